@@ -229,16 +229,16 @@ def _with_excluded(
     if not schemes_of:
         return resolution
 
-    excluded: list[EntityCandidate] = []
+    excluded_candidates: list[EntityCandidate] = []
     for root_id, schemes in sorted(schemes_of.items())[:_EXCLUDED_SHOWN]:
-        excluded.append(_excluded_candidate(root_id, schemes, ref, known, rules))
+        excluded_candidates.append(_excluded_candidate(root_id, schemes, ref, known, rules))
 
-    others = [row for row in resolution.candidates if row.entity not in schemes_of]
+    other_candidates = [row for row in resolution.candidates if row.entity not in schemes_of]
     return replace(
         resolution,
-        score=excluded[0].score,
+        score=excluded_candidates[0].score,
         reason=SUGGESTION,
-        candidates=(*excluded, *others),
+        candidates=(*excluded_candidates, *other_candidates),
     )
 
 

@@ -57,24 +57,24 @@ def answer_schema(schemas: Iterable[object]) -> Schema | None:
 
     # A reference means another part once its schema stands inside of a second one.
     plain = [schema for schema in objects if not _is_indirect(schema)]
-    return reduce(_joined, plain) if plain else objects[0]
+    return reduce(_conjunction, plain) if plain else objects[0]
 
 
-def _joined(first: Schema, second: Schema) -> Schema:
+def _conjunction(first: Schema, second: Schema) -> Schema:
     """Return a schema that asks for what two schemas of objects ask for, as far as one can say."""
     parts = {**_members(second), **_members(first)}
     for name in _members(first).keys() & _members(second).keys():
-        ours = _members(first)[name]
-        theirs = _members(second)[name]
-        if _is_object(ours) and _is_object(theirs):
-            parts[name] = _joined(ours, theirs)
+        first_part = _members(first)[name]
+        second_part = _members(second)[name]
+        if _is_object(first_part) and _is_object(second_part):
+            parts[name] = _conjunction(first_part, second_part)
 
-    joined: dict[str, Any] = {**second, **first}
-    joined["properties"] = {name: parts[name] for name in _member_names(first, second)}
-    joined["required"] = _required_names(first, second)
+    conjunction: dict[str, Any] = {**second, **first}
+    conjunction["properties"] = {name: parts[name] for name in _member_names(first, second)}
+    conjunction["required"] = _required_names(first, second)
     if _is_closed(second):
-        joined["additionalProperties"] = False
-    return joined
+        conjunction["additionalProperties"] = False
+    return conjunction
 
 
 def _member_names(first: Schema, second: Schema) -> tuple[str, ...]:

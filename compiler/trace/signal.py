@@ -26,10 +26,10 @@ from ..text.relevance import COSINE_FULL, FULL, terms_of
 BEARING: Final = 400_000
 """Millionths from which a text bears on a question: two of five terms, as in a short question."""
 
-_BESIDE: Final = 8
+_TURN_GAP: Final = 8
 """Rows between two turns of which one may say what the other leaves out."""
 
-_ASKED: Final = frozenset({SectionName.EVIDENCE, SectionName.TURN_MEMORY})
+_QUESTION_SECTIONS: Final = frozenset({SectionName.EVIDENCE, SectionName.TURN_MEMORY})
 
 
 class Bearing(NamedTuple):
@@ -48,15 +48,15 @@ def bearings(passes: Passes, context: CompileContext) -> tuple[Bearing, ...]:
 
     pieces = [piece for piece in passes.pieces if _is_asked(piece)]
     own_terms = [terms & terms_of(f"{piece.label}\n{piece.text}") for piece in pieces]
-    common_terms = [set(shared) for shared in own_terms]
+    common_terms = [set(piece_terms) for piece_terms in own_terms]
     for left, right in _pairs(pieces):
         common_terms[left] |= own_terms[right]
         common_terms[right] |= own_terms[left]
 
     vectors = passes.snapshot.vectors
     results: list[Bearing] = []
-    for piece, shared in zip(pieces, common_terms, strict=True):
-        share = FULL * len(shared) // len(terms)
+    for piece, piece_terms in zip(pieces, common_terms, strict=True):
+        share = FULL * len(piece_terms) // len(terms)
         vector = vectors.get(piece.object_id)
         if vector is not None:
             share = max(share, FULL * min(vector.content, COSINE_FULL) // COSINE_FULL)
@@ -80,7 +80,7 @@ def bearing_share(texts: Sequence[Bearing]) -> float:
 
 def _is_asked(piece: Piece) -> bool:
     candidate = piece.candidate
-    if candidate is None or piece.required or piece.section not in _ASKED:
+    if candidate is None or piece.required or piece.section not in _QUESTION_SECTIONS:
         return False
     return not candidate.by_task
 
@@ -97,13 +97,13 @@ def _pairs(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
         if is_talk(version):
             turns.append((talk_of(version), version.row.vid, position))
         elif candidate.subject:
-            for other in subjects.setdefault(candidate.subject, []):
-                yield other, position
+            for neighbour in subjects.setdefault(candidate.subject, []):
+                yield neighbour, position
             subjects[candidate.subject].append(position)
 
     turns.sort()
     for number, (talk, vid, position) in enumerate(turns):
-        for other_talk, other_vid, other in turns[number + 1 : number + 1 + _BESIDE]:
-            if other_talk != talk or other_vid - vid > _BESIDE:
+        for other_talk, other_vid, neighbour in turns[number + 1 : number + 1 + _TURN_GAP]:
+            if other_talk != talk or other_vid - vid > _TURN_GAP:
                 break
-            yield position, other
+            yield position, neighbour

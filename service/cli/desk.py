@@ -43,7 +43,7 @@ KEYS = {
 }
 _REMEMBER = {"y": "no", "s": "scope", "a": "all"}
 _KINDS = ("blocking", AUDIT, SUGGESTION)
-_CHANGED = frozenset({"stale_version", "already_decided", "unknown_review"})
+_STALE_CODES = frozenset({"stale_version", "already_decided", "unknown_review"})
 """Refusals of a decision on a page that is no longer true."""
 _FACT_ROWS = 12
 
@@ -78,9 +78,9 @@ def show_page(screen: Screen, page: ReviewPage) -> None:
 
 def _direction(page: ReviewPage) -> str:
     """Who becomes whom, in words: which of the two ids and names stays."""
-    own, best = page.entity, page.candidates[0]
+    subject, best = page.entity, page.candidates[0]
     assert page.impact is not None  # there is a candidate
-    if page.impact.surviving in own.members:
+    if page.impact.surviving in subject.members:
         return f"{best.name!r} becomes part of {page.review.mention!r}, whose id stays"
     return f"{page.review.mention!r} becomes part of {best.name!r}, whose id stays"
 
@@ -188,8 +188,8 @@ class Desk:
         return True
 
     def _undo(self) -> None:
-        undone = self._memory.reviews.undo(self._decisions.pop())
-        self._screen.line(f"undone: {undone.review.mention!r} waits again")
+        receipt = self._memory.reviews.undo(self._decisions.pop())
+        self._screen.line(f"undone: {receipt.review.mention!r} waits again")
 
     def _next_case(self) -> Review | None:
         """The most pressing case that was not set aside; suggestions last."""
@@ -211,7 +211,7 @@ class Desk:
                     return True
             except TenureError as refusal:
                 self._screen.line(f"{refusal} [{refusal.code}]")
-                if refusal.code in _CHANGED:
+                if refusal.code in _STALE_CODES:
                     self._screen.line("somebody was here meanwhile; this is how it stands now")
                     return True
 
@@ -222,7 +222,7 @@ class Desk:
             self._accept(case, _REMEMBER[key])
         elif key in ("n", "x"):
             decision = reviews.reject(case.review_id, version=case.version)
-            self._tell_decision(f"different: {case.mention!r} is {self._named(decision)}")
+            self._tell_decision(f"different: {case.mention!r} is {self._entity_name(decision)}")
         elif key == "u":
             reviews.unsure(case.review_id, version=case.version)
             self._tell_decision("unsure: it waits for new evidence")
@@ -249,12 +249,12 @@ class Desk:
             self._screen.line("proposed; another steward must agree")
             self._set_aside.add(case.review_id)
         else:
-            self._tell_decision(f"same: {case.mention!r} is {self._named(decision)}")
+            self._tell_decision(f"same: {case.mention!r} is {self._entity_name(decision)}")
 
     def _tell_decision(self, words: str) -> None:
         self._screen.line(f"{words}; z takes it back")
 
-    def _named(self, decision: ReviewReceipt) -> str:
+    def _entity_name(self, decision: ReviewReceipt) -> str:
         return entity_names(self._memory, [decision.canonical_id])[decision.canonical_id]
 
     def _search(self, page: ReviewPage) -> bool:

@@ -66,8 +66,8 @@ def summarise_ahead(core: SessionCore, summariser: Summariser, most: int) -> Sum
         core.require_open()
         units = _due_units(core, summariser)[:most]
 
-    accepted: list[int] = []
-    refused: Counter[str] = Counter()
+    unit_numbers: list[int] = []
+    refusals: Counter[str] = Counter()
     for unit in units:
         try:
             answer: Any = summariser.summarise(SUMMARY_PROMPT + unit.text)
@@ -75,21 +75,21 @@ def summarise_ahead(core: SessionCore, summariser: Summariser, most: int) -> Sum
             answer = None
         fault = _record(core, summariser, unit, answer)
         if fault:
-            refused[fault] += 1
+            refusals[fault] += 1
         else:
-            accepted.append(unit.number)
-    return SummaryReport(tuple(accepted), dict(refused))
+            unit_numbers.append(unit.number)
+    return SummaryReport(tuple(unit_numbers), dict(refusals))
 
 
 def _due_units(core: SessionCore, summariser: Summariser) -> tuple[WindowUnit, ...]:
     if read_pressure(core.state, core.policy).zone is Zone.GREEN:
         return ()
-    asked: set[int] = set()
+    unit_ids: set[int] = set()
     for event in core.log.read():
         body = event.body
         if event.kind is EventKind.SUMMARISED and body["by"] == [summariser.id, PROMPT_VERSION]:
-            asked.add(body["of"][0])
-    return summary_candidates(core.state, core.policy, asked)
+            unit_ids.add(body["of"][0])
+    return summary_candidates(core.state, core.policy, unit_ids)
 
 
 def _record(core: SessionCore, summariser: Summariser, unit: WindowUnit, answer: Any) -> str:

@@ -69,8 +69,8 @@ def priorities_of(
         holdings = holdings_of(reader, sorted(members), principal, now_us)
         for case in part:
             facts = sum(holdings.facts[m] for m in known.members(case.entity_id))
-            both = {m for raw in sides[case.review_id] for m in known.members(raw)}
-            uses = sum(holdings.uses[m] for m in both)
+            member_ids = {m for raw in sides[case.review_id] for m in known.members(raw)}
+            uses = sum(holdings.uses[m] for m in member_ids)
             weight = (1 + facts) * (1 + uses) * _uncertainty(case, bands.of_type(case.type))
             priorities[case.review_id] = round(weight, 6)
 
@@ -98,9 +98,9 @@ def parts(cases: Sequence[Review]) -> Iterator[Sequence[Review]]:
         yield cases[first : first + AT_ONCE]
 
 
-def case_about(one: Entity, other: Entity) -> Review:
+def case_about(left: Entity, right: Entity) -> Review:
     """The case that asks whether two stored entities are one; the younger is asked about."""
-    elder, younger = sorted((one, other), key=lambda entity: (entity.tx_start, entity.entity_id))
+    elder, younger = sorted((left, right), key=lambda entity: (entity.tx_start, entity.entity_id))
     candidate = EntityCandidate(
         entity=elder.entity_id,
         name=elder.name,

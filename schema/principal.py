@@ -15,11 +15,15 @@ from typing import Final
 
 from .errors import Forbidden, InvalidInput
 from .layers import LAYERS
+from .limits import check_text
 from .sources import BUILT_IN_KINDS
 from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse, parse_level
 
 EVERYONE_TAG: Final = "*"
 """The tag that every principal holds; an empty allow list means this."""
+
+SCOPE_ID_MAX: Final = 512
+"""Characters of a user, project, session, role or origin: they stand in every index key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,10 @@ class Scope:
     def __post_init__(self) -> None:
         for name in ("user", "project", "session"):
             value = getattr(self, name)
-            if value is not None and (not value or any(c in value for c in ",=\n")):
+            if value is None:
+                continue
+            check_text(value, name, most=SCOPE_ID_MAX)
+            if not value or any(c in value for c in ",=\n"):
                 raise InvalidInput(
                     f"scope id {name}={value!r} must not be empty or hold ',', '=' or a newline",
                     code="bad_scope",
@@ -100,8 +107,9 @@ class Principal:
     """Source kinds beyond the open ones that this caller may speak for."""
 
     def __post_init__(self) -> None:
-        if not self.tenant or len(self.tenant) > 256:
+        if not isinstance(self.tenant, str) or not 0 < len(self.tenant) <= 256:
             raise InvalidInput("a tenant id has 1 to 256 characters", code="bad_tenant")
+        check_text(self.tenant, "tenant")
 
         put = object.__setattr__  # a frozen value normalises what it was given, once
         for name in ("roles", "projects", "origins", "source_kinds"):
@@ -113,7 +121,12 @@ class Principal:
                     code="bad_principal",
                     field=name,
                 )
-            put(self, name, frozenset(words))
+            members = tuple(words) if isinstance(words, Iterable) else (words,)
+            if not all(isinstance(member, str) for member in members):
+                raise InvalidInput(f"{name} is a set of texts", code="bad_principal", field=name)
+            for member in members:
+                check_text(member, name, most=SCOPE_ID_MAX)
+            put(self, name, frozenset(members))
 
         put(self, "clearance", parse(Classification, self.clearance))
         put(self, "authority_level", parse_level(self.authority_level))

@@ -1,7 +1,7 @@
 """What a caller asks of a compile: one frozen value with typed items.
 
 `CompileRequest` holds only canonical values, so that its JSON is part of the manifest and of the
-envelope's identity; `request_parsing` is the edge that makes one from what a caller passed.
+envelope's identity; `request.parse` is the edge that makes one from what a caller passed.
 Set-like inputs (entities, tools, evidence, pinned, skills) are kept sorted: their order in the
 call never changes a byte. History, constraints, acceptance, progress and errors keep theirs.
 
@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from ...schema.errors import InvalidInput
+from ...schema.limits import check_number
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Enforcement
 from .enforcement import check_enforcement
@@ -331,6 +332,13 @@ def _canonical(item: Any) -> str:
 
 
 def _check_numbers(request: CompileRequest) -> None:
+    for field in ("budget_tokens", "reserve_tokens"):
+        tokens = getattr(request, field)
+        if field == "reserve_tokens" and tokens is None:
+            continue  # the policy's share is reserved
+        check_number(tokens, field)
+        if not isinstance(tokens, int) or tokens < 0:
+            raise bad_request(field, f"give a whole number of at least 0, not {tokens}")
     if request.budget_tokens < 1:
         raise bad_request("budget_tokens", "give at least 1")
 

@@ -128,7 +128,7 @@ class Recompiler(Caller):
         request = request_from_json(manifest.request)
         roles, budget_tokens = terms.get("roles"), terms.get("budget_tokens")
         if roles is not None:
-            owner = replace(owner, roles=frozenset(roles))
+            owner = replace(owner, roles=roles)  # the principal refuses a text and freezes the rest
         if budget_tokens is not None:
             request = replace(request, budget_tokens=budget_tokens)
 

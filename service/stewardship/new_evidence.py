@@ -50,7 +50,7 @@ class Rescoring:
             subject = sides.view(case.entity_id)
             if subject is None or not sides.has_news(case):
                 continue
-            candidates = [self._candidate(subject, entry, sides) for entry in case.candidates]
+            candidates = self._scored(subject, case, sides)
             candidates.sort(key=lambda entry: (-entry.score, -entry.log_odds, entry.entity))
             by_id[case.review_id] = replace(case, candidates=tuple(candidates))
         return by_id
@@ -61,8 +61,10 @@ class Rescoring:
         subject = sides.view(case.entity_id)
         if subject is None:
             return case
-        candidates = [self._candidate(subject, entry, sides) for entry in case.candidates]
-        return replace(case, candidates=tuple(candidates))
+        return replace(case, candidates=tuple(self._scored(subject, case, sides)))
+
+    def _scored(self, subject: EntityView, case: Review, sides: _Sides) -> list[EntityCandidate]:
+        return [self._candidate(subject, entry, sides) for entry in case.candidates]
 
     def _sides(self, reader: Reader, cases: Iterable[Review]) -> _Sides:
         ids: set[str] = set()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from tenure import Forbidden, Memory, Principal
+from tenure import Forbidden, InvalidInput, Memory, Principal
 from tenure.schema.entity import EntityRef
 from tenure.schema.principal import OWNER
 
@@ -109,6 +110,29 @@ def test_other_circumstances_give_another_text(open_memory: Open) -> None:
     small = memory.what_if(asked, budget_tokens=300)
     assert small.tokens_after <= 300
     assert small.budget_tokens == 300
+
+
+@pytest.mark.parametrize(
+    ("terms", "code"),
+    [
+        ({"budget_tokens": 10**400}, "out_of_range"),
+        ({"budget_tokens": "many"}, "bad_field"),
+        ({"budget_tokens": 1.5}, "bad_request"),
+        ({"budget_tokens": -1}, "bad_request"),
+        ({"roles": "owner"}, "bad_principal"),
+        ({"roles": [1]}, "bad_principal"),
+        ({"roles": 5}, "bad_principal"),
+    ],
+)
+def test_circumstances_that_are_none_are_refused_by_code(
+    open_memory: Open, terms: Any, code: str
+) -> None:
+    memory = open_memory()
+    open_case(memory)
+    asked = ask(memory, "Where does Jonathan Smythe work?")
+    with pytest.raises(InvalidInput) as refusal:
+        memory.what_if(asked, **terms)
+    assert refusal.value.code == code
 
 
 def test_a_role_shows_no_more_than_its_asker_may_read(open_memory: Open) -> None:

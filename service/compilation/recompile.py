@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NamedTuple, TypedDict
+from typing import Final, NamedTuple, TypedDict, cast
 
 from ...compiler.envelope.compare import diff_envelopes
 from ...compiler.envelope.envelope import Envelope
@@ -128,7 +128,8 @@ class Recompiler(Caller):
         request = request_from_json(manifest.request)
         roles, budget_tokens = terms.get("roles"), terms.get("budget_tokens")
         if roles is not None:
-            owner = replace(owner, roles=roles)  # the principal refuses a text and freezes the rest
+            # The principal refuses a text, whose letters would be roles, and freezes the rest.
+            owner = replace(owner, roles=cast("frozenset[str]", roles))
         if budget_tokens is not None:
             request = replace(request, budget_tokens=budget_tokens)
 

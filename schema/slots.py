@@ -114,6 +114,7 @@ _BUILT_IN_ROWS: Final = (
     ("full_name birthday", "person", "attribute", "one", "string authority the person's {}"),
     ("home", "person", "location", "one", "string authority where the person lives"),
     ("diet", "person", "attribute", "one", "string authority the diet the person keeps"),
+    ("avoids", "person", "attribute", "many", "string authority what they do not eat or drink"),
     ("allergy", "any", "attribute", "many", "string authority what they are allergic to"),
     ("partner", "person", "association", "one", "entity authority the person's partner"),
     ("child parent sibling friend pet", "person", "association", "many",

@@ -32,6 +32,12 @@ STOP_WORDS: Final = frozenset(
 )
 """Words that carry no content for a match; still kept in phrases and counts of length."""
 
+CONTRACTIONS: Final = frozenset(
+    "s t m re ve ll don didn doesn isn aren wasn weren hasn haven hadn couldn wouldn "
+    "shouldn".split()
+)
+"""What an apostrophe leaves of "what's" and "don't": every "person's" would match a "what's"."""
+
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
@@ -103,7 +109,7 @@ def _foreign(word: str) -> list[str]:
 
 
 def content_terms(text: str) -> frozenset[str]:
-    """The distinct terms of a text that are no stop words.
+    """The distinct terms of a text that are neither stop words nor halves of contractions.
 
     >>> sorted(content_terms("explanations of prompting"))
     ['explanation', 'prompt']
@@ -111,4 +117,4 @@ def content_terms(text: str) -> frozenset[str]:
     return frozenset(term for term in terms(text) if term not in _STOP_STEMS)
 
 
-_STOP_STEMS: Final = STOP_WORDS | frozenset(stem(word) for word in STOP_WORDS)
+_STOP_STEMS: Final = STOP_WORDS | CONTRACTIONS | frozenset(stem(word) for word in STOP_WORDS)

@@ -137,6 +137,8 @@ class _Activation:
             return "", stands
         if not self.strict and (via & _SIBLING or self._is_open_passage(candidate)):
             return "", False
+        if not self.strict and self._is_of_area(candidate):
+            return "", False
 
         rivals = (rival.version for rival in candidate.rivals if rival.version is not None)
         active = any(map(self._matches, (version, *rivals)))
@@ -162,19 +164,35 @@ class _Activation:
     def wish(self, candidate: Candidate) -> int:
         """The least relevance of what somebody wishes whom the request is for; 0 for all else.
 
-        A wish holds whatever is asked. One of the question's own area stands before the others.
+        A wish holds whatever is asked. One of the question's own area stands before the others,
+        and so does what else is known of that person in it: a diet, where to eat is asked.
         """
         version, rules = candidate.version, self.context.rules
-        if version is None or not self._stands_alone(version):
+        if version is None:
+            return 0
+        if self._is_of_area(candidate):
+            return micro(rules.area_relevance)
+        if not self._stands_alone(version):
             return 0
         if not (candidate.by_task or candidate.subject in self.people):
             return 0
 
+        is_of_area = self._has_area(version, content_of(version).why_it_matters)
+        return micro(rules.area_relevance if is_of_area else rules.wish_relevance)
+
+    def _is_of_area(self, candidate: Candidate) -> bool:
+        """Whether it fills a slot of the question's area, of somebody whom the request is for."""
+        version = candidate.version
+        if version is None or not version.details.slot or candidate.subject not in self.people:
+            return False
+        return self._has_area(version) and not self.masks(version)
+
+    def _has_area(self, version: Version, *more: str) -> bool:
+        if not self.areas:
+            return False
         slot = self.context.vocabulary.slots.get(version.details.slot or "")
         topic = (slot.name.replace("_", " "), slot.description) if slot else ()
-        text = "\n".join((*topic, content_of(version).why_it_matters))
-        in_area = not self.areas.isdisjoint(areas_of(text))
-        return micro(rules.area_relevance if in_area else rules.wish_relevance)
+        return not self.areas.isdisjoint(areas_of("\n".join((*topic, *more))))
 
     def _matches(self, version: Version) -> bool:
         content = content_of(version)

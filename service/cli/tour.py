@@ -39,7 +39,7 @@ MIRA: Final = Principal(
 )
 """Whose agent compiles the envelope."""
 
-BUDGET_TOKENS: Final = 530
+BUDGET_TOKENS: Final = 500
 """Less than all that would fit the question, so that something must stay out."""
 
 _MINUTES: Final = """

@@ -33,6 +33,8 @@ class ExtractedClaim:
     planned: bool = False
     """Whether it is announced rather than true already."""
     confidence: float = 0.8
+    if_known: bool = False
+    """Whether it counts only where the slot has this value now, as a denial of it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

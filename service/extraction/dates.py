@@ -11,6 +11,7 @@ from ...resolution.text import find_dates
 _PREPOSITION: Final = re.compile(r"\b(?:in|on|since|from|as of|until|till|to) \Z", re.IGNORECASE)
 _WEEKDAYS: Final = list[str]("monday tuesday wednesday thursday friday saturday sunday".split())
 _UNIT_DAYS: Final = {"day": 1, "week": 7}
+_STEPS: Final = {"last": -1, "this": 0, "next": 1}
 _NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10,
 }  # fmt: skip
@@ -20,7 +21,7 @@ _RELATIVE: Final = re.compile(
     r"this morning|last night)"
     rf"|{_COUNT} (?P<unit>day|week|month|year)s? (?P<past>ago)"
     rf"|in {_COUNT.replace('count', 'ahead')} (?P<coming>day|week|month|year)s?"
-    r"|(?P<turn>last|next|this) (?P<period>week|month|year|"
+    r"|(?P<turn>last|next|this) (?P<period>weekend|week|month|year|"
     + "|".join(_WEEKDAYS)
     + r")|on (?P<weekday>"
     + "|".join(_WEEKDAYS)
@@ -101,10 +102,13 @@ def _relative(match: re.Match[str], now: datetime) -> datetime:
         return _shift(midnight, words["coming"], _number(words["ahead"]))
     if "weekday" in words:
         return _weekday(midnight, words["weekday"], "this")
+    if words["period"] == "weekend":
+        saturday = _begin(midnight, "week") + timedelta(days=_WEEKDAYS.index("saturday"))
+        return saturday + timedelta(weeks=_STEPS[words["turn"]])
     if words["period"] in _WEEKDAYS:
         return _weekday(midnight, words["period"], words["turn"])
 
-    steps = {"last": -1, "this": 0, "next": 1}[words["turn"]]
+    steps = _STEPS[words["turn"]]
     return _shift(_begin(midnight, words["period"]), words["period"], steps)
 
 

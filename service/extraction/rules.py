@@ -11,57 +11,46 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Final
 
 from ...resolution.text import sentence_spans
 from .claims import ExtractedClaim
 from .dates import date_after, date_said
-
-_WORD = r"[A-Z][\w&'\u2019-]*(?:\.(?=\w)[\w&'-]*)*"
-_NO_NAME = r"(?!(?:I|The|A|An|My|Our|You|It|And|But|If|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)\b)"
-_JOINT = r"(?:of|the|for|de|van|von|der|&)(?: the)?"
-_NAME = (
-    rf"{_NO_NAME}{_WORD}(?: (?:{_JOINT} )?{_NO_NAME}{_WORD}| and (?:Sons|Co|Company|Partners)\b)*"
+from .phrases import (
+    ALLERGIC,
+    DAY,
+    DO_NOT,
+    HABITS,
+    HAVE,
+    I_AM,
+    ITEM,
+    ITEMS,
+    KINS,
+    LATELY,
+    LEVELS,
+    MEETINGS,
+    MY_KIN,
+    NAME,
+    NO_FOOD,
+    ORIGINS,
+    PETS,
+    PLACE,
+    PLURAL_KINS,
+    RELATIVE,
+    ROLE,
+    SLOT_OF_KIN,
+    STOP,
+    SURE,
+    THE,
+    TRADES,
+    UNITS,
+    WE_ARE,
+    WE_HAVE,
+    WHOLLY,
+    WORD,
 )
-_PLACE = rf"{_NAME}(?:, {_NAME})?"
-_STOP = (
-    r"(?!(?:and|or|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
-    r"very|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
-    r"the way|how|what|this|those|you|your|him|her|them|me|my|to|being|having|is|are|was|lot|"
-    r"more|most|about)\b)"
-)
-_ERA = r"(?: (?:from|of|in) the (?:early |late )?\d{2,4}s)?"
-_LINK = r"(?:(?:of|about|with|by|like) )?"
-_ITEM = rf"(?:the )?{_STOP}[\w'\u2019#+&$-]+(?: {_LINK}{_STOP}[\w'\u2019#+&$-]+){{0,3}}{_ERA}"
-_NO_CLAUSE = (
-    r"(?!(?:I|we|he|she|they|am|was|went|had|have|has|did|do|can|will|got|made|took|saw|ate|"
-    r"would|could|should|then|just|also|\w+ed)\b)"
-)
-_ITEMS = (
-    rf"{_ITEM}(?:, {_NO_CLAUSE}{_ITEM}(?=,| and\b| or\b))*(?:,? (?:and|or) {_NO_CLAUSE}{_ITEM})?"
-)
-_I = r"\bI(?: am|['\u2019]m)"
-_HAVE = r"\bI(?: have|['\u2019]ve)?"
-_DO_NOT = r"(?:do not|don['\u2019]t|did not|didn['\u2019]t)"
-_SURE = r"(?:(?:really|absolutely|just|truly|do|actually|also|especially|still|always) )*"
-_LEVELS = r"junior|mid-level|senior|staff|principal|lead"
-_TRADES = (
-    "engineer|developer|designer|manager|analyst|scientist|architect|researcher|writer|nurse|"
-    "teacher|doctor|lawyer|chef|student|accountant|consultant|professor|journalist|editor|"
-    "photographer|musician|therapist|pharmacist|electrician|plumber|pilot|translator|librarian"
-)
-_KIN: Final = {
-    "wife": "partner", "husband": "partner", "partner": "partner", "girlfriend": "partner",
-    "boyfriend": "partner", "son": "child", "daughter": "child", "mother": "parent",
-    "mom": "parent", "mum": "parent", "father": "parent", "dad": "parent",
-    "brother": "sibling", "sister": "sibling", "friend": "friend", "dog": "pet", "cat": "pet",
-    "puppy": "pet", "kitten": "pet", "rabbit": "pet", "horse": "pet",
-}  # fmt: skip
-_KINS = "|".join(_KIN)
-_MY_KIN = rf"\b[Mm]y (?:(?:best|older|younger|little|big|late|eldest) )?(?P<kin>{_KINS})"
-_RELATIVE = rf"{_MY_KIN},? (?P<subject>{_NAME}),? (?:who )?"
 
 _LONGEST_SENTENCE: Final = 400
 """Characters that are read; the patterns look ahead, so their time grows with the square."""
@@ -79,6 +68,7 @@ _CORRECTION: Final = re.compile(
     r"(?:(?:oh|no|sorry|wait|ok|okay|well),? )*(?:actually|correction|i meant|rather)\b",
     re.IGNORECASE,
 )
+_INSTEAD: Final = re.compile(r",? (?:and )?not (?=[A-Z])")
 _PARTS: Final = re.compile(r",? (?:and|or) |, ")
 
 
@@ -95,6 +85,10 @@ class Rule:
     """Whether it held before and no longer does."""
     is_dated: bool = False
     """Whether it is something that takes place, and counts only with its day."""
+    if_known: bool = False
+    """Whether it ends only what is known: "I left Acme" may speak of a shop or of an employer."""
+    is_timeless: bool = False
+    """Whether a day of the sentence is another's: a sister who came on Monday was one before."""
 
 
 def _rule(slot: str, pattern: str, op: str = "assert", **flags: bool) -> Rule:
@@ -103,104 +97,199 @@ def _rule(slot: str, pattern: str, op: str = "assert", **flags: bool) -> Rule:
 
 RULES: Final = (
     # who
-    _rule("full_name", rf"\b[Mm]y (?:full )?name is (?P<value>{_NAME})"),
-    _rule("full_name", rf"\b(?:[Yy]ou can|[Pp]lease|[Jj]ust) call me (?P<value>{_NAME})"),
-    _rule("birthday", r"\b[Mm]y birthday is (?:on )?(?P<value>(?:the )?\w+ ?\w* ?(?:of )?\w+)"),
-    _rule("language", rf"\bI speak (?:fluent )?(?P<value>{_NAME}(?:(?:,| and|, and) {_NAME})*)",
+    _rule("full_name", rf"\b[Mm]y (?:full )?name is (?P<value>{NAME})"),
+    _rule("full_name", rf"\b[Mm]y name['\u2019]s (?P<value>{NAME})"),
+    _rule("full_name", rf"\b(?:[Yy]ou can|[Pp]lease|[Jj]ust|[Ff]rom now on,?) call me "
+          rf"(?P<value>{NAME})"),
+    _rule("full_name", rf"^[Cc]all me (?P<value>{NAME})"),
+    _rule("full_name", rf"^(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? )?{I_AM} (?!(?:{ORIGINS})\b)"
+          rf"(?P<value>{WORD} {WORD})(?=[,.!]|$| from\b| and I\b)"),
+    _rule("full_name", r"^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? "
+          rf"(?:{I_AM}|[Tt]his is) (?!(?:{ORIGINS})\b)(?P<value>{NAME})"
+          r"(?=[,.!]|$| from\b| and I\b| here\b)"),
+    _rule("birthday", rf"\b[Mm]y birthday(?: is|['\u2019]s) (?:on )?"
+          rf"(?P<value>{DAY}|(?:the )?\w+ ?\w* ?(?:of )?\w+)"),
+    _rule("birthday", rf"\bI was born on (?P<value>{DAY})"),
+    _rule("language", rf"\bI speak (?:fluent )?(?P<value>{NAME}(?:(?:,| and|, and) {NAME})*)",
           is_list=True),
     _rule("email", r"\b[Mm]y e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
+    _rule("email", r"\b(?:[Rr]each|[Ee]mail|[Ww]rite to|[Cc]ontact) me (?:at|on|under) "
+          r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
     _rule("phone", r"\b[Mm]y (?:phone|mobile|cell)(?: number)? is (?P<value>\+?[\d ()/-]{6,20}\d)"),
     _rule("timezone", r"\b[Mm]y time ?zone is (?P<value>[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?)"),
     # work
-    _rule("experience_level", rf"{_I} an? (?P<value>{_LEVELS})\b"),
-    _rule("title", rf"(?:{_I}|\bI work as) an? (?:(?:{_LEVELS}) )?"
-          rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{_TRADES}))\b(?! (?:at heart|of sorts|fan))"),
+    _rule("experience_level", rf"{I_AM} an? (?P<value>{LEVELS})\b"),
+    _rule("title", rf"(?:{I_AM}|\bI work as) an? (?:(?:{LEVELS}) )?"
+          rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b(?! (?:at heart|of sorts|fan))"),
     _rule("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
+    _rule("title", rf"{I_AM} (?:now |currently )?(?:the )?"
+          r"(?P<value>(?:head|director|VP|vice president) of [a-z]+"
+          r"(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?)"),
+    _rule("title", r"\bI(?: got| was| have been|['\u2019]ve been) (?:just )?promoted to "
+          rf"(?:an? |the )?(?P<value>(?:(?:{LEVELS}) )?{ROLE})"),
+    _rule("title", rf"(?:\bI (?:now |currently )?work|{I_AM} (?:working|starting|joining)|"
+          rf"{HAVE} {LATELY}(?:joined|started|been working|worked)) "
+          rf"(?:(?:for|at|with) )?{THE}{NAME}[^.!?]{{0,30}}? as (?:an? |the |their )?"
+          rf"(?:(?:{LEVELS}) )?(?P<value>{ROLE})"),
+    _rule("title", rf"\bI used to be an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_former=True),
     _rule("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
     _rule("skill", r"^I (?:also )?know (?P<value>[A-Z][\w+#]*(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
-    _rule("employer", rf"\bI (?:now |currently |still )?work (?:for|at) (?P<value>{_NAME})"),
-    _rule("employer", rf"{_HAVE} (?:been working|worked|been) (?:for|at|with) (?P<value>{_NAME})"
+    _rule("employer", rf"\bI (?:now |currently |still )?work (?:for|at) {THE}(?P<value>{NAME})"),
+    _rule("employer", rf"{I_AM} (?:now |currently |still )?working (?:for|at) "
+          rf"{THE}(?P<value>{NAME})"),
+    _rule("employer", rf"{I_AM} (?:now )?(?:an? |the )?(?:(?:{LEVELS}) )?{ROLE} (?:at|for) "
+          rf"{THE}(?P<value>{NAME})"),
+    _rule("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{THE}(?P<value>{NAME})"
+          rf"(?=[^.!?]*\bas (?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE})"),
+    _rule("employer", r"\bI(?:['\u2019]m| am)? (?:start|started|begin|began|starting) (?:my|a) new "
+          rf"(?:job|role|position) (?:at|with) {THE}(?P<value>{NAME})"),
+    _rule("employer", rf"{HAVE} {LATELY}(?:got|found|landed|took) (?:a|the|my) "
+          rf"(?:new )?(?:job|role|position) (?:at|with) {THE}(?P<value>{NAME})"),
+    _rule("employer", rf"{HAVE} {LATELY}accepted (?:an?|the) (?:job )?offer (?:at|from|"
+          rf"with) {THE}(?P<value>{NAME})"),
+    _rule("employer", rf"{HAVE} (?:been working|worked|been) (?:for|at|with) (?P<value>{NAME})"
           r"(?=[^.!?]*\bsince\b)"),
-    _rule("employer", rf"{_HAVE} (?:just |recently )?(?:joined|started (?:working )?(?:at|for))"
-          rf" (?P<value>{_NAME})"),
-    _rule("employer", rf"\b[Mm]y (?:new )?employer is (?P<value>{_NAME})"),
+    _rule("employer", rf"{HAVE} {LATELY}(?:joined|started (?:working )?(?:at|for))"
+          rf" (?P<value>{NAME})"),
+    _rule("employer", rf"\b[Mm]y (?:new )?employer is (?P<value>{NAME})"),
     _rule("employer", rf"\bI (?:used to work|previously worked|formerly worked) (?:for|at|with) "
-          rf"(?P<value>{_NAME})", is_former=True),
-    _rule("employer", rf"\bI worked (?:for|at|with) (?P<value>{_NAME})(?![^.!?]*\bsince\b)",
+          rf"(?P<value>{NAME})", is_former=True),
+    _rule("employer", rf"\bI worked (?:for|at|with) (?P<value>{NAME})(?![^.!?]*\bsince\b)",
           is_former=True),
-    _rule("employer", rf"\bI (?:no longer work|{_DO_NOT} work) (?:for|at|with) (?P<value>{_NAME})",
+    _rule("employer", rf"\bI (?:no longer work|{DO_NOT} work) (?:for|at|with) (?P<value>{NAME})",
           "deny"),
-    _rule("employer", rf"{_HAVE} (?:just |recently )?(?:left|quit) my job (?:at|with) "
-          rf"(?P<value>{_NAME})", "deny"),
-    _rule("manager", rf"\b[Mm]y (?:new )?(?:manager|boss) is (?P<value>{_NAME})"),
-    _rule("manager", rf"\bI (?:now )?report to (?P<value>{_NAME})"),
-    _rule("team", rf"{_I} (?:on|in) the (?P<value>{_NAME}) team"),
-    _rule("office", rf"{_HAVE} (?:just )?moved to the (?P<value>{_NAME}) office"),
-    _rule("office", rf"\bI work (?:from|in|out of) the (?P<value>{_NAME}) office"),
-    _rule("office", rf"{_I} (?:now )?(?:in|at|based in) the (?P<value>{_NAME}) office"),
-    _rule("office", rf"\bI (?:no longer|{_DO_NOT}) work (?:from|in) the (?P<value>{_NAME}) office",
+    _rule("employer", rf"{HAVE} {LATELY}(?:left|quit|lost) my (?:old )?job (?:at|with) "
+          rf"{THE}(?P<value>{NAME})", "deny"),
+    _rule("employer", rf"{HAVE} {LATELY}(?:left|quit) {THE}(?P<value>{NAME})",
+          "deny", if_known=True),
+    _rule("employer", r"\bI (?:just )?(?:resigned|(?:was|got) (?:just )?(?:fired|laid off|let go)) "
+          rf"from {THE}(?P<value>{NAME})", "deny"),
+    _rule("employer", rf"{I_AM} no longer (?:working )?at {THE}(?P<value>{NAME})", "deny"),
+    _rule("employer", rf"{I_AM} not (?:working )?at {THE}(?P<value>{NAME}) any ?more\b", "deny"),
+    _rule("manager", rf"\b[Mm]y (?:new )?(?:manager|boss) is (?P<value>{NAME})(?<!['\u2019]s)"),
+    _rule("manager", rf"\b[Mm]y (?:new )?(?:manager|boss),? (?P<value>{NAME})(?<!['\u2019]s)",
+          is_timeless=True),
+    _rule("manager", rf"\bI (?:now )?report to (?P<value>{NAME})"),
+    _rule("team", rf"{I_AM} (?:on|in) the (?P<value>{NAME}) team"),
+    _rule("office", rf"{HAVE} (?:just )?moved to the (?P<value>{NAME}) office"),
+    _rule("office", rf"\bI work (?:from|in|out of) the (?P<value>{NAME}) office"),
+    _rule("office", rf"{I_AM} (?:now )?(?:in|at|based in) the (?P<value>{NAME}) office"),
+    _rule("office", rf"\bI (?:no longer|{DO_NOT}) work (?:from|in) the (?P<value>{NAME}) office",
           "deny"),
     # where
-    _rule("home", rf"\bI (?:now |currently |still )?live in (?P<value>{_PLACE})"),
-    _rule("home", rf"{_HAVE} (?:just |recently )?(?:moved|relocated) to (?P<value>{_PLACE})"
+    _rule("home", rf"\b(?:I|[Ww]e) (?:now |currently |still )?live in (?P<value>{PLACE})"),
+    _rule("home", rf"^(?:I|[Ww]e)\b[^.!?;]{{0,60}}? (?:but|and) (?:now |currently )?live in "
+          rf"(?P<value>{PLACE})"),
+    _rule("home", rf"{WE_ARE} (?:now |currently )?(?:based|living) in "
+          rf"(?P<value>{PLACE})"),
+    _rule("home", rf"{WE_HAVE} {LATELY}"
+          rf"(?:moved|relocated) (?:back )?(?:from {PLACE} )?to (?P<value>{PLACE})"
           r"(?! (?:office|team|plan|tier)\b)"),
-    _rule("home", rf"{_I} (?:moving|relocating) to (?P<value>{_PLACE})(?! (?:office|team)\b)"),
-    _rule("home", rf"\bI used to live in (?P<value>{_PLACE})", is_former=True),
-    _rule("home", rf"\bI (?:no longer|{_DO_NOT}) live in (?P<value>{_PLACE})", "deny"),
+    _rule("home", rf"{WE_ARE} (?:moving|relocating) (?:back )?to "
+          rf"(?P<value>{PLACE})(?! (?:office|team)\b)"),
+    _rule("home", rf"{WE_HAVE} {LATELY}(?:left|moved "
+          rf"(?:away from|out of)) (?P<value>{PLACE})", "deny", if_known=True),
+    _rule("home", rf"\bI used to live in (?P<value>{PLACE})", is_former=True),
+    _rule("home", rf"\bI (?:no longer|{DO_NOT}) live in (?P<value>{PLACE})", "deny"),
     # whom
-    _rule("kin", rf"{_MY_KIN}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
-          rf" ?(?P<value>{_NAME})(?!['\u2019]s\b)"),
-    _rule("kin", rf"\bI have an? (?:\w+ )?(?P<kin>{_KINS}) (?:called|named) (?P<value>{_NAME})"),
-    _rule("employer", rf"{_RELATIVE}works (?:for|at) (?P<value>{_NAME})"),
-    _rule("home", rf"{_RELATIVE}lives in (?P<value>{_PLACE})"),
-    _rule("allergy", rf"{_RELATIVE}is allergic to (?P<value>{_ITEMS})", is_list=True),
-    _rule("likes", rf"{_RELATIVE}{_SURE}(?:likes|loves|enjoys) (?P<value>{_ITEMS})", is_list=True),
-    _rule("dislikes", rf"{_RELATIVE}{_SURE}(?:hates|dislikes) (?P<value>{_ITEMS})", is_list=True),
+    _rule("kin", rf"{MY_KIN}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
+          rf" ?(?P<value>{NAME})(?<!['\u2019]s)(?! (?:just )?(?:died|passed away)\b)",
+          is_timeless=True),
+    _rule("kin", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve got| got| adopted) an? (?:\w+ )?"
+          rf"(?P<kin>{KINS}),? (?:called|named) (?P<value>{NAME})"),
+    _rule("kin", rf"\b(?:I|[Ww]e) have (?:\w+ )?(?P<kin>{PLURAL_KINS}),? (?:called |named )?"
+          rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})", is_list=True, is_timeless=True),
+    _rule("pet", rf"\b[Mm]y (?:{PETS}),? (?P<value>{NAME}),? (?:just )?(?:died|passed away)\b",
+          "deny"),
+    _rule("partner", rf"(?:{I_AM} married to|\bI {LATELY}married) (?P<value>{NAME})"),
+    _rule("partner", rf"^(?P<value>{NAME}) and I {LATELY}(?:got|are) married\b"),
+    _rule("partner", rf"\b(?:I|[Ww]e) {LATELY}(?:broke|split) up with (?P<value>{NAME})",
+          "deny"),
+    _rule("partner", rf"^(?P<value>{NAME}) and I {LATELY}(?:broke up|split up|"
+          r"separated|(?:got|are) (?:divorced|separated))\b", "deny"),
+    _rule("birthday", rf"{RELATIVE}(?:turns|will turn|is turning|will be) \d+ on "
+          rf"(?P<value>{DAY})"),
+    _rule("birthday", rf"{RELATIVE}was born on (?P<value>{DAY})"),
+    _rule("employer", rf"{RELATIVE}works (?:for|at) (?P<value>{NAME})"),
+    _rule("home", rf"{RELATIVE}lives in (?P<value>{PLACE})"),
+    _rule("allergy", rf"{RELATIVE}is allergic to (?P<value>{ITEMS})", is_list=True),
+    _rule("likes", rf"{RELATIVE}{SURE}(?:likes|loves|enjoys) (?P<value>{ITEMS})", is_list=True),
+    _rule("dislikes", rf"{RELATIVE}{SURE}(?:hates|dislikes) (?P<value>{ITEMS})", is_list=True),
     # body and taste
-    _rule("allergy", rf"{_I} {_SURE}allergic to (?P<value>{_ITEMS})", is_list=True),
+    _rule("allergy", rf"{ALLERGIC}(?P<value>{ITEMS})", is_list=True),
     _rule("allergy", r"\bI have an? (?:severe |mild |strong |bad |serious )?"
           r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
-    _rule("allergy", rf"\bI have an? (?:\w+ )?allergy to (?P<value>{_ITEMS})", is_list=True),
-    _rule("allergy", rf"{_I} (?P<value>lactose|gluten) intolerant\b"),
-    _rule("allergy", rf"{_I} (?:not|no longer) allergic to (?P<value>{_ITEMS})", "deny",
+    _rule("allergy", rf"\bI have an? (?:\w+ )?allergy to (?P<value>{ITEMS})", is_list=True),
+    _rule("allergy", rf"{I_AM} (?P<value>lactose|gluten) intolerant\b"),
+    _rule("allergy", rf"{I_AM} (?:not|no longer) allergic to (?P<value>{ITEMS})", "deny",
           is_list=True),
-    _rule("diet", rf"{_I} {_SURE}(?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian)\b"
+    _rule("diet", rf"{I_AM} {SURE}(?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian)\b"
           r"(?! (?:food|recipe|option|restaurant))"),
-    _rule("diet", rf"{_I} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
-    _rule("likes", rf"(?<!what )(?<!as )\bI {_SURE}(?:like|love|enjoy|adore) (?P<value>{_ITEMS})"
+    _rule("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
+    _rule("avoids", r"\bI (?:can['\u2019]t|cannot|don['\u2019]t|do not|never|no longer) "
+          rf"(?:eat|drink) (?:any )?{NO_FOOD}(?P<value>{ITEMS}){WHOLLY}", is_list=True),
+    _rule("avoids", rf"\bI(?: have|['\u2019]ve)? {LATELY}(?:stopped|quit|gave up) "
+          rf"(?:eating|drinking) {NO_FOOD}(?P<value>{ITEMS})", is_list=True),
+    _rule("avoids", rf"\bI(?: have|['\u2019]ve)? {LATELY}started (?:eating|drinking) "
+          rf"(?P<value>{ITEM}) again\b", "deny"),
+    _rule("avoids", rf"\bI (?:now )?(?:eat|drink) (?P<value>{STOP}[\w'-]+) again\b", "deny"),
+    _rule("likes", rf"\bI (?:really |usually |generally |always |much )?prefer "
+          r"(?![\w -]{0,30}\b(?:answers|replies|responses|explanations|code|examples|summaries)\b)"
+          rf"(?P<value>{ITEM})"
+          r"(?=[.!,;]|$| over\b| to\b| rather\b| and\b| when\b| for\b)"),
+    _rule("likes", rf"(?<!what )(?<!as )\bI {SURE}(?:like|love|enjoy|adore) (?P<value>{ITEMS})"
           r"(?![^.!?]*\bany ?more\b)", is_list=True),
-    _rule("likes", rf"{_I} {_SURE}an? (?:(?:big|huge|great|massive) )?fan of (?P<value>{_ITEMS})",
+    _rule("likes", rf"{I_AM} {SURE}an? (?:(?:big|huge|great|massive) )?fan of (?P<value>{ITEMS})",
           is_list=True),
-    _rule("likes", rf"\b[Mm]y (?:all-time )?favou?rite [\w -]{{2,24}}? is (?P<value>{_ITEM})"),
-    _rule("likes", rf"\bI used to (?:like|love|enjoy) (?P<value>{_ITEMS})", "deny", is_list=True),
-    _rule("likes", rf"\bI no longer (?:like|love|enjoy) (?P<value>{_ITEMS})", "deny", is_list=True),
-    _rule("likes", rf"\bI {_DO_NOT} {_SURE}(?:like|love|enjoy) (?P<value>{_ITEMS}) any ?more\b",
+    _rule("likes", rf"\b[Mm]y (?:all-time )?favou?rite [\w -]{{2,24}}? is (?P<value>{ITEM})"),
+    _rule("likes", rf"\bI used to (?:like|love|enjoy) (?P<value>{ITEMS})", "deny", is_list=True),
+    _rule("likes", rf"\bI no longer (?:like|love|enjoy) (?P<value>{ITEMS})", "deny", is_list=True),
+    _rule("likes", rf"\bI {DO_NOT} {SURE}(?:like|love|enjoy) (?P<value>{ITEMS}) any ?more\b",
           "deny", is_list=True),
-    _rule("dislikes", rf"\bI {_SURE}(?:hate|dislike|detest|can['\u2019]t stand|cannot stand) "
-          rf"(?P<value>{_ITEMS})", is_list=True),
-    _rule("dislikes", rf"\bI {_DO_NOT} {_SURE}(?:like|love|enjoy) (?P<value>{_ITEMS})"
+    _rule("dislikes", rf"\bI {SURE}(?:hate|dislike|detest|can['\u2019]t stand|cannot stand) "
+          rf"(?P<value>{ITEMS})", is_list=True),
+    _rule("dislikes", rf"\bI {DO_NOT} {SURE}(?:like|love|enjoy) (?P<value>{ITEMS})"
           r"(?![^.!?]*\bany ?more\b)", is_list=True),
-    _rule("dislikes", rf"{_I} not (?:really |exactly )?an? (?:big |huge )?fan of "
-          rf"(?P<value>{_ITEMS})(?![^.!?]*\bany ?more\b)", is_list=True),
-    _rule("dislikes", rf"\bI no longer (?:hate|dislike) (?P<value>{_ITEMS})", "deny", is_list=True),
+    _rule("dislikes", rf"{I_AM} not (?:really |exactly )?an? (?:big |huge )?fan of "
+          rf"(?P<value>{ITEMS})(?![^.!?]*\bany ?more\b)", is_list=True),
+    _rule("dislikes", rf"\bI no longer (?:hate|dislike) (?P<value>{ITEMS})", "deny", is_list=True),
     # what is to come
     _rule("goal", r"\b[Mm]y (?:main |new )?goal is to (?P<value>[^.!?\n]{3,160})"),
-    _rule("plan", rf"(?:{_I} planning|\bI plan|\bI intend) to "
+    _rule("plan", rf"(?:{I_AM} planning|\bI plan|\bI intend) to "
           r"(?P<value>[a-z]+ [^.!?\n]{3,160})"),
-    _rule("plan", rf"{_I} going to (?!the\b|an?\b|my\b|be\b)"
+    _rule("plan", rf"{I_AM} going to (?!the\b|an?\b|my\b|be\b)"
           r"(?P<value>[a-z][^.!?\n]{3,160})", is_dated=True),
     _rule("appointment", r"\bI have (?:an? |my )(?P<value>[^.!?\n]{0,60}?\b(?:appointment|meeting|"
           r"interview|flight|exam|check-?up|surgery|call|date)\b[^.!?\n]{0,80})", is_dated=True),
+    _rule("appointment", rf"\b[Mm]y (?P<value>(?:[\w'-]+ ){{0,3}}?(?:{MEETINGS})"
+          r"(?: (?:with|to|at|in|for|from) [\w' -]{2,40}?)? (?:is|leaves|departs|starts|begins|"
+          r"takes place|will be|has been moved to|was moved to|got moved to) [^.!?\n]{2,80})",
+          is_dated=True),
+    _rule("plan", rf"{WE_ARE} (?P<value>(?:(?:flying|travell?ing|driving|"
+          r"heading|going) to (?!the\b|be\b)[A-Z]|(?:visiting|meeting|attending|hosting|"
+          r"getting married)\b)[^.!?\n]{0,120})", is_dated=True),
     # how answers should be
     _rule("response_length", r"\bI prefer (?P<value>short|brief|concise|long|detailed|thorough) "
           r"(?:answers|replies|responses|explanations|code examples|examples)\b"),
     _rule("response_length", r"\b[Kk]eep (?:your |the )?(?:answers|replies|responses) "
           r"(?P<value>short|brief|concise)\b"),
+    _rule("response_length", r"\b[Kk]eep (?:it|things|everything) (?P<value>short|brief|concise)\b"
+          r"(?=[.!,]|$| please| from now on| in general)"),
+    _rule("response_length", r"^(?:[Pp]lease,? )?[Bb]e (?:more )?"
+          r"(?P<value>brief|concise|detailed)\b(?=[.!,]|$| in your| please| from now on| when)"),
+    _rule("answer_rule", r"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?"
+          rf"(?P<value>(?:[Dd]on['\u2019]t|[Dd]o not|[Ss]top|[Aa]void) "
+          rf"(?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)) (?:any )?(?:{HABITS})\b"
+          r"[^.!?\n]{0,80})"),
+    _rule("answer_rule", rf"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?(?P<value>[Uu]se (?:{UNITS})\b"
+          r"[^.!?\n]{0,80})"),
     _rule("preferred_language", r"(?:\b[Pp]lease|\b[Aa]lways|^From now on,?)(?: always)? "
           r"(?:answer|reply|respond|write|speak)(?: to me)? in (?P<value>[A-Z][a-z]+)\b"),
     _rule("answer_rule", r"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?"
           r"(?P<value>(?:[Aa]lways|[Nn]ever) "
-          r"(?:use|include|add|avoid|address|call|cite|explain|show|start|end|give|ask|mention)\b"
+          r"(?:use|include|add|avoid|address|call|cite|explain|show|start|end|give|ask|mention|"
+          r"check|tell|put|list|state|quote|translate|format|round|(?:answer|reply|respond|write)"
+          r"(?! (?:to me )?in [A-Z]))\b"
           r"[^.!?\n]{2,160})"),
 )  # fmt: skip
 
@@ -240,15 +329,17 @@ def _of_match(
 ) -> Iterator[ExtractedClaim]:
     sentence = match.string
     is_ahead = rule.slot in _DATED_BY_VALUE
-    day = date_said(sentence, moment, is_ahead=is_ahead)
+    day = None if rule.is_timeless else date_said(sentence, moment, is_ahead=is_ahead)
     if rule.is_dated and day is None:
         return
 
     groups = match.groupdict()
-    slot = _KIN[groups["kin"]] if rule.slot == "kin" else rule.slot
+    slot = SLOT_OF_KIN[groups["kin"]] if rule.slot == "kin" else rule.slot
     op = "correct" if rule.op == "assert" and _is_correction(rule, match) else rule.op
 
-    valid_from = None if is_ahead else day
+    # A day that is the speaker's own begins when he says so: what he said that morning was before.
+    is_today = day is not None and day.date() == moment.astimezone(UTC).date()
+    valid_from = None if is_ahead or is_today else day
     valid_until = None
     if rule.is_former:
         valid_until = date_after(sentence, "until", moment) or moment
@@ -270,13 +361,19 @@ def _of_match(
             valid_until=valid_until,
             op=op,
             planned=valid_from is not None and valid_from > moment,
+            if_known=rule.if_known,
         )
 
 
 def _is_correction(rule: Rule, match: re.Match[str]) -> bool:
     """Whether a sentence takes an earlier word back; "actually" is a filler as often."""
+    if rule.is_list:
+        return False
+    if _INSTEAD.match(match.string, match.end()):
+        return True
+
     opening = _CORRECTION.match(match.string)
-    if opening is None or rule.is_list:
+    if opening is None:
         return False
     return match.start() - opening.end() <= len(", ")
 
@@ -289,7 +386,7 @@ def _values(rule: Rule, words: str) -> list[str]:
     parts = [part.strip(" .,") for part in _PARTS.split(words) if part.strip(" .,")]
     # "war and conflict" after "reading about" is one thing; "jazz and hiking" are two.
     is_one = "," not in words and any(" " in part for part in parts)
-    if not rule.is_list or is_one:
+    if not rule.is_list or (is_one and rule.slot != "kin"):
         return [words.strip(" .,")]
     return parts
 

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from ...compiler.request.parse import parse_request
 from ...compiler.request.request import Role, Turn
+from ...resolution.keys import alias_key
 from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError
@@ -35,7 +36,7 @@ from ..extraction.claims import (
     ExtractionContext,
 )
 from ..reading.mentions import MentionFinder, StatedMentions
-from ..reading.view import EntityLike
+from ..reading.view import EntityLike, names_by_id, pinned
 from .trust import may_direct
 from .write import Writer, by_author
 
@@ -83,6 +84,7 @@ class Observer(Caller):
             writes = [
                 self._claim(claim, observation, scope, passage.object_id)
                 for claim in extraction_account.claims
+                if not claim.if_known or self._is_known(claim, observation)
             ]
             claims, refusals = _claim_drafts(writer, writes, passage)
 
@@ -215,6 +217,18 @@ class Observer(Caller):
         )
 
         return extraction(extractor, observation.text, context)
+
+    def _is_known(self, claim: ExtractedClaim, observation: Observation) -> bool:
+        """Whether the slot of a claim has its value when it is said."""
+        subject = claim.subject or observation.speaker
+        if subject is None:
+            return False
+
+        with self._reading() as reader:
+            view = pinned(self.backend, self.principal, reader, observation.at, None)
+            known = str(view.value(subject, claim.slot))
+            names = names_by_id(reader, [known], view.principal.sight(), reader.clock().last_us)
+        return alias_key(str(claim.value)) == alias_key(names.get(known, known))
 
     def _passage(self, observation: Observation, scope: Scope) -> Write:
         speaker = observation.speaker if isinstance(observation.speaker, str) else "the speaker"

@@ -61,7 +61,7 @@ class Page(HTMLParser):
 
 def hostile(payload: str) -> Envelope:
     """Return an envelope that holds a text in every place where a caller can put one."""
-    bench = Bench(principal=Principal(tenant=f"t{payload}"[:200], user="ann"))
+    bench = Bench(principal=Principal(tenant=f"t{payload}".replace("\0", "")[:200], user="ann"))
     world = bench.world
     world.add("passage", text=f"alpha {payload}", level=4, origin=f"doc://d/{payload}",
               object_type="retrieved_passage")  # fmt: skip

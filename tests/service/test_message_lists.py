@@ -53,6 +53,42 @@ def test_what_was_said_is_found_in_a_compile_for_a_conversation(ann: Memory) -> 
     assert ann.compile("assistant", "peanuts").text
 
 
+EVERYDAY = (
+    ("2026-03-02", "I'm Ann Keller, I work at Globex. I moved to Lisbon with my partner Tom."),
+    ("2026-03-02", "I'm vegetarian and allergic to peanuts, so eating out is an adventure."),
+    ("2026-03-09", "We have a dog named Biscuit."),
+    ("2026-05-04", "Actually, I just left Globex. I'm starting at Initech as head of data."),
+    ("2026-05-04", "And I no longer eat dairy either. I left Amazon a one-star review."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "shown", "hidden"),
+    [
+        ("Suggest a restaurant for dinner", ("vegetarian", "peanuts", "dairy"), ("Biscuit",)),
+        ("What's my pet called?", ("Biscuit",), ("peanuts", "Tom", "Initech")),
+        ("Where does Ann work?", ("employer = Initech",), ("employer = Globex",)),
+        ("Recommend a book", (), ("peanuts", "Biscuit")),
+    ],
+)
+def test_what_somebody_said_in_passing_answers_everyday_questions(
+    ann: Memory, question: str, shown: tuple[str, ...], hidden: tuple[str, ...]
+) -> None:
+    for day, text in EVERYDAY:
+        ann.observe([{"role": "user", "content": text}], at=f"{day}T09:00:00Z")
+    text = ann.compile("assistant", question, budget_tokens=800).text
+    assert [word for word in shown if word not in text] == []
+    assert [word for word in hidden if word in text] == []
+
+
+def test_who_leaves_what_he_never_had_leaves_nothing(ann: Memory) -> None:
+    for day, text in EVERYDAY:
+        ann.observe([{"role": "user", "content": text}], at=f"{day}T09:00:00Z")
+    assert "Amazon" not in str(ann.history("ann", "employer"))
+    employers = [segment.state for segment in ann.as_of().timeline("ann", "employer")]
+    assert [state.status.value for state in employers] == ["clean", "clean"]
+
+
 def test_what_is_no_message_is_refused_before_anything_is_written(ann: Memory) -> None:
     with pytest.raises(InvalidInput):
         ann.observe([TALK[1], {"role": "user"}])

@@ -105,6 +105,58 @@ SAID: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("Always use metric units.", [("answer_rule", "Always use metric units")]),
     ("From now on, never use emojis.", [("answer_rule", "never use emojis")]),
     ("Please keep your answers short.", [("response_length", "short")]),
+    # the same things, as people say them in passing
+    ("I'm Ann Keller, and I'm new here.", [("full_name", "Ann Keller")]),
+    ("Hi, this is Tom Becker from Acme.", [("full_name", "Tom Becker")]),
+    ("Call me Tom.", [("full_name", "Tom")]),
+    ("From now on call me Doctor Marin.", [("full_name", "Doctor Marin")]),
+    ("I was born on 4 May 1990.", [("birthday", "4 May 1990 (1990-05-04)")]),
+    ("You can reach me at sofia@example.com.", [("email", "sofia@example.com")]),
+    ("I work for the Red Cross as a project manager.", [
+        ("employer", "Red Cross"), ("title", "project manager")]),
+    ("I'm a software engineer at Google.", [
+        ("employer", "Google"), ("title", "software engineer")]),
+    ("I'm starting at Initech on Monday as head of data.", [
+        ("employer", "Initech"), ("title", "head of data")]),
+    ("I start my new job at Initech next Monday.", [("employer", "Initech")]),
+    ("I got a new job at Initech!", [("employer", "Initech")]),
+    ("I accepted an offer from Initech.", [("employer", "Initech")]),
+    ("I got laid off from Acme last month.", [("deny employer", "Acme")]),
+    ("I'm no longer at Acme.", [("deny employer", "Acme")]),
+    ("I'm not at Acme anymore.", [("deny employer", "Acme")]),
+    ("I got promoted to senior analyst.", [("title", "senior analyst")]),
+    ("No, I meant I work at Initech, not Globex.", [("correct employer", "Initech")]),
+    ("Sorry, my manager is Dana, not Lee.", [("correct manager", "Dana")]),
+    ("My boss Dana is on leave.", [("manager", "Dana")]),
+    ("We moved to Berlin in 2021.", [("home", "Berlin")]),
+    ("I moved from Porto to Lisbon.", [("home", "Lisbon")]),
+    ("I'm based in Zurich.", [("home", "Zurich")]),
+    ("I'm from Chile originally but live in Oslo now.", [("home", "Oslo")]),
+    ("I'm married to Clara.", [("partner", "Clara")]),
+    ("Clara and I got married in May.", [("partner", "Clara")]),
+    ("I broke up with Tom.", [("deny partner", "Tom")]),
+    ("Tom and I got divorced.", [("deny partner", "Tom")]),
+    ("We have a dog named Biscuit.", [("pet", "Biscuit")]),
+    ("I have two daughters, Mia and Zoe.", [("child", "Mia"), ("child", "Zoe")]),
+    ("My cat Nero died last week.", [("deny pet", "Nero")]),
+    ("My daughter Mia turns 6 on March 3rd.", [
+        ("child", "Mia"), ("Mia", "birthday", "March 3rd (2027-03-03)")]),
+    ("My colleague Sam lives in Rome.", [("Sam", "home", "Rome")]),
+    ("I'm vegetarian and allergic to peanuts.", [("diet", "vegetarian"), ("allergy", "peanuts")]),
+    ("I don't eat meat or fish.", [("avoids", "meat"), ("avoids", "fish")]),
+    ("And I no longer eat dairy either.", [("avoids", "dairy")]),
+    ("I stopped eating meat two years ago.", [("avoids", "meat")]),
+    ("I started eating fish again.", [("deny avoids", "fish")]),
+    ("I prefer tea over coffee.", [("likes", "tea")]),
+    ("I prefer window seats.", [("likes", "window seats")]),
+    ("My dentist appointment is next Thursday at 3pm.", [
+        ("appointment", "dentist appointment is next Thursday at 3pm (2026-06-18)")]),
+    ("I'm flying to Tokyo on Friday.", [("plan", "flying to Tokyo on Friday (2026-06-19)")]),
+    ("I'm going to visit my aunt next weekend.", [
+        ("plan", "visit my aunt next weekend (2026-06-27)")]),
+    ("Keep it brief, please.", [("response_length", "brief")]),
+    ("Don't use emojis.", [("answer_rule", "Don't use emojis")]),
+    ("Please use metric units.", [("answer_rule", "use metric units")]),
 ]  # fmt: skip
 
 
@@ -146,6 +198,22 @@ SILENT = [
     "This is a post I'm planning to create.",
     "I'm going to the conference tomorrow.",
     "We are live to that, as I know HEFCW is.",
+    "I'm Roman Catholic.",
+    "I'm starting at Stanford in September.",
+    "I am married to the job.",
+    "My flight is delayed.",
+    "My train leaves at 8.",
+    "My dog Max's bowl is empty.",
+    "My boss Dana's dog bit me.",
+    "I'm sure he is allergic to nuts.",
+    "I don't eat much.",
+    "I can't eat another bite today.",
+    "I never drink coffee after 5pm.",
+    "I prefer to walk.",
+    "I'm meeting a lot of resistance.",
+    "Don't use the old API.",
+    "Be careful.",
+    "Keep it between us.",
 ]
 
 
@@ -177,6 +245,31 @@ def test_a_day_is_read_against_the_moment_of_speaking(text: str, day: Any) -> No
     moment = None if day is None else datetime.combine(date(*day), time(), UTC)
     assert claim.valid_from == moment
     assert claim.planned is (moment is not None and moment > NOW)
+
+
+def test_a_visit_of_last_week_dates_no_kinship() -> None:
+    (claim,) = read("My sister Eva visited last week.")
+    assert (claim.slot, claim.valid_from) == ("sibling", None)
+
+
+@pytest.mark.parametrize("text", ["I moved to Berlin today.", "I moved to Berlin this Wednesday."])
+def test_what_begins_today_begins_when_it_is_said(text: str) -> None:
+    # What was said this morning was said before: midnight would put the news behind it.
+    (claim,) = read(text)
+    assert (claim.valid_from, claim.planned) == (None, False)
+
+
+@pytest.mark.parametrize(("turn", "day"), [("last", (6, 13)), ("this", (6, 20)), ("next", (6, 27))])
+def test_a_weekend_begins_on_its_saturday(turn: str, day: tuple[int, int]) -> None:
+    (claim,) = read(f"I moved to Berlin {turn} weekend.")
+    assert claim.valid_from == datetime(2026, *day, tzinfo=UTC)
+
+
+def test_leaving_a_name_is_meant_only_where_it_is_known() -> None:
+    assert {(claim.slot, claim.op, claim.if_known) for claim in read("I just left Globex.")} == {
+        ("employer", "deny", True),
+        ("home", "deny", True),
+    }
 
 
 def test_what_was_ends_when_the_text_says_or_now() -> None:

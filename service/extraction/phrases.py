@@ -1,0 +1,114 @@
+"""Phrases that the sentence patterns of the rules are put together from.
+
+Each is a piece of a regular expression: how a name, a place, a thing, a role or a day is said, and
+what may stand between "I" and the verb. A piece takes no more than the words of its own kind, so
+that a pattern ends where the name ends.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORD: Final = r"(?:(?:St|Mt|Ft)\.? )?(?!(?:St|Mt|Ft)\b)[A-Z][\w&'\u2019-]*+(?:\.(?=\w)[\w&'-]*+)*+"
+NO_NAME: Final = (
+    r"(?!(?:I|The|A|An|My|Our|You|It|And|But|If|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)\b)"
+)
+JOINT: Final = r"(?:of|the|for|de|van|von|der|&)(?: the)?"
+NAME: Final = (
+    rf"{NO_NAME}{WORD}(?: (?:{JOINT} )?{NO_NAME}{WORD}| and (?:Sons|Co|Company|Partners)\b)*"
+)
+PLACE: Final = rf"{NAME}(?:, {NAME})?"
+STOP: Final = (
+    r"(?!(?:and|or|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
+    r"very|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
+    r"the way|either|neither|how|what|this|those|you|your|him|her|them|me|my|to|being|having|"
+    r"is|are|was|lot|more|most|about|over|rather|again|yesterday|today|"
+    r"last (?:week|month|year|night|time)|(?:\w+ )(?:days?|weeks?|months?|years?) ago)\b)"
+)
+DAY: Final = (
+    r"(?:(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]+|[A-Z][a-z]+ (?:the )?\d{1,2}"
+    r"(?:st|nd|rd|th)?\b)(?:,? \d{4})?|\d{4}-\d\d-\d\d"
+)
+THE: Final = r"(?:the (?=[A-Z][\w'-]* (?:of )?[A-Z]))?"  # "the Red Cross", but not "the University"
+ERA: Final = r"(?: (?:from|of|in) the (?:early |late )?\d{2,4}s)?"
+LINK: Final = r"(?:(?:of|about|with|by|like) )?"
+ITEM: Final = rf"(?:the )?{STOP}[\w'\u2019#+&$-]+(?: {LINK}{STOP}[\w'\u2019#+&$-]+){{0,3}}{ERA}"
+NO_CLAUSE: Final = (
+    r"(?!(?:I|we|he|she|they|am|was|went|had|have|has|did|do|can|will|got|made|took|saw|ate|"
+    r"would|could|should|then|just|also|\w+ed)\b)"
+)
+ITEMS: Final = (
+    rf"{ITEM}(?:, {NO_CLAUSE}{ITEM}(?=,| and\b| or\b))*(?:,? (?:and|or) {NO_CLAUSE}{ITEM})?"
+)
+I_AM: Final = r"\bI(?: am|['\u2019]m)"
+HAVE: Final = r"\bI(?: have|['\u2019]ve)?"
+WE_ARE: Final = rf"(?:{I_AM}|\b[Ww]e(?: are|['\u2019]re))"
+WE_HAVE: Final = rf"(?:{HAVE}|\b[Ww]e(?: have|['\u2019]ve)?)"
+LATELY: Final = r"(?:just |recently |finally )?"
+DO_NOT: Final = r"(?:do not|don['\u2019]t|did not|didn['\u2019]t)"
+SURE: Final = r"(?:(?:really|absolutely|just|truly|do|actually|also|especially|still|always) )*"
+LEVELS: Final = r"junior|mid-level|senior|staff|principal|lead"
+TRADES: Final = (
+    "engineer|developer|designer|manager|analyst|scientist|architect|researcher|writer|nurse|"
+    "teacher|doctor|lawyer|chef|student|accountant|consultant|professor|journalist|editor|"
+    "photographer|musician|therapist|pharmacist|electrician|plumber|pilot|translator|librarian"
+)
+ROLE: Final = (
+    rf"(?:(?:head|director|VP|vice president) of [a-z]+(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?"
+    rf"|chief [a-z]+ officer|C[EFIMOPT]O|team lead|(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b"
+)
+ORIGINS: Final = (
+    "African|American|Asian|Australian|Austrian|Belgian|Brazilian|British|Canadian|Catholic|"
+    "Chinese|Danish|Dutch|English|European|French|German|Greek|Indian|Irish|Italian|Japanese|"
+    "Jewish|Korean|Latin|Mexican|Muslim|Native|New|North|Polish|Portuguese|Roman|Russian|"
+    "Scottish|South|Spanish|Swedish|Swiss|Turkish|West"
+)
+KIN: Final = {
+    "wife": "partner", "husband": "partner", "partner": "partner", "girlfriend": "partner",
+    "boyfriend": "partner", "son": "child", "daughter": "child", "mother": "parent",
+    "mom": "parent", "mum": "parent", "father": "parent", "dad": "parent",
+    "brother": "sibling", "sister": "sibling", "friend": "friend", "dog": "pet", "cat": "pet",
+    "puppy": "pet", "kitten": "pet", "rabbit": "pet", "horse": "pet",
+}  # fmt: skip
+KINS: Final = "|".join(KIN)
+PLURAL_KIN: Final = {
+    "sons": "child", "daughters": "child", "kids": "child", "children": "child",
+    "boys": "child", "girls": "child", "brothers": "sibling", "sisters": "sibling",
+    "dogs": "pet", "cats": "pet", "puppies": "pet", "kittens": "pet",
+}  # fmt: skip
+PLURAL_KINS: Final = "|".join(PLURAL_KIN)
+SLOT_OF_KIN: Final = {**KIN, **PLURAL_KIN}
+PETS: Final = "|".join(word for word, slot in KIN.items() if slot == "pet")
+MY_KIN: Final = rf"\b[Mm]y (?:(?:best|older|younger|little|big|late|eldest) )?(?P<kin>{KINS})"
+ACQUAINTANCES: Final = (
+    "colleague|coworker|co-worker|roommate|flatmate|neighbou?r|cousin|aunt|uncle|boss|manager"
+)
+RELATIVE: Final = (
+    rf"\b[Mm]y (?:(?:best|older|younger|little|big|eldest|new) )?(?:{KINS}|{ACQUAINTANCES}),? "
+    rf"(?P<subject>{NAME}),? (?:who )?"
+)
+ALLERGIC: Final = (
+    rf"{I_AM} (?:(?!\b(?:not|no longer|who|whose|with|someone|somebody|people|my|his|her|their|"
+    r"sure|sorry|glad|afraid)\b|n['\u2019]t)[^.!?]){0,40}?\ballergic to "
+)
+NO_FOOD: Final = (
+    r"(?!(?:out|much|enough|well|breakfast|lunch|dinner|here|there|late|early|often|anything|"
+    r"everything|alone|properly|healthy|healthily|today|yet|another|one|both)\b)"
+)
+WHOLLY: Final = (
+    r"(?=[.!,;]|$| (?:any ?more|either|too|and|or|but|because|since|at all|so|these days|right now|"
+    r"now|for (?:medical|health|religious|ethical) reasons)\b)"
+)
+MEETINGS: Final = (
+    "appointment|meeting|interview|flight|exam|check-?up|surgery|wedding|operation|train|"
+    "presentation|deadline"
+)
+HABITS: Final = (
+    r"emojis?|exclamation marks?|exclamation points?|bullet points?|bullets|tables|markdown|"
+    r"headings|headers|jargon|slang|abbreviations|acronyms|small talk|filler|apologies"
+)
+UNITS: Final = (
+    r"(?:metric|imperial|SI) units|[Cc]elsius|[Ff]ahrenheit|kilomet(?:er|re)s|miles|bullet points|"
+    r"markdown|plain text|(?:British|American) (?:English|spelling)|"
+    r"(?:24|12)[- ]hour (?:time|format|clock)|ISO dates|plain language|simple (?:words|language)"
+)

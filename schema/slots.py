@@ -121,6 +121,7 @@ _BUILT_IN_ROWS: Final = (
      "entity authority a {} of the person"),
     ("likes dislikes", "any", "preference", "many", "string authority what they {}, as they said"),
     ("goal plan appointment", "person", "state", "many", "text authority the person's {}"),
+    ("todo", "person", "state", "many", "text authority a task on the person's todo list"),
     ("answer_rule", "person team", "preference", "many",
      "text authority a rule that answers to them keep"),
     ("party", "person", "membership", "one", "string authority party affiliation"),

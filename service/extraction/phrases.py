@@ -32,10 +32,15 @@ DAY: Final = (
 THE: Final = r"(?:the (?=[A-Z][\w'-]* (?:of )?[A-Z]))?"  # "the Red Cross", but not "the University"
 ERA: Final = r"(?: (?:from|of|in) the (?:early |late )?\d{2,4}s)?"
 LINK: Final = r"(?:(?:of|about|with|by|like) )?"
-ITEM: Final = rf"(?:the )?{STOP}[\w'\u2019#+&$-]+(?: {LINK}{STOP}[\w'\u2019#+&$-]+){{0,3}}{ERA}"
+QUOTED: Final = "\ue000"
+"""Stands for each character of a quotation: what is quoted is no sentence, but may be a title."""
+ITEM: Final = (
+    rf"(?:(?:(?:the )?(?:movie|film|book|novel|song|album|show|series|musical|play) )?{QUOTED}+|"
+    rf"(?:the )?{STOP}[\w'\u2019#+&$-]+(?: {LINK}{STOP}[\w'\u2019#+&$-]+){{0,3}}{ERA})"
+)
 NO_CLAUSE: Final = (
     r"(?!(?:I|we|he|she|they|am|was|went|had|have|has|did|do|can|will|got|made|took|saw|ate|"
-    r"would|could|should|then|just|also|\w+ed)\b)"
+    r"would|could|should|find|found|then|just|also|\w+ed)\b)"
 )
 ITEMS: Final = (
     rf"{ITEM}(?:, {NO_CLAUSE}{ITEM}(?=,| and\b| or\b))*(?:,? (?:and|or) {NO_CLAUSE}{ITEM})?"
@@ -112,3 +117,10 @@ UNITS: Final = (
     r"markdown|plain text|(?:British|American) (?:English|spelling)|"
     r"(?:24|12)[- ]hour (?:time|format|clock)|ISO dates|plain language|simple (?:words|language)"
 )
+CHORES: Final = (
+    r"(?:plan|schedule|book|buy|call|email|send|finish|prepare|organi[sz]e|review|submit|pay|"
+    r"renew|pick up|visit|order|fix|clean|coordinate|connect|complete|return|register|sign up|"
+    r"apply|cancel|draft|arrange|set up|follow up|file|collect|drop off|back up|practi[cs]e|"
+    r"repair)\b"
+)
+"""What stands on a list of things to do; "I need to understand" does not."""

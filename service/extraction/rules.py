@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Final
@@ -20,6 +20,7 @@ from .claims import ExtractedClaim
 from .dates import date_after, date_said
 from .phrases import (
     ALLERGIC,
+    CHORES,
     DAY,
     DO_NOT,
     HABITS,
@@ -38,6 +39,7 @@ from .phrases import (
     PETS,
     PLACE,
     PLURAL_KINS,
+    QUOTED,
     RELATIVE,
     ROLE,
     SLOT_OF_KIN,
@@ -51,6 +53,8 @@ from .phrases import (
     WHOLLY,
     WORD,
 )
+from .rule import Rule, row
+from .taste_rules import OPPOSITES, TASTE_RULES, taste_of
 
 _LONGEST_SENTENCE: Final = 400
 """Characters that are read; the patterns look ahead, so their time grows with the square."""
@@ -63,7 +67,9 @@ _HEDGE: Final = re.compile(
     r"think|thinks|thought|says|said|claims|claimed|told|asked|heard|like saying|as though)\b",
     re.IGNORECASE,
 )
-_QUOTATION: Final = re.compile('"[^"\n]*"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb')
+_QUOTATION: Final = re.compile(
+    '"[^"\n]*"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb|\\*[A-Z][^*\n]+\\*'
+)
 _CORRECTION: Final = re.compile(
     r"(?:(?:oh|no|sorry|wait|ok|okay|well),? )*(?:actually|correction|i meant|rather)\b",
     re.IGNORECASE,
@@ -72,225 +78,194 @@ _INSTEAD: Final = re.compile(r",? (?:and )?not (?=[A-Z])")
 _PARTS: Final = re.compile(r",? (?:and|or) |, ")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A pattern whose group `value` is the value of a slot."""
-
-    slot: str
-    pattern: re.Pattern[str]
-    op: str = "assert"
-    is_list: bool = False
-    """Whether the value is an enumeration, a claim for each part."""
-    is_former: bool = False
-    """Whether it held before and no longer does."""
-    is_dated: bool = False
-    """Whether it is something that takes place, and counts only with its day."""
-    if_known: bool = False
-    """Whether it ends only what is known: "I left Acme" may speak of a shop or of an employer."""
-    is_timeless: bool = False
-    """Whether a day of the sentence is another's: a sister who came on Monday was one before."""
-
-
-def _rule(slot: str, pattern: str, op: str = "assert", **flags: bool) -> Rule:
-    return Rule(slot, re.compile(pattern), op, **flags)
-
-
 RULES: Final = (
     # who
-    _rule("full_name", rf"\b[Mm]y (?:full )?name is (?P<value>{NAME})"),
-    _rule("full_name", rf"\b[Mm]y name['\u2019]s (?P<value>{NAME})"),
-    _rule("full_name", rf"\b(?:[Yy]ou can|[Pp]lease|[Jj]ust|[Ff]rom now on,?) call me "
-          rf"(?P<value>{NAME})"),
-    _rule("full_name", rf"^[Cc]all me (?P<value>{NAME})"),
-    _rule("full_name", rf"^(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? )?{I_AM} (?!(?:{ORIGINS})\b)"
-          rf"(?P<value>{WORD} {WORD})(?=[,.!]|$| from\b| and I\b)"),
-    _rule("full_name", r"^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? "
-          rf"(?:{I_AM}|[Tt]his is) (?!(?:{ORIGINS})\b)(?P<value>{NAME})"
-          r"(?=[,.!]|$| from\b| and I\b| here\b)"),
-    _rule("birthday", rf"\b[Mm]y birthday(?: is|['\u2019]s) (?:on )?"
-          rf"(?P<value>{DAY}|(?:the )?\w+ ?\w* ?(?:of )?\w+)"),
-    _rule("birthday", rf"\bI was born on (?P<value>{DAY})"),
-    _rule("language", rf"\bI speak (?:fluent )?(?P<value>{NAME}(?:(?:,| and|, and) {NAME})*)",
-          is_list=True),
-    _rule("email", r"\b[Mm]y e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
-    _rule("email", r"\b(?:[Rr]each|[Ee]mail|[Ww]rite to|[Cc]ontact) me (?:at|on|under) "
-          r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
-    _rule("phone", r"\b[Mm]y (?:phone|mobile|cell)(?: number)? is (?P<value>\+?[\d ()/-]{6,20}\d)"),
-    _rule("timezone", r"\b[Mm]y time ?zone is (?P<value>[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?)"),
+    row("full_name", rf"\b[Mm]y (?:full )?name is (?P<value>{NAME})"),
+    row("full_name", rf"\b[Mm]y name['\u2019]s (?P<value>{NAME})"),
+    row("full_name", rf"\b(?:[Yy]ou can|[Pp]lease|[Jj]ust|[Ff]rom now on,?) call me "
+        rf"(?P<value>{NAME})"),
+    row("full_name", rf"^[Cc]all me (?P<value>{NAME})"),
+    row("full_name", rf"^(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? )?{I_AM} (?!(?:{ORIGINS})\b)"
+        rf"(?P<value>{WORD} {WORD})(?=[,.!]|$| from\b| and I\b)"),
+    row("full_name", r"^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? "
+        rf"(?:{I_AM}|[Tt]his is) (?!(?:{ORIGINS})\b)(?P<value>{NAME})"
+        r"(?=[,.!]|$| from\b| and I\b| here\b)"),
+    row("birthday", rf"\b[Mm]y birthday(?: is|['\u2019]s) (?:on )?"
+        rf"(?P<value>{DAY}|(?:the )?\w+ ?\w* ?(?:of )?\w+)"),
+    row("birthday", rf"\bI was born on (?P<value>{DAY})"),
+    row("language", rf"\bI speak (?:fluent )?(?P<value>{NAME}(?:(?:,| and|, and) {NAME})*)",
+        is_list=True),
+    row("email", r"\b[Mm]y e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
+    row("email", r"\b(?:[Rr]each|[Ee]mail|[Ww]rite to|[Cc]ontact) me (?:at|on|under) "
+        r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
+    row("phone", r"\b[Mm]y (?:phone|mobile|cell)(?: number)? is (?P<value>\+?[\d ()/-]{6,20}\d)"),
+    row("timezone", r"\b[Mm]y time ?zone is (?P<value>[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?)"),
     # work
-    _rule("experience_level", rf"{I_AM} an? (?P<value>{LEVELS})\b"),
-    _rule("title", rf"(?:{I_AM}|\bI work as) an? (?:(?:{LEVELS}) )?"
-          rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b(?! (?:at heart|of sorts|fan))"),
-    _rule("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
-    _rule("title", rf"{I_AM} (?:now |currently )?(?:the )?"
-          r"(?P<value>(?:head|director|VP|vice president) of [a-z]+"
-          r"(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?)"),
-    _rule("title", r"\bI(?: got| was| have been|['\u2019]ve been) (?:just )?promoted to "
-          rf"(?:an? |the )?(?P<value>(?:(?:{LEVELS}) )?{ROLE})"),
-    _rule("title", rf"(?:\bI (?:now |currently )?work|{I_AM} (?:working|starting|joining)|"
-          rf"{HAVE} {LATELY}(?:joined|started|been working|worked)) "
-          rf"(?:(?:for|at|with) )?{THE}{NAME}[^.!?]{{0,30}}? as (?:an? |the |their )?"
-          rf"(?:(?:{LEVELS}) )?(?P<value>{ROLE})"),
-    _rule("title", rf"\bI used to be an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_former=True),
-    _rule("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
-    _rule("skill", r"^I (?:also )?know (?P<value>[A-Z][\w+#]*(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
-    _rule("employer", rf"\bI (?:now |currently |still )?work (?:for|at) {THE}(?P<value>{NAME})"),
-    _rule("employer", rf"{I_AM} (?:now |currently |still )?working (?:for|at) "
-          rf"{THE}(?P<value>{NAME})"),
-    _rule("employer", rf"{I_AM} (?:now )?(?:an? |the )?(?:(?:{LEVELS}) )?{ROLE} (?:at|for) "
-          rf"{THE}(?P<value>{NAME})"),
-    _rule("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{THE}(?P<value>{NAME})"
-          rf"(?=[^.!?]*\bas (?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE})"),
-    _rule("employer", r"\bI(?:['\u2019]m| am)? (?:start|started|begin|began|starting) (?:my|a) new "
-          rf"(?:job|role|position) (?:at|with) {THE}(?P<value>{NAME})"),
-    _rule("employer", rf"{HAVE} {LATELY}(?:got|found|landed|took) (?:a|the|my) "
-          rf"(?:new )?(?:job|role|position) (?:at|with) {THE}(?P<value>{NAME})"),
-    _rule("employer", rf"{HAVE} {LATELY}accepted (?:an?|the) (?:job )?offer (?:at|from|"
-          rf"with) {THE}(?P<value>{NAME})"),
-    _rule("employer", rf"{HAVE} (?:been working|worked|been) (?:for|at|with) (?P<value>{NAME})"
-          r"(?=[^.!?]*\bsince\b)"),
-    _rule("employer", rf"{HAVE} {LATELY}(?:joined|started (?:working )?(?:at|for))"
-          rf" (?P<value>{NAME})"),
-    _rule("employer", rf"\b[Mm]y (?:new )?employer is (?P<value>{NAME})"),
-    _rule("employer", rf"\bI (?:used to work|previously worked|formerly worked) (?:for|at|with) "
-          rf"(?P<value>{NAME})", is_former=True),
-    _rule("employer", rf"\bI worked (?:for|at|with) (?P<value>{NAME})(?![^.!?]*\bsince\b)",
-          is_former=True),
-    _rule("employer", rf"\bI (?:no longer work|{DO_NOT} work) (?:for|at|with) (?P<value>{NAME})",
-          "deny"),
-    _rule("employer", rf"{HAVE} {LATELY}(?:left|quit|lost) my (?:old )?job (?:at|with) "
-          rf"{THE}(?P<value>{NAME})", "deny"),
-    _rule("employer", rf"{HAVE} {LATELY}(?:left|quit) {THE}(?P<value>{NAME})",
-          "deny", if_known=True),
-    _rule("employer", r"\bI (?:just )?(?:resigned|(?:was|got) (?:just )?(?:fired|laid off|let go)) "
-          rf"from {THE}(?P<value>{NAME})", "deny"),
-    _rule("employer", rf"{I_AM} no longer (?:working )?at {THE}(?P<value>{NAME})", "deny"),
-    _rule("employer", rf"{I_AM} not (?:working )?at {THE}(?P<value>{NAME}) any ?more\b", "deny"),
-    _rule("manager", rf"\b[Mm]y (?:new )?(?:manager|boss) is (?P<value>{NAME})(?<!['\u2019]s)"),
-    _rule("manager", rf"\b[Mm]y (?:new )?(?:manager|boss),? (?P<value>{NAME})(?<!['\u2019]s)",
-          is_timeless=True),
-    _rule("manager", rf"\bI (?:now )?report to (?P<value>{NAME})"),
-    _rule("team", rf"{I_AM} (?:on|in) the (?P<value>{NAME}) team"),
-    _rule("office", rf"{HAVE} (?:just )?moved to the (?P<value>{NAME}) office"),
-    _rule("office", rf"\bI work (?:from|in|out of) the (?P<value>{NAME}) office"),
-    _rule("office", rf"{I_AM} (?:now )?(?:in|at|based in) the (?P<value>{NAME}) office"),
-    _rule("office", rf"\bI (?:no longer|{DO_NOT}) work (?:from|in) the (?P<value>{NAME}) office",
-          "deny"),
+    row("experience_level", rf"{I_AM} an? (?P<value>{LEVELS})\b"),
+    row("title", rf"(?:{I_AM}|\bI work as) an? (?:(?:{LEVELS}) )?"
+        rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b(?! (?:at heart|of sorts|fan))"),
+    row("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
+    row("title", rf"{I_AM} (?:now |currently )?(?:the )?"
+        r"(?P<value>(?:head|director|VP|vice president) of [a-z]+"
+        r"(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?)"),
+    row("title", r"\bI(?: got| was| have been|['\u2019]ve been) (?:just )?promoted to "
+        rf"(?:an? |the )?(?P<value>(?:(?:{LEVELS}) )?{ROLE})"),
+    row("title", rf"(?:\bI (?:now |currently )?work|{I_AM} (?:working|starting|joining)|"
+        rf"{HAVE} {LATELY}(?:joined|started|been working|worked)) "
+        rf"(?:(?:for|at|with) )?{THE}{NAME}[^.!?]{{0,30}}? as (?:an? |the |their )?"
+        rf"(?:(?:{LEVELS}) )?(?P<value>{ROLE})"),
+    row("title", rf"\bI used to be an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_former=True),
+    row("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
+    row("skill", r"^I (?:also )?know (?P<value>[A-Z][\w+#]*(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
+    row("employer", rf"\bI (?:now |currently |still )?work (?:for|at) {THE}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:now |currently |still )?working (?:for|at) "
+        rf"{THE}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:now )?(?:an? |the )?(?:(?:{LEVELS}) )?{ROLE} (?:at|for) "
+        rf"{THE}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{THE}(?P<value>{NAME})"
+        rf"(?=[^.!?]*\bas (?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE})"),
+    row("employer", r"\bI(?:['\u2019]m| am)? (?:start|started|begin|began|starting) (?:my|a) new "
+        rf"(?:job|role|position) (?:at|with) {THE}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} {LATELY}(?:got|found|landed|took) (?:a|the|my) "
+        rf"(?:new )?(?:job|role|position) (?:at|with) {THE}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} {LATELY}accepted (?:an?|the) (?:job )?offer (?:at|from|"
+        rf"with) {THE}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} (?:been working|worked|been) (?:for|at|with) (?P<value>{NAME})"
+        r"(?=[^.!?]*\bsince\b)"),
+    row("employer", rf"{HAVE} {LATELY}(?:joined|started (?:working )?(?:at|for))"
+        rf" (?P<value>{NAME})"),
+    row("employer", rf"\b[Mm]y (?:new )?employer is (?P<value>{NAME})"),
+    row("employer", rf"\bI (?:used to work|previously worked|formerly worked) (?:for|at|with) "
+        rf"(?P<value>{NAME})", is_former=True),
+    row("employer", rf"\bI worked (?:for|at|with) (?P<value>{NAME})(?![^.!?]*\bsince\b)",
+        is_former=True),
+    row("employer", rf"\bI (?:no longer work|{DO_NOT} work) (?:for|at|with) (?P<value>{NAME})",
+        "deny"),
+    row("employer", rf"{HAVE} {LATELY}(?:left|quit|lost) my (?:old )?job (?:at|with) "
+        rf"{THE}(?P<value>{NAME})", "deny"),
+    row("employer", rf"{HAVE} {LATELY}(?:left|quit) {THE}(?P<value>{NAME})",
+        "deny", if_known=True),
+    row("employer", r"\bI (?:just )?(?:resigned|(?:was|got) (?:just )?(?:fired|laid off|let go)) "
+        rf"from {THE}(?P<value>{NAME})", "deny"),
+    row("employer", rf"{I_AM} no longer (?:working )?at {THE}(?P<value>{NAME})", "deny"),
+    row("employer", rf"{I_AM} not (?:working )?at {THE}(?P<value>{NAME}) any ?more\b", "deny"),
+    row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss) is (?P<value>{NAME})(?<!['\u2019]s)"),
+    row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss),? (?P<value>{NAME})(?<!['\u2019]s)",
+        is_timeless=True),
+    row("manager", rf"\bI (?:now )?report to (?P<value>{NAME})"),
+    row("team", rf"{I_AM} (?:on|in) the (?P<value>{NAME}) team"),
+    row("office", rf"{HAVE} (?:just )?moved to the (?P<value>{NAME}) office"),
+    row("office", rf"\bI work (?:from|in|out of) the (?P<value>{NAME}) office"),
+    row("office", rf"{I_AM} (?:now )?(?:in|at|based in) the (?P<value>{NAME}) office"),
+    row("office", rf"\bI (?:no longer|{DO_NOT}) work (?:from|in) the (?P<value>{NAME}) office",
+        "deny"),
     # where
-    _rule("home", rf"\b(?:I|[Ww]e) (?:now |currently |still )?live in (?P<value>{PLACE})"),
-    _rule("home", rf"^(?:I|[Ww]e)\b[^.!?;]{{0,60}}? (?:but|and) (?:now |currently )?live in "
-          rf"(?P<value>{PLACE})"),
-    _rule("home", rf"{WE_ARE} (?:now |currently )?(?:based|living) in "
-          rf"(?P<value>{PLACE})"),
-    _rule("home", rf"{WE_HAVE} {LATELY}"
-          rf"(?:moved|relocated) (?:back )?(?:from {PLACE} )?to (?P<value>{PLACE})"
-          r"(?! (?:office|team|plan|tier)\b)"),
-    _rule("home", rf"{WE_ARE} (?:moving|relocating) (?:back )?to "
-          rf"(?P<value>{PLACE})(?! (?:office|team)\b)"),
-    _rule("home", rf"{WE_HAVE} {LATELY}(?:left|moved "
-          rf"(?:away from|out of)) (?P<value>{PLACE})", "deny", if_known=True),
-    _rule("home", rf"\bI used to live in (?P<value>{PLACE})", is_former=True),
-    _rule("home", rf"\bI (?:no longer|{DO_NOT}) live in (?P<value>{PLACE})", "deny"),
+    row("home", rf"\b(?:I|[Ww]e) (?:now |currently |still )?live in (?P<value>{PLACE})"),
+    row("home", rf"^(?:I|[Ww]e)\b[^.!?;]{{0,60}}? (?:but|and) (?:now |currently )?live in "
+        rf"(?P<value>{PLACE})"),
+    row("home", rf"{WE_ARE} (?:now |currently )?(?:based|living) in "
+        rf"(?P<value>{PLACE})"),
+    row("home", rf"{WE_HAVE} {LATELY}"
+        rf"(?:moved|relocated) (?:back )?(?:from {PLACE} )?to (?P<value>{PLACE})"
+        r"(?! (?:office|team|plan|tier)\b)"),
+    row("home", rf"{WE_ARE} (?:moving|relocating) (?:back )?to "
+        rf"(?P<value>{PLACE})(?! (?:office|team)\b)"),
+    row("home", rf"{WE_HAVE} {LATELY}(?:left|moved "
+        rf"(?:away from|out of)) (?P<value>{PLACE})", "deny", if_known=True),
+    row("home", rf"\bI used to live in (?P<value>{PLACE})", is_former=True),
+    row("home", rf"\bI (?:no longer|{DO_NOT}) live in (?P<value>{PLACE})", "deny"),
     # whom
-    _rule("kin", rf"{MY_KIN}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
-          rf" ?(?P<value>{NAME})(?<!['\u2019]s)(?! (?:just )?(?:died|passed away)\b)",
-          is_timeless=True),
-    _rule("kin", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve got| got| adopted) an? (?:\w+ )?"
-          rf"(?P<kin>{KINS}),? (?:called|named) (?P<value>{NAME})"),
-    _rule("kin", rf"\b(?:I|[Ww]e) have (?:\w+ )?(?P<kin>{PLURAL_KINS}),? (?:called |named )?"
-          rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})", is_list=True, is_timeless=True),
-    _rule("pet", rf"\b[Mm]y (?:{PETS}),? (?P<value>{NAME}),? (?:just )?(?:died|passed away)\b",
-          "deny"),
-    _rule("partner", rf"(?:{I_AM} married to|\bI {LATELY}married) (?P<value>{NAME})"),
-    _rule("partner", rf"^(?P<value>{NAME}) and I {LATELY}(?:got|are) married\b"),
-    _rule("partner", rf"\b(?:I|[Ww]e) {LATELY}(?:broke|split) up with (?P<value>{NAME})",
-          "deny"),
-    _rule("partner", rf"^(?P<value>{NAME}) and I {LATELY}(?:broke up|split up|"
-          r"separated|(?:got|are) (?:divorced|separated))\b", "deny"),
-    _rule("birthday", rf"{RELATIVE}(?:turns|will turn|is turning|will be) \d+ on "
-          rf"(?P<value>{DAY})"),
-    _rule("birthday", rf"{RELATIVE}was born on (?P<value>{DAY})"),
-    _rule("employer", rf"{RELATIVE}works (?:for|at) (?P<value>{NAME})"),
-    _rule("home", rf"{RELATIVE}lives in (?P<value>{PLACE})"),
-    _rule("allergy", rf"{RELATIVE}is allergic to (?P<value>{ITEMS})", is_list=True),
-    _rule("likes", rf"{RELATIVE}{SURE}(?:likes|loves|enjoys) (?P<value>{ITEMS})", is_list=True),
-    _rule("dislikes", rf"{RELATIVE}{SURE}(?:hates|dislikes) (?P<value>{ITEMS})", is_list=True),
+    row("kin", rf"{MY_KIN}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
+        rf" ?(?P<value>{NAME})(?<!['\u2019]s)(?! (?:just )?(?:died|passed away)\b)",
+        is_timeless=True),
+    row("kin", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve got| got| adopted) an? (?:\w+ )?"
+        rf"(?P<kin>{KINS}),? (?:called|named) (?P<value>{NAME})"),
+    row("kin", rf"\b(?:I|[Ww]e) have (?:\w+ )?(?P<kin>{PLURAL_KINS}),? (?:called |named )?"
+        rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})", is_list=True, is_timeless=True),
+    row("pet", rf"\b[Mm]y (?:{PETS}),? (?P<value>{NAME}),? (?:just )?(?:died|passed away)\b",
+        "deny"),
+    row("partner", rf"(?:{I_AM} married to|\bI {LATELY}married) (?P<value>{NAME})"),
+    row("partner", rf"^(?P<value>{NAME}) and I {LATELY}(?:got|are) married\b"),
+    row("partner", rf"\b(?:I|[Ww]e) {LATELY}(?:broke|split) up with (?P<value>{NAME})",
+        "deny"),
+    row("partner", rf"^(?P<value>{NAME}) and I {LATELY}(?:broke up|split up|"
+        r"separated|(?:got|are) (?:divorced|separated))\b", "deny"),
+    row("birthday", rf"{RELATIVE}(?:turns|will turn|is turning|will be) \d+ on "
+        rf"(?P<value>{DAY})"),
+    row("birthday", rf"{RELATIVE}was born on (?P<value>{DAY})"),
+    row("employer", rf"{RELATIVE}works (?:for|at) (?P<value>{NAME})"),
+    row("home", rf"{RELATIVE}lives in (?P<value>{PLACE})"),
+    row("allergy", rf"{RELATIVE}is allergic to (?P<value>{ITEMS})", is_list=True),
     # body and taste
-    _rule("allergy", rf"{ALLERGIC}(?P<value>{ITEMS})", is_list=True),
-    _rule("allergy", r"\bI have an? (?:severe |mild |strong |bad |serious )?"
-          r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
-    _rule("allergy", rf"\bI have an? (?:\w+ )?allergy to (?P<value>{ITEMS})", is_list=True),
-    _rule("allergy", rf"{I_AM} (?P<value>lactose|gluten) intolerant\b"),
-    _rule("allergy", rf"{I_AM} (?:not|no longer) allergic to (?P<value>{ITEMS})", "deny",
-          is_list=True),
-    _rule("diet", rf"{I_AM} {SURE}(?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian)\b"
-          r"(?! (?:food|recipe|option|restaurant))"),
-    _rule("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
-    _rule("avoids", r"\bI (?:can['\u2019]t|cannot|don['\u2019]t|do not|never|no longer) "
-          rf"(?:eat|drink) (?:any )?{NO_FOOD}(?P<value>{ITEMS}){WHOLLY}", is_list=True),
-    _rule("avoids", rf"\bI(?: have|['\u2019]ve)? {LATELY}(?:stopped|quit|gave up) "
-          rf"(?:eating|drinking) {NO_FOOD}(?P<value>{ITEMS})", is_list=True),
-    _rule("avoids", rf"\bI(?: have|['\u2019]ve)? {LATELY}started (?:eating|drinking) "
-          rf"(?P<value>{ITEM}) again\b", "deny"),
-    _rule("avoids", rf"\bI (?:now )?(?:eat|drink) (?P<value>{STOP}[\w'-]+) again\b", "deny"),
-    _rule("likes", rf"\bI (?:really |usually |generally |always |much )?prefer "
-          r"(?![\w -]{0,30}\b(?:answers|replies|responses|explanations|code|examples|summaries)\b)"
-          rf"(?P<value>{ITEM})"
-          r"(?=[.!,;]|$| over\b| to\b| rather\b| and\b| when\b| for\b)"),
-    _rule("likes", rf"(?<!what )(?<!as )\bI {SURE}(?:like|love|enjoy|adore) (?P<value>{ITEMS})"
-          r"(?![^.!?]*\bany ?more\b)", is_list=True),
-    _rule("likes", rf"{I_AM} {SURE}an? (?:(?:big|huge|great|massive) )?fan of (?P<value>{ITEMS})",
-          is_list=True),
-    _rule("likes", rf"\b[Mm]y (?:all-time )?favou?rite [\w -]{{2,24}}? is (?P<value>{ITEM})"),
-    _rule("likes", rf"\bI used to (?:like|love|enjoy) (?P<value>{ITEMS})", "deny", is_list=True),
-    _rule("likes", rf"\bI no longer (?:like|love|enjoy) (?P<value>{ITEMS})", "deny", is_list=True),
-    _rule("likes", rf"\bI {DO_NOT} {SURE}(?:like|love|enjoy) (?P<value>{ITEMS}) any ?more\b",
-          "deny", is_list=True),
-    _rule("dislikes", rf"\bI {SURE}(?:hate|dislike|detest|can['\u2019]t stand|cannot stand) "
-          rf"(?P<value>{ITEMS})", is_list=True),
-    _rule("dislikes", rf"\bI {DO_NOT} {SURE}(?:like|love|enjoy) (?P<value>{ITEMS})"
-          r"(?![^.!?]*\bany ?more\b)", is_list=True),
-    _rule("dislikes", rf"{I_AM} not (?:really |exactly )?an? (?:big |huge )?fan of "
-          rf"(?P<value>{ITEMS})(?![^.!?]*\bany ?more\b)", is_list=True),
-    _rule("dislikes", rf"\bI no longer (?:hate|dislike) (?P<value>{ITEMS})", "deny", is_list=True),
+    row("allergy", rf"{ALLERGIC}(?P<value>{ITEMS})", is_list=True),
+    row("allergy", r"\bI have an? (?:severe |mild |strong |bad |serious )?"
+        r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
+    row("allergy", rf"\bI have an? (?:\w+ )?allergy to (?P<value>{ITEMS})", is_list=True),
+    row("allergy", rf"{I_AM} (?P<value>lactose|gluten) intolerant\b"),
+    row("allergy", rf"{I_AM} (?:not|no longer) allergic to (?P<value>{ITEMS})", "deny",
+        is_list=True),
+    row("diet", rf"{I_AM} {SURE}(?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian)\b"
+        r"(?! (?:food|recipe|option|restaurant))"),
+    row("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
+    row("avoids", r"\bI (?:can['\u2019]t|cannot|don['\u2019]t|do not|never|no longer) "
+        rf"(?:eat|drink) (?:any )?{NO_FOOD}(?P<value>{ITEMS}){WHOLLY}", is_list=True),
+    row("avoids", rf"\bI(?: have|['\u2019]ve)? {LATELY}(?:stopped|quit|gave up) "
+        rf"(?:eating|drinking) {NO_FOOD}(?P<value>{ITEMS})", is_list=True),
+    row("avoids", rf"\bI(?: have|['\u2019]ve)? {LATELY}started (?:eating|drinking) "
+        rf"(?P<value>{ITEM}) again\b", "deny"),
+    row("avoids", rf"\bI (?:now )?(?:eat|drink) (?P<value>{STOP}[\w'-]+) again\b", "deny"),
+    *TASTE_RULES,
     # what is to come
-    _rule("goal", r"\b[Mm]y (?:main |new )?goal is to (?P<value>[^.!?\n]{3,160})"),
-    _rule("plan", rf"(?:{I_AM} planning|\bI plan|\bI intend) to "
-          r"(?P<value>[a-z]+ [^.!?\n]{3,160})"),
-    _rule("plan", rf"{I_AM} going to (?!the\b|an?\b|my\b|be\b)"
-          r"(?P<value>[a-z][^.!?\n]{3,160})", is_dated=True),
-    _rule("appointment", r"\bI have (?:an? |my )(?P<value>[^.!?\n]{0,60}?\b(?:appointment|meeting|"
-          r"interview|flight|exam|check-?up|surgery|call|date)\b[^.!?\n]{0,80})", is_dated=True),
-    _rule("appointment", rf"\b[Mm]y (?P<value>(?:[\w'-]+ ){{0,3}}?(?:{MEETINGS})"
-          r"(?: (?:with|to|at|in|for|from) [\w' -]{2,40}?)? (?:is|leaves|departs|starts|begins|"
-          r"takes place|will be|has been moved to|was moved to|got moved to) [^.!?\n]{2,80})",
-          is_dated=True),
-    _rule("plan", rf"{WE_ARE} (?P<value>(?:(?:flying|travell?ing|driving|"
-          r"heading|going) to (?!the\b|be\b)[A-Z]|(?:visiting|meeting|attending|hosting|"
-          r"getting married)\b)[^.!?\n]{0,120})", is_dated=True),
+    row("goal", r"\b[Mm]y (?:main |new )?goal is to (?P<value>[^.!?\n]{3,160})"),
+    row("plan", rf"(?:{I_AM} planning|\bI plan|\bI intend) to "
+        r"(?P<value>[a-z]+ [^.!?\n]{3,160})"),
+    row("plan", rf"{I_AM} going to (?!the\b|an?\b|my\b|be\b)"
+        r"(?P<value>[a-z][^.!?\n]{3,160})", is_dated=True),
+    row("appointment", r"\bI have (?:an? |my )(?P<value>[^.!?\n]{0,60}?\b(?:appointment|meeting|"
+        r"interview|flight|exam|check-?up|surgery|call|date)\b[^.!?\n]{0,80})", is_dated=True),
+    row("appointment", rf"\b[Mm]y (?P<value>(?:[\w'-]+ ){{0,3}}?(?:{MEETINGS})"
+        r"(?: (?:with|to|at|in|for|from) [\w' -]{2,40}?)? (?:is|leaves|departs|starts|begins|"
+        r"takes place|will be|has been moved to|was moved to|got moved to) [^.!?\n]{2,80})",
+        is_dated=True),
+    row("plan", rf"{WE_ARE} (?P<value>(?:(?:flying|travell?ing|driving|"
+        r"heading|going) to (?!the\b|be\b)[A-Z]|(?:visiting|meeting|attending|hosting|"
+        r"getting married)\b)[^.!?\n]{0,120})", is_dated=True),
+    row("todo", r"\bI (?:also |still |really |actually |just )*(?:need|have|['\u2019]ve got) to "
+        rf"(?P<value>{CHORES} [^.!?;\n]{{3,80}}?)"
+        r"(?: (?:soon|sometime|somehow)\b[^.!?\n]*)?(?=[.!;]|$)"),
+    row("todo", r"^(?:[Pp]lease )?[Rr]emind me to (?P<value>[a-z][^.!?;\n]{3,80})"),
+    row("todo", r"\b[Aa]dd (?P<value>[^.!?;\n]{3,80}?) to my (?:\w+ )?"
+        r"(?:to-?do|task|tasks)(?: list)?\b"),
+    row("todo", rf"{HAVE} (?:just |finally |already |actually )*(?:finished|completed|done|did|"
+        r"wrapped up|taken care of|checked off) (?:with )?(?P<value>[^.!?;\n]{3,80})",
+        "deny", if_known=True),
+    row("todo", r"\bI (?:no longer (?:need|have) to|don['\u2019]t (?:need|have) to)"
+        r" (?:track )?(?P<value>[^.!?;\n]{3,80})", "deny", if_known=True),
+    row("todo", r"\b(?:[Rr]emove|[Dd]elete|[Tt]ake|[Cc]ross) (?:off )?(?P<value>[^.!?;\n]{3,80}?) "
+        r"(?:from|off) my (?:\w+ )?(?:to-?do|task|tasks)(?: list)?\b", "deny", if_known=True),
     # how answers should be
-    _rule("response_length", r"\bI prefer (?P<value>short|brief|concise|long|detailed|thorough) "
-          r"(?:answers|replies|responses|explanations|code examples|examples)\b"),
-    _rule("response_length", r"\b[Kk]eep (?:your |the )?(?:answers|replies|responses) "
-          r"(?P<value>short|brief|concise)\b"),
-    _rule("response_length", r"\b[Kk]eep (?:it|things|everything) (?P<value>short|brief|concise)\b"
-          r"(?=[.!,]|$| please| from now on| in general)"),
-    _rule("response_length", r"^(?:[Pp]lease,? )?[Bb]e (?:more )?"
-          r"(?P<value>brief|concise|detailed)\b(?=[.!,]|$| in your| please| from now on| when)"),
-    _rule("answer_rule", r"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?"
-          rf"(?P<value>(?:[Dd]on['\u2019]t|[Dd]o not|[Ss]top|[Aa]void) "
-          rf"(?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)) (?:any )?(?:{HABITS})\b"
-          r"[^.!?\n]{0,80})"),
-    _rule("answer_rule", rf"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?(?P<value>[Uu]se (?:{UNITS})\b"
-          r"[^.!?\n]{0,80})"),
-    _rule("preferred_language", r"(?:\b[Pp]lease|\b[Aa]lways|^From now on,?)(?: always)? "
-          r"(?:answer|reply|respond|write|speak)(?: to me)? in (?P<value>[A-Z][a-z]+)\b"),
-    _rule("answer_rule", r"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?"
-          r"(?P<value>(?:[Aa]lways|[Nn]ever) "
-          r"(?:use|include|add|avoid|address|call|cite|explain|show|start|end|give|ask|mention|"
-          r"check|tell|put|list|state|quote|translate|format|round|(?:answer|reply|respond|write)"
-          r"(?! (?:to me )?in [A-Z]))\b"
-          r"[^.!?\n]{2,160})"),
+    row("response_length", r"\bI prefer (?P<value>short|brief|concise|long|detailed|thorough) "
+        r"(?:answers|replies|responses|explanations|code examples|examples)\b"),
+    row("response_length", r"\b[Kk]eep (?:your |the )?(?:answers|replies|responses) "
+        r"(?P<value>short|brief|concise)\b"),
+    row("response_length", r"\b[Kk]eep (?:it|things|everything) (?P<value>short|brief|concise)\b"
+        r"(?=[.!,]|$| please| from now on| in general)"),
+    row("response_length", r"^(?:[Pp]lease,? )?[Bb]e (?:more )?"
+        r"(?P<value>brief|concise|detailed)\b(?=[.!,]|$| in your| please| from now on| when)"),
+    row("answer_rule", r"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?"
+        rf"(?P<value>(?:[Dd]on['\u2019]t|[Dd]o not|[Ss]top|[Aa]void) "
+        rf"(?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)) (?:any )?(?:{HABITS})\b"
+        r"[^.!?\n]{0,80})"),
+    row("answer_rule", rf"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?(?P<value>[Uu]se (?:{UNITS})\b"
+        r"[^.!?\n]{0,80})"),
+    row("preferred_language", r"(?:\b[Pp]lease|\b[Aa]lways|^From now on,?)(?: always)? "
+        r"(?:answer|reply|respond|write|speak)(?: to me)? in (?P<value>[A-Z][a-z]+)\b"),
+    row("answer_rule", r"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?"
+        r"(?P<value>(?:[Aa]lways|[Nn]ever) "
+        r"(?:use|include|add|avoid|address|call|cite|explain|show|start|end|give|ask|mention|"
+        r"check|tell|put|list|state|quote|translate|format|round|(?:answer|reply|respond|write)"
+        r"(?! (?:to me )?in [A-Z]))\b"
+        r"[^.!?\n]{2,160})"),
 )  # fmt: skip
 
 
@@ -314,20 +289,19 @@ def _claims(sentence: str, offset: int, moment: datetime) -> Iterator[ExtractedC
     if sentence.rstrip(" \"')").endswith("?"):
         return
 
-    # Blanks keep the positions, so that a match outside of a quotation is where it was.
-    plain = _QUOTATION.sub(lambda match: " " * len(match.group()), sentence)
+    # The stand-in keeps the positions, so that a match beside a quotation is where it was.
+    plain = _QUOTATION.sub(lambda match: QUOTED * len(match.group()), sentence)
     hedge = _HEDGE.search(plain)
     certain = plain if hedge is None else plain[: hedge.start()]
 
     for rule in RULES:
         for match in rule.pattern.finditer(certain):
-            yield from _of_match(rule, match, offset, moment)
+            yield from _of_match(rule, match, sentence, offset, moment)
 
 
 def _of_match(
-    rule: Rule, match: re.Match[str], offset: int, moment: datetime
+    rule: Rule, match: re.Match[str], sentence: str, offset: int, moment: datetime
 ) -> Iterator[ExtractedClaim]:
-    sentence = match.string
     is_ahead = rule.slot in _DATED_BY_VALUE
     day = None if rule.is_timeless else date_said(sentence, moment, is_ahead=is_ahead)
     if rule.is_dated and day is None:
@@ -346,12 +320,12 @@ def _of_match(
         valid_from = date_after(sentence, "from", moment)
 
     tail = sentence[match.end() :]
-    for value in _values(rule, match["value"]):
-        if rule.is_list and not _is_whole(value, tail):
+    for value in _values(rule, match, sentence):
+        if _DANGLING.search(value) or (rule.is_list and not _is_whole(value, tail)):
             continue
         if is_ahead and day is not None:
             value = f"{value} ({day.date().isoformat()})"
-        yield ExtractedClaim(
+        claim = ExtractedClaim(
             slot=slot,
             value=value,
             start=offset + match.start(),
@@ -363,6 +337,10 @@ def _of_match(
             planned=valid_from is not None and valid_from > moment,
             if_known=rule.if_known,
         )
+        yield claim
+        # Nobody likes what he dislikes: the newer word ends the older one.
+        if slot in OPPOSITES and op == "assert":
+            yield replace(claim, slot=OPPOSITES[slot], op="deny", if_known=True)
 
 
 def _is_correction(rule: Rule, match: re.Match[str]) -> bool:
@@ -382,7 +360,19 @@ _DATED_BY_VALUE: Final = frozenset({"plan", "goal", "appointment", "birthday"})
 """Slots whose words name the day of something to come, not when the claim began to hold."""
 
 
-def _values(rule: Rule, words: str) -> list[str]:
+def _values(rule: Rule, match: re.Match[str], sentence: str) -> list[str]:
+    words = match["value"]
+    if QUOTED in words:
+        start = match.start("value")
+        titles = re.finditer(f"{QUOTED}+", words)
+        quoted = [sentence[start + title.start() : start + title.end()] for title in titles]
+        return [title.strip('"*\u201c\u201d\u00ab\u00bb .,') for title in quoted]
+
+    values = _parts(rule, words)
+    return [taste_of(value) for value in values] if rule.slot in OPPOSITES else values
+
+
+def _parts(rule: Rule, words: str) -> list[str]:
     parts = [part.strip(" .,") for part in _PARTS.split(words) if part.strip(" .,")]
     # "war and conflict" after "reading about" is one thing; "jazz and hiking" are two.
     is_one = "," not in words and any(" " in part for part in parts)
@@ -391,10 +381,16 @@ def _values(rule: Rule, words: str) -> list[str]:
     return parts
 
 
+_DANGLING: Final = re.compile(r" (?:for|with|to|of|about|from|by)$")
 _RESTRICTION: Final = re.compile(r"\s*(?:that|which|who|whom|whose|where|to)\b")
 _UNFIT: Final = re.compile(
     r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing)\b|\b(?:uh|um|idea|way|variety|kind|kinds)\b",
     re.IGNORECASE,
+)
+
+
+_THE_NAMED: Final = re.compile(
+    r"the (?:[A-Z\d]|(?:music|movies|films|books|songs) (?:of|from|by) )"
 )
 
 
@@ -407,4 +403,4 @@ def _is_whole(value: str, tail: str) -> bool:
         return False
     if value.count("'") % 2 and not re.search(r"\w'\w", value):
         return False
-    return not value.startswith("the ") or any(c.isupper() or c.isdigit() for c in value)
+    return not value.startswith("the ") or _THE_NAMED.match(value) is not None

@@ -16,7 +16,6 @@ from urllib.parse import quote
 
 from ...compiler.request.parse import parse_request
 from ...compiler.request.request import Role, Turn
-from ...resolution.keys import alias_key
 from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError
@@ -35,6 +34,7 @@ from ..extraction.claims import (
     Extraction,
     ExtractionContext,
 )
+from ..extraction.taste_rules import is_meant
 from ..reading.mentions import MentionFinder, StatedMentions
 from ..reading.view import EntityLike, names_by_id, pinned
 from .trust import may_direct
@@ -83,8 +83,8 @@ class Observer(Caller):
         if not passage.quarantine:  # what is set apart teaches nothing until it is accepted
             writes = [
                 self._claim(claim, observation, scope, passage.object_id)
-                for claim in extraction_account.claims
-                if not claim.if_known or self._is_known(claim, observation)
+                for proposal in extraction_account.claims
+                for claim in self._as_known(proposal, observation)
             ]
             claims, refusals = _claim_drafts(writer, writes, passage)
 
@@ -218,17 +218,27 @@ class Observer(Caller):
 
         return extraction(extractor, observation.text, context)
 
-    def _is_known(self, claim: ExtractedClaim, observation: Observation) -> bool:
-        """Whether the slot of a claim has its value when it is said."""
+    def _as_known(
+        self, claim: ExtractedClaim, observation: Observation
+    ) -> Sequence[ExtractedClaim]:
+        """A denial in the words of what it denies, where that is known; any other claim as it is.
+
+        Whoever likes no westerns any more takes back the "old western movies" that he liked.
+        """
         subject = claim.subject or observation.speaker
-        if subject is None:
-            return False
+        if claim.op != "deny" or subject is None:
+            return [claim]
 
         with self._reading() as reader:
             view = pinned(self.backend, self.principal, reader, observation.at, None)
-            known = str(view.value(subject, claim.slot))
-            names = names_by_id(reader, [known], view.principal.sight(), reader.clock().last_us)
-        return alias_key(str(claim.value)) == alias_key(names.get(known, known))
+            known = [str(value) for value in view.slot(subject, claim.slot).values]
+            names = names_by_id(reader, known, view.principal.sight(), reader.clock().last_us)
+
+        values = [names.get(value, value) for value in known]
+        meant = [value for value in values if is_meant(str(claim.value), value)]
+        if not meant:
+            return [] if claim.if_known else [claim]
+        return [replace(claim, value=value) for value in meant]
 
     def _passage(self, observation: Observation, scope: Scope) -> Write:
         speaker = observation.speaker if isinstance(observation.speaker, str) else "the speaker"

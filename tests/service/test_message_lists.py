@@ -89,6 +89,25 @@ def test_who_leaves_what_he_never_had_leaves_nothing(ann: Memory) -> None:
     assert [state.status.value for state in employers] == ["clean", "clean"]
 
 
+def test_what_is_taken_back_is_what_was_said_in_other_words(ann: Memory) -> None:
+    for day, text in (
+        ("2026-03-02", "I really love old western movies. I enjoy books by Mary Roach."),
+        ("2026-03-02", "I need to plan the summer trip."),
+        ("2026-03-03", "I'm into Thai food."),
+        ("2026-04-01", "I used to like westerns, but I can't stand Mary Roach's books."),
+        ("2026-04-01", "I just finished planning our summer trip. I used to like movies."),
+    ):
+        ann.observe([{"role": "user", "content": text}], at=f"{day}T09:00:00Z")
+    before, now = ann.as_of("2026-03-15T00:00:00Z"), ann.as_of()
+    assert set(before.slot("ann", "likes").values) == {
+        "old western movies", "Mary Roach", "Thai food",
+    }  # fmt: skip
+    assert now.slot("ann", "likes").values == ("Thai food",)
+    assert now.slot("ann", "dislikes").values == ("Mary Roach",)
+    assert before.slot("ann", "todo").values == ("plan the summer trip",)
+    assert now.slot("ann", "todo").values == ()
+
+
 def test_what_is_no_message_is_refused_before_anything_is_written(ann: Memory) -> None:
     with pytest.raises(InvalidInput):
         ann.observe([TALK[1], {"role": "user"}])

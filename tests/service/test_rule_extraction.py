@@ -22,6 +22,8 @@ def read(text: str) -> tuple[ExtractedClaim, ...]:
 def triples(text: str) -> list[tuple[Any, ...]]:
     found: list[tuple[Any, ...]] = []
     for claim in read(text):
+        if claim.if_known:
+            continue
         mark = claim.slot if claim.op == "assert" else f"{claim.op} {claim.slot}"
         found.append((mark, claim.value) if claim.subject is None else
                      (claim.subject, mark, claim.value))  # fmt: skip
@@ -154,6 +156,29 @@ SAID: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("I'm flying to Tokyo on Friday.", [("plan", "flying to Tokyo on Friday (2026-06-19)")]),
     ("I'm going to visit my aunt next weekend.", [
         ("plan", "visit my aunt next weekend (2026-06-27)")]),
+    # tastes that begin, change and end
+    ("I've always admired Katharine Hepburn's performances.", [("likes", "Katharine Hepburn")]),
+    ("I've really come to appreciate chamber music lately.", [("likes", "chamber music")]),
+    ("I've been getting into jazz lately.", [("likes", "jazz")]),
+    ("I've been really enjoying Mark Twain lately.", [("likes", "Mark Twain")]),
+    ("I'm all about Chopin now.", [("likes", "Chopin")]),
+    ("I really love books by Mary Roach.", [("likes", "Mary Roach")]),
+    ("Bill Evans is my favorite pianist.", [("likes", "Bill Evans")]),
+    ('I watched "On the Waterfront" and I really disliked it.', [
+        ("dislikes", "On the Waterfront")]),
+    ("I visited Burj Al Arab in Dubai, and I absolutely loved it!", [("likes", "Burj Al Arab")]),
+    ("I really dislike the movie *Love and Death*.", [("dislikes", "Love and Death")]),
+    ("I tend to dislike small talk.", [("dislikes", "small talk")]),
+    ("I just can't get into opera.", [("dislikes", "opera")]),
+    ("I used to be all about westerns, but now I'm into comedies.", [
+        ("deny likes", "westerns"), ("likes", "comedies")]),
+    ("I used to not be a fan of Dizzy Gillespie.", [("deny dislikes", "Dizzy Gillespie")]),
+    ("I've gone off techno.", [("deny likes", "techno")]),
+    ("I used to love the idea of Santorini.", [("deny likes", "Santorini")]),
+    # what is to be done
+    ("I also need to call the dentist soon.", [("todo", "call the dentist")]),
+    ("Please remind me to water the plants.", [("todo", "water the plants")]),
+    ("Add buy milk to my todo list.", [("todo", "buy milk")]),
     ("Keep it brief, please.", [("response_length", "brief")]),
     ("Don't use emojis.", [("answer_rule", "Don't use emojis")]),
     ("Please use metric units.", [("answer_rule", "use metric units")]),
@@ -213,6 +238,12 @@ SILENT = [
     "I'm meeting a lot of resistance.",
     "Don't use the old API.",
     "Be careful.",
+    "I love that movie.",
+    "I love the transformation of the heroine.",
+    "I prefer cooler, greener places.",
+    "I need to understand how this works.",
+    "I have meetings that I need to prepare for.",
+    "I finished the report.",
     "Keep it between us.",
 ]
 
@@ -263,6 +294,22 @@ def test_what_begins_today_begins_when_it_is_said(text: str) -> None:
 def test_a_weekend_begins_on_its_saturday(turn: str, day: tuple[int, int]) -> None:
     (claim,) = read(f"I moved to Berlin {turn} weekend.")
     assert claim.valid_from == datetime(2026, *day, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "slot", "value"),
+    [
+        ("I really like jazz.", "dislikes", "jazz"),
+        ("I can't stand jazz.", "likes", "jazz"),
+        ("I just finished planning the summer trip.", "todo", "planning the summer trip"),
+        ("I no longer need to call the dentist.", "todo", "call the dentist"),
+    ],
+)
+def test_the_newer_word_ends_an_older_one_where_there_is_one(
+    text: str, slot: str, value: str
+) -> None:
+    ended = [claim for claim in read(text) if claim.if_known]
+    assert [(claim.slot, claim.op, claim.value) for claim in ended] == [(slot, "deny", value)]
 
 
 def test_leaving_a_name_is_meant_only_where_it_is_known() -> None:

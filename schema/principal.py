@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from itertools import product
-from typing import Final
+from typing import Final, cast
 
 from .errors import Forbidden, InvalidInput
 from .layers import LAYERS
@@ -24,6 +24,26 @@ EVERYONE_TAG: Final = "*"
 
 SCOPE_ID_MAX: Final = 512
 """Characters of a user, project, session, role or origin: they stand in every index key."""
+
+
+def _set_of_texts(field: str, given: object) -> frozenset[str]:
+    if isinstance(given, str):
+        # Its letters would be taken for roles, without a word.
+        raise InvalidInput(
+            f"{field} is a set, not the text {given!r}; write {{{given!r}}}",
+            code="bad_principal",
+            field=field,
+        )
+    if not isinstance(given, Iterable):
+        raise InvalidInput(f"{field} is a set of texts", code="bad_principal", field=field)
+
+    texts: set[str] = set()
+    for member in cast("Iterable[object]", given):
+        if not isinstance(member, str):
+            raise InvalidInput(f"{field} is a set of texts", code="bad_principal", field=field)
+        check_text(member, field, most=SCOPE_ID_MAX)
+        texts.add(member)
+    return frozenset(texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,20 +133,7 @@ class Principal:
 
         put = object.__setattr__  # a frozen value normalises what it was given, once
         for name in ("roles", "projects", "origins", "source_kinds"):
-            words = getattr(self, name)
-            if isinstance(words, str):
-                # Its letters would be taken for roles, without a word.
-                raise InvalidInput(
-                    f"{name} is a set, not the text {words!r}; write {{{words!r}}}",
-                    code="bad_principal",
-                    field=name,
-                )
-            members = tuple(words) if isinstance(words, Iterable) else (words,)
-            if not all(isinstance(member, str) for member in members):
-                raise InvalidInput(f"{name} is a set of texts", code="bad_principal", field=name)
-            for member in members:
-                check_text(member, name, most=SCOPE_ID_MAX)
-            put(self, name, frozenset(members))
+            put(self, name, _set_of_texts(name, getattr(self, name)))
 
         put(self, "clearance", parse(Classification, self.clearance))
         put(self, "authority_level", parse_level(self.authority_level))

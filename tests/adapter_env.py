@@ -33,7 +33,15 @@ def environment(extra: str | None, *, root: Path | None = None) -> Path:
     Raises:
         FetchFailed: nothing could be downloaded, twice.
     """
-    wanted = requirements(extra)
+    return environment_of(f"extra-{extra or 'core'}", requirements(extra), root=root)
+
+
+def environment_of(name: str, wanted: list[str], *, root: Path | None = None) -> Path:
+    """Return the Python of an environment that holds what is wanted, made where it is missing.
+
+    Raises:
+        FetchFailed: nothing could be downloaded, twice.
+    """
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     digest = hashlib.sha256("\n".join([version, *wanted]).encode()).hexdigest()[:12]
 
@@ -48,7 +56,7 @@ def environment(extra: str | None, *, root: Path | None = None) -> Path:
     def is_whole(folder: Path) -> bool:
         return (folder / "whole").is_file()
 
-    folder = fetched_folder(f"extra-{extra or 'core'}-{digest}", fill, is_whole, root=root)
+    folder = fetched_folder(f"{name}-{digest}", fill, is_whole, root=root)
     return folder / "env" / "bin" / "python"
 
 

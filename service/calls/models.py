@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, create_model
 from pydantic_core import PydanticSerializationError, to_json
 from typing_extensions import TypedDict
 
@@ -41,13 +41,28 @@ class BinaryContent(TypedDict):
     base64: Annotated[str, Field(pattern=_BASE64)]
 
 
+def _no_truth_value(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("true and false are no numbers")
+    return value
+
+
+def _no_number(value: object) -> object:
+    if isinstance(value, int | float):
+        raise ValueError("a number is no time; write 2026-06-06T12:00:00Z")
+    return value
+
+
+_StatedMoment = Annotated[Moment, BeforeValidator(_no_number)]
+"""A moment at the edge: a number would be taken for seconds since 1970."""
+
 _NAMES: dict[str, Any] = {
     "Any": Any,
     "Envelope": str,  # an envelope travels as its manifest, or as its id
     "Iterable": Sequence,  # a request is read whole
     "Manifest": str,
     "Mapping": Mapping,
-    "Moment": Moment,
+    "Moment": _StatedMoment,
     "Path": Path,
     "RequestTerms": RequestTerms,
     "RequestFields": RequestFields,
@@ -60,6 +75,7 @@ _NAMES: dict[str, Any] = {
     "EntityLike": EntityLike,
     "Write": Write,
     "bytes": BinaryContent,
+    "int": Annotated[int, BeforeValidator(_no_truth_value)],
     "WriteFields": WriteFields,
 }
 """What the annotations of methods mean at the edge."""
@@ -67,8 +83,8 @@ _NAMES: dict[str, Any] = {
 _CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
 _VIEW_FIELDS: dict[str, Any] = {
-    "valid": (Moment, Field(None, description="True when; now by default.")),
-    "tx": (Moment, Field(None, description="As known when; now by default.")),
+    "valid": (_StatedMoment, Field(None, description="True when; now by default.")),
+    "tx": (_StatedMoment, Field(None, description="As known when; now by default.")),
 }
 
 
@@ -91,7 +107,8 @@ def _arguments(call: Call) -> dict[str, Any]:
             (terms,) = typing.get_args(hints[name])
             field_kinds = typing.get_type_hints(terms)
             # Left out is not the same as null: the method's own default holds then.
-            arguments |= {field: (kind, Field(None)) for field, kind in field_kinds.items()}
+            for field, kind in field_kinds.items():
+                arguments[field] = (_StatedMoment if kind == Moment else kind, Field(None))
         else:
             is_required = parameter.default is parameter.empty
             arguments[name] = (hints[name], ... if is_required else parameter.default)

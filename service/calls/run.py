@@ -58,7 +58,7 @@ def plain(value: Any) -> Any:
 def _result(memory: Memory, call: Call, arguments: dict[str, Any]) -> Any:
     if isinstance(call.function, property):
         return getattr(memory, call.method)
-    if call.name == "rehydrate" and arguments.get("envelope"):
+    if call.name == "rehydrate" and arguments.get("envelope") is not None:
         arguments["envelope"] = memory.replay(arguments["envelope"])
 
     # A view is pinned for this call alone; the client repeats the point that it was told.

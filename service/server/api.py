@@ -32,13 +32,10 @@ from .memories import Memories
 from .openapi import description
 from .paging import FIELDS, NDJSON, EntryTexts, Pager, PageRequest, is_listing
 from .problems import problem, problem_response
-from .progress import Tell, respond
+from .progress import LONG_CALLS, Tell, respond
 
 JSON: Final = "application/json"
 _ERASING: Final = frozenset({"erase", "erase_session", "artifacts.erase"})
-LONG_CALLS: Final = frozenset({"sweep", "erase"})
-"""Calls that say how far they are to whoever asks for events."""
-
 _KEY_LIMIT: Final = 200
 """Characters of an Idempotency-Key."""
 

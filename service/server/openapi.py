@@ -13,7 +13,9 @@ from pydantic.json_schema import models_json_schema
 
 from ..calls.models import answer_adapter, request_model
 from ..calls.table import CALLS, DECISIONS, Call, path_of
+from .own_paths import EVENTS, own_paths
 from .paging import LARGEST_PAGE, NDJSON, is_listing
+from .progress import EVENT_STREAM, LONG_CALLS
 
 _REF: Final = "#/components/schemas/{model}"
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
@@ -85,7 +87,7 @@ def description() -> dict[str, Any]:
     request_schemas = _with_references(requests.get("$defs", {}), {})
     schemas = {**request_schemas, **answer_schemas, "Problem": _PROBLEM_SCHEMA}
 
-    paths: dict[str, Any] = {}
+    paths: dict[str, Any] = own_paths(_problems())
     for call in CALLS:
         operations = {"post": _operation(call, answers[call.name], with_body=True)}
         if not call.writes:
@@ -128,6 +130,10 @@ def _with_references(tree: Any, texts: dict[str, str]) -> Any:
             # A docstring that is worded anew must not make the committed page drift.
             if name == "description" and isinstance(value, str):
                 continue
+            # A tuple of one kind of parts is a list of them, which more readers understand.
+            if name == "prefixItems" and len(kinds := _kinds(value)) == 1:
+                copy["items"] = kinds[0]
+                continue
             is_reference = name == "$ref"
             copy[name] = texts.get(value, value) if is_reference else _with_references(value, texts)
         return copy
@@ -135,6 +141,16 @@ def _with_references(tree: Any, texts: dict[str, str]) -> Any:
         entries = cast("list[Any]", tree)  # type: ignore[redundant-cast]  # for pyright
         return [_with_references(entry, texts) for entry in entries]
     return tree
+
+
+def _kinds(schemas: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The different schemas among those of a tuple's parts, whatever the parts are called."""
+    kinds: list[dict[str, Any]] = []
+    for schema in schemas:
+        kind = {name: value for name, value in schema.items() if name != "title"}
+        if kind not in kinds:
+            kinds.append(kind)
+    return kinds
 
 
 def _operation(call: Call, answer: Any, *, with_body: bool) -> dict[str, Any]:
@@ -156,7 +172,13 @@ def _operation(call: Call, answer: Any, *, with_body: bool) -> dict[str, Any]:
         return operation
 
     schema = {"$ref": _REF.format(model=model.__name__)}
-    operation["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+    has_required_fields = any(field.is_required() for field in model.model_fields.values())
+    operation["requestBody"] = {
+        "required": has_required_fields,
+        "content": {"application/json": {"schema": schema}},
+    }
+    if call.name in LONG_CALLS:
+        operation["responses"]["200"]["content"][EVENT_STREAM] = {"schema": EVENTS}
     headers = [_IDEMPOTENCY] if call.writes else []
     headers += [_IF_MATCH] if call.name in DECISIONS else []
     if headers or page_parameters:
@@ -205,10 +227,13 @@ def _scalar(field: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _responses(answer: Any) -> dict[str, Any]:
-    responses: dict[str, Any] = {
-        "200": {"description": "Done", "content": {"application/json": {"schema": answer}}}
-    }
-    problem = {"application/problem+json": {"schema": {"$ref": _REF.format(model="Problem")}}}
+    done = {"description": "Done", "content": {"application/json": {"schema": answer}}}
+    return {"200": done, **_problems()}
+
+
+def _problems() -> dict[str, Any]:
+    content = {"application/problem+json": {"schema": {"$ref": _REF.format(model="Problem")}}}
+    problems: dict[str, Any] = {}
     for status, text in _PROBLEMS.items():
-        responses[status] = {"description": text, "content": problem}
-    return responses
+        problems[status] = {"description": text, "content": content}
+    return problems

@@ -51,7 +51,8 @@ class PageRequest(NamedTuple):
     """What a request says of the page that it wants."""
 
     size: int
-    cursor: str
+    cursor: str | None
+    """None for the first page."""
 
     @classmethod
     def of_query(cls, parameters: Mapping[str, str]) -> PageRequest | None:
@@ -70,7 +71,7 @@ class PageRequest(NamedTuple):
                 code="bad_request",
                 field="page_size",
             )
-        return cls(int(size), parameters.get("cursor", ""))
+        return cls(int(size), parameters.get("cursor"))
 
 
 class _Place(NamedTuple):
@@ -99,7 +100,7 @@ class Pager:
         """
         question = _question(call, arguments)
         place = _Place(0, "", {})
-        if page_request.cursor:
+        if page_request.cursor is not None:
             place = self._place_of(page_request.cursor, question)
 
         if call.part == "view":

@@ -137,7 +137,10 @@ def refuse_unserved(request: Request, error: Exception) -> Response:
     """Answer what no route takes."""
     assert isinstance(error, HTTPException)
     code = "unknown_page" if error.status_code == 404 else "bad_request"
-    return problem_response(request, problem(error.status_code, code, str(error.detail)))
+    response = problem_response(request, problem(error.status_code, code, str(error.detail)))
+    # A 405 says by `Allow` what is done instead.
+    response.headers.update(error.headers or {})
+    return response
 
 
 def refuse_unexpected(request: Request, error: Exception) -> Response:

@@ -21,6 +21,9 @@ from .problems import problem_of, unexpected_problem
 
 EVENT_STREAM: Final = "text/event-stream"
 
+LONG_CALLS: Final = frozenset({"sweep", "erase"})
+"""Calls of the table that say how far they are to whoever asks for events."""
+
 Tell = Callable[[Mapping[str, object]], None]
 """Takes how far a work is; may be called from any thread."""
 

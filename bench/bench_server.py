@@ -5,8 +5,9 @@
 `load`: clients with keys of their own, four reads of five calls; errors, p50 and p95, a point read
 against an empty route of the same app, and the memory at the end against a fifth of the time.
 `kills`: the same load of writes while the server gets SIGKILL; every acknowledged write must be
-there once, and a retry with its key must double nothing. `mcp`: the official client in both modes,
-a hundred times `tools/list` byte for byte, and its tokens. `size`: what the extras add to the core.
+there once, and a retry with its key must double nothing. `mcp`: the official client over standard
+input and HTTP in both modes, a hundred times `tools/list`, a compile and a refusal: bytes, tokens.
+`size`: what the extras add to the core.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ import tempfile
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,8 @@ from tenure.service.server.keys import KeyRing
 PEOPLE = 200
 READS = 0.8
 KILLS = 20
+MCP_CALLS = 100
+READ_AND_WRITE = (Permit.READ.value, Permit.WRITE.value)
 LIST_TOKENS = 1_500
 
 
@@ -109,15 +113,20 @@ class Figures:
         self.statuses[status] += 1
 
 
-def make_site(folder: Path, keys: int) -> tuple[Site, list[str]]:
-    """A store with people, and a key for each client."""
+def make_store(folder: Path) -> None:
+    """A store with people."""
     with connect(str(folder / "team.db"), durability="normal") as memory:
         for number in range(PEOPLE):
             memory.write(f"Person {number}", "office", f"Room {number}")
 
+
+def make_site(
+    folder: Path, keys: int, permits: tuple[str, ...] = READ_AND_WRITE
+) -> tuple[Site, list[str]]:
+    """A server over a store with people, and a key for each client."""
+    make_store(folder)
     control = ControlFile(folder / "control.db")
     ring = KeyRing(control)
-    permits = (Permit.READ.value, Permit.WRITE.value)
     tokens = [
         ring.create(Principal(user=f"user{n}", roles=frozenset({"member"})), permits)
         for n in range(keys)
@@ -252,28 +261,69 @@ def kills(folder: Path, clients: int, seconds: float) -> bool:
     return not (lost or doubled or problems)
 
 
-def mcp() -> bool:
-    """The official client in both modes: the list of tools, a hundred times."""
+@asynccontextmanager
+async def mcp_session(folder: Path, transport: str, mode: str) -> AsyncIterator[Any]:
+    """The official client over a store with people, on standard input or over HTTP."""
     from mcp.client import Client
+    from mcp.client.stdio import StdioServerParameters
+    from mcp.client.streamable_http import streamable_http_client
 
+    if transport == "stdio":
+        command = ["-P", "-m", "tenure", "--store", str(folder / "team.db"), "mcp"]
+        async with Client(
+            StdioServerParameters(command=sys.executable, args=command), mode=mode
+        ) as session:
+            yield session
+        return
+
+    site, (token,) = make_site(folder, 1, (*READ_AND_WRITE, Permit.COMPILE.value))
+    headers = {"authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        channel = streamable_http_client(f"{site.url}/mcp", http_client=http)
+        async with Client(channel, mode=mode) as session:
+            yield session
+    site.stop()
+
+
+async def mcp_prefixes(folder: Path, transport: str, mode: str) -> tuple[set[str], set[str], int]:
+    """The lists of tools and compiled texts of a hundred calls, and the refusals with a code."""
+    lists, contexts, refusals = set[str](), set[str](), 0
+    async with mcp_session(folder, transport, mode) as session:
+        for _ in range(MCP_CALLS):
+            answer = await session.list_tools(cache_mode="refresh")
+            fields = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+            lists.add(json.dumps(fields["tools"]))
+
+            question = {"query": "Where does Person 7 work?"}
+            context = await session.call_tool("compile_context", question)
+            contexts.add(context.content[0].text)
+
+            refusal = await session.call_tool("explain", {"object_id": "nothing"})
+            is_structured = refusal.is_error and "code" in (refusal.structured_content or {})
+            refusals += bool(is_structured)
+    return lists, contexts, refusals
+
+
+def mcp() -> bool:
+    """The official client in both modes over both transports, a hundred calls each."""
     from tenure.compiler.tokens.counting import ExactCounter
-    from tenure.service.mcp.server import build_server
-
-    def tools_of(answer: Any) -> str:
-        fields = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return json.dumps(fields["tools"])
-
-    async def ask(mode: str) -> set[str]:
-        async with Client(build_server(lambda: memory), mode=mode) as session:
-            return {tools_of(await session.list_tools()) for _ in range(100)}
 
     is_kept = True
-    with connect(":memory:") as memory:
-        for mode in ("2026-07-28", "legacy"):
-            texts = asyncio.run(ask(mode))
-            tokens = ExactCounter().count(max(texts, key=len))
-            print(f"{mode}: {len(texts)} text in 100 calls of tools/list, {tokens:,} o200k tokens")
-            is_kept = is_kept and len(texts) == 1 and tokens <= LIST_TOKENS
+    for transport, mode in product(("stdio", "http"), ("2026-07-28", "legacy")):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            if transport == "stdio":
+                make_store(folder)
+            lists, contexts, refusals = asyncio.run(mcp_prefixes(folder, transport, mode))
+
+        tokens = ExactCounter().count(max(lists, key=len))
+        print(
+            f"{transport}, {mode}: in {MCP_CALLS} calls {len(lists)} text of tools/list"
+            f" ({tokens:,} o200k tokens), {len(contexts)} of one compile,"
+            f" {refusals} refusals as results with a code"
+        )
+        are_stable = len(lists) == len(contexts) == 1
+        is_kept &= are_stable and tokens <= LIST_TOKENS and refusals == MCP_CALLS
     return is_kept
 
 

@@ -16,13 +16,11 @@ from hypothesis import strategies
 KNOWN: dict[str, list[str]] = json.loads(os.environ.get("TENURE_KNOWN", "{}"))
 
 
-@schemathesis.serializer("application/x-ndjson")
 def lines(ctx: Any, value: Any) -> bytes:
     text = value if isinstance(value, str) else json.dumps(value)
     return text.encode("utf-8", "surrogatepass")
 
 
-@schemathesis.deserializer("application/x-ndjson")
 def first_line(ctx: Any, response: Any) -> Any:
     return json.loads(response.content.partition(b"\n")[0])
 
@@ -38,11 +36,16 @@ def with_known(fields: Any) -> Any:
     return strategies.fixed_dictionaries(parts)
 
 
-@schemathesis.hook
 def flatmap_query(context: Any, query: Any) -> Any:
     return with_known(query)
 
 
-@schemathesis.hook
 def flatmap_body(context: Any, body: Any) -> Any:
     return with_known(body)
+
+
+NDJSON = "application/x-ndjson"
+schemathesis.serializer(NDJSON)(lines)
+schemathesis.deserializer(NDJSON)(first_line)
+schemathesis.hook(flatmap_query)
+schemathesis.hook(flatmap_body)

@@ -71,7 +71,7 @@ class Fault(TenureError, RuntimeError):
     """An invariant of tenure itself is broken; please report it."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """The sentence that names the nearest known words, at most three.
 
     >>> did_you_mean("ofice", ["office", "team"])
@@ -79,13 +79,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     names = sorted(set(known))
     # Below a similarity of .6 a guess misleads more often than a list of what there is.
-    neighbours = difflib.get_close_matches(word, names, n=3, cutoff=0.6)
+    neighbours = difflib.get_close_matches(str(word), names, n=3, cutoff=0.6)
     if neighbours:
         return "did you mean " + " or ".join(repr(name) for name in neighbours) + "?"
     return "known: " + (", ".join(names[:20]) + (", …" if len(names) > 20 else "") or "none")
 
 
-def unknown(kind: str, word: str, known: Iterable[str]) -> InvalidInput:
+def unknown(kind: str, word: object, known: Iterable[str]) -> InvalidInput:
     """The `unknown_vocabulary` error of a word outside a bounded list."""
     names = tuple(known)
     return InvalidInput(

@@ -33,6 +33,7 @@ from ...schema.values import canonical_json, iso, stamp_time
 from ...schema.vocabulary import Classification, ObjectType, StateLayer, parse
 from ...store.port.store import WriteTx
 from ...store.transfer.artifact_files import ArtifactFiles
+from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..backend.parsing import check_reason, check_secrets, scope_of
 from ..reading.envelopes import request_items
@@ -45,6 +46,7 @@ _TEXT = "text/plain"
 _BYTES = "application/octet-stream"
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Artifacts(Caller):
     """The artifacts of one tenant, as one caller sees them."""

@@ -7,11 +7,11 @@ state is inherited from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput
-from ...schema.layers import DecayRule
+from ...schema.limits import check_text, check_texts
 from ...schema.slots import BUILT_IN_SLOTS, Slot, TenantWord, Vocabulary
 from ...schema.vocabulary import (
     Cardinality,
@@ -22,6 +22,7 @@ from ...schema.vocabulary import (
     ValueType,
     parse,
 )
+from .parsing import decay
 
 
 def with_definition(
@@ -67,27 +68,33 @@ def _slot(known: Vocabulary, members: dict[str, Any]) -> Slot:
     return Slot(**{**defaults, **values})
 
 
-def _templates(plain: Any) -> tuple[tuple[str, str], ...]:
-    pairs = cast("dict[str, Any]", plain) if isinstance(plain, dict) else {"*": plain}
-    return tuple(sorted((str(task), str(text)) for task, text in pairs.items()))
+def _templates(plain: object) -> tuple[tuple[str, str], ...]:
+    texts = cast("Mapping[object, object]", plain) if isinstance(plain, Mapping) else {"*": plain}
+    return tuple(sorted((_text(task), _text(text)) for task, text in texts.items()))
 
 
-def _decay(rule: Any) -> DecayRule:
-    return rule if isinstance(rule, DecayRule) else DecayRule(**rule)
+def _text(plain: object) -> str:
+    check_text(plain, "a text of a definition")
+    return str(plain)
+
+
+def _texts(plain: object) -> tuple[str, ...]:
+    check_texts(plain, "a list of a definition")
+    return tuple(cast("Iterable[str]", plain))
 
 
 _READ: Final[dict[str, Callable[[Any], Any]]] = {
-    "name": str,
-    "description": str,
+    "name": _text,
+    "description": _text,
     "cardinality": lambda v: parse(Cardinality, v),
     "value_type": lambda v: parse(ValueType, v),
-    "subject_types": tuple,
+    "subject_types": _texts,
     "kind": lambda v: parse(SlotKind, v),
     "precedence": lambda v: parse(Precedence, v),
-    "why_it_matters": str,
-    "applicable_task_types": tuple,
+    "why_it_matters": _text,
+    "applicable_task_types": _texts,
     "instruction": _templates,
-    "sensitivity": lambda v: tuple(parse(Sensitivity, s) for s in v),
-    "decay_rule": _decay,
+    "sensitivity": lambda v: tuple(parse(Sensitivity, word) for word in _texts(v)),
+    "decay_rule": decay,
     "retirement_rule": lambda v: parse(RetirementRule, v),
 }

@@ -22,6 +22,7 @@ from ...schema.policy import Policy
 from ...schema.principal import Principal, Scope
 from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Moment, Receipt, Write, WriteFields
+from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..reading.view import EntityLike, View, pinned
 
@@ -53,6 +54,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ..writing.write import Writer
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Memory(Caller):
     """A store, seen by one caller."""
@@ -155,8 +157,8 @@ class Memory(Caller):
         """
         from ..writing.observe import Observation, Observer
 
-        observation = Observation(
-            text=text if isinstance(text, str) else "",
+        frame = Observation(
+            text="",
             speaker=speaker,
             source_origin=source_origin,
             at=at,
@@ -166,10 +168,7 @@ class Memory(Caller):
             layer=parse(StateLayer, layer),
             decay_rule=decay_rule,
         )
-        observer = Observer(self.backend, self.principal)
-        if isinstance(text, str):
-            return observer.observe(observation)
-        return observer.observe_messages(text, observation)
+        return Observer(self.backend, self.principal).observe_all(text, frame)
 
     def ingest(
         self,
@@ -440,13 +439,13 @@ class Memory(Caller):
         """
         from ..reading.log import TransactionLog
 
-        log = TransactionLog(self.backend, self.principal)
-        return log.entries(since, until, entity, max(0, limit))
+        return TransactionLog(self.backend, self.principal).entries(since, until, entity, limit)
 
     def explain(self, object_id: str) -> Explanation:
         """Return where an object comes from, what it met, and what was compiled from it.
 
-        What the caller may not see is not there: `unknown_object`.
+        Raises:
+            NotFound: `unknown_object`, also for what the caller may not see.
         """
         return self._auditor().explain(object_id)
 

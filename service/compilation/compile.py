@@ -29,6 +29,7 @@ from ...compiler.trace.manifest import Manifest, manifest_from_json
 from ...resolution.known import Lookup
 from ...schema.artifact import is_address
 from ...schema.errors import Forbidden, InvalidInput
+from ...schema.limits import LENGTHS, check_text
 from ...schema.policy import Policy
 from ...schema.principal import AUDIT
 from ...schema.record_json import from_plain, to_plain
@@ -43,6 +44,7 @@ from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
 from ..reading.signatures import may_open, sign_manifest, verify
 from ..reading.view import View, pinned
 from .originals import with_originals
+from .readable import check_personal_data
 
 if TYPE_CHECKING:
     from ..reading.nearest import VisibleVectors
@@ -174,7 +176,8 @@ class Compiler(Caller):
             NotFound: `unknown_object` for an envelope id that is not stored; `erased`.
             InvalidInput: `bad_manifest`, also for one whose signature does not verify.
             Forbidden: `privilege_required`, for an envelope of another user, or when the caller
-                may not read today all that it holds.
+                may not read today all that it holds; `personal_data`, when it holds whole what
+                the caller reads as masked.
         """
         began = time.perf_counter()
         with self._reading() as reader:
@@ -193,6 +196,7 @@ class Compiler(Caller):
                 policy=self._policy(reader, pinned_manifest.policy_hash),
                 keys=keys,
             )
+            check_personal_data(reader, envelope, self.principal, self.backend.policy)
             envelope = replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
 
         return self._with_run_facts(envelope, began)
@@ -213,7 +217,7 @@ class Compiler(Caller):
         if isinstance(reference, Envelope):
             return reference.manifest
         if isinstance(reference, Mapping):
-            return manifest_from_json(json.dumps(reference))
+            return manifest_from_json(_json_of(reference))
         if reference.lstrip().startswith("{"):
             return manifest_from_json(reference)
 
@@ -327,12 +331,20 @@ def _person(user: object, reader: Reader, point: Point) -> str:
     """
     if not isinstance(user, str) or not user.strip():
         raise InvalidInput("user: give the id of a user", code="bad_request", field="user")
+    check_text(user, "user", most=LENGTHS["scope"])
 
     known = reader.known(Lookup(identifiers=(("user", user),)), scopes=(), tx_us=point.tx_us)
     for identifier in known.identifiers:
         if (identifier.scheme, identifier.value) == ("user", user):
             return known.canonical.get(identifier.entity_id, identifier.entity_id)
     return user
+
+
+def _json_of(manifest: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(manifest)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"the manifest is no JSON: {error}", code="bad_manifest") from error
 
 
 def _moments(parameters: Mapping[str, Any]) -> dict[str, Any]:

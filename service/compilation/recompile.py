@@ -20,11 +20,13 @@ from ...compiler.trace.manifest import Manifest, principal_of
 from ...schema.errors import Forbidden
 from ...schema.values import moment
 from ...schema.write import Moment
-from ...store.port.store import Ask, Point, Reader
+from ...store.port.store import Point, Reader
+from ..backend.arguments import check_field_names
 from ..backend.caller import Caller
 from ..backend.times import instant
 from ..reading.view import View
 from .compile import Compiler
+from .readable import may_read
 
 CONTEXT_LINES: Final = 2
 """Lines of the same text that stand around a difference."""
@@ -83,11 +85,12 @@ class Recompiler(Caller):
             InvalidInput: for a budget, role or time that is none.
             NotFound: `unknown_object`, `erased`.
         """
+        check_field_names(RequestTerms, terms, "term of a request")
         first = Compiler(self.backend, self.principal).replay(envelope_id)
         with self._reading() as reader:
             point = _point(first.manifest, reader, terms)
             second = self.envelope(first.manifest, reader, point, terms)
-            if not self.may_read(reader, second):
+            if not may_read(reader, second, self.principal, self.backend.policy):
                 raise Forbidden(
                     "under these circumstances the text holds what you may not read",
                     code="privilege_required",
@@ -135,20 +138,6 @@ class Recompiler(Caller):
 
         view = View(self.backend, owner, point, self.backend.words(self._tenant, reader))
         return Compiler(self.backend, owner).over(reader, view, request)
-
-    def may_read(self, reader: Reader, envelope: Envelope) -> bool:
-        """Whether the caller may read every stored object that an envelope holds."""
-        stored_ids = {entry.object_id for entry in envelope.manifest.candidates if entry.vid}
-        held_ids = tuple(i for i in envelope.manifest.compiled if i in stored_ids)
-        if not held_ids:
-            return True
-
-        ask = Ask(objects=held_ids, heads=False, at_valid=False, at_tx=False)
-        point = Point(envelope.manifest.valid_us, reader.clock().last_us)
-        page = reader.versions(ask, sight=self.principal.sight(), point=point)
-        # One object has several rows; its permissions are the same for all of them.
-        visible_ids = {v.row.claim.object_id for v in page.versions if v.visible}
-        return visible_ids.issuperset(held_ids)
 
 
 def _point(manifest: Manifest, reader: Reader, terms: RequestTerms) -> Point:

@@ -24,6 +24,7 @@ from ...schema.terms import TERMS_VERSION
 from ...schema.values import moment
 from ...schema.write import Moment
 from ...store.port.store import Reader
+from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..backend.times import instant
 from .signatures import may_open
@@ -55,6 +56,7 @@ class StoredEnvelope:
     """Whether this version can replay it; one of an earlier compiler is listed and no more."""
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Envelopes(Caller):
     """The stored envelopes of one tenant, as one caller sees them."""

@@ -52,9 +52,9 @@ class TransactionLog(ActorReader):
         with self._reading() as reader:
             if entity is None:
                 actor = None if self._reads_all else self._actor
-                events = reader.events_in(after_us, until_us, actor=actor, limit=limit)
+                events = reader.events_in(after_us, until_us, actor=actor, limit=max(0, limit))
             else:
-                events = self._events_about(reader, entity, (after_us, until_us), limit)
+                events = self._events_about(reader, entity, (after_us, until_us), max(0, limit))
 
             return self._told(reader, events)
 

@@ -133,6 +133,12 @@ def _is_free(mention: Mention, spans: Sequence[Span]) -> bool:
 
 
 def _stated_span(text: str, statement: tuple[int, int, EntityLike]) -> Span:
+    is_statement = isinstance(statement, tuple | list) and len(statement) == 3
+    if not is_statement or not all(isinstance(place, int) for place in statement[:2]):
+        raise InvalidInput(
+            f"{statement!r:.80} is no mention; mentions are (start, end, whom)", code="bad_mention"
+        )
+
     start, end, entity_named = statement
     if not 0 <= start < end <= len(text):
         raise _bad(start, end, f"lies outside the text, which has {len(text)} characters")

@@ -32,6 +32,7 @@ from ...schema.vocabulary import ObjectType, SlotStatus, ValueType, parse
 from ...schema.write import Moment
 from ...store.port.store import Ask, Names, Point, Reader
 from ...store.timeline.state import Shape, plain_value, segments, slot_state
+from ..backend.arguments import argument_checks
 from ..backend.backend import Backend
 from ..backend.caller import Caller
 from ..backend.parsing import entity_ref, scope_of
@@ -47,6 +48,7 @@ EntityLike = str | EntityRef | Mapping[str, Any]
 """An entity: a name, an id, or a reference."""
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class View(Caller):
     """A pinned view; every read of tenure is a method of one."""

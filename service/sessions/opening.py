@@ -12,6 +12,7 @@ from ...schema.window_policy import WindowPolicy
 from ...window.events import EventKind, WindowEvent
 from ...window.state import EMPTY_STATE, tools_text
 from ...window.step import step
+from ..backend.arguments import check_fields
 from ..backend.backend import Backend
 from .core import SessionCore, policy_body
 from .limits import window_limit
@@ -46,8 +47,10 @@ def open_session(
     """The session of a name: resumed when it is there, else begun.
 
     Raises:
-        InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`, `bad_policy`.
+        InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`, `bad_policy`;
+            `unknown_vocabulary`, for a term that no session has; `bad_field`.
     """
+    check_fields(SessionTerms, terms, "term of a session")
     log = SessionLog(backend, principal, session_scope(principal, name))
     core = SessionCore(log, _policy_of(policy, backend))
     core.resume()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput, Unavailable
+from ...schema.limits import check_text
 from ...schema.window_policy import WindowPolicy, policy_from
 
 _MOST_BYTES: Final = 1024 * 1024
@@ -21,6 +22,7 @@ def window_policy(path: str | Path) -> WindowPolicy:
             `unknown_vocabulary`, for a name that no tunable has.
         Unavailable: `extra_missing`, for YAML without the extra.
     """
+    check_text(str(path), "policy")
     file = Path(path)
     try:
         text = file.read_text("utf-8") if file.stat().st_size <= _MOST_BYTES else ""

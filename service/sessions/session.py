@@ -24,6 +24,7 @@ from ...window.events import EditReason, EventKind, Note, NoteCategory, WindowEv
 from ...window.intake import Message, message_parts
 from ...window.state import WindowState
 from ...window.units import WindowUnit
+from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..compilation.compile import Replayable
 from .checkpoints import checkpoint_history, milestone_draft, save_checkpoint
@@ -62,6 +63,7 @@ _TRIES: Final = 5
 """Appends of a parallel result until it gives up: each loser has read what the winner wrote."""
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Session(Caller):
     """One session of one user; open it with `memory.session(name)`."""

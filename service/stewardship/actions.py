@@ -20,12 +20,14 @@ from ...store.operations.change import Mandate
 from ...store.port.store import ActionRecord, WriteTx
 from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import Artifacts
+from ..backend.arguments import argument_checks
 from ..backend.caller import Caller, unknown_object
 from ..writing.write import Writer
 
 _STATUSES = ("open", "closed", "all")
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Actions(Caller):
     """The queue of one tenant, as one caller sees it."""

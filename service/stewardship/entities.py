@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from ...schema.answers import EntityView, Neighbourhood, SlotState
 from ...schema.entity import Alias, Judgement, Resolution
-from ...schema.errors import Conflict, Forbidden, InvalidInput
+from ...schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from ...schema.operation import MergeReceipt, UnmergeReceipt
 from ...schema.principal import STEWARD, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.values import moment
@@ -31,6 +31,7 @@ from ...store.operations.change import Mandate
 from ...store.operations.merge import merge, unmerge
 from ...store.operations.naming import add_alias
 from ...store.port.store import Ask, Point, Reader, WriteTx
+from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..backend.parsing import scope_of
 from ..reading.resolve import Resolver
@@ -127,6 +128,7 @@ class EntityPage:
     """What happened to its identity, oldest first: (transaction time, sentence)."""
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Entities(Caller):
     """The register of one tenant, as one caller sees it."""
@@ -293,6 +295,7 @@ class Entities(Caller):
 
         Raises:
             InvalidInput: `unknown_vocabulary` for another format.
+            Unavailable: `file_unwritable`.
         """
         if format not in _FORMATS:
             raise InvalidInput(
@@ -301,7 +304,12 @@ class Entities(Caller):
 
         text = graph_text(self.list(), self.relations(), format)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            try:
+                Path(path).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise Unavailable(
+                    f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
+                ) from error
 
         return text
 

@@ -30,6 +30,7 @@ from ...schema.principal import STEWARD, Sight
 from ...schema.slots import UNKNOWN_TYPE, Vocabulary, compatible
 from ...schema.vocabulary import EntityState, JudgementVerdict, ReviewState
 from ...store.port.store import Reader
+from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..reading.view import View, entity_views, sight_of
 from .comparing import EntityComparison, compared
@@ -101,6 +102,7 @@ class Label(NamedTuple):
     cluster2: str
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Matching(Caller):
     """The matching of names over a whole register, as one steward sees it."""

@@ -23,6 +23,7 @@ from ...schema.terms import TERMS_VERSION
 from ...schema.values import moment
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
+from ..compilation.readable import may_read
 from ..compilation.recompile import Recompiler, TextLine, around_changes, text_lines
 from ..reading.signatures import may_open
 from .rehearsal import rehearsed
@@ -148,7 +149,8 @@ class PromptRehearsals(Caller):
             envelope = recompiler.envelope(manifest, reader, point)
         except TenureError:  # a budget or scope that its caller would be refused today
             return None
-        return envelope if recompiler.may_read(reader, envelope) else None
+        is_readable = may_read(reader, envelope, self.principal, self.backend.policy)
+        return envelope if is_readable else None
 
 
 def _can_repeat(manifest: Manifest) -> bool:

@@ -26,6 +26,7 @@ from ...store.operations.change import Mandate
 from ...store.operations.review import Remember, accept, open_case, reject, undo, unsure
 from ...store.operations.split import claim_groups
 from ...store.port.store import Ask, Point, Reader, WriteTx
+from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..reading.masking import Mask
 from ..reading.view import View, described_entity, sight_of
@@ -59,6 +60,7 @@ BULK_CAP = 100
 _SNIPPETS = 3
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Reviews(Caller):
     """The review queue of one tenant, as one caller sees it."""

@@ -23,6 +23,7 @@ from ...schema.principal import OPERATE
 from ...store.transfer.restore import Watch, restore
 from ...store.transfer.transfer import export_lines
 from ...store.transfer.whole_file import whole_file
+from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..writing.event_lines import STDIN, Line, opened
 
@@ -39,6 +40,7 @@ class TransferReport:
     """Whether an export holds the tenant's secret keys."""
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Transfer(Caller):
     """The export and the restore of one caller's tenant."""
@@ -121,13 +123,13 @@ def _target_file(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
         yield sys.stdout
         return
 
-    if Path(path).exists() and not replace:
-        raise Conflict(
-            f"{path} is there already; name another file, or say that it may be replaced",
-            code="file_exists",
-        )
-
     try:
+        if Path(path).exists() and not replace:
+            raise Conflict(
+                f"{path} is there already; name another file, or say that it may be replaced",
+                code="file_exists",
+            )
+
         with whole_file(path) as raw, _text(raw, packed=str(path).endswith(".gz")) as text:
             yield text
     except OSError as error:

@@ -440,7 +440,7 @@ def rejects_path(path: str | Path) -> Path:
         return Path("stdin.rejects.jsonl")
 
     stem = Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
-    return Path(path).with_name(f"{stem}.rejects.jsonl")
+    return Path(path).parent / f"{stem}.rejects.jsonl"
 
 
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)

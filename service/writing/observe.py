@@ -62,6 +62,18 @@ class Observation:
 class Observer(Caller):
     """The observe use-case of one caller."""
 
+    def observe_all(
+        self, text: str | Sequence[Mapping[str, Any]], frame: Observation
+    ) -> list[Receipt]:
+        """The receipts of one text or of a conversation; `frame` says all but what was said.
+
+        Raises:
+            InvalidInput: what `observe` and `observe_messages` refuse.
+        """
+        if isinstance(text, str):
+            return self.observe(replace(frame, text=text))
+        return self.observe_messages(text, frame)
+
     def observe(self, observation: Observation) -> list[Receipt]:
         """Return the receipts: the passage first, then its claims in order of appearance.
 

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 from ...schema.layers import DecayRule
 from ...schema.principal import DEFINE
 from ...schema.slots import Slot, Vocabulary
+from ..backend.arguments import argument_checks, check_fields
 from ..backend.caller import Caller
 from ..reading.tools import StoredTool, ToolReader
 
@@ -30,6 +31,7 @@ class SlotFields(TypedDict, total=False):
     retirement_rule: str | None
 
 
+@argument_checks
 @dataclass(frozen=True, slots=True)
 class Words(Caller):
     """The vocabulary of one tenant."""
@@ -41,6 +43,7 @@ class Words(Caller):
             Forbidden: `privilege_required`.
             InvalidInput: `slot_in_use` when cardinality or value type would change.
         """
+        check_fields(SlotFields, fields, "field of a slot")
         definition: dict[str, Any] = {"define": "slot", "name": name}
         for field, value in fields.items():
             if value is not None:

@@ -109,3 +109,40 @@ def test_masking_hides_no_other_data(open_memory: Open) -> None:
     memory.write(ANN, "office", ADDRESS, sensitivity=["commercial_secret"])
     value = json.dumps(bound(memory, user="bob").as_of().value("Ann Lee", "office"))
     assert "masked" not in value
+
+
+def test_a_replay_shows_nobody_what_is_masked_for_them(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
+    ann = bound(memory, user="ann")
+    envelope = ann.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])
+    assert ADDRESS in envelope.text
+
+    auditor = bound(memory, user="eve", roles={"auditor"})
+    with pytest.raises(Forbidden) as refusal:
+        auditor.replay(envelope)
+    assert refusal.value.code == "personal_data"
+    assert ADDRESS not in str(refusal.value)
+    with pytest.raises(Forbidden):
+        auditor.what_if(envelope.envelope_id)
+
+
+def test_a_replay_that_masks_it_may_be_looked_at(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
+    bob = bound(memory, user="bob")
+    envelope = bob.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])
+    assert "[masked]" in envelope.text
+
+    auditor = bound(memory, user="eve", roles={"auditor"})
+    assert auditor.replay(envelope).text == envelope.text
+
+
+def test_a_role_that_sees_it_whole_may_replay_it(open_memory: Open) -> None:
+    shown = replace(DEFAULT, compile=replace(DEFAULT.compile, show_personal_to=("hr",)))
+    memory = open_memory(policy=shown)
+    memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
+    envelope = bound(memory, user="ann").compile("code_generation", "office", entities=["Ann Lee"])
+
+    clerk = bound(memory, user="eve", roles={"auditor", "hr"})
+    assert clerk.replay(envelope).text == envelope.text

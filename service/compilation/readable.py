@@ -1,0 +1,82 @@
+"""Who may look at an envelope that was compiled before, or for somebody else.
+
+Its text is made again for the caller that it records. Whoever looks at it must be allowed to read
+today every object in it, and personal data that stands in it whole must be whole for the reader
+too: a replay gives the same bytes, so nothing in it can be masked afterwards.
+"""
+
+from __future__ import annotations
+
+from ...compiler.envelope.envelope import Envelope
+from ...compiler.gathering.redaction import is_personal
+from ...compiler.trace.manifest import Manifest, principal_of
+from ...schema.claim import Version
+from ...schema.errors import Forbidden
+from ...schema.policy import Policy
+from ...schema.principal import Principal
+from ...store.port.store import Ask, Point, Reader
+from ..reading.masking import Mask
+
+
+def may_read(reader: Reader, envelope: Envelope, principal: Principal, policy: Policy) -> bool:
+    """Whether a caller may read every stored object of an envelope, as whole as it stands there."""
+    object_ids = _stored_ids(envelope.manifest)
+    versions = _visible_versions(reader, envelope.manifest, object_ids, principal)
+    if not {version.row.claim.object_id for version in versions}.issuperset(object_ids):
+        return False
+
+    return not _shows_masked(reader, envelope.manifest, versions, Mask(principal, policy))
+
+
+def check_personal_data(
+    reader: Reader, envelope: Envelope, principal: Principal, policy: Policy
+) -> None:
+    """Check that a replay shows no personal data that the caller reads as masked elsewhere.
+
+    Raises:
+        Forbidden: `personal_data`.
+    """
+    object_ids = _stored_ids(envelope.manifest)
+    versions = _visible_versions(reader, envelope.manifest, object_ids, principal)
+    if _shows_masked(reader, envelope.manifest, versions, Mask(principal, policy)):
+        raise Forbidden(
+            "the text holds personal data that is masked for you; the person it is about may "
+            "replay it, or a role of policy.compile.show_personal_to",
+            code="personal_data",
+        )
+
+
+def _stored_ids(manifest: Manifest) -> tuple[str, ...]:
+    candidate_ids = {entry.object_id for entry in manifest.candidates if entry.vid}
+    return tuple(object_id for object_id in manifest.compiled if object_id in candidate_ids)
+
+
+def _visible_versions(
+    reader: Reader, manifest: Manifest, object_ids: tuple[str, ...], principal: Principal
+) -> list[Version]:
+    if not object_ids:
+        return []
+
+    ask = Ask(objects=object_ids, heads=False, at_valid=False, at_tx=False)
+    point = Point(manifest.valid_us, reader.clock().last_us)
+    page = reader.versions(ask, sight=principal.sight(), point=point)
+    # One object has several rows; its permissions are the same for all of them.
+    return [version for version in page.versions if version.visible]
+
+
+def _shows_masked(
+    reader: Reader, manifest: Manifest, versions: list[Version], caller_mask: Mask
+) -> bool:
+    """Whether something is whole for the caller of the manifest and masked for who looks."""
+    owner_mask = Mask(principal_of(manifest), caller_mask.policy)
+    own_entity = dict(manifest.own).get("user")
+
+    for version in versions:
+        if not is_personal(version.details) or not caller_mask.hides(reader, version):
+            continue
+        # Who the owner is may have been judged otherwise since: either answer makes it whole.
+        is_own = own_entity is not None and version.details.subject_id == own_entity
+        if is_own or not owner_mask.hides(reader, version):
+            return True
+
+    return False

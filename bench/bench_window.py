@@ -17,19 +17,22 @@ import argparse
 import gzip
 import json
 import os
+import re
+import string
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tenure.bench.summary_script import Saying, scripted_summary
 from tenure.compiler.tokens.capabilities import capability
 from tenure.schema.window_policy import WindowPolicy
 from tenure.window.changes import UnitChange
 from tenure.window.checkers import FAULTS
 from tenure.window.editing import EditPlan, due_edit, reachable_units
 from tenure.window.events import EditReason, EventKind, WindowEvent
-from tenure.window.forms import fold, placeholder
+from tenure.window.forms import placeholder
 from tenure.window.intake import message_parts
 from tenure.window.layout import native_messages
 from tenure.window.state import EMPTY_STATE, WindowState, part_body, part_tokens
@@ -41,10 +44,12 @@ AGES = (5, 20, 60)
 SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 DATA = SHARED / "data" / "transcripts" / "airline-dev.jsonl.gz"
 _EXACT = 0.02
-SUMMARY_CHARACTERS = 8_000
-"""Of the scripted summary: some 2,500 tokens, as frameworks ask for."""
+_OWN_NAMES = re.compile(r"(?<=_)\d{4,7}\b|\b(?!HAT\d)[A-Z0-9]{6}\b")
+"""Numbers of users and payments, and reservations, but no flights."""
 OUTPUT_PERMILLE = 5_000
 """Of the input's base price: what a token that a model writes costs with most models."""
+
+_SPEAKERS = {PartKind.USER: "user", PartKind.CALL: "call", PartKind.RESULT: "tool"}
 
 Policy = Callable[[WindowState, float], "EditPlan | None"]
 
@@ -98,7 +103,7 @@ def chained(passes: int = 1) -> tuple[list[dict[str, Any]], list[Question]]:
     turn = 0
     for number in range(passes):
         for trials in by_task.values():
-            run = trials[number % len(trials)]
+            run = _renamed(trials[number % len(trials)], _rotation(7 * number))
             values = set(_values(run["actions"]))
             for message in run["messages"]:
                 if message["role"] == "system":
@@ -110,6 +115,26 @@ def chained(passes: int = 1) -> tuple[list[dict[str, Any]], list[Question]]:
                         if value in (message["content"] or ""):
                             questions[value] = Question(value, turn)
     return messages, list(questions.values())
+
+
+def _renamed(tree: Any, table: Mapping[int, int]) -> Any:
+    """A run about other people, reservations and payments: names of the same shape."""
+    if isinstance(tree, Mapping):
+        return {name: _renamed(inner, table) for name, inner in tree.items()}
+    if isinstance(tree, list):
+        return [_renamed(inner, table) for inner in tree]
+    if isinstance(tree, str):
+        return _OWN_NAMES.sub(lambda name: name[0].translate(table), tree)
+    return tree
+
+
+def _rotation(places: int) -> Mapping[int, int]:
+    """A table by which each letter and digit becomes another one; of no place itself."""
+    letters, digits = string.ascii_uppercase, string.digits
+    turned = [
+        signs[places % len(signs) :] + signs[: places % len(signs)] for signs in (letters, digits)
+    ]
+    return str.maketrans(letters + digits, "".join(turned))
 
 
 def _values(tree: Any) -> Iterator[str]:
@@ -193,8 +218,7 @@ def placeholders(state: WindowState, scale: float) -> EditPlan | None:
 def summarise_all(state: WindowState, scale: float) -> EditPlan | None:
     """One summary of everything before the newest five units, by a summariser with a script.
 
-    It keeps what is said most tersely, at most `SUMMARY_CHARACTERS` of it, and leaves no address;
-    a model's summary of that length can be better or worse.
+    It leaves no address. What it was asked for and wrote is in the cost.
     """
     if state.tokens <= scale * state.limit:
         return None
@@ -202,11 +226,18 @@ def summarise_all(state: WindowState, scale: float) -> EditPlan | None:
     if len(old) < 2:
         return truncation(state, scale)
 
-    text = fold(old, state.turn, {}).partition("\n")[2][-SUMMARY_CHARACTERS:]
+    text = scripted_summary(saying for unit in old for saying in _sayings(unit))
     savings = sum(unit.tokens for unit in old) - state.count(text)
     change = _changed(old[0], StandingForm.EXTRACT, {old[0].number: text}, savings)
     joined = replace(change, last_unit=old[-1].last_number or old[-1].number)
     return EditPlan(EditReason.PRESSURE, (joined,))
+
+
+def _sayings(unit: WindowUnit) -> Iterator[Saying]:
+    """A unit as a summariser reads it."""
+    for item in unit.items:
+        speaker = "summary" if item.kind is PartKind.NOTE else _SPEAKERS.get(item.kind, "assistant")
+        yield Saying(speaker, item.text)
 
 
 def summary_cost(state: WindowState, plan: EditPlan) -> int:

@@ -97,6 +97,12 @@ class WindowPolicy:
             "units that an edit considers, of the lowest keep-score a token: more take longer"
         ),
     )
+    fold_share: int = field(
+        default=800,
+        metadata=_because(
+            "permille of the target that folds may take before one leaves with the names in it"
+        ),
+    )
     expected_steps: int = field(
         default=20,
         metadata=_because(

@@ -11,7 +11,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from .forms import external, fidelity, fold, kind_of, placeholder, plain_format, same_as
+from .forms import (
+    FoldContext,
+    FoldRoom,
+    external,
+    fidelity,
+    fold,
+    kind_of,
+    placeholder,
+    plain_format,
+    same_as,
+)
 from .state import WindowState
 from .units import StandingForm, WindowItem, WindowUnit
 
@@ -49,9 +59,11 @@ class Occurrences(NamedTuple):
     """How many standing units name each identifier."""
     last_results: Mapping[str, WindowItem]
     """The newest result that stands in full, by its text."""
+    room: FoldRoom = FoldRoom.AMPLE
+    """How much of the window the folds may still take."""
 
 
-def occurrences(state: WindowState) -> Occurrences:
+def occurrences(state: WindowState, room: FoldRoom = FoldRoom.AMPLE) -> Occurrences:
     """Where the words of a window recur."""
     uses: Counter[str] = Counter()
     last_results: dict[str, WindowItem] = {}
@@ -59,7 +71,7 @@ def occurrences(state: WindowState) -> Occurrences:
         uses.update(unit.identifiers)
         if unit.form is StandingForm.FULL:
             last_results.update((item.text, item) for item in unit.results)
-    return Occurrences(uses, last_results)
+    return Occurrences(uses, last_results, room)
 
 
 def shorter_forms(
@@ -73,13 +85,17 @@ def shorter_forms(
             yield _change(unit, form, texts, keep, reason, tokens)
 
     # The header of a fold is shared by its units, so it is not counted to this one.
-    body = fold([unit], state.turn, recurrences.uses).partition("\n")[2]
+    context = FoldContext(set(), set(), recurrences.room)
+    body = fold([unit], state.turn, recurrences.uses, context=context).partition("\n")[2]
     tokens = state.count(body) if body else _IN_FOLD_TOKENS
     if tokens < unit.tokens:
         extract = _change(unit, StandingForm.EXTRACT, {unit.number: body}, keep, reason, tokens)
         yield _summary_change(state, unit, extract) or extract
 
-    # What can be folded is folded before it leaves: the fold holds the names by which it is found.
+    # What can be folded is folded before it leaves: the fold holds the names by which it is found,
+    # and it goes with them only when folds take too much of the window.
+    if unit.names and recurrences.room is not FoldRoom.NONE:
+        return
     if unit.form is StandingForm.EXTRACT or tokens >= unit.tokens:
         yield departure(unit, keep, reason, _IN_FOLD_TOKENS)
 

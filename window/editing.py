@@ -11,7 +11,7 @@ newest user message.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -20,6 +20,7 @@ from ..compiler.tokens.capabilities import capability
 from ..schema.window_policy import WindowPolicy
 from .changes import (
     TOMBSTONE_TOKENS,
+    Occurrences,
     UnitChange,
     departure,
     occurrences,
@@ -27,7 +28,7 @@ from .changes import (
 )
 from .choice import UnitAction, choose
 from .events import EditReason
-from .forms import fidelity, fold
+from .forms import FoldContext, FoldRoom, fidelity, fold
 from .keep import keep_scores, stale_units
 from .links import overtaken_units, spent_units
 from .pressure import Pressure, Zone, pressure
@@ -42,6 +43,8 @@ _LARGEST_FOLD: Final = 500
 """Tokens of one fold about: it leaves as a whole, so it stays small."""
 _FULL_FOLD: Final = 350
 """Tokens from which a fold takes in nothing more, and keeps its bytes."""
+_SCARCE_FROM: Final = 0.6
+"""Part of their share from which folds are cut, before any of them leaves."""
 _SHORT_UNIT: Final = 80
 _YOUNG_TURNS: Final = 5
 """Short messages of the last turns stay whole between two folds."""
@@ -62,7 +65,7 @@ class EditPlan:
 
     @property
     def body(self) -> dict[str, Any]:
-        """The body of its event; the texts stand beside it, in the same order."""
+        """The body of its event; the texts stand context it, in the same order."""
         lines: list[dict[str, Any]] = []
         for change in self.changes:
             line = {
@@ -144,7 +147,7 @@ def planned_edit(
 ) -> EditPlan | None:
     """The least harmful edit down to the target, None where nothing can or need be freed.
 
-    `keep` are units to leave alone this time, beside the pins.
+    `keep` are units to leave alone this time, context the pins.
     """
     # A new window starts with room, or the next one would follow at once.
     deepening = 2 if reason is EditReason.ROLLOVER else 1
@@ -166,7 +169,7 @@ def planned_edit(
     )
     candidates = sorted(by_worth[: policy.candidates], key=lambda unit: unit.number)
 
-    recurrences = occurrences(state)
+    recurrences = occurrences(state, _fold_room(state, policy))
     options: list[list[UnitChange]] = []
     for unit in candidates:
         cause = stale.get(unit.number, "least_loss")
@@ -176,7 +179,7 @@ def planned_edit(
     if plan is None:
         return None
     changes = _with_spent_units(state, plan.changes, options)
-    return replace(plan, changes=_with_folds(state, changes, recurrences.uses))
+    return replace(plan, changes=_with_folds(state, changes, recurrences))
 
 
 def _with_spent_units(
@@ -193,7 +196,7 @@ def _with_spent_units(
 
 
 def _with_folds(
-    state: WindowState, changes: Sequence[UnitChange], uses: Mapping[str, int]
+    state: WindowState, changes: Sequence[UnitChange], recurrences: Occurrences
 ) -> tuple[UnitChange, ...]:
     """The changes with neighbours that are shortened, or leave, under one address each.
 
@@ -205,13 +208,34 @@ def _with_folds(
     reachable = {unit.number for unit in reachable_units(state)}
     folds: list[UnitChange] = []
 
-    for run in _runs(state, by_unit, reachable):
+    runs = list(_runs(state, by_unit, reachable))
+    context = _fold_context(state, by_unit, runs, recurrences.room)
+    for run in runs:
         members = [unit for unit in run if not _leaves(unit, by_unit)]
-        text = fold(members, state.turn, uses, run) if members else ""
+        text = fold(members, state.turn, recurrences.uses, run, context) if members else ""
         folds.append(_fold_change(state, run, text, by_unit))
 
     in_place = [change for change in changes if change.form not in _FOLDING]
     return tuple(sorted([*in_place, *folds], key=lambda change: change.unit))
+
+
+def _fold_context(
+    state: WindowState,
+    by_unit: Mapping[int, UnitChange],
+    runs: Iterable[Sequence[WindowUnit]],
+    room: FoldRoom,
+) -> FoldContext:
+    """What stands outside of all folds that an edit makes."""
+    members = {unit.number for run in runs for unit in run}
+    context = FoldContext(set(), set(), room)
+    for unit in state.units:
+        if unit.number in members:
+            continue
+        context.names.update(unit.names)
+        # Of a result in a shorter form nobody knows yet what still stands.
+        if unit.number not in by_unit:
+            context.identifiers.update(unit.identifiers)
+    return context
 
 
 def _runs(
@@ -288,6 +312,16 @@ def _fold_change(
         reason=changes[0].reason,
         fidelity=fidelity(facts_before, text),
     )
+
+
+def _fold_room(state: WindowState, policy: WindowPolicy) -> FoldRoom:
+    """How much of the target the folds may still take."""
+    target = policy.zones_of(state.window).target * state.limit // 1000
+    size = sum(unit.tokens for unit in state.units if unit.form in _FOLDING)
+    share = size * 1000 // max(1, target)
+    if share >= policy.fold_share:
+        return FoldRoom.NONE
+    return FoldRoom.SCARCE if share >= policy.fold_share * _SCARCE_FROM else FoldRoom.AMPLE
 
 
 def _cheapest(

@@ -11,10 +11,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from enum import Enum
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
-from .facts import has_identifier, identifiers
+from .facts import has_identifier, identifiers, names_line, names_of_fold
 from .units import StandingForm, ToolKind, WindowUnit, pointer
 
 _CHARS: Final = {
@@ -33,6 +34,12 @@ _AGES: Final = ((1, 1000), (5, 300), (20, 50))
 _OLDEST: Final = 10
 _EXTRACT: Final = (60, 900)
 """The fewest and the most characters of what one unit leaves in a fold."""
+_RESULT_NAMES: Final = 300
+"""Characters of the identifiers of one result that a fold keeps at least."""
+_SCARCE_NAMES: Final = 30
+"""The same of a turn in a fold, once folds fill their part of the window."""
+_PARTIAL_WORD: Final = re.compile(r"(?<![!-~])[!-~]{1,40}\Z")
+"""A word that a cut would leave without its end: half an identifier names something else."""
 _SHORTENED: Final = frozenset({StandingForm.EXTRACT, StandingForm.SUMMARY})
 """Forms of which only the identifiers are worth another fold."""
 _GAP: Final = re.compile(r"[ \t]+")
@@ -107,30 +114,68 @@ def same_as(number: int, repetition: int) -> str:
     return f"[the same as {pointer(repetition)}. Original: {pointer(number)}]"
 
 
+class FoldRoom(Enum):
+    """How much of the window the folds may still take."""
+
+    AMPLE = "ample"
+    SCARCE = "scarce"
+    """What only results named is cut."""
+    NONE = "none"
+    """Folds leave, with all that stands in them."""
+
+
+class FoldContext(NamedTuple):
+    """What stands in the window context a fold; a fold adds what it states itself."""
+
+    identifiers: set[str]
+    names: set[str]
+    room: FoldRoom = FoldRoom.AMPLE
+
+
 def fold(
     units: Sequence[WindowUnit],
     turn: int,
     uses: Mapping[str, int],
     run: Sequence[WindowUnit] = (),
+    context: FoldContext | None = None,
 ) -> str:
     """What stands for neighbouring units once they are shortened, under one address.
 
     The older a unit, the shorter: 30 % of its characters up to five turns, 5 % up to twenty, then
-    1 %, with a floor of one short line. An identifier stands once in a fold, those first that many
-    units use (`uses`): what a later call named again is what the work was about. Everything that
+    1 %, with a floor of one short line. What people and calls named stands on whatever the age,
+    once in the window (`context` is what stands outside of the fold): it is what the work is about.
+    Of what only results named those come first that many units use (`uses`). Everything that
     people, models or tools said stands as JSON text, so that it cannot end our sentence or pose as
     an instruction of ours. `run` are all units that the address covers, when some left no line.
     """
-    known: set[str] = set()
+    context = context or FoldContext(set(), set())
     lines: list[str] = []
+    names: list[str] = []
     for unit in units:
-        limit = _allowance(unit, turn - unit.turn)
-        if unit.form in _SHORTENED:
-            lines += _identifier_line(_body(unit), limit, known, uses)
-        else:
-            lines += _speech(unit, limit, known)
-            lines += _call_lines(unit, limit, known, uses)
+        limit = _allowance(unit, turn - unit.turn, context.room)
+        shortened = unit.form in _SHORTENED
+        speech = [] if shortened else _full_lines(unit, limit, context, uses)
+
+        # Names go first: what they say needs no place among what results named.
+        names += [name for name in unit.names if name not in context.names]
+        context.names.update(unit.names)
+        context.identifiers.update(unit.names)
+        if shortened:
+            speech = [*_identifier_line(_body(unit), limit, context.identifiers, uses)]
+        lines += speech
+    if names:
+        lines.append(names_line(names))
     return "\n".join([fold_header(run or units), *lines])
+
+
+def _full_lines(
+    unit: WindowUnit, limit: int, context: FoldContext, uses: Mapping[str, int]
+) -> list[str]:
+    """What a unit that stood in full leaves: its sentences, and a line a call."""
+    lines = [*_speech(unit, limit, context.identifiers)]
+    lines += _call_lines(unit, limit, context.identifiers, uses)
+    context.names.update(names_of_fold(lines))
+    return lines
 
 
 def fold_header(units: Sequence[WindowUnit]) -> str:
@@ -143,13 +188,14 @@ def fold_header(units: Sequence[WindowUnit]) -> str:
     return f"[{turns}, short. Originals: {pointer(first.number)}{tail}]"
 
 
-def _allowance(unit: WindowUnit, age: int) -> int:
+def _allowance(unit: WindowUnit, age: int, room: FoldRoom) -> int:
     """Characters that a unit may keep at an age."""
     share = next((permille for turns, permille in _AGES if age <= turns), _OLDEST)
     floor, ceiling = _EXTRACT
     if unit.form in _SHORTENED:
         # A fold of many turns was shortened already; it loses by the turn, not by the character.
-        return floor * max(1, (unit.last_turn or unit.turn) - unit.turn + 1)
+        characters = _RESULT_NAMES if room is FoldRoom.AMPLE else _SCARCE_NAMES
+        return characters * ((unit.last_turn or unit.turn) - unit.turn + 1)
     return max(floor, min(ceiling, len(unit.text) * share // 1000))
 
 
@@ -190,7 +236,7 @@ def _call_lines(
         arguments = _cut(plain_format(call.text), _ARGUMENTS)
         known |= set(identifiers(arguments))
 
-        values = "".join(_identifier_line(text, limit, known, uses))
+        values = "".join(_identifier_line(text, max(limit, _RESULT_NAMES), known, uses))
         yield f"{_word(call.content.name)} {arguments}" + (f" -> {values}" if values else "")
 
 
@@ -262,4 +308,7 @@ def _word(name: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    return _PARTIAL_WORD.sub("", cut).rstrip() + "…"

@@ -58,8 +58,9 @@ def native_messages(state: WindowState, target: str, tail: str = "") -> Messages
         )
 
     messages: Messages = []
+    write = _WRITERS[target]
     for unit, pairs in _pairs(state.units):
-        _WRITERS[target](messages, unit, pairs)
+        write(messages, unit, pairs)
     if tail:
         _TAILS[target](messages, tail)
     return messages
@@ -81,6 +82,11 @@ def _pairs(units: Iterable[WindowUnit]) -> Iterable[tuple[WindowUnit, list[Paire
 
 
 def _anthropic(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:
+    # Nearly all units of a long window are words alone, and each request writes them all.
+    if unit.words is not None:
+        _say(messages, unit.role, [_text_block(text) for text in unit.words])
+        return
+
     blocks: list[dict[str, Any]] = []
     ids = {pair.call.part: pair.call_id for pair in pairs}
     for item in unit.items:
@@ -94,7 +100,7 @@ def _anthropic(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]
             blocks.append(block)
         elif item.kind is not PartKind.RESULT:
             blocks += _own_part(item, "anthropic", _text_block)
-    _say(messages, _role(unit), blocks)
+    _say(messages, unit.role, blocks)
 
     results: list[dict[str, Any]] = []
     for pair in pairs:
@@ -128,7 +134,7 @@ def _openai(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
     texts_alone = all(part["type"] == "text" for part in parts)
     text = "\n".join(part["text"] for part in parts) if texts_alone else ""
     content: Any = text if texts_alone else parts
-    message: dict[str, Any] = {"role": _role(unit), "content": content or None}
+    message: dict[str, Any] = {"role": unit.role, "content": content or None}
     if pairs:
         message["tool_calls"] = [_chat_call(pair) for pair in pairs]
     if content or pairs:
@@ -145,7 +151,7 @@ def _chat_call(pair: PairedCall) -> dict[str, Any]:
 
 def _responses(items: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:
     """Items of the Responses API: a flat list, in the order in which the model made them."""
-    if _role(unit) == "user":
+    if unit.role == "user":
         content: list[dict[str, Any]] = []
         for item in unit.items:
             content += _own_part(item, "responses", _input_text)
@@ -175,7 +181,7 @@ def _gemini(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
         elif item.kind is not PartKind.RESULT:
             parts += _own_part(item, "gemini", _bare_text)
 
-    role = "model" if _role(unit) == "assistant" else "user"
+    role = "model" if unit.role == "assistant" else "user"
     if parts:
         # A model content with calls must follow a user or a response content, so texts of the
         # model in a row become one content; responses stay a content of their own.
@@ -215,11 +221,6 @@ def _input_text(text: str) -> dict[str, Any]:
 
 def _model_text(text: str) -> dict[str, Any]:
     return {"role": "assistant", "content": text}
-
-
-def _role(unit: WindowUnit) -> str:
-    kind = unit.items[0].kind
-    return "user" if kind in (PartKind.USER, PartKind.NOTE, PartKind.MEDIA) else "assistant"
 
 
 def _anthropic_tail(messages: Messages, tail: str) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from ..compiler.text.sentences import subunits
 from ..schema.terms import content_terms
-from .facts import facts, identifiers
+from .facts import argument_names, distinct_names, facts, identifiers, names_of_fold
 
 
 class PartKind(StrEnum):
@@ -75,6 +75,10 @@ LEVELS: Final = {
     PartKind.NOTE: 4,
 }
 """The authority that each kind of part can have at most."""
+
+
+_WORDS: Final = frozenset({PartKind.USER, PartKind.ASSISTANT, PartKind.THINKING, PartKind.NOTE})
+_OF_USERS: Final = frozenset({PartKind.USER, PartKind.NOTE, PartKind.MEDIA})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +177,19 @@ class WindowUnit:
         return identifiers(self.text)
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """By which people and calls name what the work is about, in order, each once."""
+        if self.form in (StandingForm.EXTRACT, StandingForm.SUMMARY, StandingForm.TOMBSTONE):
+            return names_of_fold(self.text.split("\n")[1:])
+        names: list[str] = []
+        for item in self.items:
+            if item.kind is PartKind.USER:
+                names += identifiers(item.text)
+            elif item.kind is PartKind.CALL:
+                names += argument_names(item.text)
+        return distinct_names(names)
+
+    @cached_property
     def facts(self) -> frozenset[str]:
         """What a shorter form of it must still hold."""
         return facts(self.text)
@@ -185,6 +202,18 @@ class WindowUnit:
             if item.kind in (PartKind.USER, PartKind.ASSISTANT):
                 speech.append(item.text)
         return {sentence: facts(sentence) for sentence in subunits("\n".join(speech))}
+
+    @cached_property
+    def words(self) -> tuple[str, ...] | None:
+        """The texts of a unit that is nothing but words; None where calls or pictures stand."""
+        if any(item.kind not in _WORDS for item in self.items):
+            return None
+        return tuple(item.text for item in self.items if item.text.strip())
+
+    @cached_property
+    def role(self) -> str:
+        """Who speaks it in a request: a line of ours about what left is a user's."""
+        return "user" if self.items[0].kind in _OF_USERS else "assistant"
 
     @cached_property
     def is_user(self) -> bool:

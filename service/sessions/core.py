@@ -10,6 +10,7 @@ import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, cast
 
 from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput
@@ -37,6 +38,8 @@ _SNAPSHOT_EVENTS: Final = 100
 """Events between two snapshots at least."""
 _CHARACTERS_A_TOKEN: Final = 4
 """About; the exact size of a snapshot is not worth a walk over the window after each event."""
+_READ_AHEAD: Final = attrgetter("terms", "identifiers", "names")
+"""What an edit asks of every unit: read off each as it comes, not of all in the hook that edits."""
 _MOST_EVENTS: Final = 400
 """Events that an opening folds at most, about: 0.1 ms each."""
 
@@ -101,29 +104,27 @@ class SessionCore:
         # Event and edit are decided together and appended together: a crash between them would
         # leave a window that is over its limit for whoever opens it next.
         plan = due_edit(state, self.policy) if edit else None
-        edits = [plan] if plan else []
-        successor, _ = with_plan(state, plan)
-        if edit and successor.tokens > state.limit:
-            edits.append(_last_resort(successor))
-        return self._append(state, events, edits)
+        return self._append(state, events, [plan] if plan else [], must_fit=edit)
 
     def edit(self, plan: EditPlan | None) -> WindowDecision:
         """Append an edit; without a plan only the reading is answered."""
         return self._append(self.state, [], [plan] if plan else [])
 
     def _append(
-        self, state: WindowState, events: list[WindowEvent], plans: Sequence[EditPlan]
+        self,
+        state: WindowState,
+        events: list[WindowEvent],
+        plans: list[EditPlan],
+        *,
+        must_fit: bool = False,
     ) -> WindowDecision:
-        edit: int | None = None
-        if plans and state.policy_digest != self.policy.digest:
-            # Another policy than the log knows takes effect with the first edit that it decides.
-            draft = EventDraft(EventKind.POLICY_CHANGED, policy_body(self.policy))
-            state, event = with_draft(state, draft)
-            events.append(event)
         for plan in plans:
-            state, edit_event = with_plan(state, plan)
-            events += [edit_event] if edit_event else []
-            edit = state.seq
+            state = self._with_edit(state, events, plan)
+        # Laid out once: the plan's texts are counted in it, the dearest part after the plan itself.
+        if must_fit and state.tokens > state.limit:
+            plans = [*plans, _last_resort(state)]
+            state = self._with_edit(state, events, plans[-1])
+        edit = state.seq if plans else None
         if state.tokens > state.limit and plans:
             raise over_budget(state)
 
@@ -138,8 +139,23 @@ class SessionCore:
         if snapshot is not None:
             self.snapshot_seq, self.characters = state.seq, 0
         before, self.state = self.state, state
+        for unit in state.units[-1:]:
+            _READ_AHEAD(unit)
         changes = tuple(change for plan in plans for change in plan.changes)
         return self.decision(changes=changes, before=before, edit=edit)
+
+    def _with_edit(
+        self, state: WindowState, events: list[WindowEvent], plan: EditPlan
+    ) -> WindowState:
+        """The state after an edit; its events are put behind those that there are."""
+        if state.policy_digest != self.policy.digest:
+            # Another policy than the log knows takes effect with the first edit that it decides.
+            draft = EventDraft(EventKind.POLICY_CHANGED, policy_body(self.policy))
+            state, event = with_draft(state, draft)
+            events.append(event)
+        state, event = with_plan(state, plan)
+        events.append(event)
+        return state
 
     def _due_snapshot(self, state: WindowState, events: Sequence[WindowEvent]) -> str | None:
         """The snapshot to keep with these events, None while the log since the last is short."""
@@ -227,10 +243,8 @@ def with_draft(state: WindowState, draft: EventDraft) -> tuple[WindowState, Wind
     return step(state, event), event
 
 
-def with_plan(state: WindowState, plan: EditPlan | None) -> tuple[WindowState, WindowEvent | None]:
-    """The state after an edit, and its event; both unchanged and None without a plan."""
-    if plan is None:
-        return state, None
+def with_plan(state: WindowState, plan: EditPlan) -> tuple[WindowState, WindowEvent]:
+    """The state after an edit, and its event."""
     # Counted here once: whoever folds the log later needs no tokenizer for it.
     body = {**plan.body, "tokens": [state.count(text) for text in plan.texts]}
     return with_draft(state, EventDraft(EventKind.EDITED, body, plan.texts))

@@ -91,7 +91,8 @@ def _words_in(tree: Any) -> Iterator[str]:
         for value in cast("dict[str, Any]", tree).values():
             yield from _words_in(value)
     elif isinstance(tree, list):
-        for value in cast("list[Any]", tree):
+        entries: list[Any] = tree  # pyright: ignore[reportUnknownVariableType]
+        for value in entries:
             yield from _words_in(value)
     elif isinstance(tree, str):
         yield tree

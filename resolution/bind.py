@@ -33,7 +33,7 @@ from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState, JudgedBy, JudgementVerdict
 from .attributes import repeatable_schemes
 from .keys import alias_key, is_id
-from .known import Lookup
+from .known import Lookup, NearTest
 from .register import Register
 
 MentionOrId = EntityRef | str
@@ -61,8 +61,8 @@ class Scorer(Protocol):
         """Blocking keys with their weights in thousandths."""
         ...
 
-    def near(self, mention: EntityRef) -> Callable[[str], bool]:
-        """What tells whether a stored name is worth scoring against a mention."""
+    def near(self, mention: EntityRef) -> NearTest:
+        """What tells which stored names are worth scoring against a mention."""
         ...
 
     def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:

@@ -9,6 +9,9 @@ alias and takes the heaviest 50, ties by alias key:
     FROM q JOIN block_key b ON b.k = q.k
     GROUP BY b.alias_key ORDER BY weight DESC, b.alias_key LIMIT 50
 
+Most of what is proposed shares but a common word with the mention, so `near_names` looks at all of
+it together before anything is scored: what it leaves out could not have reached a suggestion.
+
 Only visible aliases count, filtered before the cut. Weights are integers in thousandths, so no
 order of addition changes a sum and all stores return one order. Pure; keys depend on the form
 alone. A key names its kind in its first letter, so kinds never collide. Checklist C-047.
@@ -18,8 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
 
-from .normalize import NameForm
+from rapidfuzz import process
+from rapidfuzz.fuzz import token_set_ratio
+
+from .normalize import NameForm, initials, normalize, plain_words
 from .postings import hit_weight
 
 CANDIDATE_LIMIT = 50
@@ -31,6 +39,8 @@ _DELETION_MIN = 5
 _DELETION_MAX = 24
 _TOKENS_MAX = 16
 _WHOLE_MAX = 64
+_SHARED_WORDS_MIN: Final = 70.0
+"""Shared share of words, in per cent, below which no pair reaches a suggestion."""
 
 
 class KeyKind(StrEnum):
@@ -105,6 +115,57 @@ def weigh(
             if weight is not None:
                 query.append((key, weight))
     return tuple(query)
+
+
+class Outline(NamedTuple):
+    """The parts of a name that tell at a glance whether it may be another's."""
+
+    ordered: str
+    """The words, sorted."""
+    short_forms: frozenset[str]
+    """The words without spaces, and the acronyms."""
+
+
+@lru_cache(maxsize=65_536)
+def outline(surface: str, entity_type: str) -> Outline:
+    """The outline of a name: what its whole form has, for plain words without making that form.
+
+    >>> outline("Foods of Acme", "organization").ordered
+    'acme foods'
+    """
+    words = plain_words(surface, entity_type)
+    if words:
+        compact = "".join(words)
+        short_forms = (compact, initials(words)) if len(words) > 1 else (compact,)
+        return Outline(" ".join(sorted(words)), frozenset(short_forms))
+
+    form = normalize(surface, entity_type)
+    return Outline(form.ordered, frozenset((form.compact, *form.acronyms)))
+
+
+def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozenset[str]:
+    """Those of some stored names that are worth scoring; a shared common word is not enough.
+
+    >>> sorted(near_names("Acme Foods", "organization", ["Acme Food", "AF", "Zenith Foods"]))
+    ['AF', 'Acme Food']
+    """
+    left = outline(mention, entity_type)
+    near_surfaces: set[str] = set()
+    remainder: dict[str, str] = {}
+    for name in names:
+        right = outline(name, entity_type)
+        # Written alike but for spaces, or one the acronym of the other.
+        if not left.short_forms.isdisjoint(right.short_forms):
+            near_surfaces.add(name)
+        else:
+            remainder[name] = right.ordered
+
+    # `cdist` would import numpy, for no gain over the fifty names there are.
+    matches = process.extract(
+        left.ordered, remainder, scorer=token_set_ratio, score_cutoff=_SHARED_WORDS_MIN, limit=None
+    )
+    near_surfaces.update(name for _, _, name in matches)
+    return frozenset(near_surfaces)
 
 
 def _key(kind: KeyKind, text: str) -> BlockKey:

@@ -4,7 +4,7 @@
 The weights are not here: they are fitted (`bench/fit_resolution.py`) and live in `model.json`,
 one natural-log odds per comparison and level. The score is their sum (Fellegi-Sunter).
 
-`measure` takes two forms to a `Measures` value, the raw facts; `levels_of` reads the table.
+`measure` takes two forms to a `Measures` value, the raw facts; its `levels` read the table.
 Neither knows weights, context or thresholds. Symmetric in its arguments. Checklist C-048.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from .align import Alignment, Rarity, align, osa
 from .normalize import NameForm
@@ -19,9 +20,11 @@ from .normalize import NameForm
 _ACRONYM_MAX = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Measures:
     """The raw facts about two names. Shares are integers in thousandths."""
+
+    # Without slots, so that the levels, which a score reads three times, are kept.
 
     left: NameForm
     right: NameForm
@@ -38,6 +41,11 @@ class Measures:
     acronym: bool
     words: Alignment
     """Which words had no partner, and whether nicknames or initials were used."""
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """The index of the level that holds, one per row of `COMPARISONS`."""
+        return tuple([level_of(self) for level_of in _LEVELS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +94,6 @@ def _qualifier_words(left: NameForm, right: NameForm) -> tuple[tuple[str, ...], 
     if not (left.qualifier and right.qualifier) or left.qualifier == right.qualifier:
         return (), ()
     return tuple(left.qualifier.split()), tuple(right.qualifier.split())
-
-
-def levels_of(measures: Measures) -> tuple[int, ...]:
-    """The index of the level that holds, one per row of `COMPARISONS`."""
-    return tuple([level_of(measures) for level_of in _LEVELS])
 
 
 def _is_acronym(short: NameForm, long: NameForm) -> bool:

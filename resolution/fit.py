@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from .compare import COMPARISONS, Comparison, Measures, levels_of, measure
+from .compare import COMPARISONS, Comparison, Measures, measure
 from .context import NO_CONTEXT, PairContext
 from .lexicon import profile_of
 from .model import Model, VetoLimits, with_version
@@ -138,7 +138,7 @@ def measure_pair(pair: LabelledPair, model: Model) -> Measures:
 def evidence_of(model: Model, measures: Measures) -> float:
     """The sum of the weights, prior included, in nats, before Platt."""
     evidence = model.prior
-    for row, level in zip(COMPARISONS, levels_of(measures), strict=True):
+    for row, level in zip(COMPARISONS, measures.levels, strict=True):
         evidence += model.weights[row.name][level]
     return round(evidence, 6)
 
@@ -248,7 +248,7 @@ def _unseen_evidence(
 def _weights(
     measurements: Sequence[tuple[LabelledPair, Measures]],
 ) -> dict[str, tuple[float, ...]]:
-    levels = [(levels_of(measures), pair.is_match) for pair, measures in measurements]
+    levels = [(measures.levels, pair.is_match) for pair, measures in measurements]
     weights: dict[str, tuple[float, ...]] = {}
     for index, row in enumerate(COMPARISONS):
         if row.name == "short_form":

@@ -11,9 +11,13 @@ Checklist C-047, C-055.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
+
+NearTest = Callable[[Collection[str]], AbstractSet[str]]
+"""Tells which of some surfaces are near a mention; all are shown at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +37,8 @@ class Lookup:
     """Blocking keys with their kind weight in thousandths; empty: no fuzzy candidates."""
     limit: int = 50
     """The most fuzzy candidates, by weight, then alias."""
-    near: Callable[[str], bool] | None = None
-    """Tells from a surface whether a fuzzy candidate is worth the rest of the look-up.
+    near: NearTest | None = None
+    """Tells from their surfaces which fuzzy candidates are worth the rest of the look-up.
 
     Asked after the cut, so it never lets another candidate in; a norm stays when any of its
     surfaces is near.
@@ -65,8 +69,11 @@ class Known:
 
 def worth_it(proposals: Collection[tuple[str, str]], lookup: Lookup) -> frozenset[str]:
     """The norms that a look-up wants of proposed (surface, norm) pairs."""
-    is_near = lookup.near
-    return frozenset(norm for surface, norm in proposals if is_near is None or is_near(surface))
+    if lookup.near is None:
+        return frozenset(norm for _, norm in proposals)
+
+    near_surfaces = lookup.near({surface for surface, _ in proposals})
+    return frozenset(norm for surface, norm in proposals if surface in near_surfaces)
 
 
 def alias_order(alias: Alias) -> tuple[str, str, str, str, int, int]:

@@ -109,12 +109,12 @@ def normalize(surface: str, entity_type: str) -> NameForm:
     >>> normalize("Rivera, Dr. Sam (Chicago)", "person").norm
     'sam rivera (chicago)'
     """
-    words = lexicon()
-    profile = profile_of(entity_type)
-    plain = surface.lower().split()
-    if plain and all(map(_is_plain, plain)) and words.marked[profile].isdisjoint(plain):
+    plain = plain_words(surface, entity_type)
+    if plain:
         return _plain_form(surface, entity_type, plain)
 
+    words = lexicon()
+    profile = profile_of(entity_type)
     text = surface if surface.isascii() else _visible(surface)
     text, native_legal = _split_native_legal(text, profile, words)
     body, qualifiers = _split_brackets(text, words)
@@ -126,8 +126,19 @@ def normalize(surface: str, entity_type: str) -> NameForm:
     return _form(surface, entity_type, text, parts)
 
 
-def _is_plain(word: str) -> bool:
-    return word.isascii() and word.isalpha() and len(word) > 1
+def plain_words(surface: str, entity_type: str) -> list[str]:
+    """The words of a name that is read as it is written; none where any must be looked at.
+
+    >>> plain_words("Acme  Foods", "organization"), plain_words("Acme Inc", "organization")
+    (['acme', 'foods'], [])
+    """
+    words = surface.lower().split()
+    letters = "".join(words)
+    # One letter is a code, and anything but letters is taken apart with care.
+    if not (letters.isascii() and letters.isalpha()) or min(map(len, words)) < 2:
+        return []
+
+    return words if lexicon().marked[profile_of(entity_type)].isdisjoint(words) else []
 
 
 def _plain_form(surface: str, entity_type: str, words: list[str]) -> NameForm:
@@ -148,7 +159,7 @@ def _plain_form(surface: str, entity_type: str, words: list[str]) -> NameForm:
         legal=(),
         numbers=(),
         digits=(),
-        acronyms=(_initials(words),) if len(words) > 1 else (),
+        acronyms=(initials(words),) if len(words) > 1 else (),
         qualifier="",
         honorific="",
         latin=True,
@@ -388,12 +399,13 @@ def _numbers(tokens: list[str], *, coded: bool) -> tuple[str, ...]:
     return tuple(sorted(numbers))
 
 
-def _initials(words: list[str]) -> str:
+def initials(words: list[str]) -> str:
+    """The first letters of words, as one."""
     return "".join([word[0] for word in words])
 
 
 def _acronyms(core: list[str], tokens: list[str]) -> tuple[str, ...]:
     if len(core) < 2:
         return ()
-    short, full = _initials(core), _initials(tokens)
+    short, full = initials(core), initials(tokens)
     return (short,) if short == full else (short, full)

@@ -66,8 +66,17 @@ def heaviest(postings: Sequence[Posting[Norm]], limit: int | None) -> dict[Norm,
     for weight, norms in postings:
         if limit is not None and not settled and len(norms) >= _LONG:
             settled = left < kth_largest(weights.values(), limit)
-        for norm in weights.keys() & norms if settled else norms:
-            weights[norm] = before(norm, 0) + weight
+        if settled:
+            for norm in weights.keys() & norms:
+                weights[norm] += weight
+        elif len(norms) < _LONG:
+            for norm in norms:
+                weights[norm] = before(norm, 0) + weight
+        else:
+            # A key carries a norm once, and most of a long list are new: one step for these.
+            known = {norm: weights[norm] + weight for norm in weights.keys() & norms}
+            weights.update(dict.fromkeys(norms, weight))
+            weights.update(known)
         left -= weight
 
     return weights

@@ -22,7 +22,7 @@ from ..schema.entity import Feature
 from ..schema.errors import InvalidInput
 from ..schema.policy import ResolutionPolicy
 from ..schema.vocabulary import Decision
-from .compare import COMPARISONS, Measures, levels_of, measure
+from .compare import COMPARISONS, Measures, measure
 from .context import PairContext
 from .lexicon import profile_of
 from .model import Model
@@ -228,7 +228,7 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
 def name_log_odds(measures: Measures, model: Model) -> float:
     """The calibrated log-odds of the names alone."""
     evidence = model.prior
-    for row, level in zip(COMPARISONS, levels_of(measures), strict=True):
+    for row, level in zip(COMPARISONS, measures.levels, strict=True):
         evidence += model.weights[row.name][level]
     return round(model.slope * evidence + model.intercept + model.shift, 6)
 
@@ -299,7 +299,7 @@ def _features(rating: _Rating, model: Model) -> tuple[Feature, ...]:
         return (Feature("same_identifier", 1.0, CERTAIN_LOG_ODDS, f"decides: {pair}"),)
 
     names: list[Feature] = []
-    for row, level in zip(COMPARISONS, levels_of(measures), strict=True):
+    for row, level in zip(COMPARISONS, measures.levels, strict=True):
         weight = model.weights[row.name][level]
         detail = f"{row.levels[level]}: {pair}"
         names.append(Feature(row.name, row.score_of(measures) / 1000, weight, detail))

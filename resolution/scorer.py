@@ -15,12 +15,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from heapq import nsmallest
-
-from rapidfuzz.fuzz import token_set_ratio
 
 from ..schema.entity import (
     Alias,
@@ -41,12 +39,13 @@ from ..schema.vocabulary import (
     JudgementVerdict,
 )
 from .bind import Doubt, Rules, excluding_schemes, is_trusted
-from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys
+from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys, near_names
 from .clusters import Clusters
 from .compare import Measures
 from .context import PairContext, PersonContext
 from .extract import is_name_of_a_thing
 from .keys import alias_key
+from .known import NearTest
 from .lexicon import lexicon, nicknames
 from .model import Model, default_model
 from .normalize import NameForm, normalize
@@ -70,8 +69,6 @@ GENERIC_FROM = 3
 """Live entities of a scope that share an alias, from which it tells nothing."""
 _CHAIN_FROM = 3
 _AUTOMATIC = frozenset({JudgedBy.RULE, JudgedBy.MODEL})
-_SHARED_WORDS_MIN = 70.0
-"""Shared share of words, in per cent, below which no pair reaches a suggestion."""
 _CANDIDATES_SHOWN = 5
 
 
@@ -107,9 +104,9 @@ class NameScorer:
         """Blocking keys of a mention with their weights in thousandths."""
         return tuple((key, KIND_WEIGHT[kind]) for key, kind in _keys(mention.name, mention.type))
 
-    def near(self, mention: EntityRef) -> Callable[[str], bool]:
-        """What tells whether a stored name is worth scoring against a mention."""
-        return partial(_is_near, mention.name, mention.type)
+    def near(self, mention: EntityRef) -> NearTest:
+        """What tells which stored names are worth scoring against a mention."""
+        return partial(near_names, mention.name, mention.type)
 
     def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:
         """The (key, kind) pairs under which a new alias is found."""
@@ -197,7 +194,7 @@ class NameScorer:
 
         aliases_of: dict[str, list[Alias]] = {}
         roots_by_norm: dict[str, set[str]] = {}
-        sources: dict[str, CandidateSource] = {}
+        first_alias: dict[str, Alias] = {}
         for raw, norm in (*order[:CANDIDATE_LIMIT], *neighbours):
             for alias in known.named(norm):
                 if alias.entity_id != raw or alias.scope_id not in rules.scopes:
@@ -207,19 +204,21 @@ class NameScorer:
                 root = known.root(raw)
                 aliases_of.setdefault(root, []).append(alias)
                 roots_by_norm.setdefault(norm, set()).add(root)
-                sources.setdefault(root, _source(alias, root, rules))
+                first_alias.setdefault(root, alias)
 
-        is_near = self.near(mention)
+        surfaces = {alias.surface for aliases in aliases_of.values() for alias in aliases}
+        near_surfaces = near_names(mention.name, mention.type, surfaces)
         candidates: list[_Candidate] = []
         for root, aliases in aliases_of.items():
-            entity = known.entity(root)
-            close = [alias for alias in aliases if is_near(alias.surface)]
-            if not close or entity is None or not _may_be(mention, entity, known, rules):
+            close = [alias for alias in aliases if alias.surface in near_surfaces]
+            entity = known.entity(root) if close else None
+            if entity is None or not _may_be(mention, entity, known, rules):
                 continue
             is_generic = all(len(roots_by_norm[alias.norm]) >= GENERIC_FROM for alias in close)
             names = tuple(dict.fromkeys(alias.surface for alias in close))
             measures = self._measures(mention, entity, names)
-            candidates.append(_Candidate(entity, names, is_generic, sources[root], measures))
+            source = _source(first_alias[root], root, rules)
+            candidates.append(_Candidate(entity, names, is_generic, source, measures))
         return candidates
 
     def _measures(
@@ -427,21 +426,6 @@ def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
         return CandidateSource.NEIGHBOURHOOD
 
     return CandidateSource.BLOCKING
-
-
-@lru_cache(maxsize=4_096)
-def _is_near(surface: str, entity_type: str, name: str) -> bool:
-    """Whether two names are worth the whole comparison; a shared common word is not."""
-    left, right = _form(surface, entity_type), _form(name, entity_type)
-    if left.compact == right.compact or _share_short_form(left, right):
-        return True
-    return token_set_ratio(left.ordered, right.ordered, score_cutoff=_SHARED_WORDS_MIN) > 0
-
-
-def _share_short_form(left: NameForm, right: NameForm) -> bool:
-    if left.compact in right.acronyms or right.compact in left.acronyms:
-        return True
-    return any(short in right.acronyms for short in left.acronyms)
 
 
 def _may_be(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -> bool:

@@ -14,11 +14,12 @@ from __future__ import annotations
 import base64
 import binascii
 import types
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from .values import micros, stamp_time
@@ -43,13 +44,14 @@ def to_plain(value: object) -> Plain:
     if kind in _SCALARS:
         return value
 
-    # A receipt is encoded at every write, so the names of a type's fields are looked up once, and
-    # most fields are plain values that need no further call.
-    if names := _field_names(cast("Hashable", kind)):
-        members: dict[str, Plain] = {}
-        for name in names:
-            member = getattr(value, name)
-            members[name] = member if type(member) in _SCALARS else to_plain(member)
+    # A receipt is encoded at every write, so a type's fields are read by one call that is made
+    # once, and most of them are plain values that need no further one.
+    record_kind = cast("Hashable", kind)
+    if names := _field_names(record_kind):
+        members: dict[str, Plain] = dict(zip(names, _reader(record_kind)(value), strict=True))
+        for name, member in members.items():
+            if type(member) not in _SCALARS:
+                members[name] = to_plain(member)
         return members
 
     if isinstance(value, tuple):
@@ -106,6 +108,15 @@ def from_plain(kind: Any, plain: Plain) -> Any:
 def _field_names(kind: type) -> tuple[str, ...]:
     """The fields of a dataclass; empty for every other type."""
     return tuple(item.name for item in fields(kind)) if is_dataclass(kind) else ()
+
+
+@lru_cache(maxsize=256)
+def _reader(kind: type) -> Callable[[object], tuple[object, ...]]:
+    """What reads all fields of a dataclass, in order."""
+    names = _field_names(kind)
+    if len(names) == 1:  # of one name `attrgetter` gives the value itself
+        return lambda value: (getattr(value, names[0]),)
+    return attrgetter(*names)
 
 
 @lru_cache(maxsize=128)

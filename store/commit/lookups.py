@@ -11,12 +11,12 @@ Checklist: C-047.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
 from ...resolution.keys import alias_key, is_id
-from ...resolution.known import merge_known
+from ...resolution.known import NearTest, merge_known
 from ...resolution.register import MentionKey, Proposals, Register
 from ...schema.claim import Assertion
 from ...schema.entity import EntityRef
@@ -112,9 +112,13 @@ def gather(
 
 def _near_any(
     mentions: Iterable[MentionKey], doubtful: Mapping[MentionKey, EntityRef], scorer: Scorer
-) -> Callable[[str], bool]:
+) -> NearTest:
     tests = [scorer.near(doubtful[mention]) for mention in mentions]
-    return lambda surface: any(test(surface) for test in tests)
+
+    def near(surfaces: Collection[str]) -> frozenset[str]:
+        return frozenset[str]().union(*[test(surfaces) for test in tests])
+
+    return near
 
 
 def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKey, EntityRef]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from ...resolution.bind import MentionOrId, Rules, as_ref, bind
 from ...resolution.keys import alias_key
-from ...resolution.known import Known
+from ...resolution.known import Known, NearTest
 from ...resolution.register import Register
 from ...schema.claim import Assertion
 from ...schema.errors import TenureError
@@ -60,7 +60,7 @@ class VisibleRelations:
         for ends in relations.ends:
             self._relate(*ends)
 
-    def read_names(self, raw: Collection[str], is_near: Callable[[str], bool]) -> Known:
+    def read_names(self, raw: Collection[str], near: NearTest) -> Known:
         """Return what is related to raw entities under a visible name that is near."""
         self.read(raw)
         ends = {end for entity_id in raw for end in self._ends.get(entity_id, ())}.difference(raw)
@@ -69,7 +69,8 @@ class VisibleRelations:
 
         scopes, tx_us = self.sight.scopes, self.point.tx_us
         aliases = self.reads.names_of(sorted(ends), scopes=scopes, tx_us=tx_us)
-        entity_ids = sorted({alias.entity_id for alias in aliases if is_near(alias.surface)})
+        surfaces = near({alias.surface for alias in aliases})
+        entity_ids = sorted({alias.entity_id for alias in aliases if alias.surface in surfaces})
         if not entity_ids:
             return Known()
 

@@ -8,8 +8,9 @@ left out, for they belong to the call and not to the write.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, cast
 
 from ...resolution.names import short_id
@@ -19,17 +20,19 @@ from ...schema.values import canonical_json
 from ...schema.write import Receipt
 
 _FEATURE = ("name", "score", "weight", "detail")
+_FEATURE_ROW = attrgetter(*_FEATURE)
 _RELATION = ("object_id", "relation", "verdict", "reason")
 
 
 def encode(receipt: Receipt) -> str:
     """A receipt in its stored form."""
-    plain = to_plain(receipt)
+    candidates = receipt_candidates(receipt)
+    plain = to_plain(_without_list(receipt) if candidates else receipt)
     del plain["replayed"], plain["dry_run"]
 
     plain["relations"] = [_relation_array(relation) for relation in plain["relations"]]
-    if plain["resolution"] is not None:
-        _shorten_features(plain["resolution"]["candidates"])
+    if candidates:
+        plain["resolution"]["candidates"] = _candidate_objects(candidates)
 
     return canonical_json(plain)
 
@@ -53,9 +56,7 @@ def decode(body: str, *, replayed: bool = False) -> Receipt:
 
 def candidates_json(candidates: tuple[EntityCandidate, ...]) -> str:
     """The candidates of a review in their stored form."""
-    plain = to_plain(candidates)
-    _shorten_features(plain)
-    return canonical_json(plain)
+    return canonical_json(_candidate_objects(candidates))
 
 
 def candidates_of(text: str) -> tuple[EntityCandidate, ...]:
@@ -129,9 +130,19 @@ def _relation_object(relation: list[Plain]) -> dict[str, Plain]:
     return {**dict(zip(_RELATION, texts, strict=True)), "interval": interval}
 
 
-def _shorten_features(candidates: list[dict[str, Any]]) -> None:
+def _without_list(receipt: Receipt) -> Receipt:
+    assert receipt.resolution is not None  # it has candidates
+    return replace(receipt, resolution=replace(receipt.resolution, candidates=()))
+
+
+def _candidate_objects(candidates: Iterable[EntityCandidate]) -> list[Plain]:
+    """Candidates with their features as arrays: some sixty a receipt, so not by the codec."""
+    objects: list[Plain] = []
     for candidate in candidates:
-        candidate["features"] = [list(feature.values()) for feature in candidate["features"]]
+        plain = to_plain(replace(candidate, features=()))
+        plain["features"] = list(map(_FEATURE_ROW, candidate.features))
+        objects.append(plain)
+    return objects
 
 
 def _name_features(candidates: list[dict[str, Any]]) -> None:

@@ -7,20 +7,97 @@ any cut. Blocking weights are integers computed outside SQL, so both stores agre
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ...resolution import clusters
-from ...resolution.known import Known, Lookup, alias_order, worth_it
+from ...resolution.known import Known, Lookup, alias_order
 from ...resolution.names import NameRow, taught_level
-from ...resolution.postings import Posting, heaviest, hit_weight, kth_largest
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import codec, register_codec
-from .codec import Line
+from .blocking import Hit, Names, proposals
 from .sql import register as sql
+
+
+@dataclass(slots=True)
+class _Match:
+    """What stands in the register under the keys of one look-up."""
+
+    ids: set[str]
+    """Raw ids of the entities that the look-up names or meets."""
+    aliases: list[Alias] = field(default_factory=list[Alias])
+    taught_levels: dict[str, int] = field(default_factory=dict[str, int])
+    weights: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+
+    def add(self, alias: Alias) -> None:
+        self.aliases.append(alias)
+        self.ids.add(alias.entity_id)
+
+    def propose(self, hits: Iterable[Hit], tx_us: int) -> None:
+        """Take in what the blocking keys propose."""
+        for line, weight in hits:
+            alias = register_codec.alias(line, tx_us)
+            self.add(alias)
+            key = alias.entity_id, alias.norm
+            self.weights[key] = max(weight, self.weights.get(key, 0))
+
+    def answer(self, entities: Known) -> Known:
+        """The answer, with the entities around it and all that names them."""
+        if not self.ids:
+            return Known()
+
+        return replace(
+            entities,
+            aliases=_in_order(self.aliases),
+            weights=self.weights,
+            taught_levels=self.taught_levels,
+        )
+
+
+class _Parts:
+    """What was read for many look-ups, to be given to each as if it were alone."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._members: dict[str, list[str]] = {}
+        for raw, root in known.canonical.items():
+            self._members.setdefault(root, []).append(raw)
+
+        self._identifiers: dict[str, list[Identifier]] = {}
+        for identifier in known.identifiers:
+            self._identifiers.setdefault(identifier.entity_id, []).append(identifier)
+
+        self._judgements: dict[str, list[Judgement]] = {}
+        for judgement in known.judgements:
+            self._judgements.setdefault(judgement.left_id, []).append(judgement)
+
+    def part(self, ids: Iterable[str]) -> Known:
+        """The entities of these ids, with their clusters and all that identifies them."""
+        known = self._known
+        canonical: dict[str, str] = {}
+        for raw in ids:
+            root = known.canonical.get(raw)
+            if root is not None:
+                canonical.update(dict.fromkeys(self._members[root], root))
+
+        entities: dict[str, Entity] = {}
+        identifiers: list[Identifier] = []
+        judgements: list[Judgement] = []
+        for raw in sorted({*ids, *canonical}):
+            if raw in known.entities:
+                entities[raw] = known.entities[raw]
+            identifiers += self._identifiers.get(raw, ())
+            judgements += self._judgements.get(raw, ())
+
+        judgements = [row for row in judgements if row.right_id in entities]
+        return Known(
+            identifiers=tuple(identifiers),
+            entities=entities,
+            judgements=tuple(sorted(judgements, key=_by_judgement)),
+            canonical=dict(sorted(canonical.items())),
+        )
 
 
 class SqliteRegister:
@@ -32,33 +109,62 @@ class SqliteRegister:
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known of a lookup as of a tx."""
-        identifiers = self._identifiers_with(lookup.identifiers, tx_us)
-        lines = self._lines(lookup.norms, scopes, tx_us)
-        aliases = [register_codec.alias(line, tx_us) for line in lines]
-        taught_levels = {line[10]: taught_level(line[13], line[14]) for line in lines}
-        weights: dict[tuple[str, str], int] = {}
-        if lookup.block_keys:
-            for line, weight in self._hits_by_block(lookup, scopes, tx_us):
-                alias = register_codec.alias(line, tx_us)
-                aliases.append(alias)
-                key = alias.entity_id, alias.norm
-                weights[key] = max(weight, weights.get(key, 0))
+        (answer,) = self.known_each([(lookup, scopes)], tx_us=tx_us)
+        return answer
 
-        ids = {
-            *(identifier.entity_id for identifier in identifiers),
-            *(alias.entity_id for alias in aliases),
-            *lookup.entity_ids,
-        }
+    def known_each(self, lookups: Sequence[Names], *, tx_us: int) -> list[Known]:
+        """What is known of each look-up, with as many statements as of one."""
+        matches = [self._match(lookup, scopes, tx_us) for lookup, scopes in lookups]
+        if any(lookup.block_keys for lookup, _ in lookups):
+            self._propose(lookups, matches, tx_us)
+
+        ids: set[str] = set()
+        for match in matches:
+            ids |= match.ids
         if not ids:
-            return Known()
+            return [Known()] * len(lookups)
 
         canonical = self._clusters(ids, tx_us)
         bound: dict[str, object] = {"ids": _with_clusters(ids, canonical), "tx": tx_us}
-        if lookup.names_only:
-            return Known(entities=self._entities(bound, tx_us, canonical), canonical=canonical)
+        if all(lookup.names_only for lookup, _ in lookups):
+            union = Known(entities=self._entities(bound, tx_us, canonical), canonical=canonical)
+        else:
+            union = self._known_of(bound, tx_us, canonical=canonical, aliases=())
 
-        known = self._known_of(bound, tx_us, canonical=canonical, aliases=aliases, weights=weights)
-        return replace(known, taught_levels=taught_levels)
+        if len(matches) == 1:
+            return [matches[0].answer(union)]
+
+        parts = _Parts(union)
+        return [match.answer(parts.part(match.ids)) for match in matches]
+
+    def _propose(self, lookups: Sequence[Names], matches: Sequence[_Match], tx_us: int) -> None:
+        """Add what the blocking keys of look-ups propose to what their exact keys match."""
+        fuzzy_lookups: list[Names] = []
+        fuzzy_matches: list[_Match] = []
+        for names, match in zip(lookups, matches, strict=True):
+            if names[0].block_keys:
+                fuzzy_lookups.append(names)
+                fuzzy_matches.append(match)
+
+        hits_of = proposals(self._db, fuzzy_lookups, tx_us)
+        for match, hits in zip(fuzzy_matches, hits_of, strict=True):
+            match.propose(hits, tx_us)
+
+    def _match(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> _Match:
+        """What stands in the register under the exact keys of a look-up."""
+        match = _Match(set(lookup.entity_ids))
+        for identifier in self._identifiers_with(lookup.identifiers, tx_us):
+            match.ids.add(identifier.entity_id)
+
+        if not lookup.norms:
+            return match
+
+        norms, scope_list = codec.list_json(lookup.norms), codec.list_json(scopes)
+        bound = {"norms": norms, "scopes": scope_list, "tx": tx_us}
+        for line in self._db.execute(sql.ALIASES_BY_NORM, bound):
+            match.add(register_codec.alias(line, tx_us))
+            match.taught_levels[line[10]] = taught_level(line[13], line[14])
+        return match
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters and all that names them."""
@@ -68,7 +174,7 @@ class SqliteRegister:
             register_codec.alias(line, tx_us) for line in self._db.execute(sql.ALIASES_OF, bound)
         ]
 
-        return self._known_of(bound, tx_us, canonical=canonical, aliases=aliases, weights={})
+        return self._known_of(bound, tx_us, canonical=canonical, aliases=aliases)
 
     def names_of(
         self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
@@ -92,14 +198,11 @@ class SqliteRegister:
         *,
         canonical: Mapping[str, str],
         aliases: Iterable[Alias],
-        weights: Mapping[tuple[str, str], int],
     ) -> Known:
         entities = self._entities(bound, tx_us, canonical)
-        aliases_by_order = {alias_order(alias): alias for alias in aliases}
         return Known(
             identifiers=self._identifiers_of(bound, tx_us),
-            aliases=tuple([aliases_by_order[place] for place in sorted(aliases_by_order)]),
-            weights=weights,
+            aliases=_in_order(aliases),
             entities=entities,
             judgements=tuple(
                 judgement
@@ -132,82 +235,6 @@ class SqliteRegister:
         lines = set(self._db.execute(sql.IDENTIFIERS_OF, bound))
         identifiers = [register_codec.identifier(line, tx_us) for line in sorted(lines)]
         return tuple(identifiers)
-
-    def _lines(self, norms: Sequence[str], scopes: Sequence[str], tx_us: int) -> list[Line]:
-        if not norms:
-            return []
-
-        bound = {"norms": codec.list_json(norms), "scopes": codec.list_json(scopes), "tx": tx_us}
-        return self._db.execute(sql.ALIASES_BY_NORM, bound).fetchall()
-
-    def _hits_by_block(
-        self, lookup: Lookup, scopes: Sequence[str], tx_us: int
-    ) -> list[tuple[Line, int]]:
-        """Return those worth it of the heaviest visible aliases, ties by alias key."""
-        hits: list[tuple[Line, int]] = []
-        for norms in self._heaviest(self._postings(lookup), lookup.limit):
-            hits += ((line, norms[line[2]]) for line in self._lines(list(norms), scopes, tx_us))
-            if len(hits) >= lookup.limit:
-                break
-
-        cut = sorted(hits, key=_by_weight)[: lookup.limit]
-        claims_worth = worth_it([(line[1], line[2]) for line, _ in cut], lookup)
-
-        return [pair for pair in cut if pair[0][2] in claims_worth]
-
-    def _postings(self, lookup: Lookup) -> list[Posting[int]]:
-        """Return the keys that weigh anything with the norms that carry them, heaviest first."""
-        total = self._db.execute(sql.COUNT_NORMS).fetchone()[0]
-        weights = dict(lookup.block_keys)
-        counts = self._db.execute(sql.BLOCK_COUNTS, (codec.list_json(sorted(weights)),))
-        key_weights = {
-            key: weight
-            for key, kind, postings in counts
-            if (weight := hit_weight(kind, weights[key], postings=postings, total=total))
-            is not None
-        }
-        postings_read = self._db.execute(sql.POSTINGS, (codec.list_json(key_weights),))
-        postings = (
-            Posting(key_weights[key], json.loads(numbers)) for key, numbers in postings_read
-        )
-
-        return sorted(postings, key=_lightest_last)
-
-    def _heaviest(self, postings: Sequence[Posting[int]], limit: int) -> Iterator[dict[str, int]]:
-        """Yield the weight by norm, the heaviest first and in groups, ties in order of the norm.
-
-        Nearly always the first group is enough; the rest is read where aliases of many norms
-        are closed or out of sight.
-        """
-        weights = heaviest(postings, limit)
-        bar = kth_largest(weights.values(), limit)
-        heavy = {number: weight for number, weight in weights.items() if weight > bar}
-        at_bar = [number for number, weight in weights.items() if weight == bar]
-        first = self._norms_by_weight(heavy)
-        # nearly all that is tied lies beyond the cut, and is not read
-        bound = codec.list_json(at_bar), max(limit - len(first), 0)
-        first += ((norm, bar) for norm, _ in self._db.execute(sql.NORMS_IN_ORDER, bound))
-        yield dict(first)
-        weights_by_norm = dict(first)
-        lighter = [
-            pair
-            for pair in self._norms_by_weight(heaviest(postings, None))
-            if pair[0] not in weights_by_norm
-        ]
-
-        for position in range(0, len(lighter), limit):
-            yield dict(lighter[position : position + limit])
-
-    def _norms_by_weight(self, weights: Mapping[int, int]) -> list[tuple[str, int]]:
-        """Return norms and their weights, the heaviest first, ties in order of the norm."""
-        alike: dict[int, list[str]] = {}
-        for norm, number in self._db.execute(sql.NORMS, (codec.list_json(weights),)):
-            alike.setdefault(weights[number], []).append(norm)
-        return [
-            (norm, weight)
-            for weight in sorted(alike, reverse=True)
-            for norm in sorted(alike[weight])
-        ]
 
     def _cases(self, bound: dict[str, object]) -> dict[str, clusters.PendingCase]:
         parameters = {**bound, "suggestion": SUGGESTION, "audit": AUDIT}
@@ -256,15 +283,15 @@ def _with_clusters(ids: Iterable[str], canonical: Mapping[str, str]) -> str:
     return codec.list_json(sorted({*ids, *canonical}))
 
 
-def _by_weight(hit: tuple[Line, int]) -> tuple[object, ...]:
-    """Return the place among proposals: the weight, then as `alias_order` has it."""
-    (entity_id, _, norm, type, scope_id, ordinal, valid_from, *_), weight = hit
-    return -weight, norm, entity_id, scope_id, type, ordinal, valid_from
-
-
-def _lightest_last(posting: Posting[int]) -> int:
-    return -posting.weight
+def _in_order(aliases: Iterable[Alias]) -> tuple[Alias, ...]:
+    """The aliases of an answer, each once."""
+    aliases_by_order = {alias_order(alias): alias for alias in aliases}
+    return tuple([aliases_by_order[place] for place in sorted(aliases_by_order)])
 
 
 def _by_id(entity: Entity) -> str:
     return entity.entity_id
+
+
+def _by_judgement(judgement: Judgement) -> str:
+    return judgement.judgement_id

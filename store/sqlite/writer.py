@@ -117,7 +117,7 @@ class SqliteWriteTx:
         self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
     ) -> Sequence[Known]:
         """Return what is known of each look-up over aliases of its scopes, in order."""
-        return [self.known(lookup, scopes=scopes, tx_us=tx_us) for lookup, scopes in asked]
+        return self._register().known_each(asked, tx_us=tx_us)
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""

@@ -7,9 +7,17 @@ import doctest
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz.fuzz import token_set_ratio
 
 from tenure.resolution import blocking
-from tenure.resolution.blocking import KIND_WEIGHT, KeyKind, block_keys, weigh
+from tenure.resolution.blocking import (
+    KIND_WEIGHT,
+    KeyKind,
+    block_keys,
+    near_names,
+    outline,
+    weigh,
+)
 from tenure.resolution.normalize import normalize
 from tenure.resolution.postings import COARSE_KINDS, COARSE_LIMIT, LIMIT
 
@@ -116,3 +124,47 @@ def test_a_query_leaves_out_absent_and_common_keys():
 def test_the_order_of_keys_never_matters(shuffled):
     df = {key: 1 + len(key) for key, _ in shuffled}
     assert weigh(shuffled, df, 500) == weigh(sorted(shuffled), df, 500)
+
+
+# --- the first look at what is proposed
+
+WORDS = "Acme Order Service Foods Labs Gateway Inc GmbH Dr Sam Rivera AF (US) 7 Éa".split()
+names = st.lists(st.sampled_from(WORDS) | st.text(max_size=5), max_size=4).map(" ".join)
+types = st.sampled_from(["person", "organization", "system", "unknown"])
+
+
+@given(names, types)
+def test_an_outline_is_what_the_whole_form_has(name: str, entity_type: str) -> None:
+    form = normalize(name, entity_type)
+    assert outline(name, entity_type) == (form.ordered, {form.compact, *form.acronyms})
+
+
+@given(names, st.lists(names, max_size=12), types)
+def test_names_looked_at_together_are_judged_as_each_alone(
+    mention: str, stored: list[str], entity_type: str
+) -> None:
+    alone = {name for name in stored if near_names(mention, entity_type, [name])}
+    assert near_names(mention, entity_type, stored) == alone
+
+
+@pytest.mark.parametrize(
+    ("mention", "name", "near"),
+    [
+        ("Order Service", "order-service", True),
+        ("Acme Foods", "AF", True),
+        ("AF", "Acme Foods", True),
+        ("Acme Foods", "Acme Food Group", True),
+        ("Acme Foods", "Zenith Foods", False),
+        ("Acme Foods", "Northwind", False),
+    ],
+)
+def test_equal_letters_short_forms_and_shared_words_are_near(
+    mention: str, name: str, near: bool
+) -> None:
+    assert (name in near_names(mention, "organization", [name])) is near
+
+
+def test_the_share_of_words_is_that_of_the_scorer_for_pairs() -> None:
+    left, right = (outline(name, "organization").ordered for name in ("Acme Labs", "Acme Foods"))
+    is_near = bool(near_names("Acme Labs", "organization", ["Acme Foods"]))
+    assert is_near is (token_set_ratio(left, right) >= 70)

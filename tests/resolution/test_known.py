@@ -46,5 +46,5 @@ def test_identifiers_come_by_entity_then_scheme_then_value() -> None:
 
 def test_a_norm_is_worth_it_when_one_of_its_surfaces_is_near() -> None:
     proposed = [("Acme", "acme"), ("ACME", "acme"), ("Zenith", "zenith")]
-    assert worth_it(proposed, Lookup(near=lambda surface: surface == "ACME")) == {"acme"}
+    assert worth_it(proposed, Lookup(near=lambda surfaces: {"ACME"} & set(surfaces))) == {"acme"}
     assert worth_it(proposed, Lookup()) == {"acme", "zenith"}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.resolution import score as score_module
-from tenure.resolution.compare import COMPARISONS, levels_of, measure
+from tenure.resolution.compare import COMPARISONS, measure
 from tenure.resolution.context import NO_CONTEXT, PairContext, PersonContext
 from tenure.resolution.model import default_model
 from tenure.resolution.normalize import normalize
@@ -507,7 +507,7 @@ def test_every_level_of_the_table_can_hold():
     ]
     rarity = default_model().rarity_of("none")
     seen = [
-        levels_of(measure(normalize(one, kind), normalize(other, kind), rarity))
+        measure(normalize(one, kind), normalize(other, kind), rarity).levels
         for one, other, kind in pairs
     ]
     for index, row in enumerate(COMPARISONS):

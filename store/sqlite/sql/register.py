@@ -48,6 +48,10 @@ CROSS JOIN alias a INDEXED BY alias_by_norm ON a.norm = n.value AND a.scope_id =
 LEFT JOIN claim c ON c.object_id = a.object_id
 WHERE a.tx_start <= :tx AND a.tx_end > :tx"""
 """The last two columns are of the claim that taught the alias."""
+VISIBLE_ALIASES: Final = f"""{_ALIAS} json_each(:scopes) s CROSS JOIN json_each(:norms) n
+CROSS JOIN alias a INDEXED BY alias_by_norm ON a.norm = n.value AND a.scope_id = s.value
+WHERE a.tx_start <= :tx AND a.tx_end > :tx"""
+"""The same without what taught them: of names that blocking proposes it plays no part."""
 ALIASES_OF: Final = f"""{_ALIAS} json_each(:ids) j
 CROSS JOIN alias a INDEXED BY alias_by_entity ON a.entity_id = j.value
 WHERE a.tx_start <= :tx AND a.tx_end > :tx"""

@@ -258,7 +258,9 @@ def test_what_is_not_near_is_left_out_after_the_cut(store: Store) -> None:
     key = (("t:person", "token"),)
     add(store, tx=2, block_keys={f"person e{number}": key for number in (1, 2, 3)})
     lookup = Lookup(
-        block_keys=(("t:person", 4_000),), limit=2, near=lambda surface: surface != "Person e1"
+        block_keys=(("t:person", 4_000),),
+        limit=2,
+        near=lambda surfaces: set(surfaces) - {"Person e1"},
     )
     with store.reading(TENANT) as reader:
         found = reader.known(lookup, scopes=SCOPES, tx_us=9)

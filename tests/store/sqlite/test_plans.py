@@ -114,6 +114,7 @@ def test_point_reads_never_leave_their_index(
         (statements.DECAYING, "claim_decays"),
         (statements.SLOT_IDS_OF_PAIRS, "slot_by_subject (subject_id=? AND slot=?)"),
         (register_sql.ALIASES_BY_NORM, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
+        (register_sql.VISIBLE_ALIASES, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
         (register_sql.JUDGEMENTS_OF, "judgement_by_left (left_id=? AND tx_start<?)"),
         (register_sql.RECEIPTS, "sqlite_autoindex_receipt_1 (object_id=?)"),
         (register_sql.RECEIPTS, "sqlite_autoindex_receipt_2 (idempotency_key=?)"),

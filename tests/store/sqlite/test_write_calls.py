@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Memory, connect
+from tenure import Memory, Write, connect
 from tenure.resolution.known import Lookup
 from tenure.schema.errors import TenureError
 from tenure.store.port.store import Batch, Clock
@@ -19,6 +19,7 @@ from tenure.tests.store.builders import TENANT, add, after, alias, entity, event
 
 CALLS: list[tuple[str, int]] = []
 """Statement and number of lines of every call of SQLite."""
+LAST_NAMES = ("Rivera", "Chang", "Okafor", "Lindqvist")
 
 
 class Counted(sqlite3.Connection):
@@ -49,10 +50,34 @@ def test_a_plain_write_takes_few_calls_and_none_for_nothing(
         memory.write(subject="Sam Rivera", slot="office", value="Chicago")
         calls = list(counted)
 
-    reads = [statement for statement, _ in calls if statement.lstrip().startswith(("SELECT", "W"))]
+    reads = _reads(calls)
     assert len(calls) <= 22, [statement.split("\n")[:2] for statement, _ in calls]
     assert len(reads) <= 5
     assert all(rows for _, rows in calls)
+
+
+def test_new_names_of_a_batch_are_looked_up_together(
+    tmp_path: Path, counted: list[tuple[str, int]]
+) -> None:
+    names = [f"{first} {last}" for first in ("Ada", "Ben", "Cleo", "Dora") for last in LAST_NAMES]
+    with connect(str(tmp_path / "memory.db")) as memory:
+        writes = [Write(subject=name, slot="office", value="Austin") for name in names]
+        memory.write_many(writes[:6])
+
+        counted.clear()
+        memory.write_many(writes[6:7])
+        single = _reads(counted)
+        counted.clear()
+        memory.write_many(writes[7:])
+        batch = _reads(counted)
+
+    # Of each mention alone: whether a norm is there, and those that tie at the cut.
+    of_each = 2 * len(writes[7:])
+    assert len(batch) <= len(single) + of_each, [statement.split("\n")[:2] for statement in batch]
+
+
+def _reads(calls: list[tuple[str, int]]) -> list[str]:
+    return [statement for statement, _ in calls if statement.lstrip().startswith(("SELECT", "W"))]
 
 
 def _teach(tx: SqliteWriteTx, clock: Clock) -> None:

@@ -24,7 +24,7 @@ Names = tuple[Lookup, Sequence[str]]
 Hit = tuple[Line, int]
 """A line of an alias, and its weight."""
 
-_AT_ONCE = 16
+AT_ONCE = 16
 """Look-ups of one statement: what they share is read once, and the lists stay small."""
 
 
@@ -40,33 +40,28 @@ class _Question(NamedTuple):
     """The weight of the last norm within the limit; 0 where there are fewer."""
 
 
-def proposals(
-    db: sqlite3.Connection, lookups: Sequence[Names], tx_us: int
-) -> Iterator[Sequence[Hit]]:
-    """Yield, for each look-up in order, the heaviest visible aliases that are worth it."""
-    for position in range(0, len(lookups), _AT_ONCE):
-        yield from _Group(db, tx_us).hits(lookups[position : position + _AT_ONCE])
-
-
-class _Group:
-    """The look-ups that are answered together."""
+class Proposals:
+    """What the blocking keys of some look-ups propose, at most `AT_ONCE` together."""
 
     def __init__(self, db: sqlite3.Connection, tx_us: int) -> None:
         self._db = db
         self._tx_us = tx_us
 
     def hits(self, lookups: Sequence[Names]) -> Iterator[list[Hit]]:
+        """Yield, for each look-up in order, the heaviest visible aliases that are worth it."""
         questions = self._questions(lookups)
         first_norms = self._first_norms(questions)
         lines = self._lines(questions, first_norms)
 
         for question, norms in zip(questions, first_norms, strict=True):
-            visible = lines.get(question.scopes, {})
-            hits = [(line, norms[norm]) for norm in norms for line in visible.get(norm, ())]
-            if question.bar and len(hits) < question.lookup.limit:
-                self._add_lighter(question, norms, hits)
+            visible_lines = lines.get(question.scopes, {})
+            proposals = [
+                (line, norms[norm]) for norm in norms for line in visible_lines.get(norm, ())
+            ]
+            if question.bar and len(proposals) < question.lookup.limit:
+                self._add_lighter(question, norms, proposals)
 
-            yield _worth_reading(hits, question.lookup)
+            yield _worth_reading(proposals, question.lookup)
 
     def _questions(self, lookups: Sequence[Names]) -> list[_Question]:
         """The look-ups with the names behind their keys, summed as far as the limit asks."""
@@ -116,7 +111,8 @@ class _Group:
             heavy_of.append(heavy)
             numbers.update(heavy)
 
-        names = dict(self._norms(numbers))
+        rows = self._db.execute(sql.NORMS, (codec.list_json(numbers),))
+        names = {number: norm for norm, number in rows}
         norms_of: list[dict[str, int]] = []
         for question, heavy in zip(questions, heavy_of, strict=True):
             norms = {names[number]: weight for number, weight in heavy.items() if number in names}
@@ -154,7 +150,7 @@ class _Group:
         """Read on in order of weight until there are as many aliases as the limit."""
         alike: dict[int, list[str]] = {}
         weights = heaviest(question.postings, None)
-        for number, norm in self._norms(weights):
+        for norm, number in self._db.execute(sql.NORMS, (codec.list_json(weights),)):
             if norm not in norms:
                 alike.setdefault(weights[number], []).append(norm)
 
@@ -174,10 +170,6 @@ class _Group:
         scope_list = codec.list_json(scopes)
         bound = {"norms": codec.list_json(norms), "scopes": scope_list, "tx": self._tx_us}
         return self._db.execute(sql.VISIBLE_ALIASES, bound).fetchall()
-
-    def _norms(self, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
-        for norm, number in self._db.execute(sql.NORMS, (codec.list_json(numbers),)):
-            yield number, norm
 
 
 def _worth_reading(hits: list[Hit], lookup: Lookup) -> list[Hit]:

@@ -17,7 +17,7 @@ from ...resolution.names import NameRow, taught_level
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import codec, register_codec
-from .blocking import Hit, Names, proposals
+from .blocking import AT_ONCE, Hit, Names, Proposals
 from .sql import register as sql
 
 
@@ -25,6 +25,8 @@ from .sql import register as sql
 class _Match:
     """What stands in the register under the keys of one look-up."""
 
+    lookup: Lookup
+    scopes: Sequence[str]
     ids: set[str]
     """Raw ids of the entities that the look-up names or meets."""
     aliases: list[Alias] = field(default_factory=list[Alias])
@@ -107,16 +109,18 @@ class SqliteRegister:
         self._db = db
         self._last_us = last_us
 
-    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
-        """Return what is known of a lookup as of a tx."""
-        (answer,) = self.known_each([(lookup, scopes)], tx_us=tx_us)
-        return answer
-
     def known_each(self, lookups: Sequence[Names], *, tx_us: int) -> list[Known]:
         """What is known of each look-up, with as many statements as of one."""
-        matches = [self._match(lookup, scopes, tx_us) for lookup, scopes in lookups]
-        if any(lookup.block_keys for lookup, _ in lookups):
-            self._propose(lookups, matches, tx_us)
+        matches: list[_Match] = []
+        for lookup, scopes in lookups:
+            matches.append(self._match(lookup, scopes, tx_us))
+
+        fuzzy_matches = [match for match in matches if match.lookup.block_keys]
+        for position in range(0, len(fuzzy_matches), AT_ONCE):
+            part = fuzzy_matches[position : position + AT_ONCE]
+            names = [(match.lookup, match.scopes) for match in part]
+            for match, hits in zip(part, Proposals(self._db, tx_us).hits(names), strict=True):
+                match.propose(hits, tx_us)
 
         ids: set[str] = set()
         for match in matches:
@@ -137,24 +141,13 @@ class SqliteRegister:
         parts = _Parts(union)
         return [match.answer(parts.part(match.ids)) for match in matches]
 
-    def _propose(self, lookups: Sequence[Names], matches: Sequence[_Match], tx_us: int) -> None:
-        """Add what the blocking keys of look-ups propose to what their exact keys match."""
-        fuzzy_lookups: list[Names] = []
-        fuzzy_matches: list[_Match] = []
-        for names, match in zip(lookups, matches, strict=True):
-            if names[0].block_keys:
-                fuzzy_lookups.append(names)
-                fuzzy_matches.append(match)
-
-        hits_of = proposals(self._db, fuzzy_lookups, tx_us)
-        for match, hits in zip(fuzzy_matches, hits_of, strict=True):
-            match.propose(hits, tx_us)
-
     def _match(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> _Match:
         """What stands in the register under the exact keys of a look-up."""
-        match = _Match(set(lookup.entity_ids))
-        for identifier in self._identifiers_with(lookup.identifiers, tx_us):
-            match.ids.add(identifier.entity_id)
+        match = _Match(lookup, scopes, set(lookup.entity_ids))
+        for scheme, value in lookup.identifiers:
+            pair = {"scheme": scheme, "value": value, "tx": tx_us}
+            for entity_id, *_ in self._db.execute(sql.IDENTIFIERS, pair):
+                match.ids.add(entity_id)
 
         if not lookup.norms:
             return match
@@ -221,15 +214,6 @@ class SqliteRegister:
             return clusters.entities_as_of(entities, canonical, self._cases(bound))
 
         return entities
-
-    def _identifiers_with(self, pairs: Iterable[tuple[str, str]], tx_us: int) -> list[Identifier]:
-        return [
-            register_codec.identifier(line, tx_us)
-            for scheme, value in pairs
-            for line in self._db.execute(
-                sql.IDENTIFIERS, {"scheme": scheme, "value": value, "tx": tx_us}
-            )
-        ]
 
     def _identifiers_of(self, bound: dict[str, object], tx_us: int) -> tuple[Identifier, ...]:
         lines = set(self._db.execute(sql.IDENTIFIERS_OF, bound))

@@ -75,7 +75,8 @@ class SqliteReader:
 
     def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
         """Return what is known as of a tx, over aliases of these scopes."""
-        return self._register.known(lookup, scopes=scopes, tx_us=tx_us)
+        (answer,) = self._register.known_each([(lookup, scopes)], tx_us=tx_us)
+        return answer
 
     def known_each(
         self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int

@@ -104,13 +104,11 @@ class SqliteWriteTx:
         key = lookup, tuple(scopes)
         # A fuzzy look-up holds a test of its own caller; an earlier tx is another question.
         is_kept = not lookup.block_keys and tx_us >= self._clock().last_us
-        if not is_kept or self._lookups is None:
-            return self._register().known(lookup, scopes=scopes, tx_us=tx_us)
-
-        known = self._lookups.get(key)
+        known = self._lookups.get(key) if is_kept and self._lookups is not None else None
         if known is None:
-            known = self._register().known(lookup, scopes=scopes, tx_us=tx_us)
-            self._lookups.put(key, known)
+            (known,) = self.known_each([(lookup, scopes)], tx_us=tx_us)
+            if is_kept and self._lookups is not None:
+                self._lookups.put(key, known)
         return known
 
     def known_each(

@@ -16,8 +16,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, cast
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from ..schema.artifact import MAX_BYTES
 from ..schema.errors import InvalidInput, NotFound, did_you_mean
@@ -96,6 +97,26 @@ class LogSettings(_Group):
     """`auto`: JSON in a service, lines for people in the command line."""
 
 
+class IssuerSignIn(_Group):
+    """The client as which the pages send people to an issuer (authorisation code with PKCE)."""
+
+    client_id: str = Field(min_length=1)
+    authorization_url: str
+    token_url: str
+    client_secret_file: str | None = None
+    """A file that holds the client's secret, as a container's secret does; None: it has none."""
+    scope: str = "openid"
+
+    @field_validator("authorization_url", "token_url")
+    @classmethod
+    def _is_private(cls, url: str) -> str:
+        address = urlsplit(url)
+        is_local = address.scheme == "http" and address.hostname in ("127.0.0.1", "localhost")
+        if not is_local and (address.scheme != "https" or not address.hostname):
+            raise ValueError("state an https address; codes and tokens go there")
+        return url
+
+
 class OidcIssuer(_Group):
     """An OIDC issuer whose tokens `tenure serve` takes beside its own keys."""
 
@@ -111,6 +132,8 @@ class OidcIssuer(_Group):
     """A claim with a list of the issuer's words; empty: nobody has a role."""
     roles: dict[str, str] = {}
     """Our roles by the issuer's words; a word that is not here gives none."""
+    sign_in: IssuerSignIn | None = None
+    """How people sign in to the pages there; None: by the code of the terminal alone."""
 
 
 class ServeSettings(_Group):

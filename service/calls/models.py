@@ -121,7 +121,7 @@ def _hints(function: Any) -> dict[str, Any]:
     # The types of a method are imported for checkers alone, so their names are looked up here.
     annotations = {k: v for k, v in function.__annotations__.items() if k != "return"}
     holder = type("Annotations", (), {"__annotations__": annotations})
-    return typing.get_type_hints(holder, globalns=names, localns=names)
+    return typing.get_type_hints(holder, globalns=names, localns=names, include_extras=True)
 
 
 def _title(name: str) -> str:

@@ -21,6 +21,7 @@ from . import (
     envelope_page,
     health,
     home,
+    issuer_page,
     person_page,
     queue_page,
     review_page,
@@ -61,7 +62,7 @@ def build_app(settings: ServerSettings) -> FastAPI:
     app.add_exception_handler(Exception, refuse_unexpected)
 
     pages = (home, entity_page, review_page, envelope_page, queue_page, person_page)
-    for module in (health, sign_in, *pages):
+    for module in (health, sign_in, issuer_page, *pages):
         app.include_router(module.router)
     app.router.routes.extend(programs.routes)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,15 +36,35 @@ class OidcVerifier:
 
     def credential(self, token: str) -> Credential | None:
         """What a token stands for; None for any that does not hold."""
+        claims = self._claims(token, self._settings.audience)
+        principal = None if claims is None else self._principal(claims)
+        if claims is None or principal is None:
+            return None
+
+        known = {permit.value for permit in Permit}
+        scopes = frozenset(str(claims.get("scope", "")).split()) & known
+        return Credential(principal, scopes or _COMMON_PERMITS)
+
+    def person(self, id_token: str, *, client_id: str, nonce: str) -> Principal | None:
+        """Whom an id token names that was made for our client and for this one sign-in."""
+        claims = self._claims(id_token, client_id)
+        if claims is None or not hmac.compare_digest(str(claims.get("nonce", "")), nonce):
+            return None
+        # A token for several audiences says for whom it was made.
+        if claims.get("azp", client_id) != client_id:
+            return None
+        return self._principal(claims)
+
+    def _claims(self, token: str, audience: str) -> dict[str, Any] | None:
         import jwt
 
         settings = self._settings
         try:
-            claims: dict[str, Any] = jwt.decode(
+            return jwt.decode(
                 token,
                 self._keys.get_signing_key_from_jwt(token).key,
                 algorithms=list(_ALGORITHMS),
-                audience=settings.audience,
+                audience=audience,
                 issuer=settings.issuer,
                 leeway=_LEEWAY_SECONDS,
                 options={"require": ["exp", "iss", "aud", settings.user_claim]},
@@ -51,18 +72,16 @@ class OidcVerifier:
         except jwt.PyJWTError:
             return None
 
+    def _principal(self, claims: Mapping[str, Any]) -> Principal | None:
+        settings = self._settings
         tenant = settings.tenant or claims.get(settings.tenant_claim)
         user = claims[settings.user_claim]
         if not isinstance(tenant, str) or not isinstance(user, str):
             return None
         try:
-            principal = Principal(tenant=tenant, user=user, roles=self._roles(claims))
+            return Principal(tenant=tenant, user=user, roles=self._roles(claims))
         except InvalidInput:
             return None
-
-        known = {permit.value for permit in Permit}
-        scopes = frozenset(str(claims.get("scope", "")).split()) & known
-        return Credential(principal, scopes or _COMMON_PERMITS)
 
     def _roles(self, claims: Mapping[str, Any]) -> frozenset[str]:
         words: Any = claims.get(self._settings.roles_claim, ())

@@ -1,8 +1,11 @@
-"""Where the keys come from that an OIDC issuer signs its tokens with."""
+"""What a server needs of an OIDC issuer: its keys, and who reads what it signs."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from ...schema.principal import Principal
 
 
 class SigningKeys(Protocol):
@@ -10,4 +13,12 @@ class SigningKeys(Protocol):
 
     def get_signing_key_from_jwt(self, token: str | bytes) -> Any:
         """Return the key that the token names."""
+        ...
+
+
+class IdTokens(Protocol):
+    """Who reads the id token that an issuer gives at a sign-in."""
+
+    def person(self, id_token: str, *, client_id: str, nonce: str) -> Principal | None:
+        """Return whom it names; None where it does not hold for this client and this try."""
         ...

@@ -69,6 +69,7 @@ def own_paths(problems: dict[str, Any]) -> dict[str, Any]:
         "/v1/restore/abort": {"post": _operation("restore_abort", _ABORTED)},
         "/v1/re_embed": {"post": _long_operation("re_embed", embedded)},
     }
+    # Every route may refuse as every other does: the guard and the credential stand before all.
     for operations in paths.values():
         for operation in operations.values():
             operation["responses"].update(problems)

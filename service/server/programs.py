@@ -22,7 +22,7 @@ class Programs:
         verifier = None if oidc is None else OidcVerifier(oidc, state.settings.oidc_keys)
         pace = CallPace(state.settings.calls_per_minute)
         bearers = Bearers(KeyRing(state.settings.control), verifier, pace)
-        state.bearer = bearers
+        state.bearer, state.id_tokens = bearers, verifier
 
         self.routes: list[BaseRoute] = [
             *build_api(state.settings.control, state.memories, bearers).routes(),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Form
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from ...schema.principal import Principal
 from .identity import check_form, check_origin, cookie_name, principal_json, session_token
 from .pages import page
 from .state import ServerState, state_of
@@ -25,7 +27,7 @@ def sign_in_form(request: Request, next: str = "/") -> HTMLResponse:
     target = local_path(next)
     if request.headers.get("sec-fetch-site") == "cross-site":
         return page(request, "same_site.jinja", target=target)
-    return page(request, "sign_in.jinja", target=target, problem="")
+    return form_page(request, target)
 
 
 @router.post("/sign-in")
@@ -41,13 +43,10 @@ def sign_in(
     if not settings.control.take_code(settings.steward.tenant, code):
         announce_code(state)
         problem = "This code is wrong, used or too old. The terminal shows the one that counts."
-        return page(request, "sign_in.jinja", status=403, target=target, problem=problem)
+        return form_page(request, target, problem)
 
-    token = settings.control.open_session(principal_json(settings.steward))
     response = RedirectResponse(target, status_code=303)
-    response.set_cookie(
-        cookie_name(request), token, httponly=True, samesite="strict", secure=settings.https
-    )
+    open_session(request, response, settings.steward)
     return response
 
 
@@ -63,6 +62,26 @@ def sign_out(request: Request, form_token: Annotated[str, Form()] = "") -> Respo
         cookie_name(request), httponly=True, samesite="strict", secure=settings.https
     )
     return response
+
+
+def form_page(request: Request, target: str, problem: str = "") -> HTMLResponse:
+    """The form, with what was wrong with the last try."""
+    oidc = state_of(request).settings.oidc
+    has_issuer = oidc is not None and oidc.sign_in is not None
+    issuer = urlsplit(oidc.issuer).hostname if oidc and has_issuer else ""
+    status = 403 if problem else 200
+    return page(
+        request, "sign_in.jinja", status=status, target=target, problem=problem, issuer=issuer
+    )
+
+
+def open_session(request: Request, response: Response, principal: Principal) -> None:
+    """Sign a browser in: its next requests are this caller's."""
+    settings = state_of(request).settings
+    token = settings.control.open_session(principal_json(principal))
+    response.set_cookie(
+        cookie_name(request), token, httponly=True, samesite="strict", secure=settings.https
+    )
 
 
 def announce_code(state: ServerState) -> None:

@@ -14,6 +14,7 @@ from .metrics import RequestFigures
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal
+    from .issuer import IdTokens
 
 
 @dataclass(slots=True)
@@ -24,6 +25,8 @@ class ServerState:
     memories: Memories
     bearer: Callable[[str], Principal | None] | None = None
     """Who a bearer token stands for; None for a server that knows none."""
+    id_tokens: IdTokens | None = None
+    """Who reads the id tokens of an issuer; None without one."""
     figures: RequestFigures = field(default_factory=RequestFigures)
     """What is counted for Prometheus."""
     announce: Callable[[str], None] = print

@@ -35,7 +35,7 @@ from .progress import Tell, respond
 
 JSON: Final = "application/json"
 _REPORT: Final = TypeAdapter(IngestReport)
-_BOOLEANS: Final = {"": False, "false": False, "true": True}
+_BOOLEANS: Final = {"false": False, "true": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _flag(request: Request, name: str) -> bool:
     Raises:
         InvalidInput: `bad_request`.
     """
-    word = request.query_params.get(name, "")
+    word = request.query_params.get(name, "false")
     if word not in _BOOLEANS:
         raise InvalidInput(f"{name} is true or false", code="bad_request", field=name)
     return _BOOLEANS[word]

@@ -110,6 +110,7 @@ class IssuerSignIn(_Group):
     @field_validator("authorization_url", "token_url")
     @classmethod
     def _is_private(cls, url: str) -> str:
+        # An issuer that is tried out runs on this machine, without a certificate.
         address = urlsplit(url)
         is_local = address.scheme == "http" and address.hostname in ("127.0.0.1", "localhost")
         if not is_local and (address.scheme != "https" or not address.hostname):

@@ -126,8 +126,8 @@ def come_back(request: Request, state: str = "", code: str = "") -> Response:
 def _attempt(request: Request, ticket: str) -> _Attempt:
     """The attempt that a cookie stands for; one without a state where it has ended or is none."""
     control = state_of(request).settings.control
-    _, _, rest = ticket.partition(".")
-    ends_s, _, target = rest.partition(".")
+    _, _, place = ticket.partition(".")
+    ends_s, _, target = place.partition(".")
     if not ends_s.isdecimal() or not control.now() < int(ends_s[:12]):
         return _Attempt("", "", "", "/")
 

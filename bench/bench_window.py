@@ -14,18 +14,14 @@ Run: `python bench/bench_window.py [--window 16384 --window 32768]`. Reads the f
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-import os
-import re
-import string
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from tenure.bench.summary_script import Saying, scripted_summary
+from tenure.bench.window_data import MODEL, OUTPUT_PERMILLE, Question, Tally, chained, questions_due
+from tenure.bench.window_others import LIBRARIES, Unavailable, other
 from tenure.compiler.tokens.capabilities import capability
 from tenure.schema.window_policy import WindowPolicy
 from tenure.window.changes import UnitChange
@@ -39,113 +35,10 @@ from tenure.window.state import EMPTY_STATE, WindowState, part_body, part_tokens
 from tenure.window.step import step
 from tenure.window.units import MessagePart, PartKind, StandingForm, WindowUnit
 
-MODEL = "claude-opus-4-7"
-AGES = (5, 20, 60)
-SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-DATA = SHARED / "data" / "transcripts" / "airline-dev.jsonl.gz"
 _EXACT = 0.02
-_OWN_NAMES = re.compile(r"(?<=_)\d{4,7}\b|\b(?!HAT\d)[A-Z0-9]{6}\b")
-"""Numbers of users and payments, and reservations, but no flights."""
-OUTPUT_PERMILLE = 5_000
-"""Of the input's base price: what a token that a model writes costs with most models."""
-
 _SPEAKERS = {PartKind.USER: "user", PartKind.CALL: "call", PartKind.RESULT: "tool"}
 
 Policy = Callable[[WindowState, float], "EditPlan | None"]
-
-
-@dataclass(frozen=True)
-class Question:
-    """A value that was said, and the turn in which it was said last."""
-
-    value: str
-    turn: int
-
-
-@dataclass
-class Tally:
-    """What one replay came to."""
-
-    requests: int = 0
-    tokens: int = 0
-    largest: int = 0
-    over: int = 0
-    faults: int = 0
-    edits: int = 0
-    written: int = 0
-    read: int = 0
-    summariser: int = 0
-    """What calls of a summariser cost, in thousandths of a base-priced token."""
-    slowest_ms: float = 0.0
-    asked: dict[str, int] = field(default_factory=dict)
-    standing: dict[str, int] = field(default_factory=dict)
-    reachable: int = 0
-
-    @property
-    def mean(self) -> float:
-        return self.tokens / self.requests
-
-    @property
-    def recall(self) -> float:
-        return 100 * sum(self.standing.values()) / max(1, sum(self.asked.values()))
-
-
-def chained(passes: int = 1) -> tuple[list[dict[str, Any]], list[Question]]:
-    """The messages of one trial a task, and the questions with the turn of their value."""
-    with gzip.open(DATA, "rt", encoding="utf-8") as lines:
-        runs = [json.loads(line) for line in lines]
-    by_task: dict[str, list[dict[str, Any]]] = {}
-    for run in runs:
-        by_task.setdefault(str(run["run"]).split("-")[0], []).append(run)
-
-    messages: list[dict[str, Any]] = []
-    questions: dict[str, Question] = {}
-    turn = 0
-    for number in range(passes):
-        for trials in by_task.values():
-            run = _renamed(trials[number % len(trials)], _rotation(7 * number))
-            values = set(_values(run["actions"]))
-            for message in run["messages"]:
-                if message["role"] == "system":
-                    continue
-                turn += message["role"] == "user"
-                messages.append(message)
-                if message["role"] in ("user", "tool"):
-                    for value in values:
-                        if value in (message["content"] or ""):
-                            questions[value] = Question(value, turn)
-    return messages, list(questions.values())
-
-
-def _renamed(tree: Any, table: Mapping[int, int]) -> Any:
-    """A run about other people, reservations and payments: names of the same shape."""
-    if isinstance(tree, Mapping):
-        return {name: _renamed(inner, table) for name, inner in tree.items()}
-    if isinstance(tree, list):
-        return [_renamed(inner, table) for inner in tree]
-    if isinstance(tree, str):
-        return _OWN_NAMES.sub(lambda name: name[0].translate(table), tree)
-    return tree
-
-
-def _rotation(places: int) -> Mapping[int, int]:
-    """A table by which each letter and digit becomes another one; of no place itself."""
-    letters, digits = string.ascii_uppercase, string.digits
-    turned = [
-        signs[places % len(signs) :] + signs[: places % len(signs)] for signs in (letters, digits)
-    ]
-    return str.maketrans(letters + digits, "".join(turned))
-
-
-def _values(tree: Any) -> Iterator[str]:
-    if isinstance(tree, Mapping):
-        for inner in tree.values():
-            yield from _values(inner)
-    elif isinstance(tree, list):
-        for inner in tree:
-            yield from _values(inner)
-    elif isinstance(tree, str) and len(tree) >= 6:
-        yield tree
 
 
 def ours(state: WindowState, scale: float) -> EditPlan | None:
@@ -308,30 +201,17 @@ class Replay:
 
     def request(self, *, check: bool) -> None:
         tally, state = self.tally, self.state
-        tally.requests += 1
-        tally.tokens += state.tokens
-        tally.largest = max(tally.largest, state.tokens)
         tally.over += state.tokens > state.limit
         if check:
             messages = {target: native_messages(state, target) for target in FAULTS}
             tally.faults += any(FAULTS[name](sent) for name, sent in messages.items())
         text = "\n".join(unit.text for unit in state.units)
-        shared = next(
-            (place for place, (a, b) in enumerate(zip(text, self.sent, strict=False)) if a != b),
-            min(len(text), len(self.sent)),
-        )
-        cached = state.tokens * shared // max(1, len(text))
-        tally.read += cached
-        tally.written += state.tokens - cached
+        tally.sent(text, self.sent, state.tokens)
         self.sent = text
 
-    def ask(self, questions: list[Question], age: str) -> None:
-        text = self.sent
-        for question in questions:
-            self.tally.asked[age] = self.tally.asked.get(age, 0) + 1
-            stands = question.value in text
-            self.tally.standing[age] = self.tally.standing.get(age, 0) + stands
-            self.tally.reachable += stands or self._leads_back(question.value)
+    def ask(self, question: Question, age: str) -> None:
+        stands = self.tally.ask(question, age, self.sent)
+        self.tally.reachable += stands or self._leads_back(question.value)
 
     def _leads_back(self, value: str) -> bool:
         """Whether an address that stands in the window is that of a text with the value."""
@@ -350,11 +230,7 @@ def replayed(
 ) -> Tally:
     """Replay the chain through a policy; `check` renders and checks each request."""
     messages, questions = chained(passes)
-    due: dict[int, list[tuple[Question, str]]] = {}
-    for question in questions:
-        for age in AGES:
-            due.setdefault(question.turn + age, []).append((question, f"{age}"))
-
+    due = questions_due(questions)
     replay = Replay(window, policy, scale)
     for message in messages:
         role = message["role"]
@@ -364,7 +240,7 @@ def replayed(
             replay.parts(EventKind.TURN_STARTED, message_parts(message, "user"))
             replay.request(check=check)
             for question, age_name in due.get(replay.state.turn, ()):
-                replay.ask([question], age_name)
+                replay.ask(question, age_name)
         elif role == "assistant":
             replay.request(check=check) if replay.state.units[-1].results else None
             replay.parts(EventKind.STEP_MADE, message_parts(message, "assistant"))
@@ -377,17 +253,18 @@ def replayed(
             )
             replay.parts(EventKind.RESULT_CAME, (part,))
     replay.request(check=check)
-    replay.ask(questions, "end")
+    for question in questions:
+        replay.ask(question, "end")
     return replay.tally
 
 
-def at_mean(window: int, policy: Policy, mean: float, passes: int) -> Tally:
+def at_mean(replay: Callable[[float], Tally], mean: float, *, tries: int = 12) -> Tally:
     """The replay whose mean request is nearest to a mean, by bisection of its trigger."""
     low, high = 0.05, 3.0
     best: Tally | None = None
-    for _ in range(12):
+    for _ in range(tries):
         scale = (low + high) / 2
-        tally = replayed(window, policy, scale, passes)
+        tally = replay(scale)
         if best is None or abs(tally.mean - mean) < abs(best.mean - mean):
             best = tally
         if abs(tally.mean - mean) <= _EXACT * mean / 4:
@@ -404,6 +281,18 @@ BASELINES: Mapping[str, Policy] = {
     "placeholders": placeholders,
     "summarise all": summarise_all,
 }
+
+
+def baseline_line(name: str, window: int, mean: float, passes: int) -> str:
+    """The line of a baseline at a mean request, or why there is none."""
+    if name not in LIBRARIES:
+        policy = BASELINES[name]
+        return line(name, at_mean(lambda scale: replayed(window, policy, scale, passes), mean))
+    try:
+        with other(name, window, passes) as library:
+            return line(name, at_mean(library.replayed, mean, tries=8))
+    except Unavailable as reason:
+        return f"{name:16} not measured: {reason}"
 
 
 def line(name: str, tally: Tally) -> str:
@@ -427,7 +316,7 @@ def main() -> None:
     parser.add_argument("--window", type=int, action="append")
     parser.add_argument("--only-ours", action="store_true")
     parser.add_argument("--passes", type=int, default=1)
-    parser.add_argument("--baseline", action="append", choices=sorted(BASELINES))
+    parser.add_argument("--baseline", action="append", choices=[*BASELINES, *LIBRARIES])
     arguments = parser.parse_args()
     for window in arguments.window or [16_384, 32_768]:
         print(f"\nwindow {window}, {MODEL}")
@@ -440,12 +329,11 @@ def main() -> None:
         print(line("tenure", own), flush=True)
         if arguments.only_ours:
             continue
-        chosen = arguments.baseline or list(BASELINES)
+        chosen = arguments.baseline or [*BASELINES, *LIBRARIES]
         if not arguments.baseline:
             print(line("none", replayed(window, none, 1.0, arguments.passes)), flush=True)
         for name in chosen:
-            policy = BASELINES[name]
-            print(line(name, at_mean(window, policy, own.mean, arguments.passes)), flush=True)
+            print(baseline_line(name, window, own.mean, arguments.passes), flush=True)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from pathlib import Path
 from tenure import Memory, connect
 from tenure.bench.bench_compile import writes
 from tenure.bench.bench_resolve import stock
-from tenure.bench.bench_window import MODEL, chained
+from tenure.bench.window_data import MODEL, chained
 from tenure.service.sessions.session import Session
 from tenure.service.sessions.transcript import ToolAnswer, Utterance, transcript_steps
 from tenure.window.intake import message_parts

@@ -1,15 +1,15 @@
-"""Asking a model for claims: OpenAI, Anthropic, and whatever speaks OpenAI's protocol.
+"""Asking a model for claims or a summary: OpenAI, Anthropic, and what speaks OpenAI's protocol.
 
 Each provider is its maker's own SDK, which brings the time-outs and the retries; an extra
-installs it. The answer is held to a JSON Schema by the provider where it can, and is checked
-here in any case: a local server may ignore the schema, and a cut answer is no answer.
+installs it. Claims are held to a JSON Schema by the provider where it can, and every answer is
+checked here in any case: a local server may ignore the schema, and a cut answer is no answer.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, NamedTuple, Protocol, cast
 
@@ -23,6 +23,9 @@ RETRIES: Final = 2
 
 _MOST_TOKENS: Final = 4_000
 """Of an answer: some sixty claims."""
+
+_SUMMARY_TOKENS: Final = 1_000
+"""Of a summary: what is not shorter than a message is refused anyway."""
 
 _TOOL: Final = "record_claims"
 
@@ -86,16 +89,34 @@ class OpenAIProvider:
             "type": "json_schema",
             "json_schema": {"name": _TOOL, "strict": True, "schema": dict(schema)},
         }
+        turns = [
+            {"role": "system", "content": instructions},
+            {"role": "user", "content": text},
+        ]
+        message, usage = self._ask(turns, _MOST_TOKENS, response_format=response_format)
+        return _proposal(self.id, message.content, usage, "prompt", "completion")
+
+    def summarise(self, prompt: str) -> str:
+        """The plain text that a prompt asks for.
+
+        Raises:
+            Unavailable: `extractor_unavailable` when no whole answer came, or one that calls a
+                tool.
+        """
+        message, _ = self._ask([{"role": "user", "content": prompt}], _SUMMARY_TOKENS)
+        if message.tool_calls or message.refusal or not isinstance(message.content, str):
+            raise _unavailable(self.id, "the answer is no text")
+        return message.content
+
+    def _ask(self, turns: Sequence[Any], most_tokens: int, **options: Any) -> tuple[Any, Any]:
+        """The message of a whole answer, and its usage."""
         try:
             completion = self._client.chat.completions.create(
                 model=self._model,
-                messages=[
-                    {"role": "system", "content": instructions},
-                    {"role": "user", "content": text},
-                ],
+                messages=turns,
                 temperature=0,
-                max_completion_tokens=_MOST_TOKENS,
-                response_format=response_format,
+                max_completion_tokens=most_tokens,
+                **options,
             )
         except (self._library.OpenAIError, ValueError) as error:
             raise _unavailable(self.id, str(error)) from error
@@ -108,8 +129,7 @@ class OpenAIProvider:
             raise _unavailable(self.id, "the answer holds no message")
         if choice.finish_reason != "stop":
             raise _unavailable(self.id, f"the answer was cut ({choice.finish_reason})")
-
-        return _proposal(self.id, choice.message.content, reply.usage, "prompt", "completion")
+        return choice.message, reply.usage
 
 
 class AnthropicProvider:
@@ -147,14 +167,40 @@ class AnthropicProvider:
             "input_schema": dict(schema),
         }
         # The messages API has no temperature any more; a forced tool leaves little to chance.
+        reply = self._ask(
+            text,
+            _MOST_TOKENS,
+            system=instructions,
+            tools=[tool],
+            tool_choice={"type": "tool", "name": _TOOL},
+        )
+        blocks: list[Any] = reply.content or []
+        for block in blocks:
+            if block.type == "tool_use" and block.name == _TOOL:
+                return _proposal(self.id, block.input, reply.usage, "input", "output")
+        raise _unavailable(self.id, "the answer calls no tool")
+
+    def summarise(self, prompt: str) -> str:
+        """The plain text that a prompt asks for.
+
+        Raises:
+            Unavailable: `extractor_unavailable` when no whole answer came, or one that calls a
+                tool.
+        """
+        reply = self._ask(prompt, _SUMMARY_TOKENS)
+        blocks: list[Any] = reply.content or []
+        if any(block.type != "text" for block in blocks):
+            raise _unavailable(self.id, "the answer is no text")
+        return "\n".join(block.text for block in blocks)
+
+    def _ask(self, text: str, most_tokens: int, **options: Any) -> Any:
+        """The message of a whole answer."""
         try:
             message = self._client.messages.create(
                 model=self._model,
-                system=instructions,
                 messages=[{"role": "user", "content": text}],
-                max_tokens=_MOST_TOKENS,
-                tools=[tool],
-                tool_choice={"type": "tool", "name": _TOOL},
+                max_tokens=most_tokens,
+                **options,
             )
         except (self._library.AnthropicError, ValueError) as error:
             raise _unavailable(self.id, str(error)) from error
@@ -164,12 +210,7 @@ class AnthropicProvider:
         reply: Any = message
         if reply.stop_reason not in ("tool_use", "end_turn"):
             raise _unavailable(self.id, f"the answer was cut ({reply.stop_reason})")
-
-        blocks: list[Any] = reply.content or []
-        for block in blocks:
-            if block.type == "tool_use" and block.name == _TOOL:
-                return _proposal(self.id, block.input, reply.usage, "input", "output")
-        raise _unavailable(self.id, "the answer calls no tool")
+        return reply
 
 
 def _proposal(provider: str, answer: object, usage: Any, before: str, after: str) -> ClaimProposal:
@@ -214,7 +255,7 @@ PROVIDERS: Final[Mapping[str, type[OpenAIProvider] | type[AnthropicProvider]]] =
 }
 
 
-def provider_named(name: str) -> Provider:
+def provider_named(name: str) -> OpenAIProvider | AnthropicProvider:
     """Open the provider that a setting names: `openai:MODEL` or `anthropic:MODEL[@ADDRESS]`.
 
     Raises:

@@ -27,6 +27,7 @@ from ...window.units import WindowUnit
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..compilation.compile import Replayable
+from ..extraction.providers import provider_named
 from .checkpoints import checkpoint_history, milestone_draft, save_checkpoint
 from .core import (
     EventDraft,
@@ -372,16 +373,21 @@ class Session(Caller):
             self._core.require_open()
             return self._core.act([EventDraft(EventKind.CLOSED, {})], edit=False)
 
-    def summarise(self, summariser: Summariser, *, most: int = 8) -> SummaryReport:
+    def summarise(self, summariser: Summariser | str, *, most: int = 8) -> SummaryReport:
         """Ask a model ahead for summaries of long units; for a job beside the agent's loop.
 
-        The next edit may take them; without any it does what it does anyway. Nothing is asked
-        while the window is green, and the session is not held while a model answers.
+        The model is an object with `id` and `summarise(prompt)`, or is named as an extractor is:
+        `openai:MODEL`, `anthropic:MODEL`, `openai:MODEL@ADDRESS`. The next edit may take what
+        comes; without any it does what it does anyway. Nothing is asked while the window is green,
+        and the session is not held while a model answers.
 
         Raises:
             Conflict: `session_closed`.
+            InvalidInput: `bad_extractor`, for a name of no model.
+            Unavailable: `extractor_unavailable`, without the extra or the key of its provider.
         """
-        return summarise_ahead(self._core, summariser, most)
+        model = provider_named(summariser) if isinstance(summariser, str) else summariser
+        return summarise_ahead(self._core, model, most)
 
     # --- reading
 

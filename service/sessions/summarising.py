@@ -19,6 +19,7 @@ from ...window.summaries import standing_summary
 from ...window.summarising import (
     PROMPT_VERSION,
     SUMMARY_PROMPT,
+    litmus,
     summary_candidates,
     summary_fault,
 )
@@ -123,5 +124,6 @@ def _draft(
     }
     if fault:
         return EventDraft(EventKind.SUMMARISED, body)
+    body["litmus"] = list(litmus(unit, answer))
     body["tokens"] = core.state.count(standing_summary(unit, answer))
     return EventDraft(EventKind.SUMMARISED, body, (answer.strip(),))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +21,8 @@ class ModelServer:
 
     claims: list[Any] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
+    summary: Callable[[str], str] = str
+    """What a good model makes of the prompt for a summary."""
     failures: int = 0
     """How many requests are refused with 500 before one is answered."""
     url: str = ""
@@ -30,6 +32,9 @@ class ModelServer:
 def model_server() -> Iterator[ModelServer]:
     """Run a server until the block ends."""
     state = ModelServer()
+
+    def summary_of(model: str, body: dict[str, Any]) -> str:
+        return "" if model == "empty" else state.summary(body["messages"][-1]["content"])
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -52,15 +57,22 @@ def model_server() -> Iterator[ModelServer]:
             elif model == "refused":
                 self._send(401, {"error": {"message": "no such key", "type": "auth"}})
             elif "messages" in self.path:
-                self._send(200, self._anthropic(model))
+                self._send(200, self._anthropic(model, body))
             else:
-                self._send(200, self._openai(model))
+                self._send(200, self._openai(model, body))
 
-        def _openai(self, model: str) -> dict[str, Any]:
+        def _openai(self, model: str, body: dict[str, Any]) -> dict[str, Any]:
             text = json.dumps({"claims": state.claims})
+            if "response_format" not in body:
+                text = summary_of(model, body)
             if model == "talkative":
                 text = "Sure! Here are the claims: " + text
-            message = {"role": "assistant", "content": text[:40] if model == "cut" else text}
+            message: dict[str, Any] = {"role": "assistant", "content": text}
+            if model == "cut":
+                message["content"] = text[:40]
+            if model == "calls":
+                function = {"name": "send", "arguments": "{}"}
+                message["tool_calls"] = [{"id": "c1", "type": "function", "function": function}]
             reason = "length" if model == "cut" else "stop"
             return {
                 "id": "c1", "object": "chat.completion", "created": 1, "model": model,
@@ -68,14 +80,20 @@ def model_server() -> Iterator[ModelServer]:
                 "usage": {"prompt_tokens": 400, "completion_tokens": 50, "total_tokens": 450},
             }  # fmt: skip
 
-        def _anthropic(self, model: str) -> dict[str, Any]:
+        def _anthropic(self, model: str, body: dict[str, Any]) -> dict[str, Any]:
             tool = {"type": "tool_use", "id": "t1", "name": "record_claims",
                     "input": {"claims": state.claims}}  # fmt: skip
             text = {"type": "text", "text": "I would rather not."}
+            content: list[dict[str, Any]] = [text] if model == "talkative" else [tool]
+            reason = "tool_use"
+            if "tools" not in body:
+                words = {"type": "text", "text": summary_of(model, body)}
+                content = [words, tool] if model == "calls" else [words]
+                reason = "end_turn"
             return {
                 "id": "m1", "type": "message", "role": "assistant", "model": model,
-                "content": [text] if model == "talkative" else [tool],
-                "stop_reason": "max_tokens" if model == "cut" else "tool_use",
+                "content": content,
+                "stop_reason": "max_tokens" if model == "cut" else reason,
                 "stop_sequence": None,
                 "usage": {"input_tokens": 400, "output_tokens": 50},
             }  # fmt: skip

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from dataclasses import replace
 
-from tenure import connect
+from tenure import Memory, connect
+from tenure.schema.principal import OWNER
 from tenure.service.sessions.session import Session
 
 TURNS = 24
@@ -27,9 +30,19 @@ def act(session: Session) -> None:
         session.on_turn_end(f"answer {state.turn}")
 
 
+def opened(store: str) -> Memory:
+    """A store: a file, or a server as the tenant and with the credentials of the environment."""
+    tenant = os.environ.get("TALKER_TENANT")
+    if tenant is None:
+        return connect(store)
+    user, _, password = os.environ["TALKER_AUTH"].partition("/")
+    auth = (user, password) if user else None
+    return connect(store, auth=auth, principal=replace(OWNER, tenant=tenant))
+
+
 def main(store: str) -> None:
     """Talk, and say the number of each event once it is kept."""
-    with connect(store) as memory:
+    with opened(store) as memory:
         session = memory.session("s1", window=9_000, goal="Rebook")
         while session.state.turn < TURNS or session.state.in_turn:
             act(session)

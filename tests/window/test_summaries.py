@@ -12,7 +12,7 @@ from tenure.window.changes import occurrences, shorter_forms
 from tenure.window.editing import everything_that_can_go, planned_edit
 from tenure.window.events import ERASURE_MARK, EditReason, EventKind
 from tenure.window.snapshot import snapshot_text, state_from
-from tenure.window.summarising import summary_candidates, summary_fault
+from tenure.window.summarising import litmus, summary_candidates, summary_fault
 from tenure.window.units import LEVELS, PartKind, StandingForm
 
 FACTS = " ".join(f"REF{number}X" for number in range(100, 140))
@@ -144,3 +144,49 @@ def test_a_log_whose_summary_was_erased_folds_to_its_address() -> None:
     change = {"unit": number, "last": number, "form": "summary", "of": [], "fidelity": 900}
     talk.put(EventKind.EDITED, {"reason": "compact", "changes": [change], "tokens": []})
     assert talk.state.standing(number).text == f"{ERASURE_MARK} Originals: window://{number}"
+
+
+DECISION = "We decided on 2024-05-21 to cancel the order REF500X, and never to pay by card."
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        (DECISION, (800, 1000, 1000)),
+        ("On 2024-05-21 they decided to cancel the order REF500X and never to pay by card.",
+         (600, 1000, 1000)),
+        ("On 2024-05-21 they decided to cancel the order REF500X and to pay by card.",
+         (600, 1000, 0)),
+        ("They talked on 2024-05-21 about REF500X.", (600, 1000, 0)),
+        ("They decided to cancel, and never to pay by card.", (0, 0, 0)),
+        ("", (0, 0, 0)),
+    ],
+)  # fmt: skip
+def test_a_summary_is_asked_for_facts_state_and_decisions(
+    text: str, shares: tuple[int, int, int]
+) -> None:
+    talk = Conversation()
+    talk.user(DECISION)
+    assert litmus(talk.state.units[0], text) == shares
+
+
+def test_where_nothing_was_decided_or_named_nothing_of_it_is_lost() -> None:
+    talk = Conversation()
+    talk.user("hello there")
+    assert litmus(talk.state.units[0], "") == (1000, 1000, 1000)
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "fault"),
+    [
+        (f"REF500X {FACTS} " + "word " * 400, SUMMARY, "loses_state"),
+        (f"We must wait. {FACTS} " + "word " * 400, SUMMARY, "loses_decision"),
+        (f"We must wait. {FACTS} " + "word " * 400, f"We must wait. {SUMMARY}", ""),
+    ],
+)
+def test_a_summary_that_loses_what_the_work_goes_by_is_refused(
+    words: str, text: str, fault: str
+) -> None:
+    talk = Conversation()
+    talk.user(words)
+    assert summary_fault(talk.state, talk.state.units[0], text) == fault

@@ -1,0 +1,160 @@
+"""The compactions of other libraries, replayed as they are, each in an environment of its own.
+
+A worker of `bench/peers` runs the library and tells every request that it would send; here the
+request is counted and asked, and summaries are written by the one script. What cannot be installed
+or does not run is not measured, and the reason stands in the place of the figures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import venv
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from subprocess import PIPE, Popen
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
+
+from tenure.bench.summary_script import Saying, scripted_summary
+from tenure.bench.window_data import (
+    MODEL,
+    OUTPUT_PERMILLE,
+    Tally,
+    chained,
+    questions_due,
+)
+from tenure.compiler.tokens.counting import counter_for
+from tenure.window.state import FRAMING
+
+PEERS = Path(__file__).resolve().parent / "peers"
+
+
+class Library(NamedTuple):
+    """A library whose compaction is compared."""
+
+    requirement: str
+    distribution: str
+    worker: str
+
+
+LIBRARIES: Mapping[str, Library] = {
+    "langchain": Library("langchain==1.4.7", "langchain", "langchain_window_peer.py"),
+    "adk": Library("google-adk==2.13.0", "google-adk", "adk_window_peer.py"),
+}
+
+
+class Unavailable(Exception):
+    """A library cannot be installed or does not run here; the message says why."""
+
+
+class Other:
+    """A library's compaction, ready for one replay after another."""
+
+    def __init__(self, process: Popen[str], errors: IO[str], window: int, passes: int) -> None:
+        self.process, self.errors = process, errors
+        self.limit = window - max(4096, window // 10) - 256
+        messages, self.questions = chained(passes)
+        self.due = questions_due(self.questions)
+        self._write(messages)
+
+    def replayed(self, scale: float) -> Tally:
+        """Replay the chain with a trigger at a part of the limit."""
+        self._write(int(scale * self.limit))
+        tally, text, turn = Tally(), "", 0
+        while "end" not in (line := self._line()):
+            if "summarise" in line:
+                sayings = [Saying(speaker, said) for speaker, said in line["summarise"]]
+                self._write(self._summary(tally, sayings))
+                continue
+
+            before, text = text, "\n".join(line["request"])
+            tokens = tokens_of(line["request"])
+            tally.sent(text, before, tokens)
+            tally.over += tokens > self.limit
+            self._write(tokens)
+            if line["opens_turn"]:
+                turn += 1
+                for question, age in self.due.get(turn, ()):
+                    tally.reachable += tally.ask(question, age, text)
+
+        for question in self.questions:
+            tally.reachable += tally.ask(question, "end", text)
+        return tally
+
+    def _summary(self, tally: Tally, sayings: Sequence[Saying]) -> str:
+        text = scripted_summary(sayings)
+        tally.edits += 1
+        tally.summariser += 1000 * tokens_of([saying.text for saying in sayings])
+        tally.summariser += OUTPUT_PERMILLE * tokens_of([text])
+        return text
+
+    def _write(self, value: Any) -> None:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(value) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError as error:
+            raise self._failure() from error
+
+    def _line(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise self._failure()
+        value: dict[str, Any] = json.loads(line)
+        return value
+
+    def _failure(self) -> Unavailable:
+        self.errors.seek(0)
+        lines = self.errors.read().strip().splitlines() or ["it wrote nothing"]
+        return Unavailable(f"it does not run: {lines[-1]}")
+
+
+@contextmanager
+def other(name: str, window: int, passes: int) -> Iterator[Other]:
+    """A library's worker, until the block ends.
+
+    Raises:
+        Unavailable: when the library cannot be installed.
+    """
+    library = LIBRARIES[name]
+    command = [str(environment(library)), str(PEERS / library.worker)]
+    ways = {**os.environ, "PYTHONPATH": str(PEERS)}
+    with (
+        TemporaryFile("w+") as errors,
+        Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True, env=ways) as process,
+    ):
+        yield Other(process, errors, window, passes)
+
+
+def tokens_of(texts: Sequence[str]) -> int:
+    """Upper bound of texts, each with the framing of a part."""
+    return sum(_tokens(text) for text in texts)
+
+
+@lru_cache(maxsize=8_192)
+def _tokens(text: str) -> int:
+    return counter_for(MODEL).upper_bound(text) + FRAMING
+
+
+def environment(library: Library) -> Path:
+    """Install a library into its own environment, once; return that environment's Python.
+
+    Raises:
+        Unavailable: when pip cannot install it.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    place = cache / "tenure" / "window" / library.requirement
+    python = place / "bin" / "python"
+    if not python.exists():
+        venv.create(place, with_pip=True)
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    done = subprocess.run([*command, library.requirement], capture_output=True, text=True)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["pip said nothing"]
+        raise Unavailable(f"pip cannot install {library.requirement}: {lines[-1]}")
+    return python

@@ -97,6 +97,15 @@ class LogSettings(_Group):
     """`auto`: JSON in a service, lines for people in the command line."""
 
 
+class TelemetrySettings(_Group):
+    """Where spans of what is done are sent."""
+
+    otlp: str | None = None
+    """The address of a collector that speaks OTLP over HTTP; None: nobody traces."""
+    content: bool = False
+    """Whether a span holds what was asked."""
+
+
 class IssuerSignIn(_Group):
     """The client as which the pages send people to an issuer (authorisation code with PKCE)."""
 
@@ -189,6 +198,7 @@ class Settings(_Group):
     caller: CallerSettings = CallerSettings()
     log: LogSettings = LogSettings()
     server: ServeSettings = ServeSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     policy: Policy = Policy()
     """The policy pack; `TENURE_POLICY__WRITE__MAX_BATCH=500` sets one number of it."""
 

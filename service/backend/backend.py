@@ -25,6 +25,7 @@ from ...store.commit.queue import CommitQueue, answers_of
 from ...store.port.store import Reader, Store, WriteTx
 from .definitions import with_definition
 from .ids import Clock, Ids, read
+from .spans import NO_SPANS, Spans
 
 if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
@@ -57,6 +58,8 @@ class Backend:
     tenant_key: bytes | None = None
     artifacts: ArtifactFiles | None = None
     """Where originals are kept; None for a server that was not told where."""
+    spans: Spans = NO_SPANS
+    """Who traces what is done."""
     _words: dict[str, Vocabulary] = field(default_factory=dict[str, Vocabulary])
     _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(
         default_factory=dict[str, "CommitQueue[Submission | Work, Any]"]

@@ -122,7 +122,7 @@ def connect_by(settings: Settings) -> Memory:
 
     configure(level=settings.log.level, as_json=settings.log.format == "json")
 
-    return connect(
+    memory = connect(
         **place_of(settings)._asdict(),
         principal=caller(settings),
         policy=settings.policy,
@@ -132,6 +132,25 @@ def connect_by(settings: Settings) -> Memory:
         artifacts=settings.artifacts.url,
         artifact_bytes=settings.artifacts.max_bytes,
     )
+    if settings.telemetry.otlp is not None:
+        _trace(memory, settings.telemetry.otlp, content=settings.telemetry.content)
+    return memory
+
+
+def _trace(memory: Memory, address: str, *, content: bool) -> None:
+    """Send spans of a memory to a collector.
+
+    Raises:
+        Unavailable: `extra_missing`.
+    """
+    try:
+        from ..telemetry import otlp_provider, trace_memory
+    except ModuleNotFoundError as error:
+        raise Unavailable(
+            f"{error.name} is not installed; run: pip install 'tenure[otel]'",
+            code="extra_missing",
+        ) from error
+    trace_memory(memory, otlp_provider(address), content=content)
 
 
 def place_of(settings: Settings) -> Place:

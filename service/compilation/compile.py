@@ -39,6 +39,7 @@ from ...schema.write import Moment
 from ...store.port.store import Point, Reader
 from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller
+from ..backend.spans import COMPILE
 from ..backend.times import instant
 from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
 from ..reading.signatures import may_open, sign_manifest, verify
@@ -114,6 +115,16 @@ class Compiler(Caller):
 
         `window` is the history that stands beside it, where a session keeps that.
         """
+        with self.backend.spans.operation(COMPILE, self._tenant) as span:
+            span.query(str(parameters.get("query", "")))
+            envelope = self._compile(task, parameters, window)
+            objects = envelope.trace.compiled_objects
+            span.figures(tokens=envelope.tokens, objects=len(objects))
+        return envelope
+
+    def _compile(
+        self, task: str, parameters: Mapping[str, Any], window: WindowPin | None
+    ) -> Envelope:
         began = time.perf_counter()
         with collector_paused():
             request = self._request(task, parameters, window)

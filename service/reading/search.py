@@ -26,6 +26,7 @@ from ...schema.terms import content_terms
 from ...schema.vocabulary import ObjectType
 from ...store.port.store import Point, Reader
 from ..backend.backend import Backend
+from ..backend.spans import SEARCH
 from .masking import Mask
 
 if TYPE_CHECKING:
@@ -109,6 +110,13 @@ class Searcher:
 
     def find(self, tenant: str, question: SearchQuery) -> Matches:
         """Return the best matches of a question."""
+        with self.backend.spans.operation(SEARCH, tenant) as span:
+            matches = self._matches(tenant, question)
+            span.query(question.text)
+            span.records(version.row.claim.object_id for version, _ in matches.ranked)
+        return matches
+
+    def _matches(self, tenant: str, question: SearchQuery) -> Matches:
         policy, terms = self.backend.policy, sorted(content_terms(question.text))
         hits = self.reader.matching(
             terms, sight=self.sight, point=self.point, limit=policy.read.text_candidates

@@ -30,6 +30,7 @@ from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import Artifacts
 from ..backend.caller import Caller, unknown_object
 from ..backend.parsing import scope_of
+from ..backend.spans import DELETE
 from ..reading.view import EntityLike, find
 from ..sessions.erasure import (
     ErasurePatterns,
@@ -81,6 +82,14 @@ class Steward(Caller):
             InvalidInput: `missing_reason`, or when not exactly one of the two is named.
             NotFound: `unknown_object`, `unknown_entity`.
         """
+        with self.backend.spans.operation(DELETE, self._tenant) as span:
+            receipt = self._erase(object_id, entity, reason)
+            span.records(receipt.object_ids)
+        return receipt
+
+    def _erase(
+        self, object_id: str | None, entity: EntityLike | None, reason: str
+    ) -> ErasureReceipt:
         self.principal.require(ERASE)
         if not reason.strip():
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")

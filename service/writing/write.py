@@ -20,7 +20,7 @@ from ...schema.principal import OPERATE, visible_scopes
 from ...schema.signing import key_digest, key_id
 from ...schema.tool_manifest import signed_manifest
 from ...schema.values import canonical_json
-from ...schema.vocabulary import ObjectType, Outcome, Status
+from ...schema.vocabulary import ObjectType, Op, Outcome, Status
 from ...schema.write import Draft, Receipt, Write
 from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
@@ -28,6 +28,7 @@ from ...store.port.receipts import receipt_candidates, with_names
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller, unknown_object
 from ..backend.ids import event_id
+from ..backend.spans import DELETE, UPSERT
 from ..reading.context_objects import visible_names
 from .content import INJECTION
 from .limits import check_shape
@@ -86,6 +87,16 @@ class Writer(Caller):
         stated_tx: int | None = None,
     ) -> tuple[Receipt, ...]:
         """Return the receipts of drafts that share one transaction and one stamp."""
+        takes_back = all(draft.op in (Op.RETRACT, Op.DELETE) for draft in drafts)
+        name = DELETE if takes_back else UPSERT
+        with self.backend.spans.operation(name, self._tenant) as span:
+            receipts = self._submit(drafts, dry_run=dry_run, stated_tx=stated_tx)
+            span.records(receipt.object_id for receipt in receipts)
+        return receipts
+
+    def _submit(
+        self, drafts: Sequence[Draft], *, dry_run: bool, stated_tx: int | None
+    ) -> tuple[Receipt, ...]:
         submission = Submission(
             drafts=tuple(map(self._signed, drafts)),
             scopes=visible_scopes(self.principal) | {d.details.scope.scope_id for d in drafts},

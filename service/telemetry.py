@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from opentelemetry import trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from ..schema.errors import TenureError, Unavailable
-from .backend.spans import COMPILE, Span
+from .backend.spans import COMPILE, OperationSpan
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider as SdkTracerProvider
@@ -53,7 +54,7 @@ def otlp_provider(address: str) -> SdkTracerProvider:
         Unavailable: `extra_missing`.
     """
     try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        exporters = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -64,8 +65,11 @@ def otlp_provider(address: str) -> SdkTracerProvider:
         ) from error
 
     provider = TracerProvider(resource=Resource.create({"service.name": "tenure"}))
-    exporter = OTLPSpanExporter(endpoint=f"{address.rstrip('/')}/v1/traces")
+    # The address is that of the collector; its path for traces is a part of the protocol.
+    exporter = exporters.OTLPSpanExporter(endpoint=f"{address.rstrip('/')}/v1/traces")
+
     provider.add_span_processor(BatchSpanProcessor(exporter))
+
     return provider
 
 
@@ -76,13 +80,14 @@ class OtelSpans:
         self._tracer = provider.get_tracer("tenure")
         self._content = content
 
-    def operation(self, name: str, store: str) -> AbstractContextManager[Span]:
+    def operation(self, name: str, store: str) -> AbstractContextManager[OperationSpan]:
         """Return what lasts as long as an operation on the store of a tenant."""
         return self._operation(name, store)
 
     @contextmanager
-    def _operation(self, name: str, store: str) -> Generator[Span]:
+    def _operation(self, name: str, store: str) -> Generator[OperationSpan]:
         attributes = {OPERATION: name, STORE_ID: store}
+
         # An exception's text may repeat what was written: its code alone is told.
         with self._tracer.start_as_current_span(
             name,
@@ -93,10 +98,12 @@ class OtelSpans:
         ) as span:
             try:
                 yield _OtelSpan(span, self._content)
+
             except TenureError as error:
                 span.set_attribute(ERROR_TYPE, error.code)
                 span.set_status(Status(StatusCode.ERROR))
                 raise
+
             except BaseException as error:
                 span.set_attribute(ERROR_TYPE, type(error).__qualname__)
                 span.set_status(Status(StatusCode.ERROR))
@@ -113,6 +120,7 @@ class _OtelSpan:
     def records(self, object_ids: Iterable[str]) -> None:
         """Tell which objects it wrote or found: how many, and which one where it is one."""
         ids = tuple(object_ids)
+
         self._span.set_attribute(RECORD_COUNT, len(ids))
         if len(ids) == 1:
             self._span.set_attribute(RECORD_ID, ids[0])

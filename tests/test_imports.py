@@ -58,7 +58,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sessions",),
         ("stewardship",),
         ("client",),
-        ("calls",),
+        ("calls", "telemetry"),
         ("adapters", "evaluation", "mcp", "remote"),
         ("server",),
         ("cli",),

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Protocol
 
 
-class Span(Protocol):
+class OperationSpan(Protocol):
     """One operation that runs."""
 
     def records(self, object_ids: Iterable[str]) -> None:
@@ -29,7 +29,7 @@ class Span(Protocol):
 class Spans(Protocol):
     """Who traces."""
 
-    def operation(self, name: str, store: str) -> AbstractContextManager[Span]:
+    def operation(self, name: str, store: str) -> AbstractContextManager[OperationSpan]:
         """Return what lasts as long as an operation on the store of a tenant."""
         ...
 
@@ -53,7 +53,7 @@ class _NoSpans:
     def __init__(self) -> None:
         self._nothing = nullcontext(_Unheard())
 
-    def operation(self, name: str, store: str) -> AbstractContextManager[Span]:
+    def operation(self, name: str, store: str) -> AbstractContextManager[OperationSpan]:
         """Return what does nothing."""
         return self._nothing
 

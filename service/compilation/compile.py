@@ -115,18 +115,9 @@ class Compiler(Caller):
 
         `window` is the history that stands beside it, where a session keeps that.
         """
-        with self.backend.spans.operation(COMPILE, self._tenant) as span:
-            span.query(str(parameters.get("query", "")))
-            envelope = self._compile(task, parameters, window)
-            objects = envelope.trace.compiled_objects
-            span.figures(tokens=envelope.tokens, objects=len(objects))
-        return envelope
-
-    def _compile(
-        self, task: str, parameters: Mapping[str, Any], window: WindowPin | None
-    ) -> Envelope:
         began = time.perf_counter()
-        with collector_paused():
+        with collector_paused(), self.backend.spans.operation(COMPILE, self._tenant) as span:
+            span.query(str(parameters.get("query", "")))
             request = self._request(task, parameters, window)
             names = compile_names(request, self.principal, self.backend.policy.compile)
             with self._reading(names) as reader:
@@ -137,6 +128,9 @@ class Compiler(Caller):
                     person = _person(user, reader, view.point)
                     request = replace(request, entities=(*request.entities, person))
                 envelope = self.over(reader, view, request)
+
+            objects = envelope.trace.compiled_objects
+            span.figures(tokens=envelope.tokens, objects=len(objects))
 
         envelope = self._with_run_facts(envelope, began)
         self._keep(envelope)  # last: its thread would share the interpreter with what follows

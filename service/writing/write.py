@@ -87,16 +87,6 @@ class Writer(Caller):
         stated_tx: int | None = None,
     ) -> tuple[Receipt, ...]:
         """Return the receipts of drafts that share one transaction and one stamp."""
-        takes_back = all(draft.op in (Op.RETRACT, Op.DELETE) for draft in drafts)
-        name = DELETE if takes_back else UPSERT
-        with self.backend.spans.operation(name, self._tenant) as span:
-            receipts = self._submit(drafts, dry_run=dry_run, stated_tx=stated_tx)
-            span.records(receipt.object_id for receipt in receipts)
-        return receipts
-
-    def _submit(
-        self, drafts: Sequence[Draft], *, dry_run: bool, stated_tx: int | None
-    ) -> tuple[Receipt, ...]:
         submission = Submission(
             drafts=tuple(map(self._signed, drafts)),
             scopes=visible_scopes(self.principal) | {d.details.scope.scope_id for d in drafts},
@@ -105,14 +95,19 @@ class Writer(Caller):
             writer=self.principal,
         )
         tenant = self._tenant
-        if dry_run:
-            result = self.backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
-        else:
-            result = self.backend.submit(tenant, submission)
-        if isinstance(result, TenureError):
-            raise result
-        if not dry_run:
-            self.embed(drafts, result)
+        takes_back = all(draft.op in (Op.RETRACT, Op.DELETE) for draft in drafts)
+        with self.backend.spans.operation(DELETE if takes_back else UPSERT, tenant) as span:
+            if dry_run:
+                result = self.backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
+            else:
+                result = self.backend.submit(tenant, submission)
+            if isinstance(result, TenureError):
+                raise result
+
+            if not dry_run:
+                self.embed(drafts, result)
+            span.records(receipt.object_id for receipt in result)
+
         return self._with_visible_names(drafts, result)
 
     def _with_visible_names(

@@ -12,6 +12,7 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,6 @@ from ...store.commit.queue import CommitQueue, answers_of
 from ...store.port.store import Reader, Store, WriteTx
 from .definitions import with_definition
 from .ids import Clock, Ids, read
-from .spans import NO_SPANS, Spans
 
 if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..encoders.embedding import Embedding
     from ..encoders.encoder import Encoder
     from ..extraction.claims import Extractor
+    from .spans import OperationSpan, Spans
 
 Work = Callable[[WriteTx], Any]
 """Something that has a write transaction to itself."""
@@ -58,8 +59,8 @@ class Backend:
     tenant_key: bytes | None = None
     artifacts: ArtifactFiles | None = None
     """Where originals are kept; None for a server that was not told where."""
-    spans: Spans = NO_SPANS
-    """Who traces what is done."""
+    spans: Spans | None = None
+    """Who traces what is done; None: nobody."""
     _words: dict[str, Vocabulary] = field(default_factory=dict[str, Vocabulary])
     _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(
         default_factory=dict[str, "CommitQueue[Submission | Work, Any]"]
@@ -86,6 +87,10 @@ class Backend:
     def embedding(self) -> Embedding | None:
         """Return what makes and searches vectors; None without an encoder."""
         return self._embedding
+
+    def traced(self, operation: str, tenant: str) -> AbstractContextManager[OperationSpan | None]:
+        """Return what lasts as long as an operation, and the span to fill where anybody traces."""
+        return nullcontext() if self.spans is None else self.spans.operation(operation, tenant)
 
     def now_us(self) -> int:
         """Return what the clock says in microseconds UTC."""

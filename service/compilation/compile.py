@@ -116,8 +116,7 @@ class Compiler(Caller):
         `window` is the history that stands beside it, where a session keeps that.
         """
         began = time.perf_counter()
-        with collector_paused(), self.backend.spans.operation(COMPILE, self._tenant) as span:
-            span.query(str(parameters.get("query", "")))
+        with collector_paused(), self.backend.traced(COMPILE, self._tenant) as span:
             request = self._request(task, parameters, window)
             names = compile_names(request, self.principal, self.backend.policy.compile)
             with self._reading(names) as reader:
@@ -129,8 +128,10 @@ class Compiler(Caller):
                     request = replace(request, entities=(*request.entities, person))
                 envelope = self.over(reader, view, request)
 
-            objects = envelope.trace.compiled_objects
-            span.figures(tokens=envelope.tokens, objects=len(objects))
+            if span is not None:
+                span.query(request.query)
+                objects = envelope.trace.compiled_objects
+                span.figures(tokens=envelope.tokens, objects=len(objects))
 
         envelope = self._with_run_facts(envelope, began)
         self._keep(envelope)  # last: its thread would share the interpreter with what follows

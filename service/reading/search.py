@@ -110,10 +110,11 @@ class Searcher:
 
     def find(self, tenant: str, question: SearchQuery) -> Matches:
         """Return the best matches of a question."""
-        with self.backend.spans.operation(SEARCH, tenant) as span:
+        with self.backend.traced(SEARCH, tenant) as span:
             matches = self._matches(tenant, question)
-            span.query(question.text)
-            span.records(version.row.claim.object_id for version, _ in matches.ranked)
+            if span is not None:
+                span.query(question.text)
+                span.records(version.row.claim.object_id for version, _ in matches.ranked)
         return matches
 
     def _matches(self, tenant: str, question: SearchQuery) -> Matches:

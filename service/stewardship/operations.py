@@ -82,9 +82,10 @@ class Steward(Caller):
             InvalidInput: `missing_reason`, or when not exactly one of the two is named.
             NotFound: `unknown_object`, `unknown_entity`.
         """
-        with self.backend.spans.operation(DELETE, self._tenant) as span:
+        with self.backend.traced(DELETE, self._tenant) as span:
             receipt = self._erase(object_id, entity, reason)
-            span.records(receipt.object_ids)
+            if span is not None:
+                span.records(receipt.object_ids)
         return receipt
 
     def _erase(

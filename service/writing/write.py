@@ -96,7 +96,7 @@ class Writer(Caller):
         )
         tenant = self._tenant
         takes_back = all(draft.op in (Op.RETRACT, Op.DELETE) for draft in drafts)
-        with self.backend.spans.operation(DELETE if takes_back else UPSERT, tenant) as span:
+        with self.backend.traced(DELETE if takes_back else UPSERT, tenant) as span:
             if dry_run:
                 result = self.backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
             else:
@@ -106,7 +106,8 @@ class Writer(Caller):
 
             if not dry_run:
                 self.embed(drafts, result)
-            span.records(receipt.object_id for receipt in result)
+            if span is not None:
+                span.records(receipt.object_id for receipt in result)
 
         return self._with_visible_names(drafts, result)
 

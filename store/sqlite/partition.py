@@ -33,6 +33,8 @@ KEY_BYTES: Final = 32
 _IDLE_READERS: Final = 16
 _TURN_S: Final = 0.02
 """Seconds between tries to switch a new file to WAL while another process has it."""
+_MIGRATION_MS: Final = 600_000
+"""How long an opening waits for the process that migrates the file."""
 
 
 class Partition:
@@ -223,6 +225,9 @@ def create(path: Path, tenant: str, key: bytes | None, tuning: Tuning) -> None:
     try:
         with closing(connect(path, tuning)) as db, our_errors(path):
             _prepare(db, path, tuning)
+            if 0 < _schema_of(db, path) < SCHEMA_VERSION:
+                # Another process may be at it, and a migration lasts longer than any write.
+                db.execute(f"PRAGMA busy_timeout = {_MIGRATION_MS}")
             with transaction(db):
                 _migrate(db, path, tenant, key)
             _check_key(db, key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +19,11 @@ from tenure.schema.principal import OWNER, Scope
 from tenure.schema.vocabulary import ObjectType
 from tenure.service.cli.main import app
 from tenure.store.sqlite import SqliteStore
+from tenure.store.sqlite.connection import Tuning
 from tenure.store.sqlite.sql.schema import MIGRATIONS, SCHEMA_VERSION
 from tenure.tests.store.builders import TENANT, Say, commit
+from tenure.tests.store.sqlite.older_files import STRICT, before_authorship
 
-STRICT = "CREATE TRIGGER {name} BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
-"""A guard of an older version."""
 NEXT = ("CREATE TABLE later (x INTEGER) STRICT;\nCREATE INDEX later_x ON later (x);\n",)
 
 
@@ -139,19 +140,7 @@ def test_an_older_file_learns_what_actor_and_level_prove_of_its_writers(tmp_path
         ],
     )
     store.close()
-    before_authorship = next(n for n, parts in enumerate(MIGRATIONS) if "directs" in parts[0])
-    for statement in (
-        "DROP TABLE import_journal",
-        "DROP TABLE session_snapshot",
-        "DROP TABLE session_text",
-        "DROP TABLE session_event",
-        "DROP TABLE unattributed",
-        "DROP TRIGGER claim_same",
-        *(f"ALTER TABLE claim DROP COLUMN {name}" for name in AUTHORSHIP),
-        STRICT.format(name="claim_same", table="claim"),
-        f"PRAGMA user_version = {before_authorship}",
-    ):
-        run(path, statement)
+    before_authorship(path)
 
     store = SqliteStore(path)
     store.ensure(TENANT)
@@ -169,7 +158,17 @@ def test_an_older_file_learns_what_actor_and_level_prove_of_its_writers(tmp_path
     store.close()
 
 
-AUTHORSHIP = ("writer_user", "writer_session", "directs")
+def test_an_opening_waits_for_the_process_that_migrates(path: Path) -> None:
+    before_authorship(path)
+    store = SqliteStore(path, Tuning(busy_s=0.05))
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(0.5, other.execute, ["COMMIT"])
+        release.start()
+        store.ensure(TENANT)
+        release.join()
+    assert run(path, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+    store.close()
 
 
 def test_an_older_file_makes_digests_of_keys_and_empties_the_paths_of_erased_claims(

@@ -1,0 +1,130 @@
+"""Two servers start on a store with an older schema: one migrates, the other waits for it."""
+
+from __future__ import annotations
+
+import queue
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+import tenure
+from tenure.schema.principal import Principal
+from tenure.service.server.control import ControlFile
+from tenure.service.server.keys import KeyRing
+from tenure.store.sqlite.sql.schema import SCHEMA_VERSION
+from tenure.tests.service.server.served import ALL_PERMITS
+from tenure.tests.store.sqlite.older_files import before_authorship
+
+PEOPLE = 50
+STARTING_S = 60.0
+LOCKED_S = 2.0
+
+
+@pytest.fixture
+def older_store(tmp_path: Path) -> Path:
+    path = tmp_path / "team.db"
+    with tenure.connect(str(path)) as memory:
+        for number in range(PEOPLE):
+            memory.write(f"Person {number}", "office", f"Room {number}")
+    assert before_authorship(path) < SCHEMA_VERSION
+    return path
+
+
+class Served:
+    """A server process, and the lines that it has said so far."""
+
+    def __init__(self, store: Path) -> None:
+        command = [sys.executable, "-P", "-m", "tenure", "--store", str(store), "serve"]
+        self.process = subprocess.Popen(
+            [*command, "--port", "0"], cwd=store.parent, stderr=subprocess.PIPE, text=True
+        )
+        self.lines: queue.Queue[str] = queue.Queue()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.put(line)
+
+    def url(self) -> str:
+        """The address, once the server says it."""
+        line = self.lines.get(timeout=STARTING_S)
+        address = re.search(r"http://127\.0\.0\.1:\d+", line)
+        assert address is not None, line
+        return address[0]
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+        self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+
+@contextmanager
+def two_servers(store: Path) -> Iterator[tuple[Served, Served]]:
+    servers = (Served(store), Served(store))
+    try:
+        yield servers
+    finally:
+        for server in servers:
+            server.stop()
+
+
+def schema_version(store: Path) -> int:
+    with closing(sqlite3.connect(store)) as db:
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def test_one_migrates_and_the_other_waits_and_neither_answers_wrongly(older_store: Path) -> None:
+    with closing(ControlFile(f"{older_store}.control")) as control:
+        caller = Principal(user="olga", roles=frozenset({"owner"}), clearance="highly_restricted")
+        headers = {"authorization": f"Bearer {KeyRing(control).create(caller, ALL_PERMITS)}"}
+
+    with closing(sqlite3.connect(older_store, isolation_level=None)) as other:
+        # Both meet the older schema, and a lock: neither may be open before it is current.
+        other.execute("BEGIN IMMEDIATE")
+        with two_servers(older_store) as servers:
+            with pytest.raises(queue.Empty):
+                servers[0].lines.get(timeout=LOCKED_S)
+            assert servers[1].lines.empty()
+            assert [server.process.poll() for server in servers] == [None, None]
+            assert schema_version(older_store) < SCHEMA_VERSION
+            other.execute("COMMIT")
+
+            clients = [httpx2.Client(base_url=s.url(), headers=headers) for s in servers]
+            assert schema_version(older_store) == SCHEMA_VERSION
+            for client in clients:
+                for number in range(PEOPLE):
+                    question = {"entity": f"Person {number}", "slot": "office"}
+                    answer = client.get("/v1/view/slot", params=question).json()
+                    assert answer["value"] == f"Room {number}"
+
+            # What one writes the other answers with its next read, and the writer stays who it was.
+            for number, (writer, reader) in enumerate((clients, clients[::-1])):
+                fact = {"subject": f"Person {number}", "slot": "office", "value": "Rome"}
+                key = {"idempotency-key": str(uuid.uuid4())}
+                assert writer.post("/v1/write", json=fact, headers=key).status_code == 200
+                question = {"entity": f"Person {number}", "slot": "office"}
+                assert reader.get("/v1/view/slot", params=question).json()["value"] == "Rome"
+                rows = reader.get("/v1/history", params=question).json()
+                assert rows[-1]["actor"] == "olga"
+            for client in clients:
+                client.close()
+
+        words = [line for server in servers for line in server.lines.queue]
+        assert not any("Traceback" in line for line in words), words
+    with tenure.connect(str(older_store)) as memory:
+        assert memory.doctor() == ()

@@ -1,0 +1,33 @@
+"""Files as an earlier version of the schema left them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tenure.store.sqlite.sql.schema import MIGRATIONS
+
+AUTHORSHIP = ("writer_user", "writer_session", "directs")
+STRICT = "CREATE TRIGGER {name} BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
+"""A guard of an older version."""
+
+
+def before_authorship(path: Path) -> int:
+    """Take a file back to the schema without the writers of claims; return its version."""
+    version = next(n for n, parts in enumerate(MIGRATIONS) if "directs" in parts[0])
+    statements = (
+        "DROP TABLE import_journal",
+        "DROP TABLE session_snapshot",
+        "DROP TABLE session_text",
+        "DROP TABLE session_event",
+        "DROP TABLE unattributed",
+        "DROP TRIGGER claim_same",
+        *(f"ALTER TABLE claim DROP COLUMN {name}" for name in AUTHORSHIP),
+        STRICT.format(name="claim_same", table="claim"),
+        f"PRAGMA user_version = {version}",
+    )
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for statement in statements:
+            db.execute(statement)
+    return version

@@ -156,18 +156,20 @@ def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Te
         return run_json(memory, call, arguments)
 
     tell({"begun": call.name})
-    if call.name != "sweep":
-        return run_json(memory, call, arguments)
+    steward = Steward(memory.backend, memory.principal)
+    stated = stated_arguments(call, arguments)
+    if call.name == "erase":
+        target = stated.get("object_id"), stated.get("entity")
+
+        def watch_step(step: str, emptied: int) -> None:
+            tell({"step": step, "emptied": emptied})
+
+        return answer_json(call, steward.erase(*target, stated["reason"], watch=watch_step))
 
     def watch(receipt: SweepReceipt) -> None:
         tell({"retired": receipt.touched, "examined": receipt.examined})
 
-    fields: dict[str, Any] = {
-        "dry_run": False,
-        "limit": SWEPT_AT_ONCE,
-        **stated_arguments(call, arguments),
-    }
-    steward = Steward(memory.backend, memory.principal)
+    fields: dict[str, Any] = {"dry_run": False, "limit": SWEPT_AT_ONCE, **stated}
     return answer_json(call, steward.sweep(**fields, watch=watch))
 
 

@@ -46,6 +46,10 @@ SWEPT_AT_ONCE: Final = 500
 """Objects that one transaction of a sweep retires by default."""
 
 
+WatchErasure = Callable[[str, int], None]
+"""Told a step of an erasure (`objects`, `artifacts`, `sessions`) and how many it emptied."""
+
+
 @dataclass(frozen=True, slots=True)
 class Steward(Caller):
     """The privileged operations of one caller."""
@@ -71,11 +75,17 @@ class Steward(Caller):
         )
 
     def erase(
-        self, object_id: str | None, entity: EntityLike | None, reason: str
+        self,
+        object_id: str | None,
+        entity: EntityLike | None,
+        reason: str,
+        *,
+        watch: WatchErasure | None = None,
     ) -> ErasureReceipt:
         """Empty an object, or an entity with all that is said about it; a tombstone stays.
 
         The texts of sessions that name the entity, or repeat the object, are emptied too.
+        `watch` is told each step that is done, and how many were emptied in it.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -83,13 +93,13 @@ class Steward(Caller):
             NotFound: `unknown_object`, `unknown_entity`.
         """
         with self.backend.traced(DELETE, self._tenant) as span:
-            receipt = self._erase(object_id, entity, reason)
+            receipt = self._erase(object_id, entity, reason, watch or _unwatched)
             if span is not None:
                 span.records(receipt.object_ids)
         return receipt
 
     def _erase(
-        self, object_id: str | None, entity: EntityLike | None, reason: str
+        self, object_id: str | None, entity: EntityLike | None, reason: str, watch: WatchErasure
     ) -> ErasureReceipt:
         self.principal.require(ERASE)
         if not reason.strip():
@@ -117,13 +127,17 @@ class Steward(Caller):
         # A manifest still waiting to be stored would bring back what is erased now.
         self.backend.settle()
         receipt = self._operate(work, reason)
+        watch("objects", len(receipt.object_ids))
 
         artifacts = Artifacts(self.backend, self.principal)
         receipt = replace(
             receipt, artifacts=artifacts.erase_with(receipt.object_ids, reason=reason)
         )
+        watch("artifacts", len(receipt.artifacts))
+
         emptied = erase_repeats(self.backend, self.principal, patterns)
         self._erase_checkpoints(emptied.checkpoints, reason)
+        watch("sessions", len(emptied.sessions))
 
         return replace(receipt, sessions=emptied.sessions)
 
@@ -344,6 +358,10 @@ class Steward(Caller):
             raise unknown_object(object_id)
 
         return rows[0].permissions
+
+
+def _unwatched(step: str, emptied: int) -> None:
+    """Tell nobody."""
 
 
 def _sum(left: SweepReceipt, right: SweepReceipt) -> SweepReceipt:

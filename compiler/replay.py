@@ -26,7 +26,7 @@ from .ir.snapshot import Bound, Proposal, Snapshot, members_of
 from .request.parse import request_from_json
 from .trace.manifest import (
     Manifest,
-    Recorded,
+    RecordedRow,
     bad_manifest,
     check_manifest,
     envelope_id,
@@ -143,7 +143,11 @@ def _sight(caller: Principal, context: CompileContext) -> Sight:
 
 
 def _proposals(
-    rows: dict[tuple[str, int], Recorded], context: CompileContext, reader: Reader, *, sight: Sight
+    rows: dict[tuple[str, int], RecordedRow],
+    context: CompileContext,
+    reader: Reader,
+    *,
+    sight: Sight,
 ) -> tuple[Proposal, ...]:
     if not rows:
         return ()

@@ -133,7 +133,7 @@ def check_json(value: object, field: str) -> None:
     level: list[object] = [value]
     count = 0
     for _ in range(NESTING + 1):
-        below: list[object] = []
+        children: list[object] = []
         for item in level:
             if isinstance(item, str):
                 check_text(item, field)
@@ -143,16 +143,16 @@ def check_json(value: object, field: str) -> None:
                 members = cast("Mapping[object, object]", item)
                 for key in members:
                     check_text(key, field)
-                below.extend(members.values())
+                children.extend(members.values())
             elif isinstance(item, list | tuple):
-                below.extend(cast("Sequence[object]", item))
+                children.extend(cast("Sequence[object]", item))
 
-        count += len(below)
+        count += len(children)
         if count > ITEMS:
             _refuse(f"{field} holds more than {ITEMS} items", "too_large", field)
-        if not below:
+        if not children:
             return
-        level = below
+        level = children
     _refuse(f"{field} is nested deeper than {NESTING} levels", "too_deep", field)
 
 

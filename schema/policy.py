@@ -404,10 +404,11 @@ class CompilePolicy:
                 raise InvalidInput(f"{name} is {known}", code="bad_policy")
 
         parts = (*self.section_shares, *self.section_weights)
-        beyond = [name for name, part in parts if not 0 <= part <= 1]
-        if beyond:
+        names = [name for name, part in parts if not 0 <= part <= 1]
+        if names:
             raise InvalidInput(
-                f"a share or weight of a section is 0 to 1: {', '.join(beyond)}", code="bad_policy"
+                f"a share or weight of a section is 0 to 1: {', '.join(names)}",
+                code="bad_policy",
             )
 
         targets = (*self.quality_floors, *self.quality_ceilings)

@@ -26,19 +26,19 @@ SCOPE_ID_MAX: Final = 512
 """Characters of a user, project, session, role or origin: they stand in every index key."""
 
 
-def _set_of_texts(field: str, given: object) -> frozenset[str]:
-    if isinstance(given, str):
+def _set_of_texts(field: str, stated_set: object) -> frozenset[str]:
+    if isinstance(stated_set, str):
         # Its letters would be taken for roles, without a word.
         raise InvalidInput(
-            f"{field} is a set, not the text {given!r}; write {{{given!r}}}",
+            f"{field} is a set, not the text {stated_set!r}; write {{{stated_set!r}}}",
             code="bad_principal",
             field=field,
         )
-    if not isinstance(given, Iterable):
+    if not isinstance(stated_set, Iterable):
         raise InvalidInput(f"{field} is a set of texts", code="bad_principal", field=field)
 
     texts: set[str] = set()
-    for member in cast("Iterable[object]", given):
+    for member in cast("Iterable[object]", stated_set):
         if not isinstance(member, str):
             raise InvalidInput(f"{field} is a set of texts", code="bad_principal", field=field)
         check_text(member, field, most=SCOPE_ID_MAX)

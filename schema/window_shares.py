@@ -15,7 +15,7 @@ from typing import Final
 
 from .errors import InvalidInput
 
-_WHOLE: Final = 100
+_PERCENT: Final = 100
 
 
 class BudgetProfile(StrEnum):
@@ -42,7 +42,7 @@ class BudgetShares:
 
     def __post_init__(self) -> None:
         shares = [int(getattr(self, share.name)) for share in fields(self)]
-        if min(shares) < 0 or sum(shares) != _WHOLE:
+        if min(shares) < 0 or sum(shares) != _PERCENT:
             raise InvalidInput(
                 f"the shares of a profile are not negative and add up to 100 per cent, not "
                 f"{sum(shares)}",
@@ -52,7 +52,7 @@ class BudgetShares:
     def tokens(self, component: str, limit: int) -> int:
         """What a component usually takes of so many tokens beside the answer."""
         share: int = getattr(self, component)
-        return share * limit // (_WHOLE - self.output_reserve)
+        return share * limit // (_PERCENT - self.output_reserve)
 
 
 PROFILES: Final[Mapping[BudgetProfile, BudgetShares]] = MappingProxyType(

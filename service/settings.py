@@ -343,11 +343,11 @@ def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 def _put(table: dict[str, Any], key: str, value: Any) -> None:
     *parents, name = key.split(".")
     for part in parents:
-        below = table.setdefault(part, {})
-        if not isinstance(below, dict):
+        subtable = table.setdefault(part, {})
+        if not isinstance(subtable, dict):
             # A file may give a value where there are settings below: the check tells it.
             return
-        table = cast("dict[str, Any]", below)
+        table = cast("dict[str, Any]", subtable)
     table[name] = value
 
 

@@ -144,7 +144,7 @@ MUTANTS = (
     Mutant(
         "C-124",
         "compiler/tokens/window.py",
-        " - sum(fixed)",
+        " - sum(sizes)",
         " - 0",
         "tests/compiler/test_budget.py::test_a_compile_divides_what_rules_request_and_media_leave",
     ),

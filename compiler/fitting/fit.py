@@ -110,10 +110,10 @@ class _Rung:
 
     def statements(self) -> list[Statement]:
         """What the text says so far, so that an excerpt need not repeat it."""
-        for piece in self.ledger.chosen[self.known_count :]:
+        for piece in self.ledger.pieces[self.known_count :]:
             if piece.section in _STATING:
                 self.known += statements([piece.text])
-        self.known_count = len(self.ledger.chosen)
+        self.known_count = len(self.ledger.pieces)
         return self.known
 
     def drop(self, piece: Piece, reason: Reason, detail: str = "") -> None:
@@ -130,7 +130,7 @@ class _Rung:
         ledger = self.ledger
         return {
             piece.object_id: ledger.size(piece)
-            for piece in ledger.chosen
+            for piece in ledger.pieces
             if len(piece.object_ids) == 1 or piece.section is not _S.HISTORY
         }
 
@@ -174,7 +174,7 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
 
     # A ladder has a rung: its last is the budget itself.
     top = rung  # pyright: ignore[reportPossiblyUnboundVariable]
-    return Fit(top.ledger.chosen, top.drops, top.shorts, top.allocation, top.shadow_price)
+    return Fit(top.ledger.pieces, top.drops, top.shorts, top.allocation, top.shadow_price)
 
 
 def _ladder(budget: int) -> list[int]:
@@ -199,7 +199,7 @@ def required_alone(pieces: Sequence[Piece], context: CompileContext) -> Fit:
             rung.ledger.take(piece)
         else:
             rung.drop(piece, Reason.OVER_BUDGET)
-    return Fit(rung.ledger.chosen, rung.drops)
+    return Fit(rung.ledger.pieces, rung.drops)
 
 
 def _fit_stable(

@@ -100,7 +100,7 @@ class Ledger:
     room: int
     """Tokens left."""
     prices: Prices
-    chosen: list[Piece] = field(default_factory=list[Piece])
+    pieces: list[Piece] = field(default_factory=list[Piece])
     headings: set[SectionName] = field(default_factory=set[SectionName])
     frames: set[Frame] = field(default_factory=set[Frame])
     """Shared blocks that are open."""
@@ -153,7 +153,7 @@ class Ledger:
         if bill.month is not None:
             self.heads.add(bill.month)
             self.heads.add(_year_of(bill, piece))
-        self.chosen.append(piece)
+        self.pieces.append(piece)
 
     def total(self, pieces: Sequence[Piece]) -> int:
         """The tokens that all of these would add, each frame paid once."""

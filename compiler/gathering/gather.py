@@ -422,9 +422,9 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
         if not proposal.via & ~(Via.NEIGHBOUR | Via.TALK | Via.TEXT):
             loose.append((bool(proposal.via & Via.TEXT), -proposal.hop, key))
     keys = [key for _, _, key in sorted(loose)[:surplus]]
-    capped = [candidates.rows.pop(key).version for key in keys]
+    capped_versions = [candidates.rows.pop(key).version for key in keys]
     candidates.cut = True
-    return tuple(sorted({row.row.claim.object_id for row in capped if row.visible}))
+    return tuple(sorted({row.row.claim.object_id for row in capped_versions if row.visible}))
 
 
 def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Sequence[str]) -> None:

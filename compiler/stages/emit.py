@@ -36,7 +36,7 @@ from ..trace.collect import (
     refusal_count,
     trace_of,
 )
-from ..trace.manifest import Recorded, TruncationEvent, pin_manifest
+from ..trace.manifest import RecordedRow, TruncationEvent, pin_manifest
 from ..trace.metrics import quality
 
 _LIMITS = frozenset(
@@ -63,17 +63,17 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
     _check(passes, context)
 
     model = capability(context.request.model)
-    collected = findings(passes, context)
+    account = findings(passes, context)
     manifest = pin_manifest(
         context,
         **_recorded_inputs(passes, context),
-        compiled=collected.compiled_ids,
+        compiled=account.compiled_ids,
         digest=hashlib.sha256(assembled.text.encode()).hexdigest(),
-        valid=not any(gap.code is GapCode.ACCEPTANCE_MISSING for gap in collected.gaps),
+        valid=not any(gap.code is GapCode.ACCEPTANCE_MISSING for gap in account.gaps),
         model=context.request.model,
         window=model.window,
-        layer_budgets=tuple(sorted((use.name, use.tokens) for use in collected.sections)),
-        truncation_events=_truncations(collected),
+        layer_budgets=tuple(sorted((use.name, use.tokens) for use in account.sections)),
+        truncation_events=_truncations(account),
         artifact_uris=_originals(passes, context),
     )
     _reject(passes, context)
@@ -92,20 +92,18 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
     )
 
     # Few callers read the trace, and it takes as long as a stage: it is told when asked for.
-    tell = partial(
-        trace_of, passes, context, collected, plan=plan, envelope_id=manifest.envelope_id
-    )
+    tell = partial(trace_of, passes, context, account, plan=plan, envelope_id=manifest.envelope_id)
     return Envelope(
         envelope_id=manifest.envelope_id,
         text=assembled.text,
-        tokens=collected.tokens,
+        tokens=account.tokens,
         tokens_upper=passes.ordered.tokens,
         digest=manifest.digest,
         blocks=assembled.blocks,
-        sections=collected.sections,
+        sections=account.sections,
         constraints=constraints,
         manifest=manifest,
-        gaps=collected.gaps,
+        gaps=account.gaps,
         plan=plan,
         _tell=cache(tell),
         _measure=lambda: quality(passes, context),
@@ -182,10 +180,10 @@ def _plain(bound: Bound) -> tuple[str, tuple[str, ...], bool]:
     return bound.mention, tuple(bound.entities), bound.pending
 
 
-def _recorded_rows(passes: Passes, *, names_refused: bool) -> list[Recorded]:
-    snapshot, outranked = passes.snapshot, passes.validated.outranked
+def _recorded_rows(passes: Passes, *, names_refused: bool) -> list[RecordedRow]:
+    snapshot, winner_ids = passes.snapshot, passes.validated.outranked
     scores, refusals = dict(passes.ranked.scores), passes.gated.details()
-    rows: list[Recorded] = []
+    rows: list[RecordedRow] = []
     for version, via, hop in snapshot.proposals:
         vid, object_id = version.row.vid, version.row.claim.object_id
         refusal = refusals.get((object_id, vid), "")
@@ -194,7 +192,7 @@ def _recorded_rows(passes: Passes, *, names_refused: bool) -> list[Recorded]:
 
         vector = snapshot.vectors.get(object_id)
         rows.append(
-            Recorded(
+            RecordedRow(
                 object_id,
                 vid,
                 via,
@@ -204,23 +202,23 @@ def _recorded_rows(passes: Passes, *, names_refused: bool) -> list[Recorded]:
                 None if vector is None else vector.why,
                 refusal,
                 snapshot.rerank_scores.get(object_id),
-                outranked.get((object_id, vid), ""),
+                winner_ids.get((object_id, vid), ""),
             )
         )
 
     for candidate in passes.ranked.candidates:
         if candidate.request_item is not None and candidate.lexical:
             lexical = candidate.lexical
-            rows.append(Recorded(candidate.object_id, 0, 0, 0, lexical, None, None, ""))
+            rows.append(RecordedRow(candidate.object_id, 0, 0, 0, lexical, None, None, ""))
     return rows
 
 
-def _truncations(collected: Findings) -> tuple[TruncationEvent, ...]:
+def _truncations(account: Findings) -> tuple[TruncationEvent, ...]:
     """Return what limits left out, by section and reason (C-203)."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for verdict in collected.verdicts:
+    for verdict in account.verdicts:
         if verdict.reason in _LIMITS:
-            key = collected.section_of.get(verdict.object_id, ""), verdict.reason.value
+            key = account.section_of.get(verdict.object_id, ""), verdict.reason.value
             groups.setdefault(key, []).append(verdict.object_id)
     return tuple(
         TruncationEvent(layer, reason, tuple(sorted(groups[layer, reason])))

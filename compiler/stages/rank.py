@@ -187,12 +187,12 @@ class _Activation:
             return False
         return self._has_area(version) and not self.masks(version)
 
-    def _has_area(self, version: Version, *more: str) -> bool:
+    def _has_area(self, version: Version, *further_slots: str) -> bool:
         if not self.areas:
             return False
         slot = self.context.vocabulary.slots.get(version.details.slot or "")
         topic = (slot.name.replace("_", " "), slot.description) if slot else ()
-        return not self.areas.isdisjoint(areas_of("\n".join((*topic, *more))))
+        return not self.areas.isdisjoint(areas_of("\n".join((*topic, *further_slots))))
 
     def _matches(self, version: Version) -> bool:
         content = content_of(version)

@@ -71,7 +71,7 @@ def validate(
     outranked = dict(snapshot.outranked)
     for key in sorted(groups.contests):
         heads = groups.contests[key]
-        outranked.update(_outranked(heads, shadows.get(key, ())))
+        outranked.update(_lost_contests(heads, shadows.get(key, ())))
         if _row_of(heads[0]) in outranked:
             groups.verdicts += _defeats(heads, outranked, wanted_slots, context)
             continue
@@ -237,7 +237,7 @@ def _shadows(
     return shadows
 
 
-def _outranked(
+def _lost_contests(
     heads: Sequence[Candidate], shadows: Sequence[Candidate]
 ) -> Iterator[tuple[tuple[str, int], str]]:
     """Yield each head with how it lost, where a hidden one leads; nothing where none does."""
@@ -360,8 +360,8 @@ def _unanswered_slots(
 
     Where rows were withheld nothing is said: what may not be seen is not unknown.
     """
-    hidden = gated.admits_refusals or snapshot.refused or dict(snapshot.withheld).get("slot")
-    if hidden or not resolved.active:
+    is_withheld = gated.admits_refusals or snapshot.refused or dict(snapshot.withheld).get("slot")
+    if is_withheld or not resolved.active:
         return
 
     answered_slots = {key[:2] for key in contests}

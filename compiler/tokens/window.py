@@ -96,7 +96,7 @@ def compile_budget(
     return Budget(tokens, reserve, framing, window, budget_tokens)
 
 
-def elastic_tokens(tokens: int, *fixed: int) -> int:
+def elastic_tokens(tokens: int, *sizes: int) -> int:
     """What fixed parts leave of a budget to divide: media of the text, rules of the rest.
 
     >>> elastic_tokens(8000, 1200, 300)
@@ -105,9 +105,9 @@ def elastic_tokens(tokens: int, *fixed: int) -> int:
     Raises:
         ContextBudgetExhausted: `required_over_budget`, when they leave less than nothing.
     """
-    remainder = tokens - sum(fixed)
+    remainder = tokens - sum(sizes)
     if remainder < 0:
-        raise _budget_error(f"the fixed parts need {sum(fixed)} of {tokens} tokens", -remainder)
+        raise _budget_error(f"the fixed parts need {sum(sizes)} of {tokens} tokens", -remainder)
     return remainder
 
 

@@ -199,20 +199,20 @@ def section_spans(passes: Passes) -> dict[SectionName, tuple[int, int]]:
 def trace_of(
     passes: Passes,
     context: CompileContext,
-    collected: Findings,
+    account: Findings,
     *,
     plan: RenderPlan,
     envelope_id: str,
 ) -> Trace:
     """Return the trace of an envelope."""
     request, principal = context.request, context.principal
-    metrics = core_metrics(passes, context, collected.verdicts)
+    metrics = core_metrics(passes, context, account.verdicts)
     doubts = lint(passes.pieces, extraction="data_extraction" in context.task_types)
     request_id = hashlib.sha256(context.request_json.encode("utf-8", "backslashreplace"))
     refusals = passes.gated.refusals if may_audit(principal) else ()
     omissions: list[OmittedObject] = []
     quarantines: list[QuarantinedObject] = []
-    for verdict in collected.verdicts:
+    for verdict in account.verdicts:
         if verdict.quarantines:
             quarantines.append(quarantined(verdict))
         else:
@@ -226,23 +226,23 @@ def trace_of(
         user_id=principal.user,
         project_id=context.project,
         active_task=f"{request.task}: {request.step}" if request.step else request.task,
-        prompt_tokens=collected.tokens,
+        prompt_tokens=account.tokens,
         compiled_objects=tuple(_compiled_objects(passes)),
         omitted_objects=tuple(omissions),
         quarantined_objects=tuple(quarantines),
         withheld=_withheld_counts(passes, principal),
         withheld_objects=tuple(map(omitted_object, refusals)),
-        retrieval_metadata=_retrieval(passes, context, collected, metrics["context_precision"]),
-        cache_metadata=_cache(plan, collected),
+        retrieval_metadata=_retrieval(passes, context, account, metrics["context_precision"]),
+        cache_metadata=_cache(plan, account),
         budget={
-            **_budget(passes, context, collected),
-            "cost": cost_of(plan, collected.tokens + context.media.tokens, context),
+            **_budget(passes, context, account),
+            "cost": cost_of(plan, account.tokens + context.media.tokens, context),
         },
         provenance=provenance(passes.pieces),
-        conversions=collected.changes,
-        gaps=collected.gaps,
+        conversions=account.changes,
+        gaps=account.gaps,
         metrics=metrics,
-        validation_status=_status(collected, doubts, context),
+        validation_status=_status(account, doubts, context),
         lint=doubts,
         variation=context.variation.choices,
         key_epoch=context.epoch,
@@ -251,14 +251,14 @@ def trace_of(
 
 
 def _status(
-    collected: Findings, doubts: tuple[LintFinding, ...], context: CompileContext
+    account: Findings, doubts: tuple[LintFinding, ...], context: CompileContext
 ) -> ValidationStatus:
     if doubts and context.rules.safety_critical:
         return ValidationStatus.FAILED
 
-    over = any(use.tokens > (use.allocated or use.tokens) for use in collected.sections)
-    has_quarantines = any(verdict.quarantines for verdict in collected.verdicts)
-    has_warnings = bool(collected.gaps or doubts) or over or has_quarantines
+    over = any(use.tokens > (use.allocated or use.tokens) for use in account.sections)
+    has_quarantines = any(verdict.quarantines for verdict in account.verdicts)
+    has_warnings = bool(account.gaps or doubts) or over or has_quarantines
     return ValidationStatus.WARNINGS if has_warnings else ValidationStatus.CLEAN
 
 
@@ -273,9 +273,9 @@ def _withheld_counts(passes: Passes, principal: Principal) -> dict[str, int]:
     for name, count in passes.snapshot.withheld:
         counts[f"store_{name}"] = count
 
-    refused = refusal_count(passes, principal)
-    if refused:
-        counts[Stage.GATE.value] = refused
+    refusal_total = refusal_count(passes, principal)
+    if refusal_total:
+        counts[Stage.GATE.value] = refusal_total
     return counts
 
 
@@ -292,21 +292,21 @@ def refusal_count(passes: Passes, principal: Principal) -> int:
 
 
 def _retrieval(
-    passes: Passes, context: CompileContext, collected: Findings, precision: float
+    passes: Passes, context: CompileContext, account: Findings, precision: float
 ) -> dict[str, Any]:
     query = f"{context.request.query}\n{context.request.user_request}"
     return {
         "query_hash": hashlib.sha256(query.encode("utf-8", "backslashreplace")).hexdigest(),
-        "retrieved_candidate_count": _retrieved(passes),
+        "retrieved_candidate_count": _retrieval_count(passes),
         "relevant_candidate_count": len(passes.ranked.candidates),
-        "compiled_candidate_count": len(collected.compiled_ids),
+        "compiled_candidate_count": len(account.compiled_ids),
         "candidates_cut": passes.snapshot.cut,
         "context_precision_estimate": precision,
         "entities": sorted(passes.resolved.active),
     }
 
 
-def _retrieved(passes: Passes) -> int:
+def _retrieval_count(passes: Passes) -> int:
     """How many rows came that the caller may see and the gate let through."""
     refusals = passes.gated.details()
     count = 0
@@ -316,16 +316,16 @@ def _retrieved(passes: Passes) -> int:
     return count
 
 
-def _cache(plan: RenderPlan, collected: Findings) -> dict[str, Any]:
+def _cache(plan: RenderPlan, account: Findings) -> dict[str, Any]:
     tokens = dict.fromkeys((stability.value for stability in _CACHEABLE), 0)
-    for use in collected.sections:
+    for use in account.sections:
         if use.stability in _CACHEABLE:
             tokens[use.stability.value] += use.tokens
     prefix = sum(tokens.values())
     return {
         "prompt_cache_key": plan.cache_key,
-        "static_prefix_tokens": min(prefix, collected.tokens),
-        "dynamic_suffix_tokens": max(0, collected.tokens - prefix),
+        "static_prefix_tokens": min(prefix, account.tokens),
+        "dynamic_suffix_tokens": max(0, account.tokens - prefix),
         "zones": tokens,
         "provider": plan.capability.provider.value,
         "expected_cached_tokens": expected_cached_tokens(plan),
@@ -345,10 +345,10 @@ def cache_key(passes: Passes, context: CompileContext) -> str:
     return hmac.digest(key, message.encode(), "sha256").hex()[:32]
 
 
-def _evidence_text(context: CompileContext, collected: Findings) -> int:
+def _evidence_text(context: CompileContext, account: Findings) -> int:
     """Return the tokens of the evidence that are text, tables left out (C-196)."""
     name = SectionName.EVIDENCE.value
-    evidence = sum(use.tokens for use in collected.sections if use.name == name)
+    evidence = sum(use.tokens for use in account.sections if use.name == name)
     return max(0, evidence - context.media.split()["structured"])
 
 
@@ -377,8 +377,8 @@ def _media(passes: Passes, context: CompileContext) -> list[dict[str, Any]]:
     return rows
 
 
-def _budget(passes: Passes, context: CompileContext, collected: Findings) -> dict[str, Any]:
-    ordered, uses = passes.ordered, collected.sections
+def _budget(passes: Passes, context: CompileContext, account: Findings) -> dict[str, Any]:
+    ordered, uses = passes.ordered, account.sections
     # Rules, contract and request are fixed; evidence, memory and history share what they leave.
     fixed_tokens: list[int] = []
     tokens_of: dict[str, int] = {}
@@ -395,13 +395,13 @@ def _budget(passes: Passes, context: CompileContext, collected: Findings) -> dic
         "asked_tokens": context.request.budget_tokens,
         "reserve_tokens": context.reserve,
         "used_tokens": ordered.tokens,
-        "tokens": _token_kinds(passes, context, collected.tokens),
+        "tokens": _token_kinds(passes, context, account.tokens),
         "shadow_price": ordered.shadow_price,
         "layers": layer_tokens(tokens_of, slack=context.budget - ordered.tokens),
         "weights": dict(context.weights),
         "sections": sections,
         "media": _media(passes, context),
-        "modalities": {**context.media.split(), "text": _evidence_text(context, collected)},
+        "modalities": {**context.media.split(), "text": _evidence_text(context, account)},
         "compression": [_compression(short, context) for short in ordered.shortenings],
     }
 

@@ -24,7 +24,7 @@ from ...schema.vocabulary import Authority, Classification
 from ..ir.context import COMPILER_VERSION, CompileContext
 
 
-class Recorded(NamedTuple):
+class RecordedRow(NamedTuple):
     """A candidate with its scores."""
 
     object_id: str
@@ -78,7 +78,7 @@ class Manifest:
     """Objects that earlier pages have shown, sorted."""
     without: tuple[str, ...]
     """Objects and sections that an ablation left out, sorted."""
-    candidates: tuple[Recorded, ...]
+    candidates: tuple[RecordedRow, ...]
     named: tuple[tuple[str, tuple[str, ...], bool], ...]
     """The request's entities: (mention, canonical ids, pending)."""
     spoken: tuple[tuple[str, tuple[str, ...], bool], ...]
@@ -227,7 +227,7 @@ def stored_manifest(text: str) -> Manifest:
         document = json.loads(text)
         document.setdefault("signature", "")
         document = {name: document[name] for name in Manifest.__slots__}
-        document["candidates"] = tuple(Recorded(*row) for row in document["candidates"])
+        document["candidates"] = tuple(RecordedRow(*row) for row in document["candidates"])
         for name in ("named", "spoken"):
             document[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in document[name])
         document["layer_budgets"] = document["layer_budgets"].items()

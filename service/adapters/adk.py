@@ -117,10 +117,10 @@ def rewrite(
     if keep < 0:
         raise InvalidInput("keep at least 0 contents", code="bad_request")
 
-    rendered: Mapping[str, Any] = envelope.render("adk")
+    adk_request: Mapping[str, Any] = envelope.render("adk")
     turn_media = [types.Part.model_validate(part) for part in turn_parts(envelope.plan, media)]
-    config = rendered["config"]
-    stable = [config["system_instruction"], *rendered["_dynamic_instructions"]]
+    config = adk_request["config"]
+    stable = [config["system_instruction"], *adk_request["_dynamic_instructions"]]
     llm_request.config.system_instruction = "".join(stable)
     llm_request.config.tools = _tools(llm_request, config.get("tools", []), types)
     answer = config.get("response_json_schema")

@@ -150,7 +150,7 @@ class Artifacts(Caller):
             )
 
         if self._files.damaged(self._tenant, digest):
-            raise _damaged(f"a grant of {address}", "put the same bytes again as before")
+            raise _damage(f"a grant of {address}", "put the same bytes again as before")
 
         raise NotFound(
             f"there is no artifact {address}; list them with memory.artifacts.list()",
@@ -370,11 +370,11 @@ def _tombstone_of(content: bytes, digest: str) -> _Tombstone:
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         tombstone = f"the tombstone of the erased artifact {digest[:12]}"
-        raise _damaged(tombstone, "restore the file from a copy") from error
+        raise _damage(tombstone, "restore the file from a copy") from error
 
 
-def _damaged(what: str, advice: str) -> Unavailable:
-    return Unavailable(f"{what} is damaged; {advice}", code="artifact_damaged")
+def _damage(subject: str, advice: str) -> Unavailable:
+    return Unavailable(f"{subject} is damaged; {advice}", code="artifact_damaged")
 
 
 def _nameless(grant: Artifact) -> str:

@@ -155,10 +155,12 @@ _TOOLS: Columns = {
 def tools(context: typer.Context) -> None:
     """List the stored tools, and whether the store signed each: only then a model may call it."""
     with open_memory(context) as memory:
-        stored = memory.vocabulary.tools()
+        stored_tools = memory.vocabulary.tools()
 
     advice = "no tool is stored; write one with: tenure write --object-type tool_schema --content …"
-    answer(context, stored, lambda screen: screen.table(stored, _TOOLS, placeholder=advice))
+    answer(
+        context, stored_tools, lambda screen: screen.table(stored_tools, _TOOLS, placeholder=advice)
+    )
 
 
 _SLOTS: Columns = {

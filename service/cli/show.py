@@ -110,9 +110,9 @@ class Screen:
             self.line(f"{head:<{margin}}{cell}")
             return
 
-        folded = textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False)
-        self.line(f"{head:<{margin}}{folded[0]}")
-        for text in folded[1:]:
+        cell_lines = textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False)
+        self.line(f"{head:<{margin}}{cell_lines[0]}")
+        for text in cell_lines[1:]:
             self.line(" " * margin + text)
 
 

@@ -128,7 +128,7 @@ def backup(
     """
     from ...store.sqlite.backup import copy_store
 
-    store, tenant = _embedded(context)
+    store, tenant = _embedded_store(context)
     copied_file = copy_store(store.path_of(tenant), file, replace=replace)
     answer(context, copied_file, f"{file}: {copied_file.bytes:,} bytes of {copied_file.tenant}")
 
@@ -141,7 +141,7 @@ def restore(
     """Put a copy where the store was; a store that is still there is never overwritten."""
     from ...store.sqlite.backup import copy_store, tenant_file
 
-    store, tenant = _embedded(context, create=True)
+    store, tenant = _embedded_store(context, create=True)
     if file.is_file() and tenant_file(file).tenant != tenant:
         raise InvalidInput(
             f"{file} holds tenant {tenant_file(file).tenant!r}; name it with --tenant",
@@ -159,7 +159,7 @@ def tenants(context: typer.Context) -> None:
     from ...schema.values import moment
     from ...store.sqlite.backup import tenant_files
 
-    store, _ = _embedded(context)
+    store, _ = _embedded_store(context)
     files = list(tenant_files(Path(store.url).expanduser()))
     columns: Columns = {
         "tenant": "tenant",
@@ -170,7 +170,7 @@ def tenants(context: typer.Context) -> None:
     answer(context, files, columns)
 
 
-def _embedded(context: typer.Context, *, create: bool = False) -> tuple[SqliteStore, str]:
+def _embedded_store(context: typer.Context, *, create: bool = False) -> tuple[SqliteStore, str]:
     """The embedded store of the settings, closed, and the tenant that is meant.
 
     Raises:

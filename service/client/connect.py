@@ -81,7 +81,7 @@ def connect(
         Unavailable: when the store cannot be opened, with what to do.
     """
     if url.startswith(_HTTP):
-        return _served(url, token)
+        return _remote_memory(url, token)
     chosen_encoder, finder = _encoder(encoder), _finder(mentions)
     place = Place(url, auth, database, cells, vector_index, durability)
     store, originals = _with_originals(place, artifacts, artifact_bytes)
@@ -102,7 +102,7 @@ def connect(
     return Memory(backend, principal)
 
 
-def _served(url: str, token: str | None) -> Memory:
+def _remote_memory(url: str, token: str | None) -> Memory:
     memory: Memory = import_module("tenure.service.remote.memory").open_remote(url, token)
     return memory
 

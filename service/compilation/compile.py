@@ -320,12 +320,12 @@ def collector_paused() -> Generator[None]:
     caches hold, which takes several times as long as the compile. Compiles of other threads may
     end the wait early; nothing makes it outlast the last of them.
     """
-    enabled = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if enabled:
+        if was_enabled:
             gc.enable()
 
 

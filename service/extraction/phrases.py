@@ -29,13 +29,15 @@ DAY: Final = (
     r"(?:(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]+|[A-Z][a-z]+ (?:the )?\d{1,2}"
     r"(?:st|nd|rd|th)?\b)(?:,? \d{4})?|\d{4}-\d\d-\d\d"
 )
-THE: Final = r"(?:the (?=[A-Z][\w'-]* (?:of )?[A-Z]))?"  # "the Red Cross", but not "the University"
+PROPER: Final = (
+    r"(?:the (?=[A-Z][\w'-]* (?:of )?[A-Z]))?"  # "the Red Cross", but not "the University"
+)
 ERA: Final = r"(?: (?:from|of|in) the (?:early |late )?\d{2,4}s)?"
 LINK: Final = r"(?:(?:of|about|with|by|like) )?"
-QUOTED: Final = "\ue000"
+TITLE: Final = "\ue000"
 """Stands for each character of a quotation: what is quoted is no sentence, but may be a title."""
 ITEM: Final = (
-    rf"(?:(?:(?:the )?(?:movie|film|book|novel|song|album|show|series|musical|play) )?{QUOTED}+|"
+    rf"(?:(?:(?:the )?(?:movie|film|book|novel|song|album|show|series|musical|play) )?{TITLE}+|"
     rf"(?:the )?{STOP}[\w'\u2019#+&$-]+(?: {LINK}{STOP}[\w'\u2019#+&$-]+){{0,3}}{ERA})"
 )
 NO_CLAUSE: Final = (
@@ -49,7 +51,7 @@ I_AM: Final = r"\bI(?: am|['\u2019]m)"
 HAVE: Final = r"\bI(?: have|['\u2019]ve)?"
 WE_ARE: Final = rf"(?:{I_AM}|\b[Ww]e(?: are|['\u2019]re))"
 WE_HAVE: Final = rf"(?:{HAVE}|\b[Ww]e(?: have|['\u2019]ve)?)"
-LATELY: Final = r"(?:just |recently |finally )?"
+RECENT: Final = r"(?:just |recently |finally )?"
 DO_NOT: Final = r"(?:do not|don['\u2019]t|did not|didn['\u2019]t)"
 SURE: Final = r"(?:(?:really|absolutely|just|truly|do|actually|also|especially|still|always) )*"
 LEVELS: Final = r"junior|mid-level|senior|staff|principal|lead"

@@ -29,7 +29,6 @@ from .phrases import (
     ITEM,
     ITEMS,
     KINS,
-    LATELY,
     LEVELS,
     MEETINGS,
     MY_KIN,
@@ -39,13 +38,14 @@ from .phrases import (
     PETS,
     PLACE,
     PLURAL_KINS,
-    QUOTED,
+    PROPER,
+    RECENT,
     RELATIVE,
     ROLE,
     SLOT_OF_KIN,
     STOP,
     SURE,
-    THE,
+    TITLE,
     TRADES,
     UNITS,
     WE_ARE,
@@ -74,7 +74,7 @@ _CORRECTION: Final = re.compile(
     r"(?:(?:oh|no|sorry|wait|ok|okay|well),? )*(?:actually|correction|i meant|rather)\b",
     re.IGNORECASE,
 )
-_INSTEAD: Final = re.compile(r",? (?:and )?not (?=[A-Z])")
+_REPLACED_VALUE: Final = re.compile(r",? (?:and )?not (?=[A-Z])")
 _PARTS: Final = re.compile(r",? (?:and|or) |, ")
 
 
@@ -111,28 +111,28 @@ RULES: Final = (
     row("title", r"\bI(?: got| was| have been|['\u2019]ve been) (?:just )?promoted to "
         rf"(?:an? |the )?(?P<value>(?:(?:{LEVELS}) )?{ROLE})"),
     row("title", rf"(?:\bI (?:now |currently )?work|{I_AM} (?:working|starting|joining)|"
-        rf"{HAVE} {LATELY}(?:joined|started|been working|worked)) "
-        rf"(?:(?:for|at|with) )?{THE}{NAME}[^.!?]{{0,30}}? as (?:an? |the |their )?"
+        rf"{HAVE} {RECENT}(?:joined|started|been working|worked)) "
+        rf"(?:(?:for|at|with) )?{PROPER}{NAME}[^.!?]{{0,30}}? as (?:an? |the |their )?"
         rf"(?:(?:{LEVELS}) )?(?P<value>{ROLE})"),
     row("title", rf"\bI used to be an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_former=True),
     row("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
     row("skill", r"^I (?:also )?know (?P<value>[A-Z][\w+#]*(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
-    row("employer", rf"\bI (?:now |currently |still )?work (?:for|at) {THE}(?P<value>{NAME})"),
+    row("employer", rf"\bI (?:now |currently |still )?work (?:for|at) {PROPER}(?P<value>{NAME})"),
     row("employer", rf"{I_AM} (?:now |currently |still )?working (?:for|at) "
-        rf"{THE}(?P<value>{NAME})"),
+        rf"{PROPER}(?P<value>{NAME})"),
     row("employer", rf"{I_AM} (?:now )?(?:an? |the )?(?:(?:{LEVELS}) )?{ROLE} (?:at|for) "
-        rf"{THE}(?P<value>{NAME})"),
-    row("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{THE}(?P<value>{NAME})"
-        rf"(?=[^.!?]*\bas (?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE})"),
+        rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{PROPER}"
+        rf"(?P<value>{NAME})(?=[^.!?]*\bas (?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE})"),
     row("employer", r"\bI(?:['\u2019]m| am)? (?:start|started|begin|began|starting) (?:my|a) new "
-        rf"(?:job|role|position) (?:at|with) {THE}(?P<value>{NAME})"),
-    row("employer", rf"{HAVE} {LATELY}(?:got|found|landed|took) (?:a|the|my) "
-        rf"(?:new )?(?:job|role|position) (?:at|with) {THE}(?P<value>{NAME})"),
-    row("employer", rf"{HAVE} {LATELY}accepted (?:an?|the) (?:job )?offer (?:at|from|"
-        rf"with) {THE}(?P<value>{NAME})"),
+        rf"(?:job|role|position) (?:at|with) {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} {RECENT}(?:got|found|landed|took) (?:a|the|my) "
+        rf"(?:new )?(?:job|role|position) (?:at|with) {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} {RECENT}accepted (?:an?|the) (?:job )?offer (?:at|from|"
+        rf"with) {PROPER}(?P<value>{NAME})"),
     row("employer", rf"{HAVE} (?:been working|worked|been) (?:for|at|with) (?P<value>{NAME})"
         r"(?=[^.!?]*\bsince\b)"),
-    row("employer", rf"{HAVE} {LATELY}(?:joined|started (?:working )?(?:at|for))"
+    row("employer", rf"{HAVE} {RECENT}(?:joined|started (?:working )?(?:at|for))"
         rf" (?P<value>{NAME})"),
     row("employer", rf"\b[Mm]y (?:new )?employer is (?P<value>{NAME})"),
     row("employer", rf"\bI (?:used to work|previously worked|formerly worked) (?:for|at|with) "
@@ -141,14 +141,14 @@ RULES: Final = (
         is_former=True),
     row("employer", rf"\bI (?:no longer work|{DO_NOT} work) (?:for|at|with) (?P<value>{NAME})",
         "deny"),
-    row("employer", rf"{HAVE} {LATELY}(?:left|quit|lost) my (?:old )?job (?:at|with) "
-        rf"{THE}(?P<value>{NAME})", "deny"),
-    row("employer", rf"{HAVE} {LATELY}(?:left|quit) {THE}(?P<value>{NAME})",
+    row("employer", rf"{HAVE} {RECENT}(?:left|quit|lost) my (?:old )?job (?:at|with) "
+        rf"{PROPER}(?P<value>{NAME})", "deny"),
+    row("employer", rf"{HAVE} {RECENT}(?:left|quit) {PROPER}(?P<value>{NAME})",
         "deny", if_known=True),
     row("employer", r"\bI (?:just )?(?:resigned|(?:was|got) (?:just )?(?:fired|laid off|let go)) "
-        rf"from {THE}(?P<value>{NAME})", "deny"),
-    row("employer", rf"{I_AM} no longer (?:working )?at {THE}(?P<value>{NAME})", "deny"),
-    row("employer", rf"{I_AM} not (?:working )?at {THE}(?P<value>{NAME}) any ?more\b", "deny"),
+        rf"from {PROPER}(?P<value>{NAME})", "deny"),
+    row("employer", rf"{I_AM} no longer (?:working )?at {PROPER}(?P<value>{NAME})", "deny"),
+    row("employer", rf"{I_AM} not (?:working )?at {PROPER}(?P<value>{NAME}) any ?more\b", "deny"),
     row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss) is (?P<value>{NAME})(?<!['\u2019]s)"),
     row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss),? (?P<value>{NAME})(?<!['\u2019]s)",
         is_timeless=True),
@@ -165,12 +165,12 @@ RULES: Final = (
         rf"(?P<value>{PLACE})"),
     row("home", rf"{WE_ARE} (?:now |currently )?(?:based|living) in "
         rf"(?P<value>{PLACE})"),
-    row("home", rf"{WE_HAVE} {LATELY}"
+    row("home", rf"{WE_HAVE} {RECENT}"
         rf"(?:moved|relocated) (?:back )?(?:from {PLACE} )?to (?P<value>{PLACE})"
         r"(?! (?:office|team|plan|tier)\b)"),
     row("home", rf"{WE_ARE} (?:moving|relocating) (?:back )?to "
         rf"(?P<value>{PLACE})(?! (?:office|team)\b)"),
-    row("home", rf"{WE_HAVE} {LATELY}(?:left|moved "
+    row("home", rf"{WE_HAVE} {RECENT}(?:left|moved "
         rf"(?:away from|out of)) (?P<value>{PLACE})", "deny", if_known=True),
     row("home", rf"\bI used to live in (?P<value>{PLACE})", is_former=True),
     row("home", rf"\bI (?:no longer|{DO_NOT}) live in (?P<value>{PLACE})", "deny"),
@@ -184,11 +184,11 @@ RULES: Final = (
         rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})", is_list=True, is_timeless=True),
     row("pet", rf"\b[Mm]y (?:{PETS}),? (?P<value>{NAME}),? (?:just )?(?:died|passed away)\b",
         "deny"),
-    row("partner", rf"(?:{I_AM} married to|\bI {LATELY}married) (?P<value>{NAME})"),
-    row("partner", rf"^(?P<value>{NAME}) and I {LATELY}(?:got|are) married\b"),
-    row("partner", rf"\b(?:I|[Ww]e) {LATELY}(?:broke|split) up with (?P<value>{NAME})",
+    row("partner", rf"(?:{I_AM} married to|\bI {RECENT}married) (?P<value>{NAME})"),
+    row("partner", rf"^(?P<value>{NAME}) and I {RECENT}(?:got|are) married\b"),
+    row("partner", rf"\b(?:I|[Ww]e) {RECENT}(?:broke|split) up with (?P<value>{NAME})",
         "deny"),
-    row("partner", rf"^(?P<value>{NAME}) and I {LATELY}(?:broke up|split up|"
+    row("partner", rf"^(?P<value>{NAME}) and I {RECENT}(?:broke up|split up|"
         r"separated|(?:got|are) (?:divorced|separated))\b", "deny"),
     row("birthday", rf"{RELATIVE}(?:turns|will turn|is turning|will be) \d+ on "
         rf"(?P<value>{DAY})"),
@@ -209,9 +209,9 @@ RULES: Final = (
     row("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
     row("avoids", r"\bI (?:can['\u2019]t|cannot|don['\u2019]t|do not|never|no longer) "
         rf"(?:eat|drink) (?:any )?{NO_FOOD}(?P<value>{ITEMS}){WHOLLY}", is_list=True),
-    row("avoids", rf"\bI(?: have|['\u2019]ve)? {LATELY}(?:stopped|quit|gave up) "
+    row("avoids", rf"\bI(?: have|['\u2019]ve)? {RECENT}(?:stopped|quit|gave up) "
         rf"(?:eating|drinking) {NO_FOOD}(?P<value>{ITEMS})", is_list=True),
-    row("avoids", rf"\bI(?: have|['\u2019]ve)? {LATELY}started (?:eating|drinking) "
+    row("avoids", rf"\bI(?: have|['\u2019]ve)? {RECENT}started (?:eating|drinking) "
         rf"(?P<value>{ITEM}) again\b", "deny"),
     row("avoids", rf"\bI (?:now )?(?:eat|drink) (?P<value>{STOP}[\w'-]+) again\b", "deny"),
     *TASTE_RULES,
@@ -290,7 +290,7 @@ def _claims(sentence: str, offset: int, moment: datetime) -> Iterator[ExtractedC
         return
 
     # The stand-in keeps the positions, so that a match beside a quotation is where it was.
-    plain = _QUOTATION.sub(lambda match: QUOTED * len(match.group()), sentence)
+    plain = _QUOTATION.sub(lambda match: TITLE * len(match.group()), sentence)
     hedge = _HEDGE.search(plain)
     certain = plain if hedge is None else plain[: hedge.start()]
 
@@ -347,7 +347,7 @@ def _is_correction(rule: Rule, match: re.Match[str]) -> bool:
     """Whether a sentence takes an earlier word back; "actually" is a filler as often."""
     if rule.is_list:
         return False
-    if _INSTEAD.match(match.string, match.end()):
+    if _REPLACED_VALUE.match(match.string, match.end()):
         return True
 
     opening = _CORRECTION.match(match.string)
@@ -362,11 +362,11 @@ _DATED_BY_VALUE: Final = frozenset({"plan", "goal", "appointment", "birthday"})
 
 def _values(rule: Rule, match: re.Match[str], sentence: str) -> list[str]:
     words = match["value"]
-    if QUOTED in words:
+    if TITLE in words:
         start = match.start("value")
-        titles = re.finditer(f"{QUOTED}+", words)
-        quoted = [sentence[start + title.start() : start + title.end()] for title in titles]
-        return [title.strip('"*\u201c\u201d\u00ab\u00bb .,') for title in quoted]
+        titles = re.finditer(f"{TITLE}+", words)
+        title_texts = [sentence[start + title.start() : start + title.end()] for title in titles]
+        return [title.strip('"*\u201c\u201d\u00ab\u00bb .,') for title in title_texts]
 
     values = _parts(rule, words)
     return [taste_of(value) for value in values] if rule.slot in OPPOSITES else values

@@ -12,47 +12,49 @@ import re
 from typing import Final
 
 from ...schema.terms import content_terms
-from .phrases import DO_NOT, HAVE, I_AM, ITEM, ITEMS, LATELY, NAME, QUOTED, RELATIVE, SURE
+from .phrases import DO_NOT, HAVE, I_AM, ITEM, ITEMS, NAME, RECENT, RELATIVE, SURE, TITLE
 from .rule import row
 
-_ALSO = (
+_ADV = (
     r"(?:(?:really|actually|also|just|truly|absolutely|totally|always|recently|finally|even|now|so|"
     r"all) )*"
 )
 _LIKE = r"(?:like|love|enjoy|adore|appreciate|admire)"
-_LIKED = r"(?:liked|loved|enjoyed|adored|appreciated|admired)"
+_LOVED = r"(?:liked|loved|enjoyed|adored|appreciated|admired)"
 _HATE = r"(?:hate|dislike|detest|can['\u2019]t stand|cannot stand|can['\u2019]t bear)"
 _FAN = r"(?:an? )?(?:(?:big|huge|great|massive|real) )?fan of"
 _FAVOURITE = r"(?:all-time |absolute |new )?favou?rite"
-_OF = r"(?:the idea of (?:visiting |going to )?|listening to )?"
-_TASTED = (
-    rf"\bI(?:['\u2019]ve| have)? {_ALSO}(?:watched|rewatched|read|reread|saw|visited|heard|tried|"
+_GERUND = r"(?:the idea of (?:visiting |going to )?|listening to )?"
+_VERBS = (
+    rf"\bI(?:['\u2019]ve| have)? {_ADV}(?:watched|rewatched|read|reread|saw|visited|heard|tried|"
     r"listened to|finished(?: reading| watching)?|went to) "
-    rf"(?P<value>{QUOTED}+|{NAME})[^.!?]{{0,60}}?(?:[,;]? (?:and|but)|[,;]| \u2013| -)(?: I)? "
-    rf"{_ALSO}"
+    rf"(?P<value>{TITLE}+|{NAME})[^.!?]{{0,60}}?(?:[,;]? (?:and|but)|[,;]| \u2013| -)(?: I)? "
+    rf"{_ADV}"
 )
-_IT = r"(?:it|that (?:movie|film|book|novel|song|album|show|series|place|one))\b(?! when| if| that)"
+_THING = (
+    r"(?:it|that (?:movie|film|book|novel|song|album|show|series|place|one))\b(?! when| if| that)"
+)
 _WHILE = r"(?![^.!?;]*\bany ?more\b)"
-_USED = rf"\bI(?:['\u2019]ve)? {_ALSO}used to {_ALSO}"
+_HABIT = rf"\bI(?:['\u2019]ve)? {_ADV}used to {_ADV}"
 
 TASTE_RULES: Final = (
     row("likes", rf"{RELATIVE}{SURE}(?:likes|loves|enjoys) (?P<value>{ITEMS})", is_list=True),
     row("dislikes", rf"{RELATIVE}{SURE}(?:hates|dislikes) (?P<value>{ITEMS})", is_list=True),
     # what is liked
-    row("likes", rf"(?<!what )(?<!as )\bI {SURE}{_LIKE} {_OF}(?P<value>{ITEMS}){_WHILE}",
+    row("likes", rf"(?<!what )(?<!as )\bI {SURE}{_LIKE} {_GERUND}(?P<value>{ITEMS}){_WHILE}",
         is_list=True),
-    row("likes", rf"{HAVE} {_ALSO}{_LIKED} (?P<value>{ITEMS}){_WHILE}", is_list=True),
-    row("likes", rf"{HAVE} {_ALSO}(?:come|came|grown|grew|started|begun|began|learned|learnt) to "
-        rf"{_ALSO}{_LIKE} (?P<value>{ITEMS})", is_list=True),
-    row("likes", rf"{HAVE} {_ALSO}(?:been )?(?:getting|gotten|got) {_ALSO}(?:more )?into "
+    row("likes", rf"{HAVE} {_ADV}{_LOVED} (?P<value>{ITEMS}){_WHILE}", is_list=True),
+    row("likes", rf"{HAVE} {_ADV}(?:come|came|grown|grew|started|begun|began|learned|learnt) to "
+        rf"{_ADV}{_LIKE} (?P<value>{ITEMS})", is_list=True),
+    row("likes", rf"{HAVE} {_ADV}(?:been )?(?:getting|gotten|got) {_ADV}(?:more )?into "
         rf"(?P<value>{ITEMS})", is_list=True),
-    row("likes", rf"(?:{I_AM}|{HAVE} {_ALSO}been) {_ALSO}(?:finding myself )?{_ALSO}(?:much )?"
+    row("likes", rf"(?:{I_AM}|{HAVE} {_ADV}been) {_ADV}(?:finding myself )?{_ADV}(?:much )?"
         rf"(?:more )?(?:into|enjoying|loving|obsessed with|drawn to) (?P<value>{ITEMS}){_WHILE}",
         is_list=True),
-    row("likes", rf"(?:{I_AM}|{HAVE} {_ALSO}been) {_ALSO}all about (?P<value>{ITEMS}){_WHILE}",
+    row("likes", rf"(?:{I_AM}|{HAVE} {_ADV}been) {_ADV}all about (?P<value>{ITEMS}){_WHILE}",
         is_list=True),
-    row("likes", rf"{_TASTED}(?:{_LIKED}|{_LIKE}) {_IT}"),
-    row("likes", rf"{I_AM} {_ALSO}{_FAN} (?P<value>{ITEMS}){_WHILE}", is_list=True),
+    row("likes", rf"{_VERBS}(?:{_LOVED}|{_LIKE}) {_THING}"),
+    row("likes", rf"{I_AM} {_ADV}{_FAN} (?P<value>{ITEMS}){_WHILE}", is_list=True),
     row("likes", r"\bI (?:really |usually |generally |always |much |now )*prefer "
         r"(?![\w -]{0,30}\b(?:answers|replies|responses|explanations|code|examples|summaries)\b)"
         rf"(?P<value>{ITEM})"
@@ -62,29 +64,29 @@ TASTE_RULES: Final = (
     row("likes", rf"(?P<value>{NAME}) (?:is|are) (?:definitely |still |now )?(?:my|one of my) "
         rf"{_FAVOURITE}"),
     # what is not
-    row("dislikes", rf"\bI {_ALSO}(?:tend to )?{_HATE} (?P<value>{ITEMS})", is_list=True),
-    row("dislikes", rf"{HAVE} {_ALSO}(?:hated|disliked|detested) (?P<value>{ITEMS})",
+    row("dislikes", rf"\bI {_ADV}(?:tend to )?{_HATE} (?P<value>{ITEMS})", is_list=True),
+    row("dislikes", rf"{HAVE} {_ADV}(?:hated|disliked|detested) (?P<value>{ITEMS})",
         is_list=True),
-    row("dislikes", rf"{_TASTED}(?:{DO_NOT} {_ALSO}(?:like|enjoy)|hated|disliked|detested) {_IT}"),
-    row("dislikes", rf"\bI {_ALSO}{DO_NOT} {SURE}(?:{_LIKE}|care for) (?P<value>{ITEMS}){_WHILE}",
+    row("dislikes", rf"{_VERBS}(?:{DO_NOT} {_ADV}(?:like|enjoy)|hated|disliked|detested) {_THING}"),
+    row("dislikes", rf"\bI {_ADV}{DO_NOT} {SURE}(?:{_LIKE}|care for) (?P<value>{ITEMS}){_WHILE}",
         is_list=True),
-    row("dislikes", rf"\bI {_ALSO}(?:can['\u2019]t|cannot|could not|couldn['\u2019]t) {_ALSO}"
+    row("dislikes", rf"\bI {_ADV}(?:can['\u2019]t|cannot|could not|couldn['\u2019]t) {_ADV}"
         rf"(?:get|seem to get) into (?P<value>{ITEMS})", is_list=True),
-    row("dislikes", rf"{I_AM} {_ALSO}not (?:really |exactly |that |particularly |at all )?"
+    row("dislikes", rf"{I_AM} {_ADV}not (?:really |exactly |that |particularly |at all )?"
         rf"(?:{_FAN}|(?:that )?into) (?P<value>{ITEMS}){_WHILE}", is_list=True),
-    row("dislikes", rf"^(?P<value>{ITEM}) {_ALSO}(?:isn|aren|is not|are not)(?:['\u2019]t)? "
-        rf"{_ALSO}(?:for me|my (?:thing|cup of tea))\b"),
+    row("dislikes", rf"^(?P<value>{ITEM}) {_ADV}(?:isn|aren|is not|are not)(?:['\u2019]t)? "
+        rf"{_ADV}(?:for me|my (?:thing|cup of tea))\b"),
     # what is over
-    row("likes", rf"{_USED}(?:{_LIKE}|prefer|(?:be )?(?:{_ALSO}|more )(?:into|about|obsessed with)|"
-        rf"be {_ALSO}{_FAN}) (?:more )?{_OF}(?P<value>{ITEMS})", "deny", is_list=True),
-    row("dislikes", rf"{_USED}(?:{_HATE}|not {_ALSO}(?:{_LIKE}|be {_ALSO}(?:{_FAN}|into))|"
+    row("likes", rf"{_HABIT}(?:{_LIKE}|prefer|(?:be )?(?:{_ADV}|more )(?:into|about|obsessed with)|"
+        rf"be {_ADV}{_FAN}) (?:more )?{_GERUND}(?P<value>{ITEMS})", "deny", is_list=True),
+    row("dislikes", rf"{_HABIT}(?:{_HATE}|not {_ADV}(?:{_LIKE}|be {_ADV}(?:{_FAN}|into))|"
         rf"never {_LIKE}) (?P<value>{ITEMS})", "deny", is_list=True),
     row("likes", rf"\bI no longer {_LIKE} (?P<value>{ITEMS})", "deny", is_list=True),
-    row("likes", rf"\bI {_ALSO}{DO_NOT} {SURE}{_LIKE} (?P<value>{ITEMS}) (?:that much |as much )?"
+    row("likes", rf"\bI {_ADV}{DO_NOT} {SURE}{_LIKE} (?P<value>{ITEMS}) (?:that much |as much )?"
         r"any ?more\b", "deny", is_list=True),
-    row("likes", rf"{I_AM} {_ALSO}(?:not|no longer) (?:really |that |so )?(?:{_FAN}|into) "
+    row("likes", rf"{I_AM} {_ADV}(?:not|no longer) (?:really |that |so )?(?:{_FAN}|into) "
         rf"(?P<value>{ITEMS}) any ?more\b", "deny", is_list=True),
-    row("likes", rf"{HAVE} {LATELY}{_ALSO}(?:gone|went) off (?P<value>{ITEMS})", "deny",
+    row("likes", rf"{HAVE} {RECENT}{_ADV}(?:gone|went) off (?P<value>{ITEMS})", "deny",
         is_list=True),
     row("dislikes", rf"\bI no longer {_HATE} (?P<value>{ITEMS})", "deny", is_list=True),
 )  # fmt: skip
@@ -126,11 +128,11 @@ _FILLERS: Final = content_terms(
 """Words that name no thing of their own: "movies" alone takes no single taste back."""
 
 
-def is_meant(denied: str, known: str) -> bool:
+def is_meant(denial: str, known: str) -> bool:
     """Whether a denial means a known value: one says all the words of the other.
 
     >>> is_meant("westerns", "old western movies"), is_meant("jazz", "techno")
     (True, False)
     """
-    words, others = content_terms(denied) - _FILLERS, content_terms(known) - _FILLERS
-    return bool(words and others) and (words <= others or others <= words)
+    words, known_words = content_terms(denial) - _FILLERS, content_terms(known) - _FILLERS
+    return bool(words and known_words) and (words <= known_words or known_words <= words)

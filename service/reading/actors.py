@@ -51,16 +51,16 @@ class ActorReader(Caller):
 
         # A retraction has no row of its own: what it took back stands in its receipt.
         rowless = sorted(set(object_ids) - {version.row.claim.object_id for version in rows})
-        retracted: dict[str, tuple[str, ...]] = {}
+        retracted_ids: dict[str, tuple[str, ...]] = {}
         for receipt in reader.receipts(rowless):
-            retracted[receipt.object_id] = _superseded(receipt.body)
+            retracted_ids[receipt.object_id] = _superseded(receipt.body)
 
-        lost_ids = sorted(set(chain.from_iterable(retracted.values())))
-        lost = self._visible_by_object(reader, self._rows_of(reader, lost_ids))
-        for object_id, superseded in retracted.items():
+        lost_ids = sorted(set(chain.from_iterable(retracted_ids.values())))
+        lost_rows = self._visible_by_object(reader, self._rows_of(reader, lost_ids))
+        for object_id, superseded in retracted_ids.items():
             for lost_id in superseded:
-                if lost_id in lost:
-                    by_object.setdefault(object_id, lost[lost_id])
+                if lost_id in lost_rows:
+                    by_object.setdefault(object_id, lost_rows[lost_id])
 
         return by_object
 

@@ -146,13 +146,15 @@ def visible_names(
 
 def _confirmations(edges: Sequence[Edge]) -> dict[str, int]:
     """When each object was last confirmed, or itself repeated what was already shown."""
-    confirmed: dict[str, int] = {}
+    confirmation_times: dict[str, int] = {}
     for edge in edges:
         if edge.kind is EdgeKind.CONFIRMS:
             for object_id in (edge.src, edge.dst):
-                confirmed[object_id] = max(edge.tx, confirmed.get(object_id, edge.tx))
+                confirmation_times[object_id] = max(
+                    edge.tx, confirmation_times.get(object_id, edge.tx)
+                )
 
-    return confirmed
+    return confirmation_times
 
 
 def _visible_winners(

@@ -56,7 +56,7 @@ class TransactionLog(ActorReader):
             else:
                 events = self._events_about(reader, entity, (after_us, until_us), max(0, limit))
 
-            return self._told(reader, events)
+            return self._entries(reader, events)
 
     def _events_about(
         self, reader: Reader, entity: EntityLike, span: tuple[int, int], limit: int
@@ -76,13 +76,13 @@ class TransactionLog(ActorReader):
             if version.visible:
                 stamps |= {version.row.tx_start, version.row.tx_end}
 
-        within = sorted(stamp for stamp in stamps if span[0] < stamp <= span[1])
-        events = reader.events_at(within)
-        own = [event for event in events if self._reads_all or event.actor == self._actor]
+        stamps_within = sorted(stamp for stamp in stamps if span[0] < stamp <= span[1])
+        events = reader.events_at(stamps_within)
+        own_events = [event for event in events if self._reads_all or event.actor == self._actor]
 
-        return tuple(reversed(own[-limit:]))
+        return tuple(reversed(own_events[-limit:]))
 
-    def _told(self, reader: Reader, events: Sequence[TxEvent]) -> tuple[LogEntry, ...]:
+    def _entries(self, reader: Reader, events: Sequence[TxEvent]) -> tuple[LogEntry, ...]:
         visible = self._visible_rows_by_object(reader, events)
         names = self._entity_names(reader, events, visible)
 

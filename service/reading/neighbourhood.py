@@ -37,7 +37,7 @@ def walk(
     """Return the neighbourhood of entities, at most `limit` facts an entity."""
     ground = _Ground(reader, sight, point.tx_us)
     ground.explore(roots)
-    visited = dict.fromkeys(roots)
+    visited_ids = dict.fromkeys(roots)
     frontier, withheld, cut = list(roots), 0, False
     facts: dict[int, Version] = {}
     edges: dict[tuple[str, str, str], None] = {}
@@ -56,13 +56,13 @@ def walk(
         ground.explore(ends)
         edges.update(dict.fromkeys(_edges(versions, ground.roots)))
         roots_ahead = dict.fromkeys(ground.roots[end] for end in ends)
-        frontier = [root for root in roots_ahead if root not in visited]
-        visited.update(dict.fromkeys(frontier))
+        frontier = [root for root in roots_ahead if root not in visited_ids]
+        visited_ids.update(dict.fromkeys(frontier))
 
     visible_facts = tuple(facts.values())
 
     return Neighbourhood(
-        entities=tuple(ground.views[root] for root in visited if root in ground.views),
+        entities=tuple(ground.views[root] for root in visited_ids if root in ground.views),
         facts=tuple(map(shaper(visible_facts), visible_facts)),
         edges=tuple(edges),
         truncated=cut,

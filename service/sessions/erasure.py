@@ -101,19 +101,19 @@ def erase_repeats(
 
     claims: list[str] = []
     places: list[SessionPlace] = []
-    emptied: set[tuple[str, int]] = set()
+    empty_texts: set[tuple[str, int]] = set()
     doubtful: set[str] = set()
     with backend.store.reading(principal.tenant) as reader:
         for record in _records(reader):
             # A model may say the same in other words, so a summary goes with what it was made of.
-            if any((record.session, seq) in emptied for seq in _summary_sources(record)):
+            if any((record.session, seq) in empty_texts for seq in _summary_sources(record)):
                 places += [SessionPlace(record.session, record.seq, 0)]
                 continue
             for part, text in enumerate(record.texts):
                 words = text.text or ""
                 if any(pattern.search(words) for pattern in patterns.selective):
                     places.append(SessionPlace(record.session, record.seq, part))
-                    emptied.add((record.session, record.seq))
+                    empty_texts.add((record.session, record.seq))
                     claims += _checkpoint_claims(record)
                 elif any(pattern.search(words) for pattern in patterns.common):
                     doubtful.add(record.session)

@@ -174,8 +174,8 @@ class Rehearsals(Caller):
             change = SlotChange(
                 slot=slot,
                 scope=scope_id,
-                before=_shown(earlier, texts),
-                after=_shown(later, texts),
+                before=_review_beliefs(earlier, texts),
+                after=_review_beliefs(later, texts),
             )
             changes.append(change)
         return tuple(changes)
@@ -227,7 +227,7 @@ def _object_ids(pieces: PiecesOfRecords) -> frozenset[str]:
     return frozenset(piece.object_id for _, members in pieces for piece in members)
 
 
-def _shown(pieces: Iterable[_Piece], texts: Mapping[str, str]) -> tuple[ReviewBelief, ...]:
+def _review_beliefs(pieces: Iterable[_Piece], texts: Mapping[str, str]) -> tuple[ReviewBelief, ...]:
     """The pieces that the caller may see, in order of time."""
     beliefs: list[ReviewBelief] = []
     for piece in sorted(pieces, key=lambda piece: (piece.interval.start_us, piece.object_id)):

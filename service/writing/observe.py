@@ -206,7 +206,7 @@ class Observer(Caller):
 
     def _extraction(self, observation: Observation) -> Extraction:
         """The claims of a text that somebody said; a text of nobody makes none."""
-        at = self._utterance_time(observation.at)
+        said_at = self._utterance_time(observation.at)
         speaker = observation.speaker
         if speaker is None:
             return Extraction(claims=(), extractor="rules")
@@ -220,7 +220,7 @@ class Observer(Caller):
 
         scheme = observation.source_origin.partition("://")[0]
         context = ExtractionContext(
-            at=at,
+            at=said_at,
             speaker=_name_of(speaker),
             slots=words.slots,
             vocabulary_version=words.version,
@@ -247,10 +247,10 @@ class Observer(Caller):
             names = names_by_id(reader, known, view.principal.sight(), reader.clock().last_us)
 
         values = [names.get(value, value) for value in known]
-        meant = [value for value in values if is_meant(str(claim.value), value)]
-        if not meant:
+        meant_values = [value for value in values if is_meant(str(claim.value), value)]
+        if not meant_values:
             return [] if claim.if_known else [claim]
-        return [replace(claim, value=value) for value in meant]
+        return [replace(claim, value=value) for value in meant_values]
 
     def _passage(self, observation: Observation, scope: Scope) -> Write:
         speaker = observation.speaker if isinstance(observation.speaker, str) else "the speaker"

@@ -315,9 +315,9 @@ class _DraftBuilder:
     def _scope(self, layer: StateLayer, object_type: ObjectType) -> Scope:
         scope = scope_of(self.write.scope)
         if scope is None and self.references.sources:
-            least = derived_scope(self.references.sources)
-            if least != TENANT_SCOPE:
-                return least
+            least_scope = derived_scope(self.references.sources)
+            if least_scope != TENANT_SCOPE:
+                return least_scope
         return write_scope(
             self.context.principal, layer, stated_scope=scope, object_type=object_type
         )

@@ -96,10 +96,10 @@ def derived_scope(sources: Sequence[Assertion]) -> Scope:
     return Scope(**ids)
 
 
-def holds(scope: Scope, other: Scope) -> bool:
+def holds(scope: Scope, outer: Scope) -> bool:
     """Whether a scope has every id of another, and so is no wider than it."""
     for field in fields(Scope):
-        value = getattr(other, field.name)
+        value = getattr(outer, field.name)
         if value is not None and getattr(scope, field.name) != value:
             return False
     return True

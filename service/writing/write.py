@@ -88,7 +88,7 @@ class Writer(Caller):
     ) -> tuple[Receipt, ...]:
         """Return the receipts of drafts that share one transaction and one stamp."""
         submission = Submission(
-            drafts=tuple(map(self._signed, drafts)),
+            drafts=tuple(map(self._with_signature, drafts)),
             scopes=visible_scopes(self.principal) | {d.details.scope.scope_id for d in drafts},
             actor=self._actor,
             stated_tx=stated_tx,
@@ -134,13 +134,13 @@ class Writer(Caller):
         by_id = {raw: names.get(root, ()) for raw, root in roots.items()}
         return tuple(with_names(receipt, by_id) for receipt in receipts)
 
-    def _signed(self, draft: Draft) -> Draft:
+    def _with_signature(self, draft: Draft) -> Draft:
         """A draft whose tool the store vouches for, where its writer may offer tools.
 
         What a detector suspects is never signed, whoever wrote it.
         """
-        details, suspected = draft.details, draft.quarantine or INJECTION in draft.warnings
-        if details.object_type is not ObjectType.TOOL_SCHEMA or suspected:
+        details, is_suspect = draft.details, draft.quarantine or INJECTION in draft.warnings
+        if details.object_type is not ObjectType.TOOL_SCHEMA or is_suspect:
             return draft
         if not may_offer_tools(details):
             return draft

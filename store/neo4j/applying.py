@@ -317,8 +317,8 @@ def _write_queue(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
         row |= {"n": counters.number(), "object_id": change.object_id}
         changes.append(row | {"tx": change.tx, "actor": change.actor})
 
-    changed = _put(calls, cypher.PUT_PERMISSIONS, changes)
-    _require(changed == len(changes), "permissions of an unknown object")
+    row_count = _put(calls, cypher.PUT_PERMISSIONS, changes)
+    _require(row_count == len(changes), "permissions of an unknown object")
 
     tombstones = map(to_plain, batch.tombstones)
     _put(calls, cypher.PUT_TOMBSTONES, tombstones, seq=counters.clock.seq)

@@ -89,16 +89,16 @@ def put_snapshot(calls: Writes, session: str, body: str) -> None:
     last = head(calls, session)
     if last.seq == 0:
         raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
-    sealed = snapshot_seal(key, last.digest, body)
-    calls.rows(cypher.PUT_SNAPSHOT, session=session, seq=last.seq, seal=sealed, body=body)
+    snapshot_mac = snapshot_seal(key, last.digest, body)
+    calls.rows(cypher.PUT_SNAPSHOT, session=session, seq=last.seq, seal=snapshot_mac, body=body)
     calls.rows(cypher.DROP_SNAPSHOTS, session=session, keep=SNAPSHOTS_KEPT)
 
 
 def snapshot(calls: Reads, session: str, key: bytes) -> SessionSnapshot | None:
     """The newest snapshot of a session whose seal holds."""
     for row in calls.rows(cypher.SNAPSHOTS, session=session):
-        sealed = snapshot_seal(key, bytes(row["digest"]), row["body"])
-        if hmac.compare_digest(bytes(row["seal"]), sealed):
+        snapshot_mac = snapshot_seal(key, bytes(row["digest"]), row["body"])
+        if hmac.compare_digest(bytes(row["seal"]), snapshot_mac):
             return SessionSnapshot(row["seq"], row["body"])
     return None
 

@@ -245,7 +245,7 @@ def _merge_after_all(decision: _Decision, policy: ResolutionPolicy) -> ActionRec
         mandate=decision.change.mandate,
         policy=policy,
         judged_by=decision.powers.judged_by,
-        overruled=(decision.action.object_id,),
+        judgement_ids=(decision.action.object_id,),
         base_change=decision.change,
     )
     if isinstance(merge_receipt, Conflict):

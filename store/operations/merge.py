@@ -76,10 +76,10 @@ def merge_at(
     mandate: Mandate,
     policy: ResolutionPolicy,
     judged_by: JudgedBy,
-    overruled: Sequence[str] = (),
+    judgement_ids: Sequence[str] = (),
     base_change: OperationChange | None = None,
 ) -> MergeReceipt | Conflict:
-    """Merge under counters that are locked already; `overruled` judgements no longer stand."""
+    """Merge under counters that are locked already; `judgement_ids` judgements no longer stand."""
     known = tx.entities((a, b), tx_us=clock.last_us)
     left, right = _root(known, a), _root(known, b)
     if left == right:
@@ -96,7 +96,7 @@ def merge_at(
         )
 
     judgements = non_matches_between(known.judgements, *sides)
-    standing = [row for row in judgements if row.judgement_id not in overruled]
+    standing = [row for row in judgements if row.judgement_id not in judgement_ids]
     obstacle = blocking(standing, judged_by)
     if obstacle:
         return _refuse(tx, begin(clock, mandate, "merge_refused"), obstacle, left, right)

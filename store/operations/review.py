@@ -140,7 +140,7 @@ def _accept(
         mandate=change.mandate,
         policy=policy,
         judged_by=JudgedBy.HUMAN,
-        overruled=[row.judgement_id for row in _judgements(tx, case)],
+        judgement_ids=[row.judgement_id for row in _judgements(tx, case)],
         base_change=change,
     )
     if isinstance(receipt, Conflict):

@@ -99,13 +99,13 @@ def with_names(receipt: Receipt, names: Mapping[str, Collection[str]]) -> Receip
 
 def without_candidates(body: str, entity_ids: Collection[str]) -> str:
     """The stored text of any receipt without those candidates: their names go, the answer stays."""
-    return canonical_json(_pruned(json.loads(body), frozenset(entity_ids)))
+    return canonical_json(_without_entities(json.loads(body), frozenset(entity_ids)))
 
 
-def _pruned(value: Any, entity_ids: frozenset[str]) -> Any:
+def _without_entities(value: Any, entity_ids: frozenset[str]) -> Any:
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
-        return {key: _pruned(member, entity_ids) for key, member in members.items()}
+        return {key: _without_entities(member, entity_ids) for key, member in members.items()}
     if not isinstance(value, list):
         return value
 
@@ -115,7 +115,7 @@ def _pruned(value: Any, entity_ids: frozenset[str]) -> Any:
         # A candidate is told by its features: what else names an entity by id says no name.
         is_candidate = isinstance(item, dict) and "features" in item
         if not (is_candidate and item["entity"] in entity_ids):
-            items.append(_pruned(item, entity_ids))
+            items.append(_without_entities(item, entity_ids))
     return items
 
 

@@ -88,10 +88,10 @@ def to16(vector: Sequence[float], *, dimensions: int | None = None) -> tuple[int
 
     # scaled by a power of two first, which changes no bit but keeps the squares in range
     _, power = math.frexp(largest)
-    scaled = [math.ldexp(x, -power) for x in vector]
-    length = math.sqrt(math.fsum(x * x for x in scaled))
+    components = [math.ldexp(x, -power) for x in vector]
+    length = math.sqrt(math.fsum(x * x for x in components))
 
-    return tuple(round(SCALE * x / length) for x in scaled)
+    return tuple(round(SCALE * x / length) for x in components)
 
 
 def quantise(vector: Sequence[float], *, dimensions: int | None = None) -> bytes:

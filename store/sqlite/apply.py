@@ -437,9 +437,9 @@ def empty(
         _run_each(db, register.EMPTY_NAMINGS, unnamed_ids)
         naming = db.execute(register.NAMING_RECEIPTS, (codec.list_json(unnamed_ids),)).fetchall()
         for number, body in naming:
-            shortened = without_candidates(body, unnamed_ids)
-            if shortened != body:
-                db.execute(register.SHORTEN_RECEIPT, (shortened, number))
+            short_body = without_candidates(body, unnamed_ids)
+            if short_body != body:
+                db.execute(register.SHORTEN_RECEIPT, (short_body, number))
 
     for statement in (*register.EMPTY_NORMS, *register.COMPACT_TEXT):
         db.execute(statement)

@@ -243,13 +243,13 @@ FROM claim WHERE object_id = ?"""
 CLOSE_VERSION: Final = f"UPDATE version SET tx_end = ? WHERE vid = ? AND tx_end = {_OPEN}"
 CLAIMS_OF_VIDS: Final = """
 SELECT DISTINCT v.claim_id FROM json_each(?) j CROSS JOIN version v ON v.vid = j.value"""
-_CHANGED: Final = "json_each(?) j CROSS JOIN version r ON r.vid = j.value "
+_CHANGED_ROWS: Final = "json_each(?) j CROSS JOIN version r ON r.vid = j.value "
 _HAS_HEAD: Final = f"""EXISTS (SELECT 1 FROM version v INDEXED BY version_by_claim
     WHERE v.claim_id = r.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
 _NOT_LIVE: Final = f"""
-SELECT l.claim_id FROM {_CHANGED}CROSS JOIN live l ON l.claim_id = r.claim_id
+SELECT l.claim_id FROM {_CHANGED_ROWS}CROSS JOIN live l ON l.claim_id = r.claim_id
 WHERE NOT {_HAS_HEAD}"""
-_NEW_LIVE: Final = f"""FROM {_CHANGED}CROSS JOIN content d ON d.claim_id = r.claim_id
+_NEW_LIVE: Final = f"""FROM {_CHANGED_ROWS}CROSS JOIN content d ON d.claim_id = r.claim_id
 WHERE d.terms <> '' AND d.claim_id NOT IN (SELECT claim_id FROM live) AND {_HAS_HEAD}"""
 LEAVE_TEXT_LIVE: Final = f"DELETE FROM text_live WHERE rowid IN ({_NOT_LIVE})"
 LEAVE_LIVE: Final = f"DELETE FROM live WHERE claim_id IN ({_NOT_LIVE})"

@@ -213,7 +213,7 @@ BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
 """
 
 
-def _unless(table: str, allowed: str, columns: str) -> str:
+def _unless(table: str, condition: str, columns: str) -> str:
     """Return the triggers of a table whose rows see one kind of change and no removal."""
     names = columns.split()
     new = ", ".join(f"NEW.{name}" for name in names)
@@ -222,7 +222,7 @@ def _unless(table: str, allowed: str, columns: str) -> str:
 CREATE TRIGGER {table}_keep BEFORE DELETE ON {table}
 BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
 CREATE TRIGGER {table}_change BEFORE UPDATE ON {table}
-WHEN NOT (({allowed}) AND ({new}) IS ({old}))
+WHEN NOT (({condition}) AND ({new}) IS ({old}))
 BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
 """
 

@@ -131,7 +131,7 @@ class CacheHitStatus(StrEnum):
 
 
 class ValidationStatus(StrEnum):
-    """The result of the checks on an envelope."""
+    """The result of the checks on an envelope; quality beyond a mandatory target is a warning."""
 
     CLEAN = "CLEAN"
     WARNINGS = "WARNINGS"

@@ -155,6 +155,9 @@ QUALITY_METRICS: Final = (
 )
 """The metrics of an envelope for which a policy has targets."""
 
+ISOLATIONS: Final = ("none", "boundary", "typed_slot", "datamark", "base64")
+"""Ways of setting untrusted text apart, weakest first."""
+
 _WORDS: Final = {
     "activation": ("broad", "strict"),
     "personal": ("mask", "omit"),
@@ -386,6 +389,16 @@ class CompilePolicy:
         ("injection_surface", 0.10),
     )
     """Values of quality metrics above which it alerts; 1 for one that is not named."""
+    isolation_strengths: tuple[tuple[str, float], ...] = (
+        ("none", 0.0),
+        ("boundary", 0.50),
+        ("typed_slot", 0.80),
+        ("datamark", 0.95),
+        ("base64", 0.98),
+    )
+    """How well each way of setting untrusted text apart keeps it from being obeyed, 0 to 1: of
+    the order that Hines et al. measured on models (arXiv 2403.14720). With these an envelope
+    alerts as soon as more than half of it is untrusted text in data blocks."""
     structured_accuracy: str = "high"
     """How surely a table's form must be read: `high` (JSON), `moderate` (CSV and Markdown too), or
     `model_dependent` (the compact form too, which only some models were trained to read)."""
@@ -417,6 +430,13 @@ class CompilePolicy:
             raise InvalidInput(
                 f"a quality target is 0 to 1 and of one of {', '.join(QUALITY_METRICS)}, which "
                 f"this is not: {', '.join(wrong)}",
+                code="bad_policy",
+            )
+
+        strengths = dict(self.isolation_strengths)
+        if set(strengths) != set(ISOLATIONS) or not all(0 <= s <= 1 for s in strengths.values()):
+            raise InvalidInput(
+                f"isolation_strengths gives each of {', '.join(ISOLATIONS)} a number of 0 to 1",
                 code="bad_policy",
             )
 

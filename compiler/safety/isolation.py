@@ -1,12 +1,14 @@
 """Isolation: how strongly untrusted text is set apart, and what surface for injection is left.
 
-The strengths are policy values, not measurements: they order the options and give the surface V
-of source 000, section 6.9.4 (C-170). V compares two compiles under one policy; it is no
-probability. `encode` gives the text of the two costly options. Their tokens differ from the
+The strengths are those of `policy.compile.isolation_strengths`: they order the options and give
+the surface V of source 000, section 6.9.4 (C-170). V compares two compiles under one policy; it
+is no probability. `encode` gives the text of the two costly options. Their tokens differ from the
 plain text's, so the caller encodes before it counts.
 
->>> injection_surface([(300, Isolation.TYPED_SLOT), (100, Isolation.BOUNDARY)], total_tokens=1000)
-0.07
+>>> strengths = {Isolation.TYPED_SLOT: 800, Isolation.BOUNDARY: 500}
+>>> parts = [(300, Isolation.TYPED_SLOT), (100, Isolation.BOUNDARY)]
+>>> injection_surface(parts, total_tokens=1000, strengths=strengths)
+0.11
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from itertools import count
-from types import MappingProxyType
 from typing import Final
 
 from ...schema.errors import InvalidInput
@@ -38,17 +39,6 @@ class Isolation(StrEnum):
     """A data block in base64: the strongest; 3.7 times the tokens of prose (`bench_contain`)."""
 
 
-STRENGTH_PER_MILLE: Final[Mapping[Isolation, int]] = MappingProxyType(
-    {
-        Isolation.NONE: 0,
-        Isolation.BOUNDARY: 600,
-        Isolation.TYPED_SLOT: 900,
-        Isolation.DATAMARK: 950,
-        Isolation.BASE64: 980,
-    }
-)
-"""Default isolation strengths in thousandths; integers, so that V is the same on any machine."""
-
 _MARK_NOTICE: Final = "words are joined by "
 _BASE64: Final = "base64 of UTF-8 text:\n"
 _FIRST_MARK: Final = 0x5E
@@ -58,11 +48,12 @@ def injection_surface(
     untrusted_tokens: Iterable[tuple[int, Isolation]],
     *,
     total_tokens: int,
-    strengths: Mapping[Isolation, int] = STRENGTH_PER_MILLE,
+    strengths: Mapping[Isolation, int],
 ) -> float:
     """Return V: the sum over untrusted blocks of token share x (1 - strength), in 0..1.
 
-    `untrusted` are (tokens, isolation) pairs; rounded to 6 digits; an empty envelope has 0.
+    `untrusted_tokens` are (tokens, isolation) pairs, `strengths` are in thousandths, so that V is
+    the same on any machine. Rounded to 6 digits; an empty envelope has 0.
     """
     exposure = sum(tokens * (1000 - strengths[isolation]) for tokens, isolation in untrusted_tokens)
     return round(exposure / (1000 * total_tokens), 6) if total_tokens else 0.0

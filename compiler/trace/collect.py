@@ -1,4 +1,4 @@
-"""Tracing: the verdicts of ten stages collected into the trace.
+"""Tracing: the verdicts of ten stages account into the trace.
 
 An object that stands in the text under one row may have lost with another; the trace lists an
 object as compiled once, and as omitted by its first verdict. Whatever the gate withheld is
@@ -38,7 +38,7 @@ from ..render.cache_plan import RenderPlan, expected_cached_tokens
 from ..request.request import Media
 from ..tokens.window import elastic_tokens
 from .lint import LintFinding, lint
-from .metrics import core_metrics, cost_of, grade
+from .metrics import Quality, core_metrics, cost_of, grade, quality
 from .provenance import provenance
 from .trace import (
     CompiledObject,
@@ -69,7 +69,7 @@ class Findings:
 
 
 def findings(passes: Passes, context: CompileContext) -> Findings:
-    """Return what an envelope and its trace say alike, collected once."""
+    """Return what an envelope and its trace say alike, account once."""
     compiled_ids = tuple(piece.object_id for piece in passes.pieces if piece.candidate is not None)
     section_of: dict[str, str] = {}
     for piece in passes.contained.pieces:
@@ -207,6 +207,7 @@ def trace_of(
     """Return the trace of an envelope."""
     request, principal = context.request, context.principal
     metrics = core_metrics(passes, context, account.verdicts)
+    report = quality(passes, context)
     doubts = lint(passes.pieces, extraction="data_extraction" in context.task_types)
     request_id = hashlib.sha256(context.request_json.encode("utf-8", "backslashreplace"))
     refusals = passes.gated.refusals if may_audit(principal) else ()
@@ -242,7 +243,8 @@ def trace_of(
         conversions=account.changes,
         gaps=account.gaps,
         metrics=metrics,
-        validation_status=_status(account, doubts, context),
+        alerts=report.alerts,
+        validation_status=_status(account, doubts, report, context),
         lint=doubts,
         variation=context.variation.choices,
         key_epoch=context.epoch,
@@ -251,14 +253,17 @@ def trace_of(
 
 
 def _status(
-    account: Findings, doubts: tuple[LintFinding, ...], context: CompileContext
+    account: Findings,
+    doubts: tuple[LintFinding, ...],
+    report: Quality,
+    context: CompileContext,
 ) -> ValidationStatus:
     if doubts and context.rules.safety_critical:
         return ValidationStatus.FAILED
 
     over = any(use.tokens > (use.allocated or use.tokens) for use in account.sections)
     has_quarantines = any(verdict.quarantines for verdict in account.verdicts)
-    has_warnings = bool(account.gaps or doubts) or over or has_quarantines
+    has_warnings = bool(account.gaps or doubts or report.failed) or over or has_quarantines
     return ValidationStatus.WARNINGS if has_warnings else ValidationStatus.CLEAN
 
 

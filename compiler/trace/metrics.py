@@ -180,7 +180,7 @@ def quality(passes: Passes, context: CompileContext) -> Quality:
         "constraint_density": _share(instruction_tokens, total_tokens),
         "duplication_rate": _duplication(passes, context),
         "staleness_index": _stale(sizes, context),
-        "injection_surface": _surface(passes, sizes, total_tokens),
+        "injection_surface": _surface(passes, sizes, total_tokens, context.rules),
         "compression_fidelity": _fidelity(passes),
     }
     alerts: list[str] = []
@@ -241,14 +241,22 @@ def _stale(sizes: list[tuple[Piece, int]], context: CompileContext) -> float:
     return round(aged_tokens / total / FULL, 4) if total else 0.0
 
 
-def _surface(passes: Passes, sizes: list[tuple[Piece, int]], total_tokens: int) -> float:
+def _surface(
+    passes: Passes, sizes: list[tuple[Piece, int]], total_tokens: int, rules: CompilePolicy
+) -> float:
     ways = dict(passes.contained.isolation)
     untrusted_sizes: list[tuple[int, Isolation]] = []
     for piece, size in sizes:
         if piece.level >= 4:
             untrusted_sizes.append((size, ways.get(piece.object_id, Isolation.TYPED_SLOT)))
 
-    return round(injection_surface(untrusted_sizes, total_tokens=max(total_tokens, 1)), 4)
+    strengths = {
+        Isolation(way): round(THOUSAND * strength) for way, strength in rules.isolation_strengths
+    }
+    surface = injection_surface(
+        untrusted_sizes, total_tokens=max(total_tokens, 1), strengths=strengths
+    )
+    return round(surface, 4)
 
 
 def _fidelity(passes: Passes) -> float:

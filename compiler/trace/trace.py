@@ -110,6 +110,8 @@ class Trace:
     conversions: tuple[TextChange, ...]
     gaps: tuple[Gap, ...]
     metrics: Mapping[str, float]
+    alerts: tuple[str, ...]
+    """Quality metrics outside the targets of the policy; `envelope.quality` has their values."""
     validation_status: ValidationStatus
     key_epoch: int
     counter: str
@@ -160,6 +162,7 @@ class Trace:
             "gaps": list(map(_plain, self.gaps)),
             "lint": list(map(_plain, self.lint)),
             "variation": dict(self.variation),
+            "alerts": list(self.alerts),
             "validation_status": self.validation_status.value,
             "downstream_retries_triggered": self.downstream_retries_triggered,
             "observability_metrics": metrics,

@@ -3,14 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.safety.isolation import (
-    STRENGTH_PER_MILLE,
     Isolation,
     decode,
     encode,
     injection_surface,
 )
 from tenure.schema.errors import InvalidInput
+from tenure.schema.policy import DEFAULT, ISOLATIONS, CompilePolicy
 
+ISOLATION_SHARES = DEFAULT.compile.isolation_strengths
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
@@ -50,18 +51,34 @@ def test_text_that_was_not_encoded_is_refused(text: str, isolation: Isolation) -
     assert caught.value.code == "bad_envelope"
 
 
+STRENGTHS = {Isolation(way): round(1000 * share) for way, share in ISOLATION_SHARES}
+
+
 def test_the_surface_is_the_token_share_times_what_isolation_leaves() -> None:
     parts = [(200, Isolation.NONE), (200, Isolation.BOUNDARY), (100, Isolation.BASE64)]
-    assert injection_surface(parts, total_tokens=1000) == 0.282
-    assert injection_surface([], total_tokens=1000) == 0.0
-    assert injection_surface([], total_tokens=0) == 0.0
+    assert injection_surface(parts, total_tokens=1000, strengths=STRENGTHS) == 0.302
+    assert injection_surface([], total_tokens=1000, strengths=STRENGTHS) == 0.0
+    assert injection_surface([], total_tokens=0, strengths=STRENGTHS) == 0.0
 
 
 def test_the_surface_is_rounded_to_six_digits() -> None:
-    assert injection_surface([(1, Isolation.NONE)], total_tokens=3) == 0.333333
+    parts = [(1, Isolation.NONE)]
+    assert injection_surface(parts, total_tokens=3, strengths=STRENGTHS) == 0.333333
 
 
 def test_stronger_isolation_never_leaves_more_surface() -> None:
-    surfaces = [injection_surface([(10, each)], total_tokens=10) for each in Isolation]
+    surfaces = [
+        injection_surface([(10, way)], total_tokens=10, strengths=STRENGTHS) for way in Isolation
+    ]
     assert surfaces == sorted(surfaces, reverse=True)
-    assert list(STRENGTH_PER_MILLE.values()) == [0, 600, 900, 950, 980]
+    assert tuple(way.value for way in Isolation) == ISOLATIONS
+
+
+@pytest.mark.parametrize(
+    "strengths",
+    [(), (("none", 0.0),), (*ISOLATION_SHARES[:4], ("base64", 1.5)), (*ISOLATION_SHARES, ("x", 0))],
+)
+def test_a_policy_states_each_strength_as_a_share(strengths: tuple[tuple[str, float], ...]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        CompilePolicy(isolation_strengths=strengths)
+    assert caught.value.code == "bad_policy"

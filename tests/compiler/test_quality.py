@@ -13,6 +13,7 @@ from tenure.compiler.ir.snapshot import Neighbours
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.text.relevance import COSINE_FULL
 from tenure.compiler.trace.metrics import stands
+from tenure.schema.compile_terms import ValidationStatus
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import QUALITY_METRICS
 from tenure.store.port.store import Point
@@ -34,7 +35,25 @@ def test_untrusted_text_raises_the_injection_surface() -> None:
     bare = bench.compile(query="x").quality
     full = bench.compile(query="x", evidence=["alpha " * 400]).quality
     assert bare.metrics["injection_surface"] == 0.0
-    assert 0.05 < full.metrics["injection_surface"] <= 0.1
+    assert 0.1 < full.metrics["injection_surface"] <= 0.2
+
+
+def test_an_envelope_that_is_mostly_untrusted_text_alerts_by_default() -> None:
+    envelope = Bench().compile(query="x", evidence=["alpha " * 400])
+    assert envelope.quality.targets["injection_surface"].ceiling == 0.1
+    assert "injection_surface" in envelope.quality.alerts
+    assert envelope.trace.alerts == envelope.quality.alerts
+    assert envelope.trace.validation_status is ValidationStatus.WARNINGS
+
+    few = Bench().compile(query="x", evidence=["alpha"])
+    assert "injection_surface" not in few.quality.alerts
+
+
+def test_a_stronger_isolation_leaves_less_surface_and_no_alert() -> None:
+    marked = Bench().rules(datamark_kinds=("web",))
+    evidence = {"text": "alpha " * 400, "origin": "web://example.org/alpha"}
+    assert "injection_surface" in Bench().compile(query="x", evidence=[evidence]).quality.alerts
+    assert "injection_surface" not in marked.compile(query="x", evidence=[evidence]).quality.alerts
 
 
 def test_notes_about_something_else_alert_and_one_right_line_does_not() -> None:
@@ -59,9 +78,8 @@ def test_notes_about_something_else_alert_and_one_right_line_does_not() -> None:
 
 def test_the_policy_says_what_alerts() -> None:
     evidence = ["alpha " * 400]
-    default = Bench().compile(query="x", evidence=evidence).quality
-    assert "injection_surface" not in default.alerts
-    assert default.targets["injection_surface"].ceiling == 0.1
+    lenient = Bench().rules(quality_ceilings=(("injection_surface", 0.5),))
+    assert "injection_surface" not in lenient.compile(query="x", evidence=evidence).quality.alerts
     strict = Bench().rules(quality_ceilings=(("injection_surface", 0.02),))
     found = strict.compile(query="x", evidence=evidence)
     assert "injection_surface" in found.quality.alerts

@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ..schema.decay import Fading
@@ -68,14 +69,9 @@ _Score = Callable[[Signals], int]
 
 
 def _hybrid(signals: Signals) -> int:
-    parts = (
-        signals.recency,
-        signals.semantic,
-        signals.source,
-        signals.reuse,
-        1000 - signals.duplication,
-    )
-    return sum(weight * part for weight, part in zip(_WEIGHTS, parts, strict=True)) // 1000
+    recency, semantic, source, reuse, uniqueness = _WEIGHTS
+    total = recency * signals.recency + semantic * signals.semantic + source * signals.source
+    return (total + reuse * signals.reuse + uniqueness * (1000 - signals.duplication)) // 1000
 
 
 def _fifo(signals: Signals) -> int:
@@ -210,6 +206,7 @@ def _canonical(arguments: str) -> str:
     return json.dumps(json.loads(arguments), sort_keys=True)
 
 
+@lru_cache(maxsize=4_096)
 def _fading(age: int, half_life: float) -> int:
     return round(1000 * _HALVES.strength(age / half_life))
 

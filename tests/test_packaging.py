@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -12,11 +11,7 @@ from pathlib import Path
 import pytest
 
 from tenure.tests.source_tree import FOLDERS, ROOT, pyproject
-
-NOT_SOURCE = shutil.ignore_patterns(
-    ".*", "__pycache__", "build", "dist", "*.egg-info", "tests", "bench", "docs"
-)
-BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+from tenure.tests.wheel import built_wheel
 
 
 def shipped_files() -> set[str]:
@@ -32,14 +27,7 @@ def shipped_files() -> set[str]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    # The build works on a copy: its by-products would make the checkout importable twice.
-    folder = tmp_path_factory.mktemp("wheel")
-    source = shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
-    command = [sys.executable, "-P", "-c", BUILD, str(folder)]
-    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (built,) = folder.glob("*.whl")
-    return built
+    return built_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 def test_every_package_folder_is_listed() -> None:

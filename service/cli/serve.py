@@ -209,6 +209,7 @@ def _serve(settings: ServerSettings, listener: socket.socket, metrics_port: int 
     announce_code(app.state.tenure)
     if settings.is_demo:
         note(_DEMO_STEPS)
+        note(_agent_line(settings))
 
     config = uvicorn.Config(
         app,
@@ -222,6 +223,20 @@ def _serve(settings: ServerSettings, listener: socket.socket, metrics_port: int 
         if told_port:
             note(f"figures for Prometheus: http://127.0.0.1:{told_port}/metrics")
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def _agent_line(settings: ServerSettings) -> str:
+    """How an agent reaches the demonstration: its address, and a key that ends with it."""
+    from ...schema.principal import Principal
+    from ..calls.table import Permit
+    from ..server.keys import KeyRing
+
+    # A member, as an agent of a team is: it decides no review and erases nothing.
+    principal = Principal(tenant=DEMO_TENANT, user="you", roles=frozenset({"member"}))
+    permits = (Permit.READ.value, Permit.WRITE.value, Permit.COMPILE.value)
+    key = KeyRing(settings.control).create(principal, permits, name="demo")
+    address = f"http://127.0.0.1:{settings.port}"
+    return f"An agent reaches it at {address}/mcp (tools) and {address}/v1 with the key\n  {key}"
 
 
 _DEMO_STEPS: Final = """

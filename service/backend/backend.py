@@ -88,7 +88,7 @@ class Backend:
         """Return what makes and searches vectors; None without an encoder."""
         return self._embedding
 
-    def traced(self, operation: str, tenant: str) -> AbstractContextManager[OperationSpan | None]:
+    def span_of(self, operation: str, tenant: str) -> AbstractContextManager[OperationSpan | None]:
         """Return what lasts as long as an operation, and the span to fill where anybody traces."""
         return nullcontext() if self.spans is None else self.spans.operation(operation, tenant)
 

@@ -116,7 +116,7 @@ class Compiler(Caller):
         `window` is the history that stands beside it, where a session keeps that.
         """
         began = time.perf_counter()
-        with collector_paused(), self.backend.traced(COMPILE, self._tenant) as span:
+        with collector_paused(), self.backend.span_of(COMPILE, self._tenant) as span:
             request = self._request(task, parameters, window)
             names = compile_names(request, self.principal, self.backend.policy.compile)
             with self._reading(names) as reader:

@@ -110,7 +110,7 @@ class Searcher:
 
     def find(self, tenant: str, question: SearchQuery) -> Matches:
         """Return the best matches of a question."""
-        with self.backend.traced(SEARCH, tenant) as span:
+        with self.backend.span_of(SEARCH, tenant) as span:
             matches = self._matches(tenant, question)
             if span is not None:
                 span.query(question.text)

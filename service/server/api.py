@@ -157,20 +157,20 @@ def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Te
 
     tell({"begun": call.name})
     steward = Steward(memory.backend, memory.principal)
-    stated = stated_arguments(call, arguments)
+    fields: dict[str, Any] = stated_arguments(call, arguments)
     if call.name == "erase":
-        target = stated.get("object_id"), stated.get("entity")
+        target = fields.get("object_id"), fields.get("entity")
 
-        def watch_step(step: str, emptied: int) -> None:
-            tell({"step": step, "emptied": emptied})
+        def watch_step(step: str, count: int) -> None:
+            tell({"step": step, "emptied": count})
 
-        return answer_json(call, steward.erase(*target, stated["reason"], watch=watch_step))
+        return answer_json(call, steward.erase(*target, fields["reason"], watch=watch_step))
 
     def watch(receipt: SweepReceipt) -> None:
         tell({"retired": receipt.touched, "examined": receipt.examined})
 
-    fields: dict[str, Any] = {"dry_run": False, "limit": SWEPT_AT_ONCE, **stated}
-    return answer_json(call, steward.sweep(**fields, watch=watch))
+    terms: dict[str, Any] = {"dry_run": False, "limit": SWEPT_AT_ONCE, **fields}
+    return answer_json(call, steward.sweep(**terms, watch=watch))
 
 
 def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:

@@ -92,8 +92,8 @@ class Steward(Caller):
             InvalidInput: `missing_reason`, or when not exactly one of the two is named.
             NotFound: `unknown_object`, `unknown_entity`.
         """
-        with self.backend.traced(DELETE, self._tenant) as span:
-            receipt = self._erase(object_id, entity, reason, watch or _unwatched)
+        with self.backend.span_of(DELETE, self._tenant) as span:
+            receipt = self._erase(object_id, entity, reason, watch or _no_watch)
             if span is not None:
                 span.records(receipt.object_ids)
         return receipt
@@ -360,7 +360,7 @@ class Steward(Caller):
         return rows[0].permissions
 
 
-def _unwatched(step: str, emptied: int) -> None:
+def _no_watch(step: str, count: int) -> None:
     """Tell nobody."""
 
 

@@ -96,7 +96,7 @@ class Writer(Caller):
         )
         tenant = self._tenant
         takes_back = all(draft.op in (Op.RETRACT, Op.DELETE) for draft in drafts)
-        with self.backend.traced(DELETE if takes_back else UPSERT, tenant) as span:
+        with self.backend.span_of(DELETE if takes_back else UPSERT, tenant) as span:
             if dry_run:
                 result = self.backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
             else:

@@ -1,6 +1,6 @@
 """Measure name matching: precision, calibration, blocking recall, time per pair.
 
-    python bench/bench_resolution.py [--data DIR] [--json FILE] [--strict]
+    python bench/bench_resolution.py [--data DIR] [--json FILE] [--strict] [--no-peers]
 
 Three views, none of which lets a model score a cluster it was fitted on:
 
@@ -10,6 +10,10 @@ Three views, none of which lets a model score a cluster it was fitted on:
 
 Then a stress test: the five folds again, with a common scope, common neighbours or both given to
 every pair, right or wrong. In life hardly any two names share these.
+
+Beside them, on the same pairs, by names alone: token-sort from 90 of 100, and nomenklatura's
+logic-v2 in an environment of its own, or the reason why it cannot be had (`--no-peers` leaves
+both out).
 
 Persons are evaluated with assume-same-scope, which only lifts `person_without_context`.
 `--strict` fails below a pooled point precision of .99 at automatic merge on the held-out third.
@@ -27,6 +31,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tenure.bench.bench_peers import Unavailable, default_folder
+from tenure.bench.name_peers import counts, logic_v2, token_sort
 from tenure.resolution.blocking import CANDIDATE_LIMIT, block_keys, weigh
 from tenure.resolution.context import NO_CONTEXT, PairContext
 from tenure.resolution.evaluate import PROVEN_FROM, STRESS, Report, SetReport, evaluate, wilson
@@ -75,6 +81,29 @@ def leave_one_kind_out(pairs: Sequence[LabelledPair]) -> dict[str, dict[str, Any
         pooled.update(counts)
         rows[kind] = _row(counts)
     return {"pooled": _row(pooled), **rows}
+
+
+def peer_rows(pairs: Sequence[LabelledPair], scores: Sequence[float]) -> dict[str, dict[str, Any]]:
+    """Return the counts of another method's scores, pooled and per kind."""
+    total: dict[str, Counter[str]] = {"pooled": Counter()}
+    for kind, is_match, decision in counts(pairs, scores):
+        row = Counter(pairs=1, matches=is_match)
+        row.update(bound=decision == "bind", right=decision == "bind" and is_match)
+        row.update(review=decision == "review", review_right=decision == "review" and is_match)
+        total["pooled"].update(row)
+        total.setdefault(kind, Counter()).update(row)
+    return {name: _row(found) for name, found in total.items()}
+
+
+def print_peers(pairs: Sequence[LabelledPair], folder: Path) -> None:
+    """Print what others do with the same pairs."""
+    _print("token-sort from 90, all pairs", peer_rows(pairs, token_sort(pairs)))
+    try:
+        scores = logic_v2(pairs, folder)
+    except Unavailable as reason:
+        print(f"\nnomenklatura logic-v2: left out, {reason}")
+        return
+    _print("nomenklatura logic-v2, all pairs", peer_rows(pairs, scores))
 
 
 def _counts(row: SetReport) -> Counter[str]:
@@ -178,6 +207,8 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=data_folder())
     parser.add_argument("--json", type=Path)
     parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--environments", type=Path, default=default_folder())
     options = parser.parse_args()
     pairs = read_pairs(options.data)
     report = held_out(pairs)
@@ -191,6 +222,8 @@ def main() -> int:
     for name, context in STRESS.items():
         if name:
             _print(f"stress test: every pair with {name}", five_folds(pairs, context))
+    if not options.no_peers:
+        print_peers(pairs, options.environments)
     print(f"\nreliability before vetoes (held out; error {report.calibration_error:.3f})")
     for row in report.reliability:
         print(f"  {row.low:.2f}-{row.high:.2f}  n {row.truth.n:5}  true {row.truth.share:.3f}")

@@ -57,6 +57,8 @@ class Alignment:
     """One letter stands for a word."""
     typo: bool
     """Two words were paired that are only spelt alike."""
+    slips: bool
+    """Every two words that are spelt alike differ by a slip of the hand alone."""
 
 
 def osa(left: str, right: str) -> int:
@@ -109,7 +111,7 @@ class _Pairing:
 
     __slots__ = (
         "initial", "last", "left", "left_met", "met", "nickname", "rarity", "right", "right_met",
-        "typo", "weight",
+        "slips", "typo", "weight",
     )  # fmt: skip
 
     def __init__(self, left: list[str], right: list[str], rarity: Rarity) -> None:
@@ -125,6 +127,7 @@ class _Pairing:
         self.nickname = False
         self.initial = False
         self.typo = False
+        self.slips = True
 
     def take(self, lefts: list[str], rights: list[str], similarity: int) -> None:
         on_left = sum(map(self.rarity, lefts))
@@ -184,7 +187,9 @@ class _Pairing:
                 self.take_one(option.left_word, option.right_word, -option.unlike)
                 self.nickname |= option.reason == "nickname"
                 self.initial |= option.reason == "initial"
-                self.typo |= option.reason == "typo"
+                if option.reason == "typo":
+                    self.typo = True
+                    self.slips &= is_slip(option.left_word, option.right_word)
 
     def result(self) -> Alignment:
         left_rest = sum(map(self.rarity, self.left))
@@ -201,6 +206,7 @@ class _Pairing:
             nickname=self.nickname,
             initial=self.initial,
             typo=self.typo,
+            slips=self.typo and self.slips,
         )
 
 
@@ -258,6 +264,21 @@ def _are_two_names(left_name: str, right_name: str) -> bool:
         return left_name[-1] != right_name[-1]
 
     return len(left_name) <= _SHORT_NAME_LETTERS
+
+
+def is_slip(left_word: str, right_word: str) -> bool:
+    """Whether two spellings differ by doubled letters, or by two neighbours that swapped.
+
+    A letter for another one is none: so differ Schmidt and Schmitt, who are two.
+
+    >>> is_slip("emraan", "emran"), is_slip("lakhal", "lakahl"), is_slip("schmidt", "schmitt")
+    (True, True, False)
+    """
+    if _collapse(left_word) == _collapse(right_word):
+        return True
+    # One edit with swaps, and the same letters: nothing but two neighbours can have moved.
+    same_letters = sorted(left_word) == sorted(right_word)
+    return same_letters and OSA.distance(left_word, right_word) == 1
 
 
 def _collapse(word: str) -> str:

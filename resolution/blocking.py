@@ -27,6 +27,7 @@ from typing import Final, NamedTuple
 from rapidfuzz import process
 from rapidfuzz.fuzz import token_set_ratio
 
+from .look_alike import is_ambiguous, shape_of
 from .normalize import NameForm, initials, normalize, plain_words
 from .postings import hit_weight
 
@@ -47,7 +48,7 @@ class KeyKind(StrEnum):
     """What a block key is made of; the value is the first letter of the key."""
 
     WHOLE = "w"
-    """The form without spaces, and the form of sorted words."""
+    """The form without spaces, also with its signs in words and as it is drawn, and sorted."""
     ACRONYM = "a"
     TOKEN = "t"
     DELETION = "d"
@@ -86,6 +87,8 @@ def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
     """
     keys = {
         _key(KeyKind.WHOLE, form.compact[:_WHOLE_MAX]),
+        _key(KeyKind.WHOLE, form.reading[:_WHOLE_MAX]),
+        _key(KeyKind.WHOLE, shape_of(form)[:_WHOLE_MAX]),
         _key(KeyKind.WHOLE, form.ordered.replace(" ", "")[:_WHOLE_MAX]),
         _key(KeyKind.FIRST, form.compact[:_FIRST]),
         *(_key(KeyKind.ACRONYM, short) for short in _acronyms(form)),
@@ -123,7 +126,7 @@ class Outline(NamedTuple):
     ordered: str
     """The words, sorted."""
     short_forms: frozenset[str]
-    """The words without spaces, and the acronyms."""
+    """The words without spaces, also without the trade, read aloud and as drawn; the acronyms."""
 
 
 @lru_cache(maxsize=65_536)
@@ -134,13 +137,14 @@ def outline(surface: str, entity_type: str) -> Outline:
     'acme foods'
     """
     words = plain_words(surface, entity_type)
-    if words:
+    if words and not is_ambiguous(surface):
         compact = "".join(words)
         short_forms = (compact, initials(words)) if len(words) > 1 else (compact,)
         return Outline(" ".join(sorted(words)), frozenset(short_forms))
 
     form = normalize(surface, entity_type)
-    return Outline(form.ordered, frozenset((form.compact, *form.acronyms)))
+    alike = form.compact, form.stem, form.reading, shape_of(form)
+    return Outline(form.ordered, frozenset((*alike, *form.acronyms)))
 
 
 def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozenset[str]:

@@ -38,6 +38,10 @@ class Measures:
     same_joined: bool
     same_tokens: bool
     same_core: bool
+    same_stem: bool
+    """Equal but for what one organisation of the two says that it trades in."""
+    slips: bool
+    """Several words that all meet, some of them by a slip of the hand."""
     acronym: bool
     words: Alignment
     """Which words had no partner, and whether nicknames or initials were used."""
@@ -67,26 +71,40 @@ def measure(left: NameForm, right: NameForm, rarity: Rarity) -> Measures:
     qualifiers = _qualifier_words(left, right)
     left_core, right_core = left.core + qualifiers[0], right.core + qualifiers[1]
     words = align(left_core, right_core, rarity, person=left.entity_type == "person")
-    same_joined = not qualifiers[0] and (
-        left.compact == right.compact or left.spelling == right.spelling
-    )
+    same_joined = not qualifiers[0] and _is_written_alike(left, right)
     same_core = not qualifiers[0] and left.ordered == right.ordered
+    same_stem = not (qualifiers[0] or same_joined or same_core) and _is_one_stem(left, right)
+    is_same = same_joined or same_stem
     low, high = sorted((words.left_extra, words.right_extra))
 
     # Forms that are equal without spaces say the same, however they were cut into words.
     return Measures(
         left=left,
         right=right,
-        align=1000 if same_joined else words.align,
-        conflict=0 if same_joined else low,
-        extra=0 if same_joined else high - low,
-        osa=1000 if same_joined else osa("".join(left_core), "".join(right_core)),
+        align=1000 if is_same else words.align,
+        conflict=0 if is_same else low,
+        extra=0 if is_same else high - low,
+        osa=1000 if is_same else osa("".join(left_core), "".join(right_core)),
         same_joined=same_joined,
         same_tokens=not qualifiers[0] and left.tokens == right.tokens,
         same_core=same_core,
+        same_stem=same_stem,
+        slips=words.slips and not high and min(len(left_core), len(right_core)) > 1,
         acronym=not same_core and (_is_acronym(left, right) or _is_acronym(right, left)),
         words=words,
     )
+
+
+def _is_written_alike(left: NameForm, right: NameForm) -> bool:
+    if left.compact == right.compact or left.spelling == right.spelling:
+        return True
+    # ".NET" / "dotnet": one of them says in words what the other writes as a sign.
+    return left.reading == right.compact or left.compact == right.reading
+
+
+def _is_one_stem(left: NameForm, right: NameForm) -> bool:
+    # "Acme Systems" and "Acme Solutions" are two; a bare name may be either's.
+    return left.stem == right.stem and (left.stem == left.compact or right.stem == right.compact)
 
 
 def _qualifier_words(left: NameForm, right: NameForm) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -104,17 +122,19 @@ def _is_acronym(short: NameForm, long: NameForm) -> bool:
 
 def _name_level(measures: Measures) -> int:
     if measures.acronym:
-        return 10
+        return 11
     if measures.same_tokens:
         return 0
     if measures.same_joined:
         return 1
     if measures.same_core:
         return 2
+    if measures.same_stem:
+        return 3
 
-    level = 3 + _first_at_most(measures.align, (950, 850, 700, 500, 300, 1))
+    level = 4 + _first_at_most(measures.align, (950, 850, 700, 500, 300, 1))
     # Between single words alignment repeats the spelling; it may not count twice.
-    return max(level, 5) if _one_word(measures) else level
+    return max(level, 6) if _one_word(measures) else level
 
 
 def _first_at_most(value: int, cuts: tuple[int, ...]) -> int:
@@ -136,6 +156,8 @@ def _extra_level(measures: Measures) -> int:
 
 
 def _spelling_level(measures: Measures) -> int:
+    if measures.slips:
+        return 0
     level = _first_at_most(measures.osa, (930, 850, 850, 600, 400))
     # One edit in a single word makes another product more often (Ubuntu, Kubuntu).
     return 2 if level == 1 and _one_word(measures) else level
@@ -167,7 +189,14 @@ def same_numbers(measures: Measures) -> bool:
     if left.numbers == right.numbers:
         return True
     # "One Convergence" / "Oneconvergence": the word was never a number.
-    return left.spelling == right.spelling and left.digits == right.digits
+    if left.spelling == right.spelling and left.digits == right.digits:
+        return True
+    # "E-mail" / "email": a letter that stood alone was no code of its own.
+    return measures.same_joined and _with_digits(left.numbers) == _with_digits(right.numbers)
+
+
+def _with_digits(numbers: tuple[str, ...]) -> list[str]:
+    return [number for number in numbers if not number.isalpha()]
 
 
 COMPARISONS: tuple[Comparison, ...] = (
@@ -178,6 +207,7 @@ COMPARISONS: tuple[Comparison, ...] = (
             "equal in order",
             "equal without spaces",
             "same words after the legal form",
+            "same words but for the trade",
             "aligned >= .95",
             "aligned >= .85",
             "aligned >= .70",
@@ -207,7 +237,14 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "spelling",
         "How close is the spelling without spaces (edits and swaps)?",
-        (">= .93", ">= .85", ">= .85, one word", ">= .60", ">= .40", "< .40"),
+        (
+            ">= .93, or a slip of the hand",
+            ">= .85",
+            ">= .85, one word",
+            ">= .60",
+            ">= .40",
+            "< .40",
+        ),
         _spelling_level,
         lambda m: m.osa,
     ),

@@ -63,6 +63,14 @@ class Lexicon:
     number_words: dict[str, str]
     roman_numerals: dict[str, str]
     """Roman numerals of two letters and more -> digits; one letter is a code of its own."""
+    abbreviations: dict[Profile, dict[str, str]]
+    """Another spelling of a word that is not the first (`labs`, `cfg`) -> the word in full."""
+    short_forms: dict[str, str]
+    """What a thing is called for short (`k8s`) -> its name, without spaces."""
+    trade_words: frozenset[str]
+    """Last words that only say what an organisation trades in: `Juniper Networks` is `Juniper`."""
+    common_names: frozenset[str]
+    """Words that many organisations are called by, so that the trade tells them apart."""
     distinctions: frozenset[str]
     """Words that make another organisation or thing of a name: `non`, `test`, `north`, `bank`."""
     everyday: frozenset[str]
@@ -91,10 +99,18 @@ def lexicon() -> Lexicon:
     numbers = frozenset(number_words) | frozenset(raw["roman_numerals"])
     particles = {Profile(name): frozenset(words) for name, words in raw["particles"].items()}
 
+    abbreviations = {Profile(name): words for name, words in raw["abbreviations"].items()}
+    trade_words = frozenset(raw["trade_words"])
+
     word_lists = {
         Profile.PERSON: people,
-        Profile.ORGANIZATION: legal_words | numbers,
-        Profile.THING: numbers,
+        Profile.ORGANIZATION: legal_words
+        | numbers
+        | trade_words
+        | frozenset(abbreviations[Profile.ORGANIZATION]),
+        Profile.THING: numbers
+        | frozenset(abbreviations[Profile.THING])
+        | frozenset(raw["short_forms"]),
     }
 
     return Lexicon(
@@ -104,6 +120,10 @@ def lexicon() -> Lexicon:
         particles=particles,
         number_words=number_words,
         roman_numerals=raw["roman_numerals"],
+        abbreviations=abbreviations,
+        short_forms=raw["short_forms"],
+        trade_words=trade_words,
+        common_names=frozenset(raw["common_names"]),
         distinctions=frozenset(raw["distinctions"]),
         everyday=frozenset(raw["everyday"]),
         legal=legal,

@@ -27,14 +27,19 @@ from anyascii import anyascii
 from .keys import alias_key
 from .lexicon import Lexicon, Profile, lexicon, profile_of
 
-NORMALIZER_VERSION = "3"
+NORMALIZER_VERSION = "4"
 """Raised when the same name would give another form; part of the model's version."""
 
 _BRACKET = re.compile(r"(?:(?<=\s)|(?<=[^\x00-\x7f]))[(\[]([^()\[\]]*)[)\]]")
 _INITIALISM = re.compile(r"(?<![a-z0-9])(?:[a-z]\.){2,}[a-z]?(?![a-z0-9])")
 _POSSESSIVE = re.compile(r"(?<=[a-z0-9])'s(?![a-z0-9'])")
 _TOKEN = re.compile(r"@?[a-z]*[0-9]+(?:\.[0-9]+)+|@?[a-z0-9]+(?:[+#]+(?![a-z0-9]))?")
-_DOMAIN_END = re.compile(r"(?<=\w\w)\.(com|net|org|io)(?=\s|,|\Z)", re.IGNORECASE)
+_DOMAIN_END = re.compile(r"(?<=\w\w)\.(com?\.[a-z]{2}|com|net|org|io)(?=\s|,|\Z)", re.IGNORECASE)
+_WEB_HOST = re.compile(r"\A\s*(?:https?://)?www\.", re.IGNORECASE)
+_SPOKEN_SIGNS = (("++", "pp"), ("+", " plus"), ("#", "sharp"), ("@", " at "))
+_SPOKEN_DOT = re.compile(r"(?<![^\s])\.(?=[a-z])")
+_STEM_LETTERS = 7
+"""A shorter word is a name of many: `Delta Systems` need not be `Delta`."""
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _WIDE_EDGE = re.compile(rf"(?<=[A-Za-z0-9])(?=[{_WIDE}])|(?<=[{_WIDE}])(?=[A-Za-z0-9])")
@@ -63,6 +68,10 @@ class NameForm:
     """The core without spaces."""
     spelling: str
     """The core without spaces, number words left as written."""
+    reading: str
+    """The core without spaces, its signs said in words: `dotnet`, `disneyplus`."""
+    stem: str
+    """The core without spaces and without what an organisation trades in."""
     ordered: str
     """The core, sorted."""
     writing: tuple[str, ...]
@@ -153,6 +162,8 @@ def _plain_form(surface: str, entity_type: str, words: list[str]) -> NameForm:
         core=tokens,
         compact=word,
         spelling=word,
+        reading=word,
+        stem=word,
         ordered=" ".join(sorted(words)),
         writing=tokens,
         particles=(),
@@ -199,12 +210,20 @@ class _Parts:
         self.particles = tuple(word for word in words if word not in self.core)
         self.spelling = self.core
         if self.profile is not Profile.PERSON:
-            self.core = [*self.core[:1], *map(self._roman, self.core[1:])]
+            self.core = [*self.core[:1], *map(self._in_full, self.core[1:])]
             self.core = [self.words.number_words.get(word, word) for word in self.core]
+        if self.profile is Profile.THING:
+            self.core = self._by_its_name(self.core)
 
-    def _roman(self, word: str) -> str:
+    def _in_full(self, word: str) -> str:
         # "Apollo II" counts like "Apollo 2". Not the first word: Xi and Vi are names, too.
-        return self.words.roman_numerals.get(word, word)
+        digits = self.words.roman_numerals.get(word, word)
+        return self.words.abbreviations[self.profile].get(digits, digits)
+
+    def _by_its_name(self, core: list[str]) -> list[str]:
+        short_forms = self.words.short_forms
+        name = short_forms.get("".join(core))
+        return [name] if name else [short_forms.get(word, word) for word in core]
 
     def _person_words(self, piece: str) -> list[str]:
         words = _TOKEN.findall(piece)
@@ -290,6 +309,8 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
         core=tuple(core),
         compact="".join(core),
         spelling="".join(spelling),
+        reading=_reading(text, core, parts.profile),
+        stem=_stem(core, entity_type, parts.words),
         ordered=" ".join(sorted(core)),
         writing=tuple(parts.writing or fallback),
         particles=parts.particles,
@@ -330,6 +351,15 @@ def is_one_alphabet(native: str) -> bool:
     return len(names) == 1 and names <= _ALPHABETS
 
 
+def is_ideographic(native: str) -> bool:
+    """Whether a name is written in ideographs alone.
+
+    >>> is_ideographic("小红书"), is_ideographic("小book")
+    (True, False)
+    """
+    return all(unicodedata.name(char, "").startswith("CJK UNIFIED") for char in native)
+
+
 def _split_native_legal(text: str, profile: Profile, words: Lexicon) -> tuple[str, list[str]]:
     if profile is not Profile.ORGANIZATION or text.isascii():
         return text, []
@@ -363,6 +393,7 @@ def _split_domain(text: str, legal: list[str]) -> str:
 
     Companies alone: Socket.IO is no socket.
     """
+    text = _WEB_HOST.sub("", text)
     end = _DOMAIN_END.search(text)
     if end is None:
         return text
@@ -382,6 +413,29 @@ def _plain(text: str, profile: Profile) -> str:
         plain = _INITIALISM.sub(lambda match: match[0].replace(".", ""), plain)
 
     return plain
+
+
+def _reading(text: str, core: list[str], profile: Profile) -> str:
+    """The name as it is read aloud where a sign stands for a word, else as it is written."""
+    signs = profile is not Profile.PERSON and any(sign in text for sign in "+#@.")
+    if not signs:
+        return "".join(core)
+
+    aloud = _SPOKEN_DOT.sub("dot", fold(text))
+    for sign, words in _SPOKEN_SIGNS:
+        aloud = aloud.replace(sign, words)
+    return "".join(_TOKEN.findall(aloud)) or "".join(core)
+
+
+def _stem(core: list[str], entity_type: str, words: Lexicon) -> str:
+    """The core without last words of trade, where enough is left to know an organisation by."""
+    size = len(core)
+    while size > 1 and core[size - 1] in words.trade_words:
+        size -= 1
+
+    stem = "".join(core[:size])
+    tells = len(stem) >= _STEM_LETTERS and not words.common_names.issuperset(core[:size])
+    return stem if entity_type == "organization" and tells else "".join(core)
 
 
 def _qualifier(qualifiers: list[str], generations: list[str], core: list[str]) -> str:

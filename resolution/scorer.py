@@ -41,12 +41,14 @@ from ..schema.vocabulary import (
 from .bind import Doubt, Rules, excluding_schemes, is_trusted
 from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys, near_names
 from .clusters import Clusters
+from .common_names import bears_a_common_name, without_common_names
 from .compare import Measures
 from .context import PairContext, PersonContext
 from .extract import is_name_of_a_thing
 from .keys import alias_key
 from .known import NearTest
 from .lexicon import lexicon, nicknames
+from .look_alike import LOOK_ALIKE, look_alike
 from .model import Model, default_model
 from .normalize import NameForm, normalize
 from .pair_context import context_ceiling, context_of
@@ -118,6 +120,7 @@ class NameScorer:
         A mention of no type is judged by the bands of its best candidate's.
         """
         candidates = self._candidates(mention, known, rules)
+        is_common = bears_a_common_name(candidate.measures for candidate in candidates)
         candidates = self._promising(mention, candidates, known, rules)
         by_root = {candidate.root.entity_id: candidate for candidate in candidates}
 
@@ -132,20 +135,43 @@ class NameScorer:
                     score = self._score(mention, candidate, known, rules)
                     scores.append(replace(score, pair=_with_veto(score.pair, VetoCode.MARGIN)))
 
+        if is_common:
+            measures_of = {root: candidate.measures for root, candidate in by_root.items()}
+            scores = without_common_names(scores, measures_of, rules.bands.review_above)
         verdict = decide(scores, rules.bands.of_type(_type_of(mention, scores, by_root)))
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
+        candidates_shown = [_as_candidate(row, by_root[row.entity_id]) for row in best_scores]
+        look_alikes: list[EntityCandidate] = []
+        if verdict.decision is Decision.NEW:
+            look_alikes = self._look_alikes(mention, ready_candidates, known, rules)
+        is_suggested = verdict.suggestion is not None or bool(look_alikes)
 
         return Resolution(
             decision=verdict.decision,
             entity=verdict.winner.entity_id if verdict.winner and is_bound else None,
             score=best_scores[0].pair.score if best_scores else 0.0,
-            reason=_reason(verdict.decision, suggested=verdict.suggestion is not None),
-            candidates=tuple(
-                [_as_candidate(score, by_root[score.entity_id]) for score in best_scores]
-            ),
+            reason=_reason(verdict.decision, suggested=is_suggested),
+            candidates=_with_look_alikes(candidates_shown, look_alikes),
             model_version=self._model.version,
         )
+
+    def _look_alikes(
+        self, mention: EntityRef, candidates: Iterable[_Candidate], known: Register, rules: Rules
+    ) -> list[EntityCandidate]:
+        """Who has a name that is drawn like the one of a new entity: a person should see both."""
+        look_alikes: list[EntityCandidate] = []
+        for candidate in candidates:
+            kind = _kind(mention, candidate.root)
+            for name in candidate.surfaces:
+                if look_alike(_form(mention.name, kind), _form(name, kind)):
+                    score = self._score(mention, candidate, known, rules)
+                    detail = f"drawn alike: {mention.name!r} / {name!r}"
+                    line = Feature(LOOK_ALIKE, 1.0, 0.0, detail)
+                    entry = _as_candidate(score, candidate)
+                    look_alikes.append(replace(entry, features=(*entry.features, line)))
+                    break
+        return look_alikes
 
     def doubts(
         self, mention: EntityRef, raw: str, outcome: Resolution, known: Register, rules: Rules
@@ -445,6 +471,13 @@ def _reason(decision: Decision, *, suggested: bool) -> str:
     if decision is Decision.NEW:
         return "possible_same_as" if suggested else "no_candidate"
     return "scored"
+
+
+def _with_look_alikes(
+    candidates: Sequence[EntityCandidate], look_alikes: Sequence[EntityCandidate]
+) -> tuple[EntityCandidate, ...]:
+    drawn_alike = {row.entity for row in look_alikes}
+    return (*look_alikes, *[row for row in candidates if row.entity not in drawn_alike])
 
 
 def _as_candidate(score: ScoredEntity, candidate: _Candidate) -> EntityCandidate:

@@ -2,10 +2,11 @@
 
 `VETOES` reads aloud: a code, the sentence a steward sees, and the predicate. A veto that holds
 limits the score to 0.94, so the pair goes to review at best; it never raises a score and never
-rejects. All that hold are named, in the order of the table. The last three of the vocabulary see
+rejects. All that hold are named, in the order of the table. The last four of the vocabulary see
 more than names: `context_alone` knows the score without context and is applied by `score`,
-`margin` compares candidates (`score.decide`), `chain` looks at all names that were bound
-automatically to one entity (`scorer`).
+`common_name` counts the candidates of one family name (`common_names`), `margin`
+compares candidates (`score.decide`), `chain` looks at all names that were bound automatically to
+one entity (`scorer`).
 
 Where one name is the acronym of the other, `acronym_only` stands for all that follows from it
 (no word in common, one word against several, few characters).
@@ -23,7 +24,11 @@ from .compare import Measures, same_numbers
 from .context import PairContext, PersonContext
 from .lexicon import lexicon
 from .model import VetoLimits
-from .normalize import is_one_alphabet
+from .normalize import is_ideographic, is_one_alphabet
+
+_SHORT_WITH_FORM = 3
+_READ_ALIKE_MIN = 3
+"""Ideographs from which no two names of things are likely to be read alike."""
 
 
 class VetoCode(StrEnum):
@@ -47,6 +52,7 @@ class VetoCode(StrEnum):
     UNSURE = "unsure"
     PERSON_WITHOUT_CONTEXT = "person_without_context"
     CONTEXT_ALONE = "context_alone"
+    COMMON_NAME = "common_name"
     CHAIN = "chain"
     MARGIN = "margin"
 
@@ -122,7 +128,7 @@ def _single_vs_multi(facts: PairFacts) -> bool:
     left, right = facts.measures.left.core, facts.measures.right.core
     if (len(left) == 1) == (len(right) == 1) or facts.measures.acronym:
         return False
-    return facts.measures.osa < facts.limits.single_word_osa
+    return not facts.measures.same_stem and facts.measures.osa < facts.limits.single_word_osa
 
 
 def _short_core(facts: PairFacts) -> bool:
@@ -130,7 +136,12 @@ def _short_core(facts: PairFacts) -> bool:
     is_same = facts.measures.same_joined and left.qualifier == right.qualifier
     if (is_same and left.legal == right.legal) or facts.measures.acronym:
         return False
-    return min(len(left.compact), len(right.compact)) < facts.limits.short_core
+
+    # "SAP SE" is SAP, which is what the form is for; two letters with a form may be anyone.
+    limit = facts.limits.short_core
+    if is_same and not (left.legal and right.legal):
+        limit = _SHORT_WITH_FORM
+    return min(len(left.compact), len(right.compact)) < limit
 
 
 def _distinction(facts: PairFacts) -> bool:
@@ -172,7 +183,13 @@ def _transliterated(facts: PairFacts) -> bool:
     # Letter for letter, an alphabet says the same in two scripts (Kakao, the Hangul included).
     # Ideographs do not: many are read alike. Nor do mixed scripts, which pose as another word.
     foreign = right if left.latin else left
-    same_words = facts.measures.same_joined and len(left.core) == len(right.core)
+    same_joined = facts.measures.same_joined
+    same_words = same_joined and len(left.core) == len(right.core)
+
+    # One or two ideographs are read like many others, people's names like those of many people.
+    is_long = len(foreign.native) >= _READ_ALIKE_MIN and is_ideographic(foreign.native)
+    if is_long and same_joined and left.latin != right.latin and facts.entity_type != "person":
+        return False
     return left.latin == right.latin or not same_words or not is_one_alphabet(foreign.native)
 
 
@@ -297,6 +314,9 @@ VETOES: tuple[Veto, ...] = (
 )
 """Every veto on a pair, in the order they are named."""
 
+COMMON_NAME_SENTENCE = "Many people here have this family name; one has a given name more."
+"""What `common_name` says; `common_names` applies it."""
+
 MARGIN_SENTENCE = "Another entity fits nearly as well."
 """What `margin` says; `decide` applies it."""
 
@@ -311,6 +331,7 @@ _SENTENCES = {
     VetoCode.MARGIN: MARGIN_SENTENCE,
     VetoCode.CHAIN: CHAIN_SENTENCE,
     VetoCode.CONTEXT_ALONE: CONTEXT_ALONE_SENTENCE,
+    VetoCode.COMMON_NAME: COMMON_NAME_SENTENCE,
 }
 
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from .look_alikes import STROKE, skeleton
+from ...schema.look_alikes import STROKE, skeleton
 
 LINE_BREAKS: Final = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """Every character that some reader shows as a new line."""

@@ -89,6 +89,8 @@ class Resolver(Caller):
 
     def _visible(self, reader: Reader, known: Known, scopes: frozenset[str]) -> Known:
         """What is known, under the names that the caller may see."""
+        if not known.entities:
+            return known
         rows = reader.name_rows(sorted(known.entities), tx_us=reader.clock().last_us)
         return with_visible_names(known, rows, self.principal.sight(scopes))
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...resolution.known import Known
+from ...resolution.look_alike import LOOK_ALIKE
 from ...resolution.score import MARGIN_SCORE
 from ...resolution.vetoes import VetoCode
 from ...schema.answers import EntityView
@@ -100,10 +101,12 @@ class Rescoring:
         bands = self.policy.resolution
         score = compared(subject, partner, context=context, bands=bands).candidate
         kept_vetoes = [code for code in candidate.vetoes if code in _OF_THE_LIST]
+        kept_lines = [line for line in candidate.features if line.name == LOOK_ALIKE]
         return replace(
             score,
             score=min(score.score, MARGIN_SCORE) if kept_vetoes else score.score,
             source=candidate.source,
+            features=(*score.features, *kept_lines),
             vetoes=(*score.vetoes, *kept_vetoes),
         )
 

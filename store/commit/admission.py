@@ -16,15 +16,7 @@ from ...resolution.keys import alias_key, entity_id, free_ordinal, is_descriptio
 from ...resolution.names import taught_level
 from ...resolution.register import Register
 from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
-from ...schema.entity import (
-    AUDIT,
-    SUGGESTION,
-    Alias,
-    Entity,
-    EntityRef,
-    Resolution,
-    Review,
-)
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, EntityRef, Resolution, Review
 from ...schema.errors import InvalidInput
 from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
@@ -38,6 +30,7 @@ from ..timeline.ledger import PlanningSlot
 from .cases import doubted_case, is_sampled, match_row
 from .namesakes import ClaimLine, Subject, namesake_review, namesakes, subject_of
 from .naming import fresh_identifiers, of_slot_type
+from .shared_names import shared_name_case, shared_names
 from .surroundings import Neighbourhoods, VisibleRelations, neighbours_of
 
 
@@ -291,13 +284,23 @@ class _Admission:
             return self._create(as_ref(mention_typed), role, resolution)
 
         self.register.named_now.add(resolution.entity)
+        cases: tuple[Review, ...] = ()
         if isinstance(mention_typed, EntityRef):
+            cases = tuple(self._shared_names(mention_typed, resolution.entity))
             self._teach(mention_typed, resolution.entity)
 
         entity = self.register.entity(self.register.root(resolution.entity))
         pending = entity is not None and entity.state is EntityState.PENDING
 
-        return _Binding(resolution.entity, resolution, pending)
+        return _Binding(resolution.entity, resolution, pending, cases)
+
+    def _shared_names(self, ref: EntityRef, raw: str) -> Iterator[Review]:
+        """Yield a suggestion for each other entity that a name taught by this write means, too."""
+        further_names = self._further_names(ref)
+        if further_names:
+            scopes, object_id = self.rules.scopes, self.draft.object_id
+            for shared in shared_names(further_names, raw, self.register, scopes, self.rules.bands):
+                yield shared_name_case(shared, self.rules.bands.review_above, object_id, self.tx)
 
     def _namesake_lines(self, role: str) -> tuple[ClaimLine, ...]:
         """Return the lines of a subject that this write says two things about at once."""

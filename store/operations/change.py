@@ -149,7 +149,9 @@ class OperationChange:
             rows=self.ledger.rows,
             edges=tuple(dict.fromkeys(self.edges)),
             judgements=tuple(self.judgements),
-            closed_judgements=tuple((row_id, stamp) for row_id in self.closed_judgements),
+            closed_judgements=tuple(
+                (row_id, stamp) for row_id in dict.fromkeys(self.closed_judgements)
+            ),
             reviews=tuple(self.reviews),
             canonical=tuple(self.canonical),
             actions=tuple(self.actions),

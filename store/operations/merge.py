@@ -102,26 +102,51 @@ def merge_at(
         return _refuse(tx, begin(clock, mandate, "merge_refused"), obstacle, left, right)
 
     change = base_change or begin(clock, mandate, "merge")
-    return _join(tx, change, known, (a, b), judgements, judged_by)
+    row = judgement_of(change, (a, b), JudgementVerdict.MATCH, judged_by, "match")
+    return _join(tx, change, known, row, judgements)
+
+
+def bind_again(
+    tx: WriteTx, change: OperationChange, bind: Judgement, overruled: Sequence[str]
+) -> MergeReceipt | None:
+    """Tie two ids as an automatic bind had tied them, by a row of its evidence, and write it.
+
+    None where they are one already, or where more than the `overruled` judgements parts them.
+    """
+    ids = bind.left_id, bind.right_id
+    known = tx.entities(ids, tx_us=change.clock.last_us)
+    sides = [_members(known, _root(known, raw)) for raw in ids]
+    judgements = non_matches_between(known.judgements, *sides)
+    if sides[0] == sides[1] or any(row.judgement_id not in overruled for row in judgements):
+        return None
+
+    fresh = judgement_of(change, ids, JudgementVerdict.MATCH, bind.judged_by, "match")
+    row = replace(
+        fresh,
+        score=bind.score,
+        log_odds=bind.log_odds,
+        evidence=bind.evidence,
+        model_version=bind.model_version,
+    )
+    return _join(tx, change, known, row, judgements)
 
 
 def _join(
     tx: WriteTx,
     change: OperationChange,
     known: Known,
-    ids: tuple[str, str],
+    row: Judgement,
     between_sides: Sequence[Judgement],
-    judged_by: JudgedBy,
 ) -> MergeReceipt:
     """Tie two ids, as they were stated, by one row that replaces all judged `between_sides`.
 
     Not their canonical ids: after A=B and B=C, undoing A=B must leave B=C, whoever is oldest.
     """
+    ids = row.left_id, row.right_id
     roots = _root(known, ids[0]), _root(known, ids[1])
     members = sorted({*_members(known, roots[0]), *_members(known, roots[1])})
     entities = {raw: known.entities[raw] for raw in members}
     top = canonical_id(entities.values())
-    row = judgement_of(change, ids, JudgementVerdict.MATCH, judged_by, "match")
 
     replaced_ids = {judgement.judgement_id for judgement in between_sides}
     for judgement in known.judgements:
@@ -355,8 +380,13 @@ def unmerge_into(
     change: OperationChange,
     merge_id: str,
     judged_by: JudgedBy,
+    *,
+    apart: bool = True,
 ) -> UnmergeReceipt:
-    """Take a merge back inside a change, whose decisions say who waits again."""
+    """Take a merge back inside a change, whose decisions say who waits again.
+
+    `apart` says of the two sides that they differ; without it nothing is said of them.
+    """
     rows = [
         row
         for row in tx.judgements(merge_id=merge_id)
@@ -375,7 +405,7 @@ def unmerge_into(
     _check_apart(rows, other_rows)
 
     change.closed_judgements += closed
-    for row in rows:
+    for row in rows if apart else ():
         ids = row.left_id, row.right_id
         judgement = judgement_of(change, ids, JudgementVerdict.NON_MATCH, judged_by, _UNMERGE)
         # The row belongs to the merge it takes back, so that every un-merge of it has one id.

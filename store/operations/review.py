@@ -1,9 +1,10 @@
 """Reviews: is a pending entity one of its candidates? A person says, and may take it back.
 
 Accept merges the pending entity into a candidate; reject makes it an entity of its own and
-says so by NON_MATCH rows; unsure records that somebody looked. Undo is a compensating
-un-merge without a time limit: the entity waits again and the case may be decided anew, over
-the judgements of its own earlier decision. A decision on an older version is refused.
+says so by NON_MATCH rows; unsure records that somebody looked. Undo takes back what was said,
+without a time limit, and says nothing else: two who are no longer called one are not called
+different, and an automatic bind that was rejected stands again. The entity waits again and the
+case may be decided anew. A decision on an older version is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ...schema.vocabulary import JudgedBy, JudgementVerdict, ReviewState
 from ..port.store import WriteTx
 from .change import Mandate, OperationChange, begin, judgement_of
 from .erase import decided_case
-from .merge import merge_at, rejoin_into, unmerge_into
+from .merge import bind_again, merge_at, rejoin_into, unmerge_into
 from .naming import next_ordinal
 from .split import claim_groups, members_of, split
 from .standing import restate
@@ -129,6 +130,7 @@ def _accept(
         merge_id=change.mandate.operation_id,
     )
     change.reviews.append(review)
+    _lift_doubt(tx, change, case)
     _remember(tx, change, case, remember)
 
     # A case that waits again is decided over the judgements of its own earlier decision.
@@ -208,7 +210,7 @@ def reject(
     if case.reason == NAMESAKES:
         known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
         if not parts and len(members_of(tx, case)) > 1:
-            return _split_again(tx, change, case, known)
+            return _split_again(tx, change, case)
         split(tx, change, case, parts or claim_groups(tx, case))
         return _decide(tx, change, case, known, ReviewState.REJECTED)
 
@@ -230,10 +232,17 @@ def reject(
     return _decide(tx, change, case, known, ReviewState.REJECTED)
 
 
-def _split_again(tx: WriteTx, change: OperationChange, case: Review, known: Known) -> ReviewReceipt:
+def _split_again(tx: WriteTx, change: OperationChange, case: Review) -> ReviewReceipt:
     """Take the undoing of a split back: the people it had made are apart again."""
     assert case.merge_id is not None  # its rows were found
     people = members_of(tx, case)
+    review = replace(
+        decided_case(case, ReviewState.REJECTED, change, note=change.mandate.reason),
+        decided_entity=None,
+        merge_id=change.mandate.operation_id,
+    )
+    # The decision comes before the un-merge, which states who waits.
+    change.reviews.append(review)
     unmerge_receipt = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
     # The un-merge judges the rows it closes; a split judges every pair.
     change.judgements.clear()
@@ -241,8 +250,7 @@ def _split_again(tx: WriteTx, change: OperationChange, case: Review, known: Know
         change.judgements.append(
             judgement_of(change, ids, JudgementVerdict.NON_MATCH, JudgedBy.HUMAN, "split")
         )
-    receipt = _decide(tx, change, case, known, ReviewState.REJECTED)
-    return replace(receipt, canonical_id=case.entity_id, unmerge=unmerge_receipt)
+    return replace(_apply(tx, change, review, case.entity_id), unmerge=unmerge_receipt)
 
 
 def _automatic_merge(tx: WriteTx, change: OperationChange, case: Review) -> str | None:
@@ -303,7 +311,15 @@ def undo(
     unmerge_receipt = None
     if any(row.verdict is JudgementVerdict.MATCH for row in standing):
         assert case.merge_id is not None  # it has rows
-        unmerge_receipt = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN)
+        unmerge_receipt = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN, apart=False)
+    elif case.state is ReviewState.REJECTED and (bind := _rejected_bind(tx, case)):
+        merge = bind_again(tx, change, bind, [row.judgement_id for row in standing])
+        if merge:  # it has written the change
+            return ReviewReceipt(
+                review=review, tx=change.at, canonical_id=merge.canonical_id, merge=merge
+            )
+        change.closed_judgements += [row.judgement_id for row in standing]
+        restate(tx, change, known.entities, known.canonical)
     else:
         if case.state is not ReviewState.ACCEPTED:  # an accepted one was un-merged by hand
             change.closed_judgements += [row.judgement_id for row in standing]
@@ -311,6 +327,14 @@ def undo(
 
     _teach_again(tx, change, case, known)
     return replace(_apply(tx, change, review, case.entity_id), unmerge=unmerge_receipt)
+
+
+def _rejected_bind(tx: WriteTx, case: Review) -> Judgement | None:
+    """The automatic bind that rejecting an audit or a doubt took back."""
+    for row in _judgements(tx, case):
+        if row.verdict is JudgementVerdict.MATCH and case.reason in (AUDIT, DOUBTED):
+            return row
+    return None
 
 
 def _wait_again(tx: WriteTx, change: OperationChange, case: Review, known: Known) -> ReviewReceipt:
@@ -375,14 +399,14 @@ def _decide(
         merge_id=case.merge_id if keeps_merge else change.mandate.operation_id,
     )
     change.reviews.append(review)
-    if not change.canonical:  # what the change itself took apart is in its states already
-        restate(tx, change, known.entities, known.canonical)
+    restate(tx, change, known.entities, known.canonical)
     root = known.canonical.get(case.entity_id, case.entity_id)
     return _apply(tx, change, review, root)
 
 
 def _judge(tx: WriteTx, change: OperationChange, case: Review, verdict: JudgementVerdict) -> Known:
     """Record the verdict between the pending entity and each candidate it is apart from."""
+    _lift_doubt(tx, change, case)
     ids = (case.entity_id, *(candidate.entity for candidate in case.candidates))
     known = tx.entities(ids, tx_us=change.clock.last_us)
     home = known.canonical.get(case.entity_id, case.entity_id)
@@ -402,6 +426,13 @@ def _judge(tx: WriteTx, change: OperationChange, case: Review, verdict: Judgemen
             change.closed_judgements.append(old.judgement_id)
         change.judgements.append(_row(change, case, root, candidate, verdict))
     return known
+
+
+def _lift_doubt(tx: WriteTx, change: OperationChange, case: Review) -> None:
+    """Whoever could not say has now been answered, whichever candidate is meant."""
+    for row in _judgements(tx, case):
+        if row.verdict is JudgementVerdict.UNSURE and row.tx_end == INF_US:
+            change.closed_judgements.append(row.judgement_id)
 
 
 def _row(

@@ -114,6 +114,20 @@ def test_slips_of_the_hand_keep_a_word(left, right):
     assert pair(left, right).align >= 800
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "slips"),
+    [
+        ("emraan ali", "emran ali", True),
+        ("mohamed lakhal", "mohamed lakahl", True),
+        ("anna schmidt", "anna schmitt", False),
+        ("muhammad schmidt", "muhamad schmitt", False),
+        ("anna schmidt", "anna schmidt", False),
+    ],
+)
+def test_doubled_and_swapped_letters_are_slips_and_other_letters_are_not(left, right, slips):
+    assert pair(left, right, person=True).slips is slips
+
+
 def test_nicknames_and_initials_are_named():
     nick, initial = (
         pair("bill smith", "william smith", person=True),

@@ -18,6 +18,7 @@ from tenure.resolution.blocking import (
     outline,
     weigh,
 )
+from tenure.resolution.look_alike import shape_of
 from tenure.resolution.normalize import normalize
 from tenure.resolution.postings import COARSE_KINDS, COARSE_LIMIT, LIMIT
 
@@ -136,7 +137,8 @@ types = st.sampled_from(["person", "organization", "system", "unknown"])
 @given(names, types)
 def test_an_outline_is_what_the_whole_form_has(name: str, entity_type: str) -> None:
     form = normalize(name, entity_type)
-    assert outline(name, entity_type) == (form.ordered, {form.compact, *form.acronyms})
+    alike = {form.compact, form.stem, form.reading, shape_of(form), *form.acronyms}
+    assert outline(name, entity_type) == (form.ordered, alike)
 
 
 @given(names, st.lists(names, max_size=12), types)

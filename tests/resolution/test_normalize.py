@@ -21,7 +21,9 @@ def test_examples_in_docstrings_hold(module):
 
 @given(
     st.lists(
-        st.sampled_from("Acme One Van of SAM GmbH dr Jr rivera Order Limited & x 7 (US) Éa".split())
+        st.sampled_from(
+            "Acme One Van of SAM GmbH dr Jr rivera Order Ltd & x 7 (US) Éa k8s cfg Networks".split()
+        )
         | st.text(max_size=6),
         max_size=4,
     ),
@@ -195,6 +197,29 @@ def test_nicknames_work_in_both_directions():
     assert is_nickname("michael", "mike")
     assert not is_nickname("zzz", "mike")
     assert all(name not in others for name, others in nicknames().items())
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("Infomaniak Networks", "infomaniak"),
+        ("Brocade Technology Solutions", "brocade"),
+        ("Delta Systems", "deltasystem"),
+        ("Horizon Systems", "horizonsystem"),
+        ("Systems", "systems"),
+    ],
+)
+def test_what_an_organisation_trades_in_leaves_a_stem_that_tells(name, stem):
+    assert form(name, "organization").stem == stem
+    assert form(name, "system").stem == form(name, "system").compact
+
+
+@pytest.mark.parametrize(
+    ("name", "reading"),
+    [(".NET", "dotnet"), ("Disney+", "disneyplus"), ("C#", "csharp"), ("Node.js", "nodejs")],
+)
+def test_signs_are_read_aloud(name, reading):
+    assert form(name, "system").reading == reading
 
 
 def test_a_very_long_name_is_taken_apart():

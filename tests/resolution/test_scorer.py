@@ -262,3 +262,59 @@ def test_a_member_in_a_scope_that_the_writer_does_not_see_vouches_for_nobody() -
     assert VetoCode.CHAIN.value not in vetoes(members)
     hidden = {**members, "e1": replace(members["e1"], scope_id="user:bob")}
     assert VetoCode.CHAIN.value in vetoes(hidden)
+
+
+def of_each(mention: str, *names: str, rules: Rules = RULES) -> Resolution:
+    """Judge a person's name against several people of one name each."""
+    people = {f"e{index}": name for index, name in enumerate(names)}
+    known = Register(
+        Known(
+            entities={
+                raw: entity(raw, name, "person", EntityState.ACTIVE) for raw, name in people.items()
+            },
+            aliases=tuple(alias(raw, name, "person") for raw, name in people.items()),
+        )
+    )
+    ref = EntityRef(name=mention, type="person")
+    proposals = {(raw, alias_key(name)): 10_000 for raw, name in people.items()}
+    known.propose((alias_key(mention), "person", RULES.scopes), proposals)
+    return NameScorer().judge(ref, known, rules)
+
+
+RIVERAS = ("Ana Rivera", "Leo Rivera")
+
+
+@pytest.mark.parametrize(
+    ("mention", "names", "decision"),
+    [
+        ("Sam Maria Rivera", ("Sam Rivera",), Decision.REVIEW),
+        ("Sam Maria Rivera", ("Sam Rivera", *RIVERAS[:1]), Decision.REVIEW),
+        ("Sam Maria Rivera", ("Sam Rivera", *RIVERAS), Decision.NEW),
+        ("Sam J. Rivera", ("Sam Rivera", *RIVERAS), Decision.NEW),
+        ("Sam J. Rivera", ("Sam Jane Rivera", *RIVERAS), Decision.NEW),
+        ("Samuel Rivera", ("Sam Rivera", *RIVERAS), Decision.REVIEW),
+        ("Sam Riveira", ("Sam Rivera", *RIVERAS), Decision.REVIEW),
+        (
+            "Sam Maria Rivera",
+            ("Sam Rivera", "Ana Braun", "Leo Braun", "Sam Braun"),
+            Decision.REVIEW,
+        ),
+    ],
+)
+def test_a_given_name_more_asks_a_person_only_where_the_family_name_is_rare(
+    mention, names, decision
+):
+    resolution = of_each(mention, *names)
+    best = resolution.candidates[0]
+    is_common = VetoCode.COMMON_NAME.value in best.vetoes
+    assert (resolution.decision, best.name) == (decision, names[0])
+    assert is_common == (decision is Decision.NEW)
+    assert resolution.reason == ("possible_same_as" if is_common else "scored")
+
+
+def test_context_asks_about_a_common_name_too():
+    names = ("Sam Rivera", *RIVERAS)
+    rules = replace(
+        RULES, neighbours=frozenset({"n1", "n2"}), around=lambda _: frozenset({"n1", "n2"})
+    )
+    assert of_each("Sam J. Rivera", *names, rules=rules).decision is not Decision.NEW

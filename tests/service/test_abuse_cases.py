@@ -120,9 +120,9 @@ CASES: Final[dict[int, tuple[str, tuple[str, ...]]]] = {
     16: (
         "hidden characters and look-alikes: taken out, escaped, or shown",
         (
-            "tests/compiler/test_look_alikes.py::"
+            "tests/schema/test_look_alikes.py::"
             "test_every_look_alike_of_every_letter_of_a_mark_is_escaped",
-            "tests/compiler/test_look_alikes.py::test_nothing_hidden_inside_a_mark_hides_it",
+            "tests/schema/test_look_alikes.py::test_nothing_hidden_inside_a_mark_hides_it",
         ),
     ),
     17: (

@@ -131,9 +131,13 @@ def test_a_doubt_is_rejected_undone_and_confirmed(memory: Memory) -> None:
     apart = memory.entities.get("Acme Logistics").entity
     assert (apart.entity_id, apart.state) == (doubt.entity_id, "active")
 
-    memory.reviews.undo(doubt.review_id)
-    assert memory.entities.get(doubt.entity_id).entity.state == "pending"
+    undone = memory.reviews.undo(doubt.review_id)
+    assert undone.merge is not None  # the bind stands again, and is doubted again
+    assert memory.entities.get(doubt.entity_id).entity.entity_id == first
+    assert [case.review_id for case in memory.reviews.list()].count(doubt.review_id) == 1
 
+    memory.reviews.reject(doubt.review_id)
+    memory.reviews.undo(doubt.review_id)
     memory.reviews.accept(doubt.review_id)
     assert memory.entities.get("Acme Logistics").entity.entity_id == first
     assert memory.doctor() == ()

@@ -20,7 +20,13 @@ from tenure.schema.vocabulary import Authority
 from tenure.service.cli.main import app
 from tenure.service.stewardship.matching import DuplicatePair, label_of, most_telling
 
-PEOPLE = ("Jonathan Smythe", "Jon Smythe", "Wanda Okafor", "Wanda Okafore", "Ines Moreau")
+PEOPLE = (
+    "Jonathan Smythe",
+    "Jon Smythe",
+    "Wanda Okafor",
+    "Wanda Okafor Baker Smith",
+    "Ines Moreau",
+)
 
 
 @pytest.fixture

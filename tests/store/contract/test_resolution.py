@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tenure import Conflict, EntityRef, Forbidden, InvalidInput, Memory, Policy, Principal, Write
+from tenure.schema.interval import INF_US
 from tenure.schema.policy import ResolutionPolicy, TypeBands
 
 Open = Callable[..., Memory]
@@ -368,6 +369,69 @@ def test_a_correction_or_an_identifier_is_no_namesake(memory: Memory) -> None:
     assert not any(receipt.reviews for receipt in namesakes(memory, op="correct"))
 
 
+# ---- names that may be somebody else's
+
+
+def suggestions(memory: Memory) -> list[tuple[str, str]]:
+    """Return the suggestions: who, and whom it may be."""
+    cases = memory.reviews.list(kind="possible_same_as")
+    return [(case.mention, case.candidates[0].name) for case in cases]
+
+
+@pytest.mark.parametrize(
+    ("known", "look_alike"),
+    [("scope", "\u0455\u0441\u043e\u0440\u0435"), ("paypal", "paypa1"), ("modern", "rnodern")],
+)
+def test_a_name_that_is_drawn_like_a_known_one_leaves_a_suggestion(
+    memory: Memory, known: str, look_alike: str
+) -> None:
+    first = say(memory, known, "system")
+    second = say(memory, look_alike, "system")
+    assert second.outcome == "accepted"
+    assert second.entity != first.entity
+    assert suggestions(memory) == [(look_alike, known)]
+
+    say(memory, look_alike, "system", "another")
+    (case,) = memory.reviews.list(kind="possible_same_as")
+    assert "look_alike" in [line.name for line in case.candidates[0].features]
+    assert memory.doctor() == ()
+
+
+def named_both(memory: Memory) -> None:
+    both = EntityRef(name="Sam Rivera", type="person", aliases=("Ines Moreau",))
+    memory.write(both, "noted", "x")
+
+
+def test_an_alias_that_names_somebody_else_leaves_one_suggestion(memory: Memory) -> None:
+    sam, ines = (say(memory, name, "person").entity for name in ("Sam Rivera", "Ines Moreau"))
+    named_both(memory)
+    named_both(memory)
+    assert suggestions(memory) == [("Ines Moreau", "Sam Rivera")]
+    (case,) = memory.reviews.list(kind="possible_same_as")
+    assert not case.blocking
+    memory.reviews.accept(case.review_id)
+    assert memory.as_of().entity(ines).entity_id == sam
+    assert suggestions(memory) == []
+    assert memory.doctor() == ()
+
+
+def test_an_alias_of_somebody_who_was_judged_or_numbered_apart_asks_nothing(
+    memory: Memory,
+) -> None:
+    sam, ines = (say(memory, name, "person").entity for name in ("Sam Rivera", "Ines Moreau"))
+    memory.entities.unmerge(memory.entities.merge(sam, ines).merge_id)
+    named_both(memory)
+    assert suggestions(memory) == []
+
+    for number, name in enumerate(("Otto Braun", "Lena Krause")):
+        ref = EntityRef(name=name, type="person", external_ids={"badge": str(number)})
+        memory.write(ref, "noted", "x")
+    numbered = EntityRef(name="Otto Braun", type="person", aliases=("Lena Krause",))
+    memory.write(numbered, "noted", "x")
+    assert suggestions(memory) == []
+    assert memory.doctor() == ()
+
+
 # ---- reviews and merges
 
 
@@ -402,6 +466,60 @@ def test_a_decision_is_taken_once(memory: Memory) -> None:
     assert caught.value.code == "already_decided"
     memory.reviews.undo(case.review_id)
     assert [c.review_id for c in memory.reviews.list()] == [case.review_id]
+    assert memory.doctor() == ()
+
+
+def judged(memory: Memory, raw: str) -> list[tuple[str, str]]:
+    """Return the standing judgements of an entity with whom they are about."""
+    with memory.backend.store.writing(memory.principal.tenant) as tx:
+        tx.lock()
+        rows = tx.judgements(entity_ids=(raw,))
+    return sorted((row.verdict.value, row.judged_by.value) for row in rows if row.tx_end == INF_US)
+
+
+def test_an_undone_decision_leaves_nothing_said(memory: Memory) -> None:
+    case = waiting(memory)
+    sam = memory.as_of().entity("Sam Rivera").entity_id
+    reviews = memory.reviews
+    decisions: tuple[Callable[[str], Any], ...] = (reviews.accept, reviews.reject, reviews.unsure)
+    for decide in (*decisions, *reversed(decisions)):
+        decide(case.review_id)
+        assert judged(memory, case.entity_id)
+        memory.reviews.undo(case.review_id)
+        assert judged(memory, case.entity_id) == []
+        view = memory.as_of().entity(case.entity_id)
+        assert (view.entity_id, view.state) == (case.entity_id, "pending")
+
+    memory.reviews.accept(case.review_id)
+    assert memory.as_of().entity(case.entity_id).entity_id == sam
+    memory.reviews.undo(case.review_id)
+    memory.entities.merge(sam, case.entity_id)  # nothing that was taken back is in the way
+    assert memory.as_of().entity("S. Rivera").entity_id == sam
+    assert memory.doctor() == ()
+
+
+def test_an_undone_rejection_of_an_automatic_bind_binds_again(memory: Memory) -> None:
+    for name in ("Acme Logistics Ltd", "Acme Logistics", "Acme Logistics LLC"):
+        say(memory, name, "organization")
+    (doubt,) = (case for case in memory.reviews.list() if case.reason == "doubted")
+    root = memory.as_of().entity(doubt.entity_id).entity_id
+    (bound,) = judged(memory, doubt.entity_id)
+
+    memory.reviews.reject(doubt.review_id)
+    assert [verdict for verdict, _ in judged(memory, doubt.entity_id)] == ["NON_MATCH"]
+    memory.reviews.undo(doubt.review_id)
+    assert judged(memory, doubt.entity_id) == [bound]
+    assert memory.as_of().entity(doubt.entity_id).entity_id == root
+
+    # Something else that parts the two keeps them apart: somebody else has judged a third name.
+    memory.reviews.reject(doubt.review_id)
+    other = say(memory, "Beech Trading", "organization").entity
+    merge = memory.entities.merge(other, root)
+    memory.entities.merge(other, say(memory, "Cedar Trading", "organization").entity)
+    memory.entities.unmerge(merge.merge_id)
+    memory.entities.merge(other, doubt.entity_id)
+    assert memory.reviews.undo(doubt.review_id).merge is None
+    assert memory.as_of().entity(doubt.entity_id).entity_id != root
     assert memory.doctor() == ()
 
 

@@ -18,8 +18,7 @@ __all__ = [*sorted(_MODULES)]
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: `import tenure` costs nothing."""
     if name == "__version__":
-        metadata = _importlib.import_module("importlib.metadata")
-        value = metadata.version("tenure")
+        value = _importlib.import_module("tenure.schema.version").VERSION
     elif name in _MODULES:
         value = getattr(_importlib.import_module(_MODULES[name]), name)
     else:

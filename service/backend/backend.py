@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...resolution.bind import Scorer
 from ...schema.errors import Conflict, TenureError
 from ...schema.policy import Policy
 from ...schema.slots import Vocabulary
@@ -29,6 +28,7 @@ from .ids import Clock, Ids, read
 
 if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
+    from ...resolution.bind import Scorer
     from ...resolution.mention import MentionExtractor
     from ...store.commit.admission import Submission
     from ...store.commit.commit import Result

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ...schema.claim import Version
 from ...schema.errors import NotFound, TenureError
 from ...schema.interval import INF_US
 from ...schema.principal import Principal, Sight
 from ...schema.slots import Vocabulary
-from ...store.operations.change import Mandate
 from ...store.port.store import Ask, Names, Point, Reader, WriteTx
 from .backend import Backend
 from .parsing import check_reason
+
+if TYPE_CHECKING:
+    from ...store.operations.change import Mandate
 
 FAR_US = INF_US - 1
 """The last instant there is: a read that is about no valid time in particular."""
@@ -110,6 +112,8 @@ class Caller(ClientPart):
         self, work: Callable[[WriteTx, Mandate], Result | TenureError], reason: str = ""
     ) -> Result:
         """Run an operation in a transaction of its own, under a new operation id."""
+        from ...store.operations.change import Mandate
+
         check_reason(reason)
         mandate = Mandate(
             operation_id=self.backend.ids(),

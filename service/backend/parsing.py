@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, cast
 
-from ...compiler.request.enforcement import check_enforcement
-from ...compiler.safety.credentials import find_credentials
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
 from ...schema.layers import DecayRule
@@ -60,6 +58,9 @@ def check_secrets(text: str, place: str) -> None:
     Raises:
         InvalidInput: `secret_in_content`.
     """
+    # Its patterns take longer to build than a store to open, and few calls state a text.
+    from ...compiler.safety.credentials import find_credentials
+
     if find_credentials(text):
         raise InvalidInput(
             f"{place} holds a key, token or password; tenure never stores one. Remove it and try "
@@ -148,6 +149,8 @@ def enforcement(rule: Mapping[str, Any] | None) -> str | None:
         raise InvalidInput(
             f"enforcement: spec is no JSON: {error}", code="bad_enforcement"
         ) from error
+
+    from ...compiler.request.enforcement import check_enforcement
 
     check_enforcement(kind, spec)
 

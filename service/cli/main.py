@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from ...schema.errors import TenureError
+from ...schema.version import VERSION
 from .frame import FLAGS, Frame, examples, fail, frame_of, note
 
 _EPILOG = examples(
@@ -157,15 +158,9 @@ app = typer.Typer(
 
 
 def _show_version(wanted: bool) -> None:
-    if not wanted:
-        return
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        print(f"tenure {version('tenure')}")
-    except PackageNotFoundError:
-        print("tenure (not installed: run from a checkout)")
-    raise typer.Exit
+    if wanted:
+        print(f"tenure {VERSION}")
+        raise typer.Exit
 
 
 @app.callback()

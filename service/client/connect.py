@@ -11,7 +11,6 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
-from ...resolution.bind import Scorer
 from ...schema.artifact import MAX_BYTES
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.policy import DEFAULT, Policy
@@ -25,6 +24,7 @@ from .memory import Memory
 
 if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
+    from ...resolution.bind import Scorer
     from ...resolution.mention import MentionExtractor
     from ...store.sqlite.store import SqliteStore
     from ..encoders.encoder import Encoder

@@ -24,7 +24,6 @@ from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Moment, Receipt, Write, WriteFields
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
-from ..reading.view import EntityLike, View, pinned
 
 if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
     from ...compiler.envelope.envelope import Envelope
@@ -41,6 +40,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ..reading.audit import Auditor
     from ..reading.envelopes import Envelopes, StoredEnvelope
     from ..reading.mentions import ResolvedMention, StatedMentions
+    from ..reading.view import EntityLike, View
     from ..sessions.opening import SessionTerms
     from ..sessions.session import Session
     from ..stewardship.actions import Actions
@@ -239,9 +239,10 @@ class Memory(Caller):
         `as_of()` is what is true now, `as_of(t, t)` what was believed at t, and `as_of(v, k)`
         what was true at v as known at k.
         """
-        tenant = self._tenant
-        self.backend.open(tenant)
-        with self.backend.store.reading(tenant) as reader:
+        from ..reading.view import pinned
+
+        self.backend.open(self._tenant)
+        with self.backend.store.reading(self._tenant) as reader:
             return pinned(self.backend, self.principal, reader, valid, tx)
 
     def compile(self, task: str, query: str = "", **fields: Unpack[RequestFields]) -> Envelope:

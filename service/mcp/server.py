@@ -7,13 +7,13 @@ pays for `tools/list`. Its answer is the same bytes each time, so clients may ca
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Final
 
 from mcp.server import CacheHint, MCPServer
 from mcp_types import ToolAnnotations
 
+from ...schema.version import VERSION
 from ..client.memory import Memory
 from .compat import CompatTools
 from .tools import Toolbox
@@ -56,7 +56,7 @@ def build_server(memory_of: Callable[[], Memory], *, compat: bool = False) -> MC
     server: MCPServer[object] = MCPServer(
         "tenure",
         instructions=INSTRUCTIONS,
-        version=version("tenure"),
+        version=VERSION,
         cache_hints={"tools/list": CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")},
         subscriptions=False,
         log_level="WARNING",

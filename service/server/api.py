@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
+from ...schema.version import VERSION
 from ..calls.models import request_model
 from ..calls.run import answer_json, run, run_json, stated_arguments
 from ..calls.table import CALLS, DECISIONS, Call, path_of
@@ -214,9 +215,7 @@ async def _description(_: Request) -> Response:
 
 
 async def _version(_: Request) -> Response:
-    from importlib.metadata import version
-
-    return JSONResponse({"version": version("tenure")})
+    return JSONResponse({"version": VERSION})
 
 
 def build_api(control: ControlFile, memories: Memories, bearers: Bearers) -> Api:

@@ -15,9 +15,6 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final, cast
 
-from ...schema.interval import Interval
-from ...schema.values import iso
-
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
     "\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"  # direction, and what has no width
@@ -42,6 +39,7 @@ def _escape(match: re.Match[str]) -> str:
 def json_text(value: object, *, indent: int | None = 2) -> str:
     r"""Write a value as JSON that holds no raw control character.
 
+    >>> from tenure.schema.interval import Interval
     >>> json_text({"name": "a\x9b", "on": Interval(0, 1_000_000)}, indent=None)[:25]
     '{"name": "a\\u009b", "on":'
     """
@@ -54,6 +52,10 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
 
 def _json_value(value: object) -> object:
     """A value that `json` does not know, as one that it does."""
+    # Here alone, because every command shows texts, and `--version` need not load the schema.
+    from ...schema.interval import Interval
+    from ...schema.values import iso
+
     if isinstance(value, Interval):
         return {"valid_from": iso(value.start_us), "valid_until": iso(value.end_us)}
     if is_dataclass(value):

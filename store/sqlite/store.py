@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -28,10 +26,10 @@ from ..port.store import ManifestRecord, Migration, Result, VectorRow
 from .caches import Caches
 from .connection import Tuning
 from .partition import Partition, create, migrate, start_over
-from .reader import SqliteReader
 from .sql import core as sql
 
 if TYPE_CHECKING:  # a process that only reads loads nothing of the writing side
+    from .reader import SqliteReader
     from .writer import SqliteWriteTx
 
 MEMORY: Final = ":memory:"
@@ -51,6 +49,9 @@ class SqliteStore:
         self._closed = False
         self._remove: weakref.finalize[..., SqliteStore] | None = None
         if self._name == MEMORY:
+            import shutil  # both bring archive formats along, which no file needs
+            import tempfile
+
             self._root = Path(tempfile.mkdtemp(prefix="tenure-"))
             self._remove = weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
         else:
@@ -113,6 +114,8 @@ class SqliteStore:
     @contextmanager
     def reading(self, tenant: str, names: Names | None = None) -> Generator[SqliteReader]:
         """Open a snapshot; `names` would save a round trip, and here there is none."""
+        from .reader import SqliteReader
+
         partition = self._partition(tenant)
         with partition.reading() as db:
             yield SqliteReader(db, partition.caches, str(partition.path))

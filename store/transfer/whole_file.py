@@ -12,7 +12,6 @@ be taken is the caller's business.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,8 @@ def whole_file(path: str | Path) -> Generator[IO[bytes]]:
         OSError: when the folder cannot be written or is full.
     """
     target = Path(path)
+    import tempfile  # opening a store comes by here, and writes no file
+
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".part-")
     try:
         with os.fdopen(handle, "wb", closefd=False) as file:

@@ -529,7 +529,17 @@ def test_help_is_quick_and_names_every_command() -> None:
 @pytest.mark.parametrize(
     ("words", "unneeded"),
     [
-        (["--version"], {"pydantic", "rich", "tenure.service.client.memory", "tenure.store"}),
+        (
+            ["--version"],
+            {
+                "importlib.metadata",
+                "pydantic",
+                "rich",
+                "tenure.schema.values",
+                "tenure.service.client.memory",
+                "tenure.store",
+            },
+        ),
         (
             ["get", "Sam Rivera", "office"],
             {

@@ -33,9 +33,15 @@ print(json.dumps(loaded))
 ELSEWHERE = (
     *("PIL", "fastapi", "fsspec", "jinja2", "jsonschema", "mcp", "neo4j", "networkx", "numpy"),
     *("pendulum", "pydantic", "rich", "structlog", "typer", "tenure.service.settings"),
+    "tenure.store.operations.change",
 )
 """What neither a store nor a compile needs."""
 FIRST_STEP = {
+    "tempfile": "search",
+    "tenure.service.reading.view": "search",
+    "tenure.store.sqlite.reader": "search",
+    "tenure.resolution.bind": "search",
+    "tenure.compiler.safety.credentials": "write",
     "rapidfuzz": "write",
     "tenure.store.commit.commit": "write",
     "tenure.resolution.scorer": "write",

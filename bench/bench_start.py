@@ -1,0 +1,113 @@
+"""Measure what a fresh process takes for its first steps: CPU, the best of several processes.
+
+    python bench/bench_start.py [--rounds 5] [--json FILE]
+
+Bytecode is warm: every step is run once before it is measured. `--version` and `get` are whole
+processes of the command line; `connect`, the first read, the first write and the first compile
+are steps of one process each, measured without what came before. The empty process of this Python
+stands beside them, because the machine and its load move all of them alike: compare ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+COMMAND = "import sys; from tenure.service.cli.main import main; main()"
+STEP = """
+import sys, time
+import tenure
+
+def write():
+    return memory.write("Sam Rivera", "office", "Chicago")
+
+def run(step):
+    if step == "connect":
+        return tenure.connect(sys.argv[1])
+    if step == "first read":
+        return memory.as_of().value("Sam Rivera", "office")
+    if step == "first write":
+        return write()
+    return memory.compile("assistant", "Where does Sam Rivera work?", budget_tokens=2_000)
+
+step = sys.argv[2]
+if step != "connect":
+    memory = tenure.connect(sys.argv[1])
+if step == "first compile":
+    write()
+
+began = time.process_time()
+opened = run(step)
+print((time.process_time() - began) * 1_000)
+(opened if step == "connect" else memory).close()
+"""
+STEPS = ("connect", "first read", "first write", "first compile")
+
+
+def process_ms(code: str, *words: str) -> float:
+    """The CPU of a whole process, in milliseconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-P", "-c", code, *words], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1_000
+
+
+def step_ms(store: Path, step: str) -> float:
+    """The CPU of one step of a process, in milliseconds."""
+    command = [sys.executable, "-P", "-c", STEP, str(store), step]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def measure(store: Path, rounds: int) -> dict[str, float]:
+    """The best of each step over some rounds, in turns."""
+    in_store = ("--store", str(store))
+    subprocess.run(
+        [sys.executable, "-P", "-c", COMMAND, *in_store, "write", "Sam Rivera", "office", "Austin"],
+        capture_output=True,
+        check=True,
+    )
+
+    times: dict[str, list[float]] = {}
+    for _ in range(rounds + 1):
+        costs = {
+            "empty process": process_ms("pass"),
+            "--version": process_ms(COMMAND, "--version"),
+            "get": process_ms(COMMAND, *in_store, "get", "Sam Rivera", "office"),
+            "import tenure": process_ms("import tenure"),
+        }
+        costs |= {step: step_ms(store, step) for step in STEPS}
+        for name, cost in costs.items():
+            times.setdefault(name, []).append(cost)
+
+    # The first round writes the bytecode.
+    return {name: min(costs[1:]) for name, costs in times.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measure(Path(folder) / "start.db", options.rounds)
+
+    table = Table("step", "CPU ms", "empty processes")
+    for name, cost in figures.items():
+        table.add_row(name, f"{cost:.0f}", f"{cost / figures['empty process']:.1f}")
+    Console().print(table)
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -19,6 +19,7 @@ from enum import IntEnum
 from typing import Protocol
 
 from ..schema.principal import Scope
+from ..schema.short_repr import short_repr
 
 
 class MentionSource(IntEnum):
@@ -33,6 +34,8 @@ class MentionSource(IntEnum):
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A span of text that may name an entity."""
+
+    __repr__ = short_repr
 
     start: int
     """First character, counted in the original text."""

@@ -11,12 +11,15 @@ from datetime import datetime
 from typing import Any
 
 from .context_object import ContextObject
+from .short_repr import short_repr
 from .vocabulary import ActionKind, SlotStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotCandidate:
     """A claim that takes part in deciding a slot at one instant."""
+
+    __repr__ = short_repr
 
     object_id: str
     op: str
@@ -33,6 +36,8 @@ class SlotCandidate:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotState:
     """The answer of a slot at (valid, tx)."""
+
+    __repr__ = short_repr
 
     status: SlotStatus
     value: Any = None
@@ -55,6 +60,8 @@ class SlotState:
 class Segment:
     """A stretch of valid time with one answer."""
 
+    __repr__ = short_repr
+
     valid_from: datetime | None
     valid_until: datetime | None
     state: SlotState
@@ -63,6 +70,8 @@ class Segment:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """A change of belief between two transaction times."""
+
+    __repr__ = short_repr
 
     kind: str
     """`opened` or `closed`."""
@@ -82,6 +91,8 @@ class Change:
 class LogEntry:
     """One transaction as the log tells it: who did what, and when."""
 
+    __repr__ = short_repr
+
     tx: datetime
     actor: str
     op: str
@@ -95,6 +106,8 @@ class LogEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRow:
     """A version row on both axes."""
+
+    __repr__ = short_repr
 
     vid: int
     object_id: str
@@ -119,6 +132,8 @@ class HistoryRow:
 class Link:
     """An edge between claims as `explain` shows it."""
 
+    __repr__ = short_repr
+
     kind: str
     object_id: str
     """The claim at the other end."""
@@ -134,6 +149,8 @@ class Link:
 class MentionView:
     """A name inside a text, and whom it means."""
 
+    __repr__ = short_repr
+
     start: int
     """First character in the text."""
     end: int
@@ -147,6 +164,8 @@ class MentionView:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """Where an object comes from, what it met, and what was compiled from it."""
+
+    __repr__ = short_repr
 
     object: ContextObject
     rows: tuple[HistoryRow, ...]
@@ -170,6 +189,8 @@ class Explanation:
 class EntityView:
     """An entity as known at (valid, tx)."""
 
+    __repr__ = short_repr
+
     entity_id: str
     """Canonical id."""
     name: str
@@ -190,6 +211,8 @@ class EntityView:
 class Neighbourhood:
     """What stands around an entity, nearest first."""
 
+    __repr__ = short_repr
+
     entities: tuple[EntityView, ...]
     facts: tuple[ContextObject, ...]
     edges: tuple[tuple[str, str, str], ...]
@@ -204,6 +227,8 @@ class Neighbourhood:
 class SearchHit:
     """A found object with its score."""
 
+    __repr__ = short_repr
+
     object: ContextObject
     score: float
 
@@ -211,6 +236,8 @@ class SearchHit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """What a search found; it is read, counted and tested like the hits themselves."""
+
+    __repr__ = short_repr
 
     hits: tuple[SearchHit, ...]
     withheld: bool = False
@@ -231,6 +258,8 @@ class SearchResult:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """Something in the resolver queue."""
+
+    __repr__ = short_repr
 
     action_id: str
     kind: ActionKind

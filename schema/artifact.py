@@ -19,6 +19,7 @@ from typing import Any, Final
 from .claim import Permissions
 from .errors import InvalidInput, TenureError
 from .principal import EVERYONE_TAG, Scope, Sight
+from .short_repr import short_repr
 from .values import canonical_json, micros, stamp_time
 from .vocabulary import Classification
 
@@ -61,6 +62,8 @@ def digest_of(address: str) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
     """An artifact as one put described it: what it is, and who may read it."""
+
+    __repr__ = short_repr
 
     address: str
     size: int
@@ -154,6 +157,8 @@ def _artifact_of(record: Any) -> Artifact:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
     """What a pointer stands for, whole."""
+
+    __repr__ = short_repr
 
     pointer: str
     """The address of an artifact, or the id of a stored object or of an item of a request."""

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from .interval import INF_US, Interval
 from .layers import DecayRule
 from .principal import EVERYONE_TAG, Scope
+from .short_repr import short_repr
 from .values import NO_VALUE_KEY
 from .vocabulary import (
     Authority,
@@ -129,6 +130,8 @@ class Row:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
     """Who may see an object, today."""
+
+    __repr__ = short_repr
 
     classification: Classification = Classification.PUBLIC
     allow: tuple[str, ...] = (EVERYONE_TAG,)

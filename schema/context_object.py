@@ -14,6 +14,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final
 
+from .short_repr import short_repr
 from .slots import TASK_TYPES
 from .vocabulary import (
     Authority,
@@ -50,6 +51,8 @@ def _is(schema: dict[str, Any], *, required: bool = False, **default: Any) -> An
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextObject:
     """One object with its whole tenure, as a view shows it."""
+
+    __repr__ = short_repr
 
     object_id: str = _is(_UUID, required=True)
     content: str = _is(_TEXT, required=True)

@@ -15,6 +15,7 @@ from typing import Final
 
 from .errors import InvalidInput
 from .interval import INF_US
+from .short_repr import short_repr
 from .slots import UNKNOWN_TYPE, check_scheme
 from .values import canonical_json
 from .vocabulary import (
@@ -58,6 +59,8 @@ def _is_drawn(char: str) -> bool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityRef:
     """How a caller names an entity: a name with type, aliases and identifiers."""
+
+    __repr__ = short_repr
 
     name: str
     type: str = UNKNOWN_TYPE
@@ -143,6 +146,8 @@ class Identifier:
 class Feature:
     """One line of evidence."""
 
+    __repr__ = short_repr
+
     name: str
     score: float
     weight: float
@@ -153,6 +158,8 @@ class Feature:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityCandidate:
     """An entity a mention may mean, with the evidence for it."""
+
+    __repr__ = short_repr
 
     entity: str
     """Canonical id."""
@@ -174,6 +181,8 @@ class EntityCandidate:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
     """What was decided for one mention, and why."""
+
+    __repr__ = short_repr
 
     decision: Decision
     entity: str | None
@@ -212,6 +221,8 @@ class Judgement:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
     """A case that waits for a person: is this pending entity one of the candidates?"""
+
+    __repr__ = short_repr
 
     review_id: str
     entity_id: str

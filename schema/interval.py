@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Final, Self
 
 from .errors import InvalidInput
+from .short_repr import short_repr
 
 MIN_US: Final = -62135596800000000
 """The open start: 0001-01-01T00:00:00Z, the smallest instant a datetime holds."""
@@ -30,6 +31,8 @@ INF_US: Final = 253402300799999999
 @dataclass(frozen=True, slots=True, order=True)
 class Interval:
     """A half-open, non-empty span `[start_us, end_us)` of microseconds UTC."""
+
+    __repr__ = short_repr
 
     start_us: int
     """First instant inside; `MIN_US` when open."""

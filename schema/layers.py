@@ -13,6 +13,7 @@ from typing import Final
 
 from .decay import HALVING, Fading
 from .errors import InvalidInput
+from .short_repr import short_repr
 from .vocabulary import ObjectType, RetirementRule, SlotKind, StateLayer
 
 _ARCHIVE = RetirementRule.ARCHIVE
@@ -23,6 +24,8 @@ _DEMOTE = RetirementRule.DEMOTE_TO_ARCHIVAL
 @dataclass(frozen=True, slots=True)
 class DecayRule:
     """How fast the strength of an object falls; along which curve, the policy says."""
+
+    __repr__ = short_repr
 
     half_life_days: float
     """Days until the strength halves, or falls at once where it falls by a step; above 0."""

@@ -11,12 +11,15 @@ from datetime import datetime
 
 from .claim import Permissions
 from .entity import Review
+from .short_repr import short_repr
 from .vocabulary import ActionKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeReceipt:
     """What a merge did."""
+
+    __repr__ = short_repr
 
     merge_id: str
     canonical_id: str
@@ -38,6 +41,8 @@ class MergeReceipt:
 class UnmergeReceipt:
     """What an un-merge did."""
 
+    __repr__ = short_repr
+
     merge_id: str
     parts: tuple[tuple[str, ...], ...]
     """Raw ids of each part that came apart, its canonical id first."""
@@ -51,6 +56,8 @@ class UnmergeReceipt:
 class ReviewReceipt:
     """What a decision of a review did."""
 
+    __repr__ = short_repr
+
     review: Review
     """The case in its new version."""
     tx: datetime
@@ -63,6 +70,8 @@ class ReviewReceipt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
     """What an erasure emptied, and what it left; ids only."""
+
+    __repr__ = short_repr
 
     erasure_id: str
     tx: datetime
@@ -90,6 +99,8 @@ class ErasureReceipt:
 class ReclassifyReceipt:
     """What a change of permissions did."""
 
+    __repr__ = short_repr
+
     object_id: str
     permissions: Permissions
     tx: datetime
@@ -100,6 +111,8 @@ class ReclassifyReceipt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionReceipt:
     """How an entry of the resolver queue was closed."""
+
+    __repr__ = short_repr
 
     action_id: str
     kind: ActionKind
@@ -114,6 +127,8 @@ class ActionReceipt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepReceipt:
     """What one batch of a sweep did, object ids in order of their rows."""
+
+    __repr__ = short_repr
 
     tx: datetime | None
     """The stamp; of a batch with nothing to do the last one, None for an empty tenant."""

@@ -17,6 +17,7 @@ from typing import Final
 from .compile_terms import InjectionPolicy, OverflowPolicy
 from .decay import HALVING, DecayKind, Fading
 from .errors import InvalidInput
+from .short_repr import short_repr
 from .values import canonical_json
 from .vocabulary import AttributeKind, ObjectType
 from .window_policy import WindowPolicy
@@ -25,6 +26,8 @@ from .window_policy import WindowPolicy
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritePolicy:
     """Limits and options of writing."""
+
+    __repr__ = short_repr
 
     max_batch: int = 10_000
     """Writes in one `write_many` or replay group."""
@@ -48,6 +51,8 @@ class WritePolicy:
 class TypeBands:
     """The bands of one entity type; what is not stated is that of all."""
 
+    __repr__ = short_repr
+
     type: str
     bind_at: float | None = None
     review_above: float | None = None
@@ -57,6 +62,8 @@ class TypeBands:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolutionPolicy:
     """Bands and options of entity resolution (C-049)."""
+
+    __repr__ = short_repr
 
     bind_at: float = 0.95
     review_above: float = 0.70
@@ -130,6 +137,8 @@ class ResolutionPolicy:
 class ReadPolicy:
     """Caps of reading."""
 
+    __repr__ = short_repr
+
     text_candidates: int = 1_000
     """Visible text matches up to which both stores propose the same."""
     vector_exact_rows: int = 300_000
@@ -171,6 +180,8 @@ _WORDS: Final = {
 class DecayPolicy:
     """Along which curve what an object type holds fades (C-157 to C-159)."""
 
+    __repr__ = short_repr
+
     kinds: tuple[tuple[str, str], ...] = ()
     """(object type, `half_life`, `step` or `sigmoid`); a type that is not named fades by halves."""
     step_left: float = 0.1
@@ -203,6 +214,8 @@ class DecayPolicy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilePolicy:
     """Numbers of the compiler."""
+
+    __repr__ = short_repr
 
     activation: str = "broad"
     """`broad`, or `strict`: match `why_it_matters` alone."""
@@ -448,6 +461,8 @@ class CompilePolicy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """The whole pack."""
+
+    __repr__ = short_repr
 
     write: WritePolicy = field(default_factory=WritePolicy)
     resolution: ResolutionPolicy = field(default_factory=ResolutionPolicy)

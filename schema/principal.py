@@ -16,6 +16,7 @@ from typing import Final, cast
 from .errors import Forbidden, InvalidInput
 from .layers import LAYERS
 from .limits import check_text
+from .short_repr import short_repr
 from .sources import BUILT_IN_KINDS
 from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse, parse_level
 
@@ -49,6 +50,8 @@ def _set_of_texts(field: str, stated_set: object) -> frozenset[str]:
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The ids that isolate an object inside its tenant; None does not isolate."""
+
+    __repr__ = short_repr
 
     user: str | None = None
     project: str | None = None
@@ -111,6 +114,8 @@ TENANT_SCOPE: Final = Scope()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
     """An authenticated caller; required by every call."""
+
+    __repr__ = short_repr
 
     tenant: str = "default"
     user: str | None = None

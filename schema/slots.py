@@ -18,6 +18,7 @@ from typing import Final
 
 from .errors import InvalidInput, unknown
 from .layers import DecayRule
+from .short_repr import short_repr
 from .sources import BUILT_IN_KINDS, SourceKind
 from .vocabulary import Cardinality, Precedence, RetirementRule, Sensitivity, SlotKind, ValueType
 
@@ -49,6 +50,8 @@ _FIXED_FIELDS: Final = ("cardinality", "value_type")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
     """The definition of a slot."""
+
+    __repr__ = short_repr
 
     name: str
     description: str
@@ -163,6 +166,8 @@ BUILT_IN_SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
 class TenantWord:
     """A tenant's own task type, role, entity type or source kind."""
 
+    __repr__ = short_repr
+
     name: str
     description: str
     parent: str | None = None
@@ -172,6 +177,8 @@ class TenantWord:
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """Every list of one tenant at one version."""
+
+    __repr__ = short_repr
 
     version: int = 0
     """How many definitions it holds."""

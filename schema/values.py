@@ -14,7 +14,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
@@ -272,3 +272,28 @@ _RULES: Final = {
     ValueType.ENTITY: _entity,
     ValueType.JSON: _json,
 }
+
+
+def whole_repr(value: object) -> str:
+    """The text of a value with nothing cut, for digests: two values with one text are equal.
+
+    >>> whole_repr(({"a": [1, None]},))
+    "({'a': [1, None]},)"
+    """
+    kind: type[object] = type(value)
+    if is_dataclass(value):
+        names = [field.name for field in fields(value) if field.repr]
+        parts = [f"{name}={whole_repr(getattr(value, name))}" for name in names]
+        return f"{kind.__qualname__}({', '.join(parts)})"
+
+    if kind is tuple:
+        parts = [whole_repr(entry) for entry in cast("tuple[object, ...]", value)]
+        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    if kind is list:
+        return f"[{', '.join(map(whole_repr, cast('list[object]', value)))}]"
+    if kind is dict:
+        members = cast("dict[object, object]", value).items()
+        parts = [f"{whole_repr(key)}: {whole_repr(entry)}" for key, entry in members]
+        return f"{{{', '.join(parts)}}}"
+
+    return repr(value)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Final, cast, get_type_hints
 
 from .errors import InvalidInput, unknown
+from .short_repr import short_repr
 from .values import canonical_json
 from .vocabulary import parse
 from .window_shares import PROFILES, BudgetProfile, BudgetShares
@@ -40,6 +41,8 @@ def _because(reason: str) -> Mapping[str, str]:
 @dataclass(frozen=True, slots=True)
 class Zones:
     """Where the pressure zones start, in permille of L, and what an edit goes down to."""
+
+    __repr__ = short_repr
 
     yellow: int = field(
         default=500,
@@ -67,6 +70,8 @@ _LARGE_WINDOW: Final = 200_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPolicy:
     """The tunables of a session's window; the reason of each default stands beside it."""
+
+    __repr__ = short_repr
 
     eviction: EvictionPolicy = field(
         default=EvictionPolicy.HYBRID,

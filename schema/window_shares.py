@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from .errors import InvalidInput
+from .short_repr import short_repr
 
 _PERCENT: Final = 100
 
@@ -30,6 +31,8 @@ class BudgetProfile(StrEnum):
 @dataclass(frozen=True, slots=True)
 class BudgetShares:
     """The usual shares of a window, in per cent."""
+
+    __repr__ = short_repr
 
     system_prompt: int = field(default=6, metadata={"reason": "instructions of some pages"})
     tool_definitions: int = field(default=4, metadata={"reason": "a dozen tools"})

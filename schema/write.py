@@ -16,6 +16,7 @@ from .entity import EntityRef, Resolution
 from .interval import Interval
 from .layers import DecayRule
 from .principal import Scope
+from .short_repr import short_repr
 from .slots import Slot
 from .vocabulary import ClaimVerdict, Op, Outcome
 
@@ -28,6 +29,8 @@ Moment = str | datetime | None
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
     """One write; every field means what the parameter of `Memory.write` means."""
+
+    __repr__ = short_repr
 
     subject: str | EntityRef | Mapping[str, Any] | None = None
     slot: str | None = None
@@ -158,6 +161,8 @@ class Draft:
 class RelationMet:
     """A stored claim that the write met."""
 
+    __repr__ = short_repr
+
     object_id: str
     relation: str
     """Allen relation, "stored *relation* incoming"."""
@@ -171,6 +176,8 @@ class RelationMet:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """What a write did."""
+
+    __repr__ = short_repr
 
     object_id: str
     tx: datetime

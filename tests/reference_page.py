@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenure
-from tenure.service.client.memory import Memory
-from tenure.service.reading.view import View
+from tenure.tests.public_names import CLASSES
 
 HEAD = """# Reference
 
 Every public name, from the code itself: `tests/reference_page.py` makes this page. The async twin
 (`tenure.aconnect`) has the same methods, awaited. Records are frozen; their times are aware UTC.
+`memory` is what `tenure.connect` returns, `memory.actions` to `memory.vocabulary` are its parts;
+`view` is of `memory.as_of()`, `session` of `memory.session(…)`, `envelope` of `memory.compile(…)`.
 """
 _PLAIN_DEFAULTS = frozenset({bool, int, float, str, type(None)})
 
@@ -40,23 +41,25 @@ def page() -> str:
     functions = [name for name, value in values.items() if inspect.isfunction(value)]
     classes = [name for name, value in values.items() if inspect.isclass(value)]
     errors = [name for name in classes if issubclass(values[name], Exception)]
-    records = [name for name in classes if name not in errors and name not in ("Memory", "View")]
+    records = [
+        name for name in classes if name not in errors and values[name] not in CLASSES.values()
+    ]
 
     parts = [HEAD, "## Functions\n"]
     parts += [_callable(name, values[name], "###") for name in functions]
-    parts += [_class("Memory", Memory), _class("View", View)]
+    parts += [_class(name, value) for name, value in CLASSES.items()]
     parts += ["## Records and policies\n", *(_record(name, values[name]) for name in records)]
     parts += ["## Errors\n", *(f"- `{name}`: {_first(values[name])}" for name in errors), ""]
     return "\n".join(parts)
 
 
 def _class(name: str, value: Any) -> str:
-    parts = [f"## {name}\n", f"{_first(value)}\n"]
+    parts = [f"## `{name}`\n", f"{_first(value)}\n"]
     for member, attribute in _members(value):
         if isinstance(attribute, property):
-            parts.append(f"### `{name.lower()}.{member}`\n\n{_text(attribute)}\n")
+            parts.append(f"### `{name}.{member}`\n\n{_text(attribute)}\n")
         else:
-            parts.append(_callable(f"{name.lower()}.{member}", attribute, "###"))
+            parts.append(_callable(f"{name}.{member}", attribute, "###"))
     return "\n".join(parts)
 
 

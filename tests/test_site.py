@@ -10,7 +10,7 @@ from tenure.tests.reference_page import page
 from tenure.tests.site_pages import REFERENCE, listed_pages, llms_text, site
 from tenure.tests.source_tree import ROOT, pyproject
 
-CLIENT = frozenset({"Memory", "View", "__version__"})
+CLIENT = frozenset({"Memory", "View", "Envelope", "__version__"})
 
 ORDER = [
     "Memory for a chat",

@@ -29,6 +29,7 @@ from types import MappingProxyType
 from typing import Final, cast
 
 from ...schema.errors import InvalidInput, did_you_mean
+from ...schema.short_repr import short_repr
 
 
 def concave_envelope(trace: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -97,6 +98,8 @@ class Section:
             in the wrong order or a curve that is not concave.
     """
 
+    __repr__ = short_repr
+
     id: str
     """Unique in one call; equal gains go to the smaller id."""
     w: float
@@ -139,6 +142,8 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """The best division of the budget; the same sections in any order give the same answer."""
+
+    __repr__ = short_repr
 
     tokens: Mapping[str, int]
     """Tokens of every section by id, in the order of the ids; 0 for one that is left out."""

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ...schema.errors import InvalidInput
 from ...schema.limits import nesting
+from ...schema.short_repr import short_repr
 from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
 from ..ir.piece import EnforcementRule
@@ -58,6 +59,8 @@ _SLOW_PATTERNS: Final = 4
 @dataclass(frozen=True, slots=True)
 class HardConstraint:
     """A rule of an envelope that code can check on the answer."""
+
+    __repr__ = short_repr
 
     object_id: str
     text: str

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ...schema.errors import InvalidInput, unknown
+from ...schema.short_repr import short_repr
 from ..explain.diagnosis import Suspicion, diagnosis
 from ..explain.lineage import Descent, descents
 from ..explain.page import budget_svg, fragment, lineage_svg, page
@@ -36,6 +37,8 @@ NOTHING_BESIDE: Final[Mapping[str, Any]] = MappingProxyType({})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
     """A compiled context."""
+
+    __repr__ = short_repr
 
     envelope_id: str
     text: str
@@ -90,9 +93,13 @@ class Envelope:
         """Where each object came from and which block holds it, in the order of the text."""
         return descents(self)
 
-    def to_html(self) -> str:
-        """A page that shows it whole: self-contained, without scripts, the same bytes."""
-        return page(self)
+    def to_html(self, *, words: Mapping[str, str] | None = None) -> str:
+        """A page that shows it whole: self-contained, without scripts, the same bytes.
+
+        `words` are the opening words of objects by their ids: an envelope does not hold the text
+        of what stayed out.
+        """
+        return page(self, words or {})
 
     def _repr_html_(self) -> str:
         return fragment(self)

@@ -2,7 +2,7 @@
 
 A picture is words, boxes and lines alone: no script, no style attribute, no request. It has a
 title and a description that say in words what it shows, and stands in whole numbers, so the same
-envelope gives the same bytes. Colours tell the cache zone, never the meaning alone: every box and
+envelope gives the same bytes. Colours tell sections apart, never alone: every box and
 legend line says its name and its tokens. The templates draw it. Checklist C-176.
 """
 
@@ -28,6 +28,11 @@ FILLS: Final[Mapping[Stability, str]] = MappingProxyType(
         Stability.TURN: "#f6b9a6",
     }
 )
+SECTION_FILLS: Final = (
+    *("#a9c4ec", "#9fd6cb", "#d6c2ee", "#f4d793", "#f6b9a6", "#c5dd8f", "#f3b7d3", "#b3e0f2"),
+    *("#e0cda9", "#a8e0a3", "#d2d2d2", "#e6e17a", "#dbbfae", "#8fd3e0", "#f0c27b", "#bfc8ff"),
+)
+"""Of the sections in the order of the text: neighbours never look alike."""
 _BAR: Final = 44
 _LINE: Final = 20
 _COLUMNS: Final = 3
@@ -90,12 +95,13 @@ def budget_bar(report: EnvelopeReport, *, alone: bool) -> BudgetBar:
     legend: list[LegendLine] = []
     before = 0
 
-    for use in report.sections:
-        fill = FILLS[use.stability]
+    for number, use in enumerate(report.sections):
+        fill = SECTION_FILLS[number % len(SECTION_FILLS)]
+        name = use.name.replace("_", " ")
         left = before * WIDTH // length
         before += use.tokens
-        parts.append(BarPart(use.name, use.tokens, fill, left, before * WIDTH // length - left))
-        legend.append(_legend_line(len(legend), f"{use.name} {use.tokens:,}", fill))
+        parts.append(BarPart(name, use.tokens, fill, left, before * WIDTH // length - left))
+        legend.append(_legend_line(len(legend), f"{name} {use.tokens:,}", fill))
 
     legend.append(_legend_line(len(legend), f"free {free:,}", "none"))
 

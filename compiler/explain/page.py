@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
@@ -26,20 +26,23 @@ from ..trace.metrics import stands
 from .charts import INK, WIDTH, abbreviation, budget_bar, fit_text, plural
 from .diagnosis import diagnosis
 from .lineage import descents, lineage_graph
-from .report import EnvelopeReport, entries
+from .reasons import reason_words
+from .report import EnvelopeReport, entries, head_facts, omissions, question_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _FRAGMENT_ROWS: Final = 20
+_FRAGMENT_LETTERS: Final = 300
+"""Of a block's text, in a notebook."""
 _POLICY: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-{}'"
 _UNSAFE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 
 
-def page(report: EnvelopeReport) -> str:
-    """A whole HTML document."""
+def page(report: EnvelopeReport, words: Mapping[str, str]) -> str:
+    """A whole HTML document; `words` are the opening words of objects by their ids."""
     from markupsafe import Markup
 
     style = _source("page.css")
@@ -54,6 +57,10 @@ def page(report: EnvelopeReport) -> str:
         stages=accounting(report.trace),
         bar=budget_bar(report, alone=False),
         entries=entries(report),
+        question=question_of(report),
+        head_facts=head_facts(report),
+        words=words,
+        omissions=omissions(report, words),
         graph=lineage_graph(report, alone=False),
         descents=descents(report),
         cache_facts=_cache_facts(report),
@@ -66,10 +73,15 @@ def fragment(report: EnvelopeReport) -> str:
     """A short account for a notebook, with no style sheet of its own."""
     return _fill(
         "fragment.jinja",
-        report=report,
         trace=report.trace,
+        question=question_of(report),
+        head_facts=head_facts(report),
+        entries=entries(report),
+        omissions=omissions(report, {}),
+        gaps=report.gaps,
         bar=budget_bar(report, alone=False),
         rows=_FRAGMENT_ROWS,
+        letters=_FRAGMENT_LETTERS,
     )
 
 
@@ -88,7 +100,6 @@ def _facts(report: EnvelopeReport) -> list[tuple[str, object]]:
     trace, manifest = report.trace, report.manifest
     budget = int(trace.budget["budget_tokens"])
     return [
-        ("task", trace.active_task),
         ("tokens", f"{report.tokens:,} (at most {report.tokens_upper:,}) of {budget:,}"),
         ("state", f"{trace.validation_status.value}, page {manifest.page}"),
         ("true at", iso(manifest.valid_us) or "open"),
@@ -121,6 +132,19 @@ def _fill(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(values)
 
 
+def template_names() -> dict[str, Any]:
+    """What the templates of this folder ask for beside their values."""
+    return {
+        "figure": _figure,
+        "fit_text": fit_text,
+        "ink": INK,
+        "listed": _reason_list,
+        "plural": plural,
+        "abbreviation": abbreviation,
+        "width": WIDTH,
+    }
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -134,16 +158,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    names: dict[str, Any] = {
-        "figure": _figure,
-        "fit_text": fit_text,
-        "ink": INK,
-        "listed": _reason_list,
-        "plural": plural,
-        "abbreviation": abbreviation,
-        "width": WIDTH,
-    }
-    environment.globals.update(names)
+    environment.globals.update(template_names())
+    environment.filters |= {"plain": _plain, "why": reason_words}
     return environment
 
 
@@ -158,6 +174,10 @@ def _safe(value: object) -> object:
     if isinstance(value, Markup):
         return value
     return _UNSAFE.sub("\ufffd", str(value))
+
+
+def _plain(word: object) -> str:
+    return str(getattr(word, "value", word)).replace("_", " ")
 
 
 def _figure(number: float) -> str:

@@ -1,6 +1,6 @@
 """The report: what a picture or a page of an envelope is made from.
 
-`EnvelopeReport` is what a page needs of an envelope, stated here so that the envelope can draw
+`EnvelopeReport` is what a page needs of an envelope, texts here so that the envelope can draw
 itself. `entries` are its blocks in the order of the text, each with its zone, tier and tokens.
 Nothing depends on the run: the sidecar (latency, run id, wall time) is no part of a page, so the
 same envelope has the same page, byte for byte. Checklist C-176.
@@ -8,18 +8,23 @@ same envelope has the same page, byte for byte. Checklist C-176.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ...schema.compile_terms import PriorityTier, Stability
+from ...schema.values import iso
 from ..format.block import Block
 from ..ir.verdicts import Gap
 from ..render.cache_plan import RenderPlan
-from ..trace.manifest import Manifest
+from ..trace.manifest import Manifest, principal_of
 from ..trace.metrics import Quality
 from ..trace.trace import CompiledObject, SectionUse, Trace
 
+_ANCHOR: Final = re.compile(r"(?:(?<=\s)|(?<=\])|^)\[(\d+)\](?=[\s\[]|$)", re.MULTILINE)
+"""A number that stands for an object: at the start of a line, at its end, or beside another."""
 _TIERS = tuple(tier.value for tier in PriorityTier)
 
 
@@ -82,6 +87,25 @@ class EnvelopeReport(Protocol):
         ...
 
 
+class TextPart(NamedTuple):
+    """A stretch of a block's text, or the number of a source in it."""
+
+    text: str
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something that the model did not get as truth."""
+
+    object_id: str
+    words: str
+    """Its opening words; empty where the reader of the page may not have them."""
+    reason: str
+    is_apart: bool
+    """Set apart rather than left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A block as a page shows it."""
@@ -95,6 +119,46 @@ class Entry:
     tokens: int
     """Of the block with its heading and boundary lines."""
     objects: tuple[CompiledObject, ...]
+    parts: tuple[TextPart, ...]
+    """Its text, with the numbers of its own objects apart."""
+    opens_section: bool
+    """Whether the block before stands in another section."""
+
+
+def question_of(report: EnvelopeReport) -> str:
+    """What was asked: the query, else the words of the user, else the goal."""
+    request: Mapping[str, object] = json.loads(report.manifest.request)
+    texts = (request.get(name) for name in ("query", "user_request", "goal"))
+    return next((text for text in texts if isinstance(text, str) and text), "")
+
+
+def head_facts(report: EnvelopeReport) -> list[tuple[str, str]]:
+    """For whom an envelope is, of when, and how much of the budget it took."""
+    caller, manifest = principal_of(report.manifest), report.manifest
+    roles = f" ({', '.join(sorted(caller.roles))})" if caller.roles else ""
+    budget = int(report.trace.budget["budget_tokens"])
+    return [
+        ("task", report.trace.active_task.replace("_", " ")),
+        ("for", f"{caller.user or 'nobody in particular'}{roles}"),
+        ("true on", _day(manifest.valid_us)),
+        ("as known on", _day(manifest.tx_us)),
+        ("budget", f"{report.tokens:,} of {budget:,} tokens"),
+    ]
+
+
+def _day(at_us: int) -> str:
+    return (iso(at_us) or "open")[:10]
+
+
+def omissions(report: EnvelopeReport, words: Mapping[str, str]) -> tuple[Omission, ...]:
+    """What stayed out, then what was set apart, each with its words where they are given."""
+    trace = report.trace
+    verdicts = [(*verdict[:3], False) for verdict in trace.omitted_objects]
+    verdicts += [(*verdict[:3], True) for verdict in trace.quarantined_objects]
+    return tuple(
+        Omission(object_id, words.get(object_id, ""), reason, is_apart)
+        for object_id, _, reason, is_apart in verdicts
+    )
 
 
 def entries(report: EnvelopeReport) -> tuple[Entry, ...]:
@@ -104,6 +168,7 @@ def entries(report: EnvelopeReport) -> tuple[Entry, ...]:
 
 def _entries(report: EnvelopeReport) -> Iterator[Entry]:
     by_anchor = {source.anchor: source for source in report.trace.compiled_objects}
+    section = ""
     for number, segment in enumerate(report.plan.segments, 1):
         anchors = segment.block.object_ids
         objects = tuple(by_anchor[anchor] for anchor in anchors if anchor in by_anchor)
@@ -115,4 +180,17 @@ def _entries(report: EnvelopeReport) -> Iterator[Entry]:
             tiers[0] if tiers else "",
             report.plan.counter.count(segment.text),
             objects,
+            tuple(_parts(segment.block.text, {source.anchor for source in objects})),
+            segment.block.section != section,
         )
+        section = segment.block.section
+
+
+def _parts(text: str, anchors: set[str]) -> Iterator[TextPart]:
+    position = 0
+    for match in _ANCHOR.finditer(text):
+        if match[1] in anchors:
+            yield TextPart(text[position : match.start()])
+            yield TextPart(match[0], match[1])
+            position = match.end()
+    yield TextPart(text[position:])

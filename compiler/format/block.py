@@ -18,6 +18,7 @@ from typing import Final
 
 from ...schema.compile_terms import BlockKind
 from ...schema.errors import Fault, InvalidInput, unknown
+from ...schema.short_repr import short_repr
 from ..safety.canonical_text import INVALID_ENCODING
 from .header import MAX_IDS, ImpliedFields
 from .lines import BlockPiece, body_of, common_origin
@@ -70,6 +71,8 @@ _UNTRUSTED_LEVEL: Final = 4
 @dataclass(frozen=True, slots=True)
 class Block:
     """One block of an envelope; level-4 text has no other constructor than kind `data`."""
+
+    __repr__ = short_repr
 
     section: str
     """Logical section, a key of `HEADINGS`."""

@@ -31,6 +31,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from ...schema.errors import InvalidInput
+from ...schema.short_repr import short_repr
 from ..safety.canonical_text import INVALID_ENCODING
 from .escape import LINE_BREAKS
 
@@ -65,6 +66,8 @@ class BlockPiece:
     Raises:
         InvalidInput: `bad_envelope`, for a part that no line could hold.
     """
+
+    __repr__ = short_repr
 
     anchor: str
     """The visible id; an anchor leads to the object in the trace."""

@@ -16,7 +16,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from ...schema.compile_terms import SectionName
 from ...schema.principal import Principal
-from ...schema.values import canonical_json
+from ...schema.values import canonical_json, whole_repr
 from ...schema.vocabulary import Authority, ObjectType
 from ..request.request import (
     CompileRequest,
@@ -86,7 +86,7 @@ def items_of_request(
     positions: dict[SectionName, int] = {}
     items: list[RequestItem] = []
     for draft in _drafts(request, int(principal.authority_level), media_texts):
-        body = canonical_json([draft.text, draft.origin, repr(draft.part)])
+        body = canonical_json([draft.text, draft.origin, whole_repr(draft.part)])
         content = hashlib.sha256(body.encode("utf-8", "backslashreplace")).hexdigest()
         key = f"{draft.section.value} {content}"
         occurrence = occurrences[key] = occurrences.get(key, 0) + 1

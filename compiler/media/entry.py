@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...schema.short_repr import short_repr
 from ..request.request import Box, Media, MediaSegment
 from ..tokens.modality import MediaItem, Modality, evidence_split
 
@@ -26,6 +27,8 @@ ORIGINAL_METHODS: Final = frozenset(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaEntry:
     """How one media item enters the envelope."""
+
+    __repr__ = short_repr
 
     media: Media
     text: str

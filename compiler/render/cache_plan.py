@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from ...schema.compile_terms import SECTIONS, CacheHitStatus, SectionName, Stability
 from ...schema.errors import InvalidInput, unknown
+from ...schema.short_repr import short_repr
 from ..format.block import Block
 from ..media.entry import MediaEntry
 from ..tokens.capabilities import GENERIC, CacheProvider, Capability
@@ -36,6 +37,8 @@ SPEAKERS: Final = frozenset({"user", "assistant", "system"})
 @dataclass(frozen=True, slots=True)
 class BlockSegment:
     """One block as it stands in the text."""
+
+    __repr__ = short_repr
 
     text: str
     """With heading, boundary lines and final newline."""
@@ -76,6 +79,8 @@ class BlockSegment:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderPlan:
     """What a renderer works from."""
+
+    __repr__ = short_repr
 
     segments: tuple[BlockSegment, ...]
     model: str

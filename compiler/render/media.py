@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from ...schema.errors import InvalidInput
+from ...schema.short_repr import short_repr
 from ..media.cost import PICTURE, one_media_tokens, picture_tokens
 from ..media.entry import MediaEntry
 from ..media.measures import measures, media_type_of
@@ -62,6 +63,8 @@ _ADVICE: Final = "memory.media(envelope) crops, resizes and cuts what it holds"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentMedia:
     """What is sent for a media item: its bytes, or an address that the provider fetches."""
+
+    __repr__ = short_repr
 
     data: bytes = field(default=b"", repr=False)
     url: str = ""

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from ...schema.errors import InvalidInput
 from ...schema.limits import check_number
+from ...schema.short_repr import short_repr
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Enforcement
 from .enforcement import check_enforcement
@@ -55,6 +56,8 @@ class MediaKind(StrEnum):
 class Turn:
     """A turn of the conversation, verbatim."""
 
+    __repr__ = short_repr
+
     text: str
     role: Role = Role.USER
     name: str = ""
@@ -66,6 +69,8 @@ class Turn:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """A retrieved text with its provenance (C-127)."""
+
+    __repr__ = short_repr
 
     text: str
     origin: str = "request://evidence"
@@ -85,6 +90,8 @@ class Evidence:
 class StandIn:
     """A text that may take the place of a media item (C-194)."""
 
+    __repr__ = short_repr
+
     text: str
     method: str = "ocr"
     """How it was made: `ocr`, `transcript`, `caption`, …"""
@@ -97,6 +104,8 @@ class StandIn:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaSegment:
     """A stretch of a recording or film that can be sent without the rest (C-193)."""
+
+    __repr__ = short_repr
 
     start: float
     """Seconds from the beginning."""
@@ -122,6 +131,8 @@ class RowTest(StrEnum):
 class RowFilter:
     """What the rows of a table must fulfil to matter for the task (C-193)."""
 
+    __repr__ = short_repr
+
     column: str
     test: RowTest = RowTest.EQUALS
     value: str = "null"
@@ -135,6 +146,8 @@ Box = tuple[int, int, int, int]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
     """A picture, recording, film or table; the envelope's text names and describes it."""
+
+    __repr__ = short_repr
 
     kind: MediaKind
     uri: str = ""
@@ -174,6 +187,8 @@ class Media:
 class Tool:
     """A tool the model may call (C-128)."""
 
+    __repr__ = short_repr
+
     name: str
     description: str = ""
     input_schema: str = "{}"
@@ -197,6 +212,8 @@ class Constraint:
     Raises:
         InvalidInput: `bad_enforcement`, for a specification that no answer could be checked by.
     """
+
+    __repr__ = short_repr
 
     text: str
     enforcement: Enforcement = Enforcement.STATED

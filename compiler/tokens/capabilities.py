@@ -24,6 +24,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from ...schema.short_repr import short_repr
 from .modality import Modality
 
 
@@ -49,6 +50,8 @@ class CountingRule(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capability:
     """One row of the table."""
+
+    __repr__ = short_repr
 
     pattern: str
     """Shell pattern on the model's plain name, lowercase, with dashes for dots."""

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ...schema.errors import InvalidInput
+from ...schema.short_repr import short_repr
 
 _PERMILLE: Final = 1000
 
@@ -121,6 +122,8 @@ def sampled_frames(duration_ms: int, per_minute: int = 60) -> int:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaItem:
     """One item of evidence in any modality, or a stand-in for one."""
+
+    __repr__ = short_repr
 
     id: str
     modality: Modality

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, cast
 
 from ...schema.errors import InvalidInput
 from ...schema.principal import Principal
+from ...schema.short_repr import short_repr
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Authority, Classification
@@ -57,6 +58,8 @@ class TruncationEvent(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """The pinned inputs of one envelope."""
+
+    __repr__ = short_repr
 
     envelope_id: str
     compiler_version: str

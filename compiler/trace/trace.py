@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...schema.compile_terms import CacheHitStatus, Reason, Stability, ValidationStatus
+from ...schema.short_repr import short_repr
 from ..ir.verdicts import Gap, TextChange, Verdict
 from .lint import LintFinding
 from .provenance import Provenance
@@ -72,6 +73,8 @@ class QuarantinedObject(NamedTuple):
 class SectionUse:
     """What one section of the text takes."""
 
+    __repr__ = short_repr
+
     name: str
     stability: Stability
     tokens: int
@@ -85,6 +88,8 @@ class SectionUse:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """What a compile decided."""
+
+    __repr__ = short_repr
 
     trace_id: str
     """The envelope id: the same inputs have the same trace."""

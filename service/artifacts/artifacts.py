@@ -195,19 +195,6 @@ class Artifacts(Caller):
 
         self._bury(digest, address, reason)
 
-    def erase_with(self, object_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
-        """Erase the artifacts that hold the words of erased objects; return their addresses."""
-        if self.backend.artifacts is None or not object_ids:
-            return ()
-
-        self.principal.require(ERASE)
-        digests = {d for i in object_ids for d in self._files.of_object(self._tenant, i)}
-        present_digests = sorted(d for d in digests if self._files.holds(self._tenant, d))
-        for digest in present_digests:
-            self._bury(digest, SCHEME + digest, reason)
-
-        return tuple(SCHEME + digest for digest in present_digests)
-
     def _bury(self, digest: str, address: str, reason: str) -> None:
         grants = self._files.grants(self._tenant, digest)
         tombstone = _Tombstone(
@@ -216,22 +203,6 @@ class Artifacts(Caller):
         self.backend.settle()
         self._files.erase(self._tenant, digest, tombstone.to_json().encode())
         self._transact(lambda tx: _empty(tx, address))
-
-    def refuse_erased(self, addresses: Sequence[str]) -> None:
-        """Refuse a replay that holds the text of an erased artifact.
-
-        Raises:
-            NotFound: `erased`.
-        """
-        if self.backend.artifacts is None:
-            return
-        for address in filter(is_address, addresses):
-            if self._files.tombstone(self._tenant, digest_of(address)) is not None:
-                raise NotFound(
-                    f"the envelope holds {address}, which was erased",
-                    code="erased",
-                    address=address,
-                )
 
     def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original:
         """Return what a pointer stands for, whole: an artifact, or the text of an object.
@@ -316,6 +287,40 @@ class Artifacts(Caller):
             allow=tuple(sorted(words.check("role", tuple(allow)))) or (EVERYONE_TAG,),
             deny=tuple(sorted(words.check("role", tuple(deny)))),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactKeeper(Artifacts):
+    """What an erasure and a replay do with artifacts; no user is handed it."""
+
+    def erase_with(self, object_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
+        """Erase the artifacts that hold the words of erased objects; return their addresses."""
+        if self.backend.artifacts is None or not object_ids:
+            return ()
+
+        self.principal.require(ERASE)
+        digests = {d for i in object_ids for d in self._files.of_object(self._tenant, i)}
+        present_digests = sorted(d for d in digests if self._files.holds(self._tenant, d))
+        for digest in present_digests:
+            self._bury(digest, SCHEME + digest, reason)
+
+        return tuple(SCHEME + digest for digest in present_digests)
+
+    def refuse_erased(self, addresses: Sequence[str]) -> None:
+        """Refuse a replay that holds the text of an erased artifact.
+
+        Raises:
+            NotFound: `erased`.
+        """
+        if self.backend.artifacts is None:
+            return
+        for address in filter(is_address, addresses):
+            if self._files.tombstone(self._tenant, digest_of(address)) is not None:
+                raise NotFound(
+                    f"the envelope holds {address}, which was erased",
+                    code="erased",
+                    address=address,
+                )
 
 
 def _id_of_anchor(pointer: str, envelope: Envelope) -> str:

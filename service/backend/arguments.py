@@ -102,6 +102,7 @@ READ_BY_THE_CALL: Final = frozenset(
         "Progress",
         "Scope | Mapping[str, str]",
         "Summariser",
+        "Unpack[IngestFields]",
         "Unpack[RequestFields]",
         "Unpack[RequestTerms]",
         "Unpack[SessionTerms]",

@@ -17,6 +17,7 @@ from ...compiler.tokens.counting import counter_for
 from ...compiler.trace.manifest import Manifest
 from ...compiler.trace.metrics import Quality
 from ...compiler.trace.trace import SectionUse, Trace
+from ...schema.short_repr import short_repr
 
 _OF_PLAN: Final = frozenset({"segments", "capability", "model", "cache_key"})
 
@@ -24,6 +25,8 @@ _OF_PLAN: Final = frozenset({"segments", "capability", "model", "cache_key"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvelopeRecord:
     """An envelope with its trace and figures."""
+
+    __repr__ = short_repr
 
     envelope_id: str
     text: str

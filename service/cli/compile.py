@@ -115,7 +115,7 @@ def compile_envelope(
     }
     with open_memory(context) as memory:
         envelope = memory.compile(task, query, **fields)
-        write_pages(envelope, html=html, svg=svg, picture=picture)
+        write_pages(memory, envelope, html=html, svg=svg, picture=picture)
         if manifest is not None:
             write_bytes(manifest, (envelope.manifest.to_json() + "\n").encode())
 
@@ -145,7 +145,7 @@ def replay(
     """Print the same bytes again, whatever was written since."""
     with open_memory(context) as memory:
         envelope = memory.replay(envelope_named(memory, manifest))
-        write_pages(envelope, html=html, svg=svg, picture=picture)
+        write_pages(memory, envelope, html=html, svg=svg, picture=picture)
 
         words = opening_words(memory, envelope) if explain else None
         _answer(context, envelope, envelope.text, words)

@@ -21,6 +21,7 @@ from .show import Columns, Screen
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
     from ...compiler.trace.accounting import StageAccount
+    from ..client.memory import Memory
 
 
 class Picture(StrEnum):
@@ -41,7 +42,7 @@ PictureChoice = Annotated[Picture, typer.Option("--picture", help="Which picture
 
 
 def write_pages(
-    envelope: Envelope, *, html: Path | None, svg: Path | None, picture: Picture
+    memory: Memory, envelope: Envelope, *, html: Path | None, svg: Path | None, picture: Picture
 ) -> None:
     """Write the page and the picture that were asked for.
 
@@ -49,7 +50,9 @@ def write_pages(
         Unavailable: `file_unwritable`.
     """
     if html is not None:
-        _write(html, envelope.to_html())
+        from ..client.summaries import opening_words
+
+        _write(html, envelope.to_html(words=opening_words(memory, envelope)))
     if svg is not None:
         draw = {
             Picture.BUDGET: envelope.budget_svg,

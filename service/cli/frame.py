@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
 
@@ -94,8 +94,12 @@ def answer(
 
 
 @contextmanager
-def open_memory(context: typer.Context, *, create: bool = False) -> Generator[Memory]:
+def open_memory(
+    context: typer.Context, *, create: bool = False, scratch: bool = False
+) -> Generator[Memory]:
     """Open the store that the settings name, and close it after the command.
+
+    With `scratch` a store that is not there is an empty one in memory, and no file is made.
 
     Raises:
         NotFound: `unknown_store` for an embedded store that is not there, unless `create`.
@@ -105,8 +109,13 @@ def open_memory(context: typer.Context, *, create: bool = False) -> Generator[Me
     settings = in_force.settings
     if in_force.origins.get("store") == LOCAL_FILE:
         note(f"the store is {settings.store}, as {LOCAL_FILE} of this folder says")
-    if not create:
-        require_store(settings.store, settings.tenant)
+    try:
+        if not create:
+            require_store(settings.store, settings.tenant)
+    except NotFound:
+        if not scratch:
+            raise
+        settings = settings.model_copy(update={"store": ":memory:"})
 
     memory = connect_by(settings)
     try:
@@ -264,11 +273,14 @@ def fail(error: TenureError, frame: Frame) -> int:
         }
         print(json_text({"error": body}, indent=None), file=sys.stderr)
     else:
-        note(f"tenure: {error} [{error.code}]")
+        first, line_break, further = str(error).partition("\n")
+        note(f"tenure: {first} [{error.code}]{line_break}{further}")
     return UNAVAILABLE if isinstance(error, Unavailable) else EXIT_REFUSED
 
 
 def _scalar(value: object) -> object:
+    if isinstance(value, list):
+        return cast("list[object]", value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 

@@ -140,7 +140,7 @@ _DOUBTFUL: Columns = {
 def doubtful(context: typer.Context) -> None:
     """List automatic binds that today's model would not make; nothing changes."""
     with open_memory(context) as memory:
-        answer(context, memory.reviews.below(), _DOUBTFUL)
+        answer(context, memory.resolution.doubtful(), _DOUBTFUL)
 
 
 @resolution_app.command(epilog=examples("tenure resolution why 'Sam Lee' 'Samuel Lee'"))

@@ -67,7 +67,7 @@ def import_file(
         bool, typer.Option("--abort", help="Take back an import that was interrupted.")
     ] = False,
 ) -> None:
-    """Restore an export into an empty tenant, in groups; until the last one nobody may read it."""
+    """Import an export into an empty tenant, in groups; until the last one nobody may read it."""
     if abort == bool(file) or (abort and resume):
         raise InvalidInput(
             "name the file of an export, or say --abort alone to take an import back",
@@ -81,8 +81,8 @@ def import_file(
             return
 
         with _telling(file):
-            report = memory.transfer.restore(file, resume=resume, watch=_Told().tell)
-    answer(context, report, f"{report.records:,} records restored into tenant {report.tenant}")
+            report = memory.transfer.import_file(file, resume=resume, watch=_Told().tell)
+    answer(context, report, f"{report.records:,} records imported into tenant {report.tenant}")
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ...schema.write import Receipt
     from ..client.memory import Memory
     from ..writing.ingest import IngestReport
+    from ..writing.refusals import RefusedLine
 
 app = typer.Typer()
 
@@ -173,47 +174,71 @@ def observe(
 
 @app.command(
     epilog=examples(
+        "tenure ingest events.jsonl --check",
         "tenure ingest events.jsonl",
+        "tenure ingest people.csv --map people.toml",
         "tenure ingest history.jsonl.gz --replay",
         "tenure ingest events.jsonl --keep-going",
+        "tenure ingest events.rejects.jsonl --retry",
         "zcat events.jsonl.gz | tenure ingest -",
     )
 )
 def ingest(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(help="JSON Lines, .gz too; - is standard input.")],
+    file: Annotated[str, typer.Argument(help="JSON Lines or .csv, .gz too; - is standard input.")],
     replay: Annotated[
         bool,
         typer.Option(help="Load a history: every line says when it was recorded."),
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Tell every line that would be refused; write nothing.")
+    ] = False,
+    mapping: Annotated[
+        str | None,
+        typer.Option("--map", metavar="FILE", help="Which column of a CSV fills which field."),
+    ] = None,
     keep_going: Annotated[
         bool, typer.Option(help="Put refused lines into NAME.rejects.jsonl and go on.")
+    ] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="FILE holds refused lines: try these again.")
     ] = False,
     ignore_external_ids: Annotated[
         bool, typer.Option(help="Let names alone decide who is who.")
     ] = False,
 ) -> None:
-    """Import a file of events, or stop at the first wrong line with nothing half-written.
+    """Import a file of events, or tell all its wrong lines with nothing half-written.
 
     Without --keep-going the whole file is checked before anything is written. A replay that
     was interrupted is simply run again. Exits with 1 when lines were refused.
     """
-    with open_memory(context, create=True) as memory, _progress() as progress:
+    opening = open_memory(context, create=not check, scratch=check)
+    with opening as memory, _progress() as progress:
         report = memory.ingest(
             file,
             replay=replay,
+            check=check,
+            mapping=mapping,
             keep_going=keep_going,
+            retry=retry,
             ignore_external_ids=ignore_external_ids,
             progress=progress,
         )
     answer(context, report, lambda screen: _show_report(screen, report))
 
-    for reject in report.rejected[:_TOLD_REJECTS]:
-        note(f"line {reject.line}: {reject.reason} [{reject.code}]")
-    if report.rejected:
+    if report.checked is None and report.rejected:
         excess = len(report.rejected) - _TOLD_REJECTS
+        for line in _refusals(report.rejected[:_TOLD_REJECTS]):
+            note(line)
         note((f"… and {excess} more; " if excess > 0 else "") + f"see {report.rejects_file}")
+    if report.refused:
         raise typer.Exit(EXIT_REFUSED)
+
+
+def _refusals(rejects: Sequence[RefusedLine]) -> Iterator[str]:
+    """Refused lines, each in a sentence with its code."""
+    for reject in rejects:
+        yield f"line {reject.line}: {reject.reason} [{reject.code}]"
 
 
 @contextmanager
@@ -234,6 +259,18 @@ def _progress() -> Generator[Callable[[int, int], None] | None]:
 
 
 def _show_report(screen: Screen, report: IngestReport) -> None:
+    if report.checked is not None:
+        sound = report.checked - report.refused
+        screen.line(
+            f"{counted(report.checked, 'line')} checked in {report.seconds:.1f} s, "
+            f"{sound:,} sound; nothing was written"
+        )
+        for line in _refusals(report.rejected):
+            screen.line(line)
+        if report.refused > len(report.rejected):
+            screen.line(f"… and {report.refused - len(report.rejected):,} more")
+        return
+
     screen.line(
         f"{counted(report.events, 'event')} written in "
         f"{counted(report.transactions, 'transaction')}, "

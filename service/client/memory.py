@@ -49,7 +49,8 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ..stewardship.operations import Steward
     from ..stewardship.reviews import Reviews
     from ..stewardship.transfer import Transfer, TransferReport
-    from ..writing.ingest import IngestReport, Progress
+    from ..writing.choices import IngestFields
+    from ..writing.ingest import IngestReport
     from ..writing.vocabulary import Words
     from ..writing.write import Writer
 
@@ -170,30 +171,24 @@ class Memory(Caller):
         )
         return Observer(self.backend, self.principal).observe_all(text, frame)
 
-    def ingest(
-        self,
-        path: str | Path,
-        *,
-        replay: bool = False,
-        keep_going: bool = False,
-        ignore_external_ids: bool = False,
-        progress: Progress | None = None,
-    ) -> IngestReport:
-        """Import a JSON Lines file (`.gz` too; `-` is standard input) and report what it did.
+    def ingest(self, path: str | Path, **fields: Unpack[IngestFields]) -> IngestReport:
+        """Import a JSON Lines file or a table (`.csv`) and report what it did.
 
-        Without `keep_going` the whole file is checked before anything is written. With it,
-        refused lines go to `NAME.rejects.jsonl` beside the file. `replay` loads a history:
-        lines with one `recorded_at` are one transaction, and those stored already are skipped.
+        The whole file is looked at before anything is written; `check` stops there, and its report
+        names every line that would be refused. With `keep_going` refused lines go to
+        `NAME.rejects.jsonl` beside the file, and `retry` tries those of such a file again.
+        `mapping` says which column of a table fills which field; `replay` loads a history: lines
+        with one `recorded_at` are one transaction, and those stored already are skipped. `.gz` is
+        unpacked, and `-` is standard input.
 
         Raises:
-            TenureError: the first line that cannot be taken, with its number in front.
+            TenureError: the one line that cannot be taken, with its number in front.
+            InvalidInput: `refused_lines`, with all of them; `bad_mapping`, `bad_settings`.
         """
-        from ..writing.event_lines import Reading
-        from ..writing.ingest import Choices, Importer, rejects_path
+        from ..writing.choices import choices_of
+        from ..writing.ingest import Importer
 
-        reading = Reading(replay, ignore_external_ids)
-        choices = Choices(reading, keep_going, rejects_path(path), progress)
-        return Importer(self.backend, self.principal, choices).file(path)
+        return Importer(self.backend, self.principal, choices_of(path, fields)).file(path)
 
     def replay_import(self, events: Iterable[Mapping[str, Any]]) -> IngestReport:
         """Load a history of events with explicit, rising `recorded_at`; privileged.
@@ -217,18 +212,18 @@ class Memory(Caller):
         """
         return self.transfer.export(path, keys=keys, replace=replace)
 
-    def restore(self, path: str | Path, *, resume: bool = False) -> TransferReport:
-        """Restore an export into this tenant, which must be empty, or `resume`; privileged.
+    def import_file(self, path: str | Path, *, resume: bool = False) -> TransferReport:
+        """Import an export into this tenant, which must be empty, or `resume`; privileged.
 
         Raises:
             Conflict: `tenant_not_empty`; `in_progress`, without `resume`.
             InvalidInput: `bad_export`; nothing was written.
         """
-        return self.transfer.restore(path, resume=resume)
+        return self.transfer.import_file(path, resume=resume)
 
     @property
     def transfer(self) -> Transfer:
-        """Return the tenant as a file: `.export`, `.restore` that can be watched, `.abort`."""
+        """Return the tenant as a file: `.export`, `.import_file` that can be watched, `.abort`."""
         from ..stewardship.transfer import Transfer
 
         return Transfer(self.backend, self.principal)
@@ -479,7 +474,7 @@ class Memory(Caller):
 
     @property
     def resolution(self) -> Matching:
-        """Return the matching of names: `.xref` finds duplicates, `.labels` what reviews teach."""
+        """Return the matching of names: `.xref` duplicates, `.doubtful` binds, `.labels` taught."""
         from ..stewardship.matching import Matching
 
         return Matching(self.backend, self.principal, self.as_of())

@@ -37,7 +37,7 @@ from ...schema.values import moment
 from ...schema.window_policy import DEFAULT_WINDOW
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
-from ..artifacts.artifacts import Artifacts
+from ..artifacts.artifacts import ArtifactKeeper, Artifacts
 from ..backend.caller import Caller
 from ..backend.spans import COMPILE
 from ..backend.times import instant
@@ -191,7 +191,8 @@ class Compiler(Caller):
             pinned_manifest = self._manifest(reader, manifest)
             verify(pinned_manifest, keys)
             self._check_owner(pinned_manifest)
-            Artifacts(self.backend, self.principal).refuse_erased(pinned_manifest.artifact_uris)
+            keeper = ArtifactKeeper(self.backend, self.principal)
+            keeper.refuse_erased(pinned_manifest.artifact_uris)
             envelope = replay(
                 pinned_manifest,
                 reader=reader,

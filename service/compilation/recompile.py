@@ -18,6 +18,7 @@ from ...compiler.envelope.envelope import Envelope
 from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, principal_of
 from ...schema.errors import Forbidden
+from ...schema.short_repr import short_repr
 from ...schema.values import moment
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
@@ -56,6 +57,8 @@ AS_RECORDED: Final[RequestTerms] = {}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
     """An envelope beside what its request gives under other circumstances."""
+
+    __repr__ = short_repr
 
     lines: tuple[TextLine, ...]
     """The two texts, line by line."""

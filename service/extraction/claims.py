@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
+from ...schema.short_repr import short_repr
 from ...schema.slots import Slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedClaim:
     """A claim found in a text, about the speaker unless `subject` says otherwise."""
+
+    __repr__ = short_repr
 
     slot: str
     value: str | int | float | bool
@@ -41,6 +44,8 @@ class ExtractedClaim:
 class ExtractionContext:
     """What is known around a text."""
 
+    __repr__ = short_repr
+
     at: datetime
     """The moment of speaking, which relative dates count from."""
     speaker: str | None = None
@@ -56,6 +61,8 @@ class ExtractionContext:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
     """The claims of one text, and what finding them took."""
+
+    __repr__ = short_repr
 
     claims: tuple[ExtractedClaim, ...]
     extractor: str

@@ -20,6 +20,7 @@ from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, principal_of, stored_manifest
 from ...schema.errors import NotFound
 from ...schema.principal import AUDIT
+from ...schema.short_repr import short_repr
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import moment
 from ...schema.write import Moment
@@ -36,6 +37,8 @@ _SCAN_LIMIT: Final = 10_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEnvelope:
     """An envelope as the list shows it; of an erased one the id alone."""
+
+    __repr__ = short_repr
 
     envelope_id: str
     erased: bool = False

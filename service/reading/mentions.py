@@ -24,6 +24,7 @@ from ...resolution.mention import Mention, MentionSource, compose
 from ...schema.entity import MAX_NAME, EntityRef, Resolution
 from ...schema.errors import InvalidInput
 from ...schema.principal import TENANT_SCOPE
+from ...schema.short_repr import short_repr
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.vocabulary import Decision
 from ...schema.write import Span
@@ -46,6 +47,8 @@ StatedMentions = Sequence[tuple[int, int, EntityLike]]
 @dataclass(frozen=True, slots=True)
 class ResolvedMention:
     """A mention and what it means; its `entity` is None where it names nothing known."""
+
+    __repr__ = short_repr
 
     mention: Mention
     resolution: Resolution

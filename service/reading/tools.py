@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...schema.claim import Version
 from ...schema.interval import INF_US
+from ...schema.short_repr import short_repr
 from ...schema.tool_manifest import is_signed, manifest_digest, manifest_fields
 from ...schema.vocabulary import ObjectType
 from ...store.port.store import Point
@@ -15,6 +16,8 @@ from ..backend.caller import Caller
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTool:
     """A tool as it stands in the store."""
+
+    __repr__ = short_repr
 
     name: str
     """Empty for a text that is no manifest."""

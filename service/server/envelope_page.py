@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -11,10 +9,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from ...compiler.envelope.compare import diff_envelopes
-from ...compiler.envelope.envelope import Envelope
-from ...compiler.explain.charts import INK, WIDTH, budget_bar
-from ...compiler.explain.report import entries
-from ...compiler.trace.manifest import principal_of
+from ...compiler.explain.charts import budget_bar
+from ...compiler.explain.report import entries, head_facts, omissions, question_of
 from ..client.summaries import entity_names, opening_words
 from ..compilation.recompile import RequestTerms, text_lines
 from .identity import memory_of
@@ -26,19 +22,6 @@ EnvelopeId = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
 _LIST = 100
 _NO_ROLE = "none"
 """What the form says for a caller without any role."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownOmission:
-    """Something that the model did not get as truth."""
-
-    object_id: str
-    words: str
-    reason: str
-    detail: str
-    is_apart: bool
-    """Set apart rather than left out."""
-    is_stored: bool
 
 
 @router.get("/envelopes")
@@ -64,16 +47,14 @@ def envelope(request: Request, envelope_id: EnvelopeId) -> HTMLResponse:
         "envelope.jinja",
         envelope=replica,
         trace=replica.trace,
-        caller=principal_of(replica.manifest),
-        stored=next((record for record in listing if record.envelope_id == envelope_id), None),
+        question=question_of(replica),
+        head_facts=head_facts(replica),
         entries=entries(replica),
         words=words,
         stored_ids=stored_ids,
-        omissions=tuple(_omissions(replica, words, stored_ids)),
+        omissions=omissions(replica, words),
         bar=budget_bar(replica, alone=False),
         gap_names=entity_names(memory, [gap.subject for gap in replica.gaps]),
-        width=WIDTH,
-        ink=INK,
         others=[record for record in listing if record.envelope_id != envelope_id],
     )
 
@@ -133,26 +114,3 @@ def compare(
         lines=tuple(text_lines(first.text, second.text)),
         words=opening_words(memory, first, second),
     )
-
-
-def _omissions(
-    replica: Envelope, texts: Mapping[str, str], stored_ids: set[str]
-) -> Iterator[ShownOmission]:
-    for left_out in replica.trace.omitted_objects:
-        yield ShownOmission(
-            left_out.object_id,
-            texts.get(left_out.object_id, ""),
-            left_out.reason,
-            left_out.detail,
-            is_apart=False,
-            is_stored=left_out.object_id in stored_ids,
-        )
-    for entry in replica.trace.quarantined_objects:
-        yield ShownOmission(
-            entry.object_id,
-            texts.get(entry.object_id, ""),
-            entry.reason,
-            entry.detail,
-            is_apart=True,
-            is_stored=entry.object_id in stored_ids,
-        )

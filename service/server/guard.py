@@ -30,7 +30,7 @@ _HEADERS: Final[Mapping[str, str]] = {
     "x-content-type-options": "nosniff",
 }
 
-STREAMED: Final = frozenset({"/v1/import", "/v1/restore"})
+STREAMED: Final = frozenset({"/v1/ingest", "/v1/import"})
 """Paths whose bodies go to a file as they come, from callers who may do anything: no limit, and
 never a body that is cut, of which the first half could be taken for the whole."""
 

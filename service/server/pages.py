@@ -17,9 +17,10 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from ...compiler.explain import page as explained
+from ...compiler.explain.reasons import reason_words
 from ..visual.text import counted, span, value_text, visible, when
 from .identity import session_token
-from .reasons import reason_words
 from .state import state_of
 
 FOLDER: Final = Path(__file__).parent
@@ -66,7 +67,7 @@ def address(path: str, **query: object) -> str:
 @cache
 def _templates() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"),
+        loader=FileSystemLoader([FOLDER / "templates", Path(explained.__file__).parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -81,6 +82,7 @@ def _templates() -> Environment:
         "why": reason_words,
     }
     names: dict[str, Any] = environment.globals
+    names.update(explained.template_names())
     names.update({"address": address, "counted": counted, "span": span})
     return environment
 

@@ -48,10 +48,10 @@ class Transfers:
     def routes(self) -> list[Route]:
         """Every route."""
         return [
-            Route("/v1/import", self._import, methods=["POST"]),
+            Route("/v1/ingest", self._ingest, methods=["POST"]),
             Route("/v1/export", self._export, methods=["GET"]),
-            Route("/v1/restore", self._restore, methods=["POST"]),
-            Route("/v1/restore/abort", self._abort, methods=["POST"]),
+            Route("/v1/import", self._import, methods=["POST"]),
+            Route("/v1/import/abort", self._abort, methods=["POST"]),
             Route("/v1/re_embed", self._re_embed, methods=["POST"]),
         ]
 
@@ -67,7 +67,7 @@ class Transfers:
         credential.principal.require(OPERATE)
         return self.memories.bound(credential.principal)
 
-    async def _import(self, request: Request) -> Response:
+    async def _ingest(self, request: Request) -> Response:
         memory = self._memory(request)
         replay = _flag(request, "replay")
         path = await _body_file(request)
@@ -88,7 +88,7 @@ class Transfers:
         first = await run_in_threadpool(next, lines)
         return StreamingResponse(_with_ends(first, lines), media_type=NDJSON)
 
-    async def _restore(self, request: Request) -> Response:
+    async def _import(self, request: Request) -> Response:
         transfer = self._memory(request).transfer
         resume = _flag(request, "resume")
         path = await _body_file(request)
@@ -98,7 +98,7 @@ class Transfers:
                 tell(asdict(progress))
 
             with _removing(path):
-                report = transfer.restore(path, resume=resume, watch=watch)
+                report = transfer.import_file(path, resume=resume, watch=watch)
             return JSONResponse({"tenant": report.tenant, "records": report.records})
 
         return await respond(request, work)

@@ -305,7 +305,7 @@ class Session(Caller):
                 raise unknown_call(call_id)
             return self._core.act([EventDraft(EventKind.CALL_ABANDONED, {"call_id": call_id})])
 
-    def fork(self, name: str, *, until: int | None = None) -> Session:
+    def fork(self, name: str, *, at: int | None = None) -> Session:
         """A session of its own that begins with the events of this one, up to a number.
 
         Raises:
@@ -316,7 +316,7 @@ class Session(Caller):
         if log.read():
             raise Conflict(f"the session {name!r} is there already", code="session_exists")
 
-        last = core.state.seq if until is None else until
+        last = core.state.seq if at is None else at
         # The end of a session is not inherited: a fork is how a closed one goes on.
         events = [e for e in core.log.read() if e.seq <= last and e.kind is not EventKind.CLOSED]
         log.append(0, events)

@@ -19,7 +19,7 @@ from ...store.operations.actions import Powers, resolve
 from ...store.operations.change import Mandate
 from ...store.port.store import ActionRecord, WriteTx
 from ...store.timeline.state import plain_value
-from ..artifacts.artifacts import Artifacts
+from ..artifacts.artifacts import ArtifactKeeper
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller, unknown_object
 from ..writing.write import Writer
@@ -97,8 +97,8 @@ class Actions(Caller):
 
         receipt = self._operate(work)
         if receipt.erasure is not None:
-            artifacts = Artifacts(self.backend, self.principal)
-            artifacts.erase_with(receipt.erasure.object_ids, reason=receipt.erasure.reason)
+            keeper = ArtifactKeeper(self.backend, self.principal)
+            keeper.erase_with(receipt.erasure.object_ids, reason=receipt.erasure.reason)
 
         return receipt
 

@@ -18,6 +18,7 @@ from ...resolution.score import PairScore, score_pair
 from ...schema.answers import EntityView
 from ...schema.entity import EntityCandidate
 from ...schema.policy import ResolutionPolicy
+from ...schema.short_repr import short_repr
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.vocabulary import CandidateSource, Decision
 
@@ -25,6 +26,8 @@ from ...schema.vocabulary import CandidateSource, Decision
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityComparison:
     """Two entities, scored as if one were a new mention of the other."""
+
+    __repr__ = short_repr
 
     left: EntityView
     right: EntityView

@@ -26,6 +26,7 @@ from ...schema.entity import Alias, Judgement, Resolution
 from ...schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from ...schema.operation import MergeReceipt, UnmergeReceipt
 from ...schema.principal import STEWARD, TENANT_SCOPE, Principal, Scope, Sight
+from ...schema.short_repr import short_repr
 from ...schema.values import moment
 from ...store.operations.change import Mandate
 from ...store.operations.merge import merge, unmerge
@@ -86,6 +87,8 @@ _CHUNK = 1_024
 class AliasView:
     """A name of an entity, with who taught it."""
 
+    __repr__ = short_repr
+
     surface: str
     entity: str
     """The raw entity it names; a cluster has several."""
@@ -100,6 +103,8 @@ class AliasView:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgementView:
     """A verdict about two raw entities, and what it rested on."""
+
+    __repr__ = short_repr
 
     judgement_id: str
     merge_id: str | None
@@ -118,6 +123,8 @@ class JudgementView:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityPage:
     """Everything a program or a steward may want to know of one entity."""
+
+    __repr__ = short_repr
 
     entity: EntityView
     aliases: tuple[AliasView, ...]

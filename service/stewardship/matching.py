@@ -27,6 +27,7 @@ from ...schema.entity import MAX_NAME, NAMESAKES, EntityRef, Review
 from ...schema.errors import InvalidInput
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import STEWARD, Sight
+from ...schema.short_repr import short_repr
 from ...schema.slots import UNKNOWN_TYPE, Vocabulary, compatible
 from ...schema.vocabulary import EntityState, JudgementVerdict, ReviewState
 from ...store.port.store import Reader
@@ -41,6 +42,7 @@ from .pair_evidence import (
     facts_to_unite,
     pair_context,
 )
+from .rescoring import RescoredCase, rescore_cases
 
 STRETCH = 500
 """Entities of one crossing, unless the caller says otherwise."""
@@ -58,6 +60,8 @@ _LIVE = (EntityState.ACTIVE.value, EntityState.PENDING.value)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicatePair:
     """Two entities that may be one."""
+
+    __repr__ = short_repr
 
     comparison: EntityComparison
     settles: int
@@ -77,6 +81,8 @@ class DuplicatePair:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
     """What a stretch of the register brought."""
+
+    __repr__ = short_repr
 
     pairs: tuple[DuplicatePair, ...]
     """The best pairs, those whose merge would settle most first."""
@@ -149,6 +155,19 @@ class Matching(Caller):
             names=proposals.names,
             comparisons=proposals.comparisons,
         )
+
+    def doubtful(self) -> tuple[RescoredCase, ...]:
+        """Score every standing automatic bind with the current model, by names alone.
+
+        Return those that would not bind today, the least likely first; nothing changes.
+        Context that was known then is taken as given: a scope once shared is still shared.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        self.principal.require(STEWARD)
+        with self._reading() as reader:
+            return rescore_cases(reader, self.backend.policy.resolution)
 
     def labels(self) -> tuple[Label, ...]:
         """Return what decided reviews teach: a labelled pair of names each, by age.

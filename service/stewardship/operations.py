@@ -27,7 +27,7 @@ from ...store.operations.reclassify import reclassify
 from ...store.operations.sweep import SweepRules, close_scope, sweep
 from ...store.port.store import Reader, WriteTx
 from ...store.timeline.state import plain_value
-from ..artifacts.artifacts import Artifacts
+from ..artifacts.artifacts import ArtifactKeeper
 from ..backend.caller import Caller, unknown_object
 from ..backend.parsing import scope_of
 from ..backend.spans import DELETE
@@ -129,10 +129,8 @@ class Steward(Caller):
         receipt = self._operate(work, reason)
         watch("objects", len(receipt.object_ids))
 
-        artifacts = Artifacts(self.backend, self.principal)
-        receipt = replace(
-            receipt, artifacts=artifacts.erase_with(receipt.object_ids, reason=reason)
-        )
+        keeper = ArtifactKeeper(self.backend, self.principal)
+        receipt = replace(receipt, artifacts=keeper.erase_with(receipt.object_ids, reason=reason))
         watch("artifacts", len(receipt.artifacts))
 
         emptied = erase_repeats(self.backend, self.principal, patterns)
@@ -312,7 +310,8 @@ class Steward(Caller):
             total = _sum(total, self._operate(batch))
 
         if not dry_run:
-            Artifacts(self.backend, self.principal).erase_with(total.erased, reason="retired")
+            keeper = ArtifactKeeper(self.backend, self.principal)
+            keeper.erase_with(total.erased, reason="retired")
 
         return total
 

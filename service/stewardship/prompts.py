@@ -19,6 +19,7 @@ from ...compiler.ir.context import COMPILER_VERSION
 from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, principal_of, stored_manifest
 from ...schema.errors import TenureError
+from ...schema.short_repr import short_repr
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import moment
 from ...store.port.store import Ask, Point, Reader, WriteTx
@@ -42,6 +43,8 @@ _OBJECTS: Final = 200
 class ChangedPrompt:
     """A prompt that would read otherwise."""
 
+    __repr__ = short_repr
+
     envelope_id: str
     task: str
     query: str
@@ -56,6 +59,8 @@ class ChangedPrompt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptPreview:
     """What a decision would have changed in the last prompts about its people."""
+
+    __repr__ = short_repr
 
     prompts: tuple[ChangedPrompt, ...]
     """The newest first."""

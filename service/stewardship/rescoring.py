@@ -16,6 +16,7 @@ from ...resolution.normalize import normalize
 from ...resolution.score import score_pair
 from ...schema.entity import Entity, Judgement
 from ...schema.policy import ResolutionPolicy
+from ...schema.short_repr import short_repr
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.vocabulary import JudgedBy, JudgementVerdict
 from ...store.port.store import Reader
@@ -24,6 +25,8 @@ from ...store.port.store import Reader
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescoredCase:
     """An automatic bind that the current model doubts."""
+
+    __repr__ = short_repr
 
     merge_id: str
     left: str

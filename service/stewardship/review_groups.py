@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ...schema.claim import Version
 from ...schema.entity import Review
 from ...schema.principal import Sight
+from ...schema.short_repr import short_repr
 from ...schema.values import stamp_time
 from ...store.port.store import Ask, Point, Reader
 
@@ -22,6 +23,8 @@ GROUPINGS = ("mention", "source", "scope", "type", "reason")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseGroup:
     """Cases that share what they were grouped by."""
+
+    __repr__ = short_repr
 
     by: str
     value: str

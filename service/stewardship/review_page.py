@@ -17,6 +17,7 @@ from ...schema.answers import EntityView
 from ...schema.claim import Version
 from ...schema.entity import EntityCandidate, Review
 from ...schema.policy import ResolutionPolicy
+from ...schema.short_repr import short_repr
 from ...schema.values import stamp_time
 from ...schema.vocabulary import ReviewState
 
@@ -39,6 +40,8 @@ _LIFTS = {
 class ReviewBelief:
     """What a slot would answer in a stretch of valid time."""
 
+    __repr__ = short_repr
+
     value: str
     """As one reads it: an entity by its name."""
     valid_from: datetime | None
@@ -50,6 +53,8 @@ class ReviewBelief:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotChange:
     """A slot that answers otherwise after a decision, over the whole of valid time."""
+
+    __repr__ = short_repr
 
     slot: str
     scope: str
@@ -73,6 +78,8 @@ class SlotChange:
 class Impact:
     """What accepting would do, as a rehearsal of the decision told it."""
 
+    __repr__ = short_repr
+
     moves: int
     """Objects that would be about the candidate's entity."""
     slots: tuple[str, ...]
@@ -94,6 +101,8 @@ class Impact:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewPage:
     """One case with what a person needs to decide it."""
+
+    __repr__ = short_repr
 
     review: Review
     entity: EntityView
@@ -120,6 +129,8 @@ class ReviewPage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueState:
     """How far the stewards are."""
+
+    __repr__ = short_repr
 
     waiting: int
     oldest: str | None

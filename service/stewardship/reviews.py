@@ -33,7 +33,6 @@ from ..reading.view import View, described_entity, sight_of
 from .new_evidence import Rescoring
 from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals
-from .rescoring import RescoredCase, rescore_cases
 from .review_groups import GROUPINGS, CaseGroup, groups_of, sources_of
 from .review_page import (
     QueueState,
@@ -327,19 +326,6 @@ class Reviews(Caller):
         waiting = self.list()
         with self._reading() as reader:
             return queue_state(waiting, reader.reviews())
-
-    def below(self) -> tuple[RescoredCase, ...]:
-        """Score every standing automatic bind with the current model, by names alone.
-
-        Return those that would not bind today, the least likely first; nothing changes.
-        Context that was known then is taken as given: a scope once shared is still shared.
-
-        Raises:
-            Forbidden: `privilege_required`.
-        """
-        self.principal.require(STEWARD)
-        with self._reading() as reader:
-            return rescore_cases(reader, self.backend.policy.resolution)
 
     def matching(
         self,

@@ -77,7 +77,7 @@ class Transfer(Caller):
         with self._reading() as reader:
             yield from export_lines(reader, tenant=self._tenant, keys=keys)
 
-    def restore(
+    def import_file(
         self, path: str | Path, *, resume: bool = False, watch: Watch | None = None
     ) -> TransferReport:
         """Restore an export into this tenant, which must be empty.

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from ...schema.short_repr import short_repr
 from ...schema.values import micros
 
 
@@ -31,6 +32,8 @@ class BeliefState(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotBelief:
     """What was held to be true over a stretch of true time."""
+
+    __repr__ = short_repr
 
     state: BeliefState
     value: str
@@ -61,6 +64,8 @@ class SlotBelief:
 class Band:
     """A stretch of known time in which the same was believed."""
 
+    __repr__ = short_repr
+
     known_from: datetime
     known_until: datetime | None
     """None: still."""
@@ -79,6 +84,8 @@ class Band:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rectangle:
     """One belief over the bands in which nothing of it changed."""
+
+    __repr__ = short_repr
 
     belief: SlotBelief
     known_from: datetime

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...schema.short_repr import short_repr
 from .beliefs import BeliefPlane
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimePlane(BeliefPlane):
     """Beliefs with a marked point, as text for a terminal and as SVG for pages and notebooks."""
+
+    __repr__ = short_repr
 
     def text(self, width: int = 80) -> str:
         """Draw it in characters, at most `width` of them a line."""

@@ -36,6 +36,8 @@ class Line:
     number: int
     """Counted from 1."""
     text: str
+    refusal: TenureError | None = None
+    """Why no event could be made of it, where that is known already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +81,29 @@ def opened(path: str | Path, *, most: int = LINE_BYTES) -> Generator[Iterator[Li
         Unavailable: `file_unreadable`.
         InvalidInput: `bad_file` for a `.gz` that is none, `bad_json` for text that is no UTF-8.
     """
+    with stream_of(path) as raw:
+        yield _lines(raw, most)
+
+
+@contextmanager
+def stream_of(path: str | Path) -> Generator[IO[bytes]]:
+    """Open the bytes of an import file, `.gz` or plain, or standard input as `-`.
+
+    Raises:
+        NotFound: `unknown_file`.
+        Unavailable: `file_unreadable`.
+        InvalidInput: `bad_file` for a `.gz` that is none.
+    """
     if str(path) == STDIN:
-        yield _lines(sys.stdin.buffer, most)
+        yield sys.stdin.buffer
         return
     try:
         with Path(path).open("rb") as raw:
             if str(path).endswith(".gz"):
                 with gzip.open(raw) as plain:
-                    yield _lines(cast("IO[bytes]", plain), most)
+                    yield cast("IO[bytes]", plain)
             else:
-                yield _lines(raw, most)
+                yield raw
     except FileNotFoundError as error:
         raise NotFound(f"there is no file {path}", code="unknown_file") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -146,6 +161,9 @@ def read(line: Line, reading: Reading) -> Definition | Event:
     Raises:
         InvalidInput: `bad_json`, `unknown_field`, `bad_field`, `bad_time` and its kin.
     """
+    if line.refusal is not None:
+        raise line.refusal
+
     event = json_object(line.text)
     if "define" in event:
         return Definition(line, event)
@@ -278,6 +296,8 @@ _TEXTS: Final = frozenset(
 _OBJECTS: Final = frozenset({"scope", "decay_rule", "enforcement"})
 _NUMBERS: Final = frozenset({"source_authority", "confidence"})
 _FIELDS: Final = frozenset(item.name for item in fields(Write))
+EVENT_FIELDS: Final = _FIELDS | {"recorded_at", "writer"}
+"""The fields that an event may have."""
 
 
 def _is_text(value: Any) -> bool:

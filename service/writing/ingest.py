@@ -9,13 +9,12 @@ A replay loads a history: consecutive lines with one `recorded_at` are one write
 stamp. Groups that are stored already are skipped, so an interrupted replay is simply run
 again. A definition holds from its place on, and for the whole of the group it stands in.
 
-With `keep_going` a refused line goes to a rejects file with its number and its reason.
+With `keep_going` a refused line goes to a rejects file with its number and its reason; without
+it all refusals of a file are told at once, and a check tells them and writes nothing at all.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import sys
 import tempfile
@@ -23,13 +22,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.interval import MIN_US
 from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
+from ...schema.short_repr import short_repr
 from ...schema.slots import Vocabulary
 from ...schema.write import Draft, Receipt
 from ...store.commit.admission import Submission
@@ -38,6 +38,8 @@ from ...store.port.store import WriteTx
 from ..backend.backend import Backend
 from ..backend.caller import Caller
 from ..backend.definitions import with_definition
+from .choices import Choices
+from .csv_lines import is_table, table_lines
 from .event_lines import (
     STDIN,
     Definition,
@@ -51,6 +53,13 @@ from .event_lines import (
     read,
 )
 from .limits import check_shape
+from .refusals import (
+    Refusals,
+    RefusedLine,
+    refused_line,
+    reject_lines,
+    write_rejects,
+)
 from .sanitize import sanitize
 from .trust import References, WriteContext
 from .write import Writer
@@ -63,19 +72,10 @@ Lines = Callable[[], Iterator[Line]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedLine:
-    """A line that was not taken."""
-
-    line: int
-    code: str
-    reason: str
-    text: str
-    """The line as it stood; empty when it held a secret."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IngestReport:
     """What an import did."""
+
+    __repr__ = short_repr
 
     events: int
     """Events written now."""
@@ -91,28 +91,18 @@ class IngestReport:
     reviews: int
     actions: int
     rejected: tuple[RefusedLine, ...]
+    """The refused lines; of a check the first hundred."""
     rejects_file: str | None
     seconds: float
+    refused: int = 0
+    """How many lines were refused."""
+    checked: int | None = None
+    """Of a check, which writes nothing: the lines it looked at; None of an import."""
 
     @property
     def rate(self) -> float:
         """Return events a second, those skipped among them."""
         return (self.events + self.skipped) / self.seconds if self.seconds else 0.0
-
-
-Progress = Callable[[int, int], None]
-"""Called after each transaction with the number of the last line and the events so far."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """How an import is to be made."""
-
-    reading: Reading = field(default_factory=Reading)
-    keep_going: bool = False
-    rejects: Path | None = None
-    """Where refused lines go."""
-    progress: Progress | None = None
 
 
 @dataclass(slots=True)
@@ -150,9 +140,10 @@ class _Tally:
             outcomes=dict(sorted(self.outcomes.items())),
             reviews=self.reviews,
             actions=self.actions,
-            rejected=tuple(sorted(self.rejected, key=lambda refusal: refusal.line)),
+            rejected=tuple(self.rejected),
             rejects_file=str(rejects) if rejects and self.rejected else None,
             seconds=time.perf_counter() - self.started,
+            refused=len(self.rejected),
         )
 
 
@@ -169,12 +160,21 @@ class Importer(Caller):
             TenureError: the first line that cannot be taken, with its number in front.
         """
         with _rereadable(path) as copy:
+            report = self.run(lambda: self._lines(copy))
 
-            def lines() -> Iterator[Line]:
-                with opened(copy) as source:
-                    yield from source
+        if self.choices.retry and not self.choices.check and not report.rejected:
+            Path(path).unlink()
+        return report
 
-            return self.run(lines)
+    def _lines(self, path: str | Path) -> Iterator[Line]:
+        """The lines of a file, a table or the rejects of an import before."""
+        if self.choices.retry:
+            yield from reject_lines(path)
+        elif self.choices.mapping is not None or is_table(path):
+            yield from table_lines(path, self.choices.mapping)
+        else:
+            with opened(path) as source:
+                yield from source
 
     def run(self, lines: Lines) -> IngestReport:
         """Import lines that can be read twice: once to check them, once to write them."""
@@ -183,18 +183,35 @@ class Importer(Caller):
 
         # Twice through the lines: a file that is refused has written nothing.
         tally = _Tally()
+        if self.choices.check:
+            return self._check_report(lines(), tally)
+
         if not self.choices.keep_going:
-            self._check(lines())
+            error = self._check(lines())[0].error()
+            if error is not None:
+                raise error
 
         write = self._replay if self.choices.reading.replay else self._write
         write(self._items(lines(), tally), tally)
 
-        return tally.report(_write_rejects(tally.rejected, self.choices.rejects))
+        tally.rejected.sort(key=lambda refusal: refusal.line)
+        return tally.report(write_rejects(tally.rejected, self.choices.rejects))
 
-    def _check(self, lines: Iterator[Line]) -> None:
-        """Refuse the file at its first line that no store could take."""
-        words, before = self._words(), MIN_US
+    def _check_report(self, lines: Iterator[Line], tally: _Tally) -> IngestReport:
+        refusals, count = self._check(lines)
+        return replace(
+            tally.report(None),
+            rejected=tuple(refusals.lines),
+            refused=refusals.total,
+            checked=count,
+        )
+
+    def _check(self, lines: Iterator[Line]) -> tuple[Refusals, int]:
+        """Note every line that no store could take; count all lines."""
+        words, before, count = self._words(), MIN_US, 0
+        refusals = Refusals()
         for line in lines:
+            count += 1
             try:
                 item = read(line, self.choices.reading)
                 if isinstance(item, Definition):
@@ -205,7 +222,9 @@ class Importer(Caller):
                 if not _refers(item):
                     self._draft(item, words, _UNWRITTEN)
             except TenureError as error:
-                raise at_line(error, line.number) from error
+                refusals.add(error, line)
+
+        return refusals, count
 
     def _items(self, lines: Iterator[Line], tally: _Tally) -> Iterator[Definition | Event]:
         for line in lines:
@@ -220,16 +239,8 @@ class Importer(Caller):
         if not self.choices.keep_going or isinstance(error, Unavailable):
             raise refusal from error
 
-        secret = error.code == "secret_in_content"
-        tally.rejected.extend(
-            RefusedLine(
-                line=line.number,
-                code=error.code,
-                reason=str(error) if len(lines) == 1 else str(refusal),
-                text="" if secret else line.text,
-            )
-            for line in lines
-        )
+        reason = str(error) if len(lines) == 1 else str(refusal)
+        tally.rejected.extend(refused_line(error, line, reason) for line in lines)
 
     def _define(self, item: Definition, tally: _Tally) -> None:
         try:
@@ -428,44 +439,3 @@ def _rereadable(path: str | Path) -> Generator[str | Path]:
         with copy.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
         yield copy
-
-
-def rejects_path(path: str | Path) -> Path:
-    """Return where the refused lines of a file go, in the folder of the file.
-
-    >>> rejects_path("data/events.jsonl.gz").as_posix()
-    'data/events.rejects.jsonl'
-    """
-    if str(path) == STDIN:
-        return Path("stdin.rejects.jsonl")
-
-    stem = Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
-    return Path(path).parent / f"{stem}.rejects.jsonl"
-
-
-_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-"""A link under the name of the rejects would have another file overwritten."""
-
-
-def _write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | None:
-    if not rejects or path is None:
-        return None
-
-    try:
-        number = os.open(path, _NEW_FILE, 0o600)
-        with os.fdopen(number, "w", encoding="utf-8") as target:
-            for line in rejects:
-                record: Mapping[str, Any] = {
-                    "line": line.line,
-                    "code": line.code,
-                    "reason": line.reason,
-                    "text": line.text,
-                }
-                target.write(json.dumps(record, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise Unavailable(
-            f"the rejects file {path} cannot be written: {error.strerror or error}",
-            code="file_unreadable",
-        ) from error
-
-    return path

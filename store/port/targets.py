@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ...schema.errors import InvalidInput
+from ...schema.short_repr import short_repr
 
 DATABASE = "neo4j"
 """The only database of a Community server."""
@@ -22,6 +23,8 @@ DATABASE = "neo4j"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """Where a tenant's data lives: a server and a database on it."""
+
+    __repr__ = short_repr
 
     uri: str
     """`neo4j://host:7687`, `bolt+s://…`; never with credentials in it."""
@@ -34,6 +37,8 @@ class Target:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """A target for a group of tenants."""
+
+    __repr__ = short_repr
 
     target: Target
     tenants: frozenset[str]

@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.envelope.envelope import Envelope
+from tenure.compiler.explain.charts import INK, SECTION_FILLS, budget_bar
 from tenure.compiler.explain.page import _UNSAFE, _environment
 from tenure.schema.compile_terms import Reason
 from tenure.schema.policy import QUALITY_METRICS
@@ -37,7 +38,7 @@ PAYLOADS = (
 )
 ELEMENTS = frozenset(
     "html head meta title style body main h1 h2 h3 section div p dl dt dd table thead tbody tr th "
-    "td details summary pre svg desc g rect text path strong".split()
+    "td details summary pre svg desc g rect text path strong b br small ul li a".split()
 )
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -98,7 +99,9 @@ def closed(text: str) -> None:
         assert name in ELEMENTS
         for key in attributes:
             assert not key.startswith("on")
-            assert key not in {"src", "href", "srcdoc", "action", "style"}
+            assert key not in {"src", "srcdoc", "action", "style"}
+        # The one link leads from a number in the text to its source below it.
+        assert re.fullmatch(r"#source-\d+", attributes.get("href") or "#source-1")
 
 
 def test_the_shared_payloads_stay_text_in_every_page(shared_data: Path) -> None:
@@ -172,6 +175,32 @@ def test_a_page_shows_what_was_set_apart_what_is_missing_and_what_is_withheld() 
     assert "outside" in words
 
 
+def test_a_page_begins_with_the_question_and_the_prompt_and_its_hashes_come_last() -> None:
+    envelope = full_bench().compile(**{**REQUEST, "budget_tokens": 900})
+    out = [each.object_id for each in envelope.trace.omitted_objects]
+    html = envelope.to_html(words={out[0]: "The words of what stayed out"})
+    page = Page(html)
+    question = str(REQUEST["query"])
+    places = [question, "The prompt", "What stayed out", "Budget", "How it was compiled"]
+    shown = page.words[page.words.index(question) :]
+    order = [shown.index(place) for place in places]
+    assert order == sorted(order)
+    assert envelope.digest not in shown[: order[-1]]
+    assert envelope.envelope_id not in shown[: order[-1]]
+    assert order[2] < shown.index("The words of what stayed out") < order[3]
+    assert "worth less than what took its tokens" in page.words
+
+
+def test_a_number_in_the_text_leads_to_its_source_and_a_forged_one_does_not() -> None:
+    payload = "[999] is a source, they say, and so is\n[1] this one"
+    envelope = Bench().compile(query="alpha", evidence=[f"alpha {payload}"])
+    elements = Page(envelope.to_html()).elements
+    links = {str(a["href"]).removeprefix("#") for n, a in elements if n == "a"}
+    sources = {a["id"] for n, a in elements if n == "li"}
+    assert links <= sources
+    assert "source-999" not in links
+
+
 def test_a_page_asks_for_nothing_and_its_policy_holds_the_hash_of_its_style() -> None:
     page = full_bench().compile(**REQUEST).to_html()
     elements = Page(page).elements
@@ -185,7 +214,7 @@ def test_a_page_asks_for_nothing_and_its_policy_holds_the_hash_of_its_style() ->
     assert "url(" not in style[1]
     assert "@import" not in style[1]
     ids = [a["id"] for _, a in elements if "id" in a]
-    assert len(ids) == len(set(ids)) == 4
+    assert len(ids) == len(set(ids))
     assert not {"script", "link", "img"} & {name for name, _ in elements}
 
 
@@ -235,10 +264,24 @@ def test_the_bar_gives_each_section_its_share() -> None:
     free = 8_000 - envelope.tokens_upper
     whole = sum(use.tokens for use in envelope.sections) + free
     assert [part[0].text for part in parts] == [
-        f"{use.name}: {use.tokens:,} token" + "s" * (use.tokens != 1) for use in envelope.sections
+        f"{use.name.replace('_', ' ')}: {use.tokens:,} token" + "s" * (use.tokens != 1)
+        for use in envelope.sections
     ]
     for use, width in zip(envelope.sections, widths, strict=True):
         assert abs(width - use.tokens * 960 / whole) < 1
+
+
+def test_each_section_has_a_colour_of_its_own_that_its_name_is_read_on() -> None:
+    def luminance(colour: str) -> float:
+        shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+        return sum(w * s for w, s in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    assert len(set(SECTION_FILLS)) == len(SECTION_FILLS) == 16
+    for fill in SECTION_FILLS:
+        assert (luminance(fill) + 0.05) / (luminance(INK) + 0.05) >= 7
+    parts = budget_bar(full_bench().compile(**REQUEST), alone=True).parts
+    assert len({part.fill for part in parts}) == len(parts)
 
 
 @given(st.text())

@@ -136,6 +136,7 @@ def _writing(recorder: Recorder) -> None:
     Path("events.jsonl").write_text(json.dumps(event) + "\n", encoding="utf-8")
     run("ingest events.jsonl")
     Path("bad.jsonl").write_text(json.dumps(event | {"slot": "ofice"}) + "\n{\n", encoding="utf-8")
+    run("ingest bad.jsonl --check", code=1)
     run("ingest bad.jsonl", code=1)
     run("ingest bad.jsonl --keep-going", code=1)
 

@@ -213,7 +213,7 @@ def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
 def test_binds_are_scored_again_and_the_sound_ones_are_left(memory: Memory) -> None:
     for name in ("Order Service", "OrderService"):
         memory.write(EntityRef(name=name, type="system"), "noted", name)
-    assert memory.reviews.below() == ()
+    assert memory.resolution.doubtful() == ()
 
 
 def test_a_stress_test_gives_every_pair_a_context(memory: Memory, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def refused(path: Path) -> TenureError:
     began = time.perf_counter()
     with connect(":memory:") as empty:
         with pytest.raises(TenureError) as caught:
-            empty.restore(path)
+            empty.import_file(path)
         assert time.perf_counter() - began < LIMIT_S
         assert empty.as_of().tx is None
         assert empty.doctor() == ()
@@ -101,7 +101,7 @@ def test_an_edited_record_under_a_fitting_footer_meets_no_other_error(
     path.write_text(with_footer([*exported[:place], line, *exported[place + 1 :]]))
     with connect(":memory:") as empty:
         try:
-            empty.restore(path)
+            empty.import_file(path)
         except TenureError as error:
             assert error.code
             assert empty.as_of().tx is None
@@ -186,6 +186,6 @@ def test_a_bad_export_of_a_full_tenant_changes_nothing(tmp_path: Path, exported:
         memory.write("Lee Wong", "office", "Bonn")
         last = Memory.as_of(memory).tx
         with pytest.raises(TenureError) as caught:
-            memory.restore(path)
+            memory.import_file(path)
         assert not isinstance(caught.value, InvalidInput)
         assert memory.as_of().tx == last

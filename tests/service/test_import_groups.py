@@ -26,7 +26,7 @@ def die(progress):
     if progress.records_written >= 60:
         os.kill(os.getpid(), signal.SIGKILL)
 
-connect(sys.argv[1]).transfer.restore(sys.argv[2], watch=die)
+connect(sys.argv[1]).transfer.import_file(sys.argv[2], watch=die)
 """
 
 
@@ -62,7 +62,7 @@ def test_an_import_that_was_killed_goes_on_and_doubles_nothing(half: Path, expor
     assert "--resume" in refusal
     assert "[in_progress]" in tenure(half, "search", "office", code=1)
 
-    assert "restored" in tenure(half, "import", str(export), "--resume")
+    assert "imported" in tenure(half, "import", str(export), "--resume")
     copy = export.with_name("copy.jsonl")
     tenure(half, "export", str(copy))
     assert copy.read_text() == export.read_text()
@@ -71,7 +71,7 @@ def test_an_import_that_was_killed_goes_on_and_doubles_nothing(half: Path, expor
 def test_an_import_that_was_killed_can_be_taken_back(half: Path, export: Path) -> None:
     assert "empty" in tenure(half, "import", "--abort")
     assert "[no_import]" in tenure(half, "import", "--abort", code=1)
-    assert "restored" in tenure(half, "import", str(export))
+    assert "imported" in tenure(half, "import", str(export))
     tenure(half, "doctor")
 
 

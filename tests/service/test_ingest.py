@@ -24,7 +24,8 @@ from tenure.schema.errors import (
 from tenure.schema.principal import Principal
 from tenure.service.client.memory import Memory
 from tenure.service.writing.event_lines import Line, Reading, read
-from tenure.service.writing.ingest import BATCH, rejects_path
+from tenure.service.writing.ingest import BATCH
+from tenure.service.writing.refusals import rejects_path
 
 MAY, JUNE, JULY = (f"2026-{month}-01T00:00:00Z" for month in ("05", "06", "07"))
 

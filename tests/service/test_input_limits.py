@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tenure import EntityRef, InvalidInput, Memory, Principal, TenureError, Write, connect
 from tenure.schema.limits import ALIASES, LINE_BYTES, check_json
+from tenure.service.artifacts.artifacts import ArtifactKeeper
 from tenure.service.writing.event_lines import Line, Reading, read
 
 SAM = "Sam Rivera"
@@ -164,7 +165,7 @@ def test_any_restore_file_is_refused_by_code(
     path = tmp_path_factory.mktemp("restore") / "x.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8", errors="surrogatepass")
     with connect(":memory:") as empty, pytest.raises(TenureError):
-        empty.restore(path)
+        empty.import_file(path)
 
 
 REQUEST_FIELDS = ("query", "goal", "constraints", "history", "evidence", "tools", "budget_tokens",
@@ -265,7 +266,7 @@ def test_a_packed_export_without_an_end_is_refused_in_little_memory(tmp_path: Pa
             packed.write(b" " * LINE_BYTES)
     began = time.perf_counter()
     with connect(":memory:") as memory, in_little_memory(), pytest.raises(TenureError):
-        memory.restore(path)
+        memory.import_file(path)
     assert time.perf_counter() - began < LIMIT_S
 
 
@@ -326,7 +327,8 @@ def test_a_text_is_no_scope(memory: Memory) -> None:
 
 def test_only_who_may_erase_removes_artifacts_of_objects() -> None:
     with connect(":memory:") as memory, pytest.raises(TenureError) as caught:
-        memory.bind(Principal(user="ann")).artifacts.erase_with(["x"], reason="none")
+        keeper = ArtifactKeeper(memory.backend, Principal(user="ann"))
+        keeper.erase_with(["x"], reason="none")
     assert caught.value.code == "privilege_required"
 
 

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 import tenure
+from tenure.service.backend.caller import Caller
 
 CANARIES = {
     "ann": "QUOKKAANN",
@@ -276,7 +277,7 @@ def told(answer: Any, depth: int = 0) -> str:
     if isinstance(answer, list | tuple | set | frozenset):
         return repr(answer) + "".join(told(inner, depth + 1) for inner in answer)
     if is_dataclass(answer) and not isinstance(answer, Enum | type) and depth < 6:
-        if hasattr(answer, "backend"):
+        if isinstance(answer, Caller):
             return repr(answer)
         return repr(answer) + "".join(
             told(getattr(answer, each.name), depth + 1) for each in fields(answer)

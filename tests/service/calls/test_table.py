@@ -12,7 +12,7 @@ from tenure.service.calls.models import answer_adapter, request_model
 from tenure.service.calls.run import answer_json, run
 from tenure.service.calls.table import BY_NAME, CALLS, EMBEDDED_ONLY, PARTS
 
-EMBEDDED_CALLS = 22
+EMBEDDED_CALLS = 20
 """How many calls stay in the process of the store; each more needs its reason."""
 
 
@@ -76,7 +76,7 @@ REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("reviews.groups", {}),
     ("reviews.matching", {"type": "person"}),
     ("reviews.progress", {}),
-    ("reviews.below", {}),
+    ("resolution.doubtful", {}),
     ("actions.actions", {}),
     ("envelopes.list", {}),
     ("artifacts.list", {}),

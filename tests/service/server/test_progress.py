@@ -60,12 +60,12 @@ def event_lines(count: int) -> bytes:
 
 
 def test_an_import_says_how_far_it_is_and_then_its_report(owner: httpx2.Client) -> None:
-    events = events_of(owner.post("/v1/import", content=event_lines(9), headers=EVENTS))
+    events = events_of(owner.post("/v1/ingest", content=event_lines(9), headers=EVENTS))
     assert events[-1][0] == "done"
     assert events[-1][1]["events"] == 9
     assert [name for name, _ in events[:-1]] == ["progress"] * (len(events) - 1)
 
-    refused = events_of(owner.post("/v1/import", content=b'{"slot": "ofice"}', headers=EVENTS))
+    refused = events_of(owner.post("/v1/ingest", content=b'{"slot": "ofice"}', headers=EVENTS))
     (problem,) = [body for name, body in refused if name == "problem"]
     assert problem["status"] == 422
     assert problem["kind"] == "InvalidInput"
@@ -75,23 +75,23 @@ def test_a_tenant_moves_by_its_lines(
     server: RunningServer, owner: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(groups, "GROUP_RECORDS", 10)
-    owner.post("/v1/import", content=event_lines(5))
+    owner.post("/v1/ingest", content=event_lines(5))
     export = owner.get("/v1/export", params={"keys": "true"})
     assert export.headers["content-type"].startswith("application/x-ndjson")
 
     key = server.key(tenant="copy", user="olga", roles={"owner"})
     with client(server, key) as copy:
-        answer = copy.post("/v1/restore", content=export.content, headers=EVENTS)
+        answer = copy.post("/v1/import", content=export.content, headers=EVENTS)
         *progress, (name, report) = events_of(answer)
         assert name == "done"
         assert report["records"] == len(export.text.splitlines()) - 2
         assert progress[-1][1]["records_written"] == report["records"]
 
-        again = copy.post("/v1/restore", content=export.content)
+        again = copy.post("/v1/import", content=export.content)
         assert (again.status_code, again.json()["code"]) == (409, "tenant_not_empty")
-        resumed = copy.post("/v1/restore?resume=true", content=export.content)
+        resumed = copy.post("/v1/import?resume=true", content=export.content)
         assert resumed.status_code == 200
-        assert copy.post("/v1/restore/abort").json()["code"] == "no_import"
+        assert copy.post("/v1/import/abort").json()["code"] == "no_import"
         # The header names the tenant that was exported; all else is the same.
         lines = copy.get("/v1/export", params={"keys": "true"}).text.splitlines()
         assert lines[1:-1] == export.text.splitlines()[1:-1]
@@ -100,7 +100,7 @@ def test_a_tenant_moves_by_its_lines(
 def test_a_half_restored_tenant_answers_nobody_and_can_be_emptied(
     server: RunningServer, owner: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner.post("/v1/import", content=event_lines(5))
+    owner.post("/v1/ingest", content=event_lines(5))
     export = owner.get("/v1/export").text.splitlines()
     monkeypatch.setattr(groups, "GROUP_RECORDS", 10)
     half = server.memory.bind(tenure.Principal(tenant="half", user="olga", roles={"owner"}))
@@ -117,12 +117,12 @@ def test_a_half_restored_tenant_answers_nobody_and_can_be_emptied(
     with client(server, server.key(tenant="half", user="olga", roles={"owner"})) as http:
         refusal = http.get("/v1/log")
         assert (refusal.status_code, refusal.json()["code"]) == (409, "in_progress")
-        assert http.post("/v1/restore/abort").json() == {"aborted": True}
+        assert http.post("/v1/import/abort").json() == {"aborted": True}
         assert http.get("/v1/log").json() == []
 
 
 def test_vectors_are_made_anew_and_counted(owner: httpx2.Client) -> None:
-    owner.post("/v1/import", content=event_lines(3))
+    owner.post("/v1/ingest", content=event_lines(3))
     events = events_of(owner.post("/v1/re_embed", headers=EVENTS))
     assert events[-1][0] == "done"
     assert set(events[-1][1]) == {"embedded", "missing"}
@@ -132,7 +132,7 @@ def test_vectors_are_made_anew_and_counted(owner: httpx2.Client) -> None:
 def test_a_sweep_and_an_erasure_say_that_they_began(
     owner: httpx2.Client, path: str, body: dict[str, Any]
 ) -> None:
-    owner.post("/v1/import", content=event_lines(2))
+    owner.post("/v1/ingest", content=event_lines(2))
     if path == "/v1/erase":
         body = {"entity": "Line 0", "reason": "asked to"}
     headers = {**EVENTS, "idempotency-key": str(uuid.uuid4())}
@@ -159,8 +159,8 @@ def test_an_erasure_says_each_step_that_is_done(server: RunningServer) -> None:
 
 
 def test_whole_tenants_need_every_permit(server: RunningServer) -> None:
-    routes = [("GET", "/v1/export"), ("POST", "/v1/restore"), ("POST", "/v1/re_embed")]
-    routes += [("POST", "/v1/restore/abort"), ("POST", "/v1/import")]
+    routes = [("GET", "/v1/export"), ("POST", "/v1/import"), ("POST", "/v1/re_embed")]
+    routes += [("POST", "/v1/import/abort"), ("POST", "/v1/ingest")]
     for method, path in routes:
         with client(server, server.key("memory:read", user="ann")) as reader:
             assert reader.request(method, path).json()["code"] == "permit_required"
@@ -179,5 +179,5 @@ def test_lines_may_be_longer_than_any_other_body(tmp_path_factory: Any) -> None:
     ):
         lines = event_lines(100)
         assert len(lines) > 2_000
-        assert http.post("/v1/import", content=lines).json()["events"] == 100
+        assert http.post("/v1/ingest", content=lines).json()["events"] == 100
         assert http.post("/v1/log", content=b" " * 3_000).status_code == 413

@@ -92,7 +92,7 @@ def test_an_export_keeps_every_writer(open_memory: Open, tmp_path: Path) -> None
     memory, copy = open_memory(), open_memory()
     receipt = caller(memory, user="ann", session="s1").write(subject="Sam", value="b", **OFFICE)
     memory.export(tmp_path / "all.jsonl")
-    copy.restore(tmp_path / "all.jsonl")
+    copy.import_file(tmp_path / "all.jsonl")
     assert authorship(copy, receipt.object_id) == Authorship("ann", "s1", False)
 
 
@@ -107,7 +107,7 @@ def test_an_older_export_proves_a_writer_by_actor_and_level(
 
     memory.export(tmp_path / "new.jsonl")
     older(tmp_path / "new.jsonl", tmp_path / "old.jsonl")
-    copy.restore(tmp_path / "old.jsonl")
+    copy.import_file(tmp_path / "old.jsonl")
     assert authorship(caller(copy, user="ann"), own.object_id) == ANN
     assert authorship(copy, shared.object_id) == Authorship(None, None, False)
     assert authorship(copy, above.object_id) == Authorship(None, None, True)

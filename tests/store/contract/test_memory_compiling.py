@@ -137,7 +137,7 @@ def test_an_export_restores_equal_answers_and_equal_digests(
     stated = memory.compile(**ASK, valid=JUN)
     memory.export(tmp_path / "tenant.jsonl")
     with connect(str(tmp_path / "copy.db"), principal=memory.principal) as copy:
-        copy.restore(tmp_path / "tenant.jsonl")
+        copy.import_file(tmp_path / "tenant.jsonl")
         assert copy.doctor() == ()
         assert copy.as_of().facts("Sam Rivera") == memory.as_of().facts("Sam Rivera") or (
             copy.as_of().value("Sam Rivera", "office") == "Chicago"

@@ -348,7 +348,7 @@ def test_checkpoints_are_versions_of_the_task_and_forks_compete_for_it(memory: M
     assert standing[-1].object_id == session.state.checkpoint_object
 
     # Who goes on from an older checkpoint never takes the place of a newer one unseen.
-    fork = session.fork("s2", until=3)
+    fork = session.fork("s2", at=3)
     assert code_of(fork.checkpoint) == "stale_version"
     fork.on_turn_start("go")
     assert "in the log alone" in fork.on_turn_end("x", milestone="m").notices[-1]
@@ -391,7 +391,7 @@ def test_a_closed_session_is_read_and_forked_and_takes_no_more(memory: Memory) -
     fork = session.fork("s2")
     fork.on_turn_start("more")
     assert fork.state.turn == 2
-    early = session.fork("s3", until=2)
+    early = session.fork("s3", at=2)
     assert early.state.turn == 1
     assert code_of(lambda: session.fork("s2")) == "session_exists"
     assert memory.doctor() == ()

@@ -126,7 +126,7 @@ def test_a_tenant_moves_to_another_cell_while_the_others_go_on_writing(
         before = exported(memory.backend.store, "initech")
         mover.export(file)
         there = connect(east.uri, auth=east.auth, principal=replace(OWNER, tenant="initech"))
-        there.restore(file)
+        there.import_file(file)
         there.close()
         places["initech"] = target(east)  # from here on the map sends it to the other server
         assert exported(memory.backend.store, "initech") == before

@@ -96,11 +96,11 @@ def test_one_history_gives_the_same_bytes_in_both_stores_and_on_the_way_back(
 
         first.export(tmp_path / "out.jsonl")
         there = served()
-        there.restore(tmp_path / "out.jsonl")
+        there.import_file(tmp_path / "out.jsonl")
         assert told(there) == said
         there.export(tmp_path / "back.jsonl")
         back = embedded("back.db")
-        back.restore(tmp_path / "back.jsonl")
+        back.import_file(tmp_path / "back.jsonl")
         assert told(back) == said
         assert back.doctor() == there.doctor() == ()
 
@@ -115,7 +115,7 @@ def test_random_requests_over_odd_texts_give_the_same_bytes_in_both_stores(
         random_requests.fill(first, random.Random(23), 200)
         first.export(tmp_path / "out.jsonl")
         server = stack.enter_context(connect(neo4j_server.uri, auth=neo4j_server.auth, **options))
-        server.restore(tmp_path / "out.jsonl")
+        server.import_file(tmp_path / "out.jsonl")
         seen = 0
         for seed in range(REQUESTS_AT_RANDOM):
             given = random_requests.random_request(random.Random(seed))

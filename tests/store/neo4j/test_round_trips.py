@@ -138,7 +138,7 @@ def test_a_compile_takes_three_round_trips_and_the_same_bytes(
         connect(neo4j_server.uri, auth=neo4j_server.auth, **options) as server,
         connect(str(tmp_path / "embedded.db"), **options) as embedded,
     ):
-        server.restore(tmp_path / "tenant.jsonl")
+        server.import_file(tmp_path / "tenant.jsonl")
         for memory in (server, embedded):
             if memory.backend.embedding is not None:
                 memory.backend.embedding.catch_up(tenant)

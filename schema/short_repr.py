@@ -1,0 +1,67 @@
+"""A `repr` that fits on two lines of a terminal, for records that may hold whole texts.
+
+A record prints like any dataclass while that is short. A longer one cuts its long values, leaves
+out the fields that have their defaults, and ends with `…` where fields had to go.
+
+>>> from dataclasses import dataclass
+>>> @dataclass(frozen=True)
+... class Note:
+...     text: str
+...     tags: tuple[str, ...] = ()
+...     __repr__ = short_repr
+>>> Note("short")
+Note(text='short', tags=())
+>>> Note("long " * 100)
+Note(text='long long lon...ong long long ')
+"""
+
+from __future__ import annotations
+
+import reprlib
+from dataclasses import MISSING, Field, fields
+from typing import Any, Final
+
+REPR_LENGTH: Final = 200
+"""Characters of a `repr`."""
+
+
+def _limits(text: int, entries: int) -> reprlib.Repr:
+    limits = reprlib.Repr()
+    limits.maxstring = limits.maxother = limits.maxlong = text
+    limits.maxlist = limits.maxtuple = limits.maxdict = entries
+    limits.maxset = limits.maxfrozenset = entries
+    limits.maxlevel = 4
+    return limits
+
+
+_WHOLE_LIMITS: Final = _limits(text=REPR_LENGTH, entries=12)
+_BRIEF_LIMITS: Final = _limits(text=32, entries=2)
+
+
+def short_repr(self: Any) -> str:
+    """The text of a record, at most `REPR_LENGTH` characters; to be a class's `__repr__`."""
+    candidates = [field for field in fields(self) if field.repr]
+    text = _text(self, candidates, _WHOLE_LIMITS)
+    if len(text) <= REPR_LENGTH:
+        return text
+
+    own_fields = [field for field in candidates if not _is_default(self, field)]
+    for count in range(len(own_fields), 0, -1):
+        brief = _text(self, own_fields[:count], _BRIEF_LIMITS, cut=count < len(own_fields))
+        if len(brief) <= REPR_LENGTH:
+            return brief
+    return f"{type(self).__name__}(…)"
+
+
+def _text(
+    record: Any, members: list[Field[Any]], limits: reprlib.Repr, *, cut: bool = False
+) -> str:
+    parts = [f"{field.name}={limits.repr(getattr(record, field.name))}" for field in members]
+    return f"{type(record).__qualname__}({', '.join([*parts, '…'] if cut else parts)})"
+
+
+def _is_default(record: Any, field: Field[Any]) -> bool:
+    value = getattr(record, field.name)
+    if field.default_factory is not MISSING:
+        return bool(value == field.default_factory())
+    return field.default is not MISSING and bool(value == field.default)

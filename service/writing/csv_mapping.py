@@ -1,0 +1,296 @@
+"""The mapping of a table: which column of a CSV file fills which field of an event.
+
+A mapping is TOML or JSON, or the same as a dictionary. `common` holds the fields of each event,
+every `[[event]]` those of one fact of a row; a text may name columns in braces:
+
+    delimiter = ";"
+    zone = "Europe/Berlin"
+    dates = "%d.%m.%Y"
+
+    [common]
+    subject = {name = "{First} {Last}", type = "person", external_ids = {hr = "{Id}"}}
+    valid_from = "{Since}"
+
+    [[event]]
+    slot = "office"
+    value = "{Office}"
+
+A field whose cells are all empty is left out, and an event without its value is none at all.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, TypeGuard, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from ...schema.errors import InvalidInput, NotFound, Unavailable, did_you_mean
+
+Row = Mapping[str, str]
+"""The cells of a row by the name of their column."""
+
+_COLUMN: Final = re.compile(r"\{([^{}]+)\}")
+_TIMES: Final = ("valid_from", "valid_until", "recorded_at")
+_ENDS: Final = frozenset({"infinity", "-infinity"})
+_TEXTS: Final = ("delimiter", "encoding", "decimal", "zone", "dates")
+_VALUE_TYPE: Final = "value_type"
+_TRUE: Final = frozenset({"true", "yes", "1"})
+_FALSE: Final = frozenset({"false", "no", "0"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvMapping:
+    """How the rows of a table become events."""
+
+    event: tuple[Mapping[str, Any], ...]
+    """The events of a row: fields whose texts may name columns in braces."""
+    common: Mapping[str, Any]
+    """The fields that all events of a row share."""
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    zone: str | None = None
+    """The zone of times that state none, such as Europe/Berlin."""
+    dates: str | None = None
+    """The form of the times, as `strptime` has it; ISO 8601 without one."""
+    decimal: str = "."
+    """The sign before the fraction of a number."""
+
+    def columns(self) -> set[str]:
+        """Every column that the mapping reads."""
+        return {name for template in (self.common, *self.event) for name in _columns_of(template)}
+
+    def events(self, row: Row) -> list[dict[str, Any]]:
+        """The events of a row, in the order of the mapping.
+
+        Raises:
+            InvalidInput: `bad_time`, `bad_value`, with the field.
+        """
+        events = (self._event({**self.common, **template}, row) for template in self.event)
+        return [event for event in events if event is not None]
+
+    def _event(self, template: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
+        event = {
+            name: fill_template(part, row) for name, part in template.items() if name != _VALUE_TYPE
+        }
+        if "value" in template and event["value"] is None:
+            return None
+
+        for name in _TIMES:
+            if isinstance(event.get(name), str):
+                event[name] = self._time(event[name], name)
+
+        kind = template.get(_VALUE_TYPE)
+        if kind is not None and isinstance(event.get("value"), str):
+            event["value"] = self._value(event["value"], str(kind))
+
+        return {name: part for name, part in event.items() if part is not None}
+
+    def _time(self, text: str, field: str) -> str:
+        """A time as ISO 8601; one without a zone takes that of the mapping."""
+        if text in _ENDS:
+            return text
+
+        try:
+            moment = (
+                datetime.strptime(text, self.dates)  # noqa: DTZ007 - the zone is added below
+                if self.dates
+                else datetime.fromisoformat(text)
+            )
+        except ValueError as error:
+            form = f"of the form {self.dates}" if self.dates else "of ISO 8601"
+            raise InvalidInput(
+                f"{field} {text!r} is no time {form}; mend the cell, or state `dates` in the "
+                "mapping",
+                code="bad_time",
+                field=field,
+            ) from error
+
+        if moment.tzinfo is None and self.zone is None:
+            raise InvalidInput(
+                f'{field} {text!r} has no time zone; state zone = "Europe/Berlin" or another in '
+                "the mapping",
+                code="naive_datetime",
+                field=field,
+            )
+        if moment.tzinfo is None and self.zone is not None:
+            moment = moment.replace(tzinfo=ZoneInfo(self.zone))
+
+        return moment.isoformat()
+
+    def _value(self, text: str, kind: str) -> Any:
+        try:
+            return _VALUES[kind](text if self.decimal == "." else text.replace(self.decimal, "."))
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(
+                f"value {text!r} is no {kind}; mend the cell, or leave it empty",
+                code="bad_value",
+                field="value",
+            ) from error
+
+
+def fill_template(template: Any, row: Row) -> Any:
+    """A template with the cells of a row in place of its columns; None where all are empty.
+
+    >>> row = {"First": "Sam", "Last": ""}
+    >>> fill_template({"name": "{First} {Last}", "aliases": ["{Short}"]}, row)
+    {'name': 'Sam', 'aliases': []}
+    """
+    if isinstance(template, str):
+        names = _COLUMN.findall(template)
+        if names and not any(row.get(name, "").strip() for name in names):
+            return None
+
+        text = _COLUMN.sub(lambda match: row.get(match[1], "").strip(), template)
+        return text.strip() if names else text
+
+    if isinstance(template, Mapping):
+        members = cast("Mapping[str, Any]", template)
+        parts = {name: fill_template(part, row) for name, part in members.items()}
+        return {name: part for name, part in parts.items() if part is not None} or None
+
+    if _is_list(template):
+        entries = [fill_template(part, row) for part in template]
+        return [entry for entry in entries if entry is not None]
+
+    return template
+
+
+def header_mapping(header: Sequence[str]) -> CsvMapping:
+    """The mapping of a table whose columns are the fields themselves, such as `subject.type`."""
+    event: dict[str, Any] = {}
+    for column in header:
+        *path, last = column.split(".")
+        place = event
+        for step in path:
+            place = place.setdefault(step, {})
+        place[last] = "{" + column + "}"
+    return CsvMapping(event=(event,), common={})
+
+
+def read_mapping(source: str | Path | Mapping[str, Any]) -> CsvMapping:
+    """The mapping of a TOML or JSON file, or of a dictionary.
+
+    Raises:
+        NotFound: `unknown_file`.
+        Unavailable: `file_unreadable`.
+        InvalidInput: `bad_mapping`.
+    """
+    if isinstance(source, Mapping):
+        return _mapping_of(source)
+
+    if not isinstance(source, str | Path):
+        raise _bad("a mapping is the path of a TOML or JSON file, or a dictionary")
+
+    try:
+        text = Path(source).read_text(encoding="utf-8")
+        return _mapping_of(
+            json.loads(text) if str(source).endswith(".json") else tomllib.loads(text)
+        )
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no mapping {source}", code="unknown_file") from error
+    except OSError as error:
+        raise Unavailable(
+            f"{source} cannot be read: {error.strerror or error}", code="file_unreadable"
+        ) from error
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise _bad(f"{source} is no TOML (or JSON, by its name): {error}") from error
+
+
+def _mapping_of(source: Any) -> CsvMapping:
+    if not isinstance(source, Mapping):
+        raise _bad("a mapping is a table of names")
+
+    members = dict(cast("Mapping[str, Any]", source))
+    known = CsvMapping.__dataclass_fields__
+    for name in members:
+        if name not in known:
+            raise _bad(f"there is no setting {name!r}: {did_you_mean(str(name), known)}")
+
+    texts: dict[str, Any] = {"delimiter": ",", "encoding": "utf-8", "decimal": "."}
+    texts |= {name: members[name] for name in _TEXTS if members.get(name) is not None}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise _bad(f"{name} must be a text")
+    if len(texts["delimiter"]) != 1 or len(texts["decimal"]) != 1:
+        raise _bad("delimiter and decimal are one character each")
+
+    common, events = _table(members.get("common", {})), members.get("event", ())
+    if isinstance(events, Mapping) or not isinstance(events, Sequence):
+        raise _bad("each [[event]] is a table of fields")
+
+    templates = tuple(_table(event) for event in cast("Sequence[object]", events))
+    if not templates:
+        raise _bad("state at least one [[event]]: the fields of a fact of each row")
+
+    _check_zone(texts.get("zone"))
+    _check_kinds([common, *templates])
+
+    return CsvMapping(common=common, event=templates, **texts)
+
+
+def _table(source: object) -> Mapping[str, Any]:
+    if not isinstance(source, Mapping):
+        raise _bad("`common` is a table of fields, and each [[event]] is one")
+    return cast("Mapping[str, Any]", source)
+
+
+def _check_zone(zone: str | None) -> None:
+    if zone is None:
+        return
+
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise _bad(f"there is no time zone {zone!r}; write one such as Europe/Berlin") from error
+
+
+def _check_kinds(templates: Sequence[Mapping[str, Any]]) -> None:
+    for template in templates:
+        kind = template.get(_VALUE_TYPE, "string")
+        if kind not in _VALUES:
+            raise _bad(f"value_type {kind!r} is unknown: {did_you_mean(str(kind), _VALUES)}")
+
+
+def _is_list(template: Any) -> TypeGuard[list[Any]]:
+    return isinstance(template, list)
+
+
+def _columns_of(template: Any) -> set[str]:
+    if isinstance(template, str):
+        return set(_COLUMN.findall(template))
+    if isinstance(template, Mapping):
+        parts = list(cast("Mapping[str, Any]", template).values())
+    else:
+        parts = template if _is_list(template) else []
+    return {name for part in parts for name in _columns_of(part)}
+
+
+def _truth(text: str) -> bool:
+    if text.casefold() not in _TRUE | _FALSE:
+        raise ValueError(text)
+    return text.casefold() in _TRUE
+
+
+def _number(text: str) -> int | float:
+    # A whole number stays one: as a float it would lose its last digits.
+    return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else float(text)
+
+
+_VALUES: Final[Mapping[str, Callable[[str], Any]]] = {
+    "string": str,
+    "integer": int,
+    "number": _number,
+    "boolean": _truth,
+    "json": json.loads,
+}
+"""The words of `value_type`, each with what reads a cell."""
+
+
+def _bad(message: str) -> InvalidInput:
+    return InvalidInput(message, code="bad_mapping")

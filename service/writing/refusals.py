@@ -1,0 +1,191 @@
+"""Lines that an import does not take: all of them sentences at once, kept in a file, tried again.
+
+A refusal has the number of its line, the field it is about, a code and what to do. The rejects
+file holds each line as it stood, so that it can be mended there and tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ...schema.errors import InvalidInput, TenureError, Unavailable
+from ...schema.short_repr import short_repr
+from .event_lines import STDIN, Line, at_line, json_object, opened
+
+MOST_TOLD: Final = 100
+"""Refusals that a check keeps; those beyond are counted."""
+_MOST_IN_MESSAGE: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedLine:
+    """A line that was not taken."""
+
+    __repr__ = short_repr
+
+    line: int
+    code: str
+    reason: str
+    """What is wrong, and what to do about it."""
+    text: str
+    """The line as it stood; empty when it held a secret."""
+    field: str = ""
+    """The field that the refusal is about, where it is about one."""
+
+
+def refused_line(error: TenureError, line: Line, reason: str | None = None) -> RefusedLine:
+    """What is kept of a line that was refused."""
+    return RefusedLine(
+        line=line.number,
+        code=error.code,
+        reason=reason or str(error),
+        text="" if error.code == "secret_in_content" else line.text,
+        field=str(error.data.get("field", error.data.get("what", ""))),
+    )
+
+
+@dataclass(slots=True)
+class Refusals:
+    """The refusals of one look through a file."""
+
+    lines: list[RefusedLine] = field(default_factory=list[RefusedLine])
+    """The first of them."""
+    total: int = 0
+    _first: TenureError | None = None
+    _kinds: set[type[TenureError]] = field(default_factory=set[type[TenureError]])
+
+    def add(self, error: TenureError, line: Line) -> None:
+        """Note the refusal of a line."""
+        if self._first is None:
+            self._first = at_line(error, line.number)
+        if self.total < MOST_TOLD:
+            self.lines.append(refused_line(error, line))
+        self.total += 1
+        self._kinds.add(type(error))
+
+    def error(self) -> TenureError | None:
+        """The error of a file with these refusals; None when there are none.
+
+        One refused line is its own error. Several are one error, `refused_lines`, of their common
+        kind; its data has the first of them, and how many there are.
+        """
+        if self.total <= 1:
+            return self._first
+
+        head = self.lines[:_MOST_IN_MESSAGE]
+        sentences = [f"line {line.line}: {line.reason} [{line.code}]" for line in head]
+        if self.total > len(sentences):
+            sentences.append(f"… and {self.total - len(sentences):,} more")
+
+        kind = next(iter(self._kinds)) if len(self._kinds) == 1 else InvalidInput
+        return kind(
+            "\n".join([f"{self.total:,} lines cannot be taken; nothing was written", *sentences]),
+            code="refused_lines",
+            total=self.total,
+            refused=[
+                {"line": line.line, "field": line.field, "code": line.code, "reason": line.reason}
+                for line in self.lines
+            ],
+        )
+
+
+def rejects_path(path: str | Path) -> Path:
+    """Return where the refused lines of a file go, in the folder of the file.
+
+    >>> rejects_path("data/events.jsonl.gz").as_posix(), rejects_path("a.rejects.jsonl").name
+    ('data/events.rejects.jsonl', 'a.rejects.jsonl')
+    """
+    if str(path) == STDIN:
+        return Path("stdin.rejects.jsonl")
+
+    stem = Path(path).name.removesuffix(".gz")
+    for suffix in (".rejects.jsonl", ".jsonl", ".csv", ".tsv"):
+        if stem.endswith(suffix):
+            stem = stem.removesuffix(suffix)
+            break
+    return Path(path).parent / f"{stem}.rejects.jsonl"
+
+
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+"""A link under the name of the rejects would have another file overwritten."""
+
+
+def write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | None:
+    """Write the refused lines into their file and return it; None when there are none.
+
+    Raises:
+        Unavailable: `file_unreadable`.
+    """
+    if not rejects or path is None:
+        return None
+
+    try:
+        number = os.open(path, _NEW_FILE, 0o600)
+        with os.fdopen(number, "w", encoding="utf-8") as target:
+            for line in rejects:
+                target.write(json.dumps(_record(line), ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise Unavailable(
+            f"the rejects file {path} cannot be written: {error.strerror or error}",
+            code="file_unreadable",
+        ) from error
+
+    return path
+
+
+def _record(line: RefusedLine) -> Mapping[str, Any]:
+    return {
+        "line": line.line,
+        "field": line.field,
+        "code": line.code,
+        "reason": line.reason,
+        "text": line.text,
+    }
+
+
+def reject_lines(path: str | Path) -> Iterator[Line]:
+    """Yield the lines that a rejects file holds, by their numbers in the first file.
+
+    A record may state the mended line as `event`, an object, or in `text`.
+
+    Raises:
+        NotFound: `unknown_file`.
+        InvalidInput: `bad_rejects` for a file of anything else.
+    """
+    with opened(path) as lines:
+        yield from _lines_of(lines)
+
+
+def _lines_of(records: Iterable[Line]) -> Iterator[Line]:
+    for record in records:
+        try:
+            reject = json_object(record.text)
+        except InvalidInput as error:
+            raise at_line(error, record.number) from error
+
+        number, text, event = reject.get("line"), reject.get("text"), reject.get("event")
+        if not isinstance(number, int) or not isinstance(text, str):
+            raise InvalidInput(
+                f"line {record.number}: a rejects file has `line` and `text` in each record; for "
+                "a file of events leave --retry out",
+                code="bad_rejects",
+            )
+
+        if isinstance(event, dict):
+            yield Line(number, json.dumps(event, ensure_ascii=False))
+        elif text:
+            yield Line(number, text)
+        else:
+            yield Line(number, "", _withheld())
+
+
+def _withheld() -> InvalidInput:
+    return InvalidInput(
+        "the line held a secret and was not kept; state it without the secret as `event`",
+        code="secret_in_content",
+    )

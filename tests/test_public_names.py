@@ -1,0 +1,49 @@
+"""The public names are one list: what was promised is there, and what is there is listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tenure.tests.public_names import public_names
+
+DATA = Path(__file__).parent / "data"
+LISTED = (DATA / "public-names.txt").read_text(encoding="utf-8").splitlines()
+PROMISED = [
+    line
+    for line in (DATA / "promised-names.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+INSIDE = ("erase_with", "refuse_erased", "below")
+"""Words of the inside that a caller was once handed."""
+
+
+def name_of(line: str) -> str:
+    """The name at the start of a line: for a command its two words behind the sign."""
+    words = line.split()
+    return " ".join(words[:3]) if line.startswith("$") else words[0]
+
+
+@pytest.fixture(scope="module")
+def names() -> dict[str, list[str]]:
+    """The parameters of every public name, by the name."""
+    return {name_of(line): line.removeprefix(name_of(line)).split() for line in public_names()}
+
+
+def test_the_list_of_names_is_that_of_the_code() -> None:
+    assert list(public_names()) == LISTED, (
+        "run: python -P tests/public_names.py > tests/data/public-names.txt"
+    )
+
+
+@pytest.mark.parametrize("line", PROMISED, ids=name_of)
+def test_a_promised_name_is_there_with_its_parameters(
+    line: str, names: dict[str, list[str]]
+) -> None:
+    promised_parameters = line.removeprefix(name_of(line)).split()
+    assert [p for p in names[name_of(line)] if p in promised_parameters] == promised_parameters
+
+
+def test_no_part_of_the_inside_is_handed_out(names: dict[str, list[str]]) -> None:
+    assert not [name for name in names if name.rpartition(".")[2] in INSIDE]

@@ -37,7 +37,7 @@ _COUNT: Final[dict[str, Any]] = {"type": "integer", "minimum": 0}
 _TEXT: Final[dict[str, Any]] = {"type": "string"}
 _TOKEN: Final = _record(token=_TEXT, expires_at={"type": "number"})
 _VERSION: Final = _record(version=_TEXT)
-_RESTORED: Final = _record(tenant=_TEXT, records=_COUNT)
+_IMPORTED: Final = _record(tenant=_TEXT, records=_COUNT)
 _ABORTED: Final = _record(aborted={"type": "boolean"})
 
 
@@ -59,14 +59,14 @@ def own_paths(problems: dict[str, Any]) -> dict[str, Any]:
         "/v1/openapi.json": {"get": _open_operation("description", {"type": "object"})},
         "/v1/version": {"get": _open_operation("version", _VERSION)},
         "/v1/tokens": {"post": _operation("tokens", _TOKEN) | _body(_JSON, _TOKEN_REQUEST)},
-        "/v1/import": {
-            "post": _long_operation("import", report, flags=("replay",)) | _body(NDJSON, _LINES)
+        "/v1/ingest": {
+            "post": _long_operation("ingest", report, flags=("replay",)) | _body(NDJSON, _LINES)
         },
         "/v1/export": {"get": _operation("export", _LINE, media=NDJSON, flags=("keys",))},
-        "/v1/restore": {
-            "post": _long_operation("restore", _RESTORED, flags=("resume",)) | _body(NDJSON, _LINES)
+        "/v1/import": {
+            "post": _long_operation("import", _IMPORTED, flags=("resume",)) | _body(NDJSON, _LINES)
         },
-        "/v1/restore/abort": {"post": _operation("restore_abort", _ABORTED)},
+        "/v1/import/abort": {"post": _operation("import_abort", _ABORTED)},
         "/v1/re_embed": {"post": _long_operation("re_embed", embedded)},
     }
     # Every route may refuse as every other does: the guard and the credential stand before all.

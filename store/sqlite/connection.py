@@ -76,6 +76,7 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
                 "temp_store = MEMORY",
                 "trusted_schema = OFF",
                 f"synchronous = {tuning.sync}",
+                "fullfsync = ON",  # macOS alone knows it: there fsync stops at the drive's cache
                 f"cache_size = -{tuning.cache_kib}",
                 f"query_only = {'ON' if reader else 'OFF'}",
             ):

@@ -11,11 +11,15 @@ be taken is the caller's business.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
+
+_IS_POSIX: Final = os.name == "posix"
 
 
 @contextmanager
@@ -30,21 +34,38 @@ def whole_file(path: str | Path) -> Generator[IO[bytes]]:
 
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".part-")
     try:
-        with os.fdopen(handle, "wb", closefd=False) as file:
-            yield file
-        os.fsync(handle)
+        try:
+            with os.fdopen(handle, "wb", closefd=False) as file:
+                yield file
+            _to_disk(handle)
+        finally:
+            os.close(handle)  # Windows moves no file that is open
         os.replace(temporary, target)
     finally:
-        os.close(handle)
         Path(temporary).unlink(missing_ok=True)
 
-    _keep_names(target.parent)
+    if _IS_POSIX:
+        _keep_names(target.parent)
 
 
 def _keep_names(folder: Path) -> None:
-    """Make the names in a folder last: a file that was moved into it is lost without."""
+    """Make the names in a folder last: a file that was moved into it is lost without.
+
+    Windows keeps them by itself, and opens no folder as a file.
+    """
     handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        _to_disk(handle)
     finally:
         os.close(handle)
+
+
+def _to_disk(handle: int) -> None:
+    """Make what was written last through a loss of power, whatever the system's `fsync` does."""
+    if sys.platform == "darwin":  # read, not run: there `fsync` leaves it in the drive's cache
+        import fcntl
+
+        with contextlib.suppress(OSError):  # of a volume that does not know it, such as a share
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(handle)

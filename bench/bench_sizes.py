@@ -1,0 +1,93 @@
+"""What an installation takes and how soon it answers: one table, to be run on a calm machine.
+
+    python -P bench/bench_sizes.py
+
+The wheel of this checkout is built and installed into environments of their own; their size is that
+over an empty environment. Start-up is the CPU time of a fresh process, the median of `ROUNDS`:
+other work on the machine moves the clock, and that hardly.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parent.parent
+EXTRAS = ("", "server", "neo4j", "onnx", "media")
+ROUNDS = 7
+COMPILE = "memory.compile('assistant', 'Where is Sam Rivera?')"
+STEPS = {
+    "python -c pass": ["-c", "pass"],
+    "tenure --version": ["-m", "tenure", "--version"],
+    "tenure get": ["-m", "tenure", "--store", "s.db", "get", "Sam Rivera", "office"],
+    "connect": ["-c", "import tenure; tenure.connect('s.db').close()"],
+    "connect and compile": ["-c", f"import tenure; memory = tenure.connect('s.db'); {COMPILE}"],
+}
+
+
+def run(*command: str, folder: Path) -> None:
+    """Run a command without its output."""
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+def size_of(folder: Path) -> int:
+    """The bytes of the files of a folder, each file once."""
+    files = {entry.stat().st_ino: entry.stat().st_size for entry in folder.rglob("*")
+             if entry.is_file() and not entry.is_symlink()}  # fmt: skip
+    return sum(files.values())
+
+
+def environment(folder: Path, *wanted: str) -> Path:
+    """Make an environment that holds what is wanted, compiled to bytecode as pip does."""
+    uv = str(Path(sys.executable).parent / "uv")
+    run(uv, "venv", "--python", sys.executable, str(folder), folder=folder.parent)
+    python = folder / "bin" / "python"
+    if wanted:
+        install = [uv, "pip", "install", "--compile-bytecode", "--link-mode", "copy"]
+        run(*install, "--python", str(python), *wanted, folder=folder.parent)
+    return python
+
+
+def cpu_ms(python: Path, arguments: list[str], folder: Path) -> float:
+    """The CPU time of a fresh process in milliseconds, the median of several."""
+    spent: list[float] = []
+    for _ in range(ROUNDS):
+        before = os.times()
+        run(str(python), "-P", *arguments, folder=folder)
+        after = os.times()
+        children = after.children_user - before.children_user
+        spent.append((children + after.children_system - before.children_system) * 1000)
+    return median(spent)
+
+
+def main() -> None:
+    """Print both tables."""
+    with tempfile.TemporaryDirectory(prefix="tenure-sizes-") as name:
+        folder = Path(name)
+        uv = str(Path(sys.executable).parent / "uv")
+        run(uv, "build", "--wheel", "--out-dir", str(folder), str(ROOT), folder=folder)
+        (wheel,) = folder.glob("*.whl")
+        environment(folder / "empty")
+        empty = size_of(folder / "empty")
+
+        print("| pip install | MB over an empty environment |\n|---|---|")
+        for extra in EXTRAS:
+            wanted = f"tenure[{extra}]" if extra else "tenure"
+            target = folder / (extra or "core")
+            environment(target, f"{wanted} @ {wheel.as_uri()}")
+            print(f"| `{wanted}` | {(size_of(target) - empty) / 1e6:.0f} |", flush=True)
+
+        python = folder / "core" / "bin" / "python"
+        write = "import tenure; tenure.connect('s.db').write('Sam Rivera', 'office', 'Chicago')"
+        run(str(python), "-P", "-c", write, folder=folder)
+        print("\n| a fresh process | CPU ms |\n|---|---|")
+        for label, arguments in STEPS.items():
+            print(f"| `{label}` | {cpu_ms(python, arguments, folder):.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

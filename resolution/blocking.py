@@ -41,7 +41,7 @@ _DELETION_MAX = 24
 _TOKENS_MAX = 16
 _WHOLE_MAX = 64
 _SHARED_WORDS_MIN: Final = 70.0
-"""Shared share of words, in per cent, below which no pair reaches a suggestion."""
+"""Share of words in common, in per cent, below which no pair reaches a suggestion."""
 
 
 class KeyKind(StrEnum):

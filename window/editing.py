@@ -65,7 +65,7 @@ class EditPlan:
 
     @property
     def body(self) -> dict[str, Any]:
-        """The body of its event; the texts stand context it, in the same order."""
+        """The body of its event; the texts stand beside it, in the same order."""
         lines: list[dict[str, Any]] = []
         for change in self.changes:
             line = {
@@ -147,7 +147,7 @@ def planned_edit(
 ) -> EditPlan | None:
     """The least harmful edit down to the target, None where nothing can or need be freed.
 
-    `keep` are units to leave alone this time, context the pins.
+    `keep` are units to leave alone this time, beside the pins.
     """
     # A new window starts with room, or the next one would follow at once.
     deepening = 2 if reason is EditReason.ROLLOVER else 1

@@ -125,7 +125,7 @@ class FoldRoom(Enum):
 
 
 class FoldContext(NamedTuple):
-    """What stands in the window context a fold; a fold adds what it states itself."""
+    """What stands in the window beside a fold; a fold adds what it states itself."""
 
     identifiers: set[str]
     names: set[str]

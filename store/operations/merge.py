@@ -79,7 +79,7 @@ def merge_at(
     judgement_ids: Sequence[str] = (),
     base_change: OperationChange | None = None,
 ) -> MergeReceipt | Conflict:
-    """Merge under counters that are locked already; `judgement_ids` judgements no longer stand."""
+    """Merge under counters that are locked already; `judgement_ids` no longer stand."""
     known = tx.entities((a, b), tx_us=clock.last_us)
     left, right = _root(known, a), _root(known, b)
     if left == right:

@@ -144,7 +144,7 @@ def test_who_was_slower_is_told_so(own_site: Site) -> None:
 def test_one_s_own_submission_is_decided_by_somebody_else(own_site: Site) -> None:
     memory = own_site.memory
     writer = memory.bind(own_site.settings.steward)
-    (review_id,) = writer.write("D. Okafor", "office", "Lima").reviews
+    (review_id,) = writer.write("W. Nakamura", "office", "Lima").reviews
     plain_steward = replace(own_site.settings.steward, roles=frozenset({"steward"}))
     own_site.sign_in_as(plain_steward)
     version = memory.reviews.get(review_id).review.version

@@ -49,6 +49,7 @@ _INTEGER: Final = Kind((int,), "a whole number", lookalikes=(bool,))
 _PLACE: Final = Kind((int, str), "a number or a text", lookalikes=(bool,))
 _PATH: Final = Kind((str, Path), "a path")
 _BYTES: Final = Kind((bytes, str), "bytes or a text")
+_SUMMARISER: Final = Kind((object,), "a summariser or the name of a model")
 _TEXTS: Final = Kind((list, tuple, set, frozenset), "a list of texts", member=_TEXT)
 _RECORD: Final = Kind((Mapping,), "a mapping")
 _LIST: Final = Kind((Iterable,), "a list", lookalikes=(str, bytes, Mapping))
@@ -71,6 +72,7 @@ ARGUMENTS: Final[Mapping[str, Kind]] = {
     "bool": _FLAG,
     "int": _INTEGER,
     "int | str": _PLACE,
+    "Summariser | str": _SUMMARISER,
     "str | Path": _PATH,
     "bytes | str": _BYTES,
     "EntityLike": _ENTITY,

@@ -202,7 +202,8 @@ def test_a_replay_is_resumed(run: Run, tmp_path: Path) -> None:
 def test_refused_lines_are_told_and_kept(run: Run, tmp_path: Path) -> None:
     path = events(tmp_path, SAM, "{broken", SAM | {"slot": "ofice"})
     stopped = run("ingest", path, code=1)
-    assert re.search(r"tenure: line 2: this is no JSON: .* \[bad_json\]", stopped.stderr)
+    assert "2 lines cannot be taken; nothing was written" in stopped.stderr
+    assert re.search(r"line 2: this is no JSON: .* \[bad_json\]", stopped.stderr)
     assert stopped.stdout == ""
     assert told(run, "facts", "Sam Rivera") == {}
     result = run("ingest", path, "--keep-going", code=1)
@@ -264,7 +265,7 @@ def test_an_export_restores_everything_and_is_its_owners(run: Run, name: str) ->
     assert f"[{'file_exists'}]" in run("export", name, code=1).stderr
     assert told(run, "export", name, "--replace", "--without-keys")["keys"] is False
     run("export", name, "--replace")
-    assert "restored" in run("--store", "new.db", "import", name).stdout
+    assert "imported" in run("--store", "new.db", "import", name).stdout
     assert told(run, "--store", "new.db", "history", "Sam Rivera", "office") == before
     assert "[tenant_not_empty]" in run("--store", "new.db", "import", name, code=1).stderr
     assert run("--store", "new.db", "doctor").exit_code == 0

@@ -268,7 +268,7 @@ def told(answer: Any, depth: int = 0) -> str:
         trace = answer.trace
         return "".join(
             (answer.text, repr(answer), json.dumps(trace.to_dict(), default=str), answer.to_html(),
-             repr(answer.manifest), answer.manifest.to_json(), repr(answer.gaps))
+             repr(answer.manifest), answer.manifest.to_json(), told(answer.gaps))
         )  # fmt: skip
     if isinstance(answer, bytes):
         return answer.decode("utf-8", "replace")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tenure.schema.errors import TenureError
+from tenure.schema.values import whole_repr
 from tenure.store.port.store import Store
 from tenure.tests.store.tenancy import (
     CASES,
@@ -24,7 +25,7 @@ from tenure.tests.store.tenancy import (
 def outcome(store: Store, case: Callable[[Store], object]) -> str:
     """Return what a call answered, or how it was refused."""
     try:
-        return repr(case(store))
+        return whole_repr(case(store))
     except TenureError as refusal:
         return f"{type(refusal).__name__} {refusal.code}"
 

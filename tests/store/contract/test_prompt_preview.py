@@ -11,6 +11,7 @@ import pytest
 from tenure import Forbidden, InvalidInput, Memory, Principal
 from tenure.schema.entity import EntityRef
 from tenure.schema.principal import OWNER
+from tenure.schema.values import whole_repr
 
 Open = Callable[..., Memory]
 
@@ -87,7 +88,7 @@ def test_what_a_steward_may_not_read_is_counted_and_not_shown(open_memory: Open)
 
     steward = memory.bind(Principal(tenant=tenant, user="sue", roles={"steward"}))
     preview = steward.reviews.preview(review_id)
-    assert secret not in repr(preview)
+    assert secret not in whole_repr(preview)
     assert preview.prompts == ()
 
     with pytest.raises(Forbidden):
@@ -147,4 +148,4 @@ def test_a_role_shows_no_more_than_its_asker_may_read(open_memory: Open) -> None
     assert refusal.value.code == "privilege_required"
 
     wide = memory.bind(replace(OWNER, tenant=tenant, roles=OWNER.roles | {"finance"}))
-    assert "Director" in repr(wide.what_if(asked, roles=["finance"]).lines)
+    assert "Director" in whole_repr(wide.what_if(asked, roles=["finance"]).lines)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tenure import Memory, NotFound, Principal
+from tenure.schema.values import whole_repr
 
 Open = Callable[..., Memory]
 Bytes = Callable[[Memory], bytes]
@@ -51,7 +52,7 @@ def test_an_erased_entity_is_in_no_byte_of_the_store(
         {"name": "Nadja Rivera", "type": "person"}, "office", "Oslo", idempotency_key="other"
     )
     assert other.resolution is not None
-    assert "Nadia Rivera" in repr(other.resolution.candidates)
+    assert "Nadia Rivera" in whole_repr(other.resolution.candidates)
     memory.compile("analytical_reporting", "where does Nadia Rivera sit?")
     session = memory.session("s1", model="claude-opus-4-1")
     session.on_turn_start("Please call Nadia Rivera.")

@@ -11,6 +11,7 @@ import pytest
 
 from tenure import EntityRef, Forbidden, Memory, Principal
 from tenure.schema.policy import DEFAULT
+from tenure.schema.values import whole_repr
 
 Open = Callable[..., Memory]
 ADDRESS = "QUOKKAROAD 7"
@@ -24,7 +25,7 @@ def bound(memory: Memory, **given: Any) -> Memory:
 def answers(memory: Memory, object_id: str) -> str:
     """Everything that every read says of an object, as one text."""
     view = memory.as_of()
-    return repr(
+    return whole_repr(
         [
             view.slot("Ann Lee", "office"),
             view.value("Ann Lee", "office"),

@@ -10,6 +10,7 @@ import pytest
 from tenure import Forbidden, Memory, NotFound, Principal
 from tenure.compiler.envelope.compare import diff_envelopes
 from tenure.schema.principal import OWNER
+from tenure.schema.values import whole_repr
 
 Open = Callable[..., Memory]
 RIGHT, WRONG = "where does the zanzibar convoy meet?", "where does the xylophone convoy meet?"
@@ -100,9 +101,10 @@ def test_no_id_of_what_is_hidden_stands_in_what_a_caller_is_given(
 
     shown = [
         json.dumps(first.trace.to_dict()), first.manifest.to_json(), first.to_html(),
-        repr(viewer.envelopes.get(first.envelope_id)), repr(viewer.envelopes.list()),
-        repr(diff_envelopes(first, other)), repr(viewer.diff("-infinity", "infinity")),
-        repr(viewer.log()), repr(viewer.history("Sam Rivera", "office")), repr(replica.trace),
+        whole_repr(viewer.envelopes.get(first.envelope_id)), whole_repr(viewer.envelopes.list()),
+        whole_repr(diff_envelopes(first, other)), whole_repr(viewer.diff("-infinity", "infinity")),
+        whole_repr(viewer.log()), whole_repr(viewer.history("Sam Rivera", "office")),
+        whole_repr(replica.trace),
     ]  # fmt: skip
     for text in shown:
         assert not [object_id for object_id in ids if object_id in text]

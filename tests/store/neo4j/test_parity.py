@@ -20,6 +20,7 @@ import pytest
 from tenure import Memory, connect
 from tenure.schema.errors import ContextBudgetExhausted
 from tenure.schema.principal import OWNER
+from tenure.schema.values import whole_repr
 from tenure.tests import random_requests
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_server import Server
@@ -53,7 +54,7 @@ def told(memory: Memory) -> list[tuple[str, str, str]]:
     found = []
     for request in REQUESTS:
         envelope = memory.compile(**{"budget_tokens": 2_000, "valid": THEN, **request})
-        found.append((envelope.digest, envelope.text, repr(envelope.trace)))
+        found.append((envelope.digest, envelope.text, whole_repr(envelope.trace)))
     return found
 
 
@@ -128,6 +129,6 @@ def test_random_requests_over_odd_texts_give_the_same_bytes_in_both_stores(
                 continue
             there = server.compile(**given)
             assert (there.digest, there.envelope_id) == (here.digest, here.envelope_id), seed
-            assert repr(there.trace) == repr(here.trace), seed
+            assert whole_repr(there.trace) == whole_repr(here.trace), seed
             seen += bool(here.trace.compiled_objects)
         assert seen > REQUESTS_AT_RANDOM // 2

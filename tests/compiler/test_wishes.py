@@ -94,6 +94,17 @@ def test_the_wishes_of_the_caller_are_shown_whatever_is_asked() -> None:
     assert scores["Ann actors"] > scores["Ann climates"]
 
 
+def test_what_a_slot_says_of_its_subject_answers_a_question_too() -> None:
+    bench = Bench()
+    slot = Slot(name="deputy", description="who stands in for somebody who is absent")
+    bench.vocabulary = replace(bench.vocabulary, slots={**bench.vocabulary.slots, slot.name: slot})
+    stated = {"type": "system", "slot": "deputy", "vocabulary": bench.vocabulary}
+    bench.world.add("asked", subject="hub", value="Ann", claim="Ann", why="zeta", **stated)
+    question = "Who stands in while the owner of hub is absent?"
+    shown = bench.compiled(bench.compile(query=question, entities=["hub"]))
+    assert "asked" in shown
+
+
 def test_a_taste_reads_as_what_it_is() -> None:
     envelope = wishes(Bench()).compile(query="Can you suggest a movie?")
     assert "User likes actors: Neve Campbell." in envelope.text

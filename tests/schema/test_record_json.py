@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -62,6 +63,16 @@ def test_a_record_comes_back_as_it_was(record: Any) -> None:
 )
 def test_the_records_that_are_stored_whole_come_back(record: Any) -> None:
     assert from_plain(type(record), json.loads(canonical_json(to_plain(record)))) == record
+
+
+@dataclass(frozen=True)
+class _Lone:
+    name: str
+
+
+def test_a_record_of_one_field_comes_back_too() -> None:
+    assert to_plain(_Lone("a")) == {"name": "a"}
+    assert from_plain(_Lone, {"name": "a"}) == _Lone("a")
 
 
 def test_a_set_is_written_in_order() -> None:

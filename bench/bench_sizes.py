@@ -41,14 +41,14 @@ def size_of(folder: Path) -> int:
     return sum(files.values())
 
 
-def environment(folder: Path, *wanted: str) -> Path:
+def environment(folder: Path, *requirement: str) -> Path:
     """Make an environment that holds what is wanted, compiled to bytecode as pip does."""
     uv = str(Path(sys.executable).parent / "uv")
     run(uv, "venv", "--python", sys.executable, str(folder), folder=folder.parent)
     python = folder / "bin" / "python"
-    if wanted:
+    if requirement:
         install = [uv, "pip", "install", "--compile-bytecode", "--link-mode", "copy"]
-        run(*install, "--python", str(python), *wanted, folder=folder.parent)
+        run(*install, "--python", str(python), *requirement, folder=folder.parent)
     return python
 
 
@@ -76,10 +76,10 @@ def main() -> None:
 
         print("| pip install | MB over an empty environment |\n|---|---|")
         for extra in EXTRAS:
-            wanted = f"tenure[{extra}]" if extra else "tenure"
+            requirement = f"tenure[{extra}]" if extra else "tenure"
             target = folder / (extra or "core")
-            environment(target, f"{wanted} @ {wheel.as_uri()}")
-            print(f"| `{wanted}` | {(size_of(target) - empty) / 1e6:.0f} |", flush=True)
+            environment(target, f"{requirement} @ {wheel.as_uri()}")
+            print(f"| `{requirement}` | {(size_of(target) - empty) / 1e6:.0f} |", flush=True)
 
         python = folder / "core" / "bin" / "python"
         write = "import tenure; tenure.connect('s.db').write('Sam Rivera', 'office', 'Chicago')"

@@ -41,19 +41,19 @@ def zipf(count: int) -> list[float]:
 def people(count: int, seed: int) -> list[str]:
     """Distinct full names, the same for the same seed."""
     words = random.Random(7)
-    given = sorted(name for name in nicknames() if name.isalpha() and len(name) > 2)
-    words.shuffle(given)
-    given = given[:GIVEN_NAMES]
+    first_names = sorted(name for name in nicknames() if name.isalpha() and len(name) > 2)
+    words.shuffle(first_names)
+    first_names = first_names[:GIVEN_NAMES]
     family: dict[str, None] = {}
     while len(family) < FAMILY_NAMES:
         family["".join(words.choices(SYLLABLES, k=words.randint(2, 4)))] = None
     families = list(family)
 
     rng = random.Random(seed)
-    given_weights, family_weights = zipf(len(given)), zipf(len(families))
+    given_weights, family_weights = zipf(len(first_names)), zipf(len(families))
     names: dict[str, None] = {}
     while len(names) < count:
-        first, middle = rng.choices(given, cum_weights=given_weights, k=2)
+        first, middle = rng.choices(first_names, cum_weights=given_weights, k=2)
         (last,) = rng.choices(families, cum_weights=family_weights)
         draw = rng.random()
         between = middle if draw < 0.4 else f"{middle[0]}." if draw < 0.5 else ""

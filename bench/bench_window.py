@@ -329,10 +329,10 @@ def main() -> None:
         print(line("tenure", own), flush=True)
         if arguments.only_ours:
             continue
-        chosen = arguments.baseline or [*BASELINES, *LIBRARIES]
+        baselines = arguments.baseline or [*BASELINES, *LIBRARIES]
         if not arguments.baseline:
             print(line("none", replayed(window, none, 1.0, arguments.passes)), flush=True)
-        for name in chosen:
+        for name in baselines:
             print(baseline_line(name, window, own.mean, arguments.passes), flush=True)
 
 

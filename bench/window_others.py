@@ -153,8 +153,8 @@ def environment(library: Library) -> Path:
     if not python.exists():
         venv.create(place, with_pip=True)
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run([*command, library.requirement], capture_output=True, text=True)
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["pip said nothing"]
+    installation = subprocess.run([*command, library.requirement], capture_output=True, text=True)
+    if installation.returncode:
+        lines = installation.stderr.strip().splitlines() or ["pip said nothing"]
         raise Unavailable(f"pip cannot install {library.requirement}: {lines[-1]}")
     return python

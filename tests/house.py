@@ -20,7 +20,7 @@ import json
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -130,10 +130,10 @@ class Binding:
     """Whether it is known to be a truth value, a predicate or an enum member."""
 
 
-def bindings(tree: ast.Module) -> Iterator[Binding]:
-    """Yield each binding: functions, classes, parameters, fields, locals, loop variables."""
-    enum_members = {id(stmt) for node in ast.walk(tree) for stmt in _enum_members(node)}
-    for node in ast.walk(tree):
+def bindings(nodes: Sequence[ast.AST]) -> Iterator[Binding]:
+    """Yield each binding of a tree's nodes: functions, classes, parameters, fields, locals."""
+    enum_members = {id(stmt) for node in nodes for stmt in _enum_members(node)}
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield Binding(node.name, node.lineno, _is_bool(node.returns))
         elif isinstance(node, ast.ClassDef):
@@ -241,8 +241,9 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def count_file(path: Path, root: Path) -> Count:
     """Count one source file."""
     source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source, filename=str(path))
-    docs = _docstring_lines(tree)
+    # Walking is most of the cost of a count, so a tree is walked once for all that is asked of it.
+    nodes = list(ast.walk(ast.parse(source, filename=str(path))))
+    docs = _docstring_lines(nodes)
     comments = _comment_lines(source)
     lines = source.splitlines()
     count = Count(files=1, lines=len(lines))
@@ -250,19 +251,20 @@ def count_file(path: Path, root: Path) -> Count:
     count.text = len(lines) - len(blank)
     count.code = len(lines) - len(docs | comments | blank)
     count.comments = len(comments)
-    bodies = _body_lines(tree) - docs
+    bodies = _body_lines(nodes) - docs
     count.body = len(bodies)
     count.blanks = len(bodies & blank)
     where = path.relative_to(root)
-    count.citations = [f"{where} {cited}" for cited in citations(source, tree, root)]
-    for binding in bindings(tree):
+    prose = "\n".join(lines[row - 1] for row in sorted(docs | comments))
+    count.citations = [f"{where} {cited}" for cited in citations(prose, root)]
+    for binding in bindings(nodes):
         count.bindings += 1
         word = binding.name.strip("_").lower()
         if word in _GENERIC:
             count.generic += 1
         if not binding.truth and names_nothing(binding.name, glossary_words(root)):
             count.empty.append(f"{where}:{binding.line} {binding.name}")
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, _COMPREHENSIONS):
             count.comprehensions += 1
             inner = (sub for sub in ast.walk(node) if sub is not node)
@@ -286,13 +288,10 @@ _ABSENT = re.compile(
 _PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 
 
-def citations(source: str, tree: ast.Module, root: Path) -> list[str]:
+def citations(prose: str, root: Path) -> list[str]:
     """What the comments and docstrings of a file cite that is not in the repository."""
-    lines = source.splitlines()
-    rows = sorted(_docstring_lines(tree) | _comment_lines(source))
-    text = "\n".join(lines[row - 1] for row in rows)
-    absent = [page for page in _PAGE.findall(text) if not (root / page).is_file()]
-    return _ABSENT.findall(text) + absent
+    absent = [page for page in _PAGE.findall(prose) if not (root / page).is_file()]
+    return _ABSENT.findall(prose) + absent
 
 
 def _chain(node: ast.expr) -> int:
@@ -304,10 +303,10 @@ def _chain(node: ast.expr) -> int:
     return dots if isinstance(node, ast.Name) else 0
 
 
-def _docstring_lines(tree: ast.Module) -> set[int]:
+def _docstring_lines(nodes: Sequence[ast.AST]) -> set[int]:
     """The lines of strings that stand alone: docstrings, and the texts under fields."""
     rows: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
                 rows |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
@@ -319,14 +318,18 @@ def _docstring_lines(tree: ast.Module) -> set[int]:
 def _comment_lines(source: str) -> set[int]:
     """The lines that hold a comment and nothing else."""
     lines = source.splitlines()
+    rows = {row for row, line in enumerate(lines, 1) if line.lstrip().startswith("#")}
+    if not rows:
+        return rows
+
+    # A line of a string may begin with the sign too: only the tokenizer tells them apart.
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    rows = {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
-    return {row for row in rows if lines[row - 1].lstrip().startswith("#")}
+    return rows & {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
 
 
-def _body_lines(tree: ast.Module) -> set[int]:
+def _body_lines(nodes: Sequence[ast.AST]) -> set[int]:
     rows: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             rows |= set(range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1))
     return rows

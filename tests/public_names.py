@@ -40,12 +40,12 @@ def public_names() -> Iterator[str]:
 
 def members(cls: type) -> list[str]:
     """The methods, properties and fields of a part that do not begin with an underscore."""
-    stated = {name for name in dir(cls) if not name.startswith("_")}
+    own_names = {name for name in dir(cls) if not name.startswith("_")}
     if is_dataclass(cls):
-        stated |= {field.name for field in fields(cls) if not field.name.startswith("_")}
+        own_names |= {field.name for field in fields(cls) if not field.name.startswith("_")}
     if "__call__" in vars(cls):
-        stated.add("__call__")
-    return sorted(stated)
+        own_names.add("__call__")
+    return sorted(own_names)
 
 
 def parameters(value: Any) -> list[str]:

@@ -74,5 +74,5 @@ def test_the_package_imports_from_the_wheel(wheel: Path, tmp_path: Path) -> None
         f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import tenure; print(tenure.__file__)"
     )
     command = [sys.executable, "-P", "-c", look]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert Path(done.stdout.strip()) == tmp_path / "tenure" / "__init__.py"
+    build = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert Path(build.stdout.strip()) == tmp_path / "tenure" / "__init__.py"

@@ -20,7 +20,7 @@ def built_wheel(folder: Path) -> Path:
     # The build works on a copy: its by-products would make the checkout importable twice.
     source = shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
     command = [sys.executable, "-P", "-c", BUILD, str(folder)]
-    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    build = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert build.returncode == 0, build.stderr
     (wheel,) = folder.glob("*.whl")
     return wheel

@@ -106,7 +106,7 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
         gaps=account.gaps,
         plan=plan,
         _tell=cache(tell),
-        _measure=lambda: quality(passes, context),
+        _measure=cache(partial(quality, passes, context)),
     )
 
 

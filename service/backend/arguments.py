@@ -161,14 +161,17 @@ def check_fields(schema: type, fields: Mapping[str, object], term: str) -> None:
     for name, value in fields.items():
         annotation = annotations[name]
         text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
-        bare = text.removesuffix(" | None")
-        if bare in ARGUMENTS and not (value is None and bare != text):
+        bare, is_optional = _without_none(text)
+        if bare in ARGUMENTS and (value is not None or not is_optional):
             check_argument(value, name, ARGUMENTS[bare])
 
 
 def annotation_of(parameter: inspect.Parameter) -> tuple[str, bool]:
     """The annotation of a parameter without its `| None`, and whether it had one."""
-    annotation = str(parameter.annotation)
+    return _without_none(str(parameter.annotation))
+
+
+def _without_none(annotation: str) -> tuple[str, bool]:
     bare = annotation.removesuffix(" | None")
     return bare, bare != annotation
 

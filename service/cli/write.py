@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ...schema.write import Receipt
     from ..client.memory import Memory
     from ..writing.ingest import IngestReport
-    from ..writing.refusals import RefusedLine
 
 app = typer.Typer()
 
@@ -228,17 +227,11 @@ def ingest(
 
     if report.checked is None and report.rejected:
         excess = len(report.rejected) - _TOLD_REJECTS
-        for line in _refusals(report.rejected[:_TOLD_REJECTS]):
-            note(line)
+        for reject in report.rejected[:_TOLD_REJECTS]:
+            note(reject.sentence)
         note((f"… and {excess} more; " if excess > 0 else "") + f"see {report.rejects_file}")
     if report.refused:
         raise typer.Exit(EXIT_REFUSED)
-
-
-def _refusals(rejects: Sequence[RefusedLine]) -> Iterator[str]:
-    """Refused lines, each in a sentence with its code."""
-    for reject in rejects:
-        yield f"line {reject.line}: {reject.reason} [{reject.code}]"
 
 
 @contextmanager
@@ -265,8 +258,8 @@ def _show_report(screen: Screen, report: IngestReport) -> None:
             f"{counted(report.checked, 'line')} checked in {report.seconds:.1f} s, "
             f"{sound:,} sound; nothing was written"
         )
-        for line in _refusals(report.rejected):
-            screen.line(line)
+        for reject in report.rejected:
+            screen.line(reject.sentence)
         if report.refused > len(report.rejected):
             screen.line(f"… and {report.refused - len(report.rejected):,} more")
         return

@@ -227,8 +227,8 @@ def _scalar(field: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _responses(answer: Any) -> dict[str, Any]:
-    done = {"description": "Done", "content": {"application/json": {"schema": answer}}}
-    return {"200": done, **_problems()}
+    success = {"description": "Done", "content": {"application/json": {"schema": answer}}}
+    return {"200": success, **_problems()}
 
 
 def _problems() -> dict[str, Any]:

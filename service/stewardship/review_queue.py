@@ -15,6 +15,7 @@ from ...schema.errors import InvalidInput
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import Principal
 from ...schema.vocabulary import CandidateSource, ReviewState
+from ...store.commit.cases import suggestion
 from ...store.port.store import Reader
 from .entities import holdings_of
 from .review_page import best_of
@@ -108,18 +109,12 @@ def case_about(left: Entity, right: Entity) -> Review:
         log_odds=0.0,
         source=CandidateSource.IDENTIFIER,
     )
-    return Review(
+    return suggestion(
+        younger,
+        candidate,
         # Of the pair alone, so that two stewards who ask about it get one case.
         review_id=entity_id(elder.entity_id, SUGGESTION, younger.entity_id),
-        entity_id=younger.entity_id,
-        mention=younger.name,
-        type=younger.type,
-        scope_id=younger.scope_id,
-        candidates=(candidate,),
-        reason=SUGGESTION,
         object_id=younger.created_by,
-        state=ReviewState.OPEN,
-        version=1,
         opened_tx=0,
     )
 

@@ -61,6 +61,7 @@ def _lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str) ->
 def _events(
     number: int, cells: Sequence[str], header: Sequence[str], mapping: CsvMapping
 ) -> Iterator[Line]:
+    row = dict(zip(header, cells, strict=False))
     try:
         if len(cells) > len(header):
             raise InvalidInput(
@@ -68,11 +69,9 @@ def _events(
                 "holds the delimiter",
                 code="bad_row",
             )
-        row = dict(zip(header, cells, strict=False))
         events = mapping.events(row)
     except TenureError as error:
-        text = json.dumps(dict(zip(header, cells, strict=False)), ensure_ascii=False)
-        yield Line(number, text, error)
+        yield Line(number, json.dumps(row, ensure_ascii=False), error)
     else:
         for event in events:
             yield Line(number, json.dumps(event, ensure_ascii=False))

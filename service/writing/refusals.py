@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +36,16 @@ class RefusedLine:
     """The line as it stood; empty when it held a secret."""
     field: str = ""
     """The field that the refusal is about, where it is about one."""
+
+    @property
+    def sentence(self) -> str:
+        """The refusal as a person reads it, with its code."""
+        return f"line {self.line}: {self.reason} [{self.code}]"
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The refusal as a program reads it, without the line itself."""
+        return {"line": self.line, "field": self.field, "code": self.code, "reason": self.reason}
 
 
 def refused_line(error: TenureError, line: Line, reason: str | None = None) -> RefusedLine:
@@ -77,8 +87,7 @@ class Refusals:
         if self.total <= 1:
             return self._first
 
-        head = self.lines[:_MOST_IN_MESSAGE]
-        sentences = [f"line {line.line}: {line.reason} [{line.code}]" for line in head]
+        sentences = [line.sentence for line in self.lines[:_MOST_IN_MESSAGE]]
         if self.total > len(sentences):
             sentences.append(f"… and {self.total - len(sentences):,} more")
 
@@ -87,10 +96,7 @@ class Refusals:
             "\n".join([f"{self.total:,} lines cannot be taken; nothing was written", *sentences]),
             code="refused_lines",
             total=self.total,
-            refused=[
-                {"line": line.line, "field": line.field, "code": line.code, "reason": line.reason}
-                for line in self.lines
-            ],
+            refused=[line.plain for line in self.lines],
         )
 
 
@@ -128,7 +134,8 @@ def write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | N
         number = os.open(path, _NEW_FILE, 0o600)
         with os.fdopen(number, "w", encoding="utf-8") as target:
             for line in rejects:
-                target.write(json.dumps(_record(line), ensure_ascii=False) + "\n")
+                record = line.plain | {"text": line.text}
+                target.write(json.dumps(record, ensure_ascii=False) + "\n")
     except OSError as error:
         raise Unavailable(
             f"the rejects file {path} cannot be written: {error.strerror or error}",
@@ -136,16 +143,6 @@ def write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | N
         ) from error
 
     return path
-
-
-def _record(line: RefusedLine) -> Mapping[str, Any]:
-    return {
-        "line": line.line,
-        "field": line.field,
-        "code": line.code,
-        "reason": line.reason,
-        "text": line.text,
-    }
 
 
 def reject_lines(path: str | Path) -> Iterator[Line]:

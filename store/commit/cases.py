@@ -7,7 +7,15 @@ import hashlib
 from ...resolution.bind import Doubt
 from ...resolution.clusters import pair
 from ...resolution.keys import entity_id
-from ...schema.entity import DOUBTED, Entity, Judgement, Resolution, Review
+from ...schema.entity import (
+    DOUBTED,
+    SUGGESTION,
+    Entity,
+    EntityCandidate,
+    Judgement,
+    Resolution,
+    Review,
+)
 from ...schema.vocabulary import JudgedBy, JudgementVerdict, ReviewState
 
 
@@ -47,6 +55,30 @@ def doubted_case(entity: Entity, doubt: Doubt, object_id: str, tx: int) -> Revie
         state=ReviewState.OPEN,
         version=1,
         opened_tx=tx,
+    )
+
+
+def suggestion(
+    younger: Entity,
+    elder: EntityCandidate,
+    *,
+    review_id: str,
+    object_id: str,
+    opened_tx: int,
+) -> Review:
+    """The case that asks whether two stored entities are one, and that nothing waits for."""
+    return Review(
+        review_id=review_id,
+        entity_id=younger.entity_id,
+        mention=younger.name,
+        type=younger.type,
+        scope_id=younger.scope_id,
+        candidates=(elder,),
+        reason=SUGGESTION,
+        object_id=object_id,
+        state=ReviewState.OPEN,
+        version=1,
+        opened_tx=opened_tx,
     )
 
 

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from ...resolution.bind import excluding_schemes
 from ...resolution.keys import alias_key, entity_id
 from ...resolution.register import Register
-from ...schema.entity import SUGGESTION, Entity, EntityCandidate, EntityRef, Feature, Review
+from ...schema.entity import Entity, EntityCandidate, EntityRef, Feature, Review
 from ...schema.policy import ResolutionPolicy
 from ...schema.slots import compatible
-from ...schema.vocabulary import CandidateSource, EntityState, JudgementVerdict, ReviewState
+from ...schema.vocabulary import CandidateSource, EntityState, JudgementVerdict
+from .cases import suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +85,10 @@ def shared_name_case(shared: SharedName, score: float, object_id: str, tx: int) 
         source=CandidateSource.ALIAS,
         features=(Feature("alias", 1.0, 0.0, f"both are called {shared.surface!r}"),),
     )
-    return Review(
+    return suggestion(
+        younger,
+        candidate,
         review_id=entity_id(object_id, "shared_name", f"{elder.entity_id} {younger.entity_id}"),
-        entity_id=younger.entity_id,
-        mention=younger.name,
-        type=younger.type,
-        scope_id=younger.scope_id,
-        candidates=(candidate,),
-        reason=SUGGESTION,
         object_id=object_id,
-        state=ReviewState.OPEN,
-        version=1,
         opened_tx=tx,
     )

@@ -182,12 +182,12 @@ def test_a_page_begins_with_the_question_and_the_prompt_and_its_hashes_come_last
     page = Page(html)
     question = str(REQUEST["query"])
     places = [question, "The prompt", "What stayed out", "Budget", "How it was compiled"]
-    shown = page.words[page.words.index(question) :]
-    order = [shown.index(place) for place in places]
+    prompt_words = page.words[page.words.index(question) :]
+    order = [prompt_words.index(place) for place in places]
     assert order == sorted(order)
-    assert envelope.digest not in shown[: order[-1]]
-    assert envelope.envelope_id not in shown[: order[-1]]
-    assert order[2] < shown.index("The words of what stayed out") < order[3]
+    assert envelope.digest not in prompt_words[: order[-1]]
+    assert envelope.envelope_id not in prompt_words[: order[-1]]
+    assert order[2] < prompt_words.index("The words of what stayed out") < order[3]
     assert "worth less than what took its tokens" in page.words
 
 

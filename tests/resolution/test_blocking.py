@@ -145,8 +145,8 @@ def test_an_outline_is_what_the_whole_form_has(name: str, entity_type: str) -> N
 def test_names_looked_at_together_are_judged_as_each_alone(
     mention: str, stored: list[str], entity_type: str
 ) -> None:
-    alone = {name for name in stored if near_names(mention, entity_type, [name])}
-    assert near_names(mention, entity_type, stored) == alone
+    each_alone = {name for name in stored if near_names(mention, entity_type, [name])}
+    assert near_names(mention, entity_type, stored) == each_alone
 
 
 @pytest.mark.parametrize(

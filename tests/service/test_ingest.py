@@ -24,7 +24,6 @@ from tenure.schema.errors import (
 from tenure.schema.principal import Principal
 from tenure.service.client.memory import Memory
 from tenure.service.writing.event_lines import Line, Reading, read
-from tenure.service.writing.ingest import BATCH
 from tenure.service.writing.refusals import rejects_path
 
 MAY, JUNE, JULY = (f"2026-{month}-01T00:00:00Z" for month in ("05", "06", "07"))
@@ -150,12 +149,15 @@ def test_what_only_the_store_can_refuse_undoes_its_transaction(
     assert empty(memory)
 
 
-def test_lines_beyond_a_transaction_stand_in_the_next_one(memory: Memory, tmp_path: Path) -> None:
-    lines = [event(f"Room {number}") for number in range(BATCH + 1)]
+def test_lines_beyond_a_transaction_stand_in_the_next_one(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tenure.service.writing.ingest.BATCH", 20)
+    lines = [event(f"Room {number}") for number in range(21)]
     seen: list[tuple[int, int]] = []
     report = memory.ingest(file(tmp_path, *lines), progress=lambda *now: seen.append(now))
-    assert (report.events, report.transactions) == (BATCH + 1, 2)
-    assert seen == [(BATCH, BATCH), (BATCH + 1, BATCH + 1)]
+    assert (report.events, report.transactions) == (21, 2)
+    assert seen == [(20, 20), (21, 21)]
     assert report.rate > 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import signal
 import threading
 import time
@@ -311,7 +310,7 @@ def test_a_waiting_thread_that_is_interrupted_strands_nobody() -> None:
         third.start()
         while len(queue._waiting) < 2:
             time.sleep(0.001)
-        _thread.interrupt_main()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     watcher = threading.Thread(target=interrupt)
     watcher.start()

@@ -135,7 +135,7 @@ def test_small_problems_equal_brute_force() -> None:
 
 def test_a_fixed_set_equals_unit_greedy_token_for_token() -> None:
     rng = random.Random(21)
-    for case in range(2_000):
+    for case in range(700):
         sections = [
             random_section(rng, f"s{i}", most=rng.choice((5, 60, 300)), optional=False)
             for i in range(rng.randrange(1, 9))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,11 +18,20 @@ from tenure.tests.conversation import office, turns
 FIXED = (Stability.STATIC, Stability.SCOPE, Stability.SESSION)
 
 
+Talk = Callable[[str, int], Sequence[Envelope]]
+
+
 @pytest.fixture(scope="module")
 def memory() -> Iterator[Memory]:
     opened = office()
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def talk(memory: Memory) -> Talk:
+    """The envelopes of a conversation by model and budget, compiled once for all tests."""
+    return cache(lambda model, budget: tuple(turns(memory, model, budget_tokens=budget)))
 
 
 def folded(envelope: Envelope) -> bool:
@@ -34,13 +44,11 @@ BUDGET = frozenset({"over_budget", "section_dropped", "section_cap"})
 
 
 @pytest.mark.parametrize("budget", [40_000, 15_000])
-def test_zones_one_to_three_never_change_and_zone_four_only_grows(
-    memory: Memory, budget: int
-) -> None:
+def test_zones_one_to_three_never_change_and_zone_four_only_grows(talk: Talk, budget: int) -> None:
     fixed: set[str] = set()
     keys: set[str] = set()
     history, folds = "", 0
-    for envelope in turns(memory, "claude-opus-4-8", budget_tokens=budget):
+    for envelope in talk("claude-opus-4-8", budget):
         fixed.add(envelope.plan.text_of(*FIXED))
         keys.add(envelope.plan.cache_key)
         assert envelope.text.startswith(envelope.plan.text_of(*FIXED))
@@ -64,11 +72,11 @@ def test_zones_one_to_three_never_change_and_zone_four_only_grows(
     ],
 )
 def test_most_of_a_request_is_read_from_the_providers_cache(
-    memory: Memory, model: str, least: float
+    talk: Talk, model: str, least: float
 ) -> None:
     before: Envelope | None = None
     read = sent = 0
-    for envelope in turns(memory, model):
+    for envelope in talk(model, 40_000):
         if before is not None:
             expected = tokens_read(before.plan, envelope.plan)
             assert expected <= before.trace.cache_metadata["expected_cached_tokens"]
@@ -106,10 +114,10 @@ MARKS = {"cache_control", "prompt_cache_breakpoint"}
     ],
 )
 def test_what_a_provider_keeps_opens_its_next_request_byte_for_byte(
-    memory: Memory, model: str, target: str
+    talk: Talk, model: str, target: str
 ) -> None:
     before: list[str] = []
-    for number, envelope in enumerate(turns(memory, model)):
+    for number, envelope in enumerate(talk(model, 40_000)):
         now = kept(envelope.render(target))
         assert now[: len(before)] == before, number
         assert len(now) >= len(before) + 2 * (number > 0)

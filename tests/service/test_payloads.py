@@ -167,9 +167,13 @@ def payloads(shared_data: Path) -> list[str]:
     return [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def test_known_payloads_stay_in_their_blocks_in_every_channel(payloads: list[str]) -> None:
+    seen = sum(map(holds, payloads[::5]), Counter[str]())
+    assert all(seen[place] >= 8 for place in UNTRUSTED), seen
+
+
+@pytest.mark.slow
 def test_every_known_payload_stays_in_its_block_in_every_channel(payloads: list[str]) -> None:
     assert len(payloads) > 200
-    seen: Counter[str] = Counter()
-    for payload in payloads:
-        seen += holds(payload)
+    seen = sum(map(holds, payloads), Counter[str]())
     assert all(seen[place] >= 40 for place in UNTRUSTED), seen

@@ -115,7 +115,7 @@ def replay_after_writes(memory: Memory, *, requests: int, writes: int) -> None:
 
 
 def test_later_writes_change_no_replay(filled: tuple[Path, Memory]) -> None:
-    replay_after_writes(filled[1], requests=30, writes=60)
+    replay_after_writes(filled[1], requests=15, writes=60)
 
 
 @pytest.mark.slow

@@ -1,7 +1,8 @@
 """A `repr` that fits on two lines of a terminal, for records that may hold whole texts.
 
-A record prints like any dataclass while that is short. A longer one cuts its long values, leaves
-out the fields that have their defaults, and ends with `…` where fields had to go.
+A record prints like any dataclass while that is short, with words for members of closed lists and
+times as ISO 8601. A longer one cuts its long values and ids, leaves out the fields that have their
+defaults, and ends with `…` where fields had to go.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
@@ -17,16 +18,38 @@ Note(text='long long lon...ong long long ')
 
 from __future__ import annotations
 
+import re
 import reprlib
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
 from typing import Any, Final
 
 REPR_LENGTH: Final = 200
 """Characters of a `repr`."""
 
 
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class _Limits(reprlib.Repr):
+    """How values inside a record print."""
+
+    def repr1(self, x: Any, level: int) -> str:  # the names are those of the base class
+        if isinstance(x, datetime):
+            return x.isoformat()
+        if isinstance(x, Enum):
+            return repr(x.value)
+        if isinstance(x, str) and len(x) > self.maxstring and _UUID.fullmatch(x):
+            return f"'{x[:8]}…'"
+        if is_dataclass(x):
+            text = repr(x)
+            return text if len(text) <= self.maxother else f"{type(x).__name__}(…)"
+        return super().repr1(x, level)
+
+
 def _limits(text: int, entries: int) -> reprlib.Repr:
-    limits = reprlib.Repr()
+    limits = _Limits()
     limits.maxstring = limits.maxother = limits.maxlong = text
     limits.maxlist = limits.maxtuple = limits.maxdict = entries
     limits.maxset = limits.maxfrozenset = entries

@@ -104,6 +104,17 @@ def test_a_long_one_leaves_its_defaults_out_and_cuts_its_values() -> None:
     assert text.count("...") == 2
 
 
+def test_words_times_ids_and_records_inside_read_at_a_glance() -> None:
+    with tenure.connect(":memory:") as memory:
+        receipt = memory.write("Sam Rivera", "office", "Chicago")
+    text = repr(receipt)
+    assert text.startswith(
+        f"Receipt(object_id='{receipt.object_id[:8]}…', tx={receipt.tx.isoformat()}"
+    )
+    assert "outcome='accepted'" in text
+    assert "resolution=Resolution(…)" in text
+
+
 def test_what_does_not_fit_at_all_is_its_name() -> None:
     many = dataclasses.make_dataclass(
         "Many", [(f"a_field_with_quite_a_long_name_{n}", str) for n in range(20)], repr=False

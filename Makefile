@@ -7,12 +7,13 @@ SHELL := bash
 # The folders that hold no IO: the fast tests run every branch of them.
 PURE := schema/*,resolution/*,compiler/*,window/*,store/timeline/*
 
-PYTHONS := $(PYTHON) python3.13 python3.12 python3.11 python3
+PYTHONS := $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3
 WORKERS ?= 2
 
 BIN := .venv/bin
 PY := $(BIN)/python
 CORE := .venv/.installed-core
+NEO4J := .venv/.installed-neo4j
 DEV := .venv/.installed-dev
 
 # With the checkout as current directory a third party's `import schema` would find our folder.
@@ -43,7 +44,7 @@ test: $(DEV)
 	  --cov --cov-report= $(PYTEST_ARGS)
 	@$(BIN)/coverage report --include="$(PURE)" --skip-covered --show-missing --fail-under=100
 
-test-neo4j: $(DEV)
+test-neo4j: $(NEO4J)
 	@$(BIN)/pytest -m "integration and not slow" --durations 10 $(PYTEST_ARGS)
 
 test-slow: $(DEV)
@@ -71,7 +72,7 @@ docs: $(DEV)
 	@$(PY) tests/site_pages.py > docs/llms.txt
 	@$(BIN)/uv tool run --from 'zensical>=0.0.73,<0.2' zensical build --clean --strict
 
-neo4j: $(DEV)
+neo4j: $(NEO4J)
 	@$(PY) tests/neo4j_server.py
 
 # The extras that the image carries; tests/test_containers.py holds the file to pyproject.toml.
@@ -99,7 +100,13 @@ $(CORE): pyproject.toml | $(PY)
 	@$(call install,-e .)
 	@touch $@
 
+# A server for one's own use needs the driver alone, not the development tools.
+$(NEO4J): pyproject.toml | $(PY)
+	@echo "installing the driver for Neo4j into .venv"
+	@$(call install,-e ".[neo4j]")
+	@touch $(CORE) $@
+
 $(DEV): pyproject.toml | $(PY)
 	@echo "installing the development tools into .venv"
 	@$(call install,-e ".[dev]")
-	@touch $(CORE) $@
+	@touch $(CORE) $(NEO4J) $@

@@ -7,13 +7,15 @@ these also try the other cheap answers and keep the best, and neither stops at t
 that does not fit: it skips and goes on.
 
 Of equal optima the one is chosen that holds the smallest id, then the next, and so on. numpy is
-imported on first use; the plain Python path makes the same choice. Checklist C-140; a general
+imported on first use, where it is installed; the plain Python path makes the same choice and takes
+about a second for ten million cells. Checklist C-140; a general
 integer solver is not needed and serves only as the oracle of the tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 from .items import Item, density, read_items
@@ -79,9 +81,19 @@ _Decide = Callable[[list[int], list[int], int], Sequence[Any]]
 def _decider(items: Sequence[Item], room: int) -> _Decide:
     # numpy's integers wrap around in silence, Python's do not.
     overflows = _worth(items) >= _INT64
-    if overflows or len(items) * room <= _SMALL:
+    if overflows or len(items) * room <= _SMALL or not has_numpy():
         return decide_in_python
     return decide_in_numpy
+
+
+@cache
+def has_numpy() -> bool:
+    """Whether numpy is installed; it comes with the extra `[vectors]`."""
+    try:
+        import numpy  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    except ModuleNotFoundError:
+        return False
+    return True
 
 
 def decide_in_python(sizes: list[int], values: list[int], room: int) -> Sequence[Any]:

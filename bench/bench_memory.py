@@ -113,7 +113,7 @@ def measure(folder: Path, versions: int) -> dict[str, float]:
         seeded = time.perf_counter()
         ids = seed(memory, versions)
         seconds = time.perf_counter() - seeded
-        with memory.backend.store.reading("default") as reader:
+        with memory._backend.store.reading("default") as reader:
             held = reader.clock().next_vid - 1
         view, old = memory.as_of(), memory.as_of("2020-06-01T00:00:00Z")
         whole = memory.as_of()

@@ -62,7 +62,7 @@ def pages(memory: Memory, size: int) -> dict[str, Any]:
 
 def queue(memory: Memory, count: int) -> dict[str, Any]:
     """Return what a queue of so many open cases costs, one case an entity."""
-    with memory.backend.store.writing(memory.principal.tenant) as tx:
+    with memory._backend.store.writing(memory.principal.tenant) as tx:
         clock = tx.lock()
         at_us = clock.last_us + 1
         event = TxEvent(seq=clock.seq + 1, tx=at_us, actor="bench", op="write", object_ids=())

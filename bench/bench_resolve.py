@@ -63,7 +63,7 @@ def names(count: int, seed: int = 1) -> list[str]:
 
 def stock(memory: Memory, fresh: list[str], first: int = 0, type: str = "organization") -> None:
     """Put entities with one name each through the port of the store, numbered from a place on."""
-    scorer, store = NameScorer(), memory.backend.store
+    scorer, store = NameScorer(), memory._backend.store
     numbered = [(raw_id(place), name) for place, name in enumerate(fresh, first)]
     for at in range(0, len(numbered), BATCH):
         named = numbered[at : at + BATCH]
@@ -224,7 +224,7 @@ def proposed(
     """Return the names that blocking proposes for a mention; itself does not take a place."""
     keys = NameScorer().keys(EntityRef(name=said, type=type))
     lookup = Lookup(block_keys=keys, limit=50 + itself)
-    with memory.backend.store.reading(memory.principal.tenant) as reader:
+    with memory._backend.store.reading(memory.principal.tenant) as reader:
         known = reader.known(lookup, scopes=("tenant",), tx_us=reader.clock().last_us)
     return frozenset(norm for _, norm in known.weights)
 

@@ -18,6 +18,7 @@ from opentelemetry import trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from ..schema.errors import TenureError, Unavailable
+from .backend.caller import backend_of
 from .backend.spans import COMPILE, OperationSpan
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def trace_memory(
 
     `provider` is the process's own by default. With `content` a span also holds what was asked.
     """
-    memory.backend.spans = OtelSpans(provider or trace.get_tracer_provider(), content=content)
+    backend_of(memory).spans = OtelSpans(provider or trace.get_tracer_provider(), content=content)
 
 
 def otlp_provider(address: str) -> SdkTracerProvider:

@@ -15,7 +15,7 @@ PROMISED = [
     for line in (DATA / "promised-names.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
-INSIDE = ("erase_with", "refuse_erased", "below")
+INSIDE = ("backend", "below", "erase_with", "refuse_erased", "store", "view")
 """Words of the inside that a caller was once handed."""
 
 

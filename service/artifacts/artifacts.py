@@ -98,7 +98,7 @@ class Artifacts(Caller):
             scope=self._scope(scope),
             permissions=self._permissions(security_classification, allow_roles, deny_roles),
             actor=self._actor,
-            at=stamp_time(self.backend.now_us()),
+            at=stamp_time(self._backend.now_us()),
             object_ids=tuple(sorted(set(object_ids))),
         )
         self._files.put(self._tenant, artifact, content)
@@ -198,9 +198,9 @@ class Artifacts(Caller):
     def _bury(self, digest: str, address: str, reason: str) -> None:
         grants = self._files.grants(self._tenant, digest)
         tombstone = _Tombstone(
-            at=iso(self.backend.now_us()), actor=self._actor, reason=reason, grants=grants
+            at=iso(self._backend.now_us()), actor=self._actor, reason=reason, grants=grants
         )
-        self.backend.settle()
+        self._backend.settle()
         self._files.erase(self._tenant, digest, tombstone.to_json().encode())
         self._transact(lambda tx: _empty(tx, address))
 
@@ -235,7 +235,7 @@ class Artifacts(Caller):
     def _object(self, object_id: str) -> Original:
         with self._reading() as reader:
             version = self._visible_rows(reader, object_id)[-1]
-            is_masked = Mask(self.principal, self.backend.policy).hides(reader, version)
+            is_masked = Mask(self.principal, self._backend.policy).hides(reader, version)
 
         if version.erased or version.content is None:
             raise NotFound(f"object {object_id} was erased", code="erased", object_id=object_id)
@@ -257,13 +257,13 @@ class Artifacts(Caller):
 
     @property
     def _files(self) -> ArtifactFiles:
-        if self.backend.artifacts is None:
+        if self._backend.artifacts is None:
             raise Unavailable(
                 "a server keeps no artifacts by itself; open it with artifacts='s3://bucket/path' "
                 "or another URL of fsspec (setting artifacts.url)",
                 code="no_artifact_store",
             )
-        return self.backend.artifacts
+        return self._backend.artifacts
 
     def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:
         if scope is None:
@@ -279,7 +279,7 @@ class Artifacts(Caller):
     def _permissions(
         self, classification: str | None, allow: Sequence[str], deny: Sequence[str]
     ) -> Permissions:
-        words = self.backend.vocabulary(self._tenant)
+        words = self._backend.vocabulary(self._tenant)
         return Permissions(
             classification=Classification.PUBLIC
             if classification is None
@@ -295,7 +295,7 @@ class ArtifactKeeper(Artifacts):
 
     def erase_with(self, object_ids: Sequence[str], *, reason: str) -> tuple[str, ...]:
         """Erase the artifacts that hold the words of erased objects; return their addresses."""
-        if self.backend.artifacts is None or not object_ids:
+        if self._backend.artifacts is None or not object_ids:
             return ()
 
         self.principal.require(ERASE)
@@ -312,7 +312,7 @@ class ArtifactKeeper(Artifacts):
         Raises:
             NotFound: `erased`.
         """
-        if self.backend.artifacts is None:
+        if self._backend.artifacts is None:
             return
         for address in filter(is_address, addresses):
             if self._files.tombstone(self._tenant, digest_of(address)) is not None:

@@ -41,7 +41,7 @@ class ClientPart:
 
     def __repr__(self) -> str:
         """Which part it is, over which store, for whom; what else it holds its methods tell."""
-        words = [repr(getattr(self, "backend", None))]
+        words = [repr(getattr(self, "_backend", None))]
         principal = getattr(self, "principal", None)
         if isinstance(principal, Principal):
             words += [f"tenant={principal.tenant!r:.40}", f"user={principal.user!r:.40}"]
@@ -52,7 +52,7 @@ class ClientPart:
 class Caller(ClientPart):
     """A store, seen by one principal."""
 
-    backend: Backend
+    _backend: Backend
     principal: Principal
 
     @property
@@ -67,11 +67,11 @@ class Caller(ClientPart):
 
     def _words_now(self) -> Vocabulary:
         """The tenant's newest vocabulary."""
-        return self.backend.vocabulary(self._tenant)
+        return self._backend.vocabulary(self._tenant)
 
     def _reading(self, names: Names | None = None) -> AbstractContextManager[Reader]:
         """Open one consistent snapshot of the tenant; `names` are looked up on the way."""
-        return self.backend.store.reading(self._tenant, names)
+        return self._backend.store.reading(self._tenant, names)
 
     def _rows_of(
         self, reader: Reader, object_ids: Sequence[str], *, sight: Sight | None = None
@@ -102,7 +102,7 @@ class Caller(ClientPart):
         Raises:
             TenureError: what the work refused with; nothing of it was written.
         """
-        outcome: Result | TenureError = self.backend.alone(self._tenant, work)
+        outcome: Result | TenureError = self._backend.alone(self._tenant, work)
         if isinstance(outcome, TenureError):
             raise outcome
 
@@ -116,12 +116,17 @@ class Caller(ClientPart):
 
         check_reason(reason)
         mandate = Mandate(
-            operation_id=self.backend.ids(),
+            operation_id=self._backend.ids(),
             actor=self._actor,
-            now_us=self.backend.now_us(),
+            now_us=self._backend.now_us(),
             reason=reason,
         )
         return self._transact(lambda tx: work(tx, mandate))
+
+
+def backend_of(caller: Caller) -> Backend:
+    """The store behind a caller, for the parts of the edge that are not handed to users."""
+    return caller._backend  # pyright: ignore[reportPrivateUsage]
 
 
 def unknown_object(object_id: str) -> NotFound:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ...schema.principal import TENANT_SCOPE
+from ..backend.caller import backend_of
 from ..client.summaries import entity_names, opening_of, value_reader
 from ..visual.text import held_span, when
 from .frame import FINDINGS, answer, examples, frame_of, open_memory, place_of
@@ -256,7 +257,7 @@ def doctor(context: typer.Context) -> None:
     with open_memory(context) as memory:
         findings = [{"check": check, "finding": text} for check, text in _findings(memory)]
         advice = list(_advice(memory))
-        url, tenant = memory.backend.store.url, memory.principal.tenant
+        url, tenant = backend_of(memory).store.url, memory.principal.tenant
 
     place = place_of(frame_of(context).settings().settings)
     durability = "server" if place.is_server else place.durability
@@ -291,7 +292,7 @@ def _advice(memory: Memory) -> Iterator[str]:
     if memory.policy.resolution.person_context_scope != TENANT_SCOPE.scope_id:
         return
 
-    with memory.backend.store.reading(memory.principal.tenant) as reader:
+    with backend_of(memory).store.reading(memory.principal.tenant) as reader:
         people = reader.entity_ids(type="person", most=_PEOPLE_OF_ONE_NAME + 1)
     if len(people) > _PEOPLE_OF_ONE_NAME:
         yield (
@@ -302,7 +303,7 @@ def _advice(memory: Memory) -> Iterator[str]:
 
 
 def _findings(memory: Memory) -> Iterator[tuple[str, str]]:
-    backend = memory.backend
+    backend = backend_of(memory)
     for sentence in memory.doctor():
         yield "invariants", sentence
 

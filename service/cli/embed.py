@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..backend.caller import backend_of
 from .frame import answer, examples, open_memory
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ def re_embed(
     from ..stewardship.re_embed import re_embed as run
 
     with open_memory(context) as memory, _counter() as progress:
-        choice = memory.backend.encoder
+        choice = backend_of(memory).encoder
         if encoder is not None or choice is None:
             choice = encoder_of(encoder or "onnx")
 
-        total = run(memory.backend, memory.principal, choice, progress=progress).embedded
+        total = run(backend_of(memory), memory.principal, choice, progress=progress).embedded
 
     report = {"encoder": choice.id if choice else None, "claims": total}
     answer(context, report, f"{total} claims embedded")

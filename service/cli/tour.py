@@ -21,6 +21,7 @@ from ...schema.principal import OWNER, Principal
 from ...schema.values import canonical_json
 from ...schema.write import Receipt
 from ...store.port.receipts import decode
+from ..backend.caller import backend_of
 from ..backend.ids import event_id
 from ..client.connect import connect
 from ..client.summaries import opening_words
@@ -188,7 +189,7 @@ def _entries(memory: Memory) -> tuple[TourEntry, ...]:
         body = canonical_json(event.held)
         events[event_id(tenant, event.recorded_us, position, body)] = event
 
-    with memory.backend.store.reading(tenant) as reader:
+    with backend_of(memory).store.reading(tenant) as reader:
         receipts = {
             receipt.object_id: decode(receipt.body) for receipt in reader.receipts([*events])
         }

@@ -17,6 +17,7 @@ from ...compiler.envelope.envelope import Envelope
 from ...compiler.gathering.binding import ExactBinder
 from ...compiler.gathering.gather import gather
 from ...compiler.request.parse import parse_request
+from ..backend.caller import backend_of
 from .memory import Memory
 
 
@@ -41,7 +42,7 @@ def ablate(
     parameters = dict(request)
     view = memory.as_of(parameters.pop("valid", None), parameters.pop("tx", None))
     compile_request = parse_request(parameters.pop("task", ""), **parameters)
-    with memory.backend.store.reading(memory.principal.tenant) as reader:
+    with backend_of(memory).store.reading(memory.principal.tenant) as reader:
         circumstances = Circumstances(
             principal=memory.principal,
             vocabulary=view.words,

@@ -59,7 +59,7 @@ from ..extraction.claims import Extractor
 from ..reading.envelopes import StoredEnvelope
 from ..reading.mentions import ResolvedMention, StatedMentions
 from ..reading.tools import StoredTool
-from ..reading.view import EntityLike, View
+from ..reading.view import EntityLike
 from ..sessions.decision import SessionContext, SessionUsage, WindowDecision
 from ..sessions.opening import SessionTerms
 from ..sessions.originals import Rehydration
@@ -173,8 +173,6 @@ class AsyncActions(AsyncPart):
     ) -> ActionReceipt | Receipt: ...
 
 class AsyncEntities(AsyncPart):
-    @property
-    def view(self) -> View: ...
     async def resolve(
         self,
         mention: EntityLike,
@@ -198,8 +196,6 @@ class AsyncEntities(AsyncPart):
 
 class AsyncMatching(AsyncPart):
     @property
-    def view(self) -> View: ...
-    @property
     def model(self) -> Model | None: ...
     async def xref(
         self,
@@ -213,8 +209,6 @@ class AsyncMatching(AsyncPart):
     async def labels(self) -> tuple[Label, ...]: ...
 
 class AsyncReviews(AsyncPart):
-    @property
-    def view(self) -> View: ...
     async def list(self, status: str = "open", *, kind: str = "blocking") -> tuple[Review, ...]: ...
     async def get(self, review_id: str) -> ReviewPage: ...
     async def preview(self, review_id: str, *, entity: str | None = None) -> PromptPreview: ...

@@ -62,8 +62,8 @@ class Memory(Caller):
 
     def bind(self, principal: Principal) -> Memory:
         """Return the same store for another caller."""
-        self.backend.open(principal.tenant)
-        return Memory(self.backend, principal)
+        self._backend.open(principal.tenant)
+        return Memory(self._backend, principal)
 
     def __enter__(self) -> Self:
         return self
@@ -73,7 +73,7 @@ class Memory(Caller):
 
     def close(self) -> None:
         """Finish what is queued and close the store; nothing acknowledged is lost."""
-        self.backend.close()
+        self._backend.close()
 
     def flush(self) -> None:
         """Wait until all that was written can be found by meaning too, and all logs are kept.
@@ -82,19 +82,19 @@ class Memory(Caller):
             TenureError: what making the vectors met; the claims themselves are safe, and the
                 next call tries again.
         """
-        self.backend.flush()
+        self._backend.flush()
 
     @property
     def policy(self) -> Policy:
         """The policy pack in force."""
-        return self.backend.policy
+        return self._backend.policy
 
     @property
     def vocabulary(self) -> Words:
         """Return the tenant's bounded lists, to read and to extend."""
         from ..writing.vocabulary import Words
 
-        return Words(self.backend, self.principal)
+        return Words(self._backend, self.principal)
 
     def write(
         self,
@@ -169,7 +169,7 @@ class Memory(Caller):
             layer=parse(StateLayer, layer),
             decay_rule=decay_rule,
         )
-        return Observer(self.backend, self.principal).observe_all(text, frame)
+        return Observer(self._backend, self.principal).observe_all(text, frame)
 
     def ingest(self, path: str | Path, **fields: Unpack[IngestFields]) -> IngestReport:
         """Import a JSON Lines file or a table (`.csv`) and report what it did.
@@ -188,7 +188,7 @@ class Memory(Caller):
         from ..writing.choices import choices_of
         from ..writing.ingest import Importer
 
-        return Importer(self.backend, self.principal, choices_of(path, fields)).file(path)
+        return Importer(self._backend, self.principal, choices_of(path, fields)).file(path)
 
     def replay_import(self, events: Iterable[Mapping[str, Any]]) -> IngestReport:
         """Load a history of events with explicit, rising `recorded_at`; privileged.
@@ -198,7 +198,7 @@ class Memory(Caller):
         """
         from ..writing.ingest import import_history
 
-        return import_history(self.backend, self.principal, events)
+        return import_history(self._backend, self.principal, events)
 
     def export(
         self, path: str | Path, *, keys: bool = True, replace: bool = False
@@ -226,7 +226,7 @@ class Memory(Caller):
         """Return the tenant as a file: `.export`, `.import_file` that can be watched, `.abort`."""
         from ..stewardship.transfer import Transfer
 
-        return Transfer(self.backend, self.principal)
+        return Transfer(self._backend, self.principal)
 
     def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
         """Return the view of (valid, tx); None means now.
@@ -236,9 +236,9 @@ class Memory(Caller):
         """
         from ..reading.view import pinned
 
-        self.backend.open(self._tenant)
-        with self.backend.store.reading(self._tenant) as reader:
-            return pinned(self.backend, self.principal, reader, valid, tx)
+        self._backend.open(self._tenant)
+        with self._backend.store.reading(self._tenant) as reader:
+            return pinned(self._backend, self.principal, reader, valid, tx)
 
     def compile(self, task: str, query: str = "", **fields: Unpack[RequestFields]) -> Envelope:
         """Compile the context envelope of a task: permission-safe, current, within budget.
@@ -253,7 +253,7 @@ class Memory(Caller):
         """
         from ..compilation.compile import Compiler
 
-        return Compiler(self.backend, self.principal).compile(task, {"query": query, **fields})
+        return Compiler(self._backend, self.principal).compile(task, {"query": query, **fields})
 
     def session(
         self,
@@ -272,13 +272,13 @@ class Memory(Caller):
         """
         from ..sessions.opening import open_session
 
-        return open_session(self.backend, self.principal, name, policy, terms)
+        return open_session(self._backend, self.principal, name, policy, terms)
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """This caller's sessions, each with its last event, by name."""
         from ..sessions.log import own_sessions
 
-        return own_sessions(self.backend, self.principal)
+        return own_sessions(self._backend, self.principal)
 
     def replay(
         self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
@@ -292,28 +292,28 @@ class Memory(Caller):
         """
         from ..compilation.compile import Compiler
 
-        self.backend.settle()
-        return Compiler(self.backend, self.principal).replay(manifest)
+        self._backend.settle()
+        return Compiler(self._backend, self.principal).replay(manifest)
 
     def what_if(self, envelope_id: str, **terms: Unpack[RequestTerms]) -> WhatIf:
         """An envelope beside what its request gives under another budget, roles, valid or tx."""
         from ..compilation.recompile import Recompiler
 
-        return Recompiler(self.backend, self.principal).what_if(envelope_id, terms)
+        return Recompiler(self._backend, self.principal).what_if(envelope_id, terms)
 
     @property
     def envelopes(self) -> Envelopes:
         """Return the stored envelopes: `.list(…)`, and `.get(id)` for a manifest."""
         from ..reading.envelopes import Envelopes
 
-        return Envelopes(self.backend, self.principal)
+        return Envelopes(self._backend, self.principal)
 
     @property
     def artifacts(self) -> Artifacts:
         """Return the originals kept beside the facts: `.put`, `.get`, `.list`, `.erase`."""
         from ..artifacts.artifacts import Artifacts
 
-        return Artifacts(self.backend, self.principal)
+        return Artifacts(self._backend, self.principal)
 
     def media(
         self, envelope: Envelope, *, originals: Originals | None = None
@@ -435,7 +435,7 @@ class Memory(Caller):
         """
         from ..reading.log import TransactionLog
 
-        return TransactionLog(self.backend, self.principal).entries(since, until, entity, limit)
+        return TransactionLog(self._backend, self.principal).entries(since, until, entity, limit)
 
     def explain(self, object_id: str) -> Explanation:
         """Return where an object comes from, what it met, and what was compiled from it.
@@ -450,46 +450,46 @@ class Memory(Caller):
         """Return the resolver queue: `actions()` lists it, `.resolve(id, …)` settles one."""
         from ..stewardship.actions import Actions
 
-        return Actions(self.backend, self.principal)
+        return Actions(self._backend, self.principal)
 
     def mentions(self, text: str) -> tuple[ResolvedMention, ...]:
         """Return the names in a text with what each means; nothing is created."""
         from ..reading.mentions import MentionFinder
 
-        return MentionFinder(self.backend, self.principal).mentions(text)
+        return MentionFinder(self._backend, self.principal).mentions(text)
 
     @property
     def entities(self) -> Entities:
         """Return the register: `.resolve`, `.get`, `.list`, `.add_alias`, `.merge`, `.unmerge`."""
         from ..stewardship.entities import Entities
 
-        return Entities(self.backend, self.principal, self.as_of())
+        return Entities(self._backend, self.principal, self.as_of())
 
     @property
     def reviews(self) -> Reviews:
         """Return the review queue: `.list`, `.get`, `.accept`, `.reject`, `.unsure`, `.undo`."""
         from ..stewardship.reviews import Reviews
 
-        return Reviews(self.backend, self.principal, self.as_of())
+        return Reviews(self._backend, self.principal, self.as_of())
 
     @property
     def resolution(self) -> Matching:
         """Return the matching of names: `.xref` duplicates, `.doubtful` binds, `.labels` taught."""
         from ..stewardship.matching import Matching
 
-        return Matching(self.backend, self.principal, self.as_of())
+        return Matching(self._backend, self.principal, self.as_of())
 
     def _writer(self) -> Writer:
         from ..writing.write import Writer
 
-        return Writer(self.backend, self.principal)
+        return Writer(self._backend, self.principal)
 
     def _steward(self) -> Steward:
         from ..stewardship.operations import Steward
 
-        return Steward(self.backend, self.principal)
+        return Steward(self._backend, self.principal)
 
     def _auditor(self) -> Auditor:
         from ..reading.audit import Auditor
 
-        return Auditor(self.backend, self.principal, self.as_of())
+        return Auditor(self._backend, self.principal, self.as_of())

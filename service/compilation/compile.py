@@ -116,12 +116,12 @@ class Compiler(Caller):
         `window` is the history that stands beside it, where a session keeps that.
         """
         began = time.perf_counter()
-        with collector_paused(), self.backend.span_of(COMPILE, self._tenant) as span:
+        with collector_paused(), self._backend.span_of(COMPILE, self._tenant) as span:
             request = self._request(task, parameters, window)
-            names = compile_names(request, self.principal, self.backend.policy.compile)
+            names = compile_names(request, self.principal, self._backend.policy.compile)
             with self._reading(names) as reader:
                 points = parameters.get("valid"), parameters.get("tx")
-                view = pinned(self.backend, self.principal, reader, *points)
+                view = pinned(self._backend, self.principal, reader, *points)
                 user = parameters.get("user")
                 if user is not None:
                     person = _person(user, reader, view.point)
@@ -142,14 +142,14 @@ class Compiler(Caller):
         self, task: str, parameters: Mapping[str, Any], window: WindowPin | None
     ) -> CompileRequest:
         """The request of a call, with the vector of its question."""
-        self.backend.open(self._tenant)
-        artifacts = Artifacts(self.backend, self.principal)
+        self._backend.open(self._tenant)
+        artifacts = Artifacts(self._backend, self.principal)
         fields = {name: value for name, value in parameters.items() if name != "user"}
         request = parse_request(task, **with_originals(_moments(fields), artifacts))
         request = replace(request, window=window)
-        embedding = self.backend.embedding
+        embedding = self._backend.embedding
         question = request.query or request.wish or request.goal
-        if self.backend.policy.compile.hyde and request.hypothesis:
+        if self._backend.policy.compile.hyde and request.hypothesis:
             question = f"{question}\n{request.hypothesis}"
         if embedding is None and request.query_vector is not None:
             raise InvalidInput(
@@ -164,13 +164,13 @@ class Compiler(Caller):
 
     def over(self, reader: Reader, view: View, request: CompileRequest) -> Envelope:
         """The envelope of a request over a reader, signed; it is not kept."""
-        keys, embedding = reader.keys(), self.backend.embedding
+        keys, embedding = reader.keys(), self._backend.embedding
         envelope = compile_envelope(
             request,
             reader=reader,
             principal=self.principal,
             vocabulary=view.words,
-            policy=self.backend.policy,
+            policy=self._backend.policy,
             point=view.point,
             keys=keys,
             resolve_mentions=ExactBinder(
@@ -178,7 +178,7 @@ class Compiler(Caller):
             ),
             encoder_id=embedding.encoder.id if embedding else None,
             index=self._vectors(reader, view, request),
-            reranker=self.backend.reranker,
+            reranker=self._backend.reranker,
         )
         return replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
 
@@ -198,19 +198,19 @@ class Compiler(Caller):
             pinned_manifest = self._manifest(reader, manifest)
             verify(pinned_manifest, keys)
             self._check_owner(pinned_manifest)
-            keeper = ArtifactKeeper(self.backend, self.principal)
+            keeper = ArtifactKeeper(self._backend, self.principal)
             keeper.refuse_erased(pinned_manifest.artifact_uris)
             envelope = replay(
                 pinned_manifest,
                 reader=reader,
                 caller=self.principal,
-                vocabulary=self.backend.vocabulary_at(
+                vocabulary=self._backend.vocabulary_at(
                     self._tenant, pinned_manifest.vocabulary_version
                 ),
                 policy=self._policy(reader, pinned_manifest.policy_hash),
                 keys=keys,
             )
-            check_personal_data(reader, envelope, self.principal, self.backend.policy)
+            check_personal_data(reader, envelope, self.principal, self._backend.policy)
             envelope = replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
 
         return self._with_run_facts(envelope, began)
@@ -242,8 +242,8 @@ class Compiler(Caller):
         return manifest_of(reference, text)
 
     def _policy(self, reader: Reader, digest: str) -> Policy:
-        if digest == self.backend.policy.digest:
-            return self.backend.policy
+        if digest == self._backend.policy.digest:
+            return self._backend.policy
 
         pack = reader.policy_pack(digest)
         if pack is None:
@@ -259,7 +259,7 @@ class Compiler(Caller):
         self, reader: Reader, view: View, request: CompileRequest
     ) -> VisibleVectors | None:
         """Return the vectors that a compile may see, over the scopes it reads, search begun."""
-        embedding, tenant = self.backend.embedding, self._tenant
+        embedding, tenant = self._backend.embedding, self._tenant
         if embedding is None or request.query_vector is None:
             return None
 
@@ -272,17 +272,17 @@ class Compiler(Caller):
                 reader=reader,
                 sight=self.principal.sight(scopes),
                 point=view.point,
-                exact_rows=self.backend.policy.read.vector_exact_rows,
+                exact_rows=self._backend.policy.read.vector_exact_rows,
                 ask=KNOWN,
             )
         )
-        vectors.begin(request.query_vector, limit=vectors_wanted(self.backend.policy))
+        vectors.begin(request.query_vector, limit=vectors_wanted(self._backend.policy))
 
         return vectors
 
     def _keep(self, envelope: Envelope) -> None:
         """Store the manifest and the use of its objects, after the call."""
-        store, tenant, now = self.backend.store, self._tenant, self.backend.now_us()
+        store, tenant, now = self._backend.store, self._tenant, self._backend.now_us()
         stored_ids = {c.object_id for c in envelope.manifest.candidates if c.vid}
         used_ids = [i for i in envelope.manifest.compiled if i in stored_ids]
         artifacts = filter(is_address, envelope.manifest.artifact_uris)
@@ -293,17 +293,17 @@ class Compiler(Caller):
                 envelope_id=envelope.envelope_id,
                 manifest=envelope.manifest.to_json(),
                 objects=[*used_ids, *artifacts],
-                pack=self.backend.policy.to_json(),
+                pack=self._backend.policy.to_json(),
             )
             store.log_usage(tenant, used_ids, at_us=now)
             _log_alerts(envelope)
 
-        self.backend.later(keep)
+        self._backend.later(keep)
 
     def _with_run_facts(self, envelope: Envelope, began: float) -> Envelope:
         return envelope.with_sidecar(
-            run_id=self.backend.ids(),
-            at=moment(self.backend.now_us()),
+            run_id=self._backend.ids(),
+            at=moment(self._backend.now_us()),
             compilation_latency_ms=round((time.perf_counter() - began) * 1000, 3),
         )
 

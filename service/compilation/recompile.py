@@ -89,11 +89,11 @@ class Recompiler(Caller):
             NotFound: `unknown_object`, `erased`.
         """
         check_field_names(RequestTerms, terms, "term of a request")
-        first = Compiler(self.backend, self.principal).replay(envelope_id)
+        first = Compiler(self._backend, self.principal).replay(envelope_id)
         with self._reading() as reader:
             point = _point(first.manifest, reader, terms)
             second = self.envelope(first.manifest, reader, point, terms)
-            if not may_read(reader, second, self.principal, self.backend.policy):
+            if not may_read(reader, second, self.principal, self._backend.policy):
                 raise Forbidden(
                     "under these circumstances the text holds what you may not read",
                     code="privilege_required",
@@ -139,8 +139,8 @@ class Recompiler(Caller):
         if budget_tokens is not None:
             request = replace(request, budget_tokens=budget_tokens)
 
-        view = View(self.backend, owner, point, self.backend.words(self._tenant, reader))
-        return Compiler(self.backend, owner).over(reader, view, request)
+        view = View(self._backend, owner, point, self._backend.words(self._tenant, reader))
+        return Compiler(self._backend, owner).over(reader, view, request)
 
 
 def _point(manifest: Manifest, reader: Reader, terms: RequestTerms) -> Point:

@@ -11,6 +11,7 @@ from ...schema.errors import TenureError
 from ...schema.policy import DEFAULT
 from ...schema.principal import OPERATE
 from ...schema.values import moment
+from ..backend.caller import backend_of
 from ..backend.ids import wall_clock
 from ..client.memory import Memory
 from ..encoders.embedding import claims_of
@@ -55,10 +56,10 @@ class Corpus:
         """The claims of a store, each an item of its own; privileged."""
         memory.principal.require(OPERATE)
         tenant = memory.principal.tenant
-        memory.backend.open(tenant)
+        backend_of(memory).open(tenant)
 
         rows: list[tuple[str, str, int | None]] = []
-        with memory.backend.store.reading(tenant) as reader:
+        with backend_of(memory).store.reading(tenant) as reader:
             for record in claims_of(reader):
                 text = record.content.normalized_claim or record.content.text
                 rows.append((record.claim.object_id, text, record.claim.tx))
@@ -81,7 +82,7 @@ class Loader:
         """Write the items in the order of their times, and wait until all can be found."""
         tenant = self.memory.principal.tenant
         for definition in question_set.definitions:
-            self.memory.backend.define(tenant, dict(definition))
+            backend_of(self.memory).define(tenant, dict(definition))
 
         timeline = in_order(question_set.items)
         objects: dict[str, tuple[str, ...]] = {}
@@ -130,7 +131,7 @@ class Loader:
             why_it_matters=None,
             applicable_task_types=(),
         )
-        receipts = Observer(self.memory.backend, self.memory.principal).observe(observation)
+        receipts = Observer(backend_of(self.memory), self.memory.principal).observe(observation)
         return tuple(receipt.object_id for receipt in receipts)
 
 

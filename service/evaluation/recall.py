@@ -27,6 +27,7 @@ from ...schema.policy import DEFAULT, Policy
 from ...schema.principal import OWNER
 from ...schema.values import moment
 from ...store.port.vectors import to16
+from ..backend.caller import backend_of
 from ..client.connect import connect
 from ..client.memory import Memory
 from ..encoders.choice import encoder_of
@@ -209,7 +210,7 @@ class _Run:
             self._ask(question_set, corpus)
 
     def _ask(self, question_set: QuestionSet, corpus: Corpus) -> None:
-        embedding = corpus.memory.backend.embedding
+        embedding = backend_of(corpus.memory).embedding
         self.encoder_id = embedding.encoder.id if embedding else None
 
         for question in question_set.questions[: self.total - self.question_count]:
@@ -242,7 +243,7 @@ class _Trial:
 
     def scores(self, misses: dict[int, Counter[str]]) -> Iterator[Score]:
         """Yield the scores of every method and budget; why evidence is missing is counted."""
-        embedding = self.corpus.memory.backend.embedding
+        embedding = backend_of(self.corpus.memory).embedding
         vector = encode_one(embedding.encoder, self.question.text) if embedding else None
 
         known = self._known_units()
@@ -285,12 +286,12 @@ class _Trial:
 
     def _cosines(self, known: Sequence[Unit], vector: Sequence[float]) -> dict[str, int]:
         memory, objects = self.corpus.memory, self.corpus.objects
-        embedding, tenant = memory.backend.embedding, memory.principal.tenant
+        embedding, tenant = backend_of(memory).embedding, memory.principal.tenant
         if embedding is None:
             return {}
 
         unit_ids = {objects[unit.id][0]: unit.id for unit in known if unit.id in objects}
-        with memory.backend.store.reading(tenant) as reader:
+        with backend_of(memory).store.reading(tenant) as reader:
             matrix = embedding.matrix(tenant, reader)
         similarities = matrix.scores(to16(vector), [*unit_ids])
         return {unit_ids[row.object_id]: row.content for row in similarities}

@@ -21,6 +21,7 @@ from mcp_types import CallToolResult, TextContent
 
 from ...compiler.tokens.counting import ExactCounter
 from ...schema.errors import InvalidInput, TenureError
+from ..backend.caller import backend_of
 from ..client.memory import Memory
 
 PAGE_TOKENS: Final = 2_000
@@ -93,7 +94,7 @@ class ToolQuestion:
             sort_keys=True,
             default=str,
         )
-        secret = self.memory.backend.secret(caller.tenant)
+        secret = backend_of(self.memory).secret(caller.tenant)
         return hmac.new(secret, bound.encode(), hashlib.sha256).hexdigest()[:24]
 
 

@@ -68,7 +68,7 @@ class ActorReader(Caller):
         self, reader: Reader, rows: Sequence[Version]
     ) -> dict[str, list[Version]]:
         by_object: dict[str, list[Version]] = {}
-        for version in Mask(self.principal, self.backend.policy).over(reader, rows):
+        for version in Mask(self.principal, self._backend.policy).over(reader, rows):
             if version.visible:
                 by_object.setdefault(version.row.claim.object_id, []).append(version)
 

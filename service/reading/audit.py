@@ -38,11 +38,11 @@ class Auditor(Caller):
 
     @property
     def _mask(self) -> Mask:
-        return Mask(self.principal, self.backend.policy)
+        return Mask(self.principal, self._backend.policy)
 
     @property
     def _log(self) -> TransactionLog:
-        return TransactionLog(self.backend, self.principal)
+        return TransactionLog(self._backend, self.principal)
 
     def history(self, entity: EntityLike, slot: str) -> tuple[HistoryRow, ...]:
         """Every visible version of a slot, oldest transaction first."""

@@ -84,7 +84,7 @@ class Envelopes(Caller):
             InvalidInput: for a malformed time.
         """
         narrowing = _Narrowing(session, task, _micros(since, "since"), _micros(until, "until"))
-        self.backend.settle()
+        self._backend.settle()
         with self._reading() as reader:
             envelopes = [
                 e for e in self._read(reader, object_id, narrowing, limit) if narrowing.takes(e)
@@ -98,7 +98,7 @@ class Envelopes(Caller):
         Raises:
             NotFound: `unknown_object`; `erased`, when something it held was erased.
         """
-        self.backend.settle()
+        self._backend.settle()
         with self._reading() as reader:
             text = reader.manifest(envelope_id)
 

@@ -62,7 +62,7 @@ class MentionFinder(Caller):
         self, text: str, scope_id: str = TENANT_SCOPE.scope_id
     ) -> tuple[ResolvedMention, ...]:
         """Return the mentions of a text in order, each resolved as one in this scope."""
-        resolving = Resolver(self.backend, self.principal)
+        resolving = Resolver(self._backend, self.principal)
         with self._reading() as reader:
             return tuple(
                 ResolvedMention(mention, resolving.among(reader, _ref(mention), scope_id))
@@ -98,8 +98,8 @@ class MentionFinder(Caller):
 
     def _mentions_in(self, reader: Reader, text: str) -> tuple[Mention, ...]:
         groups = [self._known(reader, text).extract(text), ShapeExtractor().extract(text)]
-        if self.backend.mentions is not None:
-            groups.append(tuple(self.backend.mentions.extract(text)))
+        if self._backend.mentions is not None:
+            groups.append(tuple(self._backend.mentions.extract(text)))
 
         return tuple(
             mention

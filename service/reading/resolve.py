@@ -57,8 +57,8 @@ class Resolver(Caller):
         # A scope of somebody else adds no names: it is only where the mention is said to stand.
         stated_scopes = sight_of(self.principal, Scope.parse(scope_id)).scopes
         scopes = frozenset((*sight_of(self.principal, None).scopes, *stated_scopes))
-        rules = Rules(scopes, scope_id, self.backend.policy.resolution)
-        last, scorer = reader.clock().last_us, self.backend.scorer
+        rules = Rules(scopes, scope_id, self._backend.policy.resolution)
+        last, scorer = reader.clock().last_us, self._backend.scorer
         exact = reader.known(lookup_of([mention]), scopes=sorted(scopes), tx_us=last)
         exact = self._visible(reader, exact, scopes)
         register = Register(exact)
@@ -95,6 +95,6 @@ class Resolver(Caller):
         return with_visible_names(known, rows, self.principal.sight(scopes))
 
     def _circle(self, reader: Reader, scopes: frozenset[str]) -> VisibleRelations:
-        last, limit = reader.clock().last_us, self.backend.policy.read.neighbourhood_fanout
-        point = Point(max(self.backend.now_us(), last), last)
+        last, limit = reader.clock().last_us, self._backend.policy.read.neighbourhood_fanout
+        point = Point(max(self._backend.now_us(), last), last)
         return VisibleRelations(reader, self.principal.sight(scopes), point, limit)

@@ -41,7 +41,7 @@ class ToolReader(Caller):
         """The tools that stand now, by name, the newest of a name first."""
         with self._reading() as reader:
             keys = reader.keys()
-            point = Point(self.backend.now_us(), INF_US - 1)
+            point = Point(self._backend.now_us(), INF_US - 1)
             page = reader.standing(sight=self.principal.sight(), point=point, scopes=())
 
         tools: list[tuple[int, StoredTool]] = []

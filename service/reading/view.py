@@ -151,10 +151,10 @@ class View(Caller):
                 versions,
                 definition,
                 entity=subject.entity_id,
-                now_us=self.backend.now_us(),
+                now_us=self._backend.now_us(),
                 naming=naming,
             )
-            actors = ActorReader(self.backend, self.principal).actors(reader, entry_stamps(bands))
+            actors = ActorReader(self._backend, self.principal).actors(reader, entry_stamps(bands))
 
         return TimePlane(
             entity=subject.name,
@@ -213,9 +213,9 @@ class View(Caller):
                 sight=sight,
                 point=self.point,
                 hops=hops,
-                limit=min(limit, self.backend.policy.read.neighbourhood_fanout),
+                limit=min(limit, self._backend.policy.read.neighbourhood_fanout),
                 shaper=lambda versions: self._shaper(reader, versions),
-                mask=Mask(self.principal, self.backend.policy),
+                mask=Mask(self.principal, self._backend.policy),
             )
 
     def search(
@@ -235,7 +235,7 @@ class View(Caller):
             if entity is not None:
                 roots, known = find(reader, entity, sight, self.point.tx_us)
                 subjects = frozenset(m for root in roots for m in known.members(root))
-            search = Searcher(self.backend, self.principal, reader, sight, self.point)
+            search = Searcher(self._backend, self.principal, reader, sight, self.point)
             matches = search.find(
                 self._tenant,
                 SearchQuery(text=text, limit=limit, kind=kind, subjects=subjects),
@@ -271,7 +271,7 @@ class View(Caller):
     ) -> tuple[Version, ...]:
         """Read rows at the view, or at another point, with personal data masked."""
         page = reader.versions(ask, sight=access, point=point or self.point)
-        return Mask(self.principal, self.backend.policy).over(reader, page.versions)
+        return Mask(self.principal, self._backend.policy).over(reader, page.versions)
 
     def _closeness(self, version: Version) -> tuple[bool, bool, bool, int]:
         row = version.row
@@ -284,7 +284,7 @@ class View(Caller):
     ) -> Generator[tuple[Reader, tuple[str, ...], Register]]:
         """Open a reader with the ids that an entity may mean, and what is known around them."""
         lookup = lookup_of([mention_of(entity)])
-        with self.backend.store.reading(self._tenant, Names(lookup, sight.scopes)) as reader:
+        with self._backend.store.reading(self._tenant, Names(lookup, sight.scopes)) as reader:
             yield reader, *found_by(reader, entity, lookup, sight, self.point.tx_us)
 
     def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:

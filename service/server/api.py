@@ -21,6 +21,7 @@ from starlette.routing import Route
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
 from ...schema.version import VERSION
+from ..backend.caller import backend_of
 from ..calls.models import request_model
 from ..calls.run import answer_json, run, run_json, stated_arguments
 from ..calls.table import CALLS, DECISIONS, Call, path_of
@@ -157,7 +158,7 @@ def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Te
         return run_json(memory, call, arguments)
 
     tell({"begun": call.name})
-    steward = Steward(memory.backend, memory.principal)
+    steward = Steward(backend_of(memory), memory.principal)
     fields: dict[str, Any] = stated_arguments(call, arguments)
     if call.name == "erase":
         target = fields.get("object_id"), fields.get("entity")

@@ -23,6 +23,7 @@ from starlette.routing import Route
 from ...schema.errors import InvalidInput
 from ...schema.principal import OPERATE
 from ...store.transfer.restore import RestoreProgress
+from ..backend.caller import backend_of
 from ..calls.table import Permit
 from ..client.memory import Memory
 from ..encoders.embedding import Progress
@@ -114,7 +115,7 @@ class Transfers:
             def show(progress: Progress) -> None:
                 tell(progress._asdict())
 
-            total = re_embed(memory.backend, memory.principal, progress=show)
+            total = re_embed(backend_of(memory), memory.principal, progress=show)
             return JSONResponse(total._asdict())
 
         return await respond(request, work)

@@ -17,7 +17,7 @@ from ...schema.window_policy import EvictionPolicy, WindowPolicy
 from ...window.checkers import FAULTS
 from ...window.events import EventKind
 from ...window.layout import native_messages
-from ..backend.caller import Caller
+from ..backend.caller import Caller, backend_of
 from .limits import window_limit
 from .opening import SessionTerms, open_session
 from .originals import full_history
@@ -83,7 +83,7 @@ def compare_policies(
         else:
             policy, room = WindowPolicy(eviction=parse(EvictionPolicy, name)), size
         terms = SessionTerms(model=model, window=room)
-        backend, principal = caller.backend, caller.principal
+        backend, principal = backend_of(caller), caller.principal
         session = open_session(backend, principal, f"replay {name}", policy, terms)
         tallies.append(
             replay_steps(session, transcript_steps(entries), policy=str(name), limit=limit)

@@ -323,7 +323,7 @@ class Session(Caller):
 
         fork = SessionCore(log, core.policy)
         fork.catch_up()
-        return Session(self.backend, self.principal, fork)
+        return Session(self._backend, self.principal, fork)
 
     def use(
         self, model: str, *, window: int | None = None, reserve_tokens: int | None = None

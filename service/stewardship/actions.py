@@ -91,13 +91,13 @@ class Actions(Caller):
                 action_id,
                 accept=accept,
                 mandate=mandate,
-                policy=self.backend.policy.resolution,
+                policy=self._backend.policy.resolution,
                 powers=powers,
             )
 
         receipt = self._operate(work)
         if receipt.erasure is not None:
-            keeper = ArtifactKeeper(self.backend, self.principal)
+            keeper = ArtifactKeeper(self._backend, self.principal)
             keeper.erase_with(receipt.erasure.object_ids, reason=receipt.erasure.reason)
 
         return receipt
@@ -125,7 +125,7 @@ class Actions(Caller):
             source_authority=1.0 if denial else None,
             confidence=1.0,
         )
-        writer = Writer(self.backend, self.principal)
+        writer = Writer(self._backend, self.principal)
         if winner is None:
             return writer.write_many([write])[0]
 

@@ -140,7 +140,7 @@ class EntityPage:
 class Entities(Caller):
     """The register of one tenant, as one caller sees it."""
 
-    view: View
+    _view: View
     """Now."""
 
     def resolve(
@@ -157,7 +157,7 @@ class Entities(Caller):
         known to stand around it. Nothing is written.
         """
         stated_scope = scope_of(scope) or TENANT_SCOPE
-        resolving = Resolver(self.backend, self.principal)
+        resolving = Resolver(self._backend, self.principal)
         return resolving.resolve(mention, type, stated_scope.scope_id, near)
 
     def get(self, entity: EntityLike) -> EntityPage:
@@ -166,9 +166,9 @@ class Entities(Caller):
         Raises:
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
-        view = self.view.entity(entity)
+        view = self._view.entity(entity)
         with self._reading() as reader:
-            known = reader.entities(view.members, tx_us=self.view.point.tx_us)
+            known = reader.entities(view.members, tx_us=self._view.point.tx_us)
 
         scopes = sight_of(self.principal, None).scopes
         aliases = tuple(
@@ -179,8 +179,8 @@ class Entities(Caller):
         return EntityPage(
             entity=view,
             aliases=aliases,
-            facts=self.view.facts(view.entity_id),
-            neighbours=self.view.neighbourhood(view.entity_id, hops=1),
+            facts=self._view.facts(view.entity_id),
+            neighbours=self._view.neighbourhood(view.entity_id, hops=1),
             judgements=judgements,
             history=_history(view, aliases, judgements),
         )
@@ -201,9 +201,9 @@ class Entities(Caller):
         around = neighbours[0] | neighbours[1]
         shared = neighbours[0] & neighbours[1]
 
-        policy = self.backend.policy
+        policy = self._backend.policy
         members = (*left.entity.members, *right.entity.members)
-        now_us = self.view.point.valid_us
+        now_us = self._view.point.valid_us
         with self._reading() as reader:
             facts = facts_about(reader, members, self.principal, policy, now_us=now_us)
 
@@ -212,7 +212,7 @@ class Entities(Caller):
             right.entity,
             facts,
             policy,
-            self.view.words,
+            self._view.words,
             scopes=scopes,
             overlap=1_000 * len(shared) // len(around) if around else 0,
         )
@@ -231,13 +231,13 @@ class Entities(Caller):
                 that does not exist.
         """
         if type is not None:
-            self.view.words.check("entity_type", (type,))
+            self._view.words.check("entity_type", (type,))
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
 
         sight = sight_of(self.principal, None)
         with self._reading() as reader:
-            views = _entity_pages(reader, type, after, sight, self.view.point.tx_us)
+            views = _entity_pages(reader, type, after, sight, self._view.point.tx_us)
             return tuple(islice(views, limit))
 
     def add_alias(
@@ -259,7 +259,7 @@ class Entities(Caller):
                 alias,
                 scope_id=stated_scope.scope_id,
                 mandate=mandate,
-                scorer=self.backend.scorer,
+                scorer=self._backend.scorer,
             )
 
         return _alias(self._operate(work))
@@ -273,14 +273,14 @@ class Entities(Caller):
             NotFound: `unknown_entity`.
         """
         self.principal.require(STEWARD)
-        if self.backend.policy.resolution.second_steward and "owner" not in self.principal.roles:
+        if self._backend.policy.resolution.second_steward and "owner" not in self.principal.roles:
             raise Forbidden(
                 "two stewards decide here: reviews.open(a, b) makes a case that both accept",
                 code="second_steward",
             )
 
         def work(tx: WriteTx, mandate: Mandate) -> MergeReceipt | Conflict:
-            return merge(tx, a, b, mandate=mandate, policy=self.backend.policy.resolution)
+            return merge(tx, a, b, mandate=mandate, policy=self._backend.policy.resolution)
 
         return self._operate(work, reason)
 
@@ -322,9 +322,9 @@ class Entities(Caller):
 
     def relations(self) -> tuple[tuple[str, str, str], ...]:
         """Return (from, slot, to) of the clean relations that the caller may see, sorted."""
-        view, edges = self.view, dict[tuple[str, str, str], None]()
+        view, edges = self._view, dict[tuple[str, str, str], None]()
         roots = [entity.entity_id for entity in self.list()]
-        limit = self.backend.policy.read.neighbourhood_fanout
+        limit = self._backend.policy.read.neighbourhood_fanout
         for root in roots:
             edges.update(dict.fromkeys(view.neighbourhood(root, hops=1, limit=limit).edges))
 

@@ -113,7 +113,7 @@ class Label(NamedTuple):
 class Matching(Caller):
     """The matching of names over a whole register, as one steward sees it."""
 
-    view: View
+    _view: View
     model: Model | None = field(default=None, compare=False)
     """The model that scores; the shipped one without it."""
 
@@ -136,7 +136,7 @@ class Matching(Caller):
         """
         self.principal.require(STEWARD)
         if type is not None:
-            self.view.words.check("entity_type", (type,))
+            self._view.words.check("entity_type", (type,))
         counts: tuple[object, ...] = (entities, limit)
         if not all(isinstance(count, int) and count >= 1 for count in counts):
             raise InvalidInput("cross 1 or more entities, keep 1 or more", code="out_of_range")
@@ -167,7 +167,7 @@ class Matching(Caller):
         """
         self.principal.require(STEWARD)
         with self._reading() as reader:
-            return rescore_cases(reader, self.backend.policy.resolution)
+            return rescore_cases(reader, self._backend.policy.resolution)
 
     def labels(self) -> tuple[Label, ...]:
         """Return what decided reviews teach: a labelled pair of names each, by age.
@@ -190,7 +190,7 @@ class Matching(Caller):
         self, reader: Reader, stretch: Mapping[str, EntityView], sight: Sight
     ) -> _Proposals:
         """The pairs that share blocking keys and whose names may be worth a look."""
-        scorer, bands = NameScorer(self.model), self.backend.policy.resolution
+        scorer, bands = NameScorer(self.model), self._backend.policy.resolution
         mentions = list(_mentions(stretch.values()))
         scopes, tx_us = sorted(sight.scopes), reader.clock().last_us
         proposals = _Proposals(names=len(mentions))
@@ -235,7 +235,7 @@ class Matching(Caller):
         standing_verdicts = PairVerdicts.from_known(
             reader.entities(members, tx_us=reader.clock().last_us), sight
         )
-        policy, now_us = self.backend.policy, self.view.point.valid_us
+        policy, now_us = self._backend.policy, self._view.point.valid_us
         facts = facts_about(reader, members, self.principal, policy, now_us=now_us)
 
         pairs: list[DuplicatePair] = []
@@ -259,17 +259,17 @@ class Matching(Caller):
         if verdict is JudgementVerdict.NON_MATCH:
             return None
 
-        words: Vocabulary = self.view.words
+        words: Vocabulary = self._view.words
         context = pair_context(
             left,
             right,
             facts,
-            self.backend.policy,
+            self._backend.policy,
             words,
             scopes=standing_verdicts.scopes_of(left) & standing_verdicts.scopes_of(right),
             unsure=verdict is JudgementVerdict.UNSURE,
         )
-        bands = self.backend.policy.resolution
+        bands = self._backend.policy.resolution
         comparison = compared(left, right, context=context, bands=bands, model=self.model)
         return DuplicatePair(comparison=comparison, settles=facts_to_unite(left, right, facts))
 

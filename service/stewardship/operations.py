@@ -56,15 +56,15 @@ class Steward(Caller):
 
     def doctor(self) -> tuple[str, ...]:
         """Check what is stored of the tenant; return a sentence for each thing that is broken."""
-        self.backend.settle()
-        return (*self.backend.store.check(self._tenant), *self._damaged_grants())
+        self._backend.settle()
+        return (*self._backend.store.check(self._tenant), *self._damaged_grants())
 
     def _damaged_grants(self) -> tuple[str, ...]:
-        if self.backend.artifacts is None:
+        if self._backend.artifacts is None:
             return ()
 
         try:
-            names = self.backend.artifacts.damaged(self._tenant)
+            names = self._backend.artifacts.damaged(self._tenant)
         except Unavailable as error:
             return (str(error),)  # the facts are sound nevertheless
 
@@ -92,7 +92,7 @@ class Steward(Caller):
             InvalidInput: `missing_reason`, or when not exactly one of the two is named.
             NotFound: `unknown_object`, `unknown_entity`.
         """
-        with self.backend.span_of(DELETE, self._tenant) as span:
+        with self._backend.span_of(DELETE, self._tenant) as span:
             receipt = self._erase(object_id, entity, reason, watch or _no_watch)
             if span is not None:
                 span.records(receipt.object_ids)
@@ -125,15 +125,15 @@ class Steward(Caller):
             return erase(tx, object_id=object_id, entity=root, mandate=mandate)
 
         # A manifest still waiting to be stored would bring back what is erased now.
-        self.backend.settle()
+        self._backend.settle()
         receipt = self._operate(work, reason)
         watch("objects", len(receipt.object_ids))
 
-        keeper = ArtifactKeeper(self.backend, self.principal)
+        keeper = ArtifactKeeper(self._backend, self.principal)
         receipt = replace(receipt, artifacts=keeper.erase_with(receipt.object_ids, reason=reason))
         watch("artifacts", len(receipt.artifacts))
 
-        emptied = erase_repeats(self.backend, self.principal, patterns)
+        emptied = erase_repeats(self._backend, self.principal, patterns)
         self._erase_checkpoints(emptied.checkpoints, reason)
         watch("sessions", len(emptied.sessions))
 
@@ -161,7 +161,7 @@ class Steward(Caller):
         if not reason.strip():
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
 
-        claims = erase_session(self.backend, self.principal, session)
+        claims = erase_session(self._backend, self.principal, session)
         self._erase_checkpoints(claims, reason)
 
     def reclassify(
@@ -223,7 +223,7 @@ class Steward(Caller):
                 code="bad_scope",
             )
 
-        writer = Writer(self.backend, self.principal)
+        writer = Writer(self._backend, self.principal)
         write = replace(
             self._widened_write(claim, target),
             subject=subject,
@@ -297,7 +297,7 @@ class Steward(Caller):
         rules = SweepRules(
             may_erase=not self.principal.roles.isdisjoint(ERASE.roles),
             limit=limit,
-            decay=self.backend.policy.decay,
+            decay=self._backend.policy.decay,
         )
 
         def batch(tx: WriteTx, mandate: Mandate) -> SweepReceipt:
@@ -310,7 +310,7 @@ class Steward(Caller):
             total = _sum(total, self._operate(batch))
 
         if not dry_run:
-            keeper = ArtifactKeeper(self.backend, self.principal)
+            keeper = ArtifactKeeper(self._backend, self.principal)
             keeper.erase_with(total.erased, reason="retired")
 
         return total

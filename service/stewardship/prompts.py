@@ -144,17 +144,17 @@ class PromptRehearsals(Caller):
             return [self._recompiled(reader, manifest) for manifest in manifests]
 
         yield from zip(
-            manifests, before, rehearsed(self.backend.store, self._tenant, after), strict=True
+            manifests, before, rehearsed(self._backend.store, self._tenant, after), strict=True
         )
 
     def _recompiled(self, reader: Reader, manifest: Manifest) -> Envelope | None:
-        recompiler = Recompiler(self.backend, self.principal)
+        recompiler = Recompiler(self._backend, self.principal)
         point = Point(manifest.valid_us, reader.clock().last_us)
         try:
             envelope = recompiler.envelope(manifest, reader, point)
         except TenureError:  # a budget or scope that its caller would be refused today
             return None
-        is_readable = may_read(reader, envelope, self.principal, self.backend.policy)
+        is_readable = may_read(reader, envelope, self.principal, self._backend.policy)
         return envelope if is_readable else None
 
 

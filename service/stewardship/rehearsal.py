@@ -106,7 +106,7 @@ class Rehearsals(Caller):
 
         try:
             rehearsal = rehearsed(
-                self.backend.store,
+                self._backend.store,
                 self._tenant,
                 lambda tx: self.accept(tx, case, subject, candidate),
             )
@@ -145,13 +145,13 @@ class Rehearsals(Caller):
         ]
         before = _pieces(tx, records)
         mandate = Mandate(
-            operation_id=self.backend.ids(), actor=self._actor, now_us=self.backend.now_us()
+            operation_id=self._backend.ids(), actor=self._actor, now_us=self._backend.now_us()
         )
         receipt = accept(
             tx,
             case.review_id,
             mandate=mandate,
-            policy=self.backend.policy.resolution,
+            policy=self._backend.policy.resolution,
             entity=candidate.entity_id,
         )
         if isinstance(receipt, TenureError):
@@ -182,7 +182,7 @@ class Rehearsals(Caller):
 
     def _texts(self, reader: Reader, object_ids: Sequence[str]) -> Mapping[str, str]:
         """The values of visible objects as one reads them: entities by name."""
-        mask = Mask(self.principal, self.backend.policy)
+        mask = Mask(self.principal, self._backend.policy)
         versions = [v for v in mask.over(reader, self._rows_of(reader, object_ids)) if v.visible]
         entity_ids = [v.details.value_entity_id for v in versions if v.details.value_entity_id]
         last_us = reader.clock().last_us

@@ -64,7 +64,7 @@ _SNIPPETS = 3
 class Reviews(Caller):
     """The review queue of one tenant, as one caller sees it."""
 
-    view: View
+    _view: View
 
     def list(self, status: str = "open", *, kind: str = "blocking") -> tuple[Review, ...]:
         """Return cases, the most pressing first.
@@ -124,8 +124,8 @@ class Reviews(Caller):
         return self._rescoring().with_later_evidence(reader, cases)
 
     def _rescoring(self) -> Rescoring:
-        now_us = self.view.point.valid_us
-        return Rescoring(self.principal, self.backend.policy, self.view.words, now_us)
+        now_us = self._view.point.valid_us
+        return Rescoring(self.principal, self._backend.policy, self._view.words, now_us)
 
     def get(self, review_id: str) -> ReviewPage:
         """Return the page of a case.
@@ -143,14 +143,14 @@ class Reviews(Caller):
             best = best_of(case)
             priority = self._priorities(reader, [case])[review_id]
             snippets = self._snippets(reader, case, subject.members)
-            rehearsals = Rehearsals(self.backend, self.principal, self.view)
+            rehearsals = Rehearsals(self._backend, self.principal, self._view)
             impact = rehearsals.impact(reader, case, subject, best) if best else None
 
         parts: tuple[tuple[str, ...], ...] = ()
         if case.reason == NAMESAKES and case.state in WAITING:
             parts = self._operate(lambda tx, _: _stories(tx, case))
 
-        bands = self.backend.policy.resolution.of_type(case.type)
+        bands = self._backend.policy.resolution.of_type(case.type)
 
         return ReviewPage(
             review=case,
@@ -190,8 +190,8 @@ class Reviews(Caller):
             subject = described_entity(reader, case.entity_id, sight, last_us)
             candidate = described_entity(reader, best.entity, sight, last_us)
 
-        rehearsals = Rehearsals(self.backend, self.principal, self.view)
-        return PromptRehearsals(self.backend, self.principal).preview(
+        rehearsals = Rehearsals(self._backend, self.principal, self._view)
+        return PromptRehearsals(self._backend, self.principal).preview(
             (*subject.members, *candidate.members),
             lambda tx: rehearsals.accept(tx, case, subject, candidate),
         )
@@ -209,7 +209,7 @@ class Reviews(Caller):
             Conflict: `already_decided` when they are one, or their case has been decided.
         """
         self.principal.require(STEWARD)
-        views = [self.view.entity(entity) for entity in (a, b)]
+        views = [self._view.entity(entity) for entity in (a, b)]
         with self._reading() as reader:
             known = reader.entities(
                 [view.entity_id for view in views], tx_us=reader.clock().last_us
@@ -248,7 +248,7 @@ class Reviews(Caller):
                 tx,
                 review_id,
                 mandate=mandate,
-                policy=self.backend.policy.resolution,
+                policy=self._backend.policy.resolution,
                 entity=entity,
                 remember=memory_scope,
                 version=version,
@@ -422,12 +422,12 @@ class Reviews(Caller):
     def _check_separate(self, reader: Reader, case: Review) -> None:
         """Refuse a steward's decision on an own submission, unless the policy allows it."""
         user = self.principal.user
-        exempt = self.backend.policy.resolution.own_reviews or "owner" in self.principal.roles
+        exempt = self._backend.policy.resolution.own_reviews or "owner" in self.principal.roles
         if user is None or exempt:
             return
 
         ask = Ask(objects=(case.object_id,), heads=False, at_valid=False, at_tx=False)
-        point = Point(self.view.point.valid_us, reader.clock().last_us)
+        point = Point(self._view.point.valid_us, reader.clock().last_us)
         page = reader.versions(ask, sight=sight_of(self.principal, None), point=point)
         if any(v.details.actor == user for v in page.versions):
             raise Forbidden(
@@ -445,16 +445,16 @@ class Reviews(Caller):
         return case
 
     def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
-        bands, now_us = self.backend.policy.resolution, self.view.point.valid_us
+        bands, now_us = self._backend.policy.resolution, self._view.point.valid_us
         return priorities_of(reader, cases, self.principal, bands, now_us=now_us)
 
     def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
         """Return the texts about the entity and the one that named it, dated and marked."""
         by_subject = Ask(subjects=tuple(members), heads=False, at_valid=False)
         by_object = Ask(objects=(case.object_id,), heads=False, at_valid=False)
-        point = Point(self.view.point.valid_us, reader.clock().last_us)
+        point = Point(self._view.point.valid_us, reader.clock().last_us)
         sight = sight_of(self.principal, None)
-        mask = Mask(self.principal, self.backend.policy)
+        mask = Mask(self.principal, self._backend.policy)
         versions: dict[int, Version] = {}
         for ask in (by_object, by_subject):
             page = reader.versions(ask, sight=sight, point=point)

@@ -56,7 +56,7 @@ class Transfer(Caller):
             Unavailable: `file_unwritable`.
         """
         self.principal.require(OPERATE)
-        self.backend.settle()
+        self._backend.settle()
 
         count = 0
         with _target_file(path, replace=replace) as target, self._reading() as reader:
@@ -73,7 +73,7 @@ class Transfer(Caller):
             Forbidden: `privilege_required`, with the first line.
         """
         self.principal.require(OPERATE)
-        self.backend.settle()
+        self._backend.settle()
         with self._reading() as reader:
             yield from export_lines(reader, tenant=self._tenant, keys=keys)
 
@@ -101,7 +101,7 @@ class Transfer(Caller):
                 yield line.text
 
         with opened(path, most=RECORD_BYTES) as lines:
-            restore(texts(lines), self.backend.store, self._tenant, resume=resume, watch=watch)
+            restore(texts(lines), self._backend.store, self._tenant, resume=resume, watch=watch)
 
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys=False)
 
@@ -113,7 +113,7 @@ class Transfer(Caller):
             Forbidden: `privilege_required`.
         """
         self.principal.require(OPERATE)
-        self.backend.store.abort_import(self._tenant)
+        self._backend.store.abort_import(self._tenant)
 
 
 @contextmanager

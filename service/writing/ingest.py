@@ -245,7 +245,7 @@ class Importer(Caller):
     def _define(self, item: Definition, tally: _Tally) -> None:
         try:
             self.principal.require(DEFINE)
-            self.backend.define(self._tenant, dict(item.held))
+            self._backend.define(self._tenant, dict(item.held))
         except TenureError as error:
             self._refuse(error, [item.line], tally)
         else:
@@ -271,11 +271,11 @@ class Importer(Caller):
         if not drafts:
             return
 
-        results = self.backend.alone(self._tenant, lambda tx: self._commit(tx, drafts))
+        results = self._backend.alone(self._tenant, lambda tx: self._commit(tx, drafts))
         if isinstance(results, TenureError):
             raise results
 
-        writing = Writer(self.backend, self.principal)
+        writing = Writer(self._backend, self.principal)
         for (event, draft), result in zip(drafts, results, strict=True):
             if isinstance(result, TenureError):
                 self._refuse(result, [event.line], tally)
@@ -291,9 +291,9 @@ class Importer(Caller):
         results = commit(
             tx,
             [self._submission(draft) for _, draft in drafts],
-            now_us=self.backend.now_us(),
-            policy=self.backend.policy,
-            scorer=self.backend.scorer,
+            now_us=self._backend.now_us(),
+            policy=self._backend.policy,
+            scorer=self._backend.scorer,
         )
         if not self.choices.keep_going:
             for (event, _), result in zip(drafts, results, strict=True):
@@ -311,7 +311,7 @@ class Importer(Caller):
         )
 
     def _sound_drafts(self, events: Sequence[Event], tally: _Tally) -> list[tuple[Event, Draft]]:
-        writing, words = Writer(self.backend, self.principal), self._words()
+        writing, words = Writer(self._backend, self.principal), self._words()
         drafts: list[tuple[Event, Draft]] = []
         for event in events:
             try:
@@ -331,9 +331,9 @@ class Importer(Caller):
 
     def _draft(self, event: Event, words: Vocabulary, object_id: str) -> Draft:
         check_shape(event.write)
-        context = WriteContext(self.principal, words, self.backend.policy)
+        context = WriteContext(self.principal, words, self._backend.policy)
         draft = sanitize(event.write, context, object_id=object_id, references=References())
-        return Writer(self.backend, self.principal).with_key(draft)
+        return Writer(self._backend, self.principal).with_key(draft)
 
     def _replay(self, items: Iterator[Definition | Event], tally: _Tally) -> None:
         group: list[Event] = []
@@ -355,7 +355,7 @@ class Importer(Caller):
             return
 
         try:
-            receipts = Writer(self.backend, self.principal).replay(
+            receipts = Writer(self._backend, self.principal).replay(
                 [event.write for event in events],
                 recorded_us=events[0].recorded_us,
                 events=[event.held for event in events],

@@ -87,7 +87,7 @@ class Observer(Caller):
 
         extraction_account = self._extraction(observation)
         scope = self._scope(observation.layer)
-        writer = Writer(self.backend, self.principal)
+        writer = Writer(self._backend, self.principal)
 
         passage = self._passage_draft(writer, observation, scope)
         claims: list[Draft] = []
@@ -152,7 +152,7 @@ class Observer(Caller):
     def _passage_draft(self, writer: Writer, observation: Observation, scope: Scope) -> Draft:
         """The draft of the text itself, linked to whom its names mean."""
         (passage,) = writer.drafts([self._passage(observation, scope)])
-        finder = MentionFinder(self.backend, self.principal)
+        finder = MentionFinder(self._backend, self.principal)
         scope_id = passage.details.scope.scope_id
         spans = finder.spans(observation.text, scope_id, observation.mentions)
 
@@ -187,7 +187,7 @@ class Observer(Caller):
             return Scope(user=principal.user)
         if principal.session:
             return Scope(session=principal.session)
-        if may_direct(self.principal, self.backend.policy, TENANT_SCOPE):
+        if may_direct(self.principal, self._backend.policy, TENANT_SCOPE):
             return TENANT_SCOPE
 
         raise InvalidInput(
@@ -197,7 +197,7 @@ class Observer(Caller):
 
     def _utterance_time(self, stated_time: Moment) -> datetime:
         utterance_time = moment(
-            self.backend.now_us() if stated_time is None else instant(stated_time, field="at")
+            self._backend.now_us() if stated_time is None else instant(stated_time, field="at")
         )
         if utterance_time is None:
             raise InvalidInput("at= must be a moment, not an open end", code="bad_time")
@@ -211,11 +211,11 @@ class Observer(Caller):
         if speaker is None:
             return Extraction(claims=(), extractor="rules")
 
-        extractor = self.backend.extractor
+        extractor = self._backend.extractor
         words = self._words_now()
         names: list[str] = []
         if isinstance(extractor, ContextualExtractor):
-            links = MentionFinder(self.backend, self.principal).mentions(observation.text)
+            links = MentionFinder(self._backend, self.principal).mentions(observation.text)
             names = [link.mention.surface for link in links]
 
         scheme = observation.source_origin.partition("://")[0]
@@ -242,7 +242,7 @@ class Observer(Caller):
             return [claim]
 
         with self._reading() as reader:
-            view = pinned(self.backend, self.principal, reader, observation.at, None)
+            view = pinned(self._backend, self.principal, reader, observation.at, None)
             known = [str(value) for value in view.slot(subject, claim.slot).values]
             names = names_by_id(reader, known, view.principal.sight(), reader.clock().last_us)
 

@@ -62,7 +62,7 @@ class Words(Caller):
     def apply(self, definition: Mapping[str, Any]) -> Vocabulary:
         """Apply a `define` line of the import format and return the new vocabulary."""
         self.principal.require(DEFINE)
-        return self.backend.define(self._tenant, dict(definition))
+        return self._backend.define(self._tenant, dict(definition))
 
     def slots(self) -> Mapping[str, Slot]:
         """Return the slots by name."""
@@ -70,7 +70,7 @@ class Words(Caller):
 
     def tools(self) -> tuple[StoredTool, ...]:
         """The stored tools that the caller may see, by name, the newest of a name first."""
-        return ToolReader(self.backend, self.principal).tools()
+        return ToolReader(self._backend, self.principal).tools()
 
     def values(self, what: str) -> tuple[str, ...]:
         """Return the words of a list: `task_type`, `role`, `entity_type`, `source_kind`."""

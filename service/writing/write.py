@@ -96,11 +96,11 @@ class Writer(Caller):
         )
         tenant = self._tenant
         takes_back = all(draft.op in (Op.RETRACT, Op.DELETE) for draft in drafts)
-        with self.backend.span_of(DELETE if takes_back else UPSERT, tenant) as span:
+        with self._backend.span_of(DELETE if takes_back else UPSERT, tenant) as span:
             if dry_run:
-                result = self.backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
+                result = self._backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
             else:
-                result = self.backend.submit(tenant, submission)
+                result = self._backend.submit(tenant, submission)
             if isinstance(result, TenureError):
                 raise result
 
@@ -147,7 +147,7 @@ class Writer(Caller):
 
         text = signed_manifest(
             draft.content.text,
-            self.backend.secret(self._tenant),
+            self._backend.secret(self._tenant),
             object_id=draft.object_id,
             scope_id=details.scope.scope_id,
         )
@@ -155,7 +155,7 @@ class Writer(Caller):
 
     def embed(self, drafts: Iterable[Draft], receipts: Iterable[Receipt]) -> None:
         """Have vectors made for what was stored; the caller does not wait for them."""
-        embedding = self.backend.embedding
+        embedding = self._backend.embedding
         if embedding is None:
             return
         contents = (
@@ -169,15 +169,15 @@ class Writer(Caller):
         receipts = commit(
             tx,
             [submission],
-            now_us=self.backend.now_us(),
-            policy=self.backend.policy,
-            scorer=self.backend.scorer,
+            now_us=self._backend.now_us(),
+            policy=self._backend.policy,
+            scorer=self._backend.scorer,
             dry_run=True,
         )
         return receipts[0]
 
     def _check_size(self, count: int) -> None:
-        limit = self.backend.policy.write.max_batch
+        limit = self._backend.policy.write.max_batch
         if count > limit:
             raise InvalidInput(
                 f"{count} writes in one transaction, the policy allows {limit}; split them, or "
@@ -192,7 +192,7 @@ class Writer(Caller):
             InvalidInput: `bad_key`.
         """
         if write.idempotency_key is None:
-            return self.backend.ids()
+            return self._backend.ids()
         if not 1 <= len(write.idempotency_key) <= 256:
             raise InvalidInput("an idempotency key has 1 to 256 characters", code="bad_key")
         return key_id(self._tenant, self._key_digest(write.idempotency_key))
@@ -206,7 +206,7 @@ class Writer(Caller):
     def _key_digest(self, key: str) -> str:
         principal = self.principal
         session = principal.session if principal.user is None else None
-        return key_digest(self.backend.secret(self._tenant), (principal.user, session), key)
+        return key_digest(self._backend.secret(self._tenant), (principal.user, session), key)
 
     def drafts(
         self,
@@ -227,7 +227,7 @@ class Writer(Caller):
         for write in writes:
             check_shape(write)
         ids = ids or [self.object_id(write) for write in writes]
-        context = WriteContext(self.principal, self._words_now(), self.backend.policy, widens)
+        context = WriteContext(self.principal, self._words_now(), self._backend.policy, widens)
         targets = self._known_references(writes)
         by_id = {draft.object_id: draft for draft in earlier}
 

@@ -35,12 +35,12 @@ def compiled(memory: Memory, task: str, **given: Any) -> Envelope:
     principal = memory.principal
     point = memory.as_of().point
     scopes = scopes_of(principal, project_of(request, principal))
-    with memory.backend.store.reading(principal.tenant) as reader:
+    with memory._backend.store.reading(principal.tenant) as reader:
         return compile(
             request,
             reader=reader,
             principal=principal,
-            vocabulary=memory.backend.vocabulary(principal.tenant),
+            vocabulary=memory._backend.vocabulary(principal.tenant),
             policy=memory.policy,
             point=point,
             keys=reader.keys(),

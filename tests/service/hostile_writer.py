@@ -61,13 +61,13 @@ def hostile(memory: Memory, rounds: int) -> set[str]:
 
 def _past_the_edge(memory: Memory) -> str:
     """The code for a text that no store can keep, handed to the queue as if it had been checked."""
-    (draft,) = Writer(memory.backend, memory.principal).drafts(
+    (draft,) = Writer(memory._backend, memory.principal).drafts(
         [Write(subject="Eve", slot="office", value="Rome")]
     )
     draft = replace(draft, content=replace(draft.content, text="lone \ud800 surrogate"))
     submission = Submission((draft,), frozenset({"tenant"}), "service")
     try:
-        memory.backend.submit(memory.principal.tenant, submission)
+        memory._backend.submit(memory.principal.tenant, submission)
     except (TenureError, UnicodeEncodeError) as error:
         return type(error).__name__
     return "taken"

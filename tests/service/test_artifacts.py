@@ -250,8 +250,8 @@ def test_a_store_of_artifacts_that_is_not_there_says_so(tmp_path: Path) -> None:
         error = refused("artifacts_unreachable", Unavailable, memory.artifacts.put, TEXT)
         assert "nosuch://bucket" in str(error)
     with connect(":memory:") as memory:
-        bare = Memory(memory.backend, memory.principal)
-        bare.backend.artifacts = None
+        bare = Memory(memory._backend, memory.principal)
+        bare._backend.artifacts = None
         refused("no_artifact_store", Unavailable, bare.artifacts.put, TEXT)
         said = memory.write(subject="Sam", slot="office", value="Chicago")
         envelope = memory.compile("code_generation", "office of Sam")
@@ -294,7 +294,7 @@ def test_of_a_put_and_an_erasure_at_once_the_erasure_holds(
     memory: Memory, monkeypatch, step: str
 ) -> None:
     first = memory.artifacts.put(TEXT)
-    files, whole = memory.backend.artifacts, ArtifactFiles._write
+    files, whole = memory._backend.artifacts, ArtifactFiles._write
 
     def interrupted(self: ArtifactFiles, path: str, data: bytes) -> None:
         name = path.rpartition("/")[2]
@@ -346,8 +346,8 @@ def test_a_compile_reads_an_artifact_and_points_back_to_it(memory: Memory) -> No
     brief = memory.compile("code_generation", "nightly deploy", evidence=[short])
     assert "nine minutes" not in brief.text
     assert memory.rehydrate(brief.manifest.artifact_uris[0]).text == TEXT
-    memory.backend.settle()
-    with memory.backend.store.reading("default") as reader:
+    memory._backend.settle()
+    with memory._backend.store.reading("default") as reader:
         assert len(reader.envelopes_of(address)) == 3
 
 

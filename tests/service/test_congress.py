@@ -107,7 +107,7 @@ def test_the_sample_answers_as_its_source_did(tmp_path: Path) -> None:
         report = memory.ingest(SAMPLE, replay=True)
         assert (report.events, report.transactions, report.definitions) == (1010, 14, 4)
         check(memory, Truth.of(iter(SAMPLE.read_text().splitlines())), FAST)
-        assert memory.backend.store.check("default") == ()
+        assert memory._backend.store.check("default") == ()
 
 
 def test_a_replay_that_was_interrupted_is_simply_run_again(tmp_path: Path) -> None:
@@ -137,4 +137,4 @@ def test_the_whole_history_answers_as_its_source_did(shared_data: Path, tmp_path
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             truth = Truth.of(lines)
         check(memory, truth, SLOW)
-        assert memory.backend.store.check("default") == ()
+        assert memory._backend.store.check("default") == ()

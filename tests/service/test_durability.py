@@ -26,7 +26,7 @@ def test_the_file_is_synchronised_as_chosen(tmp_path: Path, durability: Any) -> 
         def level(tx: Any) -> int:
             return int(tx._db.execute("PRAGMA synchronous").fetchone()[0])
 
-        assert memory.backend.store.transact("default", level) == SYNCHRONOUS[durability]
+        assert memory._backend.store.transact("default", level) == SYNCHRONOUS[durability]
 
     with connect(path) as again:
         assert again.as_of().value("Sam Rivera", "office") == "Austin"

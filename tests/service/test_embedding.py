@@ -33,7 +33,7 @@ def memory(encoder: ToyEncoder) -> Iterator[Memory]:
 
 
 def stored(memory: Memory, encoder_id: str = "toy@1") -> list[VectorRow]:
-    with memory.backend.store.reading("default") as reader:
+    with memory._backend.store.reading("default") as reader:
         return list(reader.vectors(encoder_id, 0)[1])
 
 
@@ -144,8 +144,8 @@ def test_a_compile_takes_a_query_vector_of_the_caller(memory: Memory, encoder: T
 def test_writers_do_not_wait_and_a_full_queue_is_caught_up(
     memory: Memory, encoder: ToyEncoder
 ) -> None:
-    small = Embedding(memory.backend.store, encoder, most_waiting=5)
-    memory.backend._embedding = small
+    small = Embedding(memory._backend.store, encoder, most_waiting=5)
+    memory._backend._embedding = small
     encoder.open.clear()
     ids = {passage(memory, f"sentence number {n}") for n in range(30)}
     assert encoder.read == []
@@ -215,7 +215,7 @@ def test_a_store_closes_although_its_encoder_fails(tmp_path: Path, encoder: ToyE
         memory.close()
     encoder.broken = False
     with connect(path, encoder=encoder) as again:
-        assert re_embed(again.backend, again.principal) == Progress(1, 1)
+        assert re_embed(again._backend, again.principal) == Progress(1, 1)
         assert contents(again, "lunch") == [CANTEEN]
 
 
@@ -263,11 +263,11 @@ def test_re_embedding_makes_what_is_missing_and_nothing_else(
             passage(memory, f"fact {n} of lunch")
     told: list[Progress] = []
     with connect(path, encoder=encoder) as memory:
-        done = re_embed(memory.backend, memory.principal, progress=told.append)
+        done = re_embed(memory._backend, memory.principal, progress=told.append)
         assert done == Progress(7, 7)
         assert [p.embedded for p in told] == [2, 3, 5, 6, 7]
         read = len(encoder.read)
-        assert re_embed(memory.backend, memory.principal, encoder) == Progress(0, 0)
+        assert re_embed(memory._backend, memory.principal, encoder) == Progress(0, 0)
         assert len(encoder.read) == read
 
 
@@ -284,8 +284,8 @@ def test_re_embedding_goes_on_where_it_was_stopped(
         for n in range(5):
             passage(memory, f"fact {n}")
         with pytest.raises(KeyboardInterrupt):
-            re_embed(memory.backend, memory.principal, encoder, progress=stop)
-        assert re_embed(memory.backend, memory.principal, encoder) == Progress(3, 3)
+            re_embed(memory._backend, memory.principal, encoder, progress=stop)
+        assert re_embed(memory._backend, memory.principal, encoder) == Progress(3, 3)
 
 
 def test_another_encoder_gets_an_index_of_its_own(memory: Memory) -> None:
@@ -293,7 +293,7 @@ def test_another_encoder_gets_an_index_of_its_own(memory: Memory) -> None:
     memory.flush()
     other = ToyEncoder("toy@2")
     other.dimensions = 32
-    assert re_embed(memory.backend, memory.principal, other).embedded == 1
+    assert re_embed(memory._backend, memory.principal, other).embedded == 1
     assert {len(r.vec16) for r in stored(memory)} == {128}
     assert {len(r.vec16) for r in stored(memory, "toy@2")} == {64}
     assert contents(memory, "lunch") == [CANTEEN]
@@ -301,15 +301,15 @@ def test_another_encoder_gets_an_index_of_its_own(memory: Memory) -> None:
 
 def test_re_embedding_is_for_operators_and_needs_an_encoder(memory: Memory) -> None:
     with pytest.raises(Forbidden):
-        re_embed(memory.backend, Principal())
+        re_embed(memory._backend, Principal())
     with connect(":memory:") as lexical, pytest.raises(InvalidInput) as refusal:
-        re_embed(lexical.backend, lexical.principal)
+        re_embed(lexical._backend, lexical.principal)
     assert refusal.value.code == "bad_encoder"
 
 
 def test_a_claim_without_words_has_no_texts(memory: Memory) -> None:
     object_id = passage(memory, CANTEEN)
-    with memory.backend.store.writing("default") as tx:
+    with memory._backend.store.writing("default") as tx:
         tx.lock()
         content = tx.assertions([object_id])[object_id].content
     assert set(texts_of(content)) == {"content", "why"}

@@ -47,7 +47,7 @@ def file(folder: Path, *lines: dict[str, Any] | str, name: str = "events.jsonl")
 
 
 def empty(memory: Memory) -> bool:
-    with memory.backend.store.reading("default") as reader:
+    with memory._backend.store.reading("default") as reader:
         return reader.clock().seq == 0 and not reader.definitions()
 
 

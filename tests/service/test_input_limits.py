@@ -327,7 +327,7 @@ def test_a_text_is_no_scope(memory: Memory) -> None:
 
 def test_only_who_may_erase_removes_artifacts_of_objects() -> None:
     with connect(":memory:") as memory, pytest.raises(TenureError) as caught:
-        keeper = ArtifactKeeper(memory.backend, Principal(user="ann"))
+        keeper = ArtifactKeeper(memory._backend, Principal(user="ann"))
         keeper.erase_with(["x"], reason="none")
     assert caught.value.code == "privilege_required"
 

@@ -112,7 +112,7 @@ def test_a_half_restored_tenant_answers_nobody_and_can_be_emptied(
         raise CutOffError
 
     with pytest.raises(CutOffError):
-        groups.restore(export, half.backend.store, "half", watch=cut_off)
+        groups.restore(export, half._backend.store, "half", watch=cut_off)
 
     with client(server, server.key(tenant="half", user="olga", roles={"owner"})) as http:
         refusal = http.get("/v1/log")
@@ -148,7 +148,7 @@ def test_a_sweep_and_an_erasure_say_that_they_began(
 def test_an_erasure_says_each_step_that_is_done(server: RunningServer) -> None:
     receipt = server.memory.write("Sam Rivera", "office", "Chicago")
     steps: list[tuple[str, int]] = []
-    steward = Steward(server.memory.backend, server.memory.principal)
+    steward = Steward(server.memory._backend, server.memory.principal)
     steward.erase(
         receipt.object_id,
         None,

@@ -26,7 +26,7 @@ def caller(memory: Memory, **principal: Any) -> Memory:
 
 def authorship(memory: Memory, object_id: str) -> Authorship:
     ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
-    with memory.backend.store.reading(memory.principal.tenant) as reader:
+    with memory._backend.store.reading(memory.principal.tenant) as reader:
         point = Point(0, reader.clock().last_us)
         versions = reader.versions(ask, sight=memory.principal.sight(), point=point).versions
     return versions[0].details.authorship

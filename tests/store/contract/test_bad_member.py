@@ -16,7 +16,7 @@ Open = Callable[..., Memory]
 
 
 def submission(memory: Memory, subject: str, *, text: str | None = None) -> Submission:
-    writer = Writer(memory.backend, memory.principal)
+    writer = Writer(memory._backend, memory.principal)
     (draft,) = writer.drafts([Write(subject=subject, slot="office", value="Rome")])
     if text is not None:
         draft = replace(draft, content=replace(draft.content, text=text))
@@ -31,7 +31,7 @@ def test_what_no_store_can_keep_fails_alone(open_memory: Open) -> None:
         submission(memory, "Bob", text="lone \ud800 surrogate"),
         submission(memory, "Lee"),
     ]
-    first, broken, last = memory.backend._run(memory.principal.tenant, group)
+    first, broken, last = memory._backend._run(memory.principal.tenant, group)
     assert first[0].outcome == last[0].outcome == "accepted"
     assert isinstance(broken, Exception)
 

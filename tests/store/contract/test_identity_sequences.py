@@ -179,7 +179,7 @@ class Ledger:
         return row(one, other, verdict)
 
     def candidates(self) -> set[str]:
-        with self.memory.backend.store.reading(self.memory.principal.tenant) as reader:
+        with self.memory._backend.store.reading(self.memory.principal.tenant) as reader:
             case = reader.review(self.cases["near"])
         assert case is not None
         return {self.root(candidate.entity) for candidate in case.candidates}
@@ -223,7 +223,7 @@ class Ledger:
         assert self.views.setdefault(key, shown) == shown
 
     def stored_rows(self, raws: list[str]) -> set[Row]:
-        with self.memory.backend.store.writing(self.memory.principal.tenant) as tx:
+        with self.memory._backend.store.writing(self.memory.principal.tenant) as tx:
             tx.lock()
             rows = tx.judgements(entity_ids=raws)
         standing = [judged for judged in rows if judged.tx_end == INF_US]

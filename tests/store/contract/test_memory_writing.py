@@ -100,7 +100,7 @@ def test_an_idempotency_key_belongs_to_its_caller(open_memory: Open) -> None:
     assert ann.write(subject="Sam", **fields).object_id == first.object_id
     assert bob.write(subject="Lee", **fields).replayed
 
-    with memory.backend.store.writing(memory.principal.tenant) as tx:
+    with memory._backend.store.writing(memory.principal.tenant) as tx:
         tx.lock()
         stored = tx.receipts([], [first.object_id, second.object_id])
     assert all(len(receipt.idempotency_key or "") == 64 for receipt in stored)

@@ -148,7 +148,7 @@ def test_a_name_of_a_page_that_a_model_joined_asks_a_stronger_writer(open_memory
 
     # Under bands that would not have joined the two, the page's word alone counts for nothing.
     bands = replace(DEFAULT.resolution, bind_at=0.9999999)
-    backend = replace(memory.backend, policy=replace(DEFAULT, resolution=bands))
+    backend = replace(memory._backend, policy=replace(DEFAULT, resolution=bands))
     strict = Memory(backend, memory.principal)
     receipt = strict.write(other, "email", "c@acme.example")
     assert receipt.outcome == "pending_review"

@@ -475,7 +475,7 @@ def test_a_decision_is_taken_once(memory: Memory) -> None:
 
 def judged(memory: Memory, raw: str) -> list[tuple[str, str]]:
     """Return the standing judgements of an entity with whom they are about."""
-    with memory.backend.store.writing(memory.principal.tenant) as tx:
+    with memory._backend.store.writing(memory.principal.tenant) as tx:
         tx.lock()
         rows = tx.judgements(entity_ids=(raw,))
     return sorted((row.verdict.value, row.judged_by.value) for row in rows if row.tx_end == INF_US)

@@ -136,7 +136,7 @@ def test_a_decided_case_is_shown_without_a_writer(
         written(memory, name, fields)
     review_id = case_of(memory)
     memory.reviews.reject(review_id)
-    monkeypatch.setattr(memory.backend.store, "writing", None)
+    monkeypatch.setattr(memory._backend.store, "writing", None)
     impact = memory.reviews.get(review_id).impact
     assert impact is not None
     assert impact.changes == ()
@@ -153,7 +153,7 @@ def test_a_store_that_takes_no_write_shows_a_case_and_why_nothing_is_foretold(
     def refuse(_: str) -> None:
         raise Unavailable("the store is read-only", code="store_read_only")
 
-    monkeypatch.setattr(memory.backend.store, "writing", refuse)
+    monkeypatch.setattr(memory._backend.store, "writing", refuse)
     impact = memory.reviews.get(review_id).impact
     assert impact is not None
     assert impact.standing == ("the store is read-only",)

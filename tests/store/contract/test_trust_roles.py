@@ -25,7 +25,7 @@ def bound(memory: Memory, **fields: Any) -> Memory:
 
 def directs(memory: Memory, object_id: str) -> bool:
     """Whether the writer of an object may direct others, as the store keeps it."""
-    with memory.backend.store.writing(memory.principal.tenant) as tx:
+    with memory._backend.store.writing(memory.principal.tenant) as tx:
         tx.lock()
         return tx.assertions((object_id,))[object_id].details.authorship.directs
 

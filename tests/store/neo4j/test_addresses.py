@@ -53,7 +53,7 @@ def test_every_part_of_the_client_works_over_both_schemes(
 
 
 def stored(memory: Memory) -> list[VectorRow]:
-    with memory.backend.store.reading(memory.principal.tenant) as reader:
+    with memory._backend.store.reading(memory.principal.tenant) as reader:
         return list(reader.vectors("toy@1", 0)[1])
 
 
@@ -75,16 +75,16 @@ def test_a_large_import_is_embedded_in_a_second_pass_that_can_be_stopped(
             encoder.broken = len(steps) == 1  # the second batch finds the model gone
 
         with pytest.raises(OSError, match="the model is gone"):
-            re_embed(memory.backend, memory.principal, encoder, progress=show)
+            re_embed(memory._backend, memory.principal, encoder, progress=show)
         first = len({row.object_id for row in stored(memory)})
         assert 0 < first < PASSAGES
         assert steps == [(first, PASSAGES)]
         encoder.broken, steps[:] = False, [steps[0]]
-        done = re_embed(memory.backend, memory.principal, encoder, progress=steps.append)
+        done = re_embed(memory._backend, memory.principal, encoder, progress=steps.append)
         assert done == (PASSAGES - first, PASSAGES - first)
         assert steps[-1] == done
         assert len({row.object_id for row in stored(memory)}) == PASSAGES
-        assert re_embed(memory.backend, memory.principal, encoder) == (0, 0)
+        assert re_embed(memory._backend, memory.principal, encoder) == (0, 0)
     with connect(
         neo4j_server.uri, auth=neo4j_server.auth, principal=owner, encoder=ToyEncoder()
     ) as found:

@@ -122,14 +122,14 @@ def test_a_tenant_moves_to_another_cell_while_the_others_go_on_writing(
         mover.flush()  # the use that the compile made of a fact shows in the fact's page
         past = values_at(mover, envelope)
         file = tmp_path / "initech.jsonl"
-        memory.backend.settle()
-        before = exported(memory.backend.store, "initech")
+        memory._backend.settle()
+        before = exported(memory._backend.store, "initech")
         mover.export(file)
         there = connect(east.uri, auth=east.auth, principal=replace(OWNER, tenant="initech"))
         there.import_file(file)
         there.close()
         places["initech"] = target(east)  # from here on the map sends it to the other server
-        assert exported(memory.backend.store, "initech") == before
+        assert exported(memory._backend.store, "initech") == before
         assert mover.compile(**ASKED).digest == envelope.digest
         assert mover.replay(envelope.manifest).digest == envelope.digest
         assert values_at(mover, envelope) == past
@@ -140,7 +140,7 @@ def test_a_tenant_moves_to_another_cell_while_the_others_go_on_writing(
     assert tenants_on(east, names) == ["globex", "initech"]
     for name in ("acme", "globex"):
         assert len(by[name].history("Sam Rivera", "office")) >= 5
-        with memory.backend.store.reading(name) as reader:
+        with memory._backend.store.reading(name) as reader:
             assert reader.clock().seq == 5 + written[name]
         assert by[name].doctor() == ()
     old = open_store(west.uri, auth=west.auth)

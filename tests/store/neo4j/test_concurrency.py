@@ -77,7 +77,7 @@ def test_writers_of_one_new_name_make_one_entity(memories: list[Memory], tenant:
     receipts = at_once(lambda number: say(memories[number], number))
     assert len({receipt.entity for receipt in receipts}) == 1
     assert len({receipt.tx for receipt in receipts}) == WRITERS
-    with memories[0].backend.store.reading(tenant) as reader:
+    with memories[0]._backend.store.reading(tenant) as reader:
         assert len(reader.entity_ids()) == 1
         assert len(list(reader.records(RecordKind.ALIAS))) == 1
 
@@ -87,7 +87,7 @@ def test_writers_of_one_slot_leave_a_chain_without_gaps(
 ) -> None:
     say(memories[0], 0)
     at_once(lambda number: [say(memories[number], number) for _ in range(3)])
-    store = memories[0].backend.store
+    store = memories[0]._backend.store
     with store.reading(tenant) as reader:
         events = [e for e in reader.records(RecordKind.EVENT) if isinstance(e, TxEvent)]
     assert [event.seq for event in events] == list(range(1, 2 + 3 * WRITERS))
@@ -122,7 +122,7 @@ def test_answers_of_the_past_stay_what_they_were_while_others_write(
     assert len({tx for tx, _ in pinned}) > 1, "nothing was written while it read"
     for tx, answered in pinned:
         assert answer(tx) == answered
-    assert memories[0].backend.store.check(tenant) == ()
+    assert memories[0]._backend.store.check(tenant) == ()
 
 
 def test_writers_of_one_slot_never_deadlock_nor_ask_for_another_try(

@@ -85,9 +85,9 @@ def test_one_history_gives_the_same_bytes_in_both_stores_and_on_the_way_back(
         for memory in (first, server):
             memory.ingest(SAMPLE, replay=True)
             memory.flush()
-        lines = exported(first.backend.store, tenant)
+        lines = exported(first._backend.store, tenant)
         assert len(lines) > 1_000
-        assert exported(server.backend.store, tenant) == lines
+        assert exported(server._backend.store, tenant) == lines
         said = told(first)
         assert len({digest for digest, *_ in said}) == len(REQUESTS)
         assert all(" | " in text for _, text, _ in said), "an envelope holds no fact"

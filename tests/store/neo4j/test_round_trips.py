@@ -140,8 +140,8 @@ def test_a_compile_takes_three_round_trips_and_the_same_bytes(
     ):
         server.import_file(tmp_path / "tenant.jsonl")
         for memory in (server, embedded):
-            if memory.backend.embedding is not None:
-                memory.backend.embedding.catch_up(tenant)
+            if memory._backend.embedding is not None:
+                memory._backend.embedding.catch_up(tenant)
         history = server.history("Nova", "status")
         asks = dict(ASK, tx=history[0].tx_start) if tx else ASK
         for caller in (owner, ann):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..compiler.tokens.capabilities import capability
 from ..schema.window_policy import WindowPolicy
@@ -24,15 +24,15 @@ from .changes import (
     UnitChange,
     departure,
     occurrences,
-    shorter_forms,
 )
 from .choice import UnitAction, choose
 from .events import EditReason
 from .forms import FoldContext, FoldRoom, fidelity, fold
-from .keep import keep_scores, stale_units
+from .keep import stale_units
 from .links import overtaken_units, spent_units
-from .pressure import Pressure, Zone, pressure
+from .pressure import Pressure, Zone
 from .state import WindowState
+from .subsystems import BUILT_IN, Subsystems, unit_forms, unit_scores
 from .units import LOSS, StandingForm, WindowUnit
 
 _STEPS_WITHOUT_DATA: Final = 10
@@ -88,19 +88,27 @@ class EditPlan:
         return tuple(text for change in self.changes for text in change.texts.values())
 
 
-def read_pressure(state: WindowState, policy: WindowPolicy) -> Pressure:
-    """The pressure of a window now."""
-    zones = policy.zones_of(state.window)
-    return pressure(state.tokens, state.limit, state.loads, state.mean_growth, zones)
+class EditWish(NamedTuple):
+    """What whoever asks for an edit says about it."""
+
+    focus: str = ""
+    """What to stay close to beside the task and the last user message."""
+    keep: AbstractSet[int] = frozenset()
+    """Units to leave alone this time, beside the pins."""
 
 
-def due_edit(state: WindowState, policy: WindowPolicy, focus: str = "") -> EditPlan | None:
+NO_WISH: Final = EditWish()
+
+
+def due_edit(
+    state: WindowState, policy: WindowPolicy, subsystems: Subsystems = BUILT_IN
+) -> EditPlan | None:
     """The edit that a window needs now, None for none."""
-    reading = read_pressure(state, policy)
+    reading = subsystems.pressure.read(state, policy)
     if reading.rollover:
-        return planned_edit(state, policy, EditReason.ROLLOVER, focus=focus)
+        return planned_edit(state, policy, EditReason.ROLLOVER, subsystems=subsystems)
     if reading.zone in (Zone.ORANGE, Zone.RED):
-        plan = planned_edit(state, policy, EditReason.PRESSURE, focus=focus)
+        plan = planned_edit(state, policy, EditReason.PRESSURE, subsystems=subsystems)
         return plan if plan and plan.savings >= _smallest_edit(state, policy) else None
 
     cooling = state.last_edit_step is not None and (
@@ -118,7 +126,7 @@ def due_edit(state: WindowState, policy: WindowPolicy, focus: str = "") -> EditP
     if not _pays(state, excess, _suffix(state, oldest.number), reading, policy):
         return None
 
-    plan = planned_edit(state, policy, EditReason.PRICE, focus=focus)
+    plan = planned_edit(state, policy, EditReason.PRICE, subsystems=subsystems)
     pays = plan and _pays(
         state, plan.savings, _suffix(state, plan.changes[0].unit), reading, policy
     )
@@ -142,12 +150,13 @@ def planned_edit(
     policy: WindowPolicy,
     reason: EditReason,
     *,
-    focus: str = "",
-    keep: AbstractSet[int] = frozenset(),
+    wish: EditWish = NO_WISH,
+    subsystems: Subsystems = BUILT_IN,
 ) -> EditPlan | None:
     """The least harmful edit down to the target, None where nothing can or need be freed.
 
-    `keep` are units to leave alone this time, beside the pins.
+    Raises:
+        InvalidInput: `bad_subsystem`, for forms of another unit than the one that was asked about.
     """
     # A new window starts with room, or the next one would follow at once.
     deepening = 2 if reason is EditReason.ROLLOVER else 1
@@ -156,8 +165,8 @@ def planned_edit(
         return None
 
     stale = stale_units(state.units) | overtaken_units(state.links)
-    scores = keep_scores(state, policy, focus, stale)
-    reachable = [unit for unit in reachable_units(state) if unit.number not in keep]
+    scores = unit_scores(subsystems.eviction, state, policy, wish.focus, stale)
+    reachable = [unit for unit in reachable_units(state) if unit.number not in wish.keep]
     # The table of the choice grows with units times tokens, so only the least worth a token enter.
     first_numbers = spent_units(state.links)
     by_worth = sorted(
@@ -173,7 +182,8 @@ def planned_edit(
     options: list[list[UnitChange]] = []
     for unit in candidates:
         cause = stale.get(unit.number, "least_loss")
-        options.append([*shorter_forms(state, unit, scores[unit.number], cause, recurrences)])
+        forms = subsystems.compression.forms(state, unit, scores[unit.number], cause, recurrences)
+        options.append(unit_forms(unit, forms))
 
     plan = _cheapest(options, need, policy, reason)
     if plan is None:

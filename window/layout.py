@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -59,26 +59,31 @@ def native_messages(state: WindowState, target: str, tail: str = "") -> Messages
 
     messages: Messages = []
     write = _WRITERS[target]
-    for unit, pairs in _pairs(state.units):
-        write(messages, unit, pairs)
+    uses: Counter[str] = Counter()
+    for unit in state.units:
+        # Most units of a long window call nothing, and each request walks over all of them.
+        write(messages, unit, _pairs(unit, uses) if unit.calls else ())
     if tail:
         _TAILS[target](messages, tail)
     return messages
 
 
-def _pairs(units: Iterable[WindowUnit]) -> Iterable[tuple[WindowUnit, list[PairedCall]]]:
-    """Each unit with its calls and their answers, under ids that are unique in the request."""
-    uses: Counter[str] = Counter()
-    for unit in units:
-        pairs: list[PairedCall] = []
-        for call in unit.calls:
-            call_id = call.content.call_id
-            uses[call_id] += 1
-            suffix = f"~{uses[call_id]}" if uses[call_id] > 1 else ""
-            answers = [item for item in unit.results if item.content.call_id == call_id]
-            answer = answers[0] if answers else None
-            pairs.append(PairedCall(call, call_id + suffix, answer))
-        yield unit, pairs
+def _pairs(unit: WindowUnit, uses: Counter[str]) -> list[PairedCall]:
+    """The calls of a unit with their answers, under ids that are unique in the request.
+
+    `uses` counts how often the units before have used each id.
+    """
+    answers: dict[str, WindowItem] = {}
+    for item in unit.results:
+        answers.setdefault(item.content.call_id, item)
+
+    pairs: list[PairedCall] = []
+    for call in unit.calls:
+        call_id = call.content.call_id
+        uses[call_id] += 1
+        suffix = f"~{uses[call_id]}" if uses[call_id] > 1 else ""
+        pairs.append(PairedCall(call, call_id + suffix, answers.get(call_id)))
+    return pairs
 
 
 def _anthropic(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from ..schema.window_policy import Zones
+from ..schema.window_policy import WindowPolicy, Zones
+from .state import WindowState
 
 READINGS: Final = 6
 """Loads kept: the current one and five before it give five growths."""
@@ -102,6 +103,12 @@ def pressure(tokens: int, limit: int, loads: tuple[int, ...], mean: int, zones: 
         spike=bool(growths) and mean > 0 and growths[-1] > _SPIKE_FACTOR * mean,
         rollover=utilisation >= zones.rollover or tokens + velocity > limit,
     )
+
+
+def read_pressure(state: WindowState, policy: WindowPolicy) -> Pressure:
+    """The pressure of a window now."""
+    zones = policy.zones_of(state.window)
+    return pressure(state.tokens, state.limit, state.loads, state.mean_growth, zones)
 
 
 def zone_of(utilisation: int, zones: Zones) -> Zone:

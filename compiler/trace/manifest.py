@@ -13,8 +13,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
+from uuid import UUID
 
 from ...schema.errors import InvalidInput
 from ...schema.principal import Principal
@@ -35,16 +38,26 @@ class RecordedRow(NamedTuple):
     hop: int
     text: int
     """Lexical relevance, in millionths of the best."""
-    content: int | None
+    content: int | None = None
     """Integer cosine of its content."""
-    why: int | None
+    why: int | None = None
     """Integer cosine of its condition."""
-    withheld: str
+    withheld: str = ""
     """What the gate held against it, for an auditor; empty when it passed."""
     opinion: int | None = None
     """What a re-ranker said of it, in millionths."""
     outranked: str = ""
     """How it lost its slot to a row that the caller may not see; empty when it did not."""
+
+    def without_defaults(self) -> list[Any]:
+        """Its fields up to the last one that says anything, its id in short."""
+        fields: list[Any] = [_short_id(self.object_id), *self[1:]]
+        defaults = self._field_defaults
+        for name in reversed(self._fields):
+            if name not in defaults or fields[-1] != defaults[name]:
+                break
+            fields.pop()
+        return fields
 
 
 class TruncationEvent(NamedTuple):
@@ -131,8 +144,83 @@ class Manifest:
         return cast("dict[str, Any]", json.loads(canonical_json(plain)))
 
     def to_json(self) -> str:
-        """Return the manifest as canonical JSON, the form that is stored."""
+        """Return the manifest as canonical JSON."""
         return canonical_json(self.to_dict())
+
+    def to_stored(self) -> str:
+        """The manifest as canonical JSON by reference: every request of a session keeps one.
+
+        What stands in the text is named by its place among the candidates, whose ids stand there
+        already; candidates end where nothing more is to be said. It takes three fifths of
+        `to_json`; `manifest_from_json` reads both.
+        """
+        places: dict[str, int] = {}
+        for place, row in enumerate(self.candidates):
+            places.setdefault(row.object_id, place)
+
+        plain = self.to_dict()
+        for name in _SECOND_NAMES:
+            del plain[name]
+        plain["candidates"] = [row.without_defaults() for row in self.candidates]
+        plain["compiled"] = _places(self.compiled, places)
+        for event in plain["truncation_events"]:
+            event["dropped_ids"] = _places(event["dropped_ids"], places)
+        return canonical_json(plain)
+
+
+_SECOND_NAMES: Final = ("pack_id", "checksum")
+"""Fields that repeat another one under the name of source 001."""
+
+
+_SHORT: Final = "~"
+"""Before an id in short, and doubled before an id that a caller began with it."""
+
+
+def _short_id(object_id: str) -> str:
+    """A UUID in 23 characters instead of 36; any other id as it is."""
+    try:
+        uuid = UUID(object_id)
+    except ValueError:
+        return _SHORT + object_id if object_id.startswith(_SHORT) else object_id
+    # Only the usual spelling comes back the same: upper case and braces are UUIDs, too.
+    if str(uuid) != object_id:
+        return object_id
+    return _SHORT + urlsafe_b64encode(uuid.bytes).decode().rstrip("=")
+
+
+def _long_id(object_id: str) -> str:
+    """An id from its stored form."""
+    if not object_id.startswith(_SHORT):
+        return object_id
+    if object_id.startswith(2 * _SHORT):
+        return object_id.removeprefix(_SHORT)
+    return str(UUID(bytes=urlsafe_b64decode(object_id.removeprefix(_SHORT) + "==")))
+
+
+def _candidates(rows: Iterable[Sequence[Any]]) -> tuple[RecordedRow, ...]:
+    """Candidates from their stored rows."""
+    candidates: list[RecordedRow] = []
+    for object_id, *fields in rows:
+        candidates.append(RecordedRow(_long_id(object_id), *fields))
+    return tuple(candidates)
+
+
+def _places(object_ids: Iterable[str], places: Mapping[str, int]) -> list[int | str]:
+    """Ids as places in a list of them; an id that the list does not have stays."""
+    return [places.get(object_id, object_id) for object_id in object_ids]
+
+
+def _ids(references: Iterable[int | str], candidates: Sequence[RecordedRow]) -> tuple[str, ...]:
+    """Ids again, from places among the candidates."""
+    object_ids: list[str] = []
+    for reference in references:
+        if isinstance(reference, str):
+            object_ids.append(reference)
+        elif reference < 0:
+            raise ValueError(f"the place {reference} of a candidate is below 0")
+        else:
+            object_ids.append(candidates[reference].object_id)
+    return tuple(object_ids)
 
 
 def envelope_id(context: CompileContext) -> str:
@@ -230,20 +318,23 @@ def stored_manifest(text: str) -> Manifest:
         document = json.loads(text)
         document.setdefault("signature", "")
         document = {name: document[name] for name in Manifest.__slots__}
-        document["candidates"] = tuple(RecordedRow(*row) for row in document["candidates"])
+        document["candidates"] = _candidates(document["candidates"])
         for name in ("named", "spoken"):
             document[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in document[name])
         document["layer_budgets"] = document["layer_budgets"].items()
         for name in ("own", "withheld", "layer_budgets"):
             document[name] = tuple((key, value) for key, value in document[name])
         document["truncation_events"] = tuple(
-            TruncationEvent(event["layer"], event["reason"], tuple(event["dropped_ids"]))
+            TruncationEvent(
+                event["layer"], event["reason"], _ids(event["dropped_ids"], document["candidates"])
+            )
             for event in document["truncation_events"]
         )
-        for name in ("skip", "without", "expansion", "capped", "compiled", "artifact_uris"):
+        document["compiled"] = _ids(document["compiled"], document["candidates"])
+        for name in ("skip", "without", "expansion", "capped", "artifact_uris"):
             document[name] = tuple(document[name])
         return Manifest(**document)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise bad_manifest(f"it cannot be read: {error}") from error
 
 

@@ -103,6 +103,7 @@ READ_BY_THE_CALL: Final = frozenset(
         "Principal",
         "Progress",
         "Scope | Mapping[str, str]",
+        "Subsystems",
         "Summariser",
         "Unpack[IngestFields]",
         "Unpack[RequestFields]",

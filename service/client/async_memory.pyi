@@ -51,6 +51,7 @@ from ...window.editing import EditPlan
 from ...window.events import Note, WindowEvent
 from ...window.intake import Message
 from ...window.state import WindowState
+from ...window.subsystems import Subsystems
 from ..backend.ids import Clock, Ids, uuid7, wall_clock
 from ..compilation.compile import Replayable, RequestFields
 from ..compilation.recompile import RequestTerms, WhatIf
@@ -366,6 +367,7 @@ class AsyncMemory:
         name: str,
         *,
         policy: WindowPolicy | str | Path | None = None,
+        subsystems: Subsystems | None = None,
         **terms: Unpack[SessionTerms],
     ) -> AsyncSession: ...
     async def sessions(self) -> tuple[SessionSummary, ...]: ...

@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
     from ...schema.window_policy import WindowPolicy
     from ...store.port.sessions import SessionSummary
+    from ...window.subsystems import Subsystems
     from ..artifacts.artifacts import Artifacts
     from ..compilation.compile import RequestFields
     from ..compilation.recompile import RequestTerms, WhatIf
@@ -260,19 +261,23 @@ class Memory(Caller):
         name: str,
         *,
         policy: WindowPolicy | str | Path | None = None,
+        subsystems: Subsystems | None = None,
         **terms: Unpack[SessionTerms],
     ) -> Session:
         """Open or resume a session of this caller: the window of an agent, kept in the store.
 
         `window` is needed for a model whose window is not known; a session keeps the terms of its
-        first call. `policy` may be the path of a TOML or YAML file.
+        first call. `policy` may be the path of a TOML or YAML file; `subsystems` are parts of the
+        window manager of your own (`tenure.window.subsystems`).
 
         Raises:
-            InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`, `bad_policy`.
+            InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`, `bad_policy`,
+                `bad_subsystem`.
         """
-        from ..sessions.opening import open_session
+        from ..sessions.opening import SessionRules, open_session
 
-        return open_session(self._backend, self.principal, name, policy, terms)
+        rules = SessionRules(policy, subsystems)
+        return open_session(self._backend, self.principal, name, rules, terms)
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """This caller's sessions, each with its last event, by name."""

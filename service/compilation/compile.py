@@ -291,7 +291,7 @@ class Compiler(Caller):
             store.put_manifest(
                 tenant,
                 envelope_id=envelope.envelope_id,
-                manifest=envelope.manifest.to_json(),
+                manifest=envelope.manifest.to_stored(),
                 objects=[*used_ids, *artifacts],
                 pack=self._backend.policy.to_json(),
             )

@@ -17,7 +17,7 @@ from ...schema.errors import Conflict, NotFound
 from ...schema.principal import Principal, Scope
 from ...schema.vocabulary import StateLayer
 from ...schema.write import ABSENT, Write
-from ...window.checkpoint import TaskCheckpoint, task_checkpoint
+from ...window.checkpoint import TaskCheckpoint
 from ..reading.audit import Auditor
 from ..reading.view import pinned
 from ..writing.write import Writer
@@ -55,7 +55,8 @@ def milestone_draft(
     core: SessionCore, milestone: str, offset: int, notices: list[str]
 ) -> EventDraft:
     """The event of a milestone's checkpoint; a turn is over also where it cannot be saved."""
-    checkpoint = replace(task_checkpoint(core.state), version=core.state.seq + offset + 1)
+    checkpoint = core.subsystems.cross_window.checkpoint(core.state)
+    checkpoint = replace(checkpoint, version=core.state.seq + offset + 1)
     try:
         claim = save_checkpoint(core, checkpoint, milestone, None)
     except Conflict as conflict:

@@ -18,17 +18,21 @@ from ...schema.values import canonical_json
 from ...schema.window_policy import WindowPolicy
 from ...window.checkpoint import TaskCheckpoint
 from ...window.editing import (
+    NO_WISH,
     EditPlan,
+    EditWish,
     due_edit,
     everything_that_can_go,
-    read_pressure,
+    planned_edit,
 )
-from ...window.events import EventKind, WindowEvent
-from ...window.health import HealthReading, WindowAlert, health_reading, window_alerts
+from ...window.events import EditReason, EventKind, WindowEvent
+from ...window.health import HealthReading, WindowAlert, window_alerts
 from ...window.intake import Message
+from ...window.pressure import Pressure
 from ...window.snapshot import snapshot_text
 from ...window.state import EMPTY_STATE, WindowState, part_body, part_tokens
 from ...window.step import step
+from ...window.subsystems import BUILT_IN, Subsystems
 from ...window.units import MessagePart
 from .decision import SessionUsage, WindowDecision
 from .log import SessionLog
@@ -58,6 +62,7 @@ class SessionCore:
 
     log: SessionLog
     policy: WindowPolicy
+    subsystems: Subsystems = BUILT_IN
     state: WindowState = EMPTY_STATE
     readings: list[HealthReading] = field(default_factory=list[HealthReading])
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -78,6 +83,19 @@ class SessionCore:
         for event in events:
             self.state = step(self.state, event)
         self.characters += text_characters(events)
+
+    @property
+    def identity(self) -> str:
+        """The digest of the policy with the parts that run it."""
+        return self.subsystems.identity(self.policy)
+
+    def pressure(self) -> Pressure:
+        """How full the window is now."""
+        return self.subsystems.pressure.read(self.state, self.policy)
+
+    def edit_plan(self, reason: EditReason, wish: EditWish = NO_WISH) -> EditPlan | None:
+        """The edit down to the target for a reason, None where nothing can or need be freed."""
+        return planned_edit(self.state, self.policy, reason, wish=wish, subsystems=self.subsystems)
 
     def require_open(self) -> None:
         """Refuse what would change a closed session.
@@ -103,7 +121,7 @@ class SessionCore:
 
         # Event and edit are decided together and appended together: a crash between them would
         # leave a window that is over its limit for whoever opens it next.
-        plan = due_edit(state, self.policy) if edit else None
+        plan = due_edit(state, self.policy, self.subsystems) if edit else None
         return self._append(state, events, [plan] if plan else [], must_fit=edit)
 
     def edit(self, plan: EditPlan | None) -> WindowDecision:
@@ -148,9 +166,9 @@ class SessionCore:
         self, state: WindowState, events: list[WindowEvent], plan: EditPlan
     ) -> WindowState:
         """The state after an edit; its events are put behind those that there are."""
-        if state.policy_digest != self.policy.digest:
+        if state.policy_digest != self.identity:
             # Another policy than the log knows takes effect with the first edit that it decides.
-            draft = EventDraft(EventKind.POLICY_CHANGED, policy_body(self.policy))
+            draft = EventDraft(EventKind.POLICY_CHANGED, policy_body(self.policy, self.subsystems))
             state, event = with_draft(state, draft)
             events.append(event)
         state, event = with_plan(state, plan)
@@ -173,10 +191,10 @@ class SessionCore:
         self, *, changes: Any = (), before: WindowState | None = None, edit: int | None = None
     ) -> WindowDecision:
         """The answer of a hook."""
-        reading = read_pressure(self.state, self.policy)
+        reading = self.pressure()
         notices: list[str] = []
         if before is not None and before.limit:
-            zone = read_pressure(before, self.policy).zone
+            zone = self.subsystems.pressure.read(before, self.policy).zone
             if zone is not reading.zone:
                 notices.append(f"zone changed from {zone.value} to {reading.zone.value}")
         if reading.spike:
@@ -201,14 +219,16 @@ class SessionCore:
 
     def note_health(self) -> None:
         """Keep the metrics at the end of a turn."""
-        reading = read_pressure(self.state, self.policy)
-        self.readings.append(health_reading(self.state, reading))
+        reading = self.subsystems.health.measure(self.state, self.pressure())
+        self.readings.append(reading)
         del self.readings[:-_HEALTH_READINGS]
 
 
-def policy_body(policy: WindowPolicy) -> dict[str, Any]:
+def policy_body(policy: WindowPolicy, subsystems: Subsystems = BUILT_IN) -> dict[str, Any]:
     """What an event says of the policy by which a session is run from then on."""
-    return {"policy": policy.digest, "tunables": policy.to_plain()}
+    body = {"policy": subsystems.identity(policy), "tunables": policy.to_plain()}
+    replacements = subsystems.replacements
+    return {**body, "parts": replacements} if replacements else body
 
 
 def text_characters(events: Sequence[WindowEvent]) -> int:

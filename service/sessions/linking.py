@@ -55,15 +55,15 @@ def _judgements(core: SessionCore, known: dict[str, str]) -> list[_Judgement]:
         holding = {row.row.claim.object_id for row in page.versions if row.visible}
 
         judgements: list[_Judgement] = []
-        overtaken: list[str] = []
+        ended_claims: list[str] = []
         for claim in claims:
             if claim in holding and known[claim]:
                 judgements.append(_Judgement(claim, ""))
             elif claim not in holding and not known[claim]:
-                overtaken.append(claim)
+                ended_claims.append(claim)
 
         # Few claims of a window ever end, so only those are looked at closely.
-        for rows in _rows_by_claim(reader, mask, overtaken, point):
+        for rows in _rows_by_claim(reader, mask, ended_claims, point):
             if not _is_to_come(rows, point):
                 judgements.append(_ending(reader, mask, rows, point))
     return judgements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from ...schema.errors import Conflict, InvalidInput
 from ...schema.principal import Principal, Scope
@@ -12,6 +12,7 @@ from ...schema.window_policy import WindowPolicy
 from ...window.events import EventKind, WindowEvent
 from ...window.state import EMPTY_STATE, tools_text
 from ...window.step import step
+from ...window.subsystems import BUILT_IN, Subsystems
 from ..backend.arguments import check_fields
 from ..backend.backend import Backend
 from .core import SessionCore, policy_body
@@ -37,11 +38,20 @@ class SessionTerms(TypedDict, total=False):
     """The longest answer that is asked for."""
 
 
+class SessionRules(NamedTuple):
+    """By what a session is run; another value than before takes effect with the next edit."""
+
+    policy: WindowPolicy | str | Path | None = None
+    """A policy, or the path of one; without any the pack's."""
+    subsystems: Subsystems | None = None
+    """Parts of the caller's own; without any tenure's."""
+
+
 def open_session(
     backend: Backend,
     principal: Principal,
     name: str,
-    policy: WindowPolicy | str | Path | None,
+    rules: SessionRules,
     terms: SessionTerms,
 ) -> Session:
     """The session of a name: resumed when it is there, else begun.
@@ -52,7 +62,8 @@ def open_session(
     """
     check_fields(SessionTerms, terms, "term of a session")
     log = SessionLog(backend, principal, session_scope(principal, name))
-    core = SessionCore(log, _policy_of(policy, backend))
+    policy = _policy_of(rules.policy, backend)
+    core = SessionCore(log, policy, rules.subsystems or BUILT_IN)
     core.resume()
     if core.state.seq == 0:
         _begin(core, terms)
@@ -74,7 +85,7 @@ def _begin(core: SessionCore, terms: SessionTerms) -> None:
         "model": model,
         "window": window,
         "limit": limit,
-        **policy_body(core.policy),
+        **policy_body(core.policy, core.subsystems),
         "root": Scope.parse(core.log.session).session,
     }
     texts = (

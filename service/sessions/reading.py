@@ -11,14 +11,12 @@ from ...compiler.request.request import WindowPin
 from ...compiler.text.relevance import one_line
 from ...compiler.trace.manifest import bad_manifest
 from ...schema.errors import ContextBudgetExhausted, unknown
-from ...window.budget import ComponentUse, component_uses, exhaustion_turns
-from ...window.editing import planned_edit, read_pressure
+from ...window.budget import ComponentUse, exhaustion_turns
 from ...window.events import EditReason, EventKind
 from ...window.health import (
     HealthReading,
     WindowAlert,
     WindowTrend,
-    health_reading,
     window_trend,
 )
 from ...window.pressure import Pressure
@@ -82,7 +80,7 @@ def memory_context(
 
     # A history near the limit must not push out what the store knows: it gives way first.
     if room < min(share, _LEAST_MEMORY):
-        core.edit(planned_edit(state, core.policy, EditReason.OVERFLOW))
+        core.edit(core.edit_plan(EditReason.OVERFLOW))
         state = core.state
         history = state.tokens - state.memory_tokens * state.correction // 1000
         room = (state.limit - history - margin) * 1000 // state.correction
@@ -108,7 +106,7 @@ def memory_context(
         session=core.log.session,
         seq=state.seq,
         digest=core.log.chain_digest(state.seq),
-        policy=core.policy.digest,
+        policy=core.identity,
     )
     envelope = compiler.compile(task, request, pin)
 
@@ -162,13 +160,14 @@ def _question(core: SessionCore) -> str:
 def session_report(core: SessionCore) -> SessionReport:
     """The report of a session as it stands."""
     state = core.state
-    reading = read_pressure(state, core.policy)
+    reading = core.pressure()
+    parts = core.subsystems
     return SessionReport(
         pressure=reading,
-        health=health_reading(state, reading),
+        health=parts.health.measure(state, reading),
         alerts=core.alerts(),
         trend=window_trend(state.loads),
-        components=component_uses(state, core.policy.budget),
+        components=parts.budget.uses(state, core.policy),
         turns_left=exhaustion_turns(reading),
         turn=state.turn,
         step=state.step,

@@ -19,7 +19,7 @@ from ...window.events import EventKind
 from ...window.layout import native_messages
 from ..backend.caller import Caller, backend_of
 from .limits import window_limit
-from .opening import SessionTerms, open_session
+from .opening import SessionRules, SessionTerms, open_session
 from .originals import full_history
 from .session import Session
 from .transcript import Entry, ToolAnswer, Utterance, transcript_steps
@@ -84,7 +84,7 @@ def compare_policies(
             policy, room = WindowPolicy(eviction=parse(EvictionPolicy, name)), size
         terms = SessionTerms(model=model, window=room)
         backend, principal = backend_of(caller), caller.principal
-        session = open_session(backend, principal, f"replay {name}", policy, terms)
+        session = open_session(backend, principal, f"replay {name}", SessionRules(policy), terms)
         tallies.append(
             replay_steps(session, transcript_steps(entries), policy=str(name), limit=limit)
         )

@@ -97,14 +97,14 @@ def result_part(
         )
         return _part(call_id, standing, shape, is_error), text
 
-    tokens = _counted(state, text)
+    tokens = _token_count(state, text)
     if tokens > min(policy.result_cap, state.limit // 4):
         standing = external(text, shape or kind_of(text, ""), number, tokens, "this call")
         return _part(call_id, standing, shape, is_error), text
     return _part(call_id, text, shape, is_error), None
 
 
-def _counted(state: WindowState, text: str) -> int:
+def _token_count(state: WindowState, text: str) -> int:
     """The tokens of a result; of one that stands in no window whole, about, by its beginning."""
     if len(text) <= _COUNTED_CHARACTERS:
         return state.count(text)

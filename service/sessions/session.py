@@ -18,8 +18,8 @@ from ...schema.answers import HistoryRow
 from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.vocabulary import parse
 from ...schema.write import Receipt
-from ...window.checkpoint import TaskCheckpoint, task_checkpoint
-from ...window.editing import EditPlan, everything_that_can_go, planned_edit, read_pressure
+from ...window.checkpoint import TaskCheckpoint
+from ...window.editing import EditPlan, EditWish, everything_that_can_go
 from ...window.events import EditReason, EventKind, Note, NoteCategory, WindowEvent
 from ...window.intake import Message, message_parts
 from ...window.state import WindowState
@@ -183,7 +183,7 @@ class Session(Caller):
             report = usage_body(core.state, usage, answered=message is None)
             drafts.append(EventDraft(EventKind.TURN_ENDED, report))
             notices: list[str] = []
-            reading = read_pressure(core.state, core.policy)
+            reading = core.pressure()
             if not milestone and (reading.rollover or reading.utilisation >= _HIGH_WATER):
                 milestone = _BEFORE_AN_EDIT
             if milestone:
@@ -213,7 +213,7 @@ class Session(Caller):
                 core.act([EventDraft(EventKind.RECOUNTED, {"correction": correction})], edit=False)
                 state = core.state
 
-            plan = planned_edit(state, core.policy, EditReason.OVERFLOW)
+            plan = core.edit_plan(EditReason.OVERFLOW)
             if plan is None or with_plan(state, plan)[0].tokens > state.limit:
                 plan = everything_that_can_go(state)
             if plan is None and state.tokens > state.limit:
@@ -225,9 +225,7 @@ class Session(Caller):
     def preview(self, *, focus: str = "", keep: Iterable[int | str] = ()) -> EditPlan | None:
         """What `compact` would do now; nothing is changed. None when there is nothing to free."""
         numbers = frozenset(number for item in keep for number in pointed_numbers(item))
-        return planned_edit(
-            self.state, self._core.policy, EditReason.COMPACT, focus=focus, keep=numbers
-        )
+        return self._core.edit_plan(EditReason.COMPACT, EditWish(focus, numbers))
 
     def compact(self, *, focus: str = "", keep: Iterable[int | str] = ()) -> WindowDecision:
         """Edit down to the target now; `focus` says what to stay close to, `keep` what to leave.
@@ -321,7 +319,7 @@ class Session(Caller):
         events = [e for e in core.log.read() if e.seq <= last and e.kind is not EventKind.CLOSED]
         log.append(0, events)
 
-        fork = SessionCore(log, core.policy)
+        fork = SessionCore(log, core.policy, core.subsystems)
         fork.catch_up()
         return Session(self._backend, self.principal, fork)
 
@@ -352,7 +350,8 @@ class Session(Caller):
         core = self._core
         with core.lock:
             core.require_open()
-            checkpoint = replace(task_checkpoint(core.state), version=core.state.seq + 1)
+            checkpoint = core.subsystems.cross_window.checkpoint(core.state)
+            checkpoint = replace(checkpoint, version=core.state.seq + 1)
             claim = save_checkpoint(core, checkpoint, "", predecessor)
             core.act([checkpoint_draft(checkpoint, "", claim)], edit=False)
             return checkpoint

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from ...schema.errors import Conflict, Unavailable
-from ...window.editing import read_pressure
 from ...window.events import EventKind
 from ...window.pressure import Zone
 from ...window.summaries import standing_summary
@@ -83,7 +82,7 @@ def summarise_ahead(core: SessionCore, summariser: Summariser, most: int) -> Sum
 
 
 def _due_units(core: SessionCore, summariser: Summariser) -> tuple[WindowUnit, ...]:
-    if read_pressure(core.state, core.policy).zone is Zone.GREEN:
+    if core.pressure().zone is Zone.GREEN:
         return ()
     unit_ids: set[int] = set()
     for event in core.log.read():

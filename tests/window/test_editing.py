@@ -11,14 +11,14 @@ from tenure.schema.window_policy import WindowPolicy, Zones
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.window import editing
 from tenure.window.editing import (
+    EditWish,
     due_edit,
     everything_that_can_go,
     planned_edit,
     reachable_units,
-    read_pressure,
 )
 from tenure.window.events import EditReason, EventKind
-from tenure.window.pressure import Zone
+from tenure.window.pressure import Zone, read_pressure
 from tenure.window.units import StandingForm
 
 
@@ -134,7 +134,7 @@ def test_an_open_call_protects_only_its_own_unit() -> None:
 def test_units_that_are_to_be_kept_this_time_are_left_alone() -> None:
     talk = long_talk(16)
     keep = frozenset(unit.number for unit in talk.state.units[:6])
-    plan = planned_edit(talk.state, talk.policy, EditReason.COMPACT, keep=keep)
+    plan = planned_edit(talk.state, talk.policy, EditReason.COMPACT, wish=EditWish(keep=keep))
     assert plan is not None
     assert keep.isdisjoint(change.unit for change in plan.changes)
 

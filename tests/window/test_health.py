@@ -8,7 +8,7 @@ from tenure.schema.window_shares import BudgetShares
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.budget import WindowComponent, component_uses, exhaustion_turns
 from tenure.window.checkpoint import task_checkpoint
-from tenure.window.editing import everything_that_can_go, read_pressure
+from tenure.window.editing import everything_that_can_go
 from tenure.window.events import EventKind
 from tenure.window.health import (
     AlertLevel,
@@ -18,6 +18,7 @@ from tenure.window.health import (
     window_alerts,
     window_trend,
 )
+from tenure.window.pressure import read_pressure
 
 WELL = HealthReading(
     utilisation=400,

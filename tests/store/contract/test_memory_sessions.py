@@ -22,8 +22,8 @@ from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
 from tenure.window.checkers import FAULTS
 from tenure.window.checkpoint import task_checkpoint
-from tenure.window.editing import read_pressure
 from tenure.window.events import EventKind
+from tenure.window.pressure import read_pressure
 from tenure.window.state import EMPTY_STATE
 from tenure.window.step import step
 from tenure.window.units import StandingForm

@@ -1,0 +1,277 @@
+"""The six parts of a window manager that a caller may replace, each behind a protocol.
+
+A session is run by one `Subsystems` value. Whoever replaces a part states its name and version:
+they enter the digest by which the log and the envelopes of the session name their policy, so a
+replay with another part is seen and never silent. What a part answers is checked where it would
+break a window: scores are held to 1 to 1000, and forms belong to the unit that was asked about.
+
+    subsystems = Subsystems(eviction=NewestFirst())
+    session = memory.session("trip", subsystems=subsystems, model="gpt-5")
+
+Checklist C-290.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Protocol, runtime_checkable
+
+from ..schema.errors import InvalidInput
+from ..schema.values import canonical_json
+from ..schema.window_policy import WindowPolicy
+from .budget import ComponentUse, component_uses
+from .changes import Occurrences, UnitChange, shorter_forms
+from .checkpoint import TaskCheckpoint, task_checkpoint
+from .health import HealthReading, health_reading
+from .keep import keep_scores
+from .pressure import Pressure, read_pressure
+from .state import WindowState
+from .units import WindowUnit
+
+_TOP_SCORE: Final = 1000
+
+
+class WindowPart(Protocol):
+    """What the identity of a policy names a part by."""
+
+    @property
+    def name(self) -> str:
+        """Tells the part from tenure's own and from others."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Rises whenever the part may answer otherwise for the same window."""
+        ...
+
+
+@runtime_checkable
+class PressureSubsystem(WindowPart, Protocol):
+    """Says how full a window is; zones and roll-over come from its reading."""
+
+    def read(self, state: WindowState, policy: WindowPolicy) -> Pressure:
+        """The pressure of a window now."""
+        ...
+
+
+@runtime_checkable
+class BudgetSubsystem(WindowPart, Protocol):
+    """Says which component takes how much; it warns, and never blocks."""
+
+    def uses(self, state: WindowState, policy: WindowPolicy) -> tuple[ComponentUse, ...]:
+        """What each component takes, beside its usual share."""
+        ...
+
+
+@runtime_checkable
+class EvictionSubsystem(WindowPart, Protocol):
+    """Says what each unit is worth: the lower, the sooner it leaves."""
+
+    def scores(
+        self, state: WindowState, policy: WindowPolicy, focus: str, stale: Container[int]
+    ) -> Mapping[int, int]:
+        """The keep-score of standing units by number, 1 to 1000; who is left out stays longest.
+
+        `stale` are the numbers of units that something later has overtaken.
+        """
+        ...
+
+
+@runtime_checkable
+class CompressionSubsystem(WindowPart, Protocol):
+    """Says which shorter forms a unit can take; the choice between them is the knapsack's."""
+
+    def forms(
+        self,
+        state: WindowState,
+        unit: WindowUnit,
+        keep: int,
+        reason: str,
+        recurrences: Occurrences,
+    ) -> Iterable[UnitChange]:
+        """Every shorter form of one unit; none where it is as short as it can be."""
+        ...
+
+
+@runtime_checkable
+class CrossWindowSubsystem(WindowPart, Protocol):
+    """Says what of a task outlives its window."""
+
+    def checkpoint(self, state: WindowState) -> TaskCheckpoint:
+        """The state of the task as it stands."""
+        ...
+
+
+@runtime_checkable
+class HealthSubsystem(WindowPart, Protocol):
+    """Says how well a window is kept; alerts wait for three of its readings in a row."""
+
+    def measure(self, state: WindowState, reading: Pressure) -> HealthReading:
+        """The six metrics at the end of a turn."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _BuiltIn:
+    """A part as tenure has it."""
+
+    name: str = "tenure"
+    version: str = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class ZonePressure(_BuiltIn):
+    """Utilisation, zones and velocity, in whole numbers."""
+
+    def read(self, state: WindowState, policy: WindowPolicy) -> Pressure:
+        """The pressure of a window now."""
+        return read_pressure(state, policy)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareBudget(_BuiltIn):
+    """The shares of the policy's profile."""
+
+    def uses(self, state: WindowState, policy: WindowPolicy) -> tuple[ComponentUse, ...]:
+        """What each component takes, beside its usual share."""
+        return component_uses(state, policy.budget)
+
+
+@dataclass(frozen=True, slots=True)
+class TabledEviction(_BuiltIn):
+    """The eviction policies of the table in `keep.SCORES`."""
+
+    def scores(
+        self, state: WindowState, policy: WindowPolicy, focus: str, stale: Container[int]
+    ) -> Mapping[int, int]:
+        """The keep-score of every standing unit by number."""
+        return keep_scores(state, policy, focus, stale)
+
+
+@dataclass(frozen=True, slots=True)
+class LadderCompression(_BuiltIn):
+    """The forms of the ladder, made without a model."""
+
+    def forms(
+        self,
+        state: WindowState,
+        unit: WindowUnit,
+        keep: int,
+        reason: str,
+        recurrences: Occurrences,
+    ) -> Iterator[UnitChange]:
+        """Every shorter form that a unit can take."""
+        return shorter_forms(state, unit, keep, reason, recurrences)
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactCheckpoints(_BuiltIn):
+    """The seven artifacts, read off the session's log."""
+
+    def checkpoint(self, state: WindowState) -> TaskCheckpoint:
+        """The state of the task as it stands."""
+        return task_checkpoint(state)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricHealth(_BuiltIn):
+    """Six metrics of the state."""
+
+    def measure(self, state: WindowState, reading: Pressure) -> HealthReading:
+        """The six metrics at the end of a turn."""
+        return health_reading(state, reading)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subsystems:
+    """The parts by which a session is run; what is not stated is tenure's own.
+
+    Raises:
+        InvalidInput: `bad_subsystem`, for a part without the methods of its protocol, and for one
+            of your own without a name or a version.
+    """
+
+    pressure: PressureSubsystem = ZonePressure()
+    budget: BudgetSubsystem = ShareBudget()
+    eviction: EvictionSubsystem = TabledEviction()
+    compression: CompressionSubsystem = LadderCompression()
+    cross_window: CrossWindowSubsystem = ArtifactCheckpoints()
+    health: HealthSubsystem = MetricHealth()
+
+    def __post_init__(self) -> None:
+        for role, protocol in _PROTOCOLS.items():
+            part: Any = getattr(self, role)
+            labels = (getattr(part, "name", None), getattr(part, "version", None))
+            if not isinstance(part, protocol):
+                raise _bad_subsystem(role, f"does not have all of {protocol.__name__}")
+            if not all(isinstance(label, str) and label for label in labels):
+                raise _bad_subsystem(role, "needs a name and a version, each a text")
+
+    @property
+    def replacements(self) -> dict[str, list[str]]:
+        """The name and version of each part that is not tenure's own, by role."""
+        replacements: dict[str, list[str]] = {}
+        for field in fields(self):
+            part: Any = getattr(self, field.name)
+            if not isinstance(part, _BuiltIn):
+                replacements[field.name] = [part.name, part.version]
+        return replacements
+
+    def identity(self, policy: WindowPolicy) -> str:
+        """The digest of a policy run by these parts; the policy's own where none is replaced."""
+        if not self.replacements:
+            return policy.digest
+        pins = canonical_json({"policy": policy.digest, "parts": self.replacements})
+        return hashlib.sha256(pins.encode()).hexdigest()
+
+
+_PROTOCOLS: Final[Mapping[str, type]] = {
+    "pressure": PressureSubsystem,
+    "budget": BudgetSubsystem,
+    "eviction": EvictionSubsystem,
+    "compression": CompressionSubsystem,
+    "cross_window": CrossWindowSubsystem,
+    "health": HealthSubsystem,
+}
+BUILT_IN: Final = Subsystems()
+
+
+def unit_scores(
+    eviction: EvictionSubsystem,
+    state: WindowState,
+    policy: WindowPolicy,
+    focus: str,
+    stale: Container[int],
+) -> dict[int, int]:
+    """The keep-score of every standing unit, held to the range that the choice counts on."""
+    answers = eviction.scores(state, policy, focus, stale)
+    scores: dict[int, int] = {}
+    for unit in state.units:
+        # Never 0: an action on a worthless unit must still cost more than none at all.
+        scores[unit.number] = max(1, min(_TOP_SCORE, answers.get(unit.number, _TOP_SCORE)))
+    return scores
+
+
+def unit_forms(unit: WindowUnit, forms: Iterable[UnitChange]) -> list[UnitChange]:
+    """The forms of a unit, none of them another unit's: its words would stand in a wrong place.
+
+    Raises:
+        InvalidInput: `bad_subsystem`.
+    """
+    changes = list(forms)
+    for change in changes:
+        if change.unit != unit.number:
+            raise _bad_subsystem(
+                "compression", f"answered for unit {change.unit} when asked about {unit.number}"
+            )
+    return changes
+
+
+def _bad_subsystem(role: str, reason: str) -> InvalidInput:
+    return InvalidInput(
+        f"the {role} subsystem {reason}; see tenure.window.subsystems for the protocols",
+        code="bad_subsystem",
+        role=role,
+    )

@@ -90,7 +90,8 @@ def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> K
             continue
         best_row = best.get(known.canonical.get(raw, raw))
         name = short_id(raw) if best_row is None else shown_name(best_row.surface)
-        entities[raw] = replace(entity, name=name)
+        if name != entity.name:
+            entities[raw] = replace(entity, name=name)
         if best_row is not None:
             levels[raw] = best_row.level
     return replace(known, entities=entities, name_levels=levels)
@@ -102,7 +103,9 @@ def shown_name(surface: str) -> str:
     >>> shown_name("Globex\tInc")
     'Globex Inc'
     """
-    line = " ".join("".join(c if c.isprintable() else " " for c in surface).split())
+    if not surface.isprintable():
+        surface = "".join(c if c.isprintable() else " " for c in surface)
+    line = " ".join(surface.split())
     return line if len(line) <= SHOWN_LENGTH else line[: SHOWN_LENGTH - 1] + "…"
 
 

@@ -199,14 +199,14 @@ MUTANTS = (
     ),
     Mutant(
         "C-217",
-        "compiler/fitting/fit.py",
-        " _worth(rung, piece) if",
-        " -_worth(rung, piece) if",
+        "compiler/fitting/ledger.py",
+        " -_worth(piece, tokens)",
+        " _worth(piece, tokens)",
         f"{ROWS}::test_of_what_competes_for_room_the_most_relevant_stays",
     ),
     Mutant(
         "C-217",
-        "compiler/fitting/fit.py",
+        "compiler/fitting/ledger.py",
         "not _covers(piece)",
         "True",
         f"{ROWS}::test_what_covers_an_acceptance_item_goes_before_what_is_more_relevant",

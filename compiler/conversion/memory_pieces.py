@@ -299,9 +299,7 @@ def _with_date(piece: Piece, candidate: Candidate, view: _View) -> Piece:
 
     version = version_of(candidate)
     details = version.details
-    said = (
-        kind_of(details.source_origin, view.context.vocabulary.source_kinds).name in _SPEECH_SOURCES
-    )
+    said = kind_of(details.source_origin, view.context.source_kinds).name in _SPEECH_SOURCES
     speaker = view.names.get(candidate.subject, "") if said and candidate.subject else ""
     return piece._replace(
         speaker=who_of(canonicalise(speaker).text),

@@ -18,7 +18,7 @@ from ...schema.compile_terms import SectionName, wire_key
 from ..format.block import HEADINGS, Block
 from ..format.grammar import Seal, render_blocks
 from ..format.header import short_origin
-from ..format.lines import BlockPiece, body_of
+from ..format.lines import BlockPiece, line_of
 from ..format.rows import fact_rows
 from ..ir.context import CompileContext
 from ..ir.outputs import Assembled
@@ -181,8 +181,7 @@ def piece_tokens(piece: Piece, counter: TokenCounter) -> int:
     if piece.cell:
         return _tokens(f" | {piece.cell} [100]", counter)
     if piece.shared:
-        line = BlockPiece(anchor="100", text=piece.text, who=piece.speaker)
-        return _tokens(f"{body_of([line])}\n", counter)
+        return _tokens(f"{line_of(piece.text, piece.speaker, '100')}\n", counter)
     if not piece.alone:
         return _tokens(f"[100] {piece.text}\n", counter)
     return _tokens(piece.text, counter) + frame_tokens(piece, counter)

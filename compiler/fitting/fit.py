@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final, NamedTuple
+from operator import itemgetter
+from typing import Final
 
 from ...schema.compile_terms import OverflowPolicy, Reason, SectionName
 from ..budget.allocate import allocate
@@ -29,10 +30,8 @@ from ..budget.items import Item
 from ..budget.section import Section, concave_envelope, significant, slope_at
 from ..ir.context import CompileContext, SectionShare
 from ..ir.piece import Piece, Short
-from ..request.request import Evidence
 from ..text.relevance import FULL, terms_of
-from ..text.sentences import Statement, statements
-from .ledger import Ledger, Prices
+from .ledger import Drop, Ledger, Place, Prices, Rung, Unit
 from .offers import TURN_TWIN, moved_to_turn
 from .price import mu, token_cost, worth_its_price
 from .shorten import excerpt, fold
@@ -43,30 +42,11 @@ STABLE: Final = (_S.TOOLS, _S.GUIDANCE, _S.MEMORY, _S.PINNED_KNOWLEDGE)
 """Cached sections with items that may stay out."""
 TURN: Final = (_S.HISTORY, _S.EVIDENCE, _S.TURN_MEMORY, _S.ERRORS, _S.TURN_GUIDANCE)
 
-_STATING: Final = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.MEMORY, _S.TURN_MEMORY})
-"""Sections whose statements an excerpt need not repeat."""
-
 _FIRST_RUNG: Final = 500
 """Tokens of the smallest budget that larger ones build on."""
 
-_FAIR_SIZE: Final = 200
-"""Tokens from which a text must be worth its length."""
-
 _LEAST_EXCERPT: Final = 24
 """Tokens below which an excerpt says nothing."""
-
-
-_Unit = tuple[Piece, ...]
-"""What is taken together: one piece, or the turns of one tool call."""
-
-
-class Drop(NamedTuple):
-    """A piece that stays out."""
-
-    piece: Piece
-    reason: Reason
-    tokens: int
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,61 +58,6 @@ class Fit:
     shorts: Sequence[Short] = ()
     allocation: Mapping[str, int] = field(default_factory=dict[str, int])
     shadow_price: float = 0.0
-
-
-@dataclass(slots=True)
-class _Rung:
-    """A fit at one budget of the ladder, while it is made."""
-
-    ledger: Ledger
-    budget: int
-    drops: list[Drop] = field(default_factory=list[Drop])
-    shorts: list[Short] = field(default_factory=list[Short])
-    allocation: dict[str, int] = field(default_factory=dict[str, int])
-    shadow_price: float = 0.0
-    known: list[Statement] = field(default_factory=list[Statement])
-    known_count: int = 0
-    """Pieces whose statements are known."""
-
-    @property
-    def context(self) -> CompileContext:
-        """What the compile looks at."""
-        return self.ledger.context
-
-    def fits(self, piece: Piece) -> bool:
-        """Whether a piece keeps to the room that is left."""
-        return self.ledger.cost(piece) <= self.ledger.room
-
-    def take(self, unit: _Unit) -> None:
-        """Put the pieces of a unit in."""
-        for piece in unit:
-            self.ledger.take(piece)
-
-    def statements(self) -> list[Statement]:
-        """What the text says so far, so that an excerpt need not repeat it."""
-        for piece in self.ledger.pieces[self.known_count :]:
-            if piece.section in _STATING:
-                self.known += statements([piece.text])
-        self.known_count = len(self.ledger.pieces)
-        return self.known
-
-    def drop(self, piece: Piece, reason: Reason, detail: str = "") -> None:
-        """Leave a piece out; only the last rung of the ladder has to say so."""
-        if self.budget < self.context.budget:
-            return
-        self.drops.append(Drop(piece, reason, self.ledger.cost(piece), detail))
-
-    def sizes(self) -> dict[str, int]:
-        """The tokens with which each object stands in the text, whole or as an excerpt.
-
-        Folded turns are left out: a line of each does not earn them a place as a whole.
-        """
-        ledger = self.ledger
-        return {
-            piece.object_id: ledger.size(piece)
-            for piece in ledger.pieces
-            if len(piece.object_ids) == 1 or piece.section is not _S.HISTORY
-        }
 
 
 def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: bool) -> Fit:
@@ -152,11 +77,11 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
     base: Mapping[str, int] = {}
     stable_base: Mapping[str, int] = {}
     for budget in _ladder(context.budget):
-        rung = _Rung(Ledger(context, budget, prices), budget)
+        rung = Rung(Ledger(context, budget, prices), budget)
         for piece in essentials:
             rung.ledger.take(piece)
 
-        last = budget == context.budget
+        last = rung.is_last
         if rung.ledger.room <= 0 and not last:
             continue
         stable_slack, turn_slack = (slack, 0) if tight else (0, slack)
@@ -193,7 +118,7 @@ def _ladder(budget: int) -> list[int]:
 
 def required_alone(pieces: Sequence[Piece], context: CompileContext) -> Fit:
     """Return the required pieces alone."""
-    rung = _Rung(Ledger(context, context.budget, Prices(context)), context.budget)
+    rung = Rung(Ledger(context, context.budget, Prices(context)), context.budget)
     for piece in sorted(pieces, key=lambda piece: (piece.section, piece.key)):
         if piece.required:
             rung.ledger.take(piece)
@@ -203,7 +128,7 @@ def required_alone(pieces: Sequence[Piece], context: CompileContext) -> Fit:
 
 
 def _fit_stable(
-    rung: _Rung, section: SectionName, pieces: Sequence[Piece], base: Mapping[str, int]
+    rung: Rung, section: SectionName, pieces: Sequence[Piece], base: Mapping[str, int]
 ) -> list[Piece]:
     """Fill a section of zone 3 up to its cap; return what the turn may take of the rest."""
     cap = _limits(rung, section).ceiling
@@ -222,7 +147,7 @@ def _fit_stable(
     return offers
 
 
-def _limits(rung: _Rung, section: SectionName) -> SectionShare:
+def _limits(rung: Rung, section: SectionName) -> SectionShare:
     """Return the fewest and the most tokens of a section."""
     share = rung.context.shares.get(section.value, SectionShare(0, 1000))
     cap = -(-rung.budget * share.ceiling // 1000)
@@ -230,11 +155,11 @@ def _limits(rung: _Rung, section: SectionName) -> SectionShare:
     return SectionShare(min(cap, rung.budget * share.floor // 1000), cap)
 
 
-def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], base: Mapping[str, int]) -> None:
+def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[str, int]) -> None:
     """Divide what is left between the sections of the turn, and fill them."""
     page = rung.ledger.room
     sections = _worthwhile(rung, loose)
-    if rung.ledger.total(list(chain.from_iterable(sections.values()))) <= page:
+    if rung.ledger.holds(chain.from_iterable(sections.values())):
         for pieces in sections.values():
             for piece in pieces:
                 rung.ledger.take(piece)
@@ -244,13 +169,17 @@ def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], base: Mapping[
     # sections compete for what is left.
     rations = _rations(rung, sections)
     before = dict(rung.ledger.spending)
-    waiting: list[_Unit] = []
+    waiting: list[Unit] = []
     history_ends = False
     for unit in _queue(rung, sections, base):
         section = unit[0].section
+        known = unit[0].object_id in base
+        if not known and section is not _S.HISTORY and not rung.ledger.may_hold(unit[0]):
+            waiting.append(unit)
+            continue
+
         cost = rung.ledger.total(unit)
         usage = rung.ledger.spending.get(section, 0) - before.get(section, 0)
-        known = unit[0].object_id in base
         may_enter = known or cost <= rations.get(section, 0) - usage
         if section is _S.HISTORY:
             history_ends = history_ends or not may_enter or cost > rung.ledger.room
@@ -263,7 +192,7 @@ def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], base: Mapping[
 
     remainder: list[Piece] = []
     for unit in waiting:
-        if unit[0].section is not _S.HISTORY and rung.ledger.total(unit) <= rung.ledger.room:
+        if unit[0].section is not _S.HISTORY and rung.holds(unit):
             rung.take(unit)
         else:
             remainder += unit
@@ -271,7 +200,7 @@ def _fit_turn(rung: _Rung, loose: dict[SectionName, list[Piece]], base: Mapping[
 
 
 def _worthwhile(
-    rung: _Rung, loose: dict[SectionName, list[Piece]]
+    rung: Rung, loose: dict[SectionName, list[Piece]]
 ) -> dict[SectionName, list[Piece]]:
     """Leave out what brings less than its tokens cost; turns are never judged by that."""
     if not rung.context.rules.cost_weight:
@@ -289,44 +218,43 @@ def _worthwhile(
 
 
 def _queue(
-    rung: _Rung, sections: Mapping[SectionName, Sequence[Piece]], base: Mapping[str, int]
-) -> list[_Unit]:
+    rung: Rung, sections: Mapping[SectionName, Sequence[Piece]], base: Mapping[str, int]
+) -> list[Unit]:
     """Return the units of all sections in the one order in which they are taken.
 
     Turns go by age, the newest first; each has the worth of a text whose relevance halves with
     so many turns.
     """
     half_life = rung.context.rules.history_full_turns
-    keys: dict[int, tuple[bool, bool, int, str]] = {}
-    units = _units(sections.get(_S.HISTORY, ()))
-    for age, unit in enumerate(units):
-        new = unit[0].object_id not in base
-        keys[id(unit)] = new, True, -_recency(age, half_life), ""
+    entries: list[tuple[Place, Unit]] = []
+    for age, unit in enumerate(_units(sections.get(_S.HISTORY, ()))):
+        entries.append(((True, -_recency(age, half_life), ""), unit))
 
     late_ids = _late_ids(rung, sections.get(_S.EVIDENCE, ()))
     for name, pieces in sections.items():
         if name is _S.HISTORY:
             continue
         for piece in pieces:
-            unit = (piece,)
-            units.append(unit)
-            new = piece.object_id not in base
-            worth = _worth(rung, piece) if piece.object_id not in late_ids else 0
-            keys[id(unit)] = new, not _covers(piece), -worth, piece.object_id
+            place = rung.ledger.place(piece)
+            if piece.object_id in late_ids:
+                place = (place[0], 0, place[2])
+            entries.append((place, (piece,)))
 
-    return sorted(units, key=lambda unit: keys[id(unit)])
-
-
-def _worth(rung: _Rung, piece: Piece) -> int:
-    """The place of a piece in the order: its score, less where it is long."""
-    return piece.value * _FAIR_SIZE // max(_FAIR_SIZE, rung.ledger.size(piece))
-
-
-def _by_worth(rung: _Rung, pieces: Iterable[Piece], base: Mapping[str, int]) -> list[Piece]:
-    return sorted(pieces, key=lambda p: (p.object_id not in base, -_worth(rung, p), p.object_id))
+    # What the smaller budget held goes first, each part in the same order.
+    entries.sort(key=itemgetter(0))
+    before: list[Unit] = []
+    new: list[Unit] = []
+    for _, unit in entries:
+        (before if unit[0].object_id in base else new).append(unit)
+    return before + new
 
 
-def _late_ids(rung: _Rung, pieces: Sequence[Piece]) -> frozenset[str]:
+def _by_worth(rung: Rung, pieces: Iterable[Piece], base: Mapping[str, int]) -> list[Piece]:
+    place = rung.ledger.place
+    return sorted(pieces, key=lambda piece: (piece.object_id not in base, place(piece)[1:]))
+
+
+def _late_ids(rung: Rung, pieces: Sequence[Piece]) -> frozenset[str]:
     """Return the evidence that waits for the rest, where the policy wants it to be various."""
     rules = rung.context.rules
     if rules.evidence_selection != "mmr" or not pieces:
@@ -348,43 +276,36 @@ def _late_ids(rung: _Rung, pieces: Sequence[Piece]) -> frozenset[str]:
     return frozenset(words).difference(picks.ids)
 
 
-def _covers(piece: Piece) -> tuple[str, ...]:
-    """Return the acceptance items that a piece of evidence states to bear on (C-212)."""
-    item = piece.candidate.request_item if piece.candidate is not None else None
-    part = item.part if item is not None else None
-    return part.covers if isinstance(part, Evidence) else ()
-
-
-def _rations(
-    rung: _Rung, sections: Mapping[SectionName, Sequence[Piece]]
-) -> dict[SectionName, int]:
+def _rations(rung: Rung, sections: Mapping[SectionName, Sequence[Piece]]) -> dict[SectionName, int]:
     """Return the tokens of each section by the exact allocator."""
     ledger, context = rung.ledger, rung.context
     names = [name for name, pieces in sections.items() if pieces]
     if len(names) == 1 and _S.HISTORY not in names and not context.rules.cost_weight:
-        # Nothing competes: the section has all there is, whatever its share.
-        points = concave_envelope(_utility(rung, names[0], sections[names[0]]))
-        weight = context.weights.get(names[0].value, 0.5) / FULL
-        rung.shadow_price = significant(weight * slope_at(points, ledger.room))
+        # Nothing competes: the section has all there is, whatever its share. What a token more
+        # would bring is told of the budget itself alone.
+        if rung.is_last:
+            points = concave_envelope(_utility(rung, names[0], sections[names[0]]))
+            weight = context.weights.get(names[0].value, 0.5) / FULL
+            rung.shadow_price = significant(weight * slope_at(points, ledger.room))
         rung.allocation[names[0].value] = ledger.room
         return {names[0]: ledger.room}
 
-    sizes = {name: ledger.total(sections[name]) for name in names}
-    floors = sum(min(_limits(rung, name).floor, size) for name, size in sizes.items())
+    envelopes = {name: concave_envelope(_utility(rung, name, sections[name])) for name in names}
+    limits_of = {name: _limits(rung, name) for name in names}
+    floors = sum(min(limits_of[name].floor, points[-1][0]) for name, points in envelopes.items())
 
     curves: list[Section] = []
-    for name, size in sizes.items():
-        envelope = concave_envelope(_utility(rung, name, sections[name]))
-        curve = tuple((tokens, value / FULL) for tokens, value in envelope)
-        limits = _limits(rung, name)
+    for name, points in envelopes.items():
+        curve = tuple((tokens, value / FULL) for tokens, value in points)
+        limits = limits_of[name]
         curves.append(
             Section(
                 name.value,
                 w=context.weights.get(name.value, 0.5),
                 alpha=1.0,
                 beta=1.0,
-                t_min=min(limits.floor, size, curve[-1][0]) if floors <= ledger.room else 0,
-                t_max=min(size, limits.ceiling, curve[-1][0]),
+                t_min=min(limits.floor, curve[-1][0]) if floors <= ledger.room else 0,
+                t_max=min(limits.ceiling, curve[-1][0]),
                 cost=token_cost(name, context),
                 curve=curve,
             )
@@ -396,11 +317,12 @@ def _rations(
     return {SectionName(name): tokens for name, tokens in answer.tokens.items()}
 
 
-def _utility(rung: _Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+def _utility(rung: Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     """Return (tokens, value) after each item, taken in the order in which it pays most.
 
     The first item pays for the section's heading and frame too, so that a section which would
-    be opened for little is weighed with all that it costs.
+    be opened for little is weighed with all that it costs. Nothing can be given beyond what is
+    left, so the curve ends with the first item that passes it.
     """
     if name is _S.HISTORY:
         turns = [piece for unit in _units(pieces) for piece in unit]
@@ -420,6 +342,8 @@ def _utility(rung: _Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tu
         trial.take(piece)
         total += value
         points.append((-trial.room, total))
+        if -trial.room > rung.ledger.room:
+            break
     return points
 
 
@@ -428,9 +352,9 @@ def _recency(age: int, half_life: int) -> int:
     return round(FULL * strength)
 
 
-def _units(pieces: Iterable[Piece]) -> list[_Unit]:
+def _units(pieces: Iterable[Piece]) -> list[Unit]:
     """Return the turns newest first, those of one tool call together."""
-    units: list[_Unit] = []
+    units: list[Unit] = []
     for piece in sorted(pieces, key=lambda p: p.key, reverse=True):
         if units and piece.pair and units[-1][-1].pair == piece.pair:
             units[-1] = (*units[-1], piece)
@@ -440,14 +364,15 @@ def _units(pieces: Iterable[Piece]) -> list[_Unit]:
 
 
 def _overflow(
-    rung: _Rung, waiting: Sequence[Piece], rations: Mapping[SectionName, int], page: int
+    rung: Rung, waiting: Sequence[Piece], rations: Mapping[SectionName, int], page: int
 ) -> None:
     """Shorten or drop what did not fit, as the policy says."""
     policy = overflow_of(rung.context)
     if policy is OverflowPolicy.CASCADE_COMPRESS:
         waiting = _compress(rung, waiting)
 
-    for piece in waiting:
+    # Why something stays out is told of the budget itself alone.
+    for piece in waiting if rung.is_last else ():
         reason = Reason.OVER_BUDGET if rations.get(piece.section) else Reason.SECTION_DROPPED
         if policy is OverflowPolicy.PAGINATE:
             larger = rung.ledger.cost(piece) > page
@@ -463,7 +388,7 @@ def overflow_of(context: CompileContext) -> OverflowPolicy:
     return OverflowPolicy.FAIL_LOUD if rules.safety_critical else OverflowPolicy(rules.overflow)
 
 
-def _compress(rung: _Rung, waiting: Sequence[Piece]) -> list[Piece]:
+def _compress(rung: Rung, waiting: Sequence[Piece]) -> list[Piece]:
     """Take shorter forms of what did not fit: folded turns, then excerpts of texts."""
     ledger, context = rung.ledger, rung.context
     turns = [piece for piece in waiting if piece.section is _S.HISTORY]
@@ -475,18 +400,23 @@ def _compress(rung: _Rung, waiting: Sequence[Piece]) -> list[Piece]:
         shortened_ids.update(short.object_ids)
 
     for piece in waiting:
+        if ledger.room < _LEAST_EXCERPT:
+            break
         if piece.section is not _S.HISTORY and _shorten(rung, piece, room=ledger.room):
             shortened_ids.add(piece.object_id)
     return [piece for piece in waiting if piece.object_id not in shortened_ids]
 
 
-def _shorten(rung: _Rung, piece: Piece, *, room: int) -> bool:
+def _shorten(rung: Rung, piece: Piece, *, room: int) -> bool:
     """Take the best part of a piece that a room holds; say whether there is one."""
     ledger, context = rung.ledger, rung.context
+    if min(room, ledger.room) < _LEAST_EXCERPT or not may_be_cut(piece):
+        return False
+
     # A shorter form opens the same heading, block and row as the whole would.
     frames = ledger.cost(piece) - context.counter.upper_bound(piece.text)
     room = min(room, ledger.room) - frames
-    if room < _LEAST_EXCERPT or not may_be_cut(piece):
+    if room < _LEAST_EXCERPT:
         return False
 
     short = tabulate(piece, room=room, context=context)

@@ -1,5 +1,7 @@
 """The ledger of a fit: what is in, what it took, and what one more piece would take.
 
+A rung is one budget of the ladder, with its ledger, while it is filled.
+
 A piece costs its own tokens and the frames that it would open: the heading of its section, the
 boundary of the block that it shares, the head of its row or its day and source. Costs are upper
 bounds of the parts.
@@ -7,17 +9,49 @@ bounds of the parts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from ...schema.compile_terms import SectionName
+from ...schema.compile_terms import Reason, SectionName
 from ..ir.context import CompileContext
-from ..ir.piece import Piece
+from ..ir.piece import Piece, Short
+from ..request.request import Evidence
+from ..text.sentences import Statement, statements
 from .assemble import frame_tokens, heading_tokens, label_tokens, piece_tokens
+
+_STATING: Final = frozenset(
+    {
+        SectionName.EVIDENCE,
+        SectionName.PINNED_KNOWLEDGE,
+        SectionName.MEMORY,
+        SectionName.TURN_MEMORY,
+    }
+)
+"""Sections whose statements an excerpt need not repeat."""
+
+Unit = tuple[Piece, ...]
+"""What is taken together: one piece, or the turns of one tool call."""
+
+
+class Drop(NamedTuple):
+    """A piece that stays out."""
+
+    piece: Piece
+    reason: Reason
+    tokens: int
+    detail: str = ""
+
 
 Frame = tuple[SectionName, str]
 """A shared block of a section: of rows, of lines."""
+
+Place = tuple[bool, int, str]
+"""Where something stands in the one order in which all sections are filled."""
+
+
+_FAIR_SIZE: Final = 200
+"""Tokens from which a text must be worth its length."""
 
 
 class Bill(NamedTuple):
@@ -26,6 +60,8 @@ class Bill(NamedTuple):
     piece: Piece
     """Stands here so that its id stays its own."""
     tokens: int
+    place: Place
+    """Its place in the one order: what covers an acceptance item first, then by worth."""
     section: SectionName
     frame: Frame | None
     head: Frame | None
@@ -50,9 +86,11 @@ class Prices:
         known = self._bills.get(id(piece))
         if known is None:
             section, frame, head = piece.section, piece.frame, piece.head
+            tokens = piece_tokens(piece, self.counter)
             known = self._bills[id(piece)] = Bill(
                 piece,
-                piece_tokens(piece, self.counter),
+                tokens,
+                (not _covers(piece), -_worth(piece, tokens), piece.object_id),
                 section,
                 (section, frame) if frame else None,
                 (section, head) if head else None,
@@ -112,6 +150,10 @@ class Ledger:
         """The tokens of a piece by itself."""
         return self.prices.bill(piece).tokens
 
+    def place(self, piece: Piece) -> Place:
+        """The place of a piece in the one order."""
+        return self.prices.bill(piece).place
+
     def cost(self, piece: Piece) -> int:
         """The tokens that a piece adds now, with the frames that it would open."""
         prices = self.prices
@@ -147,13 +189,20 @@ class Ledger:
         self.headings.add(bill.section)
         if bill.frame is not None:
             self.frames.add(bill.frame)
-        if bill.head is not None:
+        if bill.month is not None:
+            self._open_day(bill, piece)
+        elif bill.head is not None:
             self.heads.add(bill.head)
             self.heads.add((bill.section, piece.origin))
-        if bill.month is not None:
-            self.heads.add(bill.month)
-            self.heads.add(_year_of(bill, piece))
         self.pieces.append(piece)
+
+    def _open_day(self, bill: Bill, piece: Piece) -> None:
+        """Open a line's day, and with it its source, its month and its year."""
+        assert bill.head is not None  # a shared line has both
+        assert bill.month is not None
+        if bill.head not in self.heads:
+            year = _year_of(bill, piece)
+            self.heads.update((bill.head, (bill.section, piece.origin), bill.month, year))
 
     def total(self, pieces: Sequence[Piece]) -> int:
         """The tokens that all of these would add, each frame paid once."""
@@ -165,6 +214,19 @@ class Ledger:
             trial.take(piece)
         return self.room - trial.room
 
+    def holds(self, pieces: Iterable[Piece]) -> bool:
+        """Whether all of these fit together; it stops at the first that does not."""
+        trial = self.trial()
+        for piece in pieces:
+            trial.take(piece)
+            if trial.room < 0:
+                return False
+        return True
+
+    def may_hold(self, piece: Piece) -> bool:
+        """Whether a piece could fit at all, without a look at frames: most that wait cannot."""
+        return self.prices.bill(piece).tokens <= self.room
+
     def trial(self) -> Ledger:
         """A ledger in which the same frames are open, to try pieces in."""
         return Ledger(
@@ -175,6 +237,83 @@ class Ledger:
             frames=set(self.frames),
             heads=set(self.heads),
         )
+
+
+@dataclass(slots=True)
+class Rung:
+    """A fit at one budget of the ladder, while it is made."""
+
+    ledger: Ledger
+    budget: int
+    drops: list[Drop] = field(default_factory=list[Drop])
+    shorts: list[Short] = field(default_factory=list[Short])
+    allocation: dict[str, int] = field(default_factory=dict[str, int])
+    shadow_price: float = 0.0
+    known: list[Statement] = field(default_factory=list[Statement])
+    known_count: int = 0
+    """Pieces whose statements are known."""
+
+    @property
+    def context(self) -> CompileContext:
+        """What the compile looks at."""
+        return self.ledger.context
+
+    @property
+    def is_last(self) -> bool:
+        """Whether this is the budget itself, and no smaller one that it builds on."""
+        return self.budget == self.context.budget
+
+    def fits(self, piece: Piece) -> bool:
+        """Whether a piece keeps to the room that is left."""
+        return self.ledger.cost(piece) <= self.ledger.room
+
+    def holds(self, unit: Unit) -> bool:
+        """Whether all pieces of a unit keep to the room that is left."""
+        ledger = self.ledger
+        return ledger.may_hold(unit[0]) and ledger.total(unit) <= ledger.room
+
+    def take(self, unit: Unit) -> None:
+        """Put the pieces of a unit in."""
+        for piece in unit:
+            self.ledger.take(piece)
+
+    def statements(self) -> list[Statement]:
+        """What the text says so far, so that an excerpt need not repeat it."""
+        for piece in self.ledger.pieces[self.known_count :]:
+            if piece.section in _STATING:
+                self.known += statements([piece.text])
+        self.known_count = len(self.ledger.pieces)
+        return self.known
+
+    def drop(self, piece: Piece, reason: Reason, detail: str = "") -> None:
+        """Leave a piece out; only the last rung of the ladder has to say so."""
+        if not self.is_last:
+            return
+        self.drops.append(Drop(piece, reason, self.ledger.cost(piece), detail))
+
+    def sizes(self) -> dict[str, int]:
+        """The tokens with which each object stands in the text, whole or as an excerpt.
+
+        Folded turns are left out: a line of each does not earn them a place as a whole.
+        """
+        ledger = self.ledger
+        return {
+            piece.object_id: ledger.size(piece)
+            for piece in ledger.pieces
+            if len(piece.object_ids) == 1 or piece.section is not SectionName.HISTORY
+        }
+
+
+def _worth(piece: Piece, tokens: int) -> int:
+    """What a piece is worth: its score, less where it is long."""
+    return piece.value * _FAIR_SIZE // max(_FAIR_SIZE, tokens)
+
+
+def _covers(piece: Piece) -> tuple[str, ...]:
+    """The acceptance items that a piece of evidence states to bear on (C-212)."""
+    item = piece.candidate.request_item if piece.candidate is not None else None
+    part = item.part if item is not None else None
+    return part.covers if isinstance(part, Evidence) else ()
 
 
 def _year_of(bill: Bill, piece: Piece) -> Frame:

@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -122,7 +123,8 @@ def body_of(
         elif piece.when != date:
             day = _day(piece.when, date)
 
-        lines.append(_piece_line(piece, day, rewrite(piece.text)))
+        label = f"{piece.anchor} {day}" if day else piece.anchor
+        lines.append(line_of(rewrite(piece.text), piece.who, label))
         date, origin = piece.when, piece.origin
 
     return "\n".join(lines)
@@ -166,15 +168,20 @@ def _is_day(word: str) -> bool:
     return word == _NO_DAY or bool(_DATE.fullmatch(word) or _SHORT_DAY.fullmatch(word))
 
 
-def _piece_line(piece: BlockPiece, day: str, text: str) -> str:
-    speech = f"{_encode_speaker(piece.who)}: " if piece.who else ""
+def line_of(text: str, who: str, label: str) -> str:
+    r"""One text as a line stands for it, without a check; `label` is its anchor, and its day.
+
+    >>> line_of("The harbour opens\non Monday.", "Sam", "4")
+    '[4] Sam: The harbour opens\n  on Monday.'
+    """
+    speech = f"{_encode_speaker(who)}: " if who else ""
     text = _BREAK.sub(lambda match: match[0] + _INDENT, text)
     if not speech and _SPEECH.match(text):
         speech = ": "  # nobody is named, and the text begins as if somebody were
-    label = f"{piece.anchor} {day}" if day else piece.anchor
     return f"[{label}] {speech}{text}"
 
 
+@lru_cache(maxsize=1_024)
 def _encode_speaker(speaker: str) -> str:
     r"""A name in which nothing is structure, a role word in quotes.
 

@@ -216,7 +216,11 @@ def _expect_candidates(
     context, rules = candidates.context, candidates.context.rules
 
     def prefetch() -> NextReads:
-        asks = [_slots_ask(names.subjects), _pinned_ask(context), _vectors_ask(context, index)]
+        asks = [
+            _slots_ask(candidates, names.subjects),
+            _pinned_ask(context),
+            _vectors_ask(context, index),
+        ]
         walk = Walk(names.centre, rules.neighbour_facts, rules.neighbour_entities)
         return NextReads(
             sight=candidates.sight,
@@ -306,20 +310,24 @@ def _strength(version: Version) -> tuple[int, int, str]:
     return int(version.details.authority_level), -claim.tx, claim.object_id
 
 
-def _slots_ask(subjects: Sequence[str]) -> Ask | None:
-    return Ask(subjects=tuple(subjects), heads=False, at_valid=False) if subjects else None
+def _slots_ask(candidates: Candidates, subjects: Sequence[str]) -> Ask | None:
+    if not subjects:
+        return None
+    # As many texts as their words may find: a person has some slots, and says things for years.
+    texts = candidates.context.rules.text_candidates
+    return Ask(subjects=tuple(subjects), texts=texts, heads=False, at_valid=False)
 
 
 def _add_slots(candidates: Candidates, subjects: Sequence[str]) -> None:
     """Add the slots of entities: all heads at the instant, and the newest other rows."""
-    ask = _slots_ask(subjects)
+    ask = _slots_ask(candidates, subjects)
     if ask is None:
         return
 
     page = candidates.read(ask)
     valid = candidates.point.valid_us
     versions: list[Version] = []
-    in_order = sorted(page.versions, key=lambda v: (v.row.claim.slot_key, -v.row.vid))
+    in_order = sorted(_newest(page.versions, ask), key=lambda v: (v.row.claim.slot_key, -v.row.vid))
     for _, rows in groupby(in_order, key=lambda v: v.row.claim.slot_key):
         extras = candidates.context.policy.read.slot_extras
         for version in rows:
@@ -329,6 +337,14 @@ def _add_slots(candidates: Candidates, subjects: Sequence[str]) -> None:
                 extras -= 1
                 versions.append(version)
     candidates.add_read("slot", Page(tuple(versions), page.withheld, page.cut), Via.SLOT)
+
+
+def _newest(versions: Sequence[Version], ask: Ask) -> list[Version]:
+    """The rows of slots, and those of the newest texts: a store may have given more."""
+    texts = {v.row.claim.object_id: v.row.claim for v in versions if v.details.slot is None}
+    newest = sorted(texts.values(), key=lambda c: (-c.tx, -c.ordinal))[: ask.texts]
+    text_ids = {claim.object_id for claim in newest}
+    return [v for v in versions if v.details.slot is not None or v.row.claim.object_id in text_ids]
 
 
 def _add_neighbourhood(candidates: Candidates, centre: Sequence[str]) -> None:

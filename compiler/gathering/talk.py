@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import accumulate
 from typing import Final
 
 from ...schema.claim import Version
@@ -82,29 +83,53 @@ def lifted_scores(
     relevance, so that talk does not outgrow the rest.
     """
     results = list(relevances)
-    for run in _runs(candidates):
-        for center, position in enumerate(run):
-            relevance = relevances[position]
-            if not relevance:
-                continue
-            for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, _FAINT)):
-                share = relevance * rules.talk_lift * weight / (window + 1)
-                for distance in range(1, window + 1):
-                    lift = round(share * (window + 1 - distance))
-                    if center >= distance:
-                        results[run[center - distance]] += lift
-                    if center + distance < len(run):
-                        results[run[center + distance]] += lift
+    runs = _runs(candidates)
+    for run in runs:
+        lifts = _lifts(run, relevances, rules)
+        for position, lift in zip(run, lifts, strict=True):
+            results[position] += lift
 
     turns = [i for i, candidate in enumerate(candidates) if _is_turn(candidate)]
     best, highest = (max((s[i] for i in turns), default=0) for s in (relevances, results))
     for i in turns if highest else ():
         results[i] = results[i] * best // highest
 
-    for run in _runs(candidates) if highest else ():
+    for run in runs if highest else ():
         for position, distance in _distances(run, results):
             results[position] = max(results[position], _FARTHEST - distance, 1)
     return results
+
+
+def _lifts(run: Sequence[int], relevances: Sequence[int], rules: CompilePolicy) -> list[int]:
+    """What the turns of a run get from those around them, in the order of the run."""
+    lifts = [0] * len(run)
+    own = [relevances[position] for position in run]
+    for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, _FAINT)):
+        shares = [round(r * rules.talk_lift * weight / (window + 1)) for r in own]
+        for place, lift in enumerate(_triangles(shares, window + 1)):
+            lifts[place] += lift - shares[place] * (window + 1)
+    return lifts
+
+
+def _triangles(shares: Sequence[int], width: int) -> list[int]:
+    """The sum of triangles, one over each place: `width` times its share high, 0 `width` away.
+
+    A triangle bends in three places alone, so the bends are added up twice, which takes as long
+    for a wide window as for a narrow one.
+
+    >>> _triangles([0, 0, 1, 0], 2)
+    [0, 1, 2, 1]
+    """
+    bends = [0] * (len(shares) + 2 * width)
+    for place, share in enumerate(shares):
+        if share:
+            bends[place] += share
+            bends[place + width] -= 2 * share
+            bends[place + 2 * width] += share
+
+    # What lies before the first place is the rise of triangles that begin outside.
+    heights = list(accumulate(accumulate(bends)))
+    return heights[width - 1 : width - 1 + len(shares)]
 
 
 def _distances(run: Sequence[int], relevances: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -14,6 +14,7 @@ from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import CompilePolicy, Policy
 from ...schema.principal import Principal, only_project, visible_scopes
 from ...schema.slots import Vocabulary
+from ...schema.sources import SourceKind
 from ...schema.terms import content_terms
 from ...store.port.store import Point
 from ..budget.profiles import Layer, profile, section_weights
@@ -94,11 +95,14 @@ class CompileContext:
     policy_hash: str = field(init=False)
     request_json: str = field(init=False)
     """The request as canonical JSON."""
+    source_kinds: Mapping[str, SourceKind] = field(init=False)
+    """The source kinds by name, the tenant's own among them."""
 
     def __post_init__(self) -> None:
-        # both are asked for several times, and neither is cheap
+        # All are asked for several times, the kinds for every text, and none is cheap.
         object.__setattr__(self, "policy_hash", self.policy.digest)
         object.__setattr__(self, "request_json", self.request.to_json())
+        object.__setattr__(self, "source_kinds", self.vocabulary.source_kinds)
 
     @property
     def rules(self) -> CompilePolicy:

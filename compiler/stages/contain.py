@@ -46,6 +46,8 @@ _SHARED_LINES: Final = 3
 
 _STRUCTURE: Final = re.compile(r"```|\t|[\[{]\s*[\[{\"]|^\s*\|", re.MULTILINE)
 """Code, records and tables stand alone, as they are."""
+_STRUCTURE_SIGNS: Final = "`\t[{|"
+"""Each of the above begins with one of these."""
 
 _KINDS: Final = {kind.name: kind for kind in BUILT_IN_KINDS}
 
@@ -116,7 +118,14 @@ def _may_share(piece: Piece) -> bool:
     item = piece.candidate.request_item
     if item is not None and isinstance(item.part, Media):
         return False
-    return len(piece.text.splitlines()) <= _SHARED_LINES and not _STRUCTURE.search(piece.text)
+    return len(piece.text.splitlines()) <= _SHARED_LINES and not _has_structure(piece.text)
+
+
+def _has_structure(text: str) -> bool:
+    """Whether a text holds code, records or a table."""
+    # Nearly all prose has none of these signs, and looking for them costs next to nothing.
+    signed = any(sign in text for sign in _STRUCTURE_SIGNS)
+    return signed and _STRUCTURE.search(text) is not None
 
 
 def _refuse_injection(fault: tuple[Reason, str], context: CompileContext) -> None:
@@ -167,7 +176,7 @@ def channel_of(origin: str) -> TextChannel:
 
 def isolation_of(origin: str, context: CompileContext) -> Isolation:
     """Return how the policy isolates untrusted text of an origin."""
-    kind = kind_of(origin, context.vocabulary.source_kinds).name
+    kind = kind_of(origin, context.source_kinds).name
     if kind in context.rules.base64_kinds:
         return Isolation.BASE64
     return Isolation.DATAMARK if kind in context.rules.datamark_kinds else Isolation.TYPED_SLOT

@@ -172,7 +172,7 @@ class _Test:
         if details.authority_level < 4 or details.object_type in _SHARED_TYPES:
             return False
 
-        kinds = self.context.vocabulary.source_kinds
+        kinds = self.context.source_kinds
         for origin in {details.source_origin, *details.origins}:
             partition = origin_partition(origin, kind_of(origin, kinds).name)
             if partition is not None and partition not in self.partitions:
@@ -202,7 +202,7 @@ def _partitions(context: CompileContext) -> frozenset[str]:
         for scheme in ("http", "tool", "mcp"):
             partitions.add(f"{scheme}://{origin.lower()}")
 
-    kinds = context.vocabulary.source_kinds
+    kinds = context.source_kinds
     for evidence in (*context.request.evidence, *context.request.pinned):
         partition = origin_partition(evidence.origin, kind_of(evidence.origin, kinds).name)
         if partition is not None:

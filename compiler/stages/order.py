@@ -16,7 +16,8 @@ from collections.abc import Iterable
 from ...schema.compile_terms import GapCode, OverflowPolicy, Reason, Stage
 from ...schema.errors import ContextBudgetExhausted
 from ..fitting.assemble import assemble, seal_of
-from ..fitting.fit import Drop, Fit, fit, overflow_of, required_alone
+from ..fitting.fit import Fit, fit, overflow_of, required_alone
+from ..fitting.ledger import Drop
 from ..format.grammar import Seal
 from ..ir.context import CompileContext
 from ..ir.outputs import Assembled, Contained, Ordered

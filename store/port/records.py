@@ -354,6 +354,9 @@ class Ask:
     """Slot keys; stated alone."""
     vids: tuple[int, ...] = ()
     """Numbers of rows: the claims that they belong to; stated alone."""
+    texts: int | None = None
+    """Of `subjects` without `slots`: the newest texts about each that are needed beside the slots,
+    as a person may have said a hundred thousand; a store may give more. None: all."""
     heads: bool = True
     """Only rows that decide an instant; quarantined ones are never heads."""
     at_valid: bool = True

@@ -232,15 +232,29 @@ class Timelines:
             statement = sql.SLOT_IDS_OF_KEYS
         elif ask.subjects:
             statement = sql.SLOT_IDS_OF_PAIRS if ask.slots else sql.SLOT_IDS_OF_SUBJECTS
+            if not ask.slots and ask.texts is not None:
+                statement = sql.SLOT_IDS_OF_SUBJECTS_ALONE
         else:
             statement = sql.SLOT_IDS_OF_NAMES if ask.slots else sql.SLOT_IDS
 
         slots = self._db.execute(statement, bound).fetchall()
+        if statement is sql.SLOT_IDS_OF_SUBJECTS_ALONE:
+            slots += self._newest_texts(ask, bound["scopes"])
 
         return _Slots(
             [(slot_id, bool(is_many)) for slot_id, is_many, is_own in slots if is_own],
             [slot_id for slot_id, _, is_own in slots if not is_own],
         )
+
+    def _newest_texts(self, ask: Ask, scopes: str) -> list[Line]:
+        """The slots of the newest texts about each subject."""
+        # One by one, in the order of an index: the older texts are not even looked at.
+        slots: list[Line] = []
+        for subject in dict.fromkeys(ask.subjects):
+            parameters = {"subject": subject, "texts": ask.texts, "scopes": scopes}
+            for statement in (sql.NEWEST_TEXT_SLOT_IDS, sql.NEWEST_FOREIGN_SLOT_IDS):
+                slots += self._db.execute(statement, parameters)
+        return slots
 
     def _scopes(self, sight: Sight) -> str:
         if self._last_scopes[0] is not sight:

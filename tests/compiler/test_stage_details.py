@@ -66,6 +66,18 @@ def test_the_walk_visits_no_more_entities_than_the_policy_allows() -> None:
     assert snapshot.cut
 
 
+def test_of_what_somebody_said_the_newest_is_read_whatever_the_years() -> None:
+    bench = Bench().rules(text_candidates=3, talk_candidates=0, neighbour_facts=0)
+    bench.world.add("office", subject="A", slot="office", value="Rome")
+    for i in range(6):
+        bench.world.add(f"said {i}", subject="A", text=f"um {i}", object_type="retrieved_passage")
+    context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
+    names = {
+        bench.world.names[p.version.row.claim.object_id] for p in bench.snapshot(context).proposals
+    }
+    assert names == {"office", "said 3", "said 4", "said 5"}
+
+
 def test_other_rows_of_a_slot_are_capped_newest_first() -> None:
     bench = Bench()
     for i in range(12):

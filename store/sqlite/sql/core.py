@@ -110,12 +110,26 @@ SELECT DISTINCT s.slot_id, s.many, s.scope_id IN (SELECT value FROM json_each(:s
 SLOT_IDS_OF_PAIRS: Final = f"""{_SLOT_ID}
 json_each(:subjects) a CROSS JOIN json_each(:names) b CROSS JOIN slot s INDEXED BY slot_by_subject
 ON s.subject_id = a.value AND s.slot = b.value"""
-SLOT_IDS_OF_SUBJECTS: Final = f"""{_SLOT_ID}
-json_each(:subjects) a CROSS JOIN slot s INDEXED BY slot_by_subject ON s.subject_id = a.value
+SLOT_IDS_OF_SUBJECTS_ALONE: Final = f"""{_SLOT_ID}
+json_each(:subjects) a CROSS JOIN slot s INDEXED BY slot_by_subject ON s.subject_id = a.value"""
+SLOT_IDS_OF_SUBJECTS: Final = f"""{SLOT_IDS_OF_SUBJECTS_ALONE}
 UNION SELECT s.slot_id, s.many, s.scope_id IN (SELECT value FROM json_each(:scopes))
 FROM json_each(:subjects) a CROSS JOIN claim c INDEXED BY claim_text_about
 ON c.subject_id = a.value AND c.slot IS NULL AND c.subject_id IS NOT NULL
 CROSS JOIN slot s ON s.slot_id = c.slot_id"""
+NEWEST_TEXT_SLOT_IDS: Final = """
+SELECT s.slot_id, s.many, 1
+FROM claim c INDEXED BY claim_text_about CROSS JOIN slot s ON s.slot_id = c.slot_id
+WHERE c.subject_id = :subject AND c.slot IS NULL
+  AND s.scope_id IN (SELECT value FROM json_each(:scopes))
+ORDER BY c.claim_id DESC LIMIT :texts"""
+NEWEST_FOREIGN_SLOT_IDS: Final = """
+SELECT s.slot_id, s.many, 0
+FROM (
+  SELECT slot_id FROM claim INDEXED BY claim_text_about
+  WHERE subject_id = :subject AND slot IS NULL ORDER BY claim_id DESC LIMIT :texts
+) n CROSS JOIN slot s ON s.slot_id = n.slot_id
+WHERE s.scope_id NOT IN (SELECT value FROM json_each(:scopes))"""
 SLOT_IDS_OF_NAMES: Final = f"""{_SLOT_ID}
 json_each(:names) b CROSS JOIN slot s INDEXED BY slot_by_name ON s.slot = b.value"""
 SLOT_IDS_OF_KEYS: Final = f"""{_SLOT_ID}

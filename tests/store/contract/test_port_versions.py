@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tenure.schema.claim import EMPTY_CONTENT, Edge
@@ -110,6 +112,20 @@ def test_history_has_every_row_known_by_then(store: Store) -> None:
     assert [v.row.vid for v in everything] == list(range(1, len(everything) + 1))
     assert [v.row.vid for v in early] == [v.row.vid for v in everything if v.row.tx_start <= 200]
     assert {v.row.look.head for v in everything} == {True, False}
+
+
+def test_of_what_is_said_about_a_subject_the_newest_texts_come_and_all_slots(store: Store) -> None:
+    commit(store, [Say(object_id="rome", value="Rome")], tx=1)
+    for tx in range(2, 8):
+        commit(store, [Say(object_id=f"t{tx}", slot=None, text=f"fox {tx}")], tx=tx)
+    ask = Ask(subjects=("e1",), texts=2, heads=False, at_valid=False)
+    with store.reading(TENANT) as reader:
+        page = at(reader, 0, 300, ask)
+        everything = at(reader, 0, 300, replace(ask, texts=None))
+    assert {"rome", "t6", "t7"} <= set(objects(page))  # a store may give more
+    assert (
+        set(objects(page)) <= set(objects(everything)) == {"rome", *(f"t{n}" for n in range(2, 8))}
+    )
 
 
 @pytest.mark.parametrize("tx", [250, 300])

@@ -76,7 +76,12 @@ def test_the_compact_form_says_once_what_rows_share() -> None:
 
 def split(line: str) -> list[str]:
     """Return the cells of a line of the compact form, still escaped."""
-    return re.findall(r"(?:^|(?<=\|))((?:\\.|[^|\\])*)", line)
+    cells: list[str] = []
+    for cell in re.finditer(r"((?:\\.|[^|\\])*)(\||\Z)", line, re.S):
+        cells.append(cell[1])
+        if not cell[2]:
+            break
+    return cells
 
 
 def plain(cell: str) -> str:

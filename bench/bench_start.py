@@ -2,7 +2,8 @@
 
     python bench/bench_start.py [--rounds 5] [--json FILE]
 
-Bytecode is warm: every step is run once before it is measured. `--version` and `get` are whole
+Bytecode is warm: it is kept in a folder of the run, whatever the environment says about writing
+it, and every step is run once before it is measured. `--version` and `get` are whole
 processes of the command line; `connect`, the first read, the first write and the first compile
 are steps of one process each, measured without what came before. The empty process of this Python
 stands beside them, because the machine and its load move all of them alike: compare ratios.
@@ -12,10 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -52,39 +55,46 @@ print((time.process_time() - began) * 1_000)
 STEPS = ("connect", "first read", "first write", "first compile")
 
 
-def process_ms(code: str, *words: str) -> float:
+def warm_environment(cache: Path) -> dict[str, str]:
+    """The environment of a process whose bytecode stands in a folder of the run."""
+    environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = str(cache)
+    return environment
+
+
+def process_ms(environment: Mapping[str, str], code: str, *words: str) -> float:
     """The CPU of a whole process, in milliseconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-P", "-c", code, *words], capture_output=True, check=True)
+    command = [sys.executable, "-P", "-c", code, *words]
+    subprocess.run(command, capture_output=True, check=True, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1_000
 
 
-def step_ms(store: Path, step: str) -> float:
+def step_ms(environment: Mapping[str, str], store: Path, step: str) -> float:
     """The CPU of one step of a process, in milliseconds."""
     command = [sys.executable, "-P", "-c", STEP, str(store), step]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return float(done.stdout)
 
 
 def measure(store: Path, rounds: int) -> dict[str, float]:
     """The best of each step over some rounds, in turns."""
     in_store = ("--store", str(store))
-    subprocess.run(
-        [sys.executable, "-P", "-c", COMMAND, *in_store, "write", "Sam Rivera", "office", "Austin"],
-        capture_output=True,
-        check=True,
-    )
+    environment = warm_environment(store.parent / "bytecode")
+    process_ms(environment, COMMAND, *in_store, "write", "Sam Rivera", "office", "Austin")
 
     times: dict[str, list[float]] = {}
     for _ in range(rounds + 1):
         costs = {
-            "empty process": process_ms("pass"),
-            "--version": process_ms(COMMAND, "--version"),
-            "get": process_ms(COMMAND, *in_store, "get", "Sam Rivera", "office"),
-            "import tenure": process_ms("import tenure"),
+            "empty process": process_ms(environment, "pass"),
+            "--version": process_ms(environment, COMMAND, "--version"),
+            "get": process_ms(environment, COMMAND, *in_store, "get", "Sam Rivera", "office"),
+            "import tenure": process_ms(environment, "import tenure"),
         }
-        costs |= {step: step_ms(store, step) for step in STEPS}
+        for step in STEPS:
+            costs[step] = step_ms(environment, store, step)
         for name, cost in costs.items():
             times.setdefault(name, []).append(cost)
 

@@ -182,6 +182,12 @@ def column_list(columns: Iterable[Column], alias: LiteralString | None = None) -
     )
 
 
+def columns_of(root: str) -> tuple[Column, ...]:
+    """The columns that make the part `root` of an assertion."""
+    columns = (*CLAIM_COLUMNS, *SECRET_COLUMNS)
+    return tuple(column for column in columns if column.attribute.startswith(f"{root}."))
+
+
 def names_of(columns: Iterable[Column]) -> tuple[LiteralString, ...]:
     """The names of columns, in order."""
     return tuple(column.name for column in columns)

@@ -24,6 +24,7 @@ from ...schema.claim import (
     Look,
     MentionLink,
     Permissions,
+    Row,
 )
 from ...schema.interval import Interval
 from ...schema.vocabulary import EdgeKind, Status
@@ -33,6 +34,7 @@ from ..port.claim_columns import (
     SECRET_COLUMNS,
     Column,
     ColumnForm,
+    columns_of,
     decoder,
     encoder,
     names_of,
@@ -41,6 +43,9 @@ from ..port.store import SlotRecord, Tombstone, TxEvent
 
 Line = tuple[Any, ...]
 """A row as `sqlite3` returns it."""
+
+_FEW: Final = 4
+"""Members of a list that is worth keeping as text."""
 
 # Made once: `json.dumps` with options of its own makes an encoder a call, a third of a read.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -81,8 +86,13 @@ def _as_text(form: ColumnForm) -> ColumnForm:
         return form
     encode, decode = form.encode, form.decode
 
-    def to_text(members: object) -> str:
+    # Most claims share their few short lists, and a look-up costs a tenth of an encoder's call.
+    @lru_cache(maxsize=1024)
+    def short_text(members: tuple[str, ...]) -> str:
         return _encode(encode(members))
+
+    def to_text(members: tuple[str, ...]) -> str:
+        return short_text(members) if len(members) <= _FEW else _encode(encode(members))
 
     @lru_cache(maxsize=4096)
     def of_text(text: str) -> Any:
@@ -114,6 +124,11 @@ _content: Final = decoder(Content, "content", _COLUMNS, LAYOUT)
 _veiled_claim: Final = decoder(Claim, "claim", _COLUMNS, VEILED_LAYOUT)
 _veiled_details: Final = decoder(Details, "details", _COLUMNS, VEILED_LAYOUT)
 _permissions: Final = decoder(Permissions, "permissions", _PERMISSION, names_of(PERMISSION_COLUMNS))
+_ROW_CLAIM: Final = names_of(columns_of("claim"))
+_row_claim: Final = decoder(Claim, "claim", _COLUMNS, _ROW_CLAIM)
+_ROW_START: Final = len(_ROW_CLAIM)
+ROW_END: Final = _ROW_START + 9
+"""Where the columns of a row end; a read may let others follow."""
 _claim_values: Final = encoder(IN_CLAIM)
 _content_values: Final = encoder(IN_CONTENT)
 _permission_values: Final = encoder(_PERMISSION, "permissions")
@@ -139,6 +154,22 @@ def body(line: Line) -> Body:
         erased,
         line[_QUARANTINE],
         line[_SIGNATURE] or "",
+    )
+
+
+def row(line: Line) -> Row:
+    """A row as the planner knows it, with its claim: the claim's columns stand first."""
+    vid, start_us, end_us, tx_start, tx_end, status, reason, head, continues = line[
+        _ROW_START:ROW_END
+    ]
+    return Row(
+        vid,
+        _row_claim(line),
+        Interval(start_us, end_us),
+        look(status, reason, head),
+        tx_start,
+        tx_end,
+        continues,
     )
 
 

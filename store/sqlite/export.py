@@ -1,8 +1,8 @@
 """Every record of a file in the order in which a restore applies it.
 
 Each kind is one statement that streams, so an export of any size needs the memory of one
-record; only rows look up their claims, some hundreds at a time. What is derived (text
-indices, live marks, counts of blocking keys) is left out: applying the records rebuilds it.
+record. What is derived (text indices, live marks, counts of blocking keys) is left out:
+applying the records rebuilds it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Final
 
-from ...schema.claim import Row
-from ...schema.interval import Interval
 from ..port.store import (
     BlockKeys,
     CanonicalId,
@@ -28,35 +26,6 @@ from . import codec, register_codec, sessions
 from .codec import Line
 from .sql import core as sql
 from .sql import register
-
-_CHUNK: Final = 512
-
-
-def row(line: Line, bodies: dict[int, codec.Body]) -> Row:
-    """Return a version row with its claim."""
-    return Row(
-        line[0],
-        bodies[line[1]].claim,
-        Interval(line[2], line[3]),
-        codec.look(line[6], line[7], line[8]),
-        line[4],
-        line[5],
-        line[9],
-    )
-
-
-def bodies_of(db: sqlite3.Connection, lines: list[Line]) -> dict[int, codec.Body]:
-    """Return the claims of version lines by number."""
-    claim_ids = codec.list_json(sorted({line[1] for line in lines}))
-    return {line[0]: codec.body(line) for line in db.execute(sql.BODIES, (claim_ids,))}
-
-
-def _rows(db: sqlite3.Connection) -> Iterator[Row]:
-    cursor = db.execute(sql.ALL_ROWS)
-    while lines := cursor.fetchmany(_CHUNK):
-        bodies = bodies_of(db, lines)
-        for line in lines:
-            yield row(line, bodies)
 
 
 def _block_keys(db: sqlite3.Connection) -> Iterator[BlockKeys]:
@@ -92,7 +61,7 @@ _READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]]
     RecordKind.SLOT: _plain(sql.ALL_SLOTS, codec.slot),
     RecordKind.CLAIM: _plain(sql.ALL_CLAIMS, codec.assertion),
     RecordKind.MENTION: _plain(sql.ALL_MENTIONS, codec.mention),
-    RecordKind.ROW: _rows,
+    RecordKind.ROW: _plain(sql.ALL_ROWS, codec.row),
     RecordKind.EDGE: _plain(sql.ALL_EDGES, codec.edge),
     RecordKind.JUDGEMENT: _plain(register.ALL_JUDGEMENTS, register_codec.judgement),
     RecordKind.REVIEW: _plain(register.ALL_REVIEWS, register_codec.review),

@@ -27,9 +27,8 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
 )
-from . import apply, codec, export, register_codec, sessions
+from . import apply, codec, register_codec, sessions
 from .caches import Caches, LookupCache
-from .codec import Line
 from .connection import rollback
 from .identity import SqliteRegister
 from .partition import Partition
@@ -170,31 +169,26 @@ class SqliteWriteTx:
     def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
         """Return, for each read, the open rows that overlap its span, by vid."""
         db = self._connection()
-        lines_by_read = [self._open_lines(db, read) for read in reads]
-        bodies = export.bodies_of(db, [line for lines in lines_by_read for line in lines])
+        bound_by_statement: dict[str, list[tuple[int, str, int, int]]] = {}
+        for place, read in enumerate(reads):
+            bound = bound_by_statement.setdefault(
+                sql.OPEN_HIDDEN if read.full else sql.OPEN_DENIALS, []
+            )
+            span = read.span
+            for slot_key in dict.fromkeys(read.slot_keys):
+                bound.append((place, slot_key, span.start_us, span.end_us))
 
-        rows_by_read: list[tuple[Row, ...]] = []
-        for lines in lines_by_read:
-            rows_by_read.append(tuple(export.row(line, bodies) for line in lines))
-        return tuple(rows_by_read)
-
-    def _open_lines(self, db: sqlite3.Connection, read: SlotRead) -> list[Line]:
-        bound = {
-            "slots": codec.list_json(dict.fromkeys(read.slot_keys)),
-            "since": read.span.start_us,
-            "until": read.span.end_us,
-        }
-        statement = sql.OPEN_HIDDEN if read.full else sql.OPEN_DENIALS
-        return db.execute(statement, bound).fetchall()
+        # One statement reads all slots of a group, each over its own span.
+        rows_by_read: list[list[Row]] = [[] for _ in reads]
+        for statement, bound in bound_by_statement.items():
+            for line in db.execute(statement, {"reads": codec.list_json(bound)}):
+                rows_by_read[line[codec.ROW_END]].append(codec.row(line))
+        return tuple(map(tuple, rows_by_read))
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
         """Return the open rows of objects, quarantined ones included, by vid."""
-        db = self._connection()
-        bound = codec.list_json(dict.fromkeys(object_ids))
-        lines = db.execute(sql.OPEN_OF_OBJECTS, (bound,)).fetchall()
-        bodies = export.bodies_of(db, lines)
-
-        return tuple(export.row(line, bodies) for line in lines)
+        lines = self._connection().execute(sql.OPEN_OF_OBJECTS, (_distinct(object_ids),))
+        return tuple(map(codec.row, lines))
 
     def slot_claims(self, slot_keys: Sequence[str]) -> tuple[Claim, ...]:
         """Return every claim of slots that is not quarantined or erased, in order of writing."""
@@ -253,8 +247,12 @@ class SqliteWriteTx:
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""
+        db = self._connection()
         bound = {"objects": codec.list_json(object_ids)}
-        return tuple(line[0] for line in self._connection().execute(sql.DEPENDANTS, bound))
+        # Nothing is derived from most objects, and setting up the recursion costs more than asking.
+        if not db.execute(sql.HAS_DEPENDANTS, bound).fetchone()[0]:
+            return ()
+        return tuple(line[0] for line in db.execute(sql.DEPENDANTS, bound))
 
     def open_actions(
         self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()

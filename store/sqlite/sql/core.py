@@ -79,9 +79,10 @@ SELECT permit_id FROM permit WHERE scope_id = ? AND class_rank = ? AND allow = ?
 PUT_PERMIT: Final = """
 INSERT INTO permit (scope_id, class_rank, allow, deny) VALUES (?, ?, ?, ?)
 RETURNING permit_id"""
-PUT_OBJECT_PERMIT: Final = """
-INSERT INTO object_permit (claim_id, permit_id) VALUES (?, ?)
-ON CONFLICT (claim_id) DO UPDATE SET permit_id = excluded.permit_id"""
+# Statements that put one row of plain values are the cheap ones: from a SELECT, and with a clause
+# for conflicts, SQLite journals each page first, so that it could take back the statement alone.
+PUT_OBJECT_PERMIT: Final = "INSERT INTO object_permit (claim_id, permit_id) VALUES (?, ?)"
+CHANGE_OBJECT_PERMIT: Final = "UPDATE object_permit SET permit_id = ? WHERE claim_id = ?"
 PUT_PERMISSION_CHANGE: Final = """
 INSERT INTO permission_change (claim_id, permit_id, tx, actor) VALUES (?, ?, ?, ?)"""
 PERMISSION_CHANGES: Final = """
@@ -147,8 +148,8 @@ _COLUMNS: Final = (*table.CLAIM_COLUMNS, *table.SECRET_COLUMNS)
 _IN_CLAIM: Final = table.names_of(column for column in _COLUMNS if column.table == "c")
 _IN_CONTENT: Final = table.names_of(column for column in _COLUMNS if column.table == "d")
 PUT_CLAIM: Final = f"""
-INSERT INTO claim (claim_id, slot_id, {", ".join(_IN_CLAIM)})
-SELECT ?, slot_id{", ?" * len(_IN_CLAIM)} FROM slot WHERE slot_key = ?"""
+INSERT INTO claim (claim_id, {", ".join(_IN_CLAIM)}, slot_id)
+VALUES (?{", ?" * len(_IN_CLAIM)}, (SELECT slot_id FROM slot WHERE slot_key = ?))"""
 PUT_CONTENT: Final = f"""
 INSERT INTO content (claim_id, {", ".join(_IN_CONTENT)}) VALUES (?{", ?" * len(_IN_CONTENT)})"""
 PUT_SIGNATURE: Final = "INSERT INTO claim_signature VALUES (?, ?)"
@@ -225,6 +226,9 @@ found (edge_id) AS (
   ON e.dst_id = n.claim_id WHERE e.tx <= :tx)
 {_EDGE} FROM found f CROSS JOIN edge e ON e.edge_id = f.edge_id{_ENDS} ORDER BY e.edge_id"""
 ALL_EDGES: Final = f"{_EDGE} FROM edge e{_ENDS} ORDER BY e.edge_id"
+HAS_DEPENDANTS: Final = """
+SELECT EXISTS (SELECT 1 FROM json_each(:objects) j CROSS JOIN claim c ON c.object_id = j.value
+  CROSS JOIN edge e INDEXED BY edge_to ON e.dst_id = c.claim_id AND e.kind = 'DERIVED_FROM')"""
 DEPENDANTS: Final = """
 WITH RECURSIVE start (claim_id) AS (
   SELECT c.claim_id FROM json_each(:objects) j CROSS JOIN claim c ON c.object_id = j.value),
@@ -252,44 +256,56 @@ CROSS JOIN claim c ON c.claim_id = f.claim_id ORDER BY f.flag_id"""
 # --- versions: writing
 
 PUT_VERSION: Final = """
-INSERT INTO version SELECT ?, slot_id, claim_id, ?, ?, ?, ?, ?, ?, ?, op = 'deny', ?
-FROM claim WHERE object_id = ?"""
+INSERT INTO version (vid, valid_from, valid_until, tx_start, tx_end, status, reason, head,
+  continues, deny, claim_id, slot_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT claim_id FROM claim WHERE object_id = ?),
+  (SELECT slot_id FROM claim WHERE object_id = ?))"""
 CLOSE_VERSION: Final = f"UPDATE version SET tx_end = ? WHERE vid = ? AND tx_end = {_OPEN}"
 CLAIMS_OF_VIDS: Final = """
 SELECT DISTINCT v.claim_id FROM json_each(?) j CROSS JOIN version v ON v.vid = j.value"""
 _CHANGED_ROWS: Final = "json_each(?) j CROSS JOIN version r ON r.vid = j.value "
 _HAS_HEAD: Final = f"""EXISTS (SELECT 1 FROM version v INDEXED BY version_by_claim
     WHERE v.claim_id = r.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
-_NOT_LIVE: Final = f"""
-SELECT l.claim_id FROM {_CHANGED_ROWS}CROSS JOIN live l ON l.claim_id = r.claim_id
-WHERE NOT {_HAS_HEAD}"""
-_NEW_LIVE: Final = f"""FROM {_CHANGED_ROWS}CROSS JOIN content d ON d.claim_id = r.claim_id
-WHERE d.terms <> '' AND d.claim_id NOT IN (SELECT claim_id FROM live) AND {_HAS_HEAD}"""
-LEAVE_TEXT_LIVE: Final = f"DELETE FROM text_live WHERE rowid IN ({_NOT_LIVE})"
-LEAVE_LIVE: Final = f"DELETE FROM live WHERE claim_id IN ({_NOT_LIVE})"
-ENTER_TEXT_LIVE: Final = f"""
-INSERT INTO text_live (rowid, terms) SELECT DISTINCT d.claim_id, d.terms {_NEW_LIVE}"""
-ENTER_LIVE: Final = f"INSERT INTO live (claim_id) SELECT DISTINCT d.claim_id {_NEW_LIVE}"
-_ROW: Final = """
-SELECT v.vid, v.claim_id, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status, v.reason,
-  v.head, v.continues FROM """
-_OPEN_HEADS: Final = f"""{_ROW}
-json_each(:slots) j CROSS JOIN slot s ON s.slot_key = j.value
-CROSS JOIN version v INDEXED BY version_open_head ON v.slot_id = s.slot_id
-WHERE v.head = 1 AND v.tx_end = {_OPEN} AND v.valid_from < :until AND v.valid_until > :since
-  AND v.status <> 'quarantined'"""
-_OPEN_REST: Final = f"""{_ROW}
-json_each(:slots) j CROSS JOIN slot s ON s.slot_key = j.value
-CROSS JOIN version v INDEXED BY version_open_rest ON v.slot_id = s.slot_id
-WHERE v.head = 0 AND v.tx_end = {_OPEN} AND v.valid_until > :since AND v.valid_from < :until
-  AND v.status <> 'quarantined' AND """
-OPEN_DENIALS: Final = f"{_OPEN_HEADS} UNION ALL {_OPEN_REST}v.deny = 1 ORDER BY 1"
-OPEN_HIDDEN: Final = f"{_OPEN_HEADS} UNION ALL {_OPEN_REST}v.deny IN (0, 1) ORDER BY 1"
-OPEN_OF_OBJECTS: Final = f"""{_ROW}
-json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
+LEAVE_LIVE: Final = f"""
+DELETE FROM live WHERE claim_id IN (
+  SELECT r.claim_id FROM {_CHANGED_ROWS}WHERE NOT {_HAS_HEAD})
+RETURNING claim_id"""
+ENTER_LIVE: Final = f"""
+INSERT INTO live (claim_id) SELECT d.claim_id
+FROM {_CHANGED_ROWS}CROSS JOIN content d ON d.claim_id = r.claim_id
+WHERE d.terms <> '' AND {_HAS_HEAD} ON CONFLICT (claim_id) DO NOTHING
+RETURNING claim_id, (SELECT terms FROM content t WHERE t.claim_id = live.claim_id)"""
+LEAVE_TEXT_LIVE: Final = "DELETE FROM text_live WHERE rowid = ?"
+ENTER_TEXT_LIVE: Final = "INSERT INTO text_live (rowid, terms) VALUES (?, ?)"
+_ROW_COLUMNS: Final = (
+    "vid", "valid_from", "valid_until", "tx_start", "tx_end", "status", "reason", "head",
+    "continues",
+)  # fmt: skip
+"""What a row of the planner says beside its claim, in this order after the claim's columns."""
+_OF_VERSION: Final = ", ".join(f"v.{name}" for name in _ROW_COLUMNS)
+_ROW: Final = f"""
+SELECT {table.column_list(table.columns_of("claim"))}, {_OF_VERSION}"""
+_ROW_CLAIM: Final = """ CROSS JOIN claim c ON c.claim_id = v.claim_id
+CROSS JOIN slot s ON s.slot_id = c.slot_id LEFT JOIN content d ON d.claim_id = c.claim_id"""
+# Each entry of `:reads` is the place of a read, the key of one of its slots, and the read's span.
+_OPEN_OF_SLOTS: Final = f"""{_ROW}, json_extract(j.value, '$[0]') AS place
+FROM json_each(:reads) j CROSS JOIN slot s ON s.slot_key = json_extract(j.value, '$[1]')
+CROSS JOIN version v INDEXED BY """
+_IN_SPAN: Final = f""" ON v.slot_id = s.slot_id CROSS JOIN claim c ON c.claim_id = v.claim_id
+LEFT JOIN content d ON d.claim_id = c.claim_id
+WHERE v.tx_end = {_OPEN} AND v.valid_until > json_extract(j.value, '$[2]')
+  AND v.valid_from < json_extract(j.value, '$[3]') AND v.status <> 'quarantined' AND """
+_OPEN_HEADS: Final = f"{_OPEN_OF_SLOTS}version_open_head{_IN_SPAN}v.head = 1"
+_OPEN_REST: Final = f"{_OPEN_OF_SLOTS}version_open_rest{_IN_SPAN}v.head = 0 AND "
+_BY_READ: Final = " ORDER BY place, vid"
+OPEN_DENIALS: Final = f"{_OPEN_HEADS} UNION ALL {_OPEN_REST}v.deny = 1{_BY_READ}"
+OPEN_HIDDEN: Final = f"{_OPEN_HEADS} UNION ALL {_OPEN_REST}v.deny IN (0, 1){_BY_READ}"
+OPEN_OF_OBJECTS: Final = f"""{_ROW} FROM json_each(?) j
+CROSS JOIN claim c ON c.object_id = j.value CROSS JOIN slot s ON s.slot_id = c.slot_id
+LEFT JOIN content d ON d.claim_id = c.claim_id
 CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = c.claim_id
 WHERE v.tx_end = {_OPEN} ORDER BY v.vid"""
-ALL_ROWS: Final = f"{_ROW} version v ORDER BY v.vid"
+ALL_ROWS: Final = f"{_ROW} FROM version v{_ROW_CLAIM} ORDER BY v.vid"
 
 # --- versions: reading
 

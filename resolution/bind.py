@@ -16,24 +16,24 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ..schema.entity import (
     SUGGESTION,
     Alias,
-    Entity,
     EntityCandidate,
     EntityRef,
     Feature,
     Resolution,
 )
-from ..schema.errors import Conflict, NotFound, TenureError
+from ..schema.errors import Conflict, NotFound
 from ..schema.policy import ResolutionPolicy
 from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState, JudgedBy, JudgementVerdict
 from .attributes import repeatable_schemes
 from .keys import alias_key, is_id
 from .known import Lookup, NearTest
+from .outcome import UNTRUSTED_ALIAS, bound_to, left_to_review
 from .register import Register
 
 MentionOrId = EntityRef | str
@@ -42,11 +42,6 @@ MentionOrId = EntityRef | str
 
 _EXCLUDED_SHOWN = 5
 _WEAKEST = 4
-UNTRUSTED_ALIAS = "untrusted_alias"
-"""The reason of a question about a name that only pages and tools have used."""
-_VETOES = ("person_without_context", UNTRUSTED_ALIAS)
-"""Reasons that keep an equal name from binding, and are told as vetoes."""
-
 SCORE_REASON = "scored"
 """The reason of a decision that names and context made, not an equal key."""
 
@@ -156,11 +151,21 @@ def fuzzy_lookup(mention: EntityRef, scorer: Scorer, bands: ResolutionPolicy) ->
 
 def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:
     """Whether a mention is decided by no id, identifier or alias of a register."""
-    try:
-        resolution = bind(mention, known, rules)
-    except TenureError:
+    if isinstance(mention, str) and is_id(mention):
         return False
-    return resolution.decision is Decision.NEW or resolution.reason == UNTRUSTED_ALIAS
+
+    ref = as_ref(mention)
+    try:
+        if _by_identifier(ref, known):
+            return False
+    except Conflict:
+        return False  # a person has to say which is right
+
+    for name, source in _names(ref):
+        reading = _read_alias(alias_key(name), source, ref, known, rules)
+        if reading is not None:
+            return reading.reason == UNTRUSTED_ALIAS
+    return True
 
 
 def as_ref(mention: MentionOrId) -> EntityRef:
@@ -275,7 +280,7 @@ def _by_id(entity_id: str, known: Register) -> Resolution:
             entity=entity_id,
         )
 
-    return _bound(entity_id, "entity_id", known)
+    return bound_to(entity_id, "entity_id", known)
 
 
 def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
@@ -297,7 +302,7 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
         )
 
     owner = next(iter(owners.values()), None)
-    return _bound(owner, "same_identifier", known) if owner else None
+    return bound_to(owner, "same_identifier", known) if owner else None
 
 
 def excluding_schemes(
@@ -326,6 +331,17 @@ def _names(ref: EntityRef) -> list[tuple[str, CandidateSource]]:
     ]
 
 
+class _AliasReading(NamedTuple):
+    """What the stored names of one key say about a mention, before the evidence is written."""
+
+    entity: str | None
+    """The raw id that is bound, or that waits under the name."""
+    reason: str
+    roots: list[str]
+    """Canonical ids that the name means."""
+    binds: bool = False
+
+
 def _by_alias(
     norm: str,
     source: CandidateSource,
@@ -333,6 +349,21 @@ def _by_alias(
     known: Register,
     rules: Rules,
 ) -> Resolution | None:
+    reading = _read_alias(norm, source, ref, known, rules)
+    if reading is None:
+        return None
+    if reading.binds and reading.entity is not None:
+        return bound_to(reading.entity, reading.reason, known)
+    return left_to_review(reading.entity, reading.reason, reading.roots, known, source)
+
+
+def _read_alias(
+    norm: str,
+    source: CandidateSource,
+    ref: EntityRef,
+    known: Register,
+    rules: Rules,
+) -> _AliasReading | None:
     hits = [alias for alias in known.named(norm) if _may_mean(alias, ref, known, rules)]
     # A pending entity is nobody yet, so its name counts apart from the settled ones.
     pending = [alias for alias in hits if _pending(alias, known)]
@@ -342,22 +373,22 @@ def _by_alias(
     # One case a name and scope: whoever comes second waits for the same decision.
     if waiting and (source is CandidateSource.EXACT or not roots):
         first = min(waiting, key=_age)
-        return _review(first.entity_id, "pending", roots, known, source)
+        return _AliasReading(first.entity_id, "pending", roots)
 
     if not roots:
         return None
 
     if len(roots) > 1:
-        return _review(None, "ambiguous", roots, known, source)
+        return _AliasReading(None, "ambiguous", roots)
 
     if not any(is_trusted(alias, known, rules) for alias in hits if alias not in pending):
-        return _review(None, UNTRUSTED_ALIAS, roots, known, source)
+        return _AliasReading(None, UNTRUSTED_ALIAS, roots)
     if not _has_context(ref, hits, known, rules):
-        return _review(None, "person_without_context", roots, known, source)
+        return _AliasReading(None, "person_without_context", roots)
 
     names = [alias for alias in hits if known.root(alias.entity_id) == roots[0]]
     first = min(names, key=_age)
-    return _bound(first.entity_id, source.value, known)
+    return _AliasReading(first.entity_id, source.value, roots, binds=True)
 
 
 def _judged_alias(
@@ -436,51 +467,3 @@ def _pending(alias: Alias, known: Register) -> bool:
 
 def _age(alias: Alias) -> tuple[int, str]:
     return alias.tx_start, alias.entity_id
-
-
-def _bound(entity: str, reason: str, known: Register) -> Resolution:
-    root = known.entity(known.root(entity))
-    pending = root is not None and root.state is EntityState.PENDING
-    return Resolution(
-        decision=Decision.REVIEW if pending else Decision.BIND,
-        entity=entity,
-        score=1.0,
-        reason=reason,
-        candidates=_candidates([known.root(entity)], known, CandidateSource.IDENTIFIER, reason),
-    )
-
-
-def _review(
-    entity: str | None,
-    reason: str,
-    roots: Sequence[str],
-    known: Register,
-    source: CandidateSource,
-) -> Resolution:
-    return Resolution(
-        decision=Decision.REVIEW,
-        entity=entity,
-        score=0.94,
-        reason=reason,
-        candidates=_candidates(roots, known, source, reason),
-    )
-
-
-def _candidates(
-    roots: Sequence[str], known: Register, source: CandidateSource, reason: str
-) -> tuple[EntityCandidate, ...]:
-    entities = filter(None, map(known.entity, roots))
-    return tuple([_candidate(entity, source, reason) for entity in entities])
-
-
-def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCandidate:
-    certain = reason not in ("ambiguous", "pending", *_VETOES)
-    return EntityCandidate(
-        entity=entity.entity_id,
-        name=entity.name,
-        score=1.0 if certain else 0.94,
-        log_odds=13.8 if certain else 2.752,
-        source=source,
-        features=(Feature(source.value, 1.0, 0.0, f"equal name or id: {entity.name}"),),
-        vetoes=() if certain else (reason if reason in _VETOES else "margin",),
-    )

@@ -41,38 +41,54 @@ def to_plain(value: object) -> Plain:
         ValueError: A value of a shape that no record has.
     """
     kind = type(value)
-    if kind in _SCALARS:
-        return value
-
-    # A receipt is encoded at every write, so a type's fields are read by one call that is made
-    # once, and most of them are plain values that need no further one.
-    record_kind = cast("Hashable", kind)
-    if names := _field_names(record_kind):
-        members: dict[str, Plain] = dict(zip(names, _reader(record_kind)(value), strict=True))
-        for name, member in members.items():
-            if type(member) not in _SCALARS:
-                members[name] = to_plain(member)
-        return members
-
-    if isinstance(value, tuple):
-        return [to_plain(item) for item in cast(tuple[object, ...], value)]
-
-    return _plain_leaf(value)
+    return value if kind in _SCALARS else _converter(cast("Hashable", kind))(value)
 
 
-def _plain_leaf(value: object) -> Plain:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    if isinstance(value, datetime):
-        return micros(value)
+def members_of(record: object) -> dict[str, Any]:
+    """The fields of a dataclass by name, their values as they are."""
+    kind = cast("Hashable", type(record))
+    return dict(zip(_field_names(kind), _reader(kind)(record), strict=True))
 
-    if isinstance(value, frozenset):
-        members = cast("frozenset[object]", value)
-        return sorted(map(to_plain, members))
 
-    raise ValueError(f"a record holds no {type(value).__name__}")
+@lru_cache(maxsize=256)
+def _converter(kind: type) -> Callable[[Any], Plain]:
+    """What makes JSON values of a type that is not plain itself, chosen once a type."""
+    if is_dataclass(kind):
+        return _plain_record
+    if issubclass(kind, tuple):
+        return _plain_list
+    if issubclass(kind, Enum):
+        return attrgetter("value")
+    if issubclass(kind, bytes):
+        return _base64
+    if issubclass(kind, datetime):
+        return micros
+    if issubclass(kind, frozenset):
+        return _plain_set
+
+    raise ValueError(f"a record holds no {kind.__name__}")
+
+
+def _plain_record(record: object) -> Plain:
+    members: dict[str, Plain] = members_of(record)
+    # Most fields are plain values, which need no further call.
+    for name, member in members.items():
+        kind = type(member)
+        if kind not in _SCALARS:
+            members[name] = _converter(cast("Hashable", kind))(member)
+    return members
+
+
+def _plain_list(items: tuple[object, ...]) -> Plain:
+    return [to_plain(item) for item in items]
+
+
+def _plain_set(members: frozenset[object]) -> Plain:
+    return sorted(map(to_plain, members))
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode("ascii")
 
 
 def from_plain(kind: Any, plain: Plain) -> Any:

@@ -174,6 +174,11 @@ class TenantWord:
     """Of a task type: the built-in type whose templates and defaults it takes."""
 
 
+_BUILT_IN_SOURCES: Final[Mapping[str, SourceKind]] = MappingProxyType(
+    {kind.name: kind for kind in BUILT_IN_KINDS}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """Every list of one tenant at one version."""
@@ -234,11 +239,14 @@ class Vocabulary:
     @property
     def source_kinds(self) -> Mapping[str, SourceKind]:
         """The source kinds by name; a tenant's own kind has a scheme of its name."""
-        kinds = {
-            n: SourceKind(n, (n.replace("_", "-"), n), 0.5, 2, 3)
-            for n in self.words.get("source_kind", {})
-        }
-        return {**{kind.name: kind for kind in BUILT_IN_KINDS}, **kinds}
+        own_words = self.words.get("source_kind")
+        if not own_words:
+            return _BUILT_IN_SOURCES
+
+        kinds = dict(_BUILT_IN_SOURCES)
+        for name in own_words:
+            kinds[name] = SourceKind(name, (name.replace("_", "-"), name), 0.5, 2, 3)
+        return kinds
 
     def define(self, vocabulary: str, word: TenantWord | Slot, *, used: bool = False) -> Vocabulary:
         """The vocabulary with one more definition; the same one when nothing changes.

@@ -26,7 +26,7 @@ from typing import Final
 from .canonical_text import Canonical, canonicalise
 from .credentials import find_credentials
 from .finding import Finding
-from .phrases import PHRASE_RULES, AttackClass
+from .phrases import PHRASE_RULES, AttackClass, likely_rules
 from .views import TextView, scan_views
 
 __all__ = [
@@ -152,10 +152,14 @@ def verdict(
 
 
 def _phrases(views: Sequence[TextView], channel: TextChannel) -> Iterator[Finding]:
+    readings = [(view, likely_rules(view.text)) for view in views]
+    if not any(codes for _, codes in readings):
+        return
+
     attack = AttackClass.DIRECT if channel in _DIRECT_CHANNELS else AttackClass.INDIRECT
     for rule in PHRASE_RULES:
-        for view in views:
-            match = rule.search(view.text)
+        for view, codes in readings:
+            match = rule.pattern.search(view.text) if rule.code in codes else None
             if match:
                 attack = AttackClass.PROVENANCE_FORGERY if rule.forges else attack
                 attack = AttackClass.SMUGGLING if view.name in _DISGUISES else attack

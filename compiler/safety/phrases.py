@@ -47,14 +47,6 @@ class PhraseRule:
     forges: bool = False
     """Whether the phrase claims a source; else the channel tells direct from indirect."""
 
-    def search(self, folded_text: str) -> re.Match[str] | None:
-        """The first match in folded text."""
-        # A plain loop: `any` over a generator costs each write more than the searches do.
-        for word in self.needs:
-            if word in folded_text:
-                return self.pattern.search(folded_text)
-        return None
-
 
 _ORDERS: Final = r"(?:instructions?|prompts?|directions|directives?|guidelines?|commands|orders)"
 _EARLIER: Final = r"(?:previous|prior|above|preceding|earlier|foregoing|existing|initial|original)"
@@ -277,3 +269,18 @@ PHRASE_RULES: Final = (
     ),
 )
 """All phrase rules, in the order of their findings."""
+
+
+def likely_rules(folded_text: str) -> frozenset[str]:
+    """The codes of the rules whose phrase may stand in folded text: a word that it needs does.
+
+    Every write asks this of its text, so it is two plain loops and no call a rule.
+    """
+    codes: list[str] = []
+    for rule in PHRASE_RULES:
+        for word in rule.needs:
+            if word in folded_text:
+                codes.append(rule.code)
+                break
+
+    return frozenset(codes)

@@ -39,7 +39,8 @@ def uuid7() -> str:
     stamp = (time.time_ns() // 1_000_000) & ((1 << 48) - 1)
     noise = int.from_bytes(os.urandom(10), "big")
     number = stamp << 80 | (noise & ((1 << 76) - 1)) | 7 << 76
-    return str(uuid.UUID(int=number & ~(3 << 62) | 2 << 62))
+    digits = f"{number & ~(3 << 62) | 2 << 62:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def event_id(tenant: str, recorded_us: int, ordinal: int, event: str) -> str:

@@ -80,6 +80,9 @@ def content_of(
         )
 
     texts = dict.fromkeys((text, claim, relevance))
+    search_terms: list[str] = []
+    for part in texts:
+        search_terms += terms(part)
 
     return Content(
         value_json=value.json if value else "null",
@@ -88,7 +91,7 @@ def content_of(
         why_it_matters=relevance,
         behavioral_implication=write.behavioral_implication,
         enforcement=enforcement(write.enforcement),
-        terms=" ".join(term for part in texts for term in terms(part)),
+        terms=" ".join(search_terms),
     )
 
 
@@ -210,7 +213,8 @@ def _texts(write: Write, content: Content, value: Value | None) -> Iterator[str]
         elif isinstance(entity, Mapping):
             yield from _strings(cast("object", entity))
 
-    if value is not None and not isinstance(value.plain, str | int | float | bool | None):
+    # A list or an object has texts of its own; a plain value stands in the claim already.
+    if value is not None and value.json.startswith(("[", "{")):
         yield from _strings(value.plain)
 
     yield write.source_origin

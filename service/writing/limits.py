@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final, cast
 
 from ...schema.entity import EntityRef
@@ -44,8 +45,7 @@ def check_shape(write: Write) -> None:
             field="writes",
         )
 
-    for name, default, check in _CHECKS:
-        value = getattr(write, name)
+    for value, (name, default, check) in zip(_values_of(write), _CHECKS, strict=True):
         # Most fields of most writes are left out.
         if value is default or value == default:
             continue
@@ -155,3 +155,5 @@ _CHECKS: Final = tuple(
     (name, item.default, _OTHER_CHECKS.get(name, _text))
     for name, item in Write.__dataclass_fields__.items()
 )
+_values_of: Final = attrgetter(*Write.__dataclass_fields__)
+"""All fields of a write in one call, in the order of their checks."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from operator import attrgetter
 from types import NoneType
 from typing import Any, cast
 
@@ -60,20 +61,21 @@ def sanitize(
         InvalidInput: for whatever is malformed, unknown, too large or missing.
         Forbidden: `authority_above_ceiling`, `scope_not_yours`, `directive_role_required`.
     """
-    return _DraftBuilder(WriteRequest(write, context, object_id, references)).draft()
+    request = WriteRequest(write, context, object_id, references)
+    return _DraftBuilder(request, write, context, references).draft()
 
 
 def fingerprint(write: Write) -> str:
     """The SHA-256 of a write's canonical request, its idempotency key apart."""
-    request = {
-        name: _plain(value)
-        for name, unset in _UNSET
-        if (value := getattr(write, name)) is not unset and value != unset
-    }
+    request: dict[str, Any] = {}
+    for value, (name, unset) in zip(_requested(write), _UNSET, strict=True):
+        if value is not unset and value != unset:
+            request[name] = _plain(value)
     return hashlib.sha256(canonical_json(request).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _UNSET = tuple((f.name, f.default) for f in fields(Write) if f.name != "idempotency_key")
+_requested = attrgetter(*(name for name, _ in _UNSET))
 
 
 _SCALARS = (str, int, bool, NoneType)
@@ -98,18 +100,9 @@ class _DraftBuilder:
     """One write on its way to a draft."""
 
     request: WriteRequest
-
-    @property
-    def write(self) -> Write:
-        return self.request.write
-
-    @property
-    def context(self) -> WriteContext:
-        return self.request.context
-
-    @property
-    def references(self) -> References:
-        return self.request.references
+    write: Write
+    context: WriteContext
+    references: References
 
     def draft(self) -> Draft:
         write, target = self.write, self.references.target
@@ -266,8 +259,8 @@ class _DraftBuilder:
         )
         sources = self.references.sources
         origins = {write.source_origin}
-        for origin_source in sources:
-            origins.update(origin_source.details.origins)
+        for source_claim in sources:
+            origins.update(source_claim.details.origins)
         scope = target.details.scope if target else self._scope(layer, object_type)
         if sources and not self.context.widens:
             check_narrow(scope, sources)
@@ -337,5 +330,6 @@ class _DraftBuilder:
     def _sensitivity(self, slot: Slot | None) -> tuple[Sensitivity, ...]:
         labels = {parse(Sensitivity, word) for word in self.write.sensitivity}
         labels.update(slot.sensitivity if slot else ())
-        labels.update(label for s in self.references.sources for label in s.details.sensitivity)
+        for source in self.references.sources:
+            labels.update(source.details.sensitivity)
         return tuple(sorted(labels))

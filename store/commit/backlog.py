@@ -55,6 +55,8 @@ def check_backlog(
 def _cases_by_source(claims: Iterable[AdmittedClaim]) -> Counter[tuple[str, str]]:
     cases: Counter[tuple[str, str]] = Counter()
     for claim in claims:
+        if not claim.reviews:
+            continue
         details = claim.assertion.details
         cases[details.actor, details.source_origin] += sum(case.blocking for case in claim.reviews)
     return +cases

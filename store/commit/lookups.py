@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
-from ...resolution.keys import alias_key, is_id
+from ...resolution.keys import alias_key
 from ...resolution.known import NearTest, merge_known
 from ...resolution.register import MentionKey, Proposals, Register
 from ...schema.claim import Assertion
@@ -128,12 +128,10 @@ def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKe
         for draft in submission.drafts:
             rules = Rules(submission.scopes, draft.details.scope.scope_id)
             for mention in mentions_of([draft]):
-                if isinstance(mention, str) and is_id(mention):
+                if not needs_scoring(mention, register, rules):
                     continue
                 ref = as_ref(mention)
-                key = alias_key(ref.name), ref.type, submission.scopes
-                if key not in refs and needs_scoring(ref, register, rules):
-                    refs[key] = ref
+                refs.setdefault((alias_key(ref.name), ref.type, submission.scopes), ref)
 
     return refs
 

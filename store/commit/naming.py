@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from ...resolution.attributes import repeatable_schemes
-from ...resolution.bind import MentionOrId, as_ref
+from ...resolution.bind import MentionOrId
 from ...resolution.keys import is_id
 from ...resolution.register import Register
 from ...schema.entity import Entity, EntityRef, Identifier
@@ -21,11 +22,18 @@ from ...schema.write import Draft
 
 def of_slot_type(mention: MentionOrId, types: Sequence[str]) -> MentionOrId:
     """Let a name of unknown type take the one type its slot is about."""
-    if len(types) != 1 or (isinstance(mention, EntityRef) and mention.type != UNKNOWN_TYPE):
+    if len(types) != 1:
         return mention
-    if isinstance(mention, str) and is_id(mention):
-        return mention
-    return replace(as_ref(mention), type=types[0])
+    if isinstance(mention, str):
+        return mention if is_id(mention) else _typed_reference(mention, types[0])
+    return mention if mention.type != UNKNOWN_TYPE else replace(mention, type=types[0])
+
+
+@lru_cache(maxsize=4_096)
+def _typed_reference(name: str, type_name: str) -> EntityRef:
+    # A write asks for its subject's reference at the look-up, at its test and at the binding, and
+    # each new one would check every character of the name.
+    return EntityRef(name=name, type=type_name)
 
 
 def subject_mention(draft: Draft) -> MentionOrId | None:
@@ -53,6 +61,9 @@ def fresh_identifiers(
 
     Of a scheme that gives one value, the first one stays; a second e-mail address is added.
     """
+    if not ref.external_ids:
+        return []
+
     repeatable = repeatable_schemes(bands.attributes)
     stored_values = register.held(entity.entity_id)
     identifiers: list[Identifier] = []

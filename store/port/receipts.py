@@ -15,24 +15,29 @@ from typing import Any, cast
 
 from ...resolution.names import short_id
 from ...schema.entity import EntityCandidate
-from ...schema.record_json import Plain, from_plain, to_plain
-from ...schema.values import canonical_json
-from ...schema.write import Receipt
+from ...schema.record_json import Plain, from_plain, members_of
+from ...schema.values import canonical_json, micros
+from ...schema.write import Receipt, RelationMet
 
 _FEATURE = ("name", "score", "weight", "detail")
 _FEATURE_ROW = attrgetter(*_FEATURE)
 _RELATION = ("object_id", "relation", "verdict", "reason")
+_RELATION_ROW = attrgetter(*_RELATION)
 
 
 def encode(receipt: Receipt) -> str:
     """A receipt in its stored form."""
-    candidates = receipt_candidates(receipt)
-    plain = to_plain(_without_list(receipt) if candidates else receipt)
+    # Every write makes one, and most of its fields are texts, words of a list and tuples of
+    # them, which JSON writes as they are: only the records inside are taken apart.
+    plain = members_of(receipt)
     del plain["replayed"], plain["dry_run"]
 
-    plain["relations"] = [_relation_array(relation) for relation in plain["relations"]]
-    if candidates:
-        plain["resolution"]["candidates"] = _candidate_objects(candidates)
+    plain["tx"] = micros(receipt.tx)
+    plain["relations"] = [_relation_array(relation) for relation in receipt.relations]
+    if receipt.resolution is not None:
+        resolution = members_of(receipt.resolution)
+        resolution["candidates"] = _candidate_objects(receipt.resolution.candidates)
+        plain["resolution"] = resolution
 
     return canonical_json(plain)
 
@@ -119,9 +124,9 @@ def _without_entities(value: Any, entity_ids: frozenset[str]) -> Any:
     return items
 
 
-def _relation_array(relation: dict[str, Plain]) -> list[Plain]:
-    interval = relation["interval"]
-    return [*map(relation.get, _RELATION), interval["start_us"], interval["end_us"]]
+def _relation_array(relation: RelationMet) -> list[Plain]:
+    interval = relation.interval
+    return [*_RELATION_ROW(relation), interval.start_us, interval.end_us]
 
 
 def _relation_object(relation: list[Plain]) -> dict[str, Plain]:
@@ -130,16 +135,11 @@ def _relation_object(relation: list[Plain]) -> dict[str, Plain]:
     return {**dict(zip(_RELATION, texts, strict=True)), "interval": interval}
 
 
-def _without_list(receipt: Receipt) -> Receipt:
-    assert receipt.resolution is not None  # it has candidates
-    return replace(receipt, resolution=replace(receipt.resolution, candidates=()))
-
-
 def _candidate_objects(candidates: Iterable[EntityCandidate]) -> list[Plain]:
     """Candidates with their features as arrays: some sixty a receipt, so not by the codec."""
     objects: list[Plain] = []
     for candidate in candidates:
-        plain = to_plain(replace(candidate, features=()))
+        plain = members_of(candidate)
         plain["features"] = list(map(_FEATURE_ROW, candidate.features))
         objects.append(plain)
     return objects

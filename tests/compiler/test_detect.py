@@ -17,7 +17,7 @@ from tenure.compiler.safety.detect import (
     scan,
     verdict,
 )
-from tenure.compiler.safety.phrases import PHRASE_RULES
+from tenure.compiler.safety.phrases import PHRASE_RULES, likely_rules
 from tenure.compiler.safety.views import fold, scan_views
 
 SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).parents[2].parent / "shared"))
@@ -264,12 +264,12 @@ def test_disguised_payloads_are_found() -> None:
 def test_the_cheap_words_of_a_rule_never_hide_a_match() -> None:
     for row in [*rows_of("injections.dev.jsonl"), *rows_of("benign.dev.jsonl")]:
         for view in scan_views(row["text"]):
-            for rule in PHRASE_RULES:
-                assert bool(rule.search(view.text)) == bool(rule.pattern.search(view.text))
+            codes = {rule.code for rule in PHRASE_RULES if rule.pattern.search(view.text)}
+            assert codes <= likely_rules(view.text)
 
 
 @pytest.mark.parametrize(("code", "text"), PHRASES)
 def test_the_cheap_words_let_the_examples_through(code: str, text: str) -> None:
     (rule,) = [rule for rule in PHRASE_RULES if rule.code == code]
     assert rule.pattern.search(fold(text))
-    assert rule.search(fold(text))
+    assert code in likely_rules(fold(text))

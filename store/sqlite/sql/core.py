@@ -285,8 +285,6 @@ _ROW_COLUMNS: Final = (
 _OF_VERSION: Final = ", ".join(f"v.{name}" for name in _ROW_COLUMNS)
 _ROW: Final = f"""
 SELECT {table.column_list(table.columns_of("claim"))}, {_OF_VERSION}"""
-_ROW_CLAIM: Final = """ CROSS JOIN claim c ON c.claim_id = v.claim_id
-CROSS JOIN slot s ON s.slot_id = c.slot_id LEFT JOIN content d ON d.claim_id = c.claim_id"""
 # Each entry of `:reads` is the place of a read, the key of one of its slots, and the read's span.
 _OPEN_OF_SLOTS: Final = f"""{_ROW}, json_extract(j.value, '$[0]') AS place
 FROM json_each(:reads) j CROSS JOIN slot s ON s.slot_key = json_extract(j.value, '$[1]')
@@ -300,12 +298,13 @@ _OPEN_REST: Final = f"{_OPEN_OF_SLOTS}version_open_rest{_IN_SPAN}v.head = 0 AND 
 _BY_READ: Final = " ORDER BY place, vid"
 OPEN_DENIALS: Final = f"{_OPEN_HEADS} UNION ALL {_OPEN_REST}v.deny = 1{_BY_READ}"
 OPEN_HIDDEN: Final = f"{_OPEN_HEADS} UNION ALL {_OPEN_REST}v.deny IN (0, 1){_BY_READ}"
-OPEN_OF_OBJECTS: Final = f"""{_ROW} FROM json_each(?) j
-CROSS JOIN claim c ON c.object_id = j.value CROSS JOIN slot s ON s.slot_id = c.slot_id
-LEFT JOIN content d ON d.claim_id = c.claim_id
-CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = c.claim_id
-WHERE v.tx_end = {_OPEN} ORDER BY v.vid"""
-ALL_ROWS: Final = f"{_ROW} FROM version v{_ROW_CLAIM} ORDER BY v.vid"
+OPEN_OF_OBJECTS: Final = f"""{_ROW} FROM json_each(?) j CROSS JOIN claim c
+ON c.object_id = j.value CROSS JOIN slot s ON s.slot_id = c.slot_id
+LEFT JOIN content d ON d.claim_id = c.claim_id CROSS JOIN version v INDEXED BY version_by_claim
+ON v.claim_id = c.claim_id WHERE v.tx_end = {_OPEN} ORDER BY v.vid"""
+ALL_ROWS: Final = f"""{_ROW} FROM version v CROSS JOIN claim c ON c.claim_id = v.claim_id
+CROSS JOIN slot s ON s.slot_id = c.slot_id
+LEFT JOIN content d ON d.claim_id = c.claim_id ORDER BY v.vid"""
 
 # --- versions: reading
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import product
 from typing import Final, cast
 
@@ -228,6 +229,7 @@ class Sight:
         return classification <= self.clearance and bool(tags & allowed_tags)
 
 
+@lru_cache(maxsize=1024)  # every write and every read asks it of its caller
 def visible_scopes(principal: Principal, *, project: str | None = None) -> frozenset[str]:
     """The scope ids a caller reads by default: its own and the tenant's.
 

@@ -135,7 +135,21 @@ class Partition:
 
     @contextmanager
     def asking(self) -> Generator[sqlite3.Connection]:
-        """Hand out a reading connection for one statement, which is its own snapshot."""
+        """Hand out a connection for one statement that reads, which is its own snapshot.
+
+        It is the writer's where nobody writes: that one keeps its pages over its own commits,
+        while a reader finds the file changed by them and reads its first pages anew.
+        """
+        if self.turn.acquire(blocking=False):
+            try:
+                self._require_open()
+                with our_errors(self.path):
+                    self.require_complete(self._writer)
+                    yield self._writer
+            finally:
+                self.turn.release()
+            return
+
         db = self._take()
         try:
             with our_errors(self.path):

@@ -94,6 +94,7 @@ def test_only_what_nothing_exact_decides_needs_a_scorer() -> None:
     assert needs_scoring("Annabel", known, RULES)
     assert not needs_scoring("Ann", known, RULES)
     assert not needs_scoring(BEN, known, RULES)
+    assert not needs_scoring(EntityRef(name="Annabel", external_ids={"hr": "1"}), known, RULES)
 
 
 @pytest.mark.parametrize("mention", [BOTH, NOBODY], ids=["conflict", "unknown id"])

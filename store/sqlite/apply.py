@@ -30,6 +30,7 @@ from .caches import Caches
 from .codec import Line
 from .sql import core as sql
 from .sql import register
+from .sql import rows as row_sql
 
 
 class Counters(NamedTuple):
@@ -278,18 +279,18 @@ def _mentions(db: sqlite3.Connection, changes: Batch) -> None:
 
 
 def _versions(db: sqlite3.Connection, changes: Batch) -> None:
-    closed = _run_many(db, sql.CLOSE_VERSION, ((c.tx, c.vid) for c in changes.close))
+    closed = _run_many(db, row_sql.CLOSE_VERSION, ((c.tx, c.vid) for c in changes.close))
     _require(closed == len(changes.close), "a row to close was not open")
-    _run_many(db, sql.PUT_VERSION, map(_row_line, changes.rows))
+    _run_many(db, row_sql.PUT_VERSION, map(_row_line, changes.rows))
     vids = codec.list_json(chain((c.vid for c in changes.close), (r.vid for r in changes.rows)))
     # The text index holds the claims with an open head: it follows what leaves and enters `live`,
     # so that the question who has one is asked once.
     if changes.close:
-        left = db.execute(sql.LEAVE_LIVE, (vids,)).fetchall()
-        _run_many(db, sql.LEAVE_TEXT_LIVE, left)
+        departures = db.execute(row_sql.LEAVE_LIVE, (vids,)).fetchall()
+        _run_many(db, row_sql.LEAVE_TEXT_LIVE, departures)
     if changes.rows:
-        entered = db.execute(sql.ENTER_LIVE, (vids,)).fetchall()
-        _run_many(db, sql.ENTER_TEXT_LIVE, entered)
+        arrivals = db.execute(row_sql.ENTER_LIVE, (vids,)).fetchall()
+        _run_many(db, row_sql.ENTER_TEXT_LIVE, arrivals)
 
     _run_many(db, sql.PUT_EDGE, map(codec.edge_line, changes.edges))
 

@@ -26,6 +26,7 @@ from . import codec, register_codec, sessions
 from .codec import Line
 from .sql import core as sql
 from .sql import register
+from .sql import rows as row_sql
 
 
 def _block_keys(db: sqlite3.Connection) -> Iterator[BlockKeys]:
@@ -61,7 +62,7 @@ _READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]]
     RecordKind.SLOT: _plain(sql.ALL_SLOTS, codec.slot),
     RecordKind.CLAIM: _plain(sql.ALL_CLAIMS, codec.assertion),
     RecordKind.MENTION: _plain(sql.ALL_MENTIONS, codec.mention),
-    RecordKind.ROW: _plain(sql.ALL_ROWS, codec.row),
+    RecordKind.ROW: _plain(row_sql.ALL_ROWS, codec.row),
     RecordKind.EDGE: _plain(sql.ALL_EDGES, codec.edge),
     RecordKind.JUDGEMENT: _plain(register.ALL_JUDGEMENTS, register_codec.judgement),
     RecordKind.REVIEW: _plain(register.ALL_REVIEWS, register_codec.review),

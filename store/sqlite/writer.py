@@ -35,6 +35,7 @@ from .partition import Partition
 from .reader import SqliteReader
 from .sql import core as sql
 from .sql import register
+from .sql import rows as row_sql
 from .versions import Timelines
 
 
@@ -171,9 +172,8 @@ class SqliteWriteTx:
         db = self._connection()
         bound_by_statement: dict[str, list[tuple[int, str, int, int]]] = {}
         for place, read in enumerate(reads):
-            bound = bound_by_statement.setdefault(
-                sql.OPEN_HIDDEN if read.full else sql.OPEN_DENIALS, []
-            )
+            statement = row_sql.OPEN_HIDDEN if read.full else row_sql.OPEN_DENIALS
+            bound = bound_by_statement.setdefault(statement, [])
             span = read.span
             for slot_key in dict.fromkeys(read.slot_keys):
                 bound.append((place, slot_key, span.start_us, span.end_us))
@@ -187,7 +187,7 @@ class SqliteWriteTx:
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
         """Return the open rows of objects, quarantined ones included, by vid."""
-        lines = self._connection().execute(sql.OPEN_OF_OBJECTS, (_distinct(object_ids),))
+        lines = self._connection().execute(row_sql.OPEN_OF_OBJECTS, (_distinct(object_ids),))
         return tuple(map(codec.row, lines))
 
     def slot_claims(self, slot_keys: Sequence[str]) -> tuple[Claim, ...]:

@@ -16,6 +16,7 @@ from tenure.store.sqlite import SqliteStore
 from tenure.store.sqlite.sql import checks as check_sql
 from tenure.store.sqlite.sql import core as statements
 from tenure.store.sqlite.sql import register as register_sql
+from tenure.store.sqlite.sql import rows as row_sql
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 SCANS_ON_PURPOSE = {
@@ -63,7 +64,7 @@ def plan(db: sqlite3.Connection, statement: str) -> list[str]:
 
 
 def everything() -> Iterator[tuple[str, str]]:
-    for name, value in vars(statements).items():
+    for name, value in (*vars(statements).items(), *vars(row_sql).items()):
         if name.isupper() and not name.startswith("_"):
             found = value.values() if isinstance(value, dict) else value
             for each in [found] if isinstance(found, str) else found:
@@ -105,8 +106,8 @@ def test_point_reads_never_leave_their_index(
     [
         (statements.OPENINGS, "version_began (tx_start>? AND tx_start<?)"),
         (statements.CLOSINGS, "version_ended (tx_end>? AND tx_end<?)"),
-        (statements.OPEN_DENIALS, "version_open_head (slot_id=?"),
-        (statements.OPEN_DENIALS, "version_open_rest (slot_id=? AND deny=? AND valid_until>?)"),
+        (row_sql.OPEN_DENIALS, "version_open_head (slot_id=?"),
+        (row_sql.OPEN_DENIALS, "version_open_rest (slot_id=? AND deny=? AND valid_until>?)"),
         (statements.NEIGHBOURS_NOW[0], "version_open_head (slot_id=?"),
         (statements.NEIGHBOURS[0], "version_by_valid (slot_id=?"),
         (statements.NEIGHBOURS[2], "claim_by_value (value_entity_id=?)"),

@@ -1,8 +1,9 @@
 """The embedded store: SQLite files, one for each tenant.
 
 A path to a file is a store of one tenant; a folder, or a path that ends in a separator, holds
-a file for each tenant, named by the SHA-256 of its id; `:memory:` is a folder that is removed
-when the store is closed or the process ends, so it behaves like any other across threads.
+a file for each tenant, named after its id where that is safe on every system, by the SHA-256 of
+it where it is not; `:memory:` is a folder that is removed when the store is closed or the process
+ends, so it behaves like any other across threads.
 Each tenant has one writer and a pool of readers; calls of different tenants do not wait for
 each other. Safe to share between threads and, through SQLite's own locks, processes.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -33,6 +35,10 @@ if TYPE_CHECKING:  # a process that only reads loads nothing of the writing side
     from .writer import SqliteWriteTx
 
 MEMORY: Final = ":memory:"
+
+_PLAIN_NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?", re.ASCII)
+"""Tenants that name their file themselves. No capitals: two files that differ in case are one file
+on Windows and macOS."""
 
 
 class SqliteStore:
@@ -76,7 +82,12 @@ class SqliteStore:
         """Return the file of a tenant."""
         if not self._folder:
             return self._root
-        return self._root / f"{hashlib.sha256(tenant.encode()).hexdigest()}.db"
+
+        # Files of before readable names keep theirs: a process of then may have one open.
+        hashed = self._root / f"{hashlib.sha256(tenant.encode()).hexdigest()}.db"
+        if _PLAIN_NAME.fullmatch(tenant) is None or hashed.exists():
+            return hashed
+        return self._root / f"tenant-{tenant}.db"
 
     def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
         """Create a tenant when it is not there; `key` sets its first secret key.

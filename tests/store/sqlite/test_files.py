@@ -63,12 +63,35 @@ def test_a_folder_holds_a_file_for_each_tenant(tmp_path: Path, exists: bool) -> 
     if exists:
         folder.mkdir()
     store = SqliteStore(folder if exists else f"{folder}/")
-    names = ["a", "../evil", "ü" * 200]
-    for name in names:
+    plain = ["a", "con", "acme-eu_2"]
+    unsafe = ["../evil", "ü" * 200, "Acme", "acme-EU_2", "a.b", "-a", "a\n", "a" * 64]
+    for name in (*plain, *unsafe):
         store.ensure(name)
     made = {p.name for p in folder.iterdir() if p.suffix == ".db"}
-    assert made == {f"{hashlib.sha256(n.encode()).hexdigest()}.db" for n in names}
+    readable = {f"tenant-{name}.db" for name in plain}
+    assert made == readable | {hashed_name(name) for name in unsafe}
     store.close()
+
+
+def hashed_name(tenant: str) -> str:
+    return f"{hashlib.sha256(tenant.encode()).hexdigest()}.db"
+
+
+def test_a_file_of_before_readable_names_is_found_under_its_own(tmp_path: Path) -> None:
+    store = SqliteStore(f"{tmp_path}/")
+    store.ensure("acme")
+    commit(store, [Say(object_id="a")], tenant="acme")
+    old = tmp_path / hashed_name("acme")
+    readable = store.path_of("acme")
+    store.close()
+    readable.rename(old)
+
+    again = SqliteStore(f"{tmp_path}/")
+    again.ensure("acme")
+    with again.reading("acme") as reader:
+        assert reader.clock().seq == 1
+    again.close()
+    assert [path.name for path in tmp_path.glob("*.db")] == [old.name]
 
 
 def test_a_tenant_that_was_never_made_is_not_found(tmp_path: Path) -> None:

@@ -66,10 +66,9 @@ bench: $(DEV)
 	if [ $${#scripts[@]} -eq 0 ]; then echo "bench/ holds no script yet: nothing to measure"; fi; \
 	for script in "$${scripts[@]}"; do echo "== $$script"; $(PY) "$$script"; done
 
-# The builder stands in an environment of its own; pages that are generated are made anew first.
+# The builder stands in an environment of its own; what it reads is made anew first.
 docs: $(DEV)
-	@$(PY) tests/reference_page.py > docs/reference.md
-	@$(PY) tests/site_pages.py > docs/llms.txt
+	@$(PY) tests/site_pages.py build/docs
 	@$(BIN)/uv tool run --from 'zensical>=0.0.73,<0.2' zensical build --clean --strict
 
 neo4j: $(NEO4J)
@@ -81,7 +80,7 @@ lock: $(DEV)
 	  --python-version 3.13 --generate-hashes --no-header --upgrade --quiet -o requirements.lock
 
 clean:
-	@rm -rf .venv build dist site .cache docs/reference.md docs/llms.txt *.egg-info .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf .venv build dist site .cache *.egg-info .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A name on the PATH may be a shim that cannot run: each candidate must prove its version.

@@ -1,4 +1,4 @@
-"""The reference of the documentation site, from the code; `make docs` writes `docs/reference.md`.
+"""The reference of the documentation site, from the code; `tests/site_pages.py` writes it.
 
 Every public name stands in it once, with its signature and its docstring: the functions, then the
 client with its parts, then the records and the errors.
@@ -21,6 +21,8 @@ Every public name, from the code itself: `tests/reference_page.py` makes this pa
 `memory` is what `tenure.connect` returns, `memory.actions` to `memory.vocabulary` are its parts;
 `view` is of `memory.as_of()`, `session` of `memory.session(…)`, `envelope` of `memory.compile(…)`.
 """
+_LINE = 84
+"""Characters that stand beside each other in a code block of the site."""
 _PLAIN_DEFAULTS = frozenset({bool, int, float, str, type(None)})
 
 
@@ -71,11 +73,13 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _callable(name: str, value: Any, heading: str) -> str:
-    signature = _signature(value)
-    return f"{heading} `{name}`\n\n```text\n{name}{signature}\n```\n\n{_text(value)}\n"
+    signature = f"{name}{_signature(value)}"
+    if len(signature) > _LINE:
+        signature = name + _signature(value, one_a_line=True)
+    return f"{heading} `{name}`\n\n```python\n{signature}\n```\n\n{_text(value)}\n"
 
 
-def _signature(value: Any) -> str:
+def _signature(value: Any, *, one_a_line: bool = False) -> str:
     """The parameters of a callable; a default that is no plain value is left open."""
     stated = inspect.signature(value)
     parameters: list[inspect.Parameter] = []
@@ -89,7 +93,20 @@ def _signature(value: Any) -> str:
             parameter = parameter.replace(default=_Word("…"))
         parameters.append(parameter)
     answer = _Word(str(stated.return_annotation))
-    return str(stated.replace(parameters=parameters, return_annotation=answer))
+    whole = stated.replace(parameters=parameters, return_annotation=answer)
+    return _on_lines(whole) if one_a_line and parameters else str(whole)
+
+
+def _on_lines(signature: inspect.Signature) -> str:
+    """A signature with one parameter a line."""
+    lines: list[str] = []
+    named_only = False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not named_only:
+            lines.append("    *,\n")
+            named_only = True
+        lines.append(f"    {parameter},\n")
+    return f"(\n{''.join(lines)}) -> {signature.return_annotation!r}"
 
 
 def _record(name: str, value: Any) -> str:

@@ -1,16 +1,21 @@
 """The documentation site: its pages in their order, and the list for machines made of them.
 
-`make docs` writes `docs/llms.txt` and `docs/reference.md`; neither is kept in the repository.
+`python -P tests/site_pages.py FOLDER` writes what the site is built from: the pages of `docs/`, the
+reference and `llms.txt`. `make docs` does, into the folder that `mkdocs.yml` names.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from tenure.tests.reference_page import page
 from tenure.tests.source_tree import ROOT
 
 REFERENCE = "reference.md"
@@ -59,5 +64,26 @@ def _opening(file: str) -> str:
     return " ".join(prose.split()).partition(". ")[0].rstrip(".:") + "."
 
 
+def plain_fences(text: str) -> str:
+    """A page whose code blocks state their language alone.
+
+    The words behind it are for the tests (`no-run`, `output`). The builder takes a fence with such
+    words for none, and the end of that block for the beginning of the next: from there on prose
+    is code and code is prose.
+    """
+    return re.sub(r"^( *```+\w+)[ \t][^\n]*$", r"\1", text, flags=re.M)
+
+
+def write_pages(folder: Path) -> None:
+    """Write everything that the site is built from into a folder, anew."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder)
+    for path in folder.rglob("*.md"):
+        path.write_text(plain_fences(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+    (folder / REFERENCE).write_text(page(), encoding="utf-8")
+    (folder / "llms.txt").write_text(llms_text(), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    print(llms_text(), end="")
+    write_pages(Path(sys.argv[1]))

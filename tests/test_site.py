@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import tenure
 from tenure.tests.docs_pages import pages
 from tenure.tests.reference_page import page
-from tenure.tests.site_pages import REFERENCE, listed_pages, llms_text, site
+from tenure.tests.site_pages import REFERENCE, listed_pages, llms_text, site, write_pages
 from tenure.tests.source_tree import ROOT, pyproject
 
 CLIENT = frozenset({"Memory", "View", "Envelope", "__version__"})
@@ -42,7 +43,7 @@ def test_the_reference_names_everything_that_is_public() -> None:
     text = page()
     names = vars(tenure)["__all__"]
     assert [name for name in names if f"`{name}`" not in text and name not in CLIENT] == []
-    assert "memory.write(subject: " in text
+    assert "memory.write(\n    subject: " in text
     assert re.search(r" at 0x|<[A-Z]\w+\.", text) is None
 
 
@@ -50,6 +51,27 @@ def test_the_list_for_machines_says_what_each_page_is_about() -> None:
     lines = [line for line in llms_text().splitlines() if line.startswith("- [")]
     assert len(lines) == len(list(listed_pages()))
     assert [line for line in lines if not line.endswith(".")] == []
+
+
+def test_every_block_of_the_site_states_a_language_that_the_builder_takes(tmp_path: Path) -> None:
+    write_pages(tmp_path / "docs")
+
+    openings: list[str] = []
+    for path in sorted((tmp_path / "docs").rglob("*.md")):
+        fences = re.findall(r"^ *(`{3,}[^\n]*)$", path.read_text(encoding="utf-8"), re.M)
+        assert len(fences) % 2 == 0, path
+        openings += fences[::2]
+        assert {fence.strip("`") for fence in fences[1::2]} <= {""}, path
+
+    assert {opening for opening in openings if not re.fullmatch(r"`{3,}\w*", opening)} == set()
+
+
+def test_a_signature_is_no_wider_than_its_page() -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", page(), re.M | re.S)
+    widths = [len(line) for block in blocks for line in block.splitlines()]
+
+    assert len(blocks) > 50
+    assert max(widths) <= 100
 
 
 def test_the_site_loads_nothing_from_elsewhere() -> None:

@@ -1,4 +1,4 @@
-"""The wheel of this checkout, built without a download."""
+"""The wheel of this checkout, built without a download, and installed as a user installs it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tenure.tests.adapter_env import DOWNLOAD_TIMEOUT_S
+from tenure.tests.fetched import run_fetcher
 from tenure.tests.source_tree import ROOT
 
 NOT_SOURCE = shutil.ignore_patterns(
@@ -24,3 +26,21 @@ def built_wheel(folder: Path) -> Path:
     assert build.returncode == 0, build.stderr
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def installed_wheel(folder: Path, extra: str = "") -> Path:
+    """The Python of a fresh environment in which the wheel of this checkout was installed.
+
+    Raises:
+        FetchFailed: what it depends on could not be downloaded, twice.
+    """
+    wheel = built_wheel(folder)
+    wanted = f"tenure[{extra}] @ {wheel.as_uri()}" if extra else str(wheel)
+    uv = str(Path(sys.executable).parent / "uv")
+    here = {"cwd": folder, "timeout_s": DOWNLOAD_TIMEOUT_S}
+    run_fetcher([uv, "venv", "--python", sys.executable, "env"], **here)
+    python = folder / "env" / "bin" / "python"
+    run_fetcher(
+        [uv, "pip", "install", "--compile-bytecode", "--python", str(python), wanted], **here
+    )
+    return python

@@ -16,6 +16,8 @@ from .frame import answer, examples, frame_of, note
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ...compiler.envelope.envelope import Envelope
     from ...schema.entity import EntityCandidate, Review
     from .tour import Tour, TourEntry
@@ -26,6 +28,12 @@ _BAR: Final = 40
 """Characters of a full budget."""
 
 _PROSE_WIDTH: Final = 80
+
+_SPEAKER_WIDTH: Final = 16
+"""Characters of the longest name of a speaker in the log."""
+
+_QUOTE: Final = "  │ "
+"""Stands before each line of what a model reads."""
 
 
 @app.command(epilog=examples("tenure demo", "tenure demo --keep demo.db"))
@@ -102,7 +110,8 @@ def _show(screen: Screen, tour: Tour) -> None:
     )
 
     _chapter(screen, "1  What came in, and what became of it")
-    screen.table(tour.entries, _LOG)
+    for entry in tour.entries:
+        _show_entry(screen, entry)
     screen.line()
     _prose(
         screen,
@@ -168,7 +177,8 @@ _BECAUSE: Final[dict[str, str]] = {
     "same_identifier": "known by the identifier of its system",
     "exact": "known by this name",
     "alias": "known by this name",
-    "no_candidate": "nobody of this name was known",
+    "no_candidate": "a new name",
+    "possible_same_as": "the name is taken by another staff number: a person of their own",
 }
 
 
@@ -185,17 +195,43 @@ def _because(entry: TourEntry) -> str:
     return _BECAUSE.get(reason, reason.replace("_", " "))
 
 
-_LOG: Columns = {
-    "told on": lambda entry: str(entry.event.held["recorded_at"])[:10],
-    "by": _speaker,
-    "what was said": _sentence,
-    "outcome": lambda entry: entry.receipt.outcome.value.replace("_", " "),
-    "because": _because,
+_OUTCOME_STYLES: Final[dict[str, str]] = {
+    "accepted": "green",
+    "disputed": "yellow",
+    "overridden": "yellow",
+    "pending review": "yellow",
+    "quarantined": "red",
 }
+
+
+def _show_entry(screen: Screen, entry: TourEntry) -> None:
+    """Print who said what and when, and below it what became of it and why.
+
+    As a table of five columns it would break every reason into words.
+    """
+    head = f"{str(entry.event.held['recorded_at'])[:10]}  {_speaker(entry):<{_SPEAKER_WIDTH}}  "
+    margin = " " * len(head)
+    width = min(screen.console.width, _PROSE_WIDTH)
+
+    screen.line(textwrap.fill(head + _sentence(entry), width, subsequent_indent=margin))
+    outcome = entry.receipt.outcome.value.replace("_", " ")
+    verdict = textwrap.fill(
+        f"{margin}→ {outcome}: {_because(entry)}", width, subsequent_indent=f"{margin}  "
+    )
+    screen.line(verdict, style=_OUTCOME_STYLES.get(outcome))
+
+
+def _moment(moment: datetime) -> str:
+    """A day in the tour's own words."""
+    from .tour import NOW
+
+    return "today" if moment == NOW else f"{moment:%Y-%m-%d}"
+
+
 _QUESTIONS: Columns = {
     "question": "words",
-    "true when": "valid",
-    "as known when": "tx",
+    "true when": lambda question: _moment(question.valid),
+    "as known": lambda question: _moment(question.tx),
     "pricing tier": "answer",
 }
 
@@ -219,8 +255,8 @@ def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
     screen.line()
     _prose(
         screen,
-        f"review {review.review_id}, {review.state.value}: a steward accepts or rejects "
-        "it, and may undo that later.",
+        f"Review {review.review_id[:8]} is {review.state.value}: a steward accepts or rejects it, "
+        "and may undo that at any time.",
     )
 
 
@@ -240,8 +276,10 @@ def _show_envelope(screen: Screen, tour: Tour) -> None:
     _show_bars(screen, envelope, budget)
 
     screen.line("\nThe text itself:\n")
+    room = min(screen.console.width, _PROSE_WIDTH) - len(_QUOTE)
     for line in envelope.text.rstrip("\n").splitlines():
-        screen.line(f"  │ {line}", style="dim")
+        for part in textwrap.wrap(line, room) or [""]:
+            screen.line(_QUOTE + part, style="dim")
 
     for head, is_apart in (
         ("set apart, and never shown as truth", True),

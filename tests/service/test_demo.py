@@ -70,11 +70,13 @@ def test_the_tour_is_printed_and_its_store_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "80")
     result = RUNNER.invoke(app, ["demo"])
     assert result.exit_code == 0, result.output
     for part in ("What did we believe on 1 March?", "in all", "the same", "a person is asked"):
         assert part in result.stdout
+    assert "→ accepted: a new name" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
     assert "tenure demo --keep" in result.stderr
     assert list(tmp_path.iterdir()) == []
     kept = RUNNER.invoke(app, ["demo", "--keep", "demo.db"])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tenure.tests.adapter_env import environment
 from tenure.tests.source_tree import ROOT
-from tenure.tests.walks.walker import Walker, undocumented
+from tenure.tests.walks.walker import Step, Walker, undocumented
+from tenure.tests.wheel import installed_wheel
 
 WALK_LIMIT_S = 180.0
 """Of a whole walk, on a machine that is busy with other things."""
@@ -18,10 +20,27 @@ WALK_LIMIT_S = 180.0
 SAMPLE = ROOT / "tests" / "data" / "events-sample.jsonl"
 
 
+@pytest.fixture(scope="module")
+def install(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, float]]:
+    """Install the wheel with an extra into a fresh environment, once a module; its seconds."""
+
+    @cache
+    def installed(extra: str) -> tuple[Path, float]:
+        start = time.perf_counter()
+        python = installed_wheel(tmp_path_factory.mktemp("wheel"), extra)
+        return python, time.perf_counter() - start
+
+    return installed
+
+
 @pytest.fixture
-def walker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Walker]:
-    extra: str | None = getattr(request, "param", None)
-    person = Walker(environment(extra), tmp_path)
+def walker(
+    request: pytest.FixtureRequest, tmp_path: Path, install: Callable[[str], tuple[Path, float]]
+) -> Iterator[Walker]:
+    extra: str = getattr(request, "param", "")
+    python, seconds = install(extra)
+    wanted = f"tenure[{extra}]" if extra else "tenure"
+    person = Walker(python, tmp_path, [Step(f"pip install {wanted}", seconds)])
     yield person
     print(f"\n{person.table()}")
     assert sum(step.seconds for step in person.steps) < WALK_LIMIT_S

@@ -1,9 +1,9 @@
 """A person at a terminal who has the README, `docs/` and nothing else.
 
-A walk runs commands in an empty folder, in an environment that holds what one extra installs and
-no more. Each command is looked up before it runs: its name must have a section in `docs/cli.md`,
-and each option must stand in that section or among the global ones. A Python step is a block of a
-page, taken as it stands.
+A walk runs commands in an empty folder, in a fresh environment in which the wheel was installed as
+a user installs it, and nothing else. Each command is looked up before it runs: its name must have a
+section in `docs/cli.md`, and each option must stand in that section or among the global ones. A
+Python step is a block of a page, taken as it stands.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Walker:
         words = shlex.split(line)
         assert words[0] == "tenure", line
         assert undocumented(words) == [], line
-        return self._run(line, [str(self.python), "-P", "-m", *words], code, typed)
+        command = self.python.with_name(words[0])  # the script that the installation made
+        return self._run(line, [str(command), *words[1:]], code, typed)
 
     def block(self, page: str, number: int = 0) -> str:
         """Run a Python block of a page, the `number`th of its language, and return its output."""
@@ -55,12 +56,11 @@ class Walker:
         return self._run(f"block {number + 1} of {page}", script, 0, "")
 
     def _run(self, line: str, command: list[str], code: int, typed: str) -> str:
-        link = self.folder / ".path" / "tenure"
-        if not link.exists():
-            link.parent.mkdir()
-            link.symlink_to(ROOT)
-        environ = {name: text for name, text in os.environ.items() if "TENURE" not in name}
-        environ |= {"PYTHONPATH": str(link.parent), "COLUMNS": "100", "NO_COLOR": "1"}
+        own_names = ("TENURE", "PYTHON")  # the checkout must not be found by any of them
+        environ = {
+            name: text for name, text in os.environ.items() if not name.startswith(own_names)
+        }
+        environ |= {"COLUMNS": "80", "NO_COLOR": "1"}
 
         start = time.perf_counter()
         run = subprocess.run(

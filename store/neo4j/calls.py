@@ -19,25 +19,19 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from ..port.targets import Target
-from ..search.two_generation_cache import Halves
-from .codec import Bodies
+from ..search.claim_memory import CLAIMS_KIB
+from .claim_cache import ClaimCache
 from .connect import ServerFacts, our_errors
 
 _LOG = logging.getLogger("tenure.store.neo4j")
 _FIRST_PAUSE_S: Final = 0.05
 FETCH: Final = 5_000
 """Records a message: a bulk read needs few, and none is ever held whole."""
-_BODIES: Final = 16_384
-"""Decoded claims in each half of a link's cache; a claim of 1 KB makes 64 MB in all."""
-
-
-def _no_bodies() -> Bodies:
-    return Halves(_BODIES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimits:
-    """How long the server may work, and how long a failed call is tried again."""
+    """How long the server may work, a failed call is tried again, and how much is kept."""
 
     read_s: float = 60.0
     """Seconds a reading statement may take."""
@@ -48,6 +42,8 @@ class CallLimits:
     """Seconds a write transaction may take, the wait for the tenant's lock included."""
     retry_s: float = 15.0
     """Seconds during which what the server calls transient is tried again."""
+    claims_kib: int = CLAIMS_KIB
+    """Memory for the decoded claims that the readers of a database share, whatever their texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +56,7 @@ class ServerLink:
     limits: CallLimits
     bookmarks: Any = field(repr=False)
     """What makes a session read what an earlier one of this store wrote, on a cluster too."""
-    bodies: Bodies = field(default_factory=_no_bodies, repr=False)
+    claims: ClaimCache = field(repr=False)
     """Claims that were decoded before."""
 
     @property
@@ -115,9 +111,16 @@ class Reads:
         self._link = link
         self._session = session
         self.tenant = tenant
-        self.bodies = link.bodies
+        self.claims = ClaimCache(link.limits.claims_kib).private_claims(tenant)
+        """The decoded claims that it may use: its own until it knows the tenant's counters."""
         self.count = 0
         """Round trips so far."""
+
+    def share_claims(self, incarnation: str, *, erased_seq: int, snapshot_us: int) -> None:
+        """Use what other readers of this incarnation and these erasures have decoded."""
+        self.claims = self._link.claims.claims_of(
+            self.tenant, incarnation, erased_seq=erased_seq, snapshot_us=snapshot_us
+        )
 
     @property
     def home(self) -> str:
@@ -162,9 +165,16 @@ class Writes(Reads):
         self._link = link
         self._tx = tx
         self.tenant = tenant
-        self.bodies = link.bodies
+        self.claims = ClaimCache(link.limits.claims_kib).private_claims(tenant)
         self.count = 0
         """Round trips so far."""
+
+    def share_claims(self, incarnation: str, *, erased_seq: int, snapshot_us: int) -> None:
+        """Keep what is decoded to itself: the transaction may yet be rolled back."""
+
+    def forget_claims(self) -> None:
+        """Nothing of the tenant stays decoded in this process."""
+        self._link.claims.forget(self.tenant)
 
     def rows(self, text: LiteralString, **bound: Any) -> list[neo4j.Record]:
         """The records of a statement; what fails ends the transaction, which is tried again."""

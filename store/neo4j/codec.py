@@ -37,7 +37,6 @@ from ..port.claim_columns import (
     names_of,
 )
 from ..port.store import SlotRecord, Tombstone, TxEvent
-from ..search.two_generation_cache import Halves
 from .cypher.claim import CORE_NAMES, LINE_NAMES
 
 Properties = dict[str, Any]
@@ -91,7 +90,6 @@ _content: Final = decoder(Content, "content", _EVERY_COLUMN, LINE_NAMES)
 _hidden_claim: Final = decoder(Claim, "claim", _EVERY_COLUMN, _HIDDEN_NAMES)
 _hidden_details: Final = decoder(Details, "details", _EVERY_COLUMN, _HIDDEN_NAMES)
 _core_claim: Final = decoder(Claim, "claim", _EVERY_COLUMN, CORE_NAMES)
-_permissions: Final = decoder(Permissions, "permissions", PERMISSION_COLUMNS, LINE_NAMES)
 _own_permissions: Final = decoder(
     Permissions, "permissions", PERMISSION_COLUMNS, names_of(PERMISSION_COLUMNS)
 )
@@ -200,7 +198,7 @@ def assertion(properties: Mapping[str, Any]) -> Assertion:
         claim=_claim(line),
         details=_details(line),
         content=EMPTY_CONTENT if line[_VALUE] is None else _content(line),
-        permissions=_permissions(line),
+        permissions=permissions(properties),
         quarantine=line[_QUARANTINE] or "",
         erased=bool(line[_ERASED]),
     )
@@ -220,63 +218,113 @@ def row(properties: Mapping[str, Any], claim: Claim, tx_us: int = INF_US) -> Row
 
 
 class ClaimBody(NamedTuple):
-    """A claim as a read lists it, decoded."""
+    """What a claim says to a caller who sees it, or to one who does not: it never changes."""
 
-    line: Sequence[Any]
-    """What it was decoded from: the same line again is the same body."""
+    tx: int
+    """The stamp of its writing; a claim of another stamp is another one, whatever its id."""
     claim: Claim
     details: Details
     content: Content | None
-    permissions: Permissions
+    visible: bool
     erased: bool
     signature: str
 
 
-Bodies = Halves[tuple[str, str, bool], ClaimBody]
-"""Decoded claims by tenant, object id and whether they are veiled."""
+def body(line: Sequence[Any]) -> ClaimBody:
+    """A claim from its line; one without its secret columns is veiled."""
+    visible = len(line) == len(LINE_NAMES)
+    # Not only what is absent differs: the two lines are read by decoders of their own.
+    new_claim = _claim(line) if visible else _hidden_claim(line)
 
-
-def _body(line: Sequence[Any], visible: bool, tenant: str, bodies: Bodies) -> ClaimBody:
-    """A claim, decoded anew unless its line is the one that is kept."""
-    key = tenant, line[0], visible
-    body = bodies.get(key)
-    if body is not None and body.line == line:
-        return body
-
-    fresh = ClaimBody(
-        line=line,
-        claim=_claim(line) if visible else _hidden_claim(line),
+    return ClaimBody(
+        tx=new_claim.tx,
+        claim=new_claim,
         details=_details(line) if visible else _hidden_details(line),
         content=_content(line) if visible and line[_VALUE] is not None else None,
-        permissions=_permissions(line),
+        visible=visible,
         erased=bool(line[_ERASED]),
         signature=line[_SIGNATURE] or "",
     )
-    bodies.put(key, fresh)
-    return fresh
+
+
+class ClaimEntry(NamedTuple):
+    """What a read says of a claim that may change, or that differs by caller."""
+
+    object_id: str
+    tx: int
+    seen: bool
+    """Whether the caller may see it, as the read itself found."""
+    erased: bool | None
+    scope_id: str
+    class_rank: int
+    allow: Sequence[str]
+    deny: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+class ClaimMarks(NamedTuple):
+    """What was noted of a claim after its writing."""
+
+    last_confirmed_us: int | None = None
+    demoted: bool = False
+    stale: bool = False
+    confirm_due: bool = False
+
+
+NO_MARKS: Final = ClaimMarks()
+
+
+def claim_marks(marks: Sequence[Sequence[Any]]) -> dict[str, ClaimMarks]:
+    """The marks by object id, of claims that have some; of each kind the newest decides.
+
+    A mark is the claim, then the stamp of a confirmation, or a flag's number, kind and setting.
+    """
+    confirmations: dict[str, int] = {}
+    flags: dict[str, dict[str, tuple[int, bool]]] = {}
+    for object_id, confirmed_us, number, kind, is_set in marks:
+        if confirmed_us is not None:
+            confirmations[object_id] = max(confirmed_us, confirmations.get(object_id, confirmed_us))
+        else:
+            changes = flags.setdefault(object_id, {})
+            changes[kind] = max((number, is_set), changes.get(kind, (number, is_set)))
+
+    return {
+        object_id: ClaimMarks(confirmations.get(object_id), *_set_flags(flags.get(object_id, {})))
+        for object_id in {*confirmations, *flags}
+    }
+
+
+def _set_flags(changes: Mapping[str, tuple[int, bool]]) -> Iterator[bool]:
+    for kind in ("demoted", "stale", "confirm_due"):
+        _, is_set = changes.get(kind, (0, False))
+        yield is_set
 
 
 def versions(
-    record: Mapping[str, Any], tx_us: int, *, tenant: str, bodies: Bodies
+    entry: ClaimEntry, known: ClaimBody, marks: ClaimMarks, tx_us: int
 ) -> Iterator[Version]:
     """Yield the versions of a claim, veiled where the caller may not see them."""
-    visible: bool = record["seen"]
-    body = _body(record["claim"], visible, tenant, bodies)
-    marks = _marks(record["flags"])
-    for line in record["rows"]:
+    permissions = _permission_set(entry.class_rank, tuple(entry.allow), tuple(entry.deny))
+
+    for line in entry.rows:
         yield Version(
-            row=_row_of_line(line, body.claim, tx_us),
-            details=body.details,
-            content=body.content,
-            permissions=body.permissions,
-            visible=visible,
-            erased=body.erased,
-            last_confirmed_us=next(iter(record["confirmed"]), None),
-            demoted="demoted" in marks,
-            stale="stale" in marks,
-            confirm_due="confirm_due" in marks,
-            signature=body.signature,
+            row=_row_of_line(line, known.claim, tx_us),
+            details=known.details,
+            content=known.content,
+            permissions=permissions,
+            visible=entry.seen and known.visible,
+            erased=known.erased,
+            last_confirmed_us=marks.last_confirmed_us,
+            demoted=marks.demoted,
+            stale=marks.stale,
+            confirm_due=marks.confirm_due,
+            signature=known.signature,
         )
+
+
+@lru_cache(maxsize=1024)
+def _permission_set(class_rank: int, allow: tuple[str, ...], deny: tuple[str, ...]) -> Permissions:
+    return _own_permissions([class_rank, allow, deny])
 
 
 def _row_of_line(line: Sequence[Any], claim: Claim, tx_us: int) -> Row:
@@ -290,11 +338,6 @@ def _row_of_line(line: Sequence[Any], claim: Claim, tx_us: int) -> Row:
         known_end(tx_end, tx_us),
         continues,
     )
-
-
-def _marks(flags: Sequence[Mapping[str, Any]]) -> set[str]:
-    newest = {flag["kind"]: flag["on"] for flag in sorted(flags, key=lambda flag: flag["n"])}
-    return {kind for kind, is_set in newest.items() if is_set}
 
 
 def edge(kind: str, src: str, dst: str, properties: Mapping[str, Any]) -> Edge:

@@ -42,7 +42,7 @@ def empty(
         counters.norms -= sum(map(int, calls.column(register.EMPTY_NORMS, norms=part)))
 
     counters.store(calls)
-    calls.bodies.clear()  # nothing erased stays decoded
+    calls.forget_claims()
 
 
 def _empty_namings(calls: Writes, entity_ids: list[str]) -> None:

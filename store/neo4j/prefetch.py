@@ -16,10 +16,11 @@ from ...schema.vocabulary import ActionKind
 from ..port.records import NextReads, held_ask
 from ..port.store import ActionRecord, Ask, Page, Point
 from . import register_codec, versions
+from .answers import ReadAnswer, answers_of
 from .calls import Reads
 from .cypher import candidates as cypher
 from .identity import Neo4jRegister
-from .versions import Question, Records, Search
+from .versions import Question, Search
 
 _SEARCH, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(6)
 """The places of the questions; those of the asks follow."""
@@ -43,7 +44,7 @@ class Prefetch:
         self._calls = calls
         self._register = register
         self._answers: dict[PrefetchKey, Page] = {}
-        self._searches: dict[PrefetchKey, Records] = {}
+        self._searches: dict[PrefetchKey, ReadAnswer] = {}
         self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
 
     # --- what is kept
@@ -62,8 +63,8 @@ class Prefetch:
         """What stands around entities."""
         return self._answers.get(PrefetchKey(_near_key(entity_ids, limit), sight, point))
 
-    def search(self, search: Search | None, sight: Sight, point: Point) -> Records | None:
-        """The records of a search."""
+    def search(self, search: Search | None, sight: Sight, point: Point) -> ReadAnswer | None:
+        """The answer to a search."""
         return self._searches.get(PrefetchKey(search, sight, point))
 
     def actions(self, kind: ActionKind | None, tx_us: int) -> tuple[ActionRecord, ...] | None:
@@ -77,10 +78,11 @@ class Prefetch:
         search = versions.search_of(forecast.terms, limit=forecast.limit, live=live)
         asks = [ask for ask in dict.fromkeys(forecast.asks) if versions.kind_of(ask) in _LISTS]
         bound = _questions(forecast, search, asks, self._calls.tenant)
-        by_place: dict[int, list[Mapping[str, Any]]] = {}
-        for record in self._calls.rows(cypher.PREFETCH, **bound):
-            by_place.setdefault(record["place"], []).append(record)
-        entities = [record["note"] for record in by_place.pop(-1, [])]
+        records = self._calls.rows(cypher.PREFETCH, **self._calls.claims.bounds, **bound)
+        by_place: dict[int, list[ReadAnswer]] = {}
+        for answer in answers_of(self._calls, records, forecast.sight):
+            by_place.setdefault(answer.place, []).append(answer)
+        entities = [answer.note for answer in by_place.pop(-1, [])]
         self._register.learn(forecast.entity_ids, entities)
         self._keep(forecast, search, asks, by_place)
 
@@ -89,42 +91,41 @@ class Prefetch:
         forecast: NextReads,
         search: Search | None,
         asks: Sequence[Ask],
-        by_place: Mapping[int, Records],
+        by_place: Mapping[int, Sequence[ReadAnswer]],
     ) -> None:
-        calls, sight, point = self._calls, forecast.sight, forecast.point
+        sight, point = forecast.sight, forecast.point
         for place, ask in enumerate(asks, _ASKS):
-            records = by_place.get(place, ())
-            answer = versions.every_row(calls, records, sight, point.tx_us)
-            self._answers[PrefetchKey(ask, sight, point)] = answer
+            page = versions.every_row(by_place.get(place, ()), sight, point.tx_us)
+            self._answers[PrefetchKey(ask, sight, point)] = page
 
         if search is not None:
-            self._searches[PrefetchKey(search, sight, point)] = by_place[_SEARCH]
+            (answer,) = by_place[_SEARCH]
+            self._searches[PrefetchKey(search, sight, point)] = answer
         if forecast.standing is not None:
-            answer = versions.visible_rows(calls, by_place.get(_STANDING, ()), point.tx_us)
-            self._answers[PrefetchKey(("standing", *forecast.standing), sight, point)] = answer
+            page = versions.visible_rows(by_place.get(_STANDING, ()), point.tx_us)
+            self._answers[PrefetchKey(("standing", *forecast.standing), sight, point)] = page
         if forecast.walk is not None:
             for place in (_FIRST_STEP, _SECOND_STEP):
-                self._keep_near(forecast, by_place.get(place, ()))
+                for answer in by_place.get(place, ()):
+                    self._keep_near(forecast, answer, forecast.walk.limit)
         if forecast.held:
             self._keep_held(forecast, by_place[_QUEUE])
 
-    def _keep_near(self, forecast: NextReads, records: Records) -> None:
-        edge = next((record["note"][2] for record in records if not record["seen"]), None)
-        if edge is not None and forecast.walk is not None:
-            answer = versions.near_rows(self._calls, records, forecast.point.tx_us)
-            key = PrefetchKey(_near_key(edge, forecast.walk.limit), forecast.sight, forecast.point)
-            self._answers[key] = answer
+    def _keep_near(self, forecast: NextReads, answer: ReadAnswer, limit: int) -> None:
+        _, _, edge = answer.note
+        key = PrefetchKey(_near_key(edge, limit), forecast.sight, forecast.point)
+        self._answers[key] = versions.near_rows(answer, forecast.point.tx_us)
 
-    def _keep_held(self, forecast: NextReads, records: Records) -> None:
-        (note,) = (record["note"] for record in records if record["claim"] is None)
+    def _keep_held(self, forecast: NextReads, answers: Sequence[ReadAnswer]) -> None:
+        (answer,) = answers
         tx_us = forecast.point.tx_us
-        actions = tuple(register_codec.action(entry, tx_us) for entry in note[0])
+        (entries,) = answer.note
+        actions = tuple(register_codec.action(entry, tx_us) for entry in entries)
         self._actions[_HELD_KIND, tx_us] = actions
 
-        rows = [record for record in records if record["claim"] is not None]
         ask = held_ask([action.object_id for action in actions], forecast.held)
-        answer = versions.every_row(self._calls, rows, forecast.sight, tx_us)
-        self._answers[PrefetchKey(ask, forecast.sight, forecast.point)] = answer
+        page = versions.every_row([answer._replace(note=None)], forecast.sight, tx_us)
+        self._answers[PrefetchKey(ask, forecast.sight, forecast.point)] = page
 
 
 def _near_key(entity_ids: Iterable[str], limit: int) -> tuple[str | int, ...]:

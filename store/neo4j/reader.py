@@ -79,6 +79,11 @@ class Neo4jReader:
         self._definitions = int(opening["definitions"])
         self._erased_seq: int | None = opening["erased_seq"]
         """Where nothing later was erased; None for a tenant from before this was kept."""
+        calls.share_claims(
+            opening["incarnation"] or "",
+            erased_seq=self._erased_seq or 0,
+            snapshot_us=self._clock.last_us,
+        )
         self._keys = tuple(bytes(secret) for secret in opening["secrets"])
         self._register = identity.Neo4jRegister(calls, self._clock.last_us)
         self._register.meet(lookup, scopes, opening)

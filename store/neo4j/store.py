@@ -32,6 +32,7 @@ from ..port.targets import Resolve, Target
 from ..port.vectors import Vectors
 from . import applying, checking, importing, schema
 from .calls import CallLimits, Pauses, Reads, ServerLink, Writes, retryable
+from .claim_cache import ClaimCache
 from .connect import DriverSettings, connect, our_errors
 from .cypher import core as cypher
 from .cypher import register
@@ -115,6 +116,7 @@ class Neo4jStore:
             facts=facts,
             limits=self._limits,
             bookmarks=neo4j.GraphDatabase.bookmark_manager(),
+            claims=ClaimCache(self._limits.claims_kib),
         )
 
     def migrate(self, tenant: str, *, dry_run: bool = False) -> Migration:

@@ -23,6 +23,7 @@ from ...schema.principal import Sight
 from ..port.store import Ask, Page, Point, RelatedEnds
 from ..search.term_weights import HALVINGS, common
 from . import codec
+from .answers import ReadAnswer, answers_of
 from .calls import Calls, Reads
 from .cypher import candidates as cypher
 
@@ -32,7 +33,6 @@ _PROPOSALS: Final = 8
 """How many hits are looked at, times the limit, before all are."""
 _ALL_HITS: Final = 2_000_000_000
 
-Records = Sequence[Mapping[str, Any]]
 Question = dict[str, Any]
 """A question as a statement takes it."""
 
@@ -83,8 +83,9 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
 def versions(calls: Reads, ask: Ask, *, sight: Sight, point: Point) -> Page:
     """The versions of an ask; those that permissions hide are veiled."""
     kind = kind_of(ask)
-    bound = seen_at(sight, point) | {kind: [question(ask, point)]}
-    return every_row(calls, calls.rows(_TEXTS[kind], **bound), sight, point.tx_us)
+    bound = seen_at(sight, point) | calls.claims.bounds | {kind: [question(ask, point)]}
+    answers = answers_of(calls, calls.rows(_TEXTS[kind], **bound), sight)
+    return every_row(answers, sight, point.tx_us)
 
 
 def seen_at(sight: Sight, point: Point) -> dict[str, Any]:
@@ -98,38 +99,32 @@ def seen_at(sight: Sight, point: Point) -> dict[str, Any]:
     }
 
 
-def _versions_of(calls: Calls, record: Mapping[str, Any], tx_us: int) -> Iterator[Version]:
-    return codec.versions(record, tx_us, tenant=calls.tenant, bodies=calls.bodies)
-
-
-def every_row(calls: Calls, records: Records, sight: Sight, tx_us: int) -> Page:
+def every_row(answers: Iterable[ReadAnswer], sight: Sight, tx_us: int) -> Page:
     """Every row of the caller's scopes, what may not be seen veiled."""
     by_vid: dict[int, Version] = {}
     withheld = 0
     scopes = set(sight.scopes)
-    for record in records:
-        if record["claim"] is None:
-            withheld += record["note"][0]
-            continue
-
-        withheld += 0 if record["seen"] else len(record["rows"])
-
-        members = list(_versions_of(calls, record, tx_us))
-        if members[0].details.scope.scope_id in scopes:
-            _add(by_vid, members)
+    for answer in answers:
+        if answer.note is not None:
+            withheld += answer.note[0]
+        for claim in answer.claims:
+            withheld += 0 if claim.visible else len(claim.entry.rows)
+            if claim.entry.scope_id in scopes:
+                _add(by_vid, claim.versions(tx_us))
 
     return Page(_by_vid(by_vid), withheld)
 
 
-def visible_rows(calls: Calls, records: Records, tx_us: int) -> Page:
+def visible_rows(answers: Iterable[ReadAnswer], tx_us: int) -> Page:
     """What may be seen by vid, and count the rest."""
     by_vid: dict[int, Version] = {}
     hidden_vids: set[int] = set()
-    for record in records:
-        if record["seen"]:
-            _add(by_vid, _versions_of(calls, record, tx_us))
-        else:
-            hidden_vids.update(line[0] for line in record["rows"])
+    for answer in answers:
+        for claim in answer.claims:
+            if claim.visible:
+                _add(by_vid, claim.versions(tx_us))
+            else:
+                hidden_vids.update(line[0] for line in claim.entry.rows)
 
     return Page(_by_vid(by_vid), len(hidden_vids))
 
@@ -180,36 +175,38 @@ def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
 
 
 def matching(
-    calls: Reads, search: Search | None, *, sight: Sight, point: Point, first: Records | None
+    calls: Reads, search: Search | None, *, sight: Sight, point: Point, first: ReadAnswer | None
 ) -> Page:
     """Heads whose claim shares a term, the most telling first, then the newest claim.
 
-    `first` are the records of the search where it was asked before.
+    `first` is the answer to the search where it was asked before.
     """
     while search is not None:
-        records = _ask(calls, search, sight, point) if first is None else first
+        answer = _ask(calls, search, sight, point) if first is None else first
         first = None
-        (note,) = (record["note"] for record in records if not record["seen"])
-        marks, vids, proposals, last_us = note
+        marks, vids, proposals, last_us = answer.note
         if search.live and point.tx_us < last_us:  # a write came between
             search = search._replace(live=False)
         elif proposals >= search.most and sum(marks) <= search.limit:
             search = search._replace(most=_ALL_HITS)
         else:
             by_vid: dict[int, Version] = {}
-            for record in records:
-                if record["seen"]:
-                    _add(by_vid, _versions_of(calls, record, point.tx_us))
+            for claim in answer.claims:
+                if claim.visible:
+                    _add(by_vid, claim.versions(point.tx_us))
 
-            return _cut([by_vid[vid] for vid in vids], marks, search.limit)
+            # A hit that was hidden since it was proposed is neither shown nor counted.
+            return _cut([by_vid[vid] for vid in vids if vid in by_vid], marks, search.limit)
 
     return Page((), 0)
 
 
-def _ask(calls: Reads, search: Search, sight: Sight, point: Point) -> Records:
+def _ask(calls: Reads, search: Search, sight: Sight, point: Point) -> ReadAnswer:
     questions = [search.question(calls.tenant)]
-    bound = bounds(search) | seen_at(sight, point)
-    return calls.rows(cypher.SEARCH, searches=questions, **bound)
+    bound = bounds(search) | seen_at(sight, point) | calls.claims.bounds
+    records = calls.rows(cypher.SEARCH, searches=questions, **bound)
+    (answer,) = answers_of(calls, records, sight)
+    return answer
 
 
 def bounds(search: Search | None) -> dict[str, int]:
@@ -259,8 +256,9 @@ def standing_questions(sight: Sight, scopes: Sequence[str], place: int = 0) -> l
 def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
     """The heads that a compile fetches with no query."""
     questions = standing_questions(sight, scopes)
-    records = calls.rows(cypher.STANDING, standing=questions, **seen_at(sight, point))
-    return visible_rows(calls, records, point.tx_us)
+    bound = seen_at(sight, point) | calls.claims.bounds
+    records = calls.rows(cypher.STANDING, standing=questions, **bound)
+    return visible_rows(answers_of(calls, records, sight), point.tx_us)
 
 
 def around(
@@ -268,23 +266,20 @@ def around(
 ) -> Page:
     """Clean heads about entities or pointing at them, the strongest of each."""
     question = {"place": 0, "ids": list(dict.fromkeys(entity_ids))}
-    bound = seen_at(sight, point) | {"limit": limit}
-    return near_rows(
-        calls, calls.rows(cypher.NEIGHBOURHOOD, around=[question], **bound), point.tx_us
-    )
+    bound = seen_at(sight, point) | calls.claims.bounds | {"limit": limit}
+    records = calls.rows(cypher.NEIGHBOURHOOD, around=[question], **bound)
+    (answer,) = answers_of(calls, records, sight)
+    return near_rows(answer, point.tx_us)
 
 
-def near_rows(calls: Calls, records: Records, tx_us: int) -> Page:
+def near_rows(answer: ReadAnswer, tx_us: int) -> Page:
     """What stands around entities, and how much of it is hidden."""
+    vids_of_entities, cut, _ = answer.note
     by_vid: dict[int, Version] = {}
-    hidden_vids: set[int] = set()
-    cut = False
-    for record in records:
-        if record["seen"]:
-            _add(by_vid, _versions_of(calls, record, tx_us))
-        else:
-            vids_of_entities, cut, _ = record["note"]
-            hidden_vids.update(chain.from_iterable(vids_of_entities))
+    hidden_vids = set(chain.from_iterable(vids_of_entities))
+    for claim in answer.claims:
+        if claim.visible:
+            _add(by_vid, claim.versions(tx_us))
 
     return Page(_by_vid(by_vid), len(hidden_vids), bool(cut))
 
@@ -316,8 +311,9 @@ def changes(
         ended=min(until_us, INF_US - 1),
         subjects=list(dict.fromkeys(subjects)),
         **seen_at(sight, Point(0, until_us)),
+        **calls.claims.bounds,
     )
-    return visible_rows(calls, records, until_us)
+    return visible_rows(answers_of(calls, records, sight), until_us)
 
 
 def decaying(calls: Calls, *, point: Point) -> Iterator[Version]:
@@ -325,5 +321,7 @@ def decaying(calls: Calls, *, point: Point) -> Iterator[Version]:
     records = calls.rows(cypher.DECAYING, valid=point.valid_us, tx=point.tx_us)
     by_vid: dict[int, Version] = {}
     for record in records:
-        _add(by_vid, _versions_of(calls, record, point.tx_us))
+        entry = codec.ClaimEntry._make(record["entry"])
+        marks = codec.claim_marks(record["marks"]).get(entry.object_id, codec.NO_MARKS)
+        _add(by_vid, codec.versions(entry, codec.body(record["line"]), marks, point.tx_us))
     return iter(_by_vid(by_vid))

@@ -41,10 +41,17 @@ class Halves(Generic[K, V]):
             self.put(key, entry)
         return entry
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._young, self._old = {}, {}
-        self._taken = 0
+    def values(self) -> list[V]:
+        """What is kept, in no order; what stands in both halves comes once."""
+        return list({**self._old, **self._young}.values())
+
+    def discard(self, is_stale: Callable[[K], bool]) -> None:
+        """Forget the keys that a test names."""
+        for half in (self._young, self._old):
+            # A copy of the keys is one operation: other threads go on putting meanwhile.
+            for key in list(half):
+                if is_stale(key):
+                    half.pop(key, None)
 
     def put(self, key: K, value: V) -> None:
         """Keep a value."""

@@ -10,20 +10,17 @@ each step is one dictionary operation and a lost race only costs a second look-u
 
 from __future__ import annotations
 
-from sys import getsizeof
 from typing import Final
 
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Permissions
 from ...schema.principal import Sight
+from ..search.claim_memory import CLAIMS_KIB, claim_bytes
 from ..search.two_generation_cache import Halves
 from .codec import Body, Line
-from .connection import CLAIMS_KIB
 
 _BODIES: Final = 16_384
 """Decoded claims in each half of the cache."""
-_RECORD: Final = 2_000
-"""Bytes of a decoded claim beside its texts: its records, ids and marks."""
 _SIGHTS: Final = 256
 _PERMITS: Final = 4_096
 _LOOKUPS: Final = 1_024
@@ -31,12 +28,7 @@ _LOOKUPS: Final = 1_024
 
 def body_bytes(body: Body) -> int:
     """What a decoded claim takes in memory, by its texts."""
-    content = body.content
-    if content is None:
-        return _RECORD
-
-    texts = (content.text, content.normalized_claim, content.value_json, content.terms)
-    return _RECORD + sum(map(getsizeof, texts))
+    return claim_bytes(body.content)
 
 
 LookupCache = Halves[tuple[Lookup, tuple[str, ...]], Known]

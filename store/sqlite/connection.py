@@ -17,16 +17,13 @@ from typing import Final, Literal
 
 from ...schema.errors import Fault, InvalidInput, TenureError, Unavailable
 from ...schema.signing import stored_digest
+from ..search.claim_memory import CLAIMS_KIB
 
 OLDEST: Final = (3, 40)
 """The SQLite this store is tested with; older ones lack STRICT tables or plan otherwise."""
 
 _STATEMENTS: Final = 512
 """Prepared statements kept per connection: more than `statements` has."""
-
-
-CLAIMS_KIB: Final = 131_072
-"""Memory for decoded claims where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)

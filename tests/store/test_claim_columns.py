@@ -12,6 +12,7 @@ from tenure.schema.interval import Interval
 from tenure.schema.layers import DecayRule
 from tenure.schema.vocabulary import Classification, Sensitivity
 from tenure.store.neo4j import codec as graph
+from tenure.store.neo4j.codec import ClaimEntry
 from tenure.store.neo4j.cypher import claim as cypher
 from tenure.store.port.claim_columns import (
     CLAIM_COLUMNS,
@@ -85,7 +86,7 @@ def test_every_field_of_a_claim_has_its_columns() -> None:
 
 
 def test_both_stores_list_every_column() -> None:
-    assert set(names_of(STORED)) <= set(cypher.LINE_NAMES)
+    assert set(names_of(STORED)) <= {*cypher.LINE_NAMES, *ClaimEntry._fields}
     assert set(names_of((*CLAIM_COLUMNS, *SECRET_COLUMNS))) <= set(embedded.LAYOUT)
 
 

@@ -11,6 +11,21 @@ from typing import Final, LiteralString
 from .fragments import FRAGMENTS as _FRAGMENTS
 from .template import statement
 
+CLAIMS: Final[LiteralString] = statement(
+    """
+UNWIND $given.parts AS part
+CALL (part) {
+  UNWIND part AS ask
+  MATCH (c:Claim {tenant_id: $tenant, object_id: ask[1]})
+  WITH ask, properties(c) AS p
+  WITH ask, p, ask[2] AND {visible} AS seen
+  RETURN collect([ask[0], {open_line} + CASE WHEN seen THEN {secret_line} ELSE [] END]) AS lines }
+RETURN lines
+""",
+    _FRAGMENTS,
+)
+"""What claims say that a reader lacks; permissions hold once more, for they may have changed."""
+
 # --- slots and objects
 
 OF_PAIRS: Final[LiteralString] = statement(
@@ -130,17 +145,17 @@ CALL (ask, telling) {
     WITH node AS c, round(sum(score)) AS shared
     RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most }
   OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
-  WITH c, v, shared, {visible} AS seen
-  ORDER BY shared DESC, c.n DESC, v.vid
-  RETURN collect(CASE WHEN v IS NOT NULL THEN coalesce(seen, false) END) AS marks,
+  WITH c, v, shared, properties(c) AS p
+  WITH c, v, shared, p.n AS number, {visible} AS seen
+  ORDER BY shared DESC, number DESC, v.vid
+  RETURN collect(CASE WHEN v IS NOT NULL THEN coalesce(seen, false) END) AS hits,
     collect(CASE WHEN seen THEN v END)[..$search_limit] AS shown, count(DISTINCT c) AS proposed }
 MATCH (k:TenantClock {tenant_id: $tenant})
-WITH ask.place AS place, marks, shown, proposed, k.last_us AS last_us
-UNWIND shown + [null] AS v
-OPTIONAL MATCH (v)-[:PIECE_OF]->(c:Claim)
-RETURN place, [{row}] AS rows, v IS NOT NULL AS seen, {claim} AS claim,
-  {marks}
-  CASE WHEN v IS NULL THEN [marks, [one IN shown | one.vid], proposed, last_us] END AS note
+WITH ask.place AS place, hits, shown, proposed, k.last_us AS last_us
+{shown_claims}
+{marks}
+RETURN place, claims, marks, {lines},
+  [hits, [one IN shown | one.vid], proposed, last_us] AS note
 """,
     _FRAGMENTS,
 )
@@ -164,10 +179,10 @@ DECAYING: Final[LiteralString] = statement(
     """
 MATCH (c:Decaying) WHERE c.tenant_id = $tenant AND c.half_life_days > 0
 MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.status = 'clean' AND {at_point}
-WITH c, collect({row}) AS rows
-RETURN rows, true AS seen, {claim} AS claim,
-  {marks}
-  null AS note
+WITH c, collect({row}) AS rows, properties(c) AS p, true AS seen
+WITH *, [c] AS marked
+{marks}
+RETURN {entry} AS entry, marks, {open_line} + {secret_line} AS line
 """,
     _FRAGMENTS,
 )
@@ -179,8 +194,10 @@ CALL (e) {
   MATCH (e)<-[a:ABOUT]-(v:ContextVersion)-[:PIECE_OF]->(c:Claim)
   WHERE a.tx_start <= $tx AND a.tx_end > $tx AND a.valid_from <= $valid
     AND a.valid_until > $valid AND v.head AND v.status = 'clean' AND NOT v.deny
-    AND c.subject_id IS NOT NULL AND c.value_entity_id IS NOT NULL AND {visible}
-  WITH DISTINCT c.subject_id AS subject, c.value_entity_id AS value LIMIT $most
+    AND c.subject_id IS NOT NULL AND c.value_entity_id IS NOT NULL
+  WITH properties(c) AS p
+  WITH p WHERE {visible}
+  WITH DISTINCT p.subject_id AS subject, p.value_entity_id AS value LIMIT $most
   RETURN collect([subject, value]) AS ends }
 RETURN entity_id, ends
 """,
@@ -216,16 +233,15 @@ CALL (ask) {
     AND a.kind = ask.kind
   WITH a ORDER BY a.tx_start, a.action_id
   RETURN collect(properties(a)) AS actions, collect(a.object_id) AS ids }
-UNWIND ids[-ask.newest..] + [null] AS object_id
-OPTIONAL MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
-WHERE {in_window}
-WITH ask.place AS place, actions, object_id, c, collect({row}) AS rows
-WHERE c IS NOT NULL OR object_id IS NULL
-WITH place, actions, c, rows, coalesce({visible}, false) AS seen
-RETURN place, rows, seen,
-  CASE WHEN c IS NULL THEN null WHEN seen THEN {claim} ELSE [{open_columns}] END AS claim,
-  {marks}
-  CASE WHEN c IS NULL THEN [actions] END AS note
+CALL (ask, ids) {
+  UNWIND ids[-ask.newest..] AS object_id
+  MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
+  WHERE {in_window}
+  WITH c, collect({row}) AS rows
+  {described}
+  RETURN {listed} }
+{marks}
+RETURN ask.place AS place, claims, marks, {lines}, [actions] AS note
 """
 """Open entries of the resolver queue of one kind, and the rows of the newest of their objects."""
 _SECOND_STEP: Final[LiteralString] = """
@@ -265,7 +281,7 @@ CALL (id) {
   {clusters}
   RETURN e }
 WITH DISTINCT e
-RETURN -1 AS place, {no_claim}, {entity_record} AS note
+RETURN -1 AS place, {no_claims}, {entity_record} AS note
 """
 """Entities, and those that the slots asked for point at, with their clusters."""
 PREFETCH: Final[LiteralString] = statement(

@@ -56,7 +56,7 @@ RETURN name, versions, edition
 ENSURE: Final[LiteralString] = """
 MERGE (k:TenantClock {tenant_id: $tenant})
 ON CREATE SET k.seq = 0, k.last_us = $min, k.next_vid = 1, k.vec_seq = 0, k.serial = 0,
-  k.norms = 0, k.definitions = 0, k.erased_seq = 0, k.made = true
+  k.norms = 0, k.definitions = 0, k.erased_seq = 0, k.incarnation = randomUUID(), k.made = true
 WITH k, coalesce(k.made, false) AS made REMOVE k.made
 FOREACH (_ IN CASE WHEN made THEN [1] ELSE [] END |
   CREATE (:TenantKey {tenant_id: $tenant, epoch: 0, secret: $given.secret}))

@@ -1,9 +1,12 @@
 """What several reads of versions and names share: the fragments of their statements.
 
-Every read of versions takes its questions as a list of maps with a `place`, and answers in one
-shape: `place, rows, seen, claim, confirmed, flags, note`. A claim comes once, with the lines of
-its rows; one that the caller may not see comes without value and content. A record without a
-claim carries a `note`: what was counted.
+Every read of versions takes its questions as a list of maps with a `place`, and answers each in
+one record: `place, claims, marks, lines, note`. An entry of `claims` says what may change or
+differs by caller: whether the claim is seen and erased, today's permissions, and its rows; `marks`
+are the flags and confirmations of those that have some. What a claim says never changes and stands
+in `lines` where at most `$whole` claims were found, and for those written after `$fresh`, which the
+reader cannot know; of the others it asks for what it lacks. The line of a claim that the caller may
+not see has no value and no content. A `note` says what was counted.
 """
 
 from __future__ import annotations
@@ -11,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
-from .claim import OPEN_COLUMNS as _OPEN_COLUMNS
-from .claim import SECRET_COLUMNS as _SECRET_COLUMNS
+from .claim import OPEN_LINE as _OPEN_LINE
+from .claim import SECRET_LINE as _SECRET_LINE
 
 FRAGMENTS: Final[Mapping[str, LiteralString]] = {
     # --- what a read says
     "visible": """
-(c.scope_id IN $given.scopes AND c.class_rank <= $clearance
-  AND any(tag IN c.allow WHERE tag IN $given.tags)
-  AND none(tag IN c.deny WHERE tag IN $given.tags))
+(p.scope_id IN $given.scopes AND p.class_rank <= $clearance
+  AND any(tag IN p.allow WHERE tag IN $given.tags)
+  AND none(tag IN p.deny WHERE tag IN $given.tags))
 """,
     "in_window": """
 v.tx_start <= $tx AND v.tx_end > ask.after
@@ -31,31 +34,50 @@ v.head AND v.tx_start <= $tx AND v.tx_end > $tx
   AND v.valid_from <= $valid AND v.valid_until > $valid
 """,
     "marks": """
-COLLECT { MATCH (c)<-[e:CONFIRMS]-(:Claim) WHERE e.tx <= $tx RETURN max(e.tx) } AS confirmed,
-  COLLECT { MATCH (c)<-[:MARKS]-(f:Flag) WHERE f.tx <= $tx RETURN f {.kind, .on, .n} } AS flags,
+CALL (marked) {
+  UNWIND marked AS m
+  MATCH (m)<-[e:CONFIRMS|MARKS]-(f)
+  WHERE coalesce(e.tx, f.tx) <= $tx
+  RETURN collect([m.object_id, e.tx, f.n, f.kind, f.on]) AS marks }
 """,
     "row": """
 [v.vid, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status,
   v.reason, v.head, v.continues]
 """,
-    "open_columns": _OPEN_COLUMNS,
-    "secret_columns": _SECRET_COLUMNS,
-    "claim": """
-[{open_columns},
-  {secret_columns}]
+    "open_line": _OPEN_LINE,
+    "secret_line": _SECRET_LINE,
+    "entry": """
+[p.object_id, p.tx, seen, p.erased, p.scope_id, p.class_rank, p.allow, p.deny, rows]
+""",
+    "described": """
+WITH *, properties(c) AS p
+  WITH *, {visible} AS seen, EXISTS { (c)<-[:CONFIRMS|MARKS]-() } AS is_marked
+""",
+    "listed": """
+collect({entry}) AS claims, collect([p, seen]) AS known,
+  collect(CASE WHEN is_marked THEN c END) AS marked
+""",
+    "lines": """
+[k IN known WHERE size(known) <= $whole OR k[0].tx > $fresh |
+    head([p IN [k[0]] | {open_line} + CASE WHEN k[1] THEN {secret_line} ELSE [] END])] AS lines
 """,
     "answer": """
 WITH place, c, collect({row}) AS rows
-WITH place, c, rows, {visible} AS seen
-RETURN place, rows, seen,
-  CASE WHEN seen THEN {claim} ELSE [{open_columns}] END AS claim,
-  {marks}
-  null AS note
+  {described}
+WITH place, {listed}
+{marks}
+RETURN place, claims, marks, {lines}, null AS note
 """,
-    "no_claim": """
-[] AS rows, false AS seen, null AS claim,
-  [] AS confirmed, [] AS flags
+    "shown_claims": """
+CALL (shown) {
+  UNWIND shown AS v
+  WITH DISTINCT v
+  MATCH (v)-[:PIECE_OF]->(c:Claim)
+  WITH c, collect({row}) AS rows
+  {described}
+  RETURN {listed} }
 """,
+    "no_claims": "[] AS claims, [] AS marks, [] AS lines",
     # --- slots
     "pairs": """
 UNWIND $given.pairs AS ask
@@ -93,7 +115,7 @@ WITH ask.place AS place, v, c
 AND NOT s.scope_id IN $given.scopes
 MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE {in_window}
 WITH ask.place AS place, count(v) AS foreign
-RETURN place, {no_claim}, [foreign] AS note
+RETURN place, {no_claims}, [foreign] AS note
 """,
     "changed_rows": """
 MATCH (v)-[:PIECE_OF]->(c:Claim)
@@ -116,8 +138,9 @@ MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
       RETURN v, 1 AS far }
     WITH v, min(far) AS far
     MATCH (v)-[:PIECE_OF]->(c:Claim)
-    WITH v, c, far, {visible} AS seen
-    ORDER BY far, c.level, c.source_authority DESC, c.confidence DESC,
+    WITH v, far, properties(c) AS p
+    WITH v, far, p, {visible} AS seen
+    ORDER BY far, p.level, p.source_authority DESC, p.confidence DESC,
       CASE far WHEN 0 THEN v.vid ELSE -v.vid END
     RETURN collect(CASE WHEN seen THEN v END) AS shown,
       collect(CASE WHEN NOT seen THEN v.vid END) AS unseen }
@@ -128,13 +151,13 @@ MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
 CALL (edge) {
   UNWIND edge AS entity_id
   {near_heads}
-UNWIND kept + [[null]] AS near
-UNWIND near AS v
-WITH DISTINCT place, edge, v, hidden, cut
-OPTIONAL MATCH (v)-[:PIECE_OF]->(c:Claim)
-RETURN place, [{row}] AS rows, v IS NOT NULL AS seen, {claim} AS claim,
-  {marks}
-  CASE WHEN v IS NULL THEN [hidden, cut, edge] END AS note
+CALL (kept) {
+  UNWIND kept AS near
+  UNWIND near AS v
+  RETURN collect(v) AS shown }
+{shown_claims}
+{marks}
+RETURN place, claims, marks, {lines}, [hidden, cut, edge] AS note
 """,
     "entity": """
 e {.entity_id, .name, .type, .state, .scope_id, .tx_start,

@@ -78,5 +78,5 @@ RETURN count(*) AS count
 START_OVER: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant})
 SET k = {tenant_id: $tenant, seq: 0, last_us: $min, next_vid: 1, vec_seq: 0, serial: 0,
-  norms: 0, definitions: 0, erased_seq: 0}
+  norms: 0, definitions: 0, erased_seq: 0, incarnation: randomUUID()}
 """

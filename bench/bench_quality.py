@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 import tenure
-from tenure.bench.bench_talk import FILE, START, Clock, meetings, turns_of
+from tenure.bench.talk_data import MEETINGS, START, Clock, meetings, turns_of
 from tenure.compiler.explain.diagnosis import LOW_PRECISION
 from tenure.compiler.trace.metrics import targets_of
 from tenure.schema.policy import DEFAULT
@@ -46,7 +46,7 @@ def load(meeting: dict[str, Any], path: Path) -> tenure.Memory:
     """A store of one meeting."""
     clock = Clock()
     memory = tenure.connect(str(path), clock=clock)
-    for turn in turns_of(meeting, None):
+    for turn in turns_of(meeting):
         clock.now = turn.day
         origin = f"chat://{meeting['conversation']}"
         memory.observe(turn.text, turn.speaker, at=turn.day, source_origin=origin)
@@ -102,11 +102,11 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=1000)
     options = parser.parse_args()
     shared = os.environ.get("TENURE_SHARED")
-    if not shared or not Path(shared, FILE).is_file():
+    if not shared or not Path(shared, MEETINGS).is_file():
         print("no talk to ask about: set TENURE_SHARED to the folder that holds data/")
         return
 
-    by_length = sorted(meetings(Path(shared, FILE), None), key=lambda m: len(m["turns"]))
+    by_length = sorted(meetings(Path(shared, MEETINGS), None), key=lambda m: len(m["turns"]))
     chosen = by_length[: options.meetings]
     asked = [[q["question"] for q in m["questions"][: options.questions]] for m in chosen]
     values: Values = defaultdict(list)

@@ -1,18 +1,25 @@
 """Evidence of real talk in a context: tenure beside BM25, dense and hybrid, counted by one counter.
 
-    python -P bench/bench_talk.py [--meetings 8] [--questions 8] [--budget 1000 2000 4000 8000]
-                                  [--encoder onnx] [--spread-days 365] [--ablation]
-                                  [--policy FILE] [--json FILE]
+    python -P bench/bench_talk.py [--encoder onnx] [--year] [--meetings 8] [--questions 8]
+                                  [--budget 1000 2000 4000 8000] [--ablation] [--policy FILE]
+                                  [--resume FILE] [--minutes 8] [--json FILE]
 
 Each meeting of `talk/meetings.jsonl.gz` is a store of its own; its turns are observed in order, a
-minute apart or, with `--spread-days`, evenly over so many days with all questions asked on the
+minute apart, and with `--year` a second time evenly over 365 days with all questions asked on the
 last. Turns without a word are left out, of the units and of the evidence. A turn counts by the
 share of its words that stands in the context's history, evidence or memory: runs of four words that
 are found there, or the whole of a shorter turn as a line of its own. The baselines fill the same
 budget with lines `[date] who: text`, best first, passing over what does not fit; their budget holds
-lines alone, tenure's the whole envelope. Printed are the recall by budget, the share of the tokens
-that is frame, and for the turns that tenure left out the stage and reason, and whether they would
-have fitted. `--ablation` asks again without each part of the ranking and prints what it brings.
+lines alone, tenure's the whole envelope.
+
+Printed are the recall by budget beside its bar, the share of the tokens that is frame, how much of
+the evidence shown stands with who said it and when, and for the turns that tenure left out the
+stage and reason, and whether they would have fitted. `--ablation` asks again without each part of
+the ranking and prints what it brings.
+
+`--resume FILE` writes the counts of each meeting to that file as soon as it is asked, and takes
+those that stand there already from it; `--minutes` stops after the meeting that passes so many, so
+that a long run can be made in pieces. Delete the file after a change of the code.
 
 The folder that TENURE_SHARED names holds the data; without it the script says so and stops.
 """
@@ -20,17 +27,16 @@ The folder that TENURE_SHARED names holds the data; without it the script says s
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
-import re
 import statistics
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +44,37 @@ from rich.console import Console
 from rich.table import Table
 
 import tenure
-from tenure.compiler.text.relevance import lexical, term_text
+from tenure.bench.talk_data import (
+    MEETINGS,
+    START,
+    Clock,
+    ShownText,
+    Turn,
+    filled,
+    fused,
+    line_sizes,
+    matrix_of,
+    meetings,
+    ranked_by_meaning,
+    ranked_by_words,
+    turns_of,
+    words,
+)
+from tenure.bench.talk_results import Counts, Results, shares_of_frame
 from tenure.compiler.tokens.counting import counter_for
 from tenure.schema.policy import DEFAULT, Policy
-from tenure.schema.terms import content_terms
 from tenure.service.settings import load
 
-FILE = "data/talk/meetings.jsonl.gz"
-START = datetime(2024, 1, 8, 9, tzinfo=UTC)
-RUN = 4
-"""Words in a row that prove that a turn's words stand in a context."""
 SHOWN_SECTIONS = frozenset({"history", "evidence", "memory", "turn_memory", "pinned_knowledge"})
-RRF = 60
-_WORD = re.compile(r"[^\W_]+")
-_LABEL = re.compile(r"^\s*(?:\[\d+\]\s*)?(?:[^\s:\[\]]{1,40}(?: [^\s:\[\]]{1,40}){0,5}:\s)?")
-
-
+YEAR_DAYS = 365
+BASELINES = ("bm25", "dense", "hybrid")
+BARS = {
+    "tenure": ("bm25", {1000: 10, 2000: 12, 4000: 12, 8000: 12}),
+    "tenure, encoder": ("hybrid", {1000: 8, 2000: 10, 4000: 10, 8000: 10}),
+}
+"""By method: the baseline that it is held to, and by how many points it is to be ahead."""
+FRAME_BARS = {1000: 20, 8000: 10}
+"""By budget: the percent of the tokens that may be frame."""
 ABLATIONS: dict[str, dict[str, Any]] = {
     "turns lift their neighbours": {"talk_lift": 0.0},
     "turns around found ones": {"talk_candidates": 0},
@@ -68,132 +89,146 @@ ABLATIONS: dict[str, dict[str, Any]] = {
 NEEDS_ENCODER = frozenset({"words beside meaning", "meaning beside words"})
 
 
-def words(text: str) -> list[str]:
-    """The words of a text, in lower case."""
-    return _WORD.findall(text.lower())
-
-
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """One thing said."""
+class Method:
+    """A way to fill a context: a baseline, or a store with its encoder, clock and policy."""
 
-    id: int
-    speaker: str
-    text: str
-    day: datetime
-
-    @property
-    def line(self) -> str:
-        """The turn as a baseline shows it."""
-        return f"[{self.day.date()}] {self.speaker}: {self.text}"
+    name: str
+    encoder: bool = False
+    spread_days: int | None = None
+    part: str = ""
+    """The part of the ranking that is left out."""
 
 
-class ShownText:
-    """The texts of a context, asked how much of a turn stands in them."""
+def methods_of(options: argparse.Namespace) -> list[Method]:
+    """What is asked, the baselines first."""
+    methods = [Method("bm25")]
+    stores = [Method("tenure")]
+    if options.encoder:
+        methods += [Method("dense", True), Method("hybrid", True)]
+        stores.append(Method("tenure, encoder", True))
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.runs: set[tuple[str, ...]] = set()
-        self.lines: set[tuple[str, ...]] = set()
-        for text in texts:
-            for line in text.splitlines():
-                self.lines.add(tuple(words(line)))
-                self.lines.add(tuple(words(_LABEL.sub("", line))))
-            spoken = words(text)
-            for first in range(len(spoken) - RUN + 1):
-                self.runs.add(tuple(spoken[first : first + RUN]))
-
-    def share(self, text: str) -> float:
-        """The share of a turn's words that stand here."""
-        spoken = words(text)
-        if len(spoken) < RUN:
-            return float(tuple(spoken) in self.lines)
-        standing: set[int] = set()
-        for first in range(len(spoken) - RUN + 1):
-            if tuple(spoken[first : first + RUN]) in self.runs:
-                standing.update(range(first, first + RUN))
-        return len(standing) / len(spoken)
+    for store in stores:
+        methods.append(store)
+        if options.year:
+            methods.append(replace(store, name=f"{store.name}, year", spread_days=YEAR_DAYS))
+        for part in ABLATIONS if options.ablation else ():
+            if store.encoder or part not in NEEDS_ENCODER:
+                methods.append(replace(store, name=f"{store.name} - {part}", part=part))
+    return [method for method in methods if not options.only or method.name in options.only]
 
 
-@dataclass(slots=True)
-class Clock:
-    """The time of a store: that of the turn which is written."""
+class Remembering:
+    """An encoder that makes each vector once: two stores of a meeting hold the same texts."""
 
-    now: datetime = START
+    def __init__(self, encoder: Any) -> None:
+        self.encoder = encoder
+        self.id, self.dimensions = encoder.id, encoder.dimensions
+        self.max_tokens = encoder.max_tokens
+        self.vectors: dict[str, Any] = {}
 
-    def __call__(self) -> int:
-        return round(self.now.timestamp() * 1_000_000)
+    def encode(self, texts: Sequence[str]) -> list[Any]:
+        """The vectors of some texts."""
+        unknown = list(dict.fromkeys(text for text in texts if text not in self.vectors))
+        if unknown:
+            self.vectors.update(zip(unknown, self.encoder.encode(unknown), strict=True))
+        return [self.vectors[text] for text in texts]
 
-
-@dataclass(slots=True)
-class Tally:
-    """What all questions of a run come to."""
-
-    recall: dict[tuple[str, int], list[float]] = field(default_factory=lambda: defaultdict(list))
-    tokens: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
-    """By budget: (tokens of the envelope, tokens of what it says)."""
-    without: dict[tuple[str, int], list[float]] = field(default_factory=lambda: defaultdict(list))
-    """By part of the ranking that is left out, and budget: the recall."""
-    causes: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    seconds: list[float] = field(default_factory=list)
-
-
-def meetings(path: Path, limit: int | None) -> Iterator[dict[str, Any]]:
-    """Yield the meetings of a file."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for number, line in enumerate(file):
-            if limit is None or number < limit:
-                yield json.loads(line)
+    def count_tokens(self, text: str) -> int:
+        """The tokens of a text."""
+        count: int = self.encoder.count_tokens(text)
+        return count
 
 
-def turns_of(meeting: dict[str, Any], spread_days: int | None) -> list[Turn]:
-    """The turns that hold a word, with the moment each was said."""
-    spoken = [turn for turn in meeting["turns"] if words(turn["text"])]
-    step = timedelta(minutes=1)
-    if spread_days is not None:
-        step = timedelta(days=spread_days) / max(1, len(spoken))
-    return [
-        Turn(turn["id"], turn["speaker"], turn["text"], START + number * step)
-        for number, turn in enumerate(spoken)
-    ]
+class Asking:
+    """One meeting, asked by every method."""
+
+    def __init__(self, meeting: dict[str, Any], options: argparse.Namespace, encoder: Any) -> None:
+        self.meeting = meeting
+        self.options = options
+        self.encoder = Remembering(encoder) if encoder else None
+        self.turns = turns_of(meeting)
+        by_id = {turn.id: turn for turn in self.turns}
+
+        self.questions: list[tuple[str, list[Turn]]] = []
+        for question in meeting["questions"][: options.questions]:
+            evidence = [by_id[number] for number in question["evidence"] if number in by_id]
+            if evidence:
+                self.questions.append((question["question"], evidence))
+
+    def by(self, method: Method) -> Counts:
+        """The counts of the meeting's questions by one method."""
+        if method.name in BASELINES:
+            return self._baseline(method.name)
+        return self._store(method)
+
+    def _baseline(self, name: str) -> Counts:
+        counts = Counts()
+        sizes = line_sizes(self.turns)
+        matrix = None if name == "bm25" else matrix_of(self.turns, self.encoder)
+
+        for question, evidence in self.questions:
+            ranking = ranked_by_words(question, self.turns)
+            if matrix is not None:
+                by_meaning = ranked_by_meaning(question, matrix, self.encoder)
+                ranking = by_meaning if name == "dense" else fused(ranking, by_meaning)
+            for budget in self.options.budget:
+                context = ShownText(filled(ranking, self.turns, sizes, budget))
+                counts.recall[budget].append(mean(evidence, context))
+        return counts
+
+    def _store(self, method: Method) -> Counts:
+        counts = Counts()
+        counter = counter_for("generic")
+        with self._loaded(method) as (memory, objects):
+            for question, evidence in self.questions:
+                for budget in self.options.budget:
+                    began = time.thread_time()
+                    envelope = memory.compile(self.options.task, question, budget_tokens=budget)
+                    counts.seconds.append(time.thread_time() - began)
+
+                    context = ShownText(shown_texts(envelope))
+                    counts.recall[budget].append(mean(evidence, context))
+                    inside = counter.count(content_of(envelope))
+                    counts.tokens[budget].append((envelope.tokens, inside))
+                    counts.labels += labels(envelope, evidence, context, method.spread_days)
+                    counts.causes[budget] += causes(envelope, evidence, objects, context, budget)
+        return counts
+
+    @contextmanager
+    def _loaded(self, method: Method) -> Iterator[tuple[tenure.Memory, dict[int, str]]]:
+        """A store that heard the meeting turn by turn, and the object of each turn."""
+        clock = Clock()
+        with tempfile.TemporaryDirectory() as folder:
+            memory = tenure.connect(
+                str(Path(folder) / "talk.db"),
+                clock=clock,
+                encoder=self.encoder if method.encoder else None,
+                policy=without_part(self.options.pack, method.part),
+            )
+            objects: dict[int, str] = {}
+            for turn in turns_of(self.meeting, method.spread_days):
+                clock.now = turn.day
+                receipts = memory.observe(
+                    turn.text,
+                    turn.speaker,
+                    at=turn.day,
+                    source_origin=f"chat://{self.meeting['conversation']}",
+                )
+                objects[turn.id] = receipts[0].object_id
+            memory.flush()
+            clock.now = START + timedelta(days=method.spread_days or 1)
+
+            yield memory, objects
+
+            memory.close()
 
 
-def ranked_by_words(question: str, turns: Sequence[Turn]) -> list[int]:
-    """Positions of all turns by BM25 (k1 1.2, b 0.75), best first, ties in order."""
-    scores = lexical(
-        content_terms(question), [(term_text(f"{t.speaker} {t.text}"),) for t in turns],
-        k1=1.2, b=0.75,
-    )  # fmt: skip
-    return sorted(range(len(turns)), key=lambda position: (-scores[position], position))
-
-
-def ranked_by_meaning(question: str, matrix: Any, encoder: Any) -> list[int]:
-    """Positions of the turns by cosine, nearest first."""
-    import numpy as np
-
-    query = np.asarray(encoder.encode([question])[0], dtype=np.float32)
-    scores = matrix @ (query / max(1e-9, float(np.linalg.norm(query))))
-    return [int(position) for position in np.argsort(-scores, kind="stable")]
-
-
-def fused(*rankings: Sequence[int]) -> list[int]:
-    """Reciprocal rank fusion of several rankings."""
-    sums: Counter[int] = Counter()
-    for ranking in rankings:
-        for rank, position in enumerate(ranking, start=1):
-            sums[position] += 1 / (RRF + rank)  # type: ignore[assignment]
-    return sorted(sums, key=lambda position: (-sums[position], position))
-
-
-def filled(
-    ranking: Sequence[int], turns: Sequence[Turn], sizes: Sequence[int], budget: int
-) -> list[str]:
-    """The lines of the best turns that fit, passing over those that do not."""
-    lines: list[str] = []
-    for position in ranking:
-        if sizes[position] <= budget:
-            budget -= sizes[position]
-            lines.append(turns[position].text)
-    return lines
+def without_part(pack: Policy, part: str) -> Policy:
+    """The policy that leaves one part of the ranking out."""
+    if not part:
+        return pack
+    return replace(pack, compile=replace(pack.compile, **ABLATIONS[part]))
 
 
 def shown_texts(envelope: tenure.Envelope) -> list[str]:
@@ -201,105 +236,44 @@ def shown_texts(envelope: tenure.Envelope) -> list[str]:
     texts: list[str] = []
     for block in tenure.parse_envelope(envelope.text):
         if block.section in SHOWN_SECTIONS:
-            pieces = getattr(block, "pieces", ())
-            texts += [piece.text for piece in pieces] if pieces else [block.text]
+            texts += [piece.text for piece in block.pieces] or [block.text]
     return texts
 
 
-def content_tokens(envelope: tenure.Envelope) -> int:
-    """The tokens of what an envelope says, with who said it; the rest is its frame."""
+def content_of(envelope: tenure.Envelope) -> str:
+    """What an envelope says, with who said it; the rest is its frame."""
     lines: list[str] = []
     for block in tenure.parse_envelope(envelope.text):
         for piece in block.pieces:
             lines.append(f"{piece.who}: {piece.text}" if piece.who else piece.text)
         if not block.pieces and block.section != "system_policy":
             lines.append(block.text)
-    return counter_for("generic").count("\n".join(lines))
+    return "\n".join(lines)
 
 
-def matrix_of(turns: Sequence[Turn], encoder: Any) -> Any:
-    """The unit vectors of the turns' lines."""
-    import numpy as np
-
-    rows: list[Any] = []
-    for first in range(0, len(turns), 64):
-        rows += list(encoder.encode([turn.line for turn in turns[first : first + 64]]))
-    matrix = np.asarray(rows, dtype=np.float32)
-    return matrix / np.maximum(1e-9, np.linalg.norm(matrix, axis=1, keepdims=True))
-
-
-def ask_meeting(
-    meeting: dict[str, Any], options: argparse.Namespace, tally: Tally, encoder: Any
-) -> None:
-    """Load one meeting, ask its questions and count what stood in each context."""
-    turns = turns_of(meeting, options.spread_days)
-    by_id = {turn.id: turn for turn in turns}
-    counter = counter_for("generic")
-    sizes = [counter.count(turn.line + "\n") for turn in turns]
-    matrix = matrix_of(turns, encoder) if encoder else None
-    clock = Clock()
-
-    with tempfile.TemporaryDirectory() as folder:
-        memory = tenure.connect(
-            str(Path(folder) / "talk.db"), clock=clock, encoder=encoder, policy=options.pack
+def labels(
+    envelope: tenure.Envelope, evidence: Sequence[Turn], context: ShownText, spread: int | None
+) -> Iterator[bool]:
+    """Yield of each turn of evidence that is shown whether who and when stand with it."""
+    pieces = [piece for block in tenure.parse_envelope(envelope.text) for piece in block.pieces]
+    for turn in evidence:
+        if context.share(turn.text) < 1.0:
+            continue
+        spoken = words(turn.text)
+        same = [piece for piece in pieces if _holds(words(piece.text), spoken)]
+        # Another may have said the same words; one line that names the right one is enough.
+        yield any(
+            words(piece.who) == words(turn.speaker)
+            and (spread is not None or str(turn.day.date()) in piece.when)
+            for piece in same
+            if piece.who and piece.when
         )
-        objects: dict[int, str] = {}
-        for turn in turns:
-            clock.now = turn.day
-            receipts = memory.observe(
-                turn.text, turn.speaker, at=turn.day,
-                source_origin=f"chat://{meeting['conversation']}",
-            )  # fmt: skip
-            objects[turn.id] = receipts[0].object_id
-        memory.flush()
-        clock.now = START + timedelta(days=options.spread_days or 1)
-        variants = {
-            part: tenure.connect(
-                str(Path(folder) / "talk.db"), clock=clock, encoder=encoder, policy=policy
-            )
-            for part, policy in ablated(options, encoder).items()
-        }
-
-        for question in meeting["questions"][: options.questions]:
-            evidence = [by_id[number] for number in question["evidence"] if number in by_id]
-            if not evidence:
-                continue
-            rankings = {"bm25": ranked_by_words(question["question"], turns)}
-            if encoder:
-                rankings["dense"] = ranked_by_meaning(question["question"], matrix, encoder)
-                rankings["hybrid"] = fused(rankings["bm25"], rankings["dense"])
-            for budget in options.budget:
-                for method, ranking in rankings.items():
-                    context = ShownText(filled(ranking, turns, sizes, budget))
-                    tally.recall[method, budget].append(mean(evidence, context))
-
-                began = time.perf_counter()
-                envelope = memory.compile(options.task, question["question"], budget_tokens=budget)
-                tally.seconds.append(time.perf_counter() - began)
-                texts = shown_texts(envelope)
-                context = ShownText(texts)
-                tally.recall["tenure", budget].append(mean(evidence, context))
-                tally.tokens[budget].append((envelope.tokens, content_tokens(envelope)))
-                explain(envelope, evidence, objects, context, budget, tally.causes[budget])
-                for part, variant in variants.items():
-                    envelope = variant.compile(
-                        options.task, question["question"], budget_tokens=budget
-                    )
-                    context = ShownText(shown_texts(envelope))
-                    tally.without[part, budget].append(mean(evidence, context))
-
-        for store in (memory, *variants.values()):
-            store.close()
 
 
-def ablated(options: argparse.Namespace, encoder: Any) -> dict[str, Policy]:
-    """The policies that each leave one part of the ranking out, where they are asked for."""
-    policies: dict[str, Policy] = {}
-    for part, numbers in ABLATIONS.items():
-        if options.ablation and (encoder or part not in NEEDS_ENCODER):
-            rules = replace(options.pack.compile, **numbers)
-            policies[part] = replace(options.pack, compile=rules)
-    return policies
+def _holds(text: Sequence[str], part: Sequence[str]) -> bool:
+    """Whether some words stand in others, in a row."""
+    last = len(text) - len(part)
+    return any(text[first : first + len(part)] == part for first in range(last + 1))
 
 
 def mean(evidence: Sequence[Turn], context: ShownText) -> float:
@@ -307,17 +281,17 @@ def mean(evidence: Sequence[Turn], context: ShownText) -> float:
     return statistics.fmean(context.share(turn.text) for turn in evidence)
 
 
-def explain(
+def causes(
     envelope: tenure.Envelope,
     evidence: Sequence[Turn],
     objects: dict[int, str],
     context: ShownText,
     budget: int,
-    causes: Counter[str],
-) -> None:
-    """Count why turns of evidence stayed out, and whether each would have fitted."""
+) -> Counter[str]:
+    """Why turns of evidence stayed out, and whether each would have fitted."""
     omitted = {omission.object_id: omission for omission in envelope.trace.omitted_objects}
     free = budget - envelope.tokens_upper
+    counts = Counter[str]()
     for turn in evidence:
         if context.share(turn.text) >= 0.5:
             continue
@@ -326,86 +300,145 @@ def explain(
         if omission is not None:
             cause = f"{omission.stage}: {omission.reason}"
         fits = counter_for("generic").count(turn.line) <= free
-        causes[f"{cause}{', though it fitted' if fits else ''}"] += 1
+        counts[f"{cause}{', though it fitted' if fits else ''}"] += 1
+    return counts
 
 
-def show(tally: Tally, options: argparse.Namespace) -> dict[str, Any]:
-    """Print the tables and return their figures."""
-    methods = sorted({method for method, _ in tally.recall}, key=("bm25 dense hybrid tenure").find)
-    count = len(tally.recall["tenure", options.budget[0]])
-    table = Table(title=f"evidence recall in percent, {count} questions")
-    table.add_column("method")
-    for budget in options.budget:
+def percent(shares: Sequence[float]) -> float:
+    """The mean of some shares, in percent."""
+    return 100 * statistics.fmean(shares) if shares else float("nan")
+
+
+def bar_of(method: Method, budget: int, totals: dict[str, Counts]) -> float | None:
+    """The recall in percent that a method is to reach; None where nothing is asked of it."""
+    if method.part or method.spread_days or method.name not in BARS:
+        return None
+    baseline, ahead = BARS[method.name]
+    if baseline not in totals or budget not in ahead:
+        return None
+    return percent(totals[baseline].recall[budget]) + ahead[budget]
+
+
+def by_budget(title: str, heading: str, budgets: Sequence[int]) -> Table:
+    """A table with a column a budget."""
+    table = Table(title=title)
+    table.add_column(heading)
+    for budget in budgets:
         table.add_column(f"{budget:,}", justify="right")
-    figures: dict[str, Any] = {"questions": count, "recall": {}}
+    return table
+
+
+def show(results: Results, methods: Sequence[Method], options: argparse.Namespace) -> Any:
+    """Print the tables and return their figures."""
+    console, budgets = Console(width=100), options.budget
+    totals = {method.name: results.total(method.name) for method in methods}
+    figures: dict[str, Any] = {}
+
+    questions = {name: len(total.recall[budgets[0]]) for name, total in totals.items()}
+    title = f"evidence recall in percent, {max(questions.values())} questions"
+    table = by_budget(title, "method", budgets)
     for method in methods:
-        row = [100 * statistics.fmean(tally.recall[method, budget]) for budget in options.budget]
-        figures["recall"][method] = row
-        table.add_row(method, *(f"{share:.1f}" for share in row))
-    spent = [tally.tokens[budget] for budget in options.budget]
-    used = [statistics.fmean(tokens for tokens, _ in pairs) for pairs in spent]
-    frame = [
-        100 * (1 - sum(inside for _, inside in pairs) / max(1, sum(tokens for tokens, _ in pairs)))
-        for pairs in spent
-    ]
-    figures |= {"tokens": used, "frame_percent": frame}
-    table.add_row("tokens used", *(f"{tokens:,.0f}" for tokens in used))
-    table.add_row("frame, %", *(f"{share:.0f}" for share in frame))
-    console = Console(width=100)
+        if method.part:
+            continue
+        total = totals[method.name]
+        row = [percent(total.recall[budget]) for budget in budgets]
+        name = f"{method.name} ({questions[method.name]} questions)"
+        table.add_row(name, *(f"{share:.1f}" for share in row))
+        figures[method.name] = {"questions": questions[method.name], "recall": row}
+        bars = [bar_of(method, budget, totals) for budget in budgets]
+        if any(bars):
+            table.add_row("  bar", *("-" if bar is None else f"{bar:.1f}" for bar in bars))
+        if total.tokens:
+            used, frame = shares_of_frame(total, budgets)
+            table.add_row("  tokens", *(f"{tokens:,.0f}" for tokens in used))
+            table.add_row("  frame, %", *(f"{share:.0f}" for share in frame))
+            figures[method.name] |= {"tokens": used, "frame_percent": frame}
+    frame_bars = [FRAME_BARS.get(budget) for budget in budgets]
+    table.add_row("  bar of frame, %", *(str(bar or "-") for bar in frame_bars))
     console.print(table)
 
-    figures["ablation"] = show_ablation(tally, options.budget, console)
-    losses = Table(title="turns of evidence that tenure left out, by cause")
-    losses.add_column("cause")
-    for budget in options.budget:
-        losses.add_column(f"{budget:,}", justify="right")
-    causes = Counter[str]()
-    for budget in options.budget:
-        causes += tally.causes[budget]
-    for cause, _ in causes.most_common(14):
-        losses.add_row(cause, *(str(tally.causes[budget][cause]) for budget in options.budget))
-    console.print(losses)
-    milliseconds = 1000 * statistics.median(tally.seconds)
-    console.print(f"median compile {milliseconds:.1f} ms")
-    figures["compile_ms"] = milliseconds
+    for method in methods:
+        total = totals[method.name]
+        if total.seconds and not method.part:
+            named, shown = sum(total.labels), len(total.labels)
+            milliseconds = 1000 * statistics.median(total.seconds)
+            console.print(f"{method.name}: with who and when {named} of {shown} turns shown whole; "
+                          f"median compile {milliseconds:.1f} ms of CPU")  # fmt: skip
+            figures[method.name] |= {"labelled": [named, shown], "compile_ms": milliseconds}
+            show_losses(method.name, total, budgets, console)
+    show_ablation(methods, totals, budgets, console)
     return figures
 
 
-def show_ablation(tally: Tally, budgets: Sequence[int], console: Console) -> dict[str, Any]:
-    """Print what each part of the ranking brings, and return it: points by budget."""
-    parts = [part for part in ABLATIONS if (part, budgets[0]) in tally.without]
-    table = Table(title="points of recall that a part of the ranking brings")
-    table.add_column("part")
+def show_losses(name: str, total: Counts, budgets: Sequence[int], console: Console) -> None:
+    """Print why turns of evidence stayed out."""
+    counts = Counter[str]()
     for budget in budgets:
-        table.add_column(f"{budget:,}", justify="right")
+        counts += total.causes[budget]
 
-    gains: dict[str, list[float]] = {}
-    for part in parts:
-        gains[part] = []
-        for budget in budgets:
-            whole = statistics.fmean(tally.recall["tenure", budget])
-            gains[part].append(100 * (whole - statistics.fmean(tally.without[part, budget])))
-        table.add_row(part, *(f"{points:+.1f}" for points in gains[part]))
-    if parts:
+    table = by_budget(f"turns of evidence that {name} left out, by cause", "cause", budgets)
+    for cause, _ in counts.most_common(14):
+        table.add_row(cause, *(str(total.causes[budget][cause]) for budget in budgets))
+    console.print(table)
+
+
+def show_ablation(
+    methods: Sequence[Method], totals: dict[str, Counts], budgets: Sequence[int], console: Console
+) -> None:
+    """Print what each part of the ranking brings: points by budget."""
+    table = by_budget("points of recall that a part of the ranking brings", "part", budgets)
+    for method in methods:
+        if method.part:
+            whole = totals["tenure, encoder" if method.encoder else "tenure"]
+            gains: list[str] = []
+            for budget in budgets:
+                gain = percent(whole.recall[budget])
+                gain -= percent(totals[method.name].recall[budget])
+                gains.append(f"{gain:+.1f}")
+            table.add_row(method.name, *gains)
+    if table.row_count:
         console.print(table)
-    return gains
 
 
-def main() -> None:
-    """Ask the questions of the meetings and print the tables."""
+def options_of() -> argparse.Namespace:
+    """What the command line asks for."""
     parser = argparse.ArgumentParser(description="evidence of real talk in a context")
     parser.add_argument("--meetings", type=int, default=None, help="only the first so many")
     parser.add_argument("--questions", type=int, default=None, help="only so many a meeting")
     parser.add_argument("--budget", type=int, nargs="*", default=[1000, 2000, 4000, 8000])
     parser.add_argument("--task", default="analytical_reporting")
-    parser.add_argument("--encoder", default=None, help="onnx or sentence-transformers")
-    parser.add_argument("--spread-days", type=int, default=None)
+    parser.add_argument("--encoder", default=None, help="onnx or sentence-transformers:/folder")
+    parser.add_argument("--year", action="store_true", help="also with turns over a year")
     parser.add_argument("--ablation", action="store_true", help="ask without each part, too")
     parser.add_argument("--policy", type=Path, default=None, help="a settings file with [policy]")
+    parser.add_argument("--only", nargs="*", default=[], help="only these methods")
+    parser.add_argument("--resume", type=Path, default=None, help="keep counts here, and go on")
+    parser.add_argument("--minutes", type=float, default=None, help="stop after so many")
     parser.add_argument("--json", type=Path, default=None)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def settings_of(
+    methods: Sequence[Method], options: argparse.Namespace, encoder: Any
+) -> dict[str, Any]:
+    """What the counts of each method rest on."""
+    settings: dict[str, Any] = {}
+    for method in methods:
+        settings[method.name] = {
+            "budget": options.budget,
+            "questions": options.questions,
+            "task": options.task,
+            "policy": options.pack.digest,
+            "encoder": encoder.id if method.encoder else None,
+        }
+    return settings
+
+
+def main() -> None:
+    """Ask the questions of the meetings and print the tables."""
+    options = options_of()
     shared = os.environ.get("TENURE_SHARED")
-    if not shared or not Path(shared, FILE).is_file():
+    if not shared or not Path(shared, MEETINGS).is_file():
         print("no talk to ask about: set TENURE_SHARED to the folder that holds data/")
         return
     options.pack = load(path=options.policy).settings.policy if options.policy else DEFAULT
@@ -415,11 +448,23 @@ def main() -> None:
 
         encoder = encoder_of(options.encoder)
 
-    tally = Tally()
-    for number, meeting in enumerate(meetings(Path(shared, FILE), options.meetings), start=1):
-        ask_meeting(meeting, options, tally, encoder)
-        print(f"meeting {number}: {len(tally.recall['tenure', options.budget[0]])} questions")
-    figures = show(tally, options)
+    methods = methods_of(options)
+    results = Results(options.resume, settings_of(methods, options, encoder))
+    began = time.monotonic()
+    for number, meeting in enumerate(meetings(Path(shared, MEETINGS), options.meetings), start=1):
+        name = meeting["conversation"]
+        missing = [method for method in methods if (name, method.name) not in results.counts]
+        if not missing:
+            continue
+        if options.minutes and time.monotonic() - began > 60 * options.minutes:
+            print(f"stopped before meeting {number}; the same command goes on")
+            break
+        asking = Asking(meeting, options, encoder)
+        for method in missing:
+            results.take(name, method.name, asking.by(method))
+        print(f"meeting {number}: {len(asking.questions)} questions", flush=True)
+
+    figures = show(results, methods, options)
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")

@@ -1,17 +1,20 @@
 """What an assistant is shown of a changing life: present memory, stale memory, FAMA*.
 
-    python -P bench/bench_lives.py [--mode structured raw] [--budget 1000 2000 4000] [--people 4]
+    python -P bench/bench_lives.py [--mode structured rules scripted] [--budget 1000 2000 4000]
+                                   [--people 4] [--encoder onnx] [--json FILE]
 
 Each person of `talk/changing-lives.jsonl.gz` is a store of its own; things are said, changed, taken
 back and forgotten over 28 days, and 40 questions are asked after the last session. `structured`
-writes as the owner what each session's operation says; `raw` observes the user's turns alone, so
-that the rules of extraction decide. Asked are the person's own principal (`bound`) and the owner of
-the store (`owner`, for that person). BM25 shows the user's turns.
+writes what each session's operation says; `rules` observes the user's turns alone, so that the
+rules of extraction decide; `scripted` observes the same turns with a model that reads perfectly, at
+the end of the way that any model takes. Asked are the person's own principal (`bound`), and the
+owner of a store of his own, who states for whom (`owner`) or nothing at all (`newcomer`). Beside
+them BM25, and with an encoder dense and hybrid, show the user's turns as lines.
 
 A value is shown if its words stand in the context, whose request, headings and boundaries do not
 count. Presence is the share of the values to remember that are shown, stale the share of the
 values to forget, FAMA* = max(0, presence - |F| / (|F| + |M|) * stale): plain means over the
-questions, with half the width of the 95 % interval.
+questions, with half the width of the 95 % interval, beside the bar.
 
 The folder that TENURE_SHARED names holds the data; without it the script says so and stops.
 """
@@ -22,13 +25,13 @@ import argparse
 import gzip
 import json
 import os
-import re
 import statistics
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -36,172 +39,55 @@ from rich.console import Console
 from rich.table import Table
 
 import tenure
-from tenure.compiler.text.relevance import lexical, term_text
-from tenure.compiler.tokens.counting import counter_for
-from tenure.schema.terms import content_terms
-
-FILE = "data/talk/changing-lives.jsonl.gz"
-KINDS = ("remembering", "recommending")
-NOT_A_VALUE = frozenset(
-    """
-    session_id field task_count event_count item_count total_forgotten_items date created_at
-    subcategory category task_type preference operation update_type
-    """.split()
+from tenure.bench.lives_data import (
+    KINDS,
+    LIVES,
+    Life,
+    LifeClock,
+    Question,
+    Score,
+    document_of,
+    moment_of,
+    person_of,
+    questions_of,
+    said_by_user,
+    score,
+    slots_of,
 )
-AREAS = {
-    "actors": "film", "directors": "film", "already_watched_list": "film",
-    "genres": "film or music",
-    "artists": "music", "decades": "music", "already_listened_list": "music",
-    "authors": "books", "topics": "books", "already_read_list": "books",
-    "climates": "travel", "destination_types": "travel", "regions": "travel",
-    "already_visited_list": "travel",
-}  # fmt: skip
-"""What each group of tastes is about."""
-DOCUMENTS = {
-    "project_proposal": "project proposal", "email_writeup": "email",
-    "meeting_notes": "meeting notes", "social_media_post": "social media post",
-}  # fmt: skip
-LOG_SLOTS = {
-    "todo_list": ("todo", "description", "task that remains on the todo list"),
-    "calendar_event": ("event", "event_name", "upcoming event in the calendar"),
-    "food_expenses": ("food_expense", "expense_type", "spending on food"),
-    "step_tracker": ("steps", "step_count", "steps walked in a day"),
-}
-"""By category: the slot, the field that names the value, and what it is."""
+from tenure.bench.lives_script import PerfectReader, script_slots
+from tenure.bench.talk_data import (
+    Turn,
+    filled,
+    fused,
+    line_sizes,
+    matrix_of,
+    ranked_by_meaning,
+    ranked_by_words,
+)
+from tenure.service.extraction.model import ModelExtractor
+from tenure.service.extraction.providers import OpenAIProvider
+from tenure.tests.service.model_server import model_server
 
-
-def norm(text: object) -> str:
-    """A value as it is compared: runs of letters and digits in lower case."""
-    return " ".join(re.findall(r"[a-z0-9]+", str(text).lower()))
-
-
-def leaves(node: Any, key: str = "") -> Iterator[str]:
-    """The values that a question's evidence holds."""
-    if isinstance(node, dict):
-        for name, inner in node.items():
-            if name not in NOT_A_VALUE:
-                yield from leaves(inner, name)
-    elif isinstance(node, list):
-        for inner in node:
-            yield from leaves(inner, key)
-    elif isinstance(node, str) and len(node) > 2:
-        yield norm(node)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question with the values that must and must not be shown."""
-
-    text: str
-    kind: str
-    remember: frozenset[str]
-    forget: frozenset[str]
+AHEAD_OF_BM25 = 5.0
+BARS = {"structured": 97.0, "scripted": 95.0}
+"""FAMA* by mode; that of the rules is BM25's and five points."""
+CALLERS = ("bound", "owner", "newcomer")
 
 
 @dataclass(slots=True)
-class Life:
-    """The state of one person as the operations leave it, and the writes that made it."""
+class Tally:
+    """What the questions of all people come to."""
 
-    person: str
-    current: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
-    """By (subject, slot): the values that hold."""
-    writes: list[tuple[datetime, dict[str, Any]]] = field(default_factory=list)
+    scores: dict[tuple[str, int], list[tuple[str, Score]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """By method and budget: the kind of each question, and how it was served."""
+    accounts: Counter[str] = field(default_factory=Counter)
+    """What came of the claims that a model proposed."""
 
-    def set(self, at: datetime, subject: str, slot: str, values: set[str], many: bool) -> None:
-        """Bring a slot to a set of values by the writes it takes."""
-        known = self.current[subject, slot]
-        for value in sorted(known - values):
-            if many:
-                self._write(at, subject, slot, value, "retract")
-        for value in sorted(values - known):
-            self._write(at, subject, slot, value, "assert")
-        self.current[subject, slot] = set(values)
-
-    def _write(self, at: datetime, subject: str, slot: str, value: str, op: str) -> None:
-        claim: dict[str, Any] = {"subject": subject, "slot": slot, "value": value, "op": op}
-        if op == "assert":
-            claim["valid_from"] = at
-        self.writes.append((at, claim))
-
-    def take(self, session: dict[str, Any]) -> None:
-        """Apply the operation of one session."""
-        details = session["operation_details"] or {}
-        if not session["operation"] or not details:
-            return
-        at = moment_of(session)
-        if session["session_type"] == "preference":
-            self._taste(at, session["operation"], details)
-        elif session["session_type"] == "goal":
-            slot = f"goal_{details['subcategory']}"
-            self.set(at, self.person, slot, {str(details["item"])}, many=False)
-        elif details.get("category") in LOG_SLOTS and isinstance(details.get("item"), dict):
-            slot, name, _ = LOG_SLOTS[details["category"]]
-            value = str(details["item"][name])
-            known = self.current[self.person, slot]
-            change = known - {value} if session["operation"] == "delete" else known | {value}
-            self.set(at, self.person, slot, change, many=True)
-        elif isinstance(details.get("content_data"), dict) and isinstance(details["item"], str):
-            self._document(at, details["item"], details["content_data"])
-
-    def _taste(self, at: datetime, operation: str, details: dict[str, Any]) -> None:
-        slots = {liking: f"{liking}d_{details['subcategory']}" for liking in ("like", "dislike")}
-        item, slot = details["item"], slots[details["preference"]]
-        gone = {item} if operation == "delete" else set()
-        gone |= {details["old_item"]} if "old_item" in details else set()
-        if "old_preference" in details and details["old_preference"] != details["preference"]:
-            old = slots[details["old_preference"]]
-            known = self.current[self.person, old]
-            self.set(at, self.person, old, known - {item}, many=True)
-        known = self.current[self.person, slot] - gone
-        self.set(at, self.person, slot, known if operation == "delete" else known | {item}, True)
-
-    def _document(self, at: datetime, name: str, content: dict[str, Any]) -> None:
-        for key, value in content.items():
-            many = isinstance(value, list)
-            values = {str(inner) for inner in value} if many else {str(value)}
-            self.set(at, name, f"doc_{key}", {text for text in values if text.strip()}, many)
-
-
-def moment_of(session: dict[str, Any]) -> datetime:
-    """When a session took place: its day, and its number in minutes."""
-    day = datetime.fromisoformat(session["date"]).replace(tzinfo=UTC)
-    return day + timedelta(minutes=session["session_id"])
-
-
-def questions_of(record: dict[str, Any], life: Life) -> list[Question]:
-    """The questions that can be scored by text."""
-    current = {norm(value) for values in life.current.values() for value in values}
-    questions: list[Question] = []
-    for kind in KINDS:
-        for line in record["questions"][0]["questions"][kind]:
-            remember = frozenset(leaves(line["memory_evidence"])) - {""}
-            forget = frozenset(leaves(line.get("forgetting_evidence") or {})) - remember - {""}
-            standing = {
-                value for value in forget
-                if any(f" {value} " in f" {other} " for other in current)
-            }  # fmt: skip
-            if remember:
-                questions.append(Question(line["question"], kind, remember, forget - standing))
-    return questions
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """How one context served one question."""
-
-    presence: float
-    stale: float | None
-    fama: float
-
-
-def score(question: Question, context: str) -> Score:
-    """Score a context by the words that stand in it."""
-    text = f" {norm(context)} "
-    present = statistics.fmean(f" {value} " in text for value in question.remember)
-    forget, remember = len(question.forget), len(question.remember)
-    stale = statistics.fmean(f" {v} " in text for v in question.forget) if forget else None
-    weight = forget / (forget + remember)
-    return Score(present, stale, max(0.0, present - weight * (stale or 0.0)))
+    def take(self, method: str, budget: int, question: Question, context: str) -> None:
+        """Score a context."""
+        self.scores[method, budget].append((question.kind, score(question, context)))
 
 
 def context_of(envelope: tenure.Envelope) -> str:
@@ -210,135 +96,107 @@ def context_of(envelope: tenure.Envelope) -> str:
     return "\n".join(block.text for block in blocks if block.section != "request")
 
 
-class Clock:
-    """The time of a store: that of what is written."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2025, 6, 1, tzinfo=UTC)
-
-    def __call__(self) -> int:
-        return round(self.now.timestamp() * 1_000_000)
-
-
-def define_slots(memory: tenure.Memory, life: Life) -> None:
-    """Define the slots that the structured writes use, as an application would."""
-    slots: dict[str, dict[str, Any]] = {}
-    for group, area in AREAS.items():
-        noun = group.removeprefix("already_").replace("_", " ")
-        for liking in ("like", "dislike"):
-            slots[f"{liking}d_{group}"] = {
-                "kind": "preference", "cardinality": "many",
-                "description": f"{area}: {noun} that the user {liking}s",
-            }  # fmt: skip
-    for slot, _, description in LOG_SLOTS.values():
-        slots[slot] = {"cardinality": "many", "description": description}
-    for _, claim in life.writes:
-        many = isinstance(claim["slot"], str) and claim["slot"] in LIST_FIELDS
-        words = claim["slot"].removeprefix("doc_").replace("_", " ")
-        slots.setdefault(
-            claim["slot"], {"cardinality": "many" if many else "one", "description": words}
-        )
-    for name, fields in slots.items():
-        memory.vocabulary.define_slot(name, **fields)
-
-
-LIST_FIELDS: set[str] = set()
-"""Fields of documents that are lists, filled while the file is read."""
-
-
-def load_structured(memory: tenure.Memory, clock: Clock, life: Life) -> None:
+def load_structured(memory: tenure.Memory, clock: LifeClock, life: Life) -> None:
     """Write what each session's operation says."""
-    define_slots(memory, life)
+    for name, fields in slots_of(life).items():
+        memory.vocabulary.define_slot(name, **fields)
     for at, claim in life.writes:
         clock.now = at
-        subject: Any = claim["subject"]
-        if subject == life.person:
-            subject = person_of(life.person)
-        else:
-            kind = next((n for key, n in DOCUMENTS.items() if subject.startswith(key)), "document")
-            subject = {"name": f"{kind} {subject.rpartition('_')[2]}", "type": "document"}
+        is_own = claim["subject"] == life.person
+        subject = person_of(life.person) if is_own else document_of(claim["subject"])
         memory.write(**{**claim, "subject": subject})
 
 
-def person_of(person: str) -> dict[str, Any]:
-    """The person as a subject that a principal can be."""
-    name = person.replace("_", " ").title()
-    return {"name": name, "type": "person", "external_ids": {"user": person}}
-
-
-def load_raw(memory: tenure.Memory, clock: Clock, record: dict[str, Any], person: str) -> None:
+def load_talk(
+    memory: tenure.Memory, clock: LifeClock, record: dict[str, Any], accounts: Counter[str]
+) -> None:
     """Observe what the user said, turn by turn."""
+    speaker = person_of(record["person"])
     for session in record["sessions"]:
         clock.now = moment_of(session)
-        for turn in session["conversation"]:
-            if turn["speaker"] == "user_agent" and turn["message"].strip():
-                memory.observe(turn["message"], person_of(person), at=clock.now)
+        for turn in said_by_user(session):
+            passage, *claims = memory.observe(turn["message"], speaker, at=clock.now)
+            accounts["claims"] += len(claims)
+            accounts["refused or dropped"] += "dropped" in passage.detail
+            accounts["model failed"] += "extractor_unavailable" in passage.warnings
 
 
-def bm25_contexts(
-    record: dict[str, Any], questions: Sequence[Question], budgets: Sequence[int]
-) -> Iterator[tuple[int, Question, str]]:
-    """The user's turns that BM25 puts into each budget."""
-    counter = counter_for("generic")
-    lines: list[str] = []
+@contextmanager
+def scripted_extractor(record: dict[str, Any], life: Life) -> Iterator[ModelExtractor]:
+    """An extractor whose model reads perfectly, behind a server on this machine."""
+    with model_server() as server:
+        server.read = PerfectReader(record, life).answer
+        provider = OpenAIProvider("good", base_url=f"{server.url}/v1")
+        yield ModelExtractor(provider, prices=(0.25, 2.0))
+
+
+def ask_baselines(
+    record: dict[str, Any],
+    questions: Sequence[Question],
+    options: argparse.Namespace,
+    encoder: Any,
+    tally: Tally,
+) -> None:
+    """Show the user's turns that plain retrieval puts into each budget."""
+    turns: list[Turn] = []
     for session in record["sessions"]:
-        for turn in session["conversation"]:
-            if turn["speaker"] == "user_agent" and turn["message"].strip():
-                lines.append(f"[{session['date']}] user: {turn['message']}")
-    sizes = [counter.count(line + "\n") for line in lines]
-    documents = [(term_text(line),) for line in lines]
+        for turn in said_by_user(session):
+            turns.append(Turn(len(turns), "user", turn["message"], moment_of(session)))
+    sizes = line_sizes(turns)
+    matrix = matrix_of(turns, encoder) if encoder else None
+
     for question in questions:
-        scores = lexical(content_terms(question.text), documents, k1=1.2, b=0.75)
-        order = sorted(range(len(lines)), key=lambda row: (-scores[row], row))
-        for budget in budgets:
-            left, shown = budget, list[str]()
-            for row in order:
-                if sizes[row] <= left:
-                    left -= sizes[row]
-                    shown.append(lines[row].partition(": ")[2])
-            yield budget, question, "\n".join(shown)
+        rankings = {"bm25": ranked_by_words(question.text, turns)}
+        if encoder:
+            rankings["dense"] = ranked_by_meaning(question.text, matrix, encoder)
+            rankings["hybrid"] = fused(rankings["bm25"], rankings["dense"])
+        for method, ranking in rankings.items():
+            for budget in options.budget:
+                lines = filled(ranking, turns, sizes, budget)
+                tally.take(method, budget, question, "\n".join(lines))
 
 
-def ask_person(record: dict[str, Any], options: argparse.Namespace, scores: Any) -> None:
-    """Load one life in each mode and ask its questions."""
-    life = Life(record["person"])
-    for session in record["sessions"]:
-        details = session["operation_details"] or {}
-        content = details.get("content_data")
-        if isinstance(content, dict):
-            lists = {f"doc_{key}" for key, value in content.items() if isinstance(value, list)}
-            LIST_FIELDS.update(lists)
-        life.take(session)
-    questions = questions_of(record, life)
-    for budget, question, context in bm25_contexts(record, questions, options.budget):
-        scores["bm25", budget].append((question.kind, score(question, context)))
-
-    for mode in options.mode:
-        clock = Clock()
-        with tempfile.TemporaryDirectory() as folder:
-            owner = tenure.connect(
-                str(Path(folder) / "life.db"), clock=clock, encoder=options.encoder
+def ask_store(
+    record: dict[str, Any],
+    life: Life,
+    mode: str,
+    caller: str,
+    options: argparse.Namespace,
+    encoder: Any,
+    tally: Tally,
+) -> None:
+    """Load one life as somebody, and ask its questions as the same."""
+    clock = LifeClock()
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        extractor = None
+        if mode == "scripted":
+            extractor = stack.enter_context(scripted_extractor(record, life))
+        owner = stack.enter_context(
+            tenure.connect(
+                str(Path(folder) / "life.db"), clock=clock, encoder=encoder, extractor=extractor
             )
-            person = tenure.Principal(tenant="default", user=life.person)
-            bound = owner.bind(person)
-            if mode == "structured":
-                load_structured(owner, clock, life)
-            else:
-                load_raw(bound, clock, record, life.person)
-            owner.flush()
-            clock.now = moment_of(record["sessions"][-1]) + timedelta(minutes=5)
-            for question in questions:
-                for budget in options.budget:
-                    for name, memory, entities in (
-                        ("bound", bound, ()),
-                        ("owner", owner, (person_of(life.person)["name"],)),
-                    ):
-                        envelope = memory.compile(
-                            options.task, question.text, budget_tokens=budget, entities=entities
-                        )
-                        held = score(question, context_of(envelope))
-                        scores[f"{mode}, {name}", budget].append((question.kind, held))
-            owner.close()
+        )
+        memory = owner
+        if caller == "bound":
+            memory = owner.bind(tenure.Principal(tenant="default", user=life.person))
+
+        if mode == "structured":
+            load_structured(owner, clock, life)
+        else:
+            for name, fields in script_slots(life).items() if extractor else ():
+                owner.vocabulary.define_slot(name, **fields)
+            load_talk(memory, clock, record, tally.accounts)
+        owner.flush()
+
+        clock.now = moment_of(record["sessions"][-1]) + timedelta(minutes=5)
+        terms = {"entities": (person_of(life.person)["name"],)} if caller == "owner" else {}
+        for question in questions_of(record, life):
+            for budget in options.budget:
+                envelope = memory.compile(
+                    options.task, question.text, budget_tokens=budget, **terms
+                )
+                tally.take(f"{mode}, {caller}", budget, question, context_of(envelope))
 
 
 def interval(values: Sequence[float]) -> float:
@@ -346,45 +204,89 @@ def interval(values: Sequence[float]) -> float:
     return 1.96 * statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
 
-def show(scores: dict[tuple[str, int], list[tuple[str, Score]]]) -> None:
-    """Print presence, stale and FAMA* by method, budget and kind."""
+def bar_of(method: str, budget: int, tally: Tally) -> str:
+    """The FAMA* that a method is to reach."""
+    mode = method.partition(",")[0]
+    if mode in BARS:
+        return f"{BARS[mode]:.1f}"
+    if mode != "rules":
+        return ""
+    fama = [line.fama for _, line in tally.scores["bm25", budget]]
+    return f"{100 * statistics.fmean(fama) + AHEAD_OF_BM25:.1f}"
+
+
+def show(tally: Tally) -> list[dict[str, Any]]:
+    """Print presence, stale and FAMA* by method, budget and kind, and return them."""
     table = Table(title="changing lives, percent")
-    for heading in ("method", "tokens", "n", "presence", "stale", "FAMA*", "±", *KINDS):
+    headings = ("method", "tokens", "n", "presence", "stale", "FAMA*", "±", "bar", *KINDS)
+    for heading in headings:
         table.add_column(heading, justify="left" if heading == "method" else "right")
-    for (method, budget), rows in scores.items():
+
+    figures: list[dict[str, Any]] = []
+    for (method, budget), rows in tally.scores.items():
         stale = [line.stale for _, line in rows if line.stale is not None]
         fama = [line.fama for _, line in rows]
-        kinds = [[line.fama for kind, line in rows if kind == wanted] for wanted in KINDS]
-        table.add_row(
-            method, f"{budget:,}", str(len(rows)),
+        kinds: list[str] = []
+        for wanted in KINDS:
+            kind = [line.fama for kind, line in rows if kind == wanted]
+            kinds.append(f"{100 * statistics.fmean(kind):.1f}" if kind else "-")
+        row = (
+            method,
+            f"{budget:,}",
+            str(len(rows)),
             f"{100 * statistics.fmean(line.presence for _, line in rows):.1f}",
             f"{100 * statistics.fmean(stale):.1f}" if stale else "-",
-            f"{100 * statistics.fmean(fama):.1f}", f"{100 * interval(fama):.1f}",
-            *(f"{100 * statistics.fmean(kind):.1f}" if kind else "-" for kind in kinds),
-        )  # fmt: skip
-    Console(width=100).print(table)
+            f"{100 * statistics.fmean(fama):.1f}",
+            f"{100 * interval(fama):.1f}",
+            bar_of(method, budget, tally),
+            *kinds,
+        )
+        table.add_row(*row)
+        figures.append(dict(zip(headings, row, strict=True)))
+    Console(width=110).print(table)
+    print(", ".join(f"{count} {what}" for what, count in tally.accounts.items()))
+    return figures
 
 
 def main() -> None:
     """Ask the questions and print the table."""
     parser = argparse.ArgumentParser(description="what an assistant is shown of a changing life")
-    parser.add_argument("--mode", nargs="*", default=["structured", "raw"])
+    parser.add_argument("--mode", nargs="*", default=["structured", "rules", "scripted"])
+    parser.add_argument("--caller", nargs="*", default=list(CALLERS), choices=CALLERS)
     parser.add_argument("--budget", type=int, nargs="*", default=[1000, 2000, 4000])
-    parser.add_argument("--people", type=int, default=None)
+    parser.add_argument("--people", type=int, nargs="*", default=None, help="only these, from 1")
     parser.add_argument("--task", default="analytical_reporting")
     parser.add_argument("--encoder", default=None)
+    parser.add_argument("--json", type=Path, default=None)
     options = parser.parse_args()
     shared = os.environ.get("TENURE_SHARED")
-    if not shared or not Path(shared, FILE).is_file():
+    if not shared or not Path(shared, LIVES).is_file():
         print("no lives to ask about: set TENURE_SHARED to the folder that holds data/")
         return
-    scores: dict[tuple[str, int], list[tuple[str, Score]]] = defaultdict(list)
-    with gzip.open(Path(shared, FILE), "rt", encoding="utf-8") as file:
-        for number, line in enumerate(file):
-            if options.people is None or number < options.people:
-                ask_person(json.loads(line), options, scores)
-                print(f"person {number + 1} asked")
-    show(scores)
+    encoder = None
+    if options.encoder:
+        from tenure.service.encoders.choice import encoder_of
+
+        encoder = encoder_of(options.encoder)
+
+    tally = Tally()
+    with gzip.open(Path(shared, LIVES), "rt", encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if options.people and number not in options.people:
+                continue
+            record = json.loads(line)
+            life = Life(record["person"])
+            for session in record["sessions"]:
+                life.take(session)
+            ask_baselines(record, questions_of(record, life), options, encoder, tally)
+            for mode in options.mode:
+                for caller in options.caller:
+                    ask_store(record, life, mode, caller, options, encoder, tally)
+            print(f"person {number} asked", flush=True)
+    figures = show(tally)
+    if options.json is not None:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ expire or are superseded; as text it would still say what is no longer so, besid
 is. So the claims derived from the passages among the candidates are looked at, and a passage of
 which none holds at the compile's valid time is marked. A passage with a claim that holds, or from
 which no claim was ever made, is not; nor does a summary, which has no slot, or a claim that was
-set apart say anything about its source.
+set apart say anything about its source. A claim that a denial hides holds no more, and a denial
+keeps its passage only where it answers: "I am over westerns" tells whoever asks of westerns, and
+would put a wrong word before whoever asks for a film.
 
 The claims are only looked at: they are no candidates. The mark is part of how a candidate was
 found, so a replay finds it in the manifest. Checklist C-074, C-098.
@@ -20,9 +22,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...schema.claim import Version, slot_key
-from ...schema.vocabulary import ObjectType, Status
+from ...schema.terms import content_terms
+from ...schema.vocabulary import ObjectType, Op, Status
 from ...store.port.store import Ask, Point
-from ..ir.context import CompileContext
+from ..ir.context import CompileContext, question
 from ..ir.snapshot import Proposal, Via
 from ..text.templates import placeholders
 
@@ -48,35 +51,51 @@ def is_passage(version: Version) -> bool:
 
 
 def mark_outdated(
-    rows: dict[tuple[str, int], Proposal], derived: Iterable[Version], ask: Ask, point: Point
+    rows: dict[tuple[str, int], Proposal],
+    derived: Iterable[Version],
+    ask: Ask,
+    context: CompileContext,
 ) -> None:
     """Mark the passages of an ask whose claims have all ended."""
-    outdated_ids = outdated_sources(derived, ask, point)
+    outdated_ids = outdated_sources(derived, ask, context)
     for key, proposal in list(rows.items()) if outdated_ids else ():
         if key[0] in outdated_ids:
             rows[key] = proposal._replace(via=proposal.via | Via.OUTDATED)
 
 
-def outdated_sources(derived: Iterable[Version], ask: Ask, point: Point) -> frozenset[str]:
+def outdated_sources(
+    derived: Iterable[Version], ask: Ask, context: CompileContext
+) -> frozenset[str]:
     """Return the passages of an ask of which claims were made that all ceased to hold."""
     sources = set(ask.sources)
+    terms = question(context)
     holds: dict[str, bool] = {}
     for version in derived:
         if not version.details.slot or version.row.look.status is Status.QUARANTINED:
             continue
         for source in sources.intersection(version.details.derived_from):
-            holds[source] = holds.get(source, False) or _decides(version, point)
+            holds[source] = holds.get(source, False) or _speaks(version, terms, context.point)
     return frozenset(source for source, holds_still in holds.items() if not holds_still)
+
+
+def _speaks(version: Version, terms: frozenset[str], point: Point) -> bool:
+    """Tell whether a row says what holds, or takes back what the question names."""
+    if not _decides(version, point):
+        return False
+    if version.row.claim.op is not Op.DENY:
+        return True
+    return version.content is None or content_terms(version.content.value_json) <= terms
 
 
 def _decides(version: Version, point: Point) -> bool:
     """Tell whether a row decides its slot at the point, alone or in a tie, or did not begin yet.
 
-    What is only announced is no history.
+    What is only announced is no history. A denied row stands where it decided, and decides no more.
     """
     row = version.row
     believed = row.tx_start <= point.tx_us < row.tx_end
-    return believed and row.look.head and point.valid_us < row.interval.end_us
+    leads = row.look.head and row.look.status is not Status.OVERRIDDEN
+    return believed and leads and point.valid_us < row.interval.end_us
 
 
 def rival_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:

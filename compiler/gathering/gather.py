@@ -456,4 +456,4 @@ def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Seq
         add_siblings(candidates, siblings, capped_ids)
     if derived is not None:
         candidates.reads += 1
-        mark_outdated(candidates.rows, candidates.read(derived).versions, derived, context.point)
+        mark_outdated(candidates.rows, candidates.read(derived).versions, derived, context)

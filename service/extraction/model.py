@@ -9,6 +9,7 @@ no whole answer comes, the rules read the text, and the receipt says so.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,6 +30,7 @@ _OPERATIONS: Final = ("assert", "correct", "deny")
 _MOST_CLAIMS: Final = 64
 _MOST_CHARACTERS: Final = {ValueType.TEXT: 2_000}
 _SHORT_VALUE: Final = 300
+_DECADE: Final = re.compile(r"\b(?:1[89]|20)(\d0s)\b")
 _PIECE: Final = 16_000
 """Characters that are read at once."""
 
@@ -275,9 +277,14 @@ def _value(value: object, quote: str, slot: Slot) -> str | int | float | bool:
         return moment.isoformat() if kind is ValueType.INSTANT else moment.date().isoformat()
     if len(value) > _MOST_CHARACTERS.get(kind, _SHORT_VALUE):
         raise _Unfit(f"{slot.name}: a value that is too long")
-    if not set(content_terms(value)) & set(content_terms(quote)):
+    if content_terms(_short_decades(value)).isdisjoint(content_terms(_short_decades(quote))):
         raise _Unfit(f"{slot.name}: its quote says nothing of the value")
     return value.strip()
+
+
+def _short_decades(text: str) -> str:
+    """A text in which decades stand as they are spoken: the 1970s are the 70s."""
+    return _DECADE.sub(r"\1", text)
 
 
 def _number(value: object, slot: Slot) -> int | float:

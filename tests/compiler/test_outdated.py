@@ -57,6 +57,18 @@ def test_a_passage_that_may_still_hold_is_not_history(claims: dict[str, dict[str
     assert "claims_ended" not in reasons(made).values()
 
 
+def test_what_a_denial_hides_holds_no_more() -> None:
+    made, _ = bench(rome={"status": "overridden", "reason": "denied", "head": True})
+    assert reasons(made)["said"] == "claims_ended"
+
+
+@pytest.mark.parametrize(("query", "stays"), [("nova office Rome", True), ("nova office", False)])
+def test_a_denial_keeps_its_passage_only_where_it_answers(query: str, stays: bool) -> None:
+    made, _ = bench(rome={"op": "deny", "value": "Rome", "reason": "denial"})
+    envelope = made.compile(query=query)
+    assert (SAID in envelope.text) is stays
+
+
 def test_a_summary_says_nothing_about_its_source() -> None:
     made, _ = bench()
     made.world.add(

@@ -20,6 +20,8 @@ class ModelServer:
     """What it answers, and what it was asked."""
 
     claims: list[Any] = field(default_factory=list)
+    read: Callable[[dict[str, Any]], list[Any]] | None = None
+    """Makes the claims of a request; None answers `claims` to all."""
     requests: list[dict[str, Any]] = field(default_factory=list)
     summary: Callable[[str], str] = str
     """What a good model makes of the prompt for a summary."""
@@ -32,6 +34,9 @@ class ModelServer:
 def model_server() -> Iterator[ModelServer]:
     """Run a server until the block ends."""
     state = ModelServer()
+
+    def claims_of(body: dict[str, Any]) -> list[Any]:
+        return state.claims if state.read is None else state.read(body)
 
     def summary_of(model: str, body: dict[str, Any]) -> str:
         return "" if model == "empty" else state.summary(body["messages"][-1]["content"])
@@ -62,8 +67,9 @@ def model_server() -> Iterator[ModelServer]:
                 self._send(200, self._openai(model, body))
 
         def _openai(self, model: str, body: dict[str, Any]) -> dict[str, Any]:
-            text = json.dumps({"claims": state.claims})
-            if "response_format" not in body:
+            if "response_format" in body:
+                text = json.dumps({"claims": claims_of(body)})
+            else:
                 text = summary_of(model, body)
             if model == "talkative":
                 text = "Sure! Here are the claims: " + text
@@ -82,7 +88,7 @@ def model_server() -> Iterator[ModelServer]:
 
         def _anthropic(self, model: str, body: dict[str, Any]) -> dict[str, Any]:
             tool = {"type": "tool_use", "id": "t1", "name": "record_claims",
-                    "input": {"claims": state.claims}}  # fmt: skip
+                    "input": {"claims": claims_of(body)}}  # fmt: skip
             text = {"type": "text", "text": "I would rather not."}
             content: list[dict[str, Any]] = [text] if model == "talkative" else [tool]
             reason = "tool_use"

@@ -109,6 +109,12 @@ def test_what_a_hostile_model_invents_is_dropped_and_told(
     assert "1 dropped" in found.account
 
 
+def test_a_decade_may_be_quoted_as_it_is_spoken(server: ModelServer) -> None:
+    server.claims = [claim("likes", "1970s", "70s music"), claim("likes", "1980s", "70s music")]
+    found = extractor(server, "openai", "good").extract_in("I love 70s music.", CONTEXT)
+    assert [c.value for c in found.claims] == ["1970s"]
+
+
 def test_a_directive_is_offered_only_to_whom_may_direct(server: ModelServer) -> None:
     text = "The build must stay under ten minutes."
     server.claims = [claim("constraint", "The build must stay under ten minutes", text)]

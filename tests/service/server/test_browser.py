@@ -23,6 +23,7 @@ import uvicorn
 import tenure
 from tenure.schema.principal import OWNER
 from tenure.service.cli.serve import steward_of
+from tenure.service.client.summaries import opening_words
 from tenure.service.server.app import build_app
 from tenure.service.server.config import ServerSettings
 from tenure.service.server.control import ControlFile
@@ -33,6 +34,8 @@ CHROMIUM = shutil.which("chromium")
 AXE = (ROOT / "tests" / "data" / "axe.min.js").read_text(encoding="utf-8")
 ASKED = "valid=2026-03-01T00:00:00Z&tx=2026-03-01T00:00:00Z"
 THEMES = {"light": (1200, 900), "dark": (390, 800)}
+WIDE = (1200, 900)
+PICTURE_FOLDER = ROOT / "docs" / "pictures"
 PICTURES = {"home", "plane", "review", "envelope"}
 
 if CHROMIUM is None and not os.environ.get("TENURE_REQUIRE_CHROMIUM"):
@@ -131,6 +134,37 @@ def every_page(page: Any, base: str) -> dict[str, str]:
     }
 
 
+def take_pictures(page: Any, name: str, theme: str) -> None:
+    """Write the picture of a page at the width of a desk; the plane also at that of a telephone."""
+    width, height = THEMES[theme]
+    if width < WIDE[0] and name == "plane":
+        page.screenshot(path=PICTURE_FOLDER / f"{name}-{width}.png", full_page=True)
+    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    page.screenshot(path=PICTURE_FOLDER / f"{name}-{theme}.png", full_page=True)
+    page.set_viewport_size({"width": width, "height": height})
+
+
+@pytest.mark.skipif("TENURE_PICTURES" not in os.environ, reason="TENURE_PICTURES=1 asks for them")
+def test_the_pictures_of_an_exported_envelope_are_taken_anew(
+    served: Served, open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    memory = served.memory.bind(replace(OWNER, tenant="demo"))
+    question = "Which pricing tier does Orchid Foods have, and what does it cost?"
+    envelope = memory.compile("assistant", question, goal="Answer by mail", budget_tokens=700)
+    file = tmp_path / "envelope.html"
+    file.write_text(envelope.to_html(words=opening_words(memory, envelope)), encoding="utf-8")
+
+    for theme, name, size in (
+        ("light", "page-light", WIDE),
+        ("dark", "page-dark", WIDE),
+        ("dark", "page-390", THEMES["dark"]),
+    ):
+        page = open_page(theme)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.goto(file.as_uri())
+        page.screenshot(path=PICTURE_FOLDER / f"{name}.png", full_page=True)
+
+
 @pytest.mark.parametrize("theme", list(THEMES))
 def test_every_page_is_accessible_and_asks_nobody_else(
     served: Served, open_page: Callable[..., Any], theme: str
@@ -147,9 +181,7 @@ def test_every_page_is_accessible_and_asks_nobody_else(
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= THEMES[theme][0], f"{name} is wider than the screen"
         if os.environ.get("TENURE_PICTURES") and name in PICTURES:
-            folder = ROOT / "docs" / "pictures"
-            folder.mkdir(exist_ok=True)
-            page.screenshot(path=folder / f"{name}-{theme}.png", full_page=theme == "light")
+            take_pictures(page, name, theme)
 
         page.evaluate(AXE)
         violations = page.evaluate("axe.run()")["violations"]

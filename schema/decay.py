@@ -18,6 +18,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from .errors import InvalidInput
+from .short_repr import short_repr
+from .vocabulary import ObjectType
+
 _PARTS: Final = 10**9
 _FLAT: Final = 700.0
 """An exponent from which a curve is nothing: `exp` ends near 709."""
@@ -65,3 +69,38 @@ def _to_nine_decimals(strength: float) -> float:
 
 
 HALVING: Final = Fading()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecayPolicy:
+    """Along which curve what an object type holds fades (C-157 to C-159)."""
+
+    __repr__ = short_repr
+
+    kinds: tuple[tuple[str, str], ...] = ()
+    """(object type, `half_life`, `step` or `sigmoid`); a type that is not named fades by halves."""
+    step_left: float = 0.1
+    """Strength behind a step: below the threshold of every object type, so that it retires."""
+    steepness: float = 10.0
+    """Of a sigmoid: with 10, 88 % are left at 0.8 half-lives and 12 % at 1.2."""
+
+    def __post_init__(self) -> None:
+        for name, kind in self.kinds:
+            if name not in tuple(ObjectType) or kind not in tuple(DecayKind):
+                raise InvalidInput(
+                    f"{name!r} cannot fade as {kind!r}: state an object type with "
+                    f"{', '.join(DecayKind)}",
+                    code="bad_policy",
+                )
+
+        if not (0 <= self.step_left <= 1 and 0 < self.steepness <= 500):
+            raise InvalidInput(
+                "step_left lies in 0 to 1, steepness above 0 and at most 500", code="bad_policy"
+            )
+
+    def fading(self, object_type: str) -> Fading:
+        """How an object type fades."""
+        if not self.kinds:
+            return HALVING
+        kind = dict(self.kinds).get(object_type)
+        return Fading(DecayKind(kind), self.step_left, self.steepness) if kind else HALVING

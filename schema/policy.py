@@ -14,12 +14,23 @@ from functools import lru_cache
 from math import inf
 from typing import Final
 
+from .budget_rules import (
+    DETECTORS_SHIPPED,
+    PROFILES_SHIPPED,
+    SIGNALS_SHIPPED,
+    BudgetProfileRule,
+    DetectorLimit,
+    SignalRule,
+    check_detectors,
+    check_profiles,
+    check_signals,
+)
 from .compile_terms import InjectionPolicy, OverflowPolicy
-from .decay import HALVING, DecayKind, Fading
+from .decay import DecayPolicy
 from .errors import InvalidInput
 from .short_repr import short_repr
 from .values import canonical_json
-from .vocabulary import AttributeKind, ObjectType
+from .vocabulary import AttributeKind
 from .window_policy import WindowPolicy
 
 
@@ -45,6 +56,11 @@ class WritePolicy:
     injection: InjectionPolicy = InjectionPolicy.QUARANTINE
     directive_roles: tuple[str, ...] = ("owner", "admin", "steward", "lead")
     """Roles whose writes may instruct others, whatever the level of the write."""
+    detectors: tuple[DetectorLimit, ...] = DETECTORS_SHIPPED
+    """What is set apart, by channel: of what is written, and of what a request brings."""
+
+    def __post_init__(self) -> None:
+        check_detectors(self.detectors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,41 +193,6 @@ _WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecayPolicy:
-    """Along which curve what an object type holds fades (C-157 to C-159)."""
-
-    __repr__ = short_repr
-
-    kinds: tuple[tuple[str, str], ...] = ()
-    """(object type, `half_life`, `step` or `sigmoid`); a type that is not named fades by halves."""
-    step_left: float = 0.1
-    """Strength behind a step: below the threshold of every object type, so that it retires."""
-    steepness: float = 10.0
-    """Of a sigmoid: with 10, 88 % are left at 0.8 half-lives and 12 % at 1.2."""
-
-    def __post_init__(self) -> None:
-        for name, kind in self.kinds:
-            if name not in tuple(ObjectType) or kind not in tuple(DecayKind):
-                raise InvalidInput(
-                    f"{name!r} cannot fade as {kind!r}: state an object type with "
-                    f"{', '.join(DecayKind)}",
-                    code="bad_policy",
-                )
-
-        if not (0 <= self.step_left <= 1 and 0 < self.steepness <= 500):
-            raise InvalidInput(
-                "step_left lies in 0 to 1, steepness above 0 and at most 500", code="bad_policy"
-            )
-
-    def fading(self, object_type: str) -> Fading:
-        """How an object type fades."""
-        if not self.kinds:
-            return HALVING
-        kind = dict(self.kinds).get(object_type)
-        return Fading(DecayKind(kind), self.step_left, self.steepness) if kind else HALVING
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CompilePolicy:
     """Numbers of the compiler."""
 
@@ -300,6 +281,10 @@ class CompilePolicy:
         ("errors", 0.5),
         ("turn_guidance", 0.9),
     )
+    profiles: tuple[BudgetProfileRule, ...] = PROFILES_SHIPPED
+    """Shares that `profile=` of a compile names, over those of its sections."""
+    signals: tuple[SignalRule, ...] = SIGNALS_SHIPPED
+    """What `signals=` of a compile may state, and what each weighs."""
     cost_weight: float = 0.0
     """Mu: the worth, in objects of full relevance, that a thousand tokens at the base price must
     bring. 0, because a budget that is granted is meant to be used (C-122)."""
@@ -453,6 +438,8 @@ class CompilePolicy:
                 code="bad_policy",
             )
 
+        check_profiles(self.profiles)
+        check_signals(self.signals)
         prices = (self.cost_weight, self.token_price, *(cost for _, cost in self.section_costs))
         if not all(0 <= price < inf for price in prices):
             raise InvalidInput("a cost is a finite number of at least 0", code="bad_policy")

@@ -214,15 +214,15 @@ MUTANTS = (
     Mutant(
         "C-226",
         "compiler/budget/profiles.py",
-        "[rule.layer] += ",
+        "[Layer(rule.layer)] += ",
         "[Layer.MEMORY] += ",
         f"{ROWS}::test_a_signal_moves_the_weight_of_its_own_section",
     ),
     Mutant(
         "C-229",
         "compiler/ir/context.py",
-        "shares_of_layers = profile(profile_name)",
-        'shares_of_layers = profile("research")',
+        "profile(profile_name, rules.profiles)",
+        'profile("research", rules.profiles)',
         f"{ROWS}::test_a_profile_says_the_least_and_the_most_of_each_layer",
         {
             "profile": "requirements",

@@ -175,10 +175,15 @@ class Problem:
     floors: tuple[float, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        read = tuple(marginal(section, self.mu) for section in self.sections)
-        floors = tuple(floor_value(section, self.mu) for section in self.sections)
-        object.__setattr__(self, "marginals", read)
-        object.__setattr__(self, "floors", floors)
+        marginals: list[Marginal] = []
+        floors: list[float] = []
+        for section in self.sections:
+            marginals.append(marginal(section, self.mu))
+            floors.append(floor_value(section, self.mu))
+
+        # Frozen, and asked for once for every set of optional sections that is tried.
+        object.__setattr__(self, "marginals", tuple(marginals))
+        object.__setattr__(self, "floors", tuple(floors))
 
     def places(self, *, required: bool) -> tuple[int, ...]:
         """The places of the required, or of the optional, sections."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import filterfalse
 from typing import Any, Final
 
 from .items import Item, density, read_items
@@ -136,9 +137,11 @@ def _by_density(items: Sequence[Item], budget: int) -> list[Item]:
 
 def _fill(selection: list[Item], items: Sequence[Item], budget: int) -> list[Item]:
     """The choice with what still fits into the tokens that rounding left over."""
-    left = budget - sum(item.tokens for item in selection)
     known = _ids(selection)
-    return selection + _by_density([item for item in items if item.id not in known], left)
+    others = filterfalse(lambda item: item.id in known, items)
+    left = budget - sum(item.tokens for item in selection)
+
+    return selection + _by_density(list(others), left)
 
 
 def _take(ranked: Sequence[Item], budget: int) -> list[Item]:

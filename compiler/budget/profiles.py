@@ -12,13 +12,14 @@ Numbers are permille throughout. Checklist C-226 to C-230.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
+from ...schema.budget_rules import SIGNALS_SHIPPED, BudgetProfileRule, SignalRule
 from ...schema.errors import InvalidInput, unknown
 
 _PERMILLE: Final = 1000
@@ -54,33 +55,6 @@ FLOORS: Final[Mapping[Layer, Share]] = MappingProxyType(
 )
 """Shares of the window for the stable layers (C-228)."""
 
-PROFILES: Final[Mapping[str, Mapping[Layer, Share]]] = MappingProxyType(
-    {
-        "research": MappingProxyType(
-            {
-                Layer.EVIDENCE: Share(550, 650),
-                Layer.MEMORY: Share(200, 250),
-                Layer.CONVERSATION: Share(100, 150),
-            }
-        ),
-        "requirements": MappingProxyType(
-            {
-                Layer.EVIDENCE: Share(450, 550),
-                Layer.MEMORY: Share(250, 300),
-                Layer.CONVERSATION: Share(150, 200),
-            }
-        ),
-        "test_cases": MappingProxyType(
-            {
-                Layer.EVIDENCE: Share(500, 600),
-                Layer.MEMORY: Share(200, 250),
-                Layer.CONVERSATION: Share(100, 150),
-            }
-        ),
-    }
-)
-"""Shares of what the stable layers leave, by kind of task (C-229)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -90,16 +64,17 @@ class Limits:
     t_max: int
 
 
-def profile(name: str) -> Mapping[Layer, Share]:
-    """The shares of a profile.
+def profile(name: str, rules: Sequence[BudgetProfileRule]) -> Mapping[Layer, Share]:
+    """The shares of a profile of the policy.
 
     Raises:
         InvalidInput: `unknown_vocabulary`, naming the nearest profiles.
     """
-    if name not in PROFILES:
-        raise unknown("profile", name, PROFILES)
+    for rule in rules:
+        if rule.name == name:
+            return {Layer(row.layer): Share(row.floor, row.ceiling) for row in rule.shares}
 
-    return PROFILES[name]
+    raise unknown("profile", name, [rule.name for rule in rules])
 
 
 def check_shares(shares: Mapping[Layer, Share], *, slack_permille: int = SLACK.floor) -> None:
@@ -156,46 +131,16 @@ def limits(
     return layer_limits
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """How one signal is read: the section it speaks for, and the value that counts as 1."""
-
-    layer: Layer
-    full: Fraction
-    """At or above this value the signal is at its end of the scale."""
-    falling: bool = False
-    """Whether a small value is the strong one (an age in days)."""
-    weight_permille: int = 300
-    """How much of a weight of 1 it can add; the base weight is 1."""
-
-
-SIGNALS: Final[Mapping[str, Signal]] = MappingProxyType(
-    {
-        "checklist_evidence_ratio": Signal(Layer.EVIDENCE, Fraction(1)),
-        # Five calls fill a turn; more say nothing further about how much evidence is wanted.
-        "expected_tool_calls": Signal(Layer.EVIDENCE, Fraction(5)),
-        "risk_weight": Signal(Layer.EVIDENCE, Fraction(1)),
-        "retrieval_hit_rate": Signal(Layer.MEMORY, Fraction(1)),
-        "similarity": Signal(Layer.MEMORY, Fraction(1)),
-        # Days since the memory was confirmed: after a month it earns no bonus.
-        "freshness": Signal(Layer.MEMORY, Fraction(30), falling=True),
-        "unresolved_questions": Signal(Layer.CONVERSATION, Fraction(5)),
-        # Twenty turns are the span of the progressive history before it folds.
-        "dialogue_depth": Signal(Layer.CONVERSATION, Fraction(20)),
-    }
-)
-"""The eight signals of the allocator (C-227)."""
-
 RISK_LEVELS: Final[Mapping[str, float]] = MappingProxyType({"low": 0.0, "medium": 0.5, "high": 1.0})
 """Values of `risk_weight` where it is stated as a word."""
 
 
 def section_weights(
-    signals: Mapping[str, float], rules: Mapping[str, Signal] = SIGNALS
+    signals: Mapping[str, float], rules: Sequence[SignalRule] = SIGNALS_SHIPPED
 ) -> dict[Layer, int]:
     """The weights of evidence, memory and conversation, normalised to 1000 together.
 
-    `rules` is policy: a pack may weigh the signals otherwise. A signal that is absent adds
+    `rules` is the policy's table. A signal that is absent adds
     nothing. What rounding leaves goes to the largest remainder,
     ties to the layer that is named first.
 
@@ -207,12 +152,13 @@ def section_weights(
         InvalidInput: `unknown_vocabulary` for a signal nobody declared, `bad_share` for a value
             that is not a finite number of at least 0.
     """
+    rule_of = {rule.name: rule for rule in rules}
     raw: dict[Layer, Fraction] = dict.fromkeys(_WEIGHT_LAYERS, Fraction(1))
     for name in sorted(signals):
-        if name not in rules:
-            raise unknown("signal", name, rules)
-        rule = rules[name]
-        raw[rule.layer] += clamp(name, signals[name], rule) * rule.weight_permille / _PERMILLE
+        if name not in rule_of:
+            raise unknown("signal", name, rule_of)
+        rule = rule_of[name]
+        raw[Layer(rule.layer)] += clamp(name, signals[name], rule) * rule.weight / _PERMILLE
 
     # Largest remainder (Hamilton): whole numbers that add up to exactly the whole.
     total = sum(raw.values())
@@ -230,7 +176,7 @@ def section_weights(
     return weights
 
 
-def clamp(name: str, value: float, rule: Signal) -> Fraction:
+def clamp(name: str, value: float, rule: SignalRule) -> Fraction:
     """A signal's value on the scale 0..1.
 
     Raises:
@@ -242,7 +188,7 @@ def clamp(name: str, value: float, rule: Signal) -> Fraction:
             code="bad_share",
         )
 
-    part = min(Fraction(1), Fraction(value) / rule.full)
+    part = min(Fraction(1), Fraction(value) / Fraction(rule.full))
     return 1 - part if rule.falling else part
 
 

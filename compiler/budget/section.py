@@ -177,13 +177,17 @@ def read_sections(sections: Iterable[Section | Mapping[str, object]]) -> tuple[S
     Raises:
         InvalidInput: `bad_section`, for an unknown or missing field or an id stated twice.
     """
-    read = [item if isinstance(item, Section) else _from_mapping(item) for item in sections]
-    read.sort(key=lambda section: section.id)
-    for left, right in pairwise(read):
+    by_id: list[Section] = []
+    for stated in sections:
+        by_id.append(stated if isinstance(stated, Section) else _from_mapping(stated))
+
+    # The order of ids decides ties, so that the caller's order never reaches an answer.
+    by_id.sort(key=lambda section: section.id)
+    for left, right in pairwise(by_id):
         if left.id == right.id:
             raise bad_section(left.id, "the id is stated twice")
 
-    return tuple(read)
+    return tuple(by_id)
 
 
 def significant(number: float) -> float:
@@ -201,6 +205,7 @@ def bad_section(section_id: object, reason: str) -> InvalidInput:
 
 
 def _from_mapping(raw: Mapping[str, object]) -> Section:
+    # In the order of the fields: those without a default, which must be stated, come first.
     known = [field.name for field in fields(Section)]
     name = raw.get("id")
     for key in raw:

@@ -100,12 +100,15 @@ def shadow_price(marginals: Sequence[Marginal], room: int) -> float:
     With no room at all it is the largest first marginal: what the first token would bring.
     """
     free = [item for item in marginals if item.room]
+    dearest = max((item.first() for item in free), default=0.0)
     if room == 0:
-        return max(0.0, max((item.first() for item in free), default=0.0))
+        return max(0.0, dearest)
+
+    # At a price of nothing everybody takes all they can use: where that fits, tokens stay over.
     if sum(item.demand(0.0)[0] for item in free) <= room:
         return 0.0
 
-    low, high = 0.0, max(item.first() for item in free)
+    low, high = 0.0, dearest
     price, step = high / 2, 0
     while True:
         excess, slope = _excess(free, price, room)

@@ -14,12 +14,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from ...schema.budget_rules import DetectorLimit
 from ...schema.claim import Version
 from ...schema.tool_manifest import is_signed
 from ...schema.vocabulary import Authority
 from ..ir.candidate import content_of
 from ..ir.context import CompileContext
-from ..safety.detect import ScanVerdict, TextChannel, scan, verdict
+from ..safety.detect import ScanVerdict, TextChannel, scan, thresholds_of, verdict
 
 _RECORD_KINDS: Final = frozenset({"system_of_record", "workspace", "policy", "platform"})
 """Granted sources whose facts may stand in a template of somebody else."""
@@ -59,13 +60,15 @@ def may_fill(version: Version, value: str, context: CompileContext) -> bool:
         return False
     if len(value) > _VALUE_CHARS or not value.isprintable():
         return False
-    return is_unsuspected(value, TextChannel.DOCUMENT)
+    return is_unsuspected(value, TextChannel.DOCUMENT, context.policy.write.detectors)
 
 
 @lru_cache(maxsize=4096)
-def is_unsuspected(text: str, channel: TextChannel) -> bool:
-    """Tell whether the detectors pass a text of a channel."""
-    return verdict(scan(text, channel), channel) is ScanVerdict.PASS
+def is_unsuspected(text: str, channel: TextChannel, limits: tuple[DetectorLimit, ...]) -> bool:
+    """Tell whether the detectors pass a text of a channel, by the limits of a policy."""
+    thresholds = thresholds_of(limits)
+    findings = scan(text, channel, thresholds=thresholds)
+    return verdict(findings, channel, thresholds=thresholds) is ScanVerdict.PASS
 
 
 def is_offered(version: Version, context: CompileContext) -> bool:

@@ -83,7 +83,7 @@ def climb(
     if words is None:
         return data
     weakest = max([candidate.level, *(source.level for source in words.sources)])
-    if weakest > 3 or (weakest >= 2 and _is_suspected(words.text, version)):
+    if weakest > 3 or (weakest >= 2 and _is_suspected(words.text, version, context)):
         return data
 
     enforcement = enforcement_of(version)
@@ -93,14 +93,15 @@ def climb(
     return Step(Ladder.BEHAVIORAL_GUIDANCE, words.text, words.sources)
 
 
-def _is_suspected(words: str, version: Version) -> bool:
+def _is_suspected(words: str, version: Version, context: CompileContext) -> bool:
     """Tell whether a user's own words read like an attack: they are kept, and guide nobody.
 
     The write warned of them. Claims of earlier stores were never looked at, and a template may
     join values that are harmless apart.
     """
     texts = dict.fromkeys((words, content_of(version).text))
-    return not all(is_unsuspected(text, TextChannel.USER) for text in texts)
+    limits = context.policy.write.detectors
+    return not all(is_unsuspected(text, TextChannel.USER, limits) for text in texts)
 
 
 def _may_bind(version: Version) -> bool:

@@ -128,7 +128,7 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
     shares.setdefault("tools", SectionShare(0, 100))
     if profile_name == "default":
         return shares
-    shares_of_layers = profile(profile_name)
+    shares_of_layers = profile(profile_name, rules.profiles)
     for layer, section in _SECTION_OF_LAYER.items():
         shares[section] = SectionShare(
             shares_of_layers[layer].floor, shares_of_layers[layer].ceiling
@@ -148,7 +148,7 @@ def weights_of(request: CompileRequest, rules: CompilePolicy) -> Mapping[str, fl
     weights = dict(rules.section_weights)
     if not request.signals:
         return weights
-    for layer, weight in section_weights(dict(request.signals)).items():
+    for layer, weight in section_weights(dict(request.signals), rules.signals).items():
         section = _SECTION_OF_LAYER[layer]
         weight_share = round(weights.get(section, 0.5) * 3 * weight / 1000, 6)
         weights[section] = min(1.0, weight_share)

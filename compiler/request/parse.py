@@ -15,12 +15,12 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar, cast
 
 from ...schema.compile_terms import TimeoutClass, ToolProtocol
-from ...schema.errors import InvalidInput, did_you_mean, unknown
+from ...schema.errors import InvalidInput, did_you_mean
 from ...schema.interval import INF_US, MIN_US
 from ...schema.limits import check_number
 from ...schema.values import canonical_json, fields_of, items_of, micros
 from ...schema.vocabulary import Enforcement, parse, parse_level
-from ..budget.profiles import SIGNALS, risk_weight
+from ..budget.profiles import risk_weight
 from .messages import is_message, tool_fields, turns_of
 from .request import (
     MAX_ITEMS,
@@ -169,10 +169,7 @@ def _signals(path: str, raw: object) -> tuple[tuple[str, float], ...]:
     if (raw and not signals) or not all(isinstance(name, str) for name in names):
         raise bad_request(path, "give a mapping of signal names to numbers")
 
-    for name in signals:
-        if name not in SIGNALS:
-            raise unknown("signal", name, SIGNALS)
-
+    # Which signals there are, the policy says: `weights_of` refuses what it does not name.
     numbers: list[tuple[str, float]] = []
     for name, value in sorted(signals.items()):
         number = risk_weight(value) if isinstance(value, str) else _number(path, value)

@@ -20,9 +20,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from ...schema.budget_rules import DETECTORS_SHIPPED, DetectorLimit
 from .canonical_text import Canonical, canonicalise
 from .credentials import find_credentials
 from .finding import Finding
@@ -38,6 +40,7 @@ __all__ = [
     "Thresholds",
     "find_credentials",
     "scan",
+    "thresholds_of",
     "verdict",
 ]
 
@@ -74,22 +77,16 @@ class Thresholds:
     """Characters above which a text counts as dilution; the compiler cuts or splits it."""
 
 
-_UNTRUSTED_LIMITS: Final = Thresholds(score=60, length=200_000)
+@lru_cache(maxsize=64)
+def thresholds_of(limits: tuple[DetectorLimit, ...]) -> Mapping[TextChannel, Thresholds]:
+    """The limits of a policy pack by channel."""
+    return {TextChannel(limit.channel): Thresholds(limit.score, limit.length) for limit in limits}
+
+
 DEFAULT_THRESHOLDS: Final[Mapping[TextChannel, Thresholds]] = MappingProxyType(
-    {
-        # Severities never add up to 1,000: what the operator wrote is not second-guessed.
-        TextChannel.PLATFORM: Thresholds(score=1_000, length=200_000),
-        TextChannel.DEVELOPER: Thresholds(score=1_000, length=200_000),
-        # A user may well say "ignore my last message"; one weak mark is not enough.
-        TextChannel.USER: Thresholds(score=60, length=100_000),
-        TextChannel.AGENT: _UNTRUSTED_LIMITS,
-        TextChannel.TOOL: _UNTRUSTED_LIMITS,
-        TextChannel.DOCUMENT: Thresholds(score=60, length=1_000_000),
-        TextChannel.WEB: _UNTRUSTED_LIMITS,
-        TextChannel.MODEL: _UNTRUSTED_LIMITS,
-    }
+    thresholds_of(DETECTORS_SHIPPED)
 )
-"""Policy defaults. Lengths are far above an honest item of the channel, in characters."""
+"""Those of the shipped policy."""
 
 _EXCERPT: Final = 60
 _OWN_MARK: Final = re.compile(

@@ -26,7 +26,7 @@ from ..ir.verdicts import Verdict
 from ..request.request import Media
 from ..safety.canonical_text import canonicalise
 from ..safety.detect import ScanVerdict as Advice
-from ..safety.detect import TextChannel, scan, verdict
+from ..safety.detect import TextChannel, scan, thresholds_of, verdict
 from ..safety.isolation import Isolation, encode
 
 _CHANNELS: Final = {
@@ -64,7 +64,9 @@ def contain(converted: Converted, context: CompileContext) -> Contained:
     for piece in converted.pieces:
         canonical = canonicalise(piece.text)
         clean = _with_words(piece, canonical.text, _clean(piece.label), _clean(piece.cell))
-        fault = (Reason.INVALID_ENCODING, "") if canonical.refusal else _fault(clean, piece)
+        fault = (
+            (Reason.INVALID_ENCODING, "") if canonical.refusal else _fault(clean, piece, context)
+        )
         if fault is not None:
             _refuse_injection(fault, context)
             verdicts.append(Verdict(Stage.CONTAIN, piece.object_id, *fault))
@@ -150,7 +152,7 @@ def _clean(text: str) -> str:
     return canonicalise(text).text if text else ""
 
 
-def _fault(clean: Piece, raw: Piece) -> tuple[Reason, str] | None:
+def _fault(clean: Piece, raw: Piece, context: CompileContext) -> tuple[Reason, str] | None:
     """Return why an untrusted piece may not be rendered."""
     if clean.level < 4:
         return None
@@ -161,8 +163,9 @@ def _fault(clean: Piece, raw: Piece) -> tuple[Reason, str] | None:
     if not from_request or clean.section is SectionName.USER_REQUEST:
         return None
     channel = channel_of(clean.origin)
-    findings = scan(raw.text, channel)
-    if verdict(findings, channel) is Advice.QUARANTINE:
+    thresholds = thresholds_of(context.policy.write.detectors)
+    findings = scan(raw.text, channel, thresholds=thresholds)
+    if verdict(findings, channel, thresholds=thresholds) is Advice.QUARANTINE:
         codes = {finding.code for finding in findings}
         return Reason.INJECTION_SUSPECTED, " ".join(sorted(codes))
     return None

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from ...compiler.safety.credentials import find_credentials
-from ...compiler.safety.detect import DEFAULT_THRESHOLDS, ScanVerdict, scan, verdict
+from ...compiler.safety.detect import ScanVerdict, scan, thresholds_of, verdict
 from ...compiler.safety.detect import TextChannel as Ingest
 from ...schema.claim import Content, Details
 from ...schema.compile_terms import InjectionPolicy
 from ...schema.context_object import missing_aspects
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
+from ...schema.policy import WritePolicy
 from ...schema.slots import Slot
 from ...schema.terms import terms
 from ...schema.tool_manifest import manifest_fields
@@ -145,8 +146,8 @@ def inspect(
 
     ingest = _ingest_of(request, details)
     if ingest is not None:
-        _check_length(content.text, ingest)
-    if ingest is None or verdict(scan(text, ingest), ingest) is ScanVerdict.PASS:
+        _check_length(content.text, ingest, policy)
+    if ingest is None or _is_unsuspected(text, ingest, policy):
         return "", tuple(warnings)
     if ingest is Ingest.USER:
         # Somebody may well quote an attack, or test one: it is kept, and never guidance.
@@ -161,12 +162,19 @@ def inspect(
     return INJECTION, tuple(warnings)
 
 
-def _check_length(text: str, ingest: Ingest) -> None:
+def _is_unsuspected(text: str, ingest: Ingest, policy: WritePolicy) -> bool:
+    """Whether the detectors of the policy pass a text of a channel."""
+    thresholds = thresholds_of(policy.detectors)
+    findings = scan(text, ingest, thresholds=thresholds)
+    return verdict(findings, ingest, thresholds=thresholds) is ScanVerdict.PASS
+
+
+def _check_length(text: str, ingest: Ingest, policy: WritePolicy) -> None:
     """Refuse a text that is longer than an honest one of its channel ever is (C-164).
 
     Sheer length pushes the rules out of a model's attention. The policy's own limit holds too.
     """
-    limit = DEFAULT_THRESHOLDS[ingest].length
+    limit = thresholds_of(policy.detectors)[ingest].length
     if len(text) > limit:
         raise InvalidInput(
             f"content has {len(text)} characters, and what comes in as {ingest.value} has at most "

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ...schema.claim import Assertion, Version
+from ...schema.decay import DecayPolicy
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
-from ...schema.policy import DEFAULT, DecayPolicy
+from ...schema.policy import DEFAULT
 from ...schema.principal import Scope
 from ...schema.values import moment
 from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status

@@ -11,7 +11,7 @@ from typing import Final
 
 HALVINGS: Final = tuple(1 << step for step in range(32))
 """Powers of two: a word's weight is how many of them its claims may be multiplied by."""
-_FLOOR: Final = 1_024
+_FLOOR: Final = 4_096
 """Claims that may hold a word however few are wanted: a count and a sum over so many is cheap."""
 
 

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from tenure.compiler.budget.profiles import (
     FLOORS,
-    PROFILES,
-    SIGNALS,
     Layer,
     Share,
     check_shares,
@@ -23,7 +21,10 @@ from tenure.compiler.budget.profiles import (
     risk_weight,
     section_weights,
 )
+from tenure.schema.budget_rules import PROFILES_SHIPPED, SIGNALS_SHIPPED
 from tenure.schema.errors import InvalidInput
+
+SIGNALS = {rule.name: rule for rule in SIGNALS_SHIPPED}
 
 EXAMPLE_OF_001 = {
     Layer.SYSTEM: Share(60, 60),
@@ -48,10 +49,10 @@ def test_slack_is_taken_first_and_shares_apply_to_the_rest() -> None:
     assert sum(limit.t_min for limit in found.values()) == 9000
 
 
-@pytest.mark.parametrize("name", sorted(PROFILES))
+@pytest.mark.parametrize("name", [rule.name for rule in PROFILES_SHIPPED])
 @given(budget=st.integers(0, 2 * 10**6), slack=st.integers(0, 1000))
 def test_floors_of_a_shipped_profile_always_fit(name: str, budget: int, slack: int) -> None:
-    found = limits(profile(name), budget, slack_permille=slack)
+    found = limits(profile(name, PROFILES_SHIPPED), budget, slack_permille=slack)
     assert sum(limit.t_min for limit in found.values()) <= budget
     assert all(0 <= limit.t_min <= limit.t_max for limit in found.values())
 
@@ -75,7 +76,7 @@ def test_a_slack_outside_the_whole_is_refused(slack: int) -> None:
 
 def test_an_unknown_profile_names_the_nearest() -> None:
     with pytest.raises(InvalidInput, match="did you mean 'research'"):
-        profile("reserch")
+        profile("reserch", PROFILES_SHIPPED)
 
 
 def test_there_are_eight_signals_over_three_layers() -> None:
@@ -118,7 +119,7 @@ def test_each_signal_is_clamped_to_its_scale() -> None:
 
 
 def test_a_policy_may_weigh_a_signal_otherwise() -> None:
-    rules = {"similarity": replace(SIGNALS["similarity"], weight_permille=1000)}
+    rules = [replace(SIGNALS["similarity"], weight=1000)]
     assert section_weights({"similarity": 1}, rules)[Layer.MEMORY] == 500
 
 

@@ -9,12 +9,21 @@ from typing import Any
 
 import pytest
 
-from tenure.schema.decay import HALVING, DecayKind, Fading
+from tenure.compiler.budget.profiles import Layer
+from tenure.compiler.safety.detect import TextChannel
+from tenure.schema.budget_rules import (
+    BUDGET_LAYERS,
+    SCANNED_CHANNELS,
+    BudgetProfileRule,
+    DetectorLimit,
+    LayerShare,
+    SignalRule,
+)
+from tenure.schema.decay import HALVING, DecayKind, DecayPolicy, Fading
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import (
     DEFAULT,
     CompilePolicy,
-    DecayPolicy,
     Policy,
     ResolutionPolicy,
     TypeBands,
@@ -48,9 +57,19 @@ def _other(value: Any, name: str = "") -> Any:
         return (("preference", "sigmoid"),)
     if value == () and name == "section_costs":
         return (("evidence", 2.0),)
+    if name in {"detectors", "profiles", "signals"}:
+        return (*value[:-1], _other_row(value[-1]))
     if isinstance(value, tuple):
         return (*value[:-1], _other(value[-1])) if value else ("hr",)
     return value + (1 if isinstance(value, int) else 0.01)
+
+
+def _other_row(row: Any) -> Any:
+    """Return a legal row of a table with one number changed."""
+    if isinstance(row, BudgetProfileRule):
+        return replace(row, shares=tuple(replace(share, ceiling=900) for share in row.shares))
+    number = "score" if isinstance(row, DetectorLimit) else "weight"
+    return replace(row, **{number: getattr(row, number) + 1})
 
 
 @pytest.mark.parametrize(("group", "name"), FIELDS)
@@ -75,13 +94,15 @@ def test_all_fields_are_met() -> None:
 
 def test_the_digest_of_the_default_pack_is_stable() -> None:
     """A change here is a change of every envelope's identity: say so in the changelog."""
-    assert DEFAULT.digest == "49a12b9cc9a8ab5ca8c28ea050a8189f1e75d92ebc9746bc330370a55fe54ac2"
+    assert DEFAULT.digest == "32beae49f78f90eb4ada967a53c2b042730ac61d2a231166638683d6948d288a"
     assert Policy().digest == DEFAULT.digest
 
 
 def test_a_pack_is_stored_as_canonical_json() -> None:
     pack = json.loads(DEFAULT.to_json())
     assert list(pack) == ["compile", "decay", "read", "resolution", "write"]
+    detectors = pack["write"].pop("detectors")
+    assert detectors[2] == {"channel": "user", "score": 60, "length": 100_000}
     assert pack["write"] == {
         "directive_roles": ["owner", "admin", "steward", "lead"],
         "injection": "quarantine",
@@ -92,6 +113,53 @@ def test_a_pack_is_stored_as_canonical_json() -> None:
         "same_origin_corrects": False,
         "skew_limit_s": 300,
     }
+
+
+SHARE = LayerShare("evidence", 100, 200)
+REST = (LayerShare("memory", 100, 200), LayerShare("conversation", 100, 200))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"profiles": (BudgetProfileRule("audit", (SHARE,)),)},
+        {"profiles": (BudgetProfileRule("default", (SHARE, *REST)),)},
+        {"profiles": (BudgetProfileRule("audit", (SHARE, *REST)),) * 2},
+        {"profiles": (BudgetProfileRule("", (SHARE, *REST)),) * 2},
+        *(
+            {"profiles": (BudgetProfileRule("audit", (LayerShare("evidence", *share), *REST)),)}
+            for share in ((701, 800), (-1, 200), (300, 200), (500, 1_001))
+        ),
+        {"signals": (SignalRule(name="mood", layer="tools", full=1),)},
+        {"signals": (SignalRule(name="mood", layer="memory", full=0),)},
+        {"signals": (SignalRule(name="mood", layer="memory", full=float("inf")),)},
+        {"signals": (SignalRule(name="mood", layer="memory", full=1, weight=1_001),)},
+        {"signals": (SignalRule(name="mood", layer="memory", full=1, weight=-1),)},
+        {"signals": (SignalRule(name="mood", layer="memory", full=1),) * 2},
+    ],
+)
+def test_tables_of_a_budget_that_contradict_themselves_are_refused(rules: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        CompilePolicy(**rules)
+    assert caught.value.code == "bad_policy"
+
+
+def test_least_shares_may_take_all_but_the_slack() -> None:
+    share = LayerShare("evidence", 700, 1_000)
+    CompilePolicy(profiles=(BudgetProfileRule("audit", (share, *REST)),))
+
+
+@pytest.mark.parametrize("change", [{"score": 0}, {"length": 0}, {"channel": "mail"}])
+def test_detectors_have_a_limit_above_zero_for_every_channel(change: dict[str, Any]) -> None:
+    limits = DEFAULT.write.detectors
+    with pytest.raises(InvalidInput) as caught:
+        WritePolicy(detectors=(*limits[:-1], replace(limits[-1], **change)))
+    assert caught.value.code == "bad_policy"
+
+
+def test_tables_name_the_compilers_layers_and_channels() -> None:
+    assert set(BUDGET_LAYERS) < set(Layer)
+    assert set(SCANNED_CHANNELS) == set(TextChannel)
 
 
 def test_one_number_is_changed_by_replacing_it() -> None:

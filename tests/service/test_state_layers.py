@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tenure.schema.decay import DecayPolicy
 from tenure.schema.errors import InvalidInput
-from tenure.schema.policy import DEFAULT, DecayPolicy
+from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import Principal
 from tenure.service.client.connect import connect
 from tenure.service.client.memory import Memory

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tenure import EntityRef, Memory, Principal, connect
-from tenure.schema.policy import DEFAULT, DecayPolicy
+from tenure.schema.decay import DecayPolicy
+from tenure.schema.policy import DEFAULT
 from tenure.tests.service.toy_encoder import ToyEncoder
 
 Open = Callable[..., Memory]

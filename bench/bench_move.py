@@ -3,9 +3,10 @@
     python bench/bench_move.py [--events 50000] [--kills 3] [--seed 1]
 
 Fills an embedded store with events of a stamp each (names, a value that changes, texts), exports
-it, and imports the file into Neo4j with a heap of 2 GB: `tenure import` in a process that is
-killed with SIGKILL some times and resumed. Prints records, seconds and kills, and exits with an
-error unless the server's export has the same records, line by line, and its doctor finds nothing.
+it, and imports the file twice: into another embedded store, and into Neo4j with a heap of 2 GB by
+`tenure import` in a process that is killed with SIGKILL some times and resumed. Prints records,
+seconds, kills and how the rates compare (without kills they do), and exits with an error unless
+the server's export has the same records, line by line, and its doctor finds nothing.
 """
 
 from __future__ import annotations
@@ -68,17 +69,27 @@ def export_of_history(folder: Path, events: int, rng: random.Random) -> Path:
     return path
 
 
+SCRIPT = [sys.executable, "-P", "-m", "tenure"]
+
+
 def command(server: Server, tenant: str, *words: str) -> tuple[list[str], dict[str, str]]:
     """The words and the environment of a command on the server."""
     user, password = server.auth or ("", "")
     settings = {"TENURE_AUTH__USER": user, "TENURE_AUTH__PASSWORD": password}
-    script = [sys.executable, "-P", "-m", "tenure"]
     options = ["--store", server.uri, "--tenant", tenant]
-    return [*script, *options, *words], {**os.environ, **settings}
+    return [*SCRIPT, *options, *words], {**os.environ, **settings}
 
 
-def move(server: Server, tenant: str, export: Path, kills: int, rng: random.Random) -> None:
-    """Import a file; the process dies so many times before it may end."""
+def embedded_seconds(folder: Path, export: Path) -> float:
+    """Import a file into an embedded store, by the same command, and return the seconds."""
+    began = time.perf_counter()
+    words = [*SCRIPT, "--store", str(folder / "beside.db"), "import", str(export)]
+    subprocess.run(words, check=True)
+    return time.perf_counter() - began
+
+
+def move(server: Server, tenant: str, export: Path, kills: int, rng: random.Random) -> float:
+    """Import a file, and return the seconds; the process dies so many times before it may end."""
     began = time.perf_counter()
     for number in range(kills + 1):
         words, environment = command(server, tenant, "import", str(export), "--resume")
@@ -95,7 +106,7 @@ def move(server: Server, tenant: str, export: Path, kills: int, rng: random.Rand
         process.send_signal(signal.SIGKILL)
         process.wait()
         print(f"  killed after {time.perf_counter() - began:.0f} s")
-    print(f"moved in {time.perf_counter() - began:.0f} s")
+    return time.perf_counter() - began
 
 
 def digest_of(path: Path) -> tuple[str, int]:
@@ -124,7 +135,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, running_server(wanted_version()) as server:
         folder = Path(name)
         export = export_of_history(folder, options.events, rng)
-        move(server, tenant, export, options.kills, rng)
+        beside = embedded_seconds(folder, export)
+        seconds = move(server, tenant, export, options.kills, rng)
+        print(
+            f"imported in {seconds:.0f} s, into an embedded store in {beside:.0f} s:"
+            f" {beside / seconds:.2f} of its rate"
+        )
 
         principal = replace(OWNER, tenant=tenant)
         with connect(

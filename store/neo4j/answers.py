@@ -127,6 +127,7 @@ def _recall(
     key = key_of(entry)
     if key in bodies:
         return
+
     body = calls.claims.get(key, entry.tx)
     if body is None:
         missing[key] = entry.tx
@@ -148,6 +149,7 @@ def _fetch(
     if not lacking:
         return
 
+    # The number comes back with the line: a server answers in whatever order it likes.
     asks = [[number, key[0], key[1]] for number, (key, _) in enumerate(lacking)]
     parts = [asks[start : start + _PART] for start in range(0, len(asks), _PART)]
     records = calls.rows(

@@ -154,6 +154,7 @@ def _run(calls: Writes, text: LiteralString, parts: Parts, **bound: Any) -> dict
     counts: dict[str, int] = {}
     for portion in _portions(parts):
         for record in calls.rows(text, inf=INF_US, **portion, **bound):
+            # A list that is longer than a portion makes several records: its counts add up.
             for name in record.keys():  # noqa: SIM118 - a record iterates over its values
                 counts[name] = counts.get(name, 0) + int(record[name])
     return counts
@@ -165,6 +166,8 @@ def _portions(parts: Parts) -> Iterator[Parts]:
         yield parts
         return
 
+    # One list at a time, in the order of the statement: what a later list ends at
+    # stands before it.
     for name, rows in parts.items():
         for portion in portions_of(rows):
             yield {**dict.fromkeys(parts, ()), name: portion}
@@ -198,6 +201,7 @@ def _write_names(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
 
 def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     number, token = counters.number, codec.tenant_token(calls.tenant)
+    # The index of live claims holds what has an open head and nothing else.
     live = {row.claim.object_id for row in batch.rows if codec.openness(row) == codec.HEAD}
     signatures = _signatures(calls, batch)
     claims: list[Properties] = []
@@ -223,6 +227,7 @@ def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     numbered_later = sum(map(len, (batch.flags, batch.permissions, batch.manifests)))
     counters.last_write = counters.props | {"serial": counters.serial + numbered_later}
     counts = _run(calls, cypher.PUT_FACTS, parts, clock=counters.last_write)
+    # An empty batch ran no statement, so the clock has still to be written.
     if not counts:
         counters.last_write = {}
     _require(counts.get("claims", 0) == len(batch.claims), "a claim names an unknown slot")
@@ -251,12 +256,14 @@ def _signatures(calls: Writes, batch: Batch) -> dict[str, str]:
     if not scopes:
         return {}
 
+    # Keys come by epoch; only the newest one signs.
     newest_key = bytes(calls.column(cypher.KEYS)[-1])
     return {i: sign_scope(newest_key, i, scope_id) for i, scope_id in scopes.items()}
 
 
 def _events(counters: ClockCounters, batch: Batch) -> Iterator[Properties]:
     for event in batch.events:
+        # Each digest covers the one before it, so one event is made after another.
         counters.digest = chain_digest(counters.digest, event)
         yield {
             "seq": event.seq,
@@ -297,6 +304,7 @@ def _write_judgements(calls: Writes, batch: Batch) -> None:
     count = _put(calls, register.PUT_JUDGEMENTS, judgements)
     _require(count == len(batch.judgements), "a judgement is about an unknown entity")
 
+    # A case is never changed: a decision is its next version.
     _put(calls, register.PUT_REVIEWS, map(register_codec.review_row, batch.reviews))
     pairs = [{"raw_id": raw, "canonical_id": canonical} for raw, canonical in batch.canonical]
     _put(calls, register.PUT_CANONICAL, pairs, inf=INF_US, tx=batch.clock.last_us)
@@ -380,6 +388,7 @@ def put_manifests(calls: Writes, rows: Iterable[Properties]) -> None:
 
 def put_vectors(calls: Writes, counters: ClockCounters, vectors: Sequence[VectorRow]) -> None:
     """Add or replace vectors under new numbers; those of erased objects are left out."""
+    # Numbered anew even where a vector is replaced, so that a matrix hears of it.
     first = counters.clock.vec_seq + 1
     rows = [
         {

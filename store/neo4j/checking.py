@@ -48,6 +48,7 @@ def violations(calls: Reads) -> Iterator[str]:
 
 
 def _overlaps(calls: Reads, text: LiteralString, sentence: str) -> Iterator[str]:
+    # The statement orders by key, so a group is whole and only one is held at a time.
     lines = (record.values() for record in calls.stream(text))
     for key, spans in groupby(lines, key=lambda line: str(line[0])):
         if overlapping((line[1], line[2], line[3], line[4]) for line in spans):
@@ -55,6 +56,7 @@ def _overlaps(calls: Reads, text: LiteralString, sentence: str) -> Iterator[str]
 
 
 def _log(calls: Reads) -> Iterator[str]:
+    # After the first gap or break nothing later can be told, so the reading ends there.
     digest, count, last = GENESIS, 0, None
     for record in calls.stream(register.ALL_EVENTS):
         properties = record["record"]
@@ -87,6 +89,7 @@ def _identity(calls: Reads) -> Iterator[str]:
     for record in calls.stream(register.ALL_CANONICAL, inf=INF_US):
         pair = record["record"]
         top = pair["canonical_id"]
+        # The relationships are a star; the judgements are any graph: their components are compared.
         members_of.setdefault(top, {top}).add(pair["raw_id"])
 
     by_canonical_id = set(map(frozenset, members_of.values()))

@@ -77,6 +77,7 @@ class TenantClaims:
         """Hear whether a read met claims that were not known."""
         generation = self._generation
         generation.is_warm = not lacked
+
         is_newer = generation.read_us == INF_US or generation.read_us < self._snapshot_us
         generation.read_us = self._snapshot_us if is_newer else generation.read_us
 

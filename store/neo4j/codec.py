@@ -102,6 +102,7 @@ def claim_row(assertion: Assertion, *, n: int, live: bool, token: str) -> Proper
     details = assertion.details
     props = dict(zip(names_of(_NODE), _node_values(assertion), strict=True))
     props |= permit(assertion.permissions) | {"n": n}
+    # An import may bring what was erased elsewhere: it has no content, and no index holds it.
     if assertion.erased:
         props["erased"] = True
     else:

@@ -208,6 +208,7 @@ def as_tenure_error(
     error: driver_errors.DriverError | driver_errors.Neo4jError, target: Target
 ) -> TenureError | None:
     """The error that says what to do, None where tenure knows no better words."""
+    # What a server answered has a code; what the driver raises by itself has none.
     if isinstance(error, driver_errors.Neo4jError):
         return _server_error(error, target)
     if isinstance(error, driver_errors.UnsupportedServerProduct):
@@ -258,6 +259,7 @@ def _server_error(error: driver_errors.Neo4jError, target: Target) -> TenureErro
     if isinstance(error, driver_errors.TransientError):
         return _transient(error, code, target)
 
+    # The store tries once more where two first writers may meet; what comes here is no such case.
     if isinstance(error, driver_errors.ConstraintError):
         return Fault(
             "a write does not fit the store: a unique key is taken; please report it",
@@ -315,6 +317,7 @@ def _refusal(code: str, target: Target) -> Forbidden:
 
 def _unreachable(error: driver_errors.DriverError, target: Target) -> Unavailable:
     text = str(error)
+    # The driver has one class for all of these and tells them apart in words alone.
     if "HTTP" in text:
         advice = "this is an HTTP port; give the Bolt port, usually 7687"
     elif "DNS resolve" in text or "resolve address" in text:

@@ -25,6 +25,7 @@ def empty(
     nameless_ids: Sequence[str],
 ) -> None:
     """Empty what repeats these objects and entities."""
+    # Norms outlive their aliases here, and go last, when nobody has them any more.
     norms: list[str] = []
     for ids in _slices(object_ids):
         calls.rows(cypher.EMPTY_OBJECTS, object_ids=ids)

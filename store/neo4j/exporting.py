@@ -106,6 +106,7 @@ _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], ob
 
 def records(calls: Reads, kind: RecordKind) -> Iterator[object]:
     """Yield every record of a kind in a fixed order."""
+    # Events of sessions are joined from two statements, which no row of the table can say.
     if kind is RecordKind.SESSION_EVENT:
         return sessions.all_events(calls)
     text, read = _READ[kind]

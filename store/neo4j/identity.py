@@ -139,6 +139,7 @@ class Neo4jRegister:
         matches = [self._by_name(lookup, scopes, tx_us) for lookup, scopes in lookups]
         proposals = self._by_block_keys(lookups, tx_us)
 
+        # All entities that any look-up meets are fetched together.
         ids_of: list[set[str]] = []
         for (lookup, _), match, near in zip(lookups, matches, proposals, strict=True):
             owners_near = [alias.entity_id for alias, _ in near]

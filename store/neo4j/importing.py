@@ -46,6 +46,7 @@ def remove_all(run: Callable[[Callable[[Writes], int]], int]) -> None:
 
     `run` runs a piece of work in a transaction of its own.
     """
+    # A transaction holds all it deletes in memory; what is interrupted goes on where it stopped.
     while run(_remove_some) == BATCH_NODES:
         pass
     run(_start_over)

@@ -98,6 +98,7 @@ class Prefetch:
             page = versions.every_row(by_place.get(place, ()), sight, point.tx_us)
             self._answers[PrefetchKey(ask, sight, point)] = page
 
+        # The search is kept as it came: its records may still prove to be of an older stamp.
         if search is not None:
             (answer,) = by_place[_SEARCH]
             self._searches[PrefetchKey(search, sight, point)] = answer
@@ -150,6 +151,7 @@ def _questions(
     if forecast.standing is not None:
         standing = versions.standing_questions(forecast.sight, forecast.standing, _STANDING)
 
+    # Rows of quarantined objects are never heads, so the whole of each is asked for.
     queue = versions.question(Ask(heads=False), forecast.point, _QUEUE)
     queue |= {"kind": _HELD_KIND.value, "newest": forecast.held}
 

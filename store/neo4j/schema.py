@@ -120,6 +120,7 @@ def _missing(session: neo4j.Session, link: ServerLink, version: int) -> list[Lit
     if not version:
         return []
 
+    # A uniqueness constraint has an index of its own name, so one list shows both.
     present = {record["name"] for record in session.run(link.dialect + cypher.INDEX_STATES)}
     missing: list[LiteralString] = []
     for part in cypher.MIGRATIONS[:version]:

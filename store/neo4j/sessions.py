@@ -51,6 +51,8 @@ def put(calls: Writes, records: Sequence[SessionRecord]) -> None:
         return
     key = bytes(calls.rows(core.KEYS)[0]["secret"])
 
+    # A batch may hold several events of one session: the first asks for the head, the
+    # others follow what was sealed here.
     heads: dict[str, SessionHead] = {}
     events: list[SessionRecord] = []
     for record in records:
@@ -75,6 +77,7 @@ def empty(calls: Writes, places: Sequence[SessionPlace]) -> None:
     rows = [place._asdict() for place in places]
     for portion in _portions(rows):
         calls.rows(cypher.EMPTY_TEXTS, rows=portion)
+    # A snapshot repeats texts in ways that nobody can search, so none of them stays.
     for session in {place.session for place in places}:
         calls.rows(cypher.DROP_SNAPSHOTS, session=session, keep=0)
 
@@ -97,6 +100,7 @@ def put_snapshot(calls: Writes, session: str, body: str) -> None:
 def snapshot(calls: Reads, session: str, key: bytes) -> SessionSnapshot | None:
     """The newest snapshot of a session whose seal holds."""
     for row in calls.rows(cypher.SNAPSHOTS, session=session):
+        # Newest first: one that was tampered with, or is of another log, is passed over.
         snapshot_mac = snapshot_seal(key, bytes(row["digest"]), row["body"])
         if hmac.compare_digest(bytes(row["seal"]), snapshot_mac):
             return SessionSnapshot(row["seq"], row["body"])
@@ -127,6 +131,7 @@ def all_events(calls: Reads) -> Iterator[SessionRecord]:
 def summaries(calls: Reads) -> tuple[SessionSummary, ...]:
     """Every session with its last event, by session."""
     rows = calls.rows(cypher.SUMMARIES)
+
     return tuple(SessionSummary(row["session"], row["seq"], row["recorded_us"]) for row in rows)
 
 

@@ -100,6 +100,7 @@ class IndexedVectors:
         return self._exact(rows).scores(query, object_ids)
 
     def _exact(self, rows: Sequence[VectorRow]) -> Matrix:
+        # The same whole numbers as the embedded store, so both give the same order.
         matrix = Matrix(self._encoder_id)
         matrix.add(rows)
         return matrix
@@ -156,6 +157,7 @@ def feed(calls: Writes, encoder_id: str, until: int) -> int:
     if after >= until:
         return after
 
+    # Bounded by numbers, not by rows: replaced vectors leave gaps, and the position moves on.
     last = min(after + STEP, until)
     records = calls.rows(cypher.PENDING, encoder_id=encoder_id, after=after, until=last)
     calls.rows(cypher.FEED, encoder_id=encoder_id, rows=list(_embeddings(records)))

@@ -295,6 +295,7 @@ class Neo4jWriteTx:
 
 def landed(calls: Writes, mark: tuple[int, bytes]) -> bool:
     """Whether the event of a transaction stands in the log; waits for the lock first."""
+    # Behind whoever may still be committing: its own commit is either done or gone by then.
     calls.rows(cypher.LOCK)
     seq, digest = mark
     return digest in map(bytes, calls.column(cypher.EVENT_AT, seq=seq))

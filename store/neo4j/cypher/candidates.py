@@ -164,6 +164,7 @@ the note says which hits were seen, in order, and the stamp they hold for."""
 
 # --- the other sets of candidates
 
+# Walked from a label of its own: a tenant has thousands of facts and few of these.
 STANDING: Final[LiteralString] = statement(
     """
 UNWIND $given.standing AS one
@@ -186,6 +187,7 @@ RETURN {entry} AS entry, marks, {open_line} + {secret_line} AS line
 """,
     _FRAGMENTS,
 )
+# The limit stands inside the sub-query: an entity with more is a hub, whose rest is not read.
 RELATIONS: Final[LiteralString] = statement(
     """
 UNWIND $given.entity_ids AS entity_id

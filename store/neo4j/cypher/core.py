@@ -53,6 +53,8 @@ RETURN name, versions, edition
 
 # --- the tenant's clock
 
+# `made` tells the call that created the tenant from a later one; it never outlives the
+# statement. The incarnation tells a tenant from an earlier one of the same name.
 ENSURE: Final[LiteralString] = """
 MERGE (k:TenantClock {tenant_id: $tenant})
 ON CREATE SET k.seq = 0, k.last_us = $min, k.next_vid = 1, k.vec_seq = 0, k.serial = 0,
@@ -63,6 +65,8 @@ FOREACH (_ IN CASE WHEN made THEN [1] ELSE [] END |
 WITH k MATCH (first:TenantKey {tenant_id: $tenant, epoch: 0})
 RETURN first.secret AS secret
 """
+# The assignment takes the write lock before anything is read: reading first would let two
+# writers see the same counters.
 LOCK: Final[LiteralString] = statement(
     """
 MATCH (k:TenantClock {tenant_id: $tenant})
@@ -212,6 +216,7 @@ CREATE (p:PermissionChange {tenant_id: $tenant, n: row.n, object_id: row.object_
   class_rank: row.class_rank, allow: row.allow, deny: row.deny, tx: row.tx, actor: row.actor})
 RETURN count(p) AS made
 """
+# The counter says to readers of every process that what they keep may have been erased.
 PUT_TOMBSTONES: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant}) SET k.erased_seq = $seq
 WITH k
@@ -247,6 +252,7 @@ RETURN {row} AS row, {claim} AS claim ORDER BY v.vid
 """,
     _FRAGMENTS,
 )
+# In order of writing, because a slot is planned anew from its claims one by one.
 SLOT_CLAIMS: Final[LiteralString] = statement(
     """
 UNWIND $given.slot_keys AS slot_key
@@ -289,6 +295,7 @@ MATCH (:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:MENTIONS]-(c:Claim
 WHERE c.erased IS NULL
 RETURN c.object_id AS object_id
 """
+# Commas around both: `user=ann` must not find `user=anna`.
 LIVE_OBJECTS: Final[LiteralString] = """
 MATCH (s:Slot) USING INDEX s:Slot(tenant_id, scope_id)
 WHERE s.tenant_id = $tenant AND s.scope_id >= ''
@@ -306,6 +313,7 @@ MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 WHERE c.erased IS NULL
 RETURN properties(c) AS claim
 """
+# One step only: the caller walks on, and asks for nothing twice.
 DEPENDANTS: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:DERIVED_FROM]-(d:Claim)

@@ -25,6 +25,8 @@ RETURN m {.start, .until, object_id: c.object_id, entity_id: e.entity_id} AS rec
 ORDER BY c.object_id, m.start
 """
 
+# `coalesce`: an entity may have been made by a row that points at it before its name came, and
+# what was written first about its making stays.
 PUT_NAMES: Final[LiteralString] = """
 CALL () {
   UNWIND $given.entities AS row
@@ -66,6 +68,7 @@ CALL () {
   RETURN count(CASE WHEN m.n = row.n THEN 1 END) AS norms }
 RETURN entities, closed, aliases, identifiers, norms
 """
+# Both ends are relationships: a cluster is walked from any of its members.
 PUT_JUDGEMENTS: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MATCH (l:Entity {tenant_id: $tenant, entity_id: row.left_id})
@@ -83,6 +86,7 @@ WHERE j.tx_end = $inf
 SET j.tx_end = row.tx
 RETURN count(j) AS closed
 """
+# A star, never a chain: a canonical entity has no relationship of this type that is open.
 PUT_CANONICAL: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MATCH (m:Entity {tenant_id: $tenant, entity_id: row.raw_id})
@@ -92,6 +96,7 @@ WITH DISTINCT m, row WHERE row.raw_id <> row.canonical_id
 MATCH (c:Entity {tenant_id: $tenant, entity_id: row.canonical_id})
 CREATE (m)-[:SAME_AS {tx_start: $tx, tx_end: $inf}]->(c)
 """
+# `newest` stands on one version of a case, so that a queue reads no others.
 PUT_REVIEWS: Final[LiteralString] = """
 UNWIND $given.rows AS row
 OPTIONAL MATCH (old:Review) WHERE old.tenant_id = $tenant AND old.review_id = row.review_id
@@ -126,6 +131,7 @@ UNION
 MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.merge_id = $given.merge_id
 RETURN properties(j) AS judgement
 """
+# An entity without a name is one that only rows point at: no entry of the register.
 ENTITY_IDS: Final[LiteralString] = """
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $given.after AND e.name IS NOT NULL
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
@@ -164,6 +170,7 @@ RETURN count(v) AS held
 
 # --- queues and receipts
 
+# Two branches, because either key has an index of its own and no index serves both.
 OPEN_ACTIONS: Final[LiteralString] = """
 UNWIND $given.slot_keys AS slot_key
 MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.slot_key = slot_key AND a.tx_end = $inf
@@ -203,6 +210,7 @@ PUT_DEFINITIONS: Final[LiteralString] = """
 UNWIND $given.rows AS row
 CREATE (:Definition {tenant_id: $tenant, number: row.number, body: row.body})
 """
+# A vector that was made while its object was erased comes too late, and is left out.
 PUT_VECTORS: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
@@ -224,6 +232,7 @@ MERGE (p:Pack {tenant_id: $tenant, digest: row.digest}) ON CREATE SET p.body = r
 PACK: Final[LiteralString] = """
 MATCH (p:Pack {tenant_id: $tenant, digest: $given.digest}) RETURN p.body AS body
 """
+# `Compiled` leads from an object to its envelopes: an erasure finds what repeats it.
 PUT_MANIFESTS: Final[LiteralString] = """
 UNWIND $given.rows AS row
 OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
@@ -247,6 +256,7 @@ ENVELOPES_OF: Final[LiteralString] = """
 MATCH (:Compiled {tenant_id: $tenant, object_id: $given.object_id})<-[:COMPILED]-(m:Manifest)
 RETURN m.envelope_id AS envelope_id ORDER BY m.n
 """
+# Without the tenant's lock, so the counter is added to and the last time never goes back.
 LOG_USAGE: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MERGE (u:Usage {tenant_id: $tenant, object_id: row.object_id})
@@ -259,6 +269,7 @@ UNWIND $given.object_ids AS object_id
 MATCH (u:Usage {tenant_id: $tenant, object_id: object_id})
 RETURN u {.object_id, .uses, .last_us} AS usage
 """
+# A tombstone has a stamp and no number, so the number is first turned into its stamp.
 ERASED_SINCE: Final[LiteralString] = """
 OPTIONAL MATCH (e:TxEvent {tenant_id: $tenant, seq: $seq})
 WITH coalesce(e.tx, $min) AS since
@@ -269,6 +280,7 @@ RETURN DISTINCT object_id ORDER BY object_id
 
 # --- what an erasure empties
 
+# Of names only closed ones go here: an open one may be taught by other claims as well.
 EMPTY_RECORDS: Final[LiteralString] = """
 CALL () {
   UNWIND $given.object_ids AS object_id
@@ -298,6 +310,7 @@ CALL () {
   RETURN collect(DISTINCT norm) AS norms }
 RETURN norms
 """
+# Receipts are JSON, so their ids are searched as text here and taken out in Python.
 EMPTY_NAMINGS: Final[LiteralString] = """
 CALL () {
   UNWIND $given.entity_ids AS entity_id
@@ -337,6 +350,7 @@ CALL () {
   DETACH DELETE i }
 RETURN norms
 """
+# A norm stays while any alias has it, also one of another entity or a closed one.
 EMPTY_NORMS: Final[LiteralString] = """
 UNWIND $given.norms AS norm
 MATCH (m:Norm {tenant_id: $tenant, norm: norm})
@@ -371,6 +385,7 @@ ALL_EVENTS: Final[LiteralString] = """
 MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.seq > 0
 RETURN properties(t) AS record ORDER BY t.seq
 """
+# By stamp, not by id: an export has the order of writing.
 ALL_ENTITIES: Final[LiteralString] = """
 MATCH (t:Entity) WHERE t.tenant_id = $tenant AND t.entity_id >= '' AND t.name IS NOT NULL
 RETURN properties(t) AS record ORDER BY t.tx_start, t.entity_id
@@ -396,6 +411,7 @@ ALL_CLAIMS: Final[LiteralString] = """
 MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.object_id >= ''
 RETURN properties(t) AS record ORDER BY t.n
 """
+# A row is decoded with its claim, which the record repeats.
 ALL_ROWS: Final[LiteralString] = """
 MATCH (t:ContextVersion) WHERE t.tenant_id = $tenant AND t.vid > 0
 MATCH (t)-[:PIECE_OF]->(c:Claim)

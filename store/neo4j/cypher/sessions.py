@@ -18,6 +18,7 @@ UNWIND $given.rows AS row
 CREATE (x:SessionText {tenant_id: $tenant, session_id: row.session, seq: row.seq, part: row.part})
 SET x.text = row.text, x.digest = row.digest
 """
+# The digest stays, so the chain of a session still verifies after an erasure.
 EMPTY_TEXTS: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MATCH (x:SessionText) WHERE x.tenant_id = $tenant AND x.session_id = row.session
@@ -48,6 +49,7 @@ PUT_SNAPSHOT: Final[LiteralString] = """
 MERGE (s:SessionSnapshot {tenant_id: $tenant, session_id: $given.session, seq: $seq})
 SET s.seal = $given.seal, s.body = $given.body
 """
+# With the digest of the event that it stands behind: its seal covers both.
 SNAPSHOTS: Final[LiteralString] = """
 MATCH (s:SessionSnapshot)
 WHERE s.tenant_id = $tenant AND s.session_id = $given.session AND s.seq > 0

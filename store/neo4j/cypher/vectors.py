@@ -21,6 +21,7 @@ RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16
 """
 }
 
+# Made with the index and not by a migration: without the option no database has it.
 FEED_KEY: Final[LiteralString] = """
 CREATE CONSTRAINT u_feed IF NOT EXISTS FOR (n:VectorFeed)
 REQUIRE (n.tenant_id, n.encoder_id) IS UNIQUE
@@ -42,11 +43,13 @@ RETURN name, options.indexConfig AS config
 FEED_POSITION: Final[LiteralString] = """
 MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) RETURN f.vec_seq AS fed
 """
+# The same self-assignment as on the clock: it takes the lock before it reads.
 LOCK_FEED: Final[LiteralString] = """
 MERGE (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) ON CREATE SET f.vec_seq = 0
 SET f.vec_seq = f.vec_seq + 0
 RETURN f.vec_seq AS fed
 """
+# Contents alone: the vector of why something matters proposes nothing.
 PENDING: Final[LiteralString] = """
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id
   AND x.vec_seq > $after
@@ -63,6 +66,7 @@ SET x:Near, x.embedding = row.embedding
 SET_FED: Final[LiteralString] = """
 MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) SET f.vec_seq = $until
 """
+# Nobody states the length of an encoder's vectors; the first one shows it.
 FIRST_VECTOR: Final[LiteralString] = """
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id AND x.vec_seq > 0
 RETURN x.vec16 AS vec16 LIMIT 1

@@ -20,7 +20,7 @@ NAME: Final = (
 PLACE: Final = rf"{NAME}(?:, {NAME})?"
 STOP: Final = (
     r"(?!(?:and|or|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
-    r"very|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
+    r"very|just|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
     r"the way|either|neither|how|what|this|those|you|your|him|her|them|me|my|to|being|having|"
     r"is|are|was|lot|more|most|about|over|rather|again|yesterday|today|"
     r"last (?:week|month|year|night|time)|(?:\w+ )(?:days?|weeks?|months?|years?) ago)\b)"
@@ -86,13 +86,15 @@ PLURAL_KIN: Final = {
 PLURAL_KINS: Final = "|".join(PLURAL_KIN)
 SLOT_OF_KIN: Final = {**KIN, **PLURAL_KIN}
 PETS: Final = "|".join(word for word, slot in KIN.items() if slot == "pet")
-MY_KIN: Final = rf"\b[Mm]y (?:(?:best|older|younger|little|big|late|eldest) )?(?P<kin>{KINS})"
+MY_KIN: Final = (
+    rf"\b(?:[Mm]y|[Oo]ur) (?:(?:best|older|younger|little|big|late|eldest) )?(?P<kin>{KINS})"
+)
 ACQUAINTANCES: Final = (
     "colleague|coworker|co-worker|roommate|flatmate|neighbou?r|cousin|aunt|uncle|boss|manager"
 )
 RELATIVE: Final = (
-    rf"\b[Mm]y (?:(?:best|older|younger|little|big|eldest|new) )?(?:{KINS}|{ACQUAINTANCES}),? "
-    rf"(?P<subject>{NAME}),? (?:who )?"
+    r"\b(?:[Mm]y|[Oo]ur) (?:(?:best|older|younger|little|big|eldest|new) )?"
+    rf"(?:{KINS}|{ACQUAINTANCES}),? (?P<subject>{NAME}),? (?:who )?"
 )
 ALLERGIC: Final = (
     rf"{I_AM} (?:(?!\b(?:not|no longer|who|whose|with|someone|somebody|people|my|his|her|their|"
@@ -114,6 +116,11 @@ HABITS: Final = (
     r"emojis?|exclamation marks?|exclamation points?|bullet points?|bullets|tables|markdown|"
     r"headings|headers|jargon|slang|abbreviations|acronyms|small talk|filler|apologies"
 )
+INTOLERABLE: Final = (
+    "gluten|dairy|lactose|nuts|peanuts|shellfish|seafood|eggs|milk|wheat|soy|alcohol|caffeine|"
+    "sugar|meat|pork|beef|fish"
+)
+"""What who "can't have" it does not eat or drink; a day off or a dog he may not have is no diet."""
 UNITS: Final = (
     r"(?:metric|imperial|SI) units|[Cc]elsius|[Ff]ahrenheit|kilomet(?:er|re)s|miles|bullet points|"
     r"markdown|plain text|(?:British|American) (?:English|spelling)|"

@@ -26,6 +26,7 @@ from .phrases import (
     HABITS,
     HAVE,
     I_AM,
+    INTOLERABLE,
     ITEM,
     ITEMS,
     KINS,
@@ -64,9 +65,22 @@ _MOST_CLAIMS: Final = 64
 
 _HEDGE: Final = re.compile(
     r"\b(?:if|wish|would|might|maybe|perhaps|could|imagine|pretend|suppose|unless|hypothetically|"
-    r"think|thinks|thought|says|said|claims|claimed|told|asked|heard|like saying|as though)\b",
+    r"think|thinks|thought|says|said|claims|claimed|told|asked|heard|like saying|as though|"
+    r"whether|rumou?r|not true|a lie|(?:didn['\u2019]t|did not|never|don['\u2019]t) say|"
+    r"let['\u2019]s say|for the sake of|according to|goes like|lyrics|"
+    r"in (?:my|the|a|an|this|that|another|his|her) (?:dream|nightmare|novel|book|film|movie|story|"
+    r"game|play|poem|song|scenario|example|role-?play|universe|sketch))\b"
+    r"|\b(?:begins|starts|ends|opens) with\b",
     re.IGNORECASE,
 )
+_NO_STATEMENT: Final = re.compile(
+    r"^\W*(?:(?:please|now|and|then),? )*(?:translate|rewrite|rephrase|paraphrase|proofread|"
+    r"summari[sz]e|correct (?:this|the|my)|spell|pronounce|write (?:an?|me|the|this|down)|"
+    r"(?:for )?examples?\b:?|e\.g\.|say:|sentence:|prompt:|quote:|role-?play|act as|pretend)"
+    r"|\b(?:ha(?:ha)+|lol|lmao|rofl|just kidding|kidding|j/k|jk)\b",
+    re.IGNORECASE,
+)
+"""What makes a sentence work for the assistant, an example or a joke, and no word about oneself."""
 _QUOTATION: Final = re.compile(
     '"[^"\n]*"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb|\\*[A-Z][^*\n]+\\*'
 )
@@ -85,6 +99,9 @@ RULES: Final = (
     row("full_name", rf"\b(?:[Yy]ou can|[Pp]lease|[Jj]ust|[Ff]rom now on,?) call me "
         rf"(?P<value>{NAME})"),
     row("full_name", rf"^[Cc]all me (?P<value>{NAME})"),
+    row("full_name", r"\b(?:[Ee]very(?:one|body) calls|(?:[Pp]eople|[Mm]y friends) call) me "
+        rf"(?P<value>{NAME})"),
+    row("full_name", rf"\bI go by (?P<value>{NAME})(?=[,.!]|$| and\b)"),
     row("full_name", rf"^(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? )?{I_AM} (?!(?:{ORIGINS})\b)"
         rf"(?P<value>{WORD} {WORD})(?=[,.!]|$| from\b| and I\b)"),
     row("full_name", r"^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? "
@@ -95,15 +112,24 @@ RULES: Final = (
     row("birthday", rf"\bI was born on (?P<value>{DAY})"),
     row("language", rf"\bI speak (?:fluent )?(?P<value>{NAME}(?:(?:,| and|, and) {NAME})*)",
         is_list=True),
+    row("language", r"\b[Mm]y (?:native language|mother tongue|first language) is "
+        rf"(?P<value>{NAME})"),
     row("email", r"\b[Mm]y e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
     row("email", r"\b(?:[Rr]each|[Ee]mail|[Ww]rite to|[Cc]ontact) me (?:at|on|under) "
         r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
-    row("phone", r"\b[Mm]y (?:phone|mobile|cell)(?: number)? is (?P<value>\+?[\d ()/-]{6,20}\d)"),
+    row("phone", r"\b[Mm]y (?:(?:phone|mobile|cell)(?: number)?|number) is "
+        r"(?P<value>\+?[\d ()/-]{6,20}\d)"),
     row("timezone", r"\b[Mm]y time ?zone is (?P<value>[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?)"),
+    row("timezone", rf"{I_AM} (?:in|on) (?:the )?(?P<value>[A-Z][A-Za-z_]+/[A-Z][A-Za-z_]+)"),
     # work
     row("experience_level", rf"{I_AM} an? (?P<value>{LEVELS})\b"),
     row("title", rf"(?:{I_AM}|\bI work as) an? (?:(?:{LEVELS}) )?"
         rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b(?! (?:at heart|of sorts|fan))"),
+    row("title", rf"\bI (?:now |currently )?work as an? (?![^.,!]*\b(?:{TRADES}|team|couple|group|"
+        r"pair|whole|rule|hobby)\b)(?P<value>[a-z][a-z-]+(?: (?!at\b|for\b|in\b|and\b|on\b)"
+        r"[a-z-]+){0,2})(?=[.,!]|$| at\b| for\b| in\b| and\b)"),
+    row("title", rf"\bI(?: have|['\u2019]ve) been an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})"
+        r"(?= (?:for|since)\b)"),
     row("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
     row("title", rf"{I_AM} (?:now |currently )?(?:the )?"
         r"(?P<value>(?:head|director|VP|vice president) of [a-z]+"
@@ -120,6 +146,10 @@ RULES: Final = (
     row("employer", rf"\bI (?:now |currently |still )?work (?:for|at) {PROPER}(?P<value>{NAME})"),
     row("employer", rf"{I_AM} (?:now |currently |still )?working (?:for|at) "
         rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:now |currently |still )?employed (?:by|at|with) "
+        rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", r"\bI (?:just |recently )?(?:was|got|have been) (?:just |recently )?hired "
+        rf"(?:by|at) {PROPER}(?P<value>{NAME})"),
     row("employer", rf"{I_AM} (?:now )?(?:an? |the )?(?:(?:{LEVELS}) )?{ROLE} (?:at|for) "
         rf"{PROPER}(?P<value>{NAME})"),
     row("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{PROPER}"
@@ -165,6 +195,9 @@ RULES: Final = (
         rf"(?P<value>{PLACE})"),
     row("home", rf"{WE_ARE} (?:now |currently )?(?:based|living) in "
         rf"(?P<value>{PLACE})"),
+    row("home", rf"\b(?:[Mm]y|[Oo]ur) home is (?:now )?in (?P<value>{PLACE})"),
+    row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve) (?:lived|been living) in "
+        rf"(?P<value>{PLACE})(?=[^.!?]*\bsince\b)"),
     row("home", rf"{WE_HAVE} {RECENT}"
         rf"(?:moved|relocated) (?:back )?(?:from {PLACE} )?to (?P<value>{PLACE})"
         r"(?! (?:office|team|plan|tier)\b)"),
@@ -182,8 +215,8 @@ RULES: Final = (
         rf"(?P<kin>{KINS}),? (?:called|named) (?P<value>{NAME})"),
     row("kin", rf"\b(?:I|[Ww]e) have (?:\w+ )?(?P<kin>{PLURAL_KINS}),? (?:called |named )?"
         rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})", is_list=True, is_timeless=True),
-    row("pet", rf"\b[Mm]y (?:{PETS}),? (?P<value>{NAME}),? (?:just )?(?:died|passed away)\b",
-        "deny"),
+    row("pet", rf"\b(?:[Mm]y|[Oo]ur) (?:{PETS}),? (?P<value>{NAME}),? "
+        r"(?:just )?(?:died|passed away)\b", "deny"),
     row("partner", rf"(?:{I_AM} married to|\bI {RECENT}married) (?P<value>{NAME})"),
     row("partner", rf"^(?P<value>{NAME}) and I {RECENT}(?:got|are) married\b"),
     row("partner", rf"\b(?:I|[Ww]e) {RECENT}(?:broke|split) up with (?P<value>{NAME})",
@@ -206,9 +239,14 @@ RULES: Final = (
         is_list=True),
     row("diet", rf"{I_AM} {SURE}(?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian)\b"
         r"(?! (?:food|recipe|option|restaurant))"),
+    row("diet", r"\bI(?: have|['\u2019]ve)? (?:just |recently )?(?:went|gone|became|become|turned) "
+        r"(?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b"),
     row("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
     row("avoids", r"\bI (?:can['\u2019]t|cannot|don['\u2019]t|do not|never|no longer) "
         rf"(?:eat|drink) (?:any )?{NO_FOOD}(?P<value>{ITEMS}){WHOLLY}", is_list=True),
+    row("avoids", r"\bI (?:can['\u2019]t|cannot|must not|mustn['\u2019]t) have (?:any )?"
+        rf"(?P<value>(?:{INTOLERABLE})(?:(?:, | and | or )(?:{INTOLERABLE}))*){WHOLLY}",
+        is_list=True),
     row("avoids", rf"\bI(?: have|['\u2019]ve)? {RECENT}(?:stopped|quit|gave up) "
         rf"(?:eating|drinking) {NO_FOOD}(?P<value>{ITEMS})", is_list=True),
     row("avoids", rf"\bI(?: have|['\u2019]ve)? {RECENT}started (?:eating|drinking) "
@@ -234,6 +272,8 @@ RULES: Final = (
         rf"(?P<value>{CHORES} [^.!?;\n]{{3,80}}?)"
         r"(?: (?:soon|sometime|somehow)\b[^.!?\n]*)?(?=[.!;]|$)"),
     row("todo", r"^(?:[Pp]lease )?[Rr]emind me to (?P<value>[a-z][^.!?;\n]{3,80})"),
+    row("todo", r"\b(?:[Dd]on['\u2019]t let me forget|I must(?:n['\u2019]t| not) forget) to "
+        r"(?P<value>[a-z][^.!?;\n]{3,80})"),
     row("todo", r"\b[Aa]dd (?P<value>[^.!?;\n]{3,80}?) to my (?:\w+ )?"
         r"(?:to-?do|task|tasks)(?: list)?\b"),
     row("todo", rf"{HAVE} (?:just |finally |already |actually )*(?:finished|completed|done|did|"
@@ -291,6 +331,8 @@ def _claims(sentence: str, offset: int, moment: datetime) -> Iterator[ExtractedC
 
     # The stand-in keeps the positions, so that a match beside a quotation is where it was.
     plain = _QUOTATION.sub(lambda match: TITLE * len(match.group()), sentence)
+    if _NO_STATEMENT.search(plain):
+        return
     hedge = _HEDGE.search(plain)
     certain = plain if hedge is None else plain[: hedge.start()]
 

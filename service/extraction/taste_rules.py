@@ -88,6 +88,13 @@ TASTE_RULES: Final = (
         rf"(?P<value>{ITEMS}) any ?more\b", "deny", is_list=True),
     row("likes", rf"{HAVE} {RECENT}{_ADV}(?:gone|went) off (?P<value>{ITEMS})", "deny",
         is_list=True),
+    row("likes", rf"{HAVE} {RECENT}{_ADV}(?:grown|got|gotten|become) (?:tired|sick|bored|weary) of "
+        rf"{_GERUND}(?P<value>{ITEMS})", "deny", is_list=True),
+    row("likes", rf"{HAVE} {RECENT}{_ADV}(?:lost (?:all |my )?(?:interest in|taste for|love for|"
+        rf"love of|passion for)|fallen out of love with|grown out of) {_GERUND}"
+        rf"(?P<value>{ITEMS})", "deny", is_list=True),
+    row("likes", rf"{I_AM} {_ADV}(?:over|done with) (?!budget|here|there|capacity|my\b)(?=[a-z])"
+        rf"(?P<value>{ITEM}s)(?=[.!,]|$)", "deny"),
     row("dislikes", rf"\bI no longer {_HATE} (?P<value>{ITEMS})", "deny", is_list=True),
 )  # fmt: skip
 

@@ -52,6 +52,7 @@ from .scoring import Figures, MethodAnswer, Score, figures
 TENURE: Final = "tenure"
 BUDGETS: Final = (1_000, 4_000)
 """Tokens; where the papers on conversations compare."""
+_THOUGH_IT_FITTED: Final = ", though it fitted"
 _REASONS_WITH_DETAIL: Final = frozenset({"irrelevant_to_active_task", "below_floor"})
 
 
@@ -315,15 +316,21 @@ class _Trial:
         item_ids = [corpus.items.get(object_id, object_id) for object_id in _shown_ids(envelope)]
         ids = tuple(dict.fromkeys(item_ids))
         if question.answerable:
-            misses.update(self._reasons(envelope, frozenset(ids)))
+            free_tokens = budget - envelope.tokens_upper
+            misses.update(self._reasons(envelope, frozenset(ids), free_tokens))
 
         selection = BaselineSelection(ids, envelope.tokens)
         answer = MethodAnswer(selection, spent_ms, gap=bool(envelope.gaps))
         return Score.of(question, TENURE, budget, answer)
 
-    def _reasons(self, envelope: Envelope, ids: frozenset[str]) -> Iterator[str]:
-        """Yield why each entry of the evidence that is not shown stayed out."""
+    def _reasons(self, envelope: Envelope, ids: frozenset[str], free_tokens: int) -> Iterator[str]:
+        """Yield why each entry of the evidence that is not shown stayed out.
+
+        The stage that dropped it is one thing; whether its line would have gone into what stayed
+        free tells whether the budget was the cause.
+        """
         reasons = {row.object_id: _reason(row) for row in envelope.trace.left_out}
+        tokens = {unit.id: unit.tokens for unit in self.corpus.units}
 
         for entry in self.question.evidence:
             if not ids.isdisjoint(entry):
@@ -333,10 +340,12 @@ class _Trial:
                 objects += self.corpus.objects.get(item_id, ())
 
             known_reasons = [reasons[object_id] for object_id in objects if object_id in reasons]
+            reason = "gather: not_found" if objects else "load: refused"
             if known_reasons:
-                yield known_reasons[0]
-            else:
-                yield "gather: not_found" if objects else "load: refused"
+                reason = known_reasons[0]
+            sizes = [tokens[item_id] for item_id in entry if item_id in tokens]
+            fits = bool(objects and sizes) and min(sizes) <= free_tokens
+            yield f"{reason}{_THOUGH_IT_FITTED if fits else ''}"
 
 
 def _reason(row: Any) -> str:

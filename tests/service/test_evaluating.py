@@ -106,6 +106,16 @@ def test_talk_does_not_age_out(tmp_path: Path) -> None:
     assert report.missed_by_budget == {500: {}}
 
 
+def test_a_loss_tells_whether_it_would_have_fitted(tmp_path: Path) -> None:
+    short = {"id": "a", "text": "Herons nest early.", "at": "2026-01-01T00:00:00Z"}
+    long = {"id": "b", "text": "Otters " + "swim and dive " * 300, "at": "2026-01-02T00:00:00Z"}
+    asked = {"id": "q", "question": "Which zebra?", "evidence": ["a", "b"]}
+    report = measured(tmp_path, short, long, asked, budgets=(500,))
+    reasons = report.missed_by_budget[500]
+    assert sorted(reason.endswith(", though it fitted") for reason in reasons) == [False, True]
+    assert sum(reasons.values()) == 2
+
+
 def test_what_the_store_refuses_is_listed_and_counts_as_missed(tmp_path: Path) -> None:
     facts = [{"id": "good", "subject": "Ann", "slot": "office", "value": "Rome"},
              {"id": "bad", "subject": "Ann", "slot": "nonsense", "value": "x"}]  # fmt: skip

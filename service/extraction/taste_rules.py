@@ -20,7 +20,7 @@ _ADV = (
     r"all) )*"
 )
 _LIKE = r"(?:like|love|enjoy|adore|appreciate|admire)"
-_LOVED = r"(?:liked|loved|enjoyed|adored|appreciated|admired)"
+_PAST_LIKE = r"(?:liked|loved|enjoyed|adored|appreciated|admired)"
 _HATE = r"(?:hate|dislike|detest|can['\u2019]t stand|cannot stand|can['\u2019]t bear)"
 _FAN = r"(?:an? )?(?:(?:big|huge|great|massive|real) )?fan of"
 _FAVOURITE = r"(?:all-time |absolute |new )?favou?rite"
@@ -43,7 +43,7 @@ TASTE_RULES: Final = (
     # what is liked
     row("likes", rf"(?<!what )(?<!as )\bI {SURE}{_LIKE} {_GERUND}(?P<value>{ITEMS}){_WHILE}",
         is_list=True),
-    row("likes", rf"{HAVE} {_ADV}{_LOVED} (?P<value>{ITEMS}){_WHILE}", is_list=True),
+    row("likes", rf"{HAVE} {_ADV}{_PAST_LIKE} (?P<value>{ITEMS}){_WHILE}", is_list=True),
     row("likes", rf"{HAVE} {_ADV}(?:come|came|grown|grew|started|begun|began|learned|learnt) to "
         rf"{_ADV}{_LIKE} (?P<value>{ITEMS})", is_list=True),
     row("likes", rf"{HAVE} {_ADV}(?:been )?(?:getting|gotten|got) {_ADV}(?:more )?into "
@@ -53,7 +53,7 @@ TASTE_RULES: Final = (
         is_list=True),
     row("likes", rf"(?:{I_AM}|{HAVE} {_ADV}been) {_ADV}all about (?P<value>{ITEMS}){_WHILE}",
         is_list=True),
-    row("likes", rf"{_VERBS}(?:{_LOVED}|{_LIKE}) {_THING}"),
+    row("likes", rf"{_VERBS}(?:{_PAST_LIKE}|{_LIKE}) {_THING}"),
     row("likes", rf"{I_AM} {_ADV}{_FAN} (?P<value>{ITEMS}){_WHILE}", is_list=True),
     row("likes", r"\bI (?:really |usually |generally |always |much |now )*prefer "
         r"(?![\w -]{0,30}\b(?:answers|replies|responses|explanations|code|examples|summaries)\b)"

@@ -46,6 +46,8 @@ class Counters(NamedTuple):
     last_claim: int
     digest: bytes | None
     """The digest of the last event, None before the first."""
+    schema: int
+    """The version of the file's schema: a newer process may have migrated it."""
 
 
 def batch(db: sqlite3.Connection, changes: Batch, *, counters: Counters, caches: Caches) -> None:

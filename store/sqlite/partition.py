@@ -1,6 +1,7 @@
 """One tenant's file: its writer, its pool of readers, and how it comes to be.
 
-The file records its tenant and refuses another, and a schema newer than this code. It is made
+The file records its tenant and refuses another, and a schema newer than this code: at opening, and
+in every transaction, because a newer process may migrate it while this one runs. It is made
 in one transaction, so an interrupted creation leaves nothing that looks like a store. Writers
 of one process take turns at `turn`; those of other processes are held off by SQLite itself.
 Readers are handed out one per use and kept for the next, so no two threads share one.
@@ -97,8 +98,18 @@ class Partition:
             Unavailable: `store_busy`, `store_closed`.
         """
         with self.taking_turn() as db, transaction(db):
+            self.require_schema(_version_of(db))
             self.require_complete(db)
             yield db
+
+    def require_schema(self, version: int) -> None:
+        """Refuse a file that a newer tenure has migrated since this process opened it.
+
+        Raises:
+            Unavailable: `newer_schema`.
+        """
+        if version != SCHEMA_VERSION:
+            raise _newer_schema(self.path, version)
 
     def require_complete(self, db: sqlite3.Connection) -> None:
         """Refuse a snapshot of a tenant whose import is not complete.
@@ -120,12 +131,14 @@ class Partition:
 
         Raises:
             Conflict: `in_progress`.
+            Unavailable: `newer_schema`.
         """
         db = self._take()
         try:
             with our_errors(self.path):
                 db.execute("BEGIN")
                 try:
+                    self.require_schema(_version_of(db))
                     self.require_complete(db)
                     yield db
                 finally:
@@ -138,7 +151,9 @@ class Partition:
         """Hand out a connection for one statement that reads, which is its own snapshot.
 
         It is the writer's where nobody writes: that one keeps its pages over its own commits,
-        while a reader finds the file changed by them and reads its first pages anew.
+        while a reader finds the file changed by them and reads its first pages anew. The version of the schema is not asked
+        here, because that would be a second statement: what is read so, the vocabulary, is used by
+        reads and writes that do ask.
         """
         if self.turn.acquire(blocking=False):
             try:
@@ -164,6 +179,7 @@ class Partition:
         self._require_open()
         with closing(connect(self.path, self._tuning)) as db, our_errors(self.path):
             db.execute("BEGIN")
+            self.require_schema(_version_of(db))
             self.require_complete(db)
             yield db
 
@@ -284,14 +300,23 @@ def _schema_of(db: sqlite3.Connection, path: Path) -> int:
         return 0
 
     if version > SCHEMA_VERSION:
-        raise Unavailable(
-            f"{path} was written by a newer tenure (schema {version}, this one knows "
-            f"{SCHEMA_VERSION}); upgrade tenure",
-            code="newer_schema",
-            schema=version,
-        )
+        raise _newer_schema(path, version)
 
     return version
+
+
+def _version_of(db: sqlite3.Connection) -> int:
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _newer_schema(path: Path, version: int) -> Unavailable:
+    return Unavailable(
+        f"{path} was written by a newer tenure (schema {version}, this one knows "
+        f"{SCHEMA_VERSION}); upgrade tenure",
+        code="newer_schema",
+        schema=version,
+    )
 
 
 def migrate(path: Path, tenant: str, tuning: Tuning, *, dry_run: bool) -> Migration:
@@ -343,11 +368,13 @@ def start_over(path: Path, tenant: str, tuning: Tuning) -> None:
 
     Raises:
         Conflict: `no_import`; nothing was changed.
+        Unavailable: `newer_schema`.
     """
     with closing(connect(path, tuning)) as db, our_errors(path):
         # Triggers let nobody delete history, so tables are made anew; they go in any order.
         db.execute("PRAGMA foreign_keys = OFF")
         with transaction(db):
+            _schema_of(db, path)
             if importing.journal(db) is None:
                 raise no_import()
 

@@ -61,9 +61,11 @@ class SqliteWriteTx:
 
         Raises:
             Conflict: `in_progress`, unless the transaction is a step of the import.
+            Unavailable: `newer_schema`.
         """
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")
+            self._partition.require_schema(self._counters_now().schema)
             if not importing:
                 self._partition.require_complete(self._db)
             self._seq = self._counters_now().seq

@@ -32,7 +32,8 @@ FROM counter"""
 COUNTERS_TO_WRITE: Final = """
 SELECT seq, last_us, next_vid, vec_seq, erasures, (SELECT max(permit_id) FROM permit),
   (SELECT coalesce(max(claim_id), 0) FROM claim),
-  (SELECT digest FROM tx_event ORDER BY seq DESC LIMIT 1)
+  (SELECT digest FROM tx_event ORDER BY seq DESC LIMIT 1),
+  (SELECT user_version FROM pragma_user_version)
 FROM counter"""
 SET_COUNTERS: Final = """
 UPDATE counter SET seq = ?, last_us = ?, next_vid = ?, vec_seq = max(vec_seq, ?)"""

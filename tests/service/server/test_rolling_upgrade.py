@@ -73,6 +73,15 @@ class Served:
 
 
 @contextmanager
+def served(store: Path) -> Iterator[Served]:
+    server = Served(store)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
 def two_servers(store: Path) -> Iterator[tuple[Served, Served]]:
     servers = (Served(store), Served(store))
     try:
@@ -82,17 +91,35 @@ def two_servers(store: Path) -> Iterator[tuple[Served, Served]]:
             server.stop()
 
 
+NEWER = """
+import sys
+import tenure
+from tenure.store.sqlite import partition
+
+partition.MIGRATIONS += (("ALTER TABLE meta ADD COLUMN motto TEXT;",),)
+partition.SCHEMA_VERSION += 1
+
+with tenure.connect(sys.argv[1]) as memory:
+    print(memory.write("Person 1", "office", "Rome").outcome)
+"""
+"""A tenure of the next version, which migrates the file that it opens."""
+
+
 def schema_version(store: Path) -> int:
     with closing(sqlite3.connect(store)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 
-def test_one_migrates_and_the_other_waits_and_neither_answers_wrongly(older_store: Path) -> None:
-    with closing(ControlFile(f"{older_store}.control")) as control:
+def owner_of(store: Path) -> dict[str, str]:
+    """The headers of an owner's requests to a server of this store."""
+    with closing(ControlFile(f"{store}.control")) as control:
         caller = Principal(user="olga", roles=frozenset({"owner"}), clearance="highly_restricted")
-        headers = {"authorization": f"Bearer {KeyRing(control).create(caller, ALL_PERMITS)}"}
+        return {"authorization": f"Bearer {KeyRing(control).create(caller, ALL_PERMITS)}"}
 
+
+def test_one_migrates_and_the_other_waits_and_neither_answers_wrongly(older_store: Path) -> None:
+    headers = owner_of(older_store)
     with closing(sqlite3.connect(older_store, isolation_level=None)) as other:
         # Both meet the older schema, and a lock: neither may be open before it is current.
         other.execute("BEGIN IMMEDIATE")
@@ -128,3 +155,28 @@ def test_one_migrates_and_the_other_waits_and_neither_answers_wrongly(older_stor
         assert not any("Traceback" in line for line in words), words
     with tenure.connect(str(older_store)) as memory:
         assert memory.doctor() == ()
+
+
+def test_a_server_that_stays_while_a_newer_tenure_migrates_answers_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "team.db"
+    with tenure.connect(str(store)) as memory:
+        memory.write("Person 1", "office", "Room 1")
+    question = {"entity": "Person 1", "slot": "office"}
+    fact = {"subject": "Person 1", "slot": "office", "value": "Oslo"}
+
+    with served(store) as server:
+        with httpx2.Client(base_url=server.url(), headers=owner_of(store)) as client:
+            assert client.get("/v1/view/slot", params=question).json()["value"] == "Room 1"
+            newer = [sys.executable, "-P", "-c", NEWER, str(store)]
+            assert subprocess.check_output(newer, text=True).strip() == "accepted"
+
+            read = client.get("/v1/view/slot", params=question)
+            key = {"idempotency-key": str(uuid.uuid4())}
+            write = client.post("/v1/write", json=fact, headers=key)
+            assert [(answer.status_code, answer.json()["code"]) for answer in (read, write)] == [
+                (503, "newer_schema")
+            ] * 2
+            assert client.get("/readyz").status_code == 503
+
+        assert not any("Traceback" in line for line in server.lines.queue)
+    assert schema_version(store) == SCHEMA_VERSION + 1

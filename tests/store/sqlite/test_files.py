@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from tenure.schema.errors import Fault, Forbidden, InvalidInput, NotFound, Tenur
 from tenure.store.port.store import Point
 from tenure.store.sqlite import SqliteStore, open_store
 from tenure.store.sqlite.connection import Tuning, meaning
-from tenure.store.sqlite.sql.schema import MIGRATIONS
+from tenure.store.sqlite.sql.schema import MIGRATIONS, SCHEMA_VERSION
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 from tenure.tests.store.contract.test_port_versions import OFFICE
 
@@ -150,6 +151,35 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     assert error.code == "newer_schema"
     with pytest.raises(Unavailable), SqliteStore(path).reading(TENANT):
         pass
+
+
+def test_a_file_that_a_newer_process_migrates_is_refused_from_then_on(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+
+    def read(store: SqliteStore) -> None:
+        with store.reading(TENANT):
+            pass
+
+    calls: dict[str, Callable[[SqliteStore], object]] = {
+        "read": read,
+        "write": lambda store: store.transact(TENANT, lambda tx: tx.lock()),
+        "define": lambda store: store.define(TENANT, after=0, definition="{}"),
+        "usage": lambda store: store.log_usage(TENANT, ["a"], at_us=1),
+        "check": lambda store: store.check(TENANT),
+        "abort": lambda store: store.abort_import(TENANT),
+    }
+    with closing(SqliteStore(path)) as store:
+        store.ensure(TENANT)
+        read(store)
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+
+        codes: dict[str, str] = {}
+        for name, call in calls.items():
+            with pytest.raises(Unavailable) as refusal:
+                call(store)
+            codes[name] = refusal.value.code
+    assert codes == dict.fromkeys(calls, "newer_schema")
 
 
 def test_a_damaged_file_is_reported_and_found_by_the_doctor(tmp_path: Path) -> None:

@@ -151,9 +151,10 @@ class Partition:
         """Hand out a connection for one statement that reads, which is its own snapshot.
 
         It is the writer's where nobody writes: that one keeps its pages over its own commits,
-        while a reader finds the file changed by them and reads its first pages anew. The version of the schema is not asked
-        here, because that would be a second statement: what is read so, the vocabulary, is used by
-        reads and writes that do ask.
+        while a reader finds the file changed by them and reads its first pages anew.
+
+        The version of the schema is not asked here, because that would be a second statement: what
+        is read so, the vocabulary, is used by reads and writes that do ask.
         """
         if self.turn.acquire(blocking=False):
             try:

@@ -39,6 +39,7 @@ WORKER = ROOT / "bench" / "peers" / "work.py"
 PAGE = ROOT / "docs" / "comparison.md"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
+_PATHS = ("PYTHONPATH", "PYTHONSAFEPATH")
 COMMON = ("pysqlite3-binary", "time-machine")
 NOT_SOURCE = ("*.venv", ".venv", ".git", "build", "dist", "tests", "__pycache__", "*.egg-info")
 
@@ -100,8 +101,10 @@ def measure(system: System, python: Path, facts: int) -> dict[str, Figure]:
     """
     count = min(facts, system.fact_limit or facts)
     command = [str(python), str(WORKER), system.name, "--facts", str(count)]
+    # The worker's own folder must be importable, and of tenure the copy that was installed for it.
+    environment = {name: text for name, text in os.environ.items() if name not in _PATHS}
     with tempfile.TemporaryDirectory() as work:
-        done = subprocess.run(command, capture_output=True, text=True, cwd=work)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=work, env=environment)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it wrote nothing"]
         raise Unavailable(f"it does not run: {lines[-1]}")

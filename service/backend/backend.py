@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...resolution.bind import Scorer
     from ...resolution.mention import MentionExtractor
     from ...store.commit.admission import Submission
-    from ...store.commit.commit import Result
+    from ...store.commit.work import Result
     from ...store.transfer.artifact_files import ArtifactFiles
     from ..encoders.embedding import Embedding
     from ..encoders.encoder import Encoder
@@ -124,16 +124,15 @@ class Backend:
         return self._queues[tenant].submit(work)
 
     def _run(self, tenant: str, jobs: Sequence[Submission | Work]) -> Sequence[Any]:
-        from ...store.commit.admission import Submission
-
-        writes = [job for job in jobs if isinstance(job, Submission)]
+        # A piece of work is called; a submission is data, and shares its transaction with others.
+        writes = [job for job in jobs if not callable(job)]
         results: dict[int, Any] = {}
         if writes:
             answers = answers_of(partial(self._commit_group, tenant), writes)
             results.update({id(job): answer for job, answer in zip(writes, answers, strict=True)})
 
         for job in jobs:
-            if not isinstance(job, Submission):
+            if callable(job):
                 results[id(job)] = self._run_alone(tenant, job)
 
         return [results[id(job)] for job in jobs]

@@ -33,7 +33,8 @@ from ...schema.short_repr import short_repr
 from ...schema.slots import Vocabulary
 from ...schema.write import Draft, Receipt
 from ...store.commit.admission import Submission
-from ...store.commit.commit import Result, commit
+from ...store.commit.commit import commit
+from ...store.commit.work import Result
 from ...store.port.store import WriteTx
 from ..backend.backend import Backend
 from ..backend.caller import Caller

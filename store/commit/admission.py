@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from ...resolution.bind import SCORE_REASON, MentionOrId, Rules, Scorer, as_ref, bind
 from ...resolution.keys import alias_key, entity_id, free_ordinal, is_description
@@ -29,7 +28,7 @@ from ..port.store import SlotRecord
 from ..timeline.ledger import PlanningSlot
 from .cases import doubted_case, is_sampled, match_row
 from .namesakes import ClaimLine, Subject, namesake_review, namesakes, subject_of
-from .naming import fresh_identifiers, of_slot_type
+from .naming import cluster_keys, fresh_identifiers, of_slot_type
 from .shared_names import shared_name_case, shared_names
 from .surroundings import Neighbourhoods, VisibleRelations, neighbours_of
 
@@ -73,7 +72,7 @@ class AdmittedClaim:
             return self
 
         root, name, scope_id = register.root(raw), self.slot.slot, self.slot.scope_id
-        keys = tuple(slot_key(m, name, scope_id) for m in register.members(raw))
+        keys = cluster_keys(register, raw, name, scope_id)
 
         return replace(self, root=root, planning=(root, name, scope_id), slot_keys=keys)
 
@@ -158,8 +157,13 @@ class _Admission:
         root = self.register.root(raw) if raw else None
         record = self._slot(raw)
 
-        bindings = [binding for binding in (subject, value) if binding]
-        reviews = chain.from_iterable(binding.reviews for binding in bindings)
+        is_pending = False
+        reviews: list[Review] = []
+        for binding in (subject, value):
+            if binding is not None:
+                is_pending = is_pending or binding.pending
+                reviews += binding.reviews
+
         return AdmittedClaim(
             draft=draft,
             assertion=self._assertion(record, subject, value, ordinal),
@@ -168,7 +172,7 @@ class _Admission:
             slot_keys=self._slot_keys(record, raw),
             resolution=subject.resolution if subject else None,
             root=root,
-            pending=any(binding.pending for binding in bindings),
+            pending=is_pending,
             reviews=(*reviews, *cases),
             mentions=links,
         )
@@ -221,7 +225,6 @@ class _Admission:
             return self._create(as_ref(span.mention), f"mention/{span.start}", resolution)
 
         self.register.named_now.add(resolution.entity)
-
         return _Binding(resolution.entity, resolution, False)
 
     def _subject(self) -> _Binding | None:
@@ -299,8 +302,8 @@ class _Admission:
         further_names = self._further_names(ref)
         if further_names:
             scopes, object_id = self.rules.scopes, self.draft.object_id
-            for shared in shared_names(further_names, raw, self.register, scopes, self.rules.bands):
-                yield shared_name_case(shared, self.rules.bands.review_above, object_id, self.tx)
+            for pair in shared_names(further_names, raw, self.register, scopes, self.rules.bands):
+                yield shared_name_case(pair, self.rules.bands.review_above, object_id, self.tx)
 
     def _namesake_lines(self, role: str) -> tuple[ClaimLine, ...]:
         """Return the lines of a subject that this write says two things about at once."""
@@ -494,5 +497,4 @@ class _Admission:
         if record.slot is None or raw is None:
             return (record.slot_key,)
 
-        members = self.register.members(raw)
-        return tuple(slot_key(m, record.slot, record.scope_id) for m in members)
+        return cluster_keys(self.register, raw, record.slot, record.scope_id)

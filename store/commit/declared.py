@@ -19,17 +19,27 @@ from .admission import AdmittedClaim
 def with_corrections(tx: WriteTx, claims: Sequence[AdmittedClaim]) -> list[AdmittedClaim]:
     """Return the claims of a transaction, asserts of a returning origin as corrections."""
     # Heads and denials are enough: what is hidden already is not contradicted anew.
-    reads = [SlotRead(c.slot_keys, c.assertion.claim.interval, full=False) for c in claims]
+    reads: list[SlotRead] = []
+    for claim in claims:
+        reads.append(SlotRead(claim.slot_keys, claim.assertion.claim.interval, full=False))
     rows_met = tx.open_rows(reads)
-    assertions = tx.assertions(sorted({r.claim.object_id for rows in rows_met for r in rows}))
-    answers: list[AdmittedClaim] = []
 
+    ids_met: set[str] = set()
+    for rows in rows_met:
+        ids_met.update(row.claim.object_id for row in rows)
+    assertions = tx.assertions(sorted(ids_met))
+
+    answers: list[AdmittedClaim] = []
     for claim, rows in zip(claims, rows_met, strict=True):
-        before = [assertions[r.claim.object_id] for r in rows if r.claim.object_id in assertions]
-        before += [
-            c.assertion for c in answers if c.planning == claim.planning and _meets(c, claim)
-        ]
-        answers.append(_correcting(claim) if _returns(claim, before) else claim)
+        predecessors: list[Assertion] = []
+        for row in rows:
+            # One that was erased meanwhile says nothing that could be contradicted.
+            if row.claim.object_id in assertions:
+                predecessors.append(assertions[row.claim.object_id])
+        for answer in answers:
+            if answer.planning == claim.planning and _meets(answer, claim):
+                predecessors.append(answer.assertion)
+        answers.append(_correcting(claim) if _returns(claim, predecessors) else claim)
 
     return answers
 

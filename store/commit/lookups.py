@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 
 from ...resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
 from ...resolution.keys import alias_key
-from ...resolution.known import NearTest, merge_known
+from ...resolution.known import Known, Lookup, NearTest, merge_known
 from ...resolution.register import MentionKey, Proposals, Register
 from ...schema.claim import Assertion
 from ...schema.entity import EntityRef
 from ...schema.policy import Policy
 from ...schema.principal import TENANT_SCOPE, Sight
+from ...schema.write import Draft
 from ..port.store import IdentityReads, Point
 from .admission import Submission
 from .naming import mentions_of
@@ -40,10 +41,15 @@ class KnownMentions:
 
     def hear(self, claims: Iterable[Assertion]) -> None:
         """Take in what a submission states: it stands around the mentions of later ones."""
-        assertions = tuple(claims) if self.neighbourhoods else ()
-        for neighbourhood in {
-            id(neighbourhood): neighbourhood for neighbourhood in self.neighbourhoods.values()
-        }.values():
+        if not self.neighbourhoods:
+            return
+
+        # Submissions of one sight share a neighbourhood, which must hear each claim once.
+        assertions = tuple(claims)
+        listeners: dict[int, VisibleRelations] = {}
+        for neighbourhood in self.neighbourhoods.values():
+            listeners[id(neighbourhood)] = neighbourhood
+        for neighbourhood in listeners.values():
             neighbourhood.hear(assertions)
 
 
@@ -66,59 +72,72 @@ def gather(
     policy: Policy,
 ) -> KnownMentions:
     """Return what is known at a point of the mentions of a group."""
-    mentions = mentions_of(draft for submission in group for draft in submission.drafts)
-    scopes = sorted({scope for submission in group for scope in submission.scopes})
-    exact = reads.known(lookup_of(mentions), scopes=scopes, tx_us=point.tx_us)
+    drafts: list[Draft] = []
+    scopes: set[str] = set()
+    for submission in group:
+        drafts += submission.drafts
+        scopes |= submission.scopes
+    exact = reads.known(lookup_of(mentions_of(drafts)), scopes=sorted(scopes), tx_us=point.tx_us)
     register = Register(exact)
     doubtful = _doubtful(group, register) if scorer else {}
     if not doubtful or not scorer:
         return KnownMentions(register)
 
     # Blocking keys are read only for what exact keys leave open, since they are most of the cost.
-    lookups = [
-        (fuzzy_lookup(ref, scorer, policy.resolution), sorted(scopes_seen))
-        for (_, _, scopes_seen), ref in doubtful.items()
-    ]
+    lookups: list[tuple[Lookup, list[str]]] = []
+    for (_, _, visible_scopes), ref in doubtful.items():
+        lookups.append((fuzzy_lookup(ref, scorer, policy.resolution), sorted(visible_scopes)))
     answers = reads.known_each(lookups, tx_us=point.tx_us)
-    proposals = dict(zip(doubtful, (answer.weights for answer in answers), strict=True))
+
+    proposals: dict[MentionKey, Proposals] = {}
+    for mention, answer in zip(doubtful, answers, strict=True):
+        proposals[mention] = answer.weights
+
     doubts_by_sight = _doubts_of(group, register, proposals)
     limit = policy.read.neighbourhood_fanout
-    neighbourhoods = {
-        sight: VisibleRelations(reads, sight, point, limit) for sight in doubts_by_sight
-    }
-    neighbours = [
-        neighbourhoods[sight].read_names(
-            sorted(doubts.known), _near_any(doubts.mentions, doubtful, scorer)
-        )
-        for sight, doubts in doubts_by_sight.items()
-    ]
+    neighbourhoods: dict[Sight, VisibleRelations] = {}
+    neighbours: list[Known] = []
+    for sight, doubts in doubts_by_sight.items():
+        relations = VisibleRelations(reads, sight, point, limit)
+        is_near = _near_any(doubts.mentions, doubtful, scorer)
+        neighbours.append(relations.read_names(sorted(doubts.known), is_near))
+        neighbourhoods[sight] = relations
+
+    # From here on the register holds all three: what was asked by key, what shares a blocking key,
+    # and the names that stand around in what the writer may see.
     register = Register(merge_known([exact, *answers, *neighbours]))
 
     for mention, weights in proposals.items():
         register.propose(mention, weights)
 
+    neighbourhood_of: dict[int, VisibleRelations] = {}
     for sight, doubts in doubts_by_sight.items():
-        answer = {raw for mention in doubts.mentions for raw, _ in proposals[mention]}
-        neighbourhoods[sight].read_around(answer, register)
+        candidates: set[str] = set()
+        for mention in doubts.mentions:
+            for raw, _ in proposals[mention]:
+                candidates.add(raw)
+        neighbourhoods[sight].read_around(candidates, register)
 
-    places = {
-        place: neighbourhoods[sight]
-        for sight, doubts in doubts_by_sight.items()
-        for place in doubts.places
-    }
+        for place in doubts.places:
+            neighbourhood_of[place] = neighbourhoods[sight]
 
-    return KnownMentions(register, places)
+    return KnownMentions(register, neighbourhood_of)
 
 
 def _near_any(
     mentions: Iterable[MentionKey], doubtful: Mapping[MentionKey, EntityRef], scorer: Scorer
 ) -> NearTest:
-    tests = [scorer.near(doubtful[mention]) for mention in mentions]
+    tests: list[NearTest] = []
+    for mention in mentions:
+        tests.append(scorer.near(doubtful[mention]))
 
-    def near(surfaces: Collection[str]) -> frozenset[str]:
-        return frozenset[str]().union(*[test(surfaces) for test in tests])
+    def is_near(surfaces: Collection[str]) -> frozenset[str]:
+        surfaces_near: set[str] = set()
+        for test in tests:
+            surfaces_near |= test(surfaces)
+        return frozenset(surfaces_near)
 
-    return near
+    return is_near
 
 
 def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKey, EntityRef]:
@@ -146,9 +165,11 @@ def _doubts_of(
     """
     doubts_by_sight: dict[Sight, _Doubts] = {}
     for place, submission in enumerate(group):
-        ends = (end for draft in submission.drafts for end in relation_of(draft) or ())
-        refs = map(as_ref, ends)
-        keys = {(alias_key(ref.name), ref.type, submission.scopes) for ref in refs}
+        keys: set[MentionKey] = set()
+        for draft in submission.drafts:
+            for end in relation_of(draft) or ():
+                ref = as_ref(end)
+                keys.add((alias_key(ref.name), ref.type, submission.scopes))
         keys &= doubtful.keys()
         if not keys or submission.writer is None:
             continue
@@ -161,7 +182,8 @@ def _doubts_of(
             )
             doubts.places.append(place)
             doubts.mentions |= keys
-            roots = {root for ids in known.values() for root in ids}
-            doubts.known.update(raw for root in roots for raw in register.members(root))
+            for roots in known.values():
+                for root in roots:
+                    doubts.known.update(register.members(root))
 
     return doubts_by_sight

@@ -83,7 +83,11 @@ def namesakes(drafts: Iterable[Draft], register: Register) -> dict[Subject, tupl
         if subject and draft.slot:
             by_subject.setdefault(subject, []).append(_line(draft))
 
-    return {s: tuple(lines) for s, lines in by_subject.items() if _contradicts(lines)}
+    namesake_lines: dict[Subject, tuple[ClaimLine, ...]] = {}
+    for subject, lines in by_subject.items():
+        if _contradicts(lines):
+            namesake_lines[subject] = tuple(lines)
+    return namesake_lines
 
 
 def _contradicts(lines: Sequence[ClaimLine]) -> bool:
@@ -150,26 +154,32 @@ def namesake_review(
         texts = dict.fromkeys(line.text for line in group)
         stories.append(Feature(f"group {number}", 1.0, 0.0, "; ".join(texts)))
 
-    hits = [a for a in register.named(alias_key(ref.name)) if a.scope_id in scopes]
-    roots = sorted({register.root(a.entity_id) for a in hits})
-    entities = (register.entity(root) for root in roots)
+    roots: set[str] = set()
+    for alias in register.named(alias_key(ref.name)):
+        if alias.scope_id in scopes:
+            roots.add(register.root(alias.entity_id))
+
+    # Each of them is called so; which one is meant, the two stories may tell a person.
+    candidates: list[EntityCandidate] = []
+    for root in sorted(roots):
+        entity = register.entity(root)
+        if entity is None:
+            continue
+        candidate = EntityCandidate(
+            entity=entity.entity_id,
+            name=entity.name,
+            score=0.94,
+            log_odds=2.752,
+            source=CandidateSource.EXACT,
+            features=tuple(stories),
+            vetoes=("single_valued_conflict",),
+        )
+        candidates.append(candidate)
 
     return Resolution(
         decision=Decision.REVIEW,
         entity=None,
         score=0.94,
         reason=NAMESAKES,
-        candidates=tuple(
-            EntityCandidate(
-                entity=entity.entity_id,
-                name=entity.name,
-                score=0.94,
-                log_odds=2.752,
-                source=CandidateSource.EXACT,
-                features=tuple(stories),
-                vetoes=("single_valued_conflict",),
-            )
-            for entity in entities
-            if entity
-        ),
+        candidates=tuple(candidates),
     )

@@ -14,6 +14,7 @@ from ...resolution.attributes import repeatable_schemes
 from ...resolution.bind import MentionOrId
 from ...resolution.keys import is_id
 from ...resolution.register import Register
+from ...schema.claim import slot_key
 from ...schema.entity import Entity, EntityRef, Identifier
 from ...schema.policy import ResolutionPolicy
 from ...schema.slots import UNKNOWN_TYPE
@@ -52,6 +53,18 @@ def mentions_of(drafts: Iterable[Draft]) -> list[MentionOrId]:
         mentions += [span.mention for span in draft.mentions]
 
     return mentions
+
+
+def cluster_keys(register: Register, raw: str, slot: str, scope_id: str) -> tuple[str, ...]:
+    """The keys of a slot for every member of an entity's cluster.
+
+    Claims keep the slot under which they were observed, so that a merge can be taken back: what
+    competes stands under the keys of all members.
+    """
+    keys: list[str] = []
+    for member in register.members(raw):
+        keys.append(slot_key(member, slot, scope_id))
+    return tuple(keys)
 
 
 def fresh_identifiers(

@@ -21,6 +21,7 @@ from ...resolution.keys import alias_key
 from ...resolution.known import Known, NearTest
 from ...resolution.register import Register
 from ...schema.claim import Assertion
+from ...schema.entity import Alias
 from ...schema.errors import TenureError
 from ...schema.principal import Sight
 from ...schema.vocabulary import Decision, Op
@@ -60,27 +61,35 @@ class VisibleRelations:
         for ends in relations.ends:
             self._relate(*ends)
 
-    def read_names(self, raw: Collection[str], near: NearTest) -> Known:
+    def read_names(self, raw: Collection[str], is_near: NearTest) -> Known:
         """Return what is related to raw entities under a visible name that is near."""
         self.read(raw)
-        ends = {end for entity_id in raw for end in self._ends.get(entity_id, ())}.difference(raw)
+        ends: set[str] = set()
+        for entity_id in raw:
+            ends |= self._ends.get(entity_id, set())
+        ends.difference_update(raw)
         if not ends:
             return Known()
 
         scopes, tx_us = self.sight.scopes, self.point.tx_us
         aliases = self.reads.names_of(sorted(ends), scopes=scopes, tx_us=tx_us)
-        surfaces = near({alias.surface for alias in aliases})
-        entity_ids = sorted({alias.entity_id for alias in aliases if alias.surface in surfaces})
+        # All surfaces are tested in one call, which a scorer answers far faster than many.
+        surfaces = is_near({alias.surface for alias in aliases})
+        entity_ids: set[str] = set()
+        for alias in aliases:
+            if alias.surface in surfaces:
+                entity_ids.add(alias.entity_id)
         if not entity_ids:
             return Known()
 
-        known = self.reads.entities(entity_ids, tx_us=tx_us)
-        visible = tuple(a for a in known.aliases if a.scope_id in scopes)
+        known = self.reads.entities(sorted(entity_ids), tx_us=tx_us)
+        visible_aliases: list[Alias] = []
+        for alias in known.aliases:
+            if alias.scope_id in scopes:
+                visible_aliases.append(alias)
+                self._names.setdefault(alias.entity_id, []).append(alias.norm)
 
-        for alias in visible:
-            self._names.setdefault(alias.entity_id, []).append(alias.norm)
-
-        return replace(known, aliases=visible)
+        return replace(known, aliases=tuple(visible_aliases))
 
     def hear(self, claims: Iterable[Assertion]) -> None:
         """Take in what an earlier write of the same transaction states."""
@@ -104,18 +113,31 @@ class VisibleRelations:
 
     def read_around(self, raw: Iterable[str], register: Register) -> None:
         """Read the relations of candidates: of these, and of all whose names were read."""
-        self.read(member for root in {*raw, *self._names} for member in register.members(root))
+        members: set[str] = set()
+        for root in (*raw, *self._names):
+            members.update(register.members(root))
+        self.read(members)
 
     def rules(self, rules: Rules, neighbours: frozenset[str], register: Register) -> Rules:
         """Return the rules for a mention with these neighbours (canonical ids)."""
         roots_around = self._related_roots(register)
-        neighbours = frozenset(root for root in neighbours if not self._is_hub(root, register))
-        ends = {end for root in neighbours for end in roots_around(root)}
-        raw = {member for end in ends for member in register.members(end)}
-        nearby_names = {(root, norm) for root in raw for norm in self._names.get(root, ())}
+        telling_neighbours: set[str] = set()
+        names_beside: set[tuple[str, str]] = set()
+        for neighbour in neighbours:
+            # To know somebody whom everybody knows is no evidence.
+            if self._is_hub(neighbour, register):
+                continue
+            telling_neighbours.add(neighbour)
+            for end in roots_around(neighbour):
+                for member in register.members(end):
+                    for norm in self._names.get(member, ()):
+                        names_beside.add((member, norm))
 
         return replace(
-            rules, neighbours=neighbours, around=roots_around, beside=tuple(sorted(nearby_names))
+            rules,
+            neighbours=frozenset(telling_neighbours),
+            around=roots_around,
+            beside=tuple(sorted(names_beside)),
         )
 
     def _related_roots(self, register: Register) -> Callable[[str], frozenset[str]]:
@@ -123,8 +145,10 @@ class VisibleRelations:
             if self._is_hub(root, register):
                 return frozenset()
 
-            ends = (end for raw in register.members(root) for end in self._ends.get(raw, ()))
-            return frozenset(map(register.root, ends))
+            roots: set[str] = set()
+            for member in register.members(root):
+                roots.update(map(register.root, self._ends.get(member, ())))
+            return frozenset(roots)
 
         return related_roots
 

@@ -16,7 +16,8 @@ from tenure.schema.values import canonical_value
 from tenure.schema.vocabulary import Authority, ObjectType, Op, RetirementRule, StateLayer
 from tenure.schema.write import Draft, Receipt
 from tenure.store.commit.admission import Submission
-from tenure.store.commit.commit import Result, commit
+from tenure.store.commit.commit import commit
+from tenure.store.commit.work import Result
 
 DAY = 86_400_000_000
 SPACE = uuid.UUID(int=7)

@@ -164,3 +164,15 @@ def test_a_permission_set_of_an_abandoned_transaction_is_not_used(
             for object_id in (restricted, confidential)
         ]
         assert classes == ["restricted", "confidential"]
+
+
+def test_the_vocabulary_is_read_while_somebody_writes(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "memory.db")
+    store.ensure(TENANT)
+    store.define(TENANT, after=0, definition="{}")
+
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        assert store.definitions(TENANT) == ((1, "{}"),)
+
+    store.close()

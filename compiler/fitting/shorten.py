@@ -17,7 +17,14 @@ from ..ir.context import CompileContext, question
 from ..ir.piece import Piece, Short, fidelity
 from ..request.request import Media
 from ..text.relevance import one_line
-from ..text.sentences import Statement, novelty, ranked, statement_of, subunits
+from ..text.sentences import (
+    Statement,
+    every_subunit,
+    novelty,
+    places_to_rank,
+    ranked,
+    statement_of,
+)
 from ..tokens.counting import TokenCounter
 
 MISSING: Final = "[…]"
@@ -41,16 +48,20 @@ def excerpt(
     `said` is what the envelope says already: a sentence that adds nothing to it is left out.
     The line that names a media item stays.
     """
-    units = subunits(piece.text)
+    units = every_subunit(piece.text)
     if len(units) < 2:
         return None
+
+    terms = question(context)
+    places = places_to_rank(units, terms)
     counter, known = context.counter, list(envelope_statements)
     numbers: list[int] = []
     left = room - counter.upper_bound(MISSING) * 2
     if _names_media(piece):  # whatever is left out, its original can be asked for
         numbers.append(0)
         left -= counter.upper_bound(units[0]) + 4
-    for place, _ in ranked(units, question(context), known):
+    for index, _ in ranked([units[place] for place in places], terms, known):
+        place = places[index]
         tokens, statement = counter.upper_bound(units[place]) + 4, statement_of(units[place])
         if place not in numbers and tokens <= left and novelty(statement, known):
             left -= tokens

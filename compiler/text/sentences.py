@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
@@ -106,9 +107,34 @@ MAX_UNITS: Final = 400
 
 @lru_cache(maxsize=1_024)
 def subunits(text: str) -> tuple[str, ...]:
-    """The sentences and lines of a text, each verbatim without outer spaces."""
+    """The sentences and lines of a text, each verbatim; of a book the first ones."""
+    return every_subunit(text)[:MAX_UNITS]
+
+
+@lru_cache(maxsize=64)
+def every_subunit(text: str) -> tuple[str, ...]:
+    """The sentences and lines of a text, however many there are."""
     parts = [text[start:end] for start, end in sentence_spans(text)]
-    return tuple(filter(_ALNUM.search, parts))[:MAX_UNITS]
+    return tuple(filter(_ALNUM.search, parts))
+
+
+def places_to_rank(units: Sequence[str], query_terms: AbstractSet[str]) -> list[int]:
+    """The places of a text that are worth a look, in order: of a book, those of its hits.
+
+    >>> pages = [f"Page {n}." for n in range(500)]
+    >>> places_to_rank([*pages, "It was mended in Chicago."], {"chicago"})
+    [500]
+    """
+    if len(units) <= MAX_UNITS:
+        return list(range(len(units)))
+
+    places: list[int] = []
+    for place, unit in enumerate(units):
+        # Words are worked out for each sentence of a book: tens of milliseconds, for a text that
+        # would not be shown at all otherwise.
+        if not query_terms.isdisjoint(terms_of(unit)):
+            places.append(place)
+    return places[:MAX_UNITS]
 
 
 @lru_cache(maxsize=4_096)

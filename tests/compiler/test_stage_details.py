@@ -763,3 +763,13 @@ def test_a_compile_without_a_key_is_refused() -> None:
         )
     assert caught.value.code == "no_key"
     assert len(KEY) == 32
+
+
+def test_a_book_that_is_matched_on_its_last_page_is_quoted_there() -> None:
+    bench = Bench()
+    pages = " ".join(f"Page {number} speaks of nothing in particular." for number in range(1_200))
+    text = f"{pages} Olga Petrov mended the harbour crane. The end."
+    bench.world.add("book", text=text, object_type="retrieved_passage", origin="doc://d/1")
+    envelope = bench.compile(query="Who mended the harbour crane?", budget_tokens=2_000)
+    assert "Olga Petrov mended the harbour crane." in envelope.text
+    assert "Page 7" not in envelope.text

@@ -31,9 +31,10 @@ from ...schema.artifact import is_address
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.limits import LENGTHS, check_text
 from ...schema.policy import Policy
-from ...schema.principal import AUDIT
+from ...schema.principal import AUDIT, TENANT_SCOPE
 from ...schema.record_json import from_plain, to_plain
 from ...schema.values import moment
+from ...schema.vocabulary import SlotKind
 from ...schema.window_policy import DEFAULT_WINDOW
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
@@ -126,6 +127,8 @@ class Compiler(Caller):
                 if user is not None:
                     person = _person(user, reader, view.point)
                     request = replace(request, entities=(*request.entities, person))
+                elif not (self.principal.user or request.entities):
+                    request = replace(request, entities=self._only_person(reader, view))
                 envelope = self.over(reader, view, request)
 
             if span is not None:
@@ -161,6 +164,33 @@ class Compiler(Caller):
         if embedding is not None and request.query_vector is None and question.strip():
             request = replace(request, query_vector=embedding.query(question))
         return request
+
+    def _only_person(self, reader: Reader, view: View) -> tuple[str, ...]:
+        """Whom a question is asked for when nobody says so: the only one whose wishes are known.
+
+        Where the tenant's own scope holds wishes of several, none of them is meant.
+        """
+        # Looked for by callers without a user alone: whoever has one asks for that one, and a
+        # tenant of many people keeps their wishes in the scopes of these.
+        page = reader.standing(
+            sight=self.principal.sight(), point=view.point, scopes=(TENANT_SCOPE.scope_id,)
+        )
+        slots = view.words.slots
+        subjects: set[str] = set()
+        for version in page.versions:
+            details = version.details
+            definition = slots.get(details.slot or "")
+            is_wish = definition is not None and definition.kind is SlotKind.PREFERENCE
+            if is_wish and details.subject_id is not None:
+                subjects.add(details.subject_id)
+        if not subjects:
+            return ()
+
+        known = reader.known(
+            Lookup(entity_ids=tuple(sorted(subjects))), scopes=(), tx_us=view.point.tx_us
+        )
+        people = {known.canonical.get(raw, raw) for raw in subjects}
+        return tuple(people) if len(people) == 1 else ()
 
     def over(self, reader: Reader, view: View, request: CompileRequest) -> Envelope:
         """The envelope of a request over a reader, signed; it is not kept."""

@@ -36,3 +36,19 @@ def test_a_user_that_nobody_is_leaves_a_gap(memory: Memory) -> None:
     assert [(gap.code, gap.subject) for gap in envelope.gaps] == [("unknown_entity", "nobody")]
     with pytest.raises(InvalidInput, match="give the id of a user"):
         memory.compile("assistant", "Can you suggest a movie?", user=" ")
+
+
+def test_with_the_wishes_of_several_nobody_is_meant_unless_stated(memory: Memory) -> None:
+    envelope = memory.compile("assistant", "Can you suggest a movie?")
+    assert "Alec Guinness" not in envelope.text
+    assert "Neve Campbell" not in envelope.text
+
+
+def test_the_only_person_with_wishes_is_meant_when_nobody_is_stated(memory: Memory) -> None:
+    people = [memory.entities.resolve(name).entity for name in ("Bob", "Ann")]
+    bob, ann = (str(entity) for entity in people)
+    memory.entities.merge(bob, ann, reason="one person under two names")
+    envelope = memory.compile("assistant", "Can you suggest a movie?")
+    assert "Alec Guinness" in envelope.text
+    assert "Neve Campbell" in envelope.text
+    assert memory.replay(envelope).text == envelope.text

@@ -27,9 +27,9 @@ from .vocabulary import (
     ReviewState,
 )
 
-SUGGESTION = "possible_same_as"
+SUGGESTION: Final = "possible_same_as"
 """Reason of a case that only suggests: the entity is active and nothing waits for it."""
-AUDIT = "audit"
+AUDIT: Final = "audit"
 """Reason of a case drawn at random from automatic decisions, to calibrate them."""
 DOUBTED = "doubted"
 """Reason of a case about an automatic bind that a later name made ambiguous; the bind stands."""

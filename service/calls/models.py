@@ -77,6 +77,12 @@ _NAMES: dict[str, Any] = {
     "bytes": BinaryContent,
     "int": Annotated[int, BeforeValidator(_no_truth_value)],
     "WriteFields": WriteFields,
+    # Closed lists of words: the call itself refuses others, and says which there are.
+    "ActionStatus": str,
+    "GraphForm": str,
+    "Remembered": str,
+    "ReviewKind": str,
+    "ReviewStatus": str,
 }
 """What the annotations of methods mean at the edge."""
 

@@ -6,7 +6,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -20,6 +20,7 @@ from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...schema.answers import Action, Explanation, HistoryRow
+    from ...schema.words import ActionStatus
     from ..client.memory import Memory
 
 app = typer.Typer()
@@ -196,7 +197,7 @@ def list_actions(
 ) -> None:
     """List ties to settle, confirmations that are due, and texts set apart."""
     with open_memory(context) as memory:
-        queue = memory.actions(status)
+        queue = memory.actions(cast("ActionStatus", status))
         names = entity_names(memory, (action.entity for action in queue))
         words = {action.action_id: _words(memory, action) for action in queue}
 

@@ -9,7 +9,7 @@ decision back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...schema.entity import AUDIT, SUGGESTION
@@ -23,6 +23,7 @@ from .show import Screen
 if TYPE_CHECKING:
     from ...schema.entity import Review
     from ...schema.operation import ReviewReceipt
+    from ...schema.words import Remembered, ReviewKind
     from ..client.comparison import ComparedRow
     from ..client.memory import Memory
     from ..stewardship.review_page import Impact, QueueState, ReviewBelief, ReviewPage
@@ -41,8 +42,8 @@ KEYS = {
     "?": "these keys",
     "q": "quit",
 }
-_REMEMBER = {"y": "no", "s": "scope", "a": "all"}
-_KINDS = ("blocking", AUDIT, SUGGESTION)
+_REMEMBER: Mapping[str, Remembered] = {"y": "no", "s": "scope", "a": "all"}
+_KINDS: tuple[ReviewKind, ...] = ("blocking", AUDIT, SUGGESTION)
 _STALE_CODES = frozenset({"stale_version", "already_decided", "unknown_review"})
 """Refusals of a decision on a page that is no longer true."""
 _FACT_ROWS = 12
@@ -241,7 +242,7 @@ class Desk:
         self._decisions.append(case.review_id)
         return True
 
-    def _accept(self, case: Review, remember: str, entity: str | None = None) -> None:
+    def _accept(self, case: Review, remember: Remembered, entity: str | None = None) -> None:
         decision = self._memory.reviews.accept(
             case.review_id, remember=remember, version=case.version, entity=entity
         )

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -22,6 +22,7 @@ from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...schema.entity import EntityCandidate, Resolution, Review
+    from ...schema.words import GraphForm, Remembered, ReviewKind, ReviewStatus
     from ..client.memory import Memory
     from ..stewardship.comparing import EntityComparison
     from ..stewardship.entities import EntityPage
@@ -101,7 +102,8 @@ def accept(
 ) -> None:
     """Say that the name means the candidate."""
     with open_memory(context) as memory:
-        decision = memory.reviews.accept(review_id, remember=remember, entity=entity, reason=reason)
+        scope = cast("Remembered", remember)  # the call names the words that it takes
+        decision = memory.reviews.accept(review_id, remember=scope, entity=entity, reason=reason)
         answer(context, decision, f"one entity: {_name(memory, decision.canonical_id)}")
 
 
@@ -294,7 +296,7 @@ def entities(
     """List the entities whose names you may see, show one with its history, or draw the graph."""
     with open_memory(context) as memory:
         if export is not None:
-            form = "json" if export.suffix == ".json" else "graphml"
+            form: GraphForm = "json" if export.suffix == ".json" else "graphml"
             memory.entities.export(export, format=form)
             answer(context, {"file": str(export)}, f"wrote {export}")
         elif entity is not None:
@@ -354,7 +356,7 @@ def _show_entity(screen: Screen, page: EntityPage, names: Mapping[str, str]) -> 
 
 
 def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> None:
-    cases = memory.reviews.list(status, kind=kind)
+    cases = memory.reviews.list(cast("ReviewStatus", status), kind=cast("ReviewKind", kind))
     answer(context, cases, lambda screen: screen.table(cases, _CASES, placeholder="no case waits"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from ...schema.answers import Action
 from ...schema.claim import Version
@@ -14,6 +14,7 @@ from ...schema.operation import ActionReceipt
 from ...schema.principal import ERASE, STEWARD
 from ...schema.values import moment, stamp_time
 from ...schema.vocabulary import ActionKind, Op
+from ...schema.words import ActionStatus
 from ...schema.write import Receipt, Write
 from ...store.operations.actions import Powers, resolve
 from ...store.operations.change import Mandate
@@ -24,7 +25,7 @@ from ..backend.arguments import argument_checks
 from ..backend.caller import Caller, unknown_object
 from ..writing.write import Writer
 
-_STATUSES = ("open", "closed", "all")
+_STATUSES = get_args(ActionStatus)
 
 
 @argument_checks
@@ -32,11 +33,11 @@ _STATUSES = ("open", "closed", "all")
 class Actions(Caller):
     """The queue of one tenant, as one caller sees it."""
 
-    def __call__(self, status: str = "open") -> tuple[Action, ...]:
+    def __call__(self, status: ActionStatus = "open") -> tuple[Action, ...]:
         """The same as `list`, for `memory.actions()`."""
         return self.list(status)
 
-    def list(self, status: str = "open") -> tuple[Action, ...]:
+    def list(self, status: ActionStatus = "open") -> tuple[Action, ...]:
         """Return the actions, oldest first; `status` is `open`, `closed` or `all`.
 
         Raises:

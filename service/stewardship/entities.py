@@ -28,6 +28,7 @@ from ...schema.operation import MergeReceipt, UnmergeReceipt
 from ...schema.principal import STEWARD, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.short_repr import short_repr
 from ...schema.values import moment
+from ...schema.words import GraphForm
 from ...store.operations.change import Mandate
 from ...store.operations.merge import merge, unmerge
 from ...store.operations.naming import add_alias
@@ -295,7 +296,7 @@ class Entities(Caller):
         self.principal.require(STEWARD)
         return self._operate(lambda tx, mandate: unmerge(tx, merge_id, mandate=mandate), reason)
 
-    def export(self, path: str | Path | None = None, *, format: str = "graphml") -> str:
+    def export(self, path: str | Path | None = None, *, format: GraphForm = "graphml") -> str:
         """Return the graph of entities and clean relations as GraphML or JSON.
 
         With `path` it is written there too. Nodes carry name, type and state, edges the slot.

@@ -22,6 +22,7 @@ from ...schema.operation import ReviewReceipt
 from ...schema.principal import STEWARD
 from ...schema.values import stamp_time
 from ...schema.vocabulary import ReviewState, parse
+from ...schema.words import Remembered, ReviewKind, ReviewStatus
 from ...store.operations.change import Mandate
 from ...store.operations.review import Remember, accept, open_case, reject, undo, unsure
 from ...store.operations.split import claim_groups
@@ -66,7 +67,9 @@ class Reviews(Caller):
 
     _view: View
 
-    def list(self, status: str = "open", *, kind: str = "blocking") -> tuple[Review, ...]:
+    def list(
+        self, status: ReviewStatus = "open", *, kind: ReviewKind = "blocking"
+    ) -> tuple[Review, ...]:
         """Return cases, the most pressing first.
 
         `status` is `open` (with undone ones, and unsure ones about which something was said
@@ -224,7 +227,7 @@ class Reviews(Caller):
         review_id: str,
         *,
         entity: str | None = None,
-        remember: str = "scope",
+        remember: Remembered = "scope",
         version: int | None = None,
         reason: str = "",
     ) -> ReviewReceipt:

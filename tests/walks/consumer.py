@@ -35,7 +35,7 @@ async def main() -> None:
         print("Chicago" in envelope.text, envelope.tokens <= 1_000)
 
         entities = await memory.entities.list()
-        reviews = await memory.reviews.list()
+        reviews = await memory.reviews.list("open")
         print([entity.name for entity in entities], len(reviews))
 
         session = await memory.session("s1", window=16_000)

@@ -19,6 +19,7 @@ MISSPELT = {
     "memory.as_of(": "memory.asof(",
     "view.slot(": "view.slots(",
     "memory.entities.list(": "memory.entities.lst(",
+    'reviews.list("open")': 'reviews.list("opne")',
     "state.status": "state.stauts",
     "envelope.tokens": "envelope.token",
     'valid_from="2026': 'valid_form="2026',

@@ -64,6 +64,15 @@ class Fading:
         return _to_nine_decimals(math.pow(2.0, -age))
 
 
+def half_life_of(rate: float) -> float:
+    """The half-life of what fades by `exp(-rate * age)`, in the unit of the age.
+
+    >>> round(half_life_of(0.3), 3)
+    2.31
+    """
+    return math.log(2) / rate
+
+
 def _to_nine_decimals(strength: float) -> float:
     return round(strength * _PARTS) / _PARTS
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final, cast, get_type_hints
 
+from .decay import DecayKind
 from .errors import InvalidInput, unknown
 from .short_repr import short_repr
 from .values import canonical_json
@@ -134,6 +135,18 @@ class WindowPolicy:
     half_life_turns: float = field(
         default=10.0, metadata=_because("turns without a reference after which a unit counts half")
     )
+    fading: DecayKind = field(
+        default=DecayKind.HALF_LIFE,
+        metadata=_because("a unit fades evenly; a step or a sigmoid keeps it whole, then drops it"),
+    )
+    result_rate: float = field(
+        default=0.0,
+        metadata=_because("fading of results a turn, e.g. 0.3; at 0 they fade by half_life_turns"),
+    )
+    speech_rate: float = field(
+        default=0.0,
+        metadata=_because("the same of what users said, e.g. 0.05: corrections outlast results"),
+    )
     memory_share: int = field(
         default=200, metadata=_because("permille of L for what the store brings beside the history")
     )
@@ -153,6 +166,8 @@ class WindowPolicy:
             raise InvalidInput(
                 "memory_share is 0 to 500 permille, half_life_turns above 0", code="bad_policy"
             )
+        if not (0 <= self.result_rate <= 10 and 0 <= self.speech_rate <= 10):
+            raise InvalidInput("result_rate and speech_rate are 0 to 10 a turn", code="bad_policy")
         zones = self.zones
         if zones and not 0 < zones.target < zones.orange < zones.red <= zones.rollover <= 1000:
             raise InvalidInput(
@@ -252,7 +267,7 @@ def _members(kind: type[_Group], values: Mapping[str, Any], group: str) -> dict[
     for name, value in values.items():
         if name not in hints:
             raise unknown(group, str(name), hints)
-        if hints[name] in (EvictionPolicy, BudgetProfile):
+        if hints[name] in (EvictionPolicy, BudgetProfile, DecayKind):
             members[name] = parse(hints[name], value)
         elif name not in _TABLES:
             members[name] = _number(name, value, hints[name])

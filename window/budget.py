@@ -6,14 +6,16 @@ because a request is refused as a whole and never by one of its parts.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from ..schema.window_shares import BudgetShares
+from .health import AlertLevel
 from .pressure import Pressure
 from .state import WindowState
-from .units import PartKind
+from .units import WindowUnit
 
 
 class WindowComponent(StrEnum):
@@ -28,6 +30,11 @@ class WindowComponent(StrEnum):
 
 _SOFT: Final = 800
 """Permille of its share from which a component warns."""
+_BURN_TURNS: Final = 5
+_CRITICAL_TURNS: Final = 3
+_WARNING_TURNS: Final = 10
+_LEAST_RESULT: Final = 500
+"""Tokens of a result that stand in full however little room is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +46,20 @@ class ComponentUse:
     share: int
     """Tokens that it usually takes at most."""
     warns: bool
+    burn: int = 0
+    """Tokens that it grew by a turn, over the last five turns."""
 
 
 def component_uses(state: WindowState, shares: BudgetShares) -> tuple[ComponentUse, ...]:
     """What each component takes of a window now, beside its usual share."""
-    items = [item for unit in state.units for item in unit.items]
-    results = sum(item.tokens for item in items if item.kind is PartKind.RESULT)
-    history = sum(item.tokens for item in items) - results
+    results, history = _loads(state.units)
+    young_units = [unit for unit in state.units if unit.turn > state.turn - _BURN_TURNS]
+    young_results, young_history = _loads(young_units)
+    turns = max(1, min(_BURN_TURNS, state.turn))
+    burns = {
+        WindowComponent.MESSAGE_HISTORY: young_history // turns,
+        WindowComponent.TOOL_RESULTS: young_results // turns,
+    }
     tools = state.count(state.tools) if state.tools else 0
     tokens = {
         WindowComponent.SYSTEM_PROMPT: state.fixed_tokens - tools,
@@ -58,8 +72,46 @@ def component_uses(state: WindowState, shares: BudgetShares) -> tuple[ComponentU
     uses: list[ComponentUse] = []
     for component, load in tokens.items():
         share = shares.tokens(component.value, state.limit)
-        uses.append(ComponentUse(component, load, share, load * 1000 >= _SOFT * share))
+        warns = load * 1000 >= _SOFT * share
+        # The other components are stated once: they do not grow from turn to turn.
+        uses.append(ComponentUse(component, load, share, warns, burns.get(component, 0)))
     return tuple(uses)
+
+
+def _loads(units: Iterable[WindowUnit]) -> tuple[int, int]:
+    """Tokens of results, and of everything else that stands in units."""
+    results = history = 0
+    for unit in units:
+        share = sum(item.tokens for item in unit.results)
+        results += share
+        history += unit.tokens - share
+    return results, history
+
+
+def urgency_of(turns: int | None) -> AlertLevel | None:
+    """How urgent it is that a window will be full in so many turns; None where it is not."""
+    if turns is None or turns >= _WARNING_TURNS:
+        return None
+    return AlertLevel.CRITICAL if turns < _CRITICAL_TURNS else AlertLevel.WARNING
+
+
+def full_turns(budget: int, mean_turn: int) -> int:
+    """k*: how many of the newest turns of a mean size a budget holds in full.
+
+    >>> full_turns(81_000, 600)
+    135
+    """
+    return budget // max(1, mean_turn)
+
+
+def result_threshold(state: WindowState, cap: int) -> int:
+    """Tokens above which a result stands in its short form from the start.
+
+    It follows what is left of the window: half of the free room at most, a quarter of L in an
+    empty one, and never less than a short result takes.
+    """
+    room = max(0, state.limit - state.tokens)
+    return min(cap, state.limit // 4, max(_LEAST_RESULT, room // 2))
 
 
 def exhaustion_turns(reading: Pressure) -> int | None:

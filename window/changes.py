@@ -18,15 +18,18 @@ from .forms import (
     fidelity,
     fold,
     kind_of,
+    picture_line,
     placeholder,
     plain_format,
     same_as,
 )
 from .state import WindowState
-from .units import StandingForm, WindowItem, WindowUnit
+from .units import PartKind, StandingForm, WindowItem, WindowUnit
 
 TOMBSTONE_TOKENS: Final = 50
 """The most that the line of a unit which left takes."""
+_PICTURE_TURNS: Final = 2
+"""Turns for which a picture stands: what it shows was said by then."""
 _IN_FOLD_TOKENS: Final = 4
 """What a unit takes in a fold beside its lines."""
 
@@ -84,6 +87,9 @@ def shorter_forms(
             tokens += sum(state.count(text) for text in texts.values())
             yield _change(unit, form, texts, keep, reason, tokens)
 
+    if unit.form is StandingForm.FULL and state.turn - unit.turn > _PICTURE_TURNS:
+        yield from _described_pictures(state, unit, keep, reason)
+
     # The header of a fold is shared by its units, so it is not counted to this one.
     context = FoldContext(set(), set(), recurrences.room)
     body = fold([unit], state.turn, recurrences.uses, context=context).partition("\n")[2]
@@ -98,6 +104,20 @@ def shorter_forms(
         return
     if unit.form is StandingForm.EXTRACT or tokens >= unit.tokens:
         yield departure(unit, keep, reason, _IN_FOLD_TOKENS)
+
+
+def _described_pictures(
+    state: WindowState, unit: WindowUnit, keep: int, reason: str
+) -> Iterator[UnitChange]:
+    """The change by which the pictures of a message stand as a line about them."""
+    pictures = [item for item in unit.items if item.kind is PartKind.MEDIA]
+    # Parts beside calls stay: a provider refuses a model's message of which one part is missing.
+    if not pictures or unit.calls:
+        return
+
+    text = picture_line(unit.number, [item.text for item in pictures])
+    tokens = unit.tokens - sum(item.tokens for item in pictures) + state.count(text)
+    yield _change(unit, StandingForm.EXTERNAL, {unit.number: text}, keep, reason, tokens)
 
 
 def _summary_change(state: WindowState, unit: WindowUnit, extract: UnitChange) -> UnitChange | None:

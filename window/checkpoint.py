@@ -6,11 +6,11 @@ the tools that ran, and the calls still open. It reads cold, as JSON and as Mark
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .events import NoteCategory
+from .events import NoteCategory, SubtaskStatus
 from .state import WindowState
 from .units import PartKind, StandingForm
 
@@ -28,7 +28,9 @@ class TaskCheckpoint:
     issues: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]
     learnings: tuple[str, ...]
-    reasoning_omitted: tuple[str, ...]
+    subtasks: tuple[tuple[str, str], ...] = ()
+    """Each piece of the task with its status, in the order in which they were named."""
+    reasoning_omitted: tuple[str, ...] = ()
     """What left the window, with the addresses of the originals."""
 
     def to_json(self) -> dict[str, Any]:
@@ -42,6 +44,7 @@ class TaskCheckpoint:
             "issues": list(self.issues),
             "environment": dict(self.environment),
             "learnings": list(self.learnings),
+            "subtasks": dict(self.subtasks),
             "reasoning_omitted": list(self.reasoning_omitted),
         }
 
@@ -52,6 +55,7 @@ class TaskCheckpoint:
             ("Done when", self.acceptance),
             ("Open issues", self.issues),
             ("Progress", self.progress),
+            ("Pieces", [f"{status}: {name}" for name, status in self.subtasks]),
             ("Decisions", self.decisions),
             ("Environment", [f"{name}: {value}" for name, value in self.environment]),
             ("Learned", self.learnings),
@@ -86,13 +90,27 @@ def task_checkpoint(state: WindowState) -> TaskCheckpoint:
             [*filter(None, (state.goal or state.task,)), *_notes(state, NoteCategory.GOAL)]
         ),
         acceptance=state.acceptance,
-        progress=tuple(_notes(state, NoteCategory.TODO)),
+        progress=tuple(_open_pieces(state)),
+        subtasks=tuple(_subtasks(state)),
         decisions=tuple(_notes(state, NoteCategory.DECISION)),
         issues=tuple(issues),
         environment=environment,
         learnings=tuple(_notes(state, NoteCategory.LEARNING)),
         reasoning_omitted=tuple(reasoning),
     )
+
+
+def _subtasks(state: WindowState) -> Iterator[tuple[str, str]]:
+    """The pieces of the task; a note without a status is planned."""
+    for note in state.notes:
+        if note.category is NoteCategory.TODO:
+            yield note.text, (note.status or SubtaskStatus.PLANNED).value
+
+
+def _open_pieces(state: WindowState) -> Iterator[str]:
+    for name, status in _subtasks(state):
+        if status != SubtaskStatus.DONE:
+            yield name
 
 
 def _notes(state: WindowState, category: NoteCategory) -> list[str]:

@@ -362,6 +362,25 @@ def everything_that_can_go(state: WindowState) -> EditPlan | None:
     return EditPlan(EditReason.OVERFLOW, tuple(changes)) if changes else None
 
 
+def concluding_edit(state: WindowState, since: int) -> EditPlan | None:
+    """The edit that folds finished work, from a turn on; None where nothing of it can be folded.
+
+    What was concluded is kept elsewhere, so the folds hold no prose: what people and calls named,
+    and the address of the originals.
+    """
+    changes: list[UnitChange] = []
+    for unit in reachable_units(state):
+        if unit.turn >= since and unit.form is not StandingForm.EXTRACT:
+            change = departure(unit, 1, "concluded", TOMBSTONE_TOKENS)
+            changes.append(replace(change, form=StandingForm.EXTRACT))
+    if not changes:
+        return None
+
+    recurrences = occurrences(state, FoldRoom.SCARCE)
+    folds = _with_folds(state, changes, recurrences)
+    return EditPlan(EditReason.CONCLUSION, folds)
+
+
 def reachable_units(state: WindowState) -> tuple[WindowUnit, ...]:
     """The units that an edit may change."""
     return tuple(_reachable(state))

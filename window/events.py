@@ -60,6 +60,7 @@ class EditReason(StrEnum):
     OVERFLOW = "overflow"
     ROLLOVER = "rollover"
     COMPACT = "compact"
+    CONCLUSION = "conclusion"
 
 
 class NoteCategory(StrEnum):
@@ -72,6 +73,14 @@ class NoteCategory(StrEnum):
     LEARNING = "learning"
 
 
+class SubtaskStatus(StrEnum):
+    """How far a piece of the task is."""
+
+    PLANNED = "planned"
+    IN_PROGRESS = "in_progress"
+    DONE = "done"
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Something to keep in sight whatever leaves the window."""
@@ -79,3 +88,5 @@ class Note:
     seq: int
     category: NoteCategory
     text: str
+    status: SubtaskStatus | None = None
+    """How far a piece of the task is; None for notes that are none."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ..schema.decay import Fading
+from ..schema.decay import DecayKind, Fading, half_life_of
 from ..schema.terms import content_terms
 from ..schema.window_policy import EvictionPolicy, WindowPolicy
 from .links import overtaken_units
@@ -43,7 +43,7 @@ _FIFO_HALF_LIFE: Final = 10.0
 _MERGE_FROM: Final = 850
 """Permille of repeated terms from which the merging policy lets a unit go."""
 _STALE_SHARE: Final = 4
-_HALVES: Final = Fading()
+_CURVES: Final = {kind: Fading(kind) for kind in DecayKind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def keep_scores(
     overtaken_numbers = overtaken_units(state.links)
 
     scores: dict[int, int] = {}
-    for number, signals in _signals(state, policy.half_life_turns, focus).items():
+    for number, signals in _signals(state, policy, focus).items():
         worth = score(signals)
         if number in overtaken_numbers:
             worth = 0
@@ -135,7 +135,8 @@ def keep_scores(
     return scores
 
 
-def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Signals]:
+def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, Signals]:
+    half_lives = _half_lives(policy)
     last_words = [unit.text for unit in state.units if unit.is_user][-1:]
     # What is worked on now: the task, what the caller stresses, and the newest user message.
     focus_terms = content_terms(" ".join([state.task, state.goal, focus, *last_words]))
@@ -158,7 +159,7 @@ def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Sign
         signals[unit.number] = Signals(
             age=state.turn - unit.turn,
             idle=idle,
-            recency=_fading(idle, half_life),
+            recency=_fading(idle, half_lives.get(kind, policy.half_life_turns), policy.fading),
             semantic=_share(len(unit_terms & focus_terms), min(len(focus_terms), len(unit_terms))),
             source=_SOURCE.get(kind, 500),
             reuse=min(1000, 250 * reuse),
@@ -172,6 +173,18 @@ def _signals(state: WindowState, half_life: float, focus: str) -> dict[int, Sign
             last_use.setdefault(name, unit.turn)
             uses[name] += 1
     return signals
+
+
+def _half_lives(policy: WindowPolicy) -> dict[PartKind, float]:
+    """Half-lives in turns of the kinds of part that have a rate of their own."""
+    half_lives: dict[PartKind, float] = {}
+    for kind, rate in (
+        (PartKind.RESULT, policy.result_rate),
+        (PartKind.USER, policy.speech_rate),
+    ):
+        if rate > 0:
+            half_lives[kind] = half_life_of(rate)
+    return half_lives
 
 
 def _leading_kind(unit: WindowUnit) -> PartKind:
@@ -207,8 +220,8 @@ def _canonical(arguments: str) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def _fading(age: int, half_life: float) -> int:
-    return round(1000 * _HALVES.strength(age / half_life))
+def _fading(age: int, half_life: float, curve: DecayKind = DecayKind.HALF_LIFE) -> int:
+    return round(1000 * _CURVES[curve].strength(age / half_life))
 
 
 def _share(part: int, total: int) -> int:

@@ -10,7 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from .events import ERASURE_MARK, EventKind, Note, NoteCategory, WindowEvent
+from .events import (
+    ERASURE_MARK,
+    EventKind,
+    Note,
+    NoteCategory,
+    SubtaskStatus,
+    WindowEvent,
+)
 from .links import standing_links, with_judged_claims, with_new_links, without_erased
 from .pressure import READINGS, next_mean
 from .snapshot import item_from, unit_from
@@ -241,7 +248,15 @@ def _in_form(
         return replace(short, items=tuple(left_behind))
 
     items: list[WindowItem] = []
+    described = False
     for item in unit.items:
+        if item.kind is PartKind.MEDIA and item.seq in change.texts:
+            # One line stands for all pictures of a message, at the place of the first.
+            line = change.texts[item.seq]
+            if not described:
+                items.append(_note(unit, line.text, line.token_count(state)))
+            described = True
+            continue
         if item.kind is PartKind.RESULT and item.seq in change.texts:
             line = change.texts[item.seq]
             content = replace(item.content, text=line.text)
@@ -321,9 +336,22 @@ def _on_pinned(state: WindowState, event: WindowEvent) -> WindowState:
 
 
 def _on_noted(state: WindowState, event: WindowEvent) -> WindowState:
-    note = Note(event.seq, NoteCategory(event.body["category"]), event.texts[0])
-    successor = replace(state, notes=(*state.notes, note))
-    return replace(successor, fixed_tokens=successor.fixed_tokens + successor.count(note.text))
+    status = event.body.get("status")
+    note = Note(
+        seq=event.seq,
+        category=NoteCategory(event.body["category"]),
+        text=event.texts[0],
+        status=SubtaskStatus(status) if status else None,
+    )
+    notes = list(state.notes)
+    # A piece of the task that gets another status stays where it was named.
+    for position, standing in enumerate(notes):
+        if status and (standing.category, standing.text) == (note.category, note.text):
+            notes[position] = note
+            return replace(state, notes=tuple(notes))
+
+    tokens = state.fixed_tokens + state.count(note.text)
+    return replace(state, notes=(*notes, note), fixed_tokens=tokens)
 
 
 def _on_model_change(state: WindowState, event: WindowEvent) -> WindowState:

@@ -103,6 +103,8 @@ ARGUMENTS: Final[Mapping[str, Kind]] = {
 READ_BY_THE_CALL: Final = frozenset(
     {
         "Any",
+        "FidelityJudge",
+        "Mapping[str, Probe]",
         "Moment",
         "Originals",
         "Principal",

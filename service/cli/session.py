@@ -174,12 +174,11 @@ def checkpoint(context: typer.Context, name: _Name) -> None:
 
 @session.command(epilog=examples("tenure session resume trip-1"))
 def resume(context: typer.Context, name: _Name) -> None:
-    """Print the task as a new window, or another agent, takes it up; nothing is task."""
-    from ...window.checkpoint import task_checkpoint
-
+    """Print the task as a new window, or another agent, takes it up, and the five steps."""
     with _opened(context, name) as opened:
-        state = task_checkpoint(opened.state)
-    answer(context, state.to_json(), state.to_markdown())
+        task = opened.bootstrap()
+    steps = "\n".join(f"{entry.step.value}: {entry.text}" for entry in task.entries)
+    answer(context, asdict(task), f"{task.text}\n{steps}\n")
 
 
 @session.command(epilog=examples("tenure session report trip-1"))
@@ -195,10 +194,18 @@ def report(context: typer.Context, name: _Name) -> None:
             f"turn {status.turn}, step {status.step}, {counted(status.edits, 'edit')}, "
             f"{counted(status.evictions, 'unit')} shortened, window {status.windows}"
         )
-        components: Columns = {"component": lambda use: use.component.value, "tokens": "tokens"}
+        components: Columns = {
+            "component": lambda use: use.component.value,
+            "tokens": "tokens",
+            "a turn": "burn",
+        }
         screen.table(status.components, components)
         for alert in status.alerts:
             screen.line(f"alert: {alert}")
+        if status.urgency is not None:
+            screen.line(f"{status.urgency.value}: full in {status.turns_left} turns at this rate")
+        for line in status.advice:
+            screen.line(f"advice: {line}")
 
     answer(context, asdict(status), show_report)
 
@@ -209,12 +216,24 @@ def config(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="A policy in TOML or YAML.")
     ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(help="Where to start: chat, exploration, mixed, repetitive, critical."),
+    ] = None,
 ) -> None:
     """Print every tunable of a window with the reason of its default."""
+    from ...schema.errors import InvalidInput
+    from ...schema.vocabulary import parse
     from ...schema.window_policy import DEFAULT_WINDOW, tunables
+    from ...schema.window_profiles import AGENT_POLICIES, AgentProfile
     from ..sessions.policy_file import window_policy
 
-    rows = tunables(DEFAULT_WINDOW if file is None else window_policy(file))
+    if file is not None and profile is not None:
+        raise InvalidInput("state a file or a profile, not both", code="bad_policy")
+    policy = DEFAULT_WINDOW if file is None else window_policy(file)
+    if profile is not None:
+        policy = AGENT_POLICIES[parse(AgentProfile, profile)]
+    rows = tunables(policy)
     columns: Columns = {"tunable": "name", "value": "value", "reason of the default": "reason"}
     answer(context, [asdict(row) for row in rows], lambda screen: screen.table(rows, columns))
 

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput
 from ...schema.values import canonical_json
 from ...schema.window_policy import WindowPolicy
+from ...window.advice import WindowAxis, axis_of, compression_result, turn_work
 from ...window.checkpoint import TaskCheckpoint
 from ...window.editing import (
     NO_WISH,
@@ -105,6 +106,23 @@ class SessionCore:
         """
         if self.state.closed:
             raise Conflict("the session is closed; fork it to go on", code="session_closed")
+
+    def require_step(self) -> None:
+        """Refuse a step outside a turn, and one while a call waits for its result.
+
+        Raises:
+            Conflict: `step_out_of_order`.
+        """
+        if not self.state.in_turn:
+            raise Conflict(
+                "no turn is running; begin one with on_turn_start", code="step_out_of_order"
+            )
+        if self.state.open_units:
+            call_id = self.state.open_units[0].open_calls[0]
+            raise Conflict(
+                f"the call {call_id} waits for its result; hand it in, or give it up with abandon",
+                code="step_out_of_order",
+            )
 
     def act(self, drafts: Sequence[EventDraft], *, edit: bool = True) -> WindowDecision:
         """Append events, and the edit that they make necessary, as a whole.
@@ -202,6 +220,13 @@ class SessionCore:
         if changes:
             savings = sum(change.savings for change in changes)
             notices.append(f"{len(changes)} changes freed {savings} tokens")
+        axis = axis_of(self.state, changes)
+        if axis is WindowAxis.DELEGATE:
+            work = turn_work(self.state)
+            notices.append(
+                f"the work of this turn takes {work} tokens; delegate keeps such work in a window "
+                "of its own"
+            )
         return WindowDecision(
             seq=self.state.seq,
             zone=reading.zone,
@@ -211,6 +236,8 @@ class SessionCore:
             notices=tuple(notices),
             alerts=self.alerts(),
             edit=edit,
+            axis=axis,
+            compression=compression_result(before or self.state, changes),
         )
 
     def alerts(self) -> tuple[WindowAlert, ...]:

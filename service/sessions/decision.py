@@ -12,6 +12,7 @@ from ...compiler.envelope.envelope import Envelope
 from ...compiler.render.cache_plan import BlockSegment
 from ...schema.compile_terms import SectionName, Stability
 from ...schema.errors import unknown
+from ...window.advice import CompressionResult, WindowAxis
 from ...window.changes import UnitChange
 from ...window.health import WindowAlert
 from ...window.layout import native_messages
@@ -37,6 +38,10 @@ class WindowDecision:
     alerts: tuple[WindowAlert, ...] = ()
     edit: int | None = None
     """The number of the edit's event, for `undo`."""
+    axis: WindowAxis = WindowAxis.NONE
+    """What keeps the window small: evict, compress, or the advice to delegate."""
+    compression: CompressionResult | None = None
+    """What the edit came to; None without one."""
     replayed: bool = False
     """The same event was recorded before; nothing was done now."""
 

@@ -51,6 +51,25 @@ def pointed_numbers(pointer: int | str) -> tuple[int, ...]:
     return tuple(range(first, last + 1))
 
 
+def standing_unit(state: WindowState, item: int | str | None) -> WindowUnit:
+    """The unit that stands under an address; without one the newest message of a user.
+
+    Raises:
+        NotFound: `unknown_unit`.
+    """
+    if item is None:
+        unit = next((unit for unit in reversed(state.units) if unit.is_user), None)
+        if unit is None:
+            raise NotFound("no user's message stands in the window", code="unknown_unit")
+        return unit
+
+    numbers = pointed_numbers(item)
+    unit = state.unit(numbers[0]) if numbers else None
+    if unit is None:
+        raise NotFound(f"{item!r} does not stand in the window", code="unknown_unit")
+    return unit
+
+
 def full_history(log: Iterable[WindowEvent]) -> WindowState:
     """The state that a log folds to when nothing ever left the window."""
     state = EMPTY_STATE
@@ -82,14 +101,16 @@ def originals_of(log: Iterable[WindowEvent], numbers: Iterable[int]) -> tuple[Wi
     return tuple(units)
 
 
-def rehydration(
-    log: Sequence[WindowEvent], request: str, page_tokens: int, *, offset: int
-) -> Rehydration:
-    """The originals that an address, a turn (`turn:12`) or a question asks for.
+def rehydration(log: Sequence[WindowEvent], request: str, page_tokens: int) -> Rehydration:
+    """The originals that an address, a turn (`turn:12`), a question or a cursor asks for.
 
     Raises:
         NotFound: `unknown_unit`, for an address or a turn that the log does not hold.
     """
+    address, _, offset_digits = request.rpartition("@")
+    offset = int(offset_digits) if address and offset_digits.isdigit() else 0
+    request = address if offset else request
+
     state = full_history(log)
     units = _asked_units(state, request)
     if not units:

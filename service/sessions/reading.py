@@ -11,21 +11,27 @@ from ...compiler.request.request import WindowPin
 from ...compiler.text.relevance import one_line
 from ...compiler.trace.manifest import bad_manifest
 from ...schema.errors import ContextBudgetExhausted, unknown
-from ...window.budget import ComponentUse, exhaustion_turns
+from ...window.advice import tuning_advice
+from ...window.budget import ComponentUse, exhaustion_turns, urgency_of
 from ...window.events import EditReason, EventKind
 from ...window.health import (
+    AlertLevel,
     HealthReading,
     WindowAlert,
     WindowTrend,
     window_trend,
 )
+from ...window.judging import FidelityJudge, JudgedFidelity, judged_fidelity
 from ...window.pressure import Pressure
 from ...window.state import EMPTY_STATE
 from ...window.step import step
 from ..compilation.compile import Compiler, Replayable
+from .branching import newest_full_turns
 from .core import EventDraft, SessionCore
 from .decision import SessionContext, overtaken_text
 from .linking import judge_claims
+from .log import own_sessions
+from .originals import full_history
 
 _LEAST_MEMORY: Final = 256
 """Tokens below which a compile of the store is not worth its headings."""
@@ -64,6 +70,14 @@ class SessionReport:
     evictions: int
     windows: int
     """How many windows the session has filled."""
+    full_turns: int = 0
+    """How many of the newest turns, at their mean size, an edit could leave in full."""
+    urgency: AlertLevel | None = None
+    """Critical below three turns until the window is full, a warning below ten."""
+    advice: tuple[str, ...] = ()
+    """What to tune; empty before this caller has had ten sessions."""
+    judgement: JudgedFidelity | None = None
+    """What the window still answers; None where no judge was asked."""
 
 
 def memory_context(
@@ -157,23 +171,33 @@ def _question(core: SessionCore) -> str:
     return core.state.goal
 
 
-def session_report(core: SessionCore) -> SessionReport:
-    """The report of a session as it stands."""
+def session_report(core: SessionCore, judge: FidelityJudge | None = None) -> SessionReport:
+    """The report of a session as it stands; a judge makes it read the whole log."""
     state = core.state
     reading = core.pressure()
     parts = core.subsystems
+    judgement: JudgedFidelity | None = None
+    if judge is not None:
+        judgement = judged_fidelity(full_history(core.log.read()), state, judge)
+    uses = parts.budget.uses(state, core.policy)
+    turns_left = exhaustion_turns(reading)
+    sessions = len(own_sessions(core.log.backend, core.log.principal))
     return SessionReport(
         pressure=reading,
         health=parts.health.measure(state, reading),
         alerts=core.alerts(),
         trend=window_trend(state.loads),
-        components=parts.budget.uses(state, core.policy),
-        turns_left=exhaustion_turns(reading),
+        components=uses,
+        turns_left=turns_left,
         turn=state.turn,
         step=state.step,
         edits=state.edits,
         evictions=state.evictions,
         windows=state.windows,
+        full_turns=newest_full_turns(core),
+        urgency=urgency_of(turns_left),
+        advice=tuning_advice(uses, state, sessions),
+        judgement=judgement,
     )
 
 

@@ -11,6 +11,7 @@ from ...compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
 from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.vocabulary import parse
 from ...schema.window_policy import WindowPolicy
+from ...window.budget import result_threshold
 from ...window.events import EventKind
 from ...window.forms import external, kind_of
 from ...window.state import WindowState, part_body, part_tokens
@@ -98,7 +99,7 @@ def result_part(
         return _part(call_id, standing, shape, is_error), text
 
     tokens = _token_count(state, text)
-    if tokens > min(policy.result_cap, state.limit // 4):
+    if tokens > result_threshold(state, policy.result_cap):
         standing = external(text, shape or kind_of(text, ""), number, tokens, "this call")
         return _part(call_id, standing, shape, is_error), text
     return _part(call_id, text, shape, is_error), None

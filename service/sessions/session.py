@@ -9,25 +9,44 @@ the append as a whole; who loses reads on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Final
 
 from ...schema.answers import HistoryRow
-from ...schema.errors import Conflict, InvalidInput, NotFound
+from ...schema.errors import Conflict, InvalidInput
 from ...schema.vocabulary import parse
 from ...schema.write import Receipt
+from ...window.bootstrap import Probe, TaskBootstrap, task_bootstrap
 from ...window.checkpoint import TaskCheckpoint
-from ...window.editing import EditPlan, EditWish, everything_that_can_go
-from ...window.events import EditReason, EventKind, Note, NoteCategory, WindowEvent
+from ...window.editing import (
+    EditPlan,
+    EditWish,
+    concluding_edit,
+)
+from ...window.events import (
+    EditReason,
+    EventKind,
+    Note,
+    NoteCategory,
+    SubtaskStatus,
+    WindowEvent,
+)
 from ...window.intake import Message, message_parts
+from ...window.judging import FidelityJudge
 from ...window.state import WindowState
-from ...window.units import WindowUnit
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..compilation.compile import Replayable
 from ..extraction.providers import provider_named
+from .branching import (
+    child_core,
+    conclusion_drafts,
+    delegation_draft,
+    forked_core,
+    told_conclusion,
+)
 from .checkpoints import checkpoint_history, milestone_draft, save_checkpoint
 from .core import (
     EventDraft,
@@ -35,16 +54,14 @@ from .core import (
     checkpoint_draft,
     earlier_decision,
     message_draft,
-    over_budget,
     provider_edits,
     retry_key,
     usage_body,
-    with_plan,
 )
 from .decision import SessionContext, SessionUsage, WindowDecision
 from .limits import window_limit
-from .log import session_scope
-from .originals import Rehydration, pointed_numbers, rehydration
+from .originals import Rehydration, pointed_numbers, rehydration, standing_unit
+from .overflow import make_room
 from .reading import (
     SessionReport,
     memory_context,
@@ -120,7 +137,7 @@ class Session(Caller):
             earlier = earlier_decision(core, body)
             if earlier:
                 return earlier
-            self._require_step()
+            core.require_step()
             # The answer is not sent until the next request, so it waits for no edit here.
             draft = message_draft(core.state, EventKind.STEP_MADE, parts, body)
             return core.act([draft], edit=False)
@@ -175,7 +192,7 @@ class Session(Caller):
         core = self._core
         with core.lock:
             core.require_open()
-            self._require_step()
+            core.require_step()
             drafts: list[EventDraft] = []
             if message is not None:
                 parts = message_parts(message, "assistant")
@@ -206,19 +223,7 @@ class Session(Caller):
         core = self._core
         with core.lock:
             core.require_open()
-            state = core.state
-            if error:
-                # The provider counted more than we did; by how much is unknown, so by a tenth.
-                correction = max(state.correction * 11 // 10, state.correction + 1)
-                core.act([EventDraft(EventKind.RECOUNTED, {"correction": correction})], edit=False)
-                state = core.state
-
-            plan = core.edit_plan(EditReason.OVERFLOW)
-            if plan is None or with_plan(state, plan)[0].tokens > state.limit:
-                plan = everything_that_can_go(state)
-            if plan is None and state.tokens > state.limit:
-                raise over_budget(state)
-            return core.edit(plan)
+            return make_room(core, error)
 
     # --- what a person, or the agent itself, asks for
 
@@ -261,8 +266,10 @@ class Session(Caller):
         """Let a pinned unit go again."""
         return self._pin(item, False, None)
 
-    def note(self, category: str, text: str) -> WindowDecision:
+    def note(self, category: str, text: str, *, status: str | None = None) -> WindowDecision:
         """Keep a line in sight whatever leaves: goal, decision, issue, todo or learning.
+
+        A todo has a `status`: planned, in_progress or done; the same words again change it.
 
         Raises:
             InvalidInput: `unknown_vocabulary`, `missing_value`.
@@ -270,7 +277,9 @@ class Session(Caller):
         if not text.strip():
             raise InvalidInput("a note needs words", code="missing_value")
         section = parse(NoteCategory, category)
-        body = {"category": section.value}
+        body: dict[str, Any] = {"category": section.value}
+        if status is not None:
+            body["status"] = parse(SubtaskStatus, status).value
         with self._core.lock:
             self._core.require_open()
             return self._core.act([EventDraft(EventKind.NOTED, body, (text,))])
@@ -287,7 +296,7 @@ class Session(Caller):
         claims = list(map(attrgetter("object_id"), receipts))
         with self._core.lock:
             self._core.require_open()
-            unit = self._newest_message() if item is None else self._unit(item)
+            unit = standing_unit(self.state, item)
             body = {"unit": unit.number, "claims": claims}
             return self._core.act([EventDraft(EventKind.CLAIMS_LINKED, body)], edit=False)
 
@@ -309,19 +318,50 @@ class Session(Caller):
         Raises:
             Conflict: `session_exists`.
         """
+        return Session(self._backend, self.principal, forked_core(self._core, name, at))
+
+    def delegate(self, name: str, task: str, *, budget_tokens: int = 50_000) -> Session:
+        """A session of its own for a piece of the task, with a clean window of a budget.
+
+        The piece stands here as a todo in progress; hand back what `child.conclusion()` tells.
+
+        Raises:
+            Conflict: `session_exists`, `session_closed`.
+            InvalidInput: `missing_value`, `window_too_small`.
+        """
+        with self._core.lock:
+            self._core.require_open()
+            child = child_core(self._core, name, task, budget_tokens)
+            self._core.act([delegation_draft(task)])
+        return Session(self._backend, self.principal, child)
+
+    def conclusion(self) -> str:
+        """What this session came to, in at most 2,000 tokens: its decisions and last answer."""
+        return told_conclusion(self._core)
+
+    def conclude(self, conclusion: str, *, since: int, task: str = "") -> WindowDecision:
+        """Keep what finished work came to, and fold its turns from `since` on.
+
+        It stands as a decision in every request, and `task` becomes done.
+
+        Raises:
+            InvalidInput: `missing_value`, without a conclusion.
+        """
+        if not conclusion.strip():
+            raise InvalidInput("a conclusion needs words", code="missing_value")
         core = self._core
-        log = replace(core.log, session=session_scope(core.log.principal, name))
-        if log.read():
-            raise Conflict(f"the session {name!r} is there already", code="session_exists")
+        with core.lock:
+            core.require_open()
+            core.act(conclusion_drafts(core.state, conclusion, task))
+            return core.edit(concluding_edit(core.state, since))
 
-        last = core.state.seq if at is None else at
-        # The end of a session is not inherited: a fork is how a closed one goes on.
-        events = [e for e in core.log.read() if e.seq <= last and e.kind is not EventKind.CLOSED]
-        log.append(0, events)
-
-        fork = SessionCore(log, core.policy, core.subsystems)
-        fork.catch_up()
-        return Session(self._backend, self.principal, fork)
+    def bootstrap(
+        self, probes: Mapping[str, Probe] | None = None, *, budget_tokens: int = 4_000
+    ) -> TaskBootstrap:
+        """The task ready for a new window: checkpoint, what differs by the probes, next work."""
+        state = self.state
+        checkpoint = self._core.subsystems.cross_window.checkpoint(state)
+        return task_bootstrap(checkpoint, probes or {}, budget_tokens, state.count)
 
     def use(
         self, model: str, *, window: int | None = None, reserve_tokens: int | None = None
@@ -429,11 +469,7 @@ class Session(Caller):
             NotFound: `unknown_unit`.
         """
         core = self._core
-        address, _, offset = str(request).rpartition("@")
-        if not address or not offset.isdigit():
-            address, offset = str(request), "0"
-        page_tokens = core.policy.page_tokens
-        return rehydration(core.log.read(), address, page_tokens, offset=int(offset))
+        return rehydration(core.log.read(), str(request), core.policy.page_tokens)
 
     def tools(self, target: str = "anthropic") -> list[dict[str, Any]]:
         """The schema of the tool by which a model asks for originals, for a provider.
@@ -450,41 +486,15 @@ class Session(Caller):
         """The log above a number: what came, what went, why, and what stands for it."""
         return self._core.log.read(after)
 
-    def report(self) -> SessionReport:
-        """Pressure, budget by component, health and alerts, for a dashboard."""
-        return session_report(self._core)
+    def report(self, *, judge: FidelityJudge | None = None) -> SessionReport:
+        """Pressure, budget, health and alerts; a judge is asked what the window still answers."""
+        return session_report(self._core, judge)
 
     # --- inside
-
-    def _require_step(self) -> None:
-        state = self.state
-        if not state.in_turn:
-            raise Conflict(
-                "no turn is running; begin one with on_turn_start", code="step_out_of_order"
-            )
-        if state.open_units:
-            call_id = state.open_units[0].open_calls[0]
-            raise Conflict(
-                f"the call {call_id} waits for its result; hand it in, or give it up with abandon",
-                code="step_out_of_order",
-            )
-
-    def _newest_message(self) -> WindowUnit:
-        unit = next((unit for unit in reversed(self.state.units) if unit.is_user), None)
-        if unit is None:
-            raise NotFound("no user's message stands in the window", code="unknown_unit")
-        return unit
 
     def _pin(self, item: int | str, on: bool, until: int | None) -> WindowDecision:
         with self._core.lock:
             self._core.require_open()
-            unit = self._unit(item)
+            unit = standing_unit(self.state, item)
             body = {"unit": unit.number, "on": on, "until": until}
             return self._core.act([EventDraft(EventKind.PINNED, body)], edit=False)
-
-    def _unit(self, item: int | str) -> WindowUnit:
-        numbers = pointed_numbers(item)
-        unit = self.state.unit(numbers[0]) if numbers else None
-        if unit is None:
-            raise NotFound(f"{item!r} does not stand in the window", code="unknown_unit")
-        return unit

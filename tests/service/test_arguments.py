@@ -54,7 +54,7 @@ FILLINGS: dict[str, Any] = {
     "edit": 1, "scope": None, "slot": "office", "target": "openai", "task": "code_generation",
     "text": "some text", "tx1": None, "tx2": None, "what": "domain", "writes": (),
     "addresses": (), "object_ids": (), "action_id": "a-1", "parts": (), "summariser": None,
-    "principal": None, "envelope": None, "query": "a question",
+    "conclusion": "done", "since": 1, "principal": None, "envelope": None, "query": "a question",
 }  # fmt: skip
 """A value for each parameter without a default, so that only one of a call is junk."""
 

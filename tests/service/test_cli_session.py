@@ -76,7 +76,7 @@ def test_what_was_said_and_where_the_task_stands_is_read(run: Run) -> None:
     assert "question 3" in run("session", "rehydrate", "trip-1", "turn:4")
     page = told(run, "rehydrate", "trip-1", "window://2-30")
     assert page["numbers"][0] == 2
-    assert run("session", "resume", "trip-1").startswith("# Goal")
+    assert run("session", "resume", "trip-1").startswith("## Goal")
     before = told(run, "list")[0]["seq"]
     assert told(run, "checkpoint", "trip-1")["version"] == before + 1
     assert "Rebook" in run("session", "checkpoint", "trip-1")

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tenure.schema.decay import DecayKind
 from tenure.schema.window_policy import EvictionPolicy, WindowPolicy
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.events import EventKind
@@ -112,3 +113,30 @@ def test_an_open_call_makes_nothing_stale() -> None:
     talk.result("c1", json.dumps({"a": 1}))
     talk.call("c2", "get", id=1)
     assert stale_units(talk.state.units) == {}
+
+
+def test_results_may_fade_faster_than_what_users_said() -> None:
+    talk = Conversation(limit=90_000)
+    for number in range(5):
+        talk.exchange(number, f"reservation RES{number:04d} is confirmed")
+    usual = keep_scores(talk.state, WindowPolicy(eviction=EvictionPolicy.LRU), "", ())
+    rates = WindowPolicy(eviction=EvictionPolicy.LRU, result_rate=0.3, speech_rate=0.05)
+    faded = keep_scores(talk.state, rates, "", ())
+
+    speech, result = (talk.state.units[place].number for place in (0, 1))
+    assert faded[speech] > usual[speech]
+    assert faded[result] < usual[result]
+    # exp(-0.3 x 4) and exp(-0.05 x 4), in permille.
+    assert (faded[result], faded[speech]) == (301, 819)
+
+
+@pytest.mark.parametrize(("curve", "score"), [(DecayKind.STEP, 1000), (DecayKind.SIGMOID, 998)])
+def test_a_curve_may_keep_a_unit_whole_and_then_drop_it(curve: DecayKind, score: int) -> None:
+    talk = Conversation(limit=90_000)
+    for number in range(21):
+        talk.user(f"question number {number}")
+    policy = WindowPolicy(eviction=EvictionPolicy.LRU, fading=curve)
+    scores = keep_scores(talk.state, policy, "", ())
+    by_age = [scores[unit.number] for unit in reversed(talk.state.units)]
+    assert by_age[4] >= score
+    assert by_age[20] <= 100

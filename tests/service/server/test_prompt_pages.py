@@ -28,6 +28,10 @@ def test_the_review_page_leads_to_what_agents_would_have_read(own_site: Site) ->
     assert f'hx-get="{address}"' in page
     assert f'href="{address}"' in page
 
+    # Every candidate has a key of its own, and a decision without conflicts says so in words.
+    assert 'data-key="2"' in page
+    assert "Nothing conflicts." in page
+
     fragment = own_site.browser.get(address)
     assert fragment.status_code == 200
     assert 'id="prompts"' in fragment.text

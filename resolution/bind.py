@@ -46,7 +46,7 @@ SCORE_REASON = "scored"
 """The reason of a decision that names and context made, not an equal key."""
 
 
-_NOBODY = Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
+_NO_CANDIDATE = Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
 
 
 class Scorer(Protocol):
@@ -170,11 +170,11 @@ def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:
 
 def as_ref(mention: MentionOrId) -> EntityRef:
     """A mention as a reference; a plain text is a name of unknown type."""
-    return _named(mention) if isinstance(mention, str) else mention
+    return _ref_of_name(mention) if isinstance(mention, str) else mention
 
 
 @lru_cache(maxsize=4_096)
-def _named(name: str) -> EntityRef:
+def _ref_of_name(name: str) -> EntityRef:
     # A write asks several times for the reference of its subject, which checks the name each time.
     return EntityRef(name=name)
 
@@ -207,7 +207,7 @@ def bind(
         if resolution:
             return resolution
 
-    resolution = _NOBODY
+    resolution = _NO_CANDIDATE
     if scorer:
         resolution = scorer.judge(ref, known, rules)
     if resolution.decision is Decision.NEW and ref.external_ids:

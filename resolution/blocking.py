@@ -28,7 +28,7 @@ from rapidfuzz import process
 from rapidfuzz.fuzz import token_set_ratio
 
 from .look_alike import is_ambiguous, shape_of
-from .normalize import NameForm, initials, normalize, plain_words
+from .normalize import NameForm, acronyms_of, form_of, plain_name, stem_of
 from .postings import hit_weight
 
 CANDIDATE_LIMIT = 50
@@ -125,8 +125,10 @@ class Outline(NamedTuple):
 
     ordered: str
     """The words, sorted."""
-    short_forms: frozenset[str]
-    """The words without spaces, also without the trade, read aloud and as drawn; the acronyms."""
+    spellings: frozenset[str]
+    """The words without spaces, also without the trade, read aloud and as drawn."""
+    acronyms: frozenset[str]
+    """What the name may be called for short."""
 
 
 @lru_cache(maxsize=65_536)
@@ -136,15 +138,16 @@ def outline(surface: str, entity_type: str) -> Outline:
     >>> outline("Foods of Acme", "organization").ordered
     'acme foods'
     """
-    words = plain_words(surface, entity_type)
-    if words and not is_ambiguous(surface):
-        compact = "".join(words)
-        short_forms = (compact, initials(words)) if len(words) > 1 else (compact,)
-        return Outline(" ".join(sorted(words)), frozenset(short_forms))
+    plain = None if is_ambiguous(surface) else plain_name(surface, entity_type)
+    if plain:
+        core = plain.core
+        spellings = frozenset(("".join(core), stem_of(core, entity_type)))
+        acronyms = frozenset(acronyms_of(core, plain.words))
+        return Outline(" ".join(sorted(core)), spellings, acronyms)
 
-    form = normalize(surface, entity_type)
-    alike = form.compact, form.stem, form.reading, shape_of(form)
-    return Outline(form.ordered, frozenset((*alike, *form.acronyms)))
+    form = form_of(surface, entity_type)
+    spellings = frozenset((form.compact, form.stem, form.reading, shape_of(form)))
+    return Outline(form.ordered, spellings, frozenset(form.acronyms))
 
 
 def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozenset[str]:
@@ -158,8 +161,10 @@ def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozense
     remainder: dict[str, str] = {}
     for name in names:
         right = outline(name, entity_type)
-        # Written alike but for spaces, or one the acronym of the other.
-        if not left.short_forms.isdisjoint(right.short_forms):
+        # Written alike but for spaces, or one the acronym of the other. That two names have one
+        # acronym says nothing: among 100,000 names each has as many such as candidates.
+        is_alike = not left.spellings.isdisjoint(right.spellings)
+        if is_alike or left.acronyms & right.spellings or left.spellings & right.acronyms:
             near_surfaces.add(name)
         else:
             remainder[name] = right.ordered

@@ -23,7 +23,7 @@ def bears_a_common_name(measures_of: Iterable[Sequence[Measures]]) -> bool:
     """Whether many of the candidates, each with its measures, have the family name of a mention."""
     bearers = 0
     for measures in measures_of:
-        bearers += any(one.left.core[-1] == one.right.core[-1] for one in measures)
+        bearers += any(row.left.core[-1] == row.right.core[-1] for row in measures)
     return bearers >= COMMON_FROM
 
 
@@ -39,7 +39,7 @@ def without_common_names(
     capped_scores: list[ScoredEntity] = []
     for score in scores:
         pair = score.pair
-        names = [one for one in measures_of[score.entity_id] if one.right.original == pair.name]
+        names = [row for row in measures_of[score.entity_id] if row.right.original == pair.name]
         lacks_context = VetoCode.PERSON_WITHOUT_CONTEXT.value in pair.vetoes
         if pair.score > review_above and lacks_context and any(map(_differ_by_given_names, names)):
             vetoes = (*pair.vetoes, VetoCode.COMMON_NAME.value)

@@ -85,6 +85,11 @@ class Lexicon:
     """Legal forms of scripts without spaces, longest first, with their class."""
     marked: dict[Profile, frozenset[str]]
     """Every word that is read in its own way in names of a profile."""
+    irregular: dict[Profile, frozenset[str]]
+    """Those of them that change more than a word: all but abbreviations and trade words of
+    organisations."""
+    last_forms: dict[str, str]
+    """Legal forms of one word that may end a name -> their class, also one that is empty."""
 
 
 @cache
@@ -113,6 +118,15 @@ def lexicon() -> Lexicon:
         | frozenset(raw["short_forms"]),
     }
 
+    marked_words = {profile: word_lists[profile] | particles[profile] for profile in Profile}
+    regular = trade_words | frozenset(abbreviations[Profile.ORGANIZATION])
+    last_forms: dict[str, str] = {}
+    for words, form in legal.items():
+        if len(words) == 1 and form.position != "start":
+            last_forms[words[0]] = form.kind
+
+    irregular = {**marked_words, Profile.ORGANIZATION: marked_words[Profile.ORGANIZATION] - regular}
+
     return Lexicon(
         titles=raw["titles"],
         postnominals=frozenset(raw["postnominals"]),
@@ -130,7 +144,9 @@ def lexicon() -> Lexicon:
         legal_words=legal_words,
         legal_longest=max(map(len, legal)),
         legal_native=tuple(sorted(native.items(), key=lambda item: (-len(item[0]), item[0]))),
-        marked={profile: word_lists[profile] | particles[profile] for profile in Profile},
+        marked=marked_words,
+        irregular=irregular,
+        last_forms=last_forms,
     )
 
 

@@ -20,7 +20,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from anyascii import anyascii
 
@@ -118,7 +120,7 @@ def normalize(surface: str, entity_type: str) -> NameForm:
     >>> normalize("Rivera, Dr. Sam (Chicago)", "person").norm
     'sam rivera (chicago)'
     """
-    plain = plain_words(surface, entity_type)
+    plain = plain_name(surface, entity_type)
     if plain:
         return _plain_form(surface, entity_type, plain)
 
@@ -135,46 +137,88 @@ def normalize(surface: str, entity_type: str) -> NameForm:
     return _form(surface, entity_type, text, parts)
 
 
-def plain_words(surface: str, entity_type: str) -> list[str]:
-    """The words of a name that is read as it is written; none where any must be looked at.
+@lru_cache(maxsize=16_384)
+def form_of(surface: str, entity_type: str) -> NameForm:
+    """`normalize`, which remembers the names of late: one comes up in query after query."""
+    return normalize(surface, entity_type)
 
-    >>> plain_words("Acme  Foods", "organization"), plain_words("Acme Inc", "organization")
-    (['acme', 'foods'], [])
+
+class PlainName(NamedTuple):
+    """A name that is read word for word."""
+
+    words: list[str]
+    """All words in order; never empty."""
+    core: list[str]
+    """Those that carry the identity, in full."""
+    legal: str
+    """The class of the legal form that it ends in; empty for none."""
+
+
+def plain_name(surface: str, entity_type: str) -> PlainName | None:
+    """The parts of a name of plain words; None where it must be taken apart with care.
+
+    >>> plain_name("Acme  Labs Inc", "organization").core, plain_name("Acme 2", "organization")
+    (['acme', 'laboratory'], None)
     """
     words = surface.lower().split()
     letters = "".join(words)
     # One letter is a code, and anything but letters is taken apart with care.
     if not (letters.isascii() and letters.isalpha()) or min(map(len, words)) < 2:
-        return []
+        return None
 
-    return words if lexicon().marked[profile_of(entity_type)].isdisjoint(words) else []
+    profile, lists = profile_of(entity_type), lexicon()
+    body, legal = words, ""
+    if profile is Profile.ORGANIZATION and len(words) > 1 and words[-1] in lists.last_forms:
+        body, legal = words[:-1], lists.last_forms[words[-1]]
+    if not lists.irregular[profile].isdisjoint(body):
+        return None
+
+    core = body
+    if profile is Profile.ORGANIZATION:
+        abbreviations = lists.abbreviations[profile]
+        if not abbreviations.keys().isdisjoint(body):
+            core = [body[0], *[abbreviations.get(word, word) for word in body[1:]]]
+    return PlainName(words, core, legal)
 
 
-def _plain_form(surface: str, entity_type: str, words: list[str]) -> NameForm:
-    """The form of plain words that no list knows: the same, at a third of the cost."""
-    tokens, word, text = tuple(words), "".join(words), " ".join(words)
+def stem_of(core: list[str], entity_type: str) -> str:
+    """The core without spaces and without what an organisation trades in.
+
+    >>> stem_of(["juniper", "network"], "organization")
+    'juniper'
+    """
+    # Hardly any name ends in a word of trade: these need no look at the rest.
+    if entity_type != "organization" or lexicon().trade_words.isdisjoint(core[-1:]):
+        return "".join(core)
+    return _stem(core, lexicon())
+
+
+def _plain_form(surface: str, entity_type: str, plain: PlainName) -> NameForm:
+    """The form of a name that is read word for word: the same, at a third of the cost."""
+    words, core, legal = plain
+    tokens, text, compact = tuple(words), " ".join(words), "".join(core)
     return NameForm(
         original=surface,
         entity_type=entity_type,
         key=text,
         norm=text,
         tokens=tokens,
-        core=tokens,
-        compact=word,
-        spelling=word,
-        reading=word,
-        stem=word,
-        ordered=" ".join(sorted(words)),
+        core=tuple(core),
+        compact=compact,
+        spelling="".join(words[: len(core)]),
+        reading=compact,
+        stem=stem_of(core, entity_type),
+        ordered=" ".join(sorted(core)),
         writing=tokens,
         particles=(),
-        legal=(),
+        legal=(legal,) if legal else (),
         numbers=(),
         digits=(),
-        acronyms=(initials(words),) if len(words) > 1 else (),
+        acronyms=acronyms_of(core, words),
         qualifier="",
         honorific="",
         latin=True,
-        native=word,
+        native="".join(words),
         comma=False,
     )
 
@@ -310,14 +354,14 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
         compact="".join(core),
         spelling="".join(spelling),
         reading=_reading(text, core, parts.profile),
-        stem=_stem(core, entity_type, parts.words),
+        stem=stem_of(core, entity_type),
         ordered=" ".join(sorted(core)),
         writing=tuple(parts.writing or fallback),
         particles=parts.particles,
         legal=tuple(sorted(set(parts.legal) - {""})),
         numbers=numbers,
         digits=numbers if spelling == core else _numbers(spelling, coded=coded),
-        acronyms=_acronyms(core, tokens),
+        acronyms=acronyms_of(core, tokens),
         qualifier=qualifier,
         honorific=parts.honorific,
         latin=_is_latin(text),
@@ -427,7 +471,7 @@ def _reading(text: str, core: list[str], profile: Profile) -> str:
     return "".join(_TOKEN.findall(aloud)) or "".join(core)
 
 
-def _stem(core: list[str], entity_type: str, words: Lexicon) -> str:
+def _stem(core: list[str], words: Lexicon) -> str:
     """The core without last words of trade, where enough is left to know an organisation by."""
     size = len(core)
     while size > 1 and core[size - 1] in words.trade_words:
@@ -435,13 +479,13 @@ def _stem(core: list[str], entity_type: str, words: Lexicon) -> str:
 
     stem = "".join(core[:size])
     tells = len(stem) >= _STEM_LETTERS and not words.common_names.issuperset(core[:size])
-    return stem if entity_type == "organization" and tells else "".join(core)
+    return stem if tells else "".join(core)
 
 
 def _qualifier(qualifiers: list[str], generations: list[str], core: list[str]) -> str:
     # "International Business Machines (IBM)": the bracket repeats the name, it adds nothing. A
     # generation always does, also where it spells the initials: John Rockefeller, Jr.
-    if len(qualifiers) == 1 and qualifiers[0] in _acronyms(core, core):
+    if len(qualifiers) == 1 and qualifiers[0] in acronyms_of(core, core):
         qualifiers = []
     return " ".join(sorted(qualifiers + generations))
 
@@ -453,13 +497,14 @@ def _numbers(tokens: list[str], *, coded: bool) -> tuple[str, ...]:
     return tuple(sorted(numbers))
 
 
-def initials(words: list[str]) -> str:
-    """The first letters of words, as one."""
+def _initials(words: list[str]) -> str:
     return "".join([word[0] for word in words])
 
 
-def _acronyms(core: list[str], tokens: list[str]) -> tuple[str, ...]:
+def acronyms_of(core: list[str], tokens: list[str]) -> tuple[str, ...]:
+    """What a name may be called for short: the first letters, without and with small words."""
     if len(core) < 2:
         return ()
-    short, full = initials(core), initials(tokens)
+    short = _initials(core)
+    full = short if core is tokens else _initials(tokens)
     return (short,) if short == full else (short, full)

@@ -194,7 +194,7 @@ class Register:
         """The identifiers of a raw id, and of its cluster, by scheme; the oldest value first."""
         identifiers: list[Identifier] = []
         for member in self.members(entity_id):
-            identifiers += self._own(member)
+            identifiers += self._own_identifiers(member)
 
         values: dict[str, dict[str, None]] = {}
         for identifier in sorted(identifiers, key=_identifier_age):
@@ -206,8 +206,8 @@ class Register:
         identifiers = sorted(self.held(entity_id).items())
         return {scheme: values[0] for scheme, values in identifiers}
 
-    def _own(self, entity_id: str) -> list[Identifier]:
-        before = self._parent._own(entity_id) if self._parent else []
+    def _own_identifiers(self, entity_id: str) -> list[Identifier]:
+        before = self._parent._own_identifiers(entity_id) if self._parent else []
         return [*before, *self._identifiers_of.get(entity_id, ())]
 
     def root(self, entity_id: str) -> str:

@@ -163,12 +163,12 @@ def decide(candidates: Iterable[ScoredEntity], policy: ResolutionPolicy) -> Rank
 
     decision = _band(best.pair, policy)
     is_new = decision is Decision.NEW
-    suggested = is_new and best.pair.score >= policy.suggest_from
+    is_suggested = is_new and best.pair.score >= policy.suggest_from
 
     return RankedVerdict(
         decision=decision,
         winner=None if is_new else best,
-        suggestion=best if suggested else None,
+        suggestion=best if is_suggested else None,
         ranked=(best, *ranking[1:]),
     )
 

@@ -50,7 +50,7 @@ from .known import NearTest
 from .lexicon import lexicon, nicknames
 from .look_alike import LOOK_ALIKE, look_alike
 from .model import Model, default_model
-from .normalize import NameForm, normalize
+from .normalize import form_of
 from .pair_context import context_ceiling, context_of
 from .postings import Posting, heaviest, hit_weight
 from .register import Register
@@ -74,14 +74,9 @@ _AUTOMATIC = frozenset({JudgedBy.RULE, JudgedBy.MODEL})
 _CANDIDATES_SHOWN = 5
 
 
-@lru_cache(maxsize=65_536)
-def _form(surface: str, entity_type: str) -> NameForm:
-    return normalize(surface, entity_type)
-
-
 @lru_cache(maxsize=4_096)
 def _keys(surface: str, entity_type: str) -> tuple[BlockKey, ...]:
-    return block_keys(_form(surface, entity_type))
+    return block_keys(form_of(surface, entity_type))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +159,7 @@ class NameScorer:
         for candidate in candidates:
             kind = _kind(mention, candidate.root)
             for name in candidate.surfaces:
-                if look_alike(_form(mention.name, kind), _form(name, kind)):
+                if look_alike(form_of(mention.name, kind), form_of(name, kind)):
                     score = self._score(mention, candidate, known, rules)
                     detail = f"drawn alike: {mention.name!r} / {name!r}"
                     line = Feature(LOOK_ALIKE, 1.0, 0.0, detail)
@@ -203,8 +198,8 @@ class NameScorer:
     def _pair_of(self, bound: Entity, mention: EntityRef) -> PairScore:
         kind = _kind(mention, bound)
         context = PairContext(person_context=PersonContext.ASSUMED)
-        names = [_form(mention.name, kind)]
-        return score_pair(_form(bound.name, kind), names, kind, context, self._model)
+        names = [form_of(mention.name, kind)]
+        return score_pair(form_of(bound.name, kind), names, kind, context, self._model)
 
     @property
     def _model(self) -> Model:
@@ -251,8 +246,8 @@ class NameScorer:
         self, mention: EntityRef, entity: Entity, names: Iterable[str]
     ) -> tuple[Measures, ...]:
         kind = _kind(mention, entity)
-        forms = [_form(name, kind) for name in names]
-        return measure_names(_form(mention.name, mention.type), forms, kind, self._model)
+        forms = [form_of(name, kind) for name in names]
+        return measure_names(form_of(mention.name, mention.type), forms, kind, self._model)
 
     def _promising(
         self, mention: EntityRef, candidates: list[_Candidate], known: Register, rules: Rules
@@ -320,7 +315,7 @@ class NameScorer:
         # Names of unknown type that may be a person's must also hold as a person's, because
         # people share names and things seldom do.
         if kind == UNKNOWN_TYPE and may_be_person(mention.name) and may_be_person(pair.name):
-            form, names = _form(mention.name, "person"), [_form(pair.name, "person")]
+            form, names = form_of(mention.name, "person"), [form_of(pair.name, "person")]
             as_person = score_pair(form, names, "person", context, self._model)
             pair = min(pair, as_person, key=lambda p: (p.score, p.log_odds))
 
@@ -349,7 +344,7 @@ class NameScorer:
             return True
 
         kind = _kind(mention, candidate.root)
-        form = _form(mention.name, mention.type)
+        form = form_of(mention.name, mention.type)
         automatic = _bound_beside(pair.name, members, known, rules)
         review_above = rules.bands.review_above
         fits = 0
@@ -357,7 +352,7 @@ class NameScorer:
             member = known.entity(raw)
             if member is None or member.scope_id not in rules.scopes:
                 continue
-            names = [_form(member.name, kind)]
+            names = [form_of(member.name, kind)]
             with_member = score_pair(form, names, kind, context, self._model)
             if raw in automatic and (with_member.vetoes or with_member.score <= review_above):
                 return False
@@ -424,7 +419,7 @@ def may_be_person(name: str) -> bool:
     >>> may_be_person("Priya Natarajan"), may_be_person("Order Service")
     (True, False)
     """
-    form = _form(name, UNKNOWN_TYPE)
+    form = form_of(name, UNKNOWN_TYPE)
     if form.legal or not 2 <= len(form.tokens) <= 4 or form.digits:
         return False
     if form.tokens[0] in nicknames() or form.tokens[0] in lexicon().titles:

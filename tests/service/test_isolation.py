@@ -211,7 +211,7 @@ def choices(world: World, owner: str, name: str) -> tuple[Any, ...]:
         "derived_from": tuple((id,) for id in ids["object"][:12]),
         "entities": (tuple(ids["entity"][:3]), ("Nadia",)), "what": ("task_type",),
         "data": ("x",), "definition": ({"define": "task_type", "name": "t"},),
-        "decision": ("unsure",),
+        "decision": ("unsure",), "conclusion": ("the work is done",), "since": (1,),
         "cases": ((),), "reason": ("because",), "writes": ((),), "events": ((),),
         "idempotency_key": ("key-quokkaann", "key-quokkabob"), "user": ("ann", "bob"),
         "path": (world.folder / f"{owner}.jsonl",), "project": ("nova",), "type": ("person",),

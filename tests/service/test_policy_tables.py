@@ -22,7 +22,7 @@ def detecting_from(score: int) -> Policy:
 
 @pytest.mark.parametrize(("score", "outcome"), [(60, "quarantined"), (1_000, "accepted")])
 def test_a_write_is_set_apart_from_the_score_of_the_policy(score: int, outcome: str) -> None:
-    with connect(policy=detecting_from(score)) as memory:
+    with connect(":memory:", policy=detecting_from(score)) as memory:
         receipt = memory.write(
             content=ATTACK, object_type="retrieved_passage", source_origin="https://a.example"
         )
@@ -31,7 +31,7 @@ def test_a_write_is_set_apart_from_the_score_of_the_policy(score: int, outcome: 
 
 @pytest.mark.parametrize(("score", "is_shown"), [(60, False), (1_000, True)])
 def test_what_a_request_brings_is_set_apart_from_the_same_score(score: int, is_shown: bool) -> None:
-    with connect(policy=detecting_from(score)) as memory:
+    with connect(":memory:", policy=detecting_from(score)) as memory:
         evidence = [{"text": ATTACK, "origin": "https://a.example"}]
         envelope = memory.compile("code_generation", "harbour", evidence=evidence)
     assert (ATTACK in envelope.text) is is_shown
@@ -40,7 +40,7 @@ def test_what_a_request_brings_is_set_apart_from_the_same_score(score: int, is_s
 def test_a_text_may_be_as_long_as_the_policy_says() -> None:
     limits = tuple(replace(limit, length=20) for limit in DEFAULT.write.detectors)
     policy = replace(DEFAULT, write=replace(DEFAULT.write, detectors=limits))
-    with connect(policy=policy) as memory, pytest.raises(InvalidInput) as caught:
+    with connect(":memory:", policy=policy) as memory, pytest.raises(InvalidInput) as caught:
         memory.write(content="The harbour opens on Monday.", source_origin="https://a.example")
     assert caught.value.code == "too_large"
 
@@ -56,7 +56,7 @@ def test_a_profile_and_a_signal_of_the_policy_may_be_named() -> None:
         profiles=(BudgetProfileRule("interview", shares),),
         signals=(SignalRule(name="mood", layer="memory", full=10),),
     )
-    with connect(policy=replace(DEFAULT, compile=rules)) as memory:
+    with connect(":memory:", policy=replace(DEFAULT, compile=rules)) as memory:
         memory.compile("code_generation", "harbour", profile="interview", signals={"mood": 3})
         for fields in ({"profile": "research"}, {"signals": {"similarity": 1}}):
             with pytest.raises(InvalidInput) as caught:

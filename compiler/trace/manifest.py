@@ -52,9 +52,8 @@ class RecordedRow(NamedTuple):
     def without_defaults(self) -> list[Any]:
         """Its fields up to the last one that says anything, its id in short."""
         fields: list[Any] = [_short_id(self.object_id), *self[1:]]
-        defaults = self._field_defaults
-        for name in reversed(self._fields):
-            if name not in defaults or fields[-1] != defaults[name]:
+        for default in reversed(self._field_defaults.values()):
+            if fields[-1] != default:
                 break
             fields.pop()
         return fields

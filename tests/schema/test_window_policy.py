@@ -62,6 +62,7 @@ def test_every_tunable_has_its_reason() -> None:
         ({"page_tokens": "4000"}, "bad_policy", "page_tokens"),
         ({"page_tokens": 0}, "bad_policy", "page_tokens"),
         ({"half_life_turns": float("nan")}, "bad_policy", "half_life_turns"),
+        ({"result_rate": 11.0}, "bad_policy", "result_rate"),
         ({"zones": 5}, "bad_policy", "zones"),
         ({"zones": {"target": 990}}, "bad_policy", "rise"),
         ({"shares": {"tool_results": 22}}, "bad_policy", "not 110"),

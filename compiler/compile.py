@@ -58,6 +58,8 @@ class Circumstances:
     """The tenant's keys, one an epoch, oldest first; the newest seals."""
     encoder_id: str | None = None
     reranker_id: str | None = None
+    person: str | None = None
+    """The entity whose wishes apply where the request names nobody."""
     epoch: int | None = None
     """The epoch that sealed, when this is a replay."""
     skip: frozenset[str] = frozenset()
@@ -79,11 +81,13 @@ def compile(
     encoder_id: str | None = None,
     index: VectorIndex | None = None,
     reranker: Reranker | None = None,
+    person: str | None = None,
 ) -> Envelope:
     """Return the envelope of a request, read from one consistent snapshot.
 
     `point` is pinned by the caller; `keys` are the tenant's, oldest first. With an `index` and
     a query vector the search is hybrid; a `reranker` looks at the best candidates once more.
+    `person` is the entity whose wishes apply although the request does not name it.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, `ladder_exhausted`.
@@ -98,6 +102,7 @@ def compile(
         keys=keys,
         encoder_id=encoder_id,
         reranker_id=reranker.id if reranker is not None else None,
+        person=person,
     )
     context = context_of(request, circumstances)
     snapshot = gather(context, reader, bind=resolve_mentions, index=index, reranker=reranker)
@@ -157,6 +162,7 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         variation=_variation(request, circumstances, epoch),
         encoder_id=circumstances.encoder_id,
         reranker_id=circumstances.reranker_id,
+        person=circumstances.person,
         skip=circumstances.skip,
         page=circumstances.page,
         ablation=circumstances.without,

@@ -28,6 +28,7 @@ from ...store.port.vectors import VectorScore
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import (
     NO_VECTORS,
+    PERSON,
     BindMentions,
     Bound,
     Snapshot,
@@ -131,9 +132,12 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
 
     own_subjects, known = _own_entities(context, reader)
     roots = roots_of((*subjects, *query_subjects))
-    if roots:
-        known = _union(known, _entities(context, reader, roots))
-    candidates.reads += 2 + bool(roots)
+    ids = [*roots, context.person] if context.person else roots
+    if ids:
+        known = _union(known, _entities(context, reader, ids))
+    if context.person:
+        own_subjects[PERSON] = root_of(known, context.person)
+    candidates.reads += 2 + bool(ids)
 
     expansion = _expansion(context, reader, roots)
     words = [known.entities[root].name for root in roots if root in known.entities]

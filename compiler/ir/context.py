@@ -83,6 +83,8 @@ class CompileContext:
     """Weight of the turn's sections in the allocation."""
     encoder_id: str | None = None
     reranker_id: str | None = None
+    person: str | None = None
+    """The entity whose wishes apply where the request names nobody; its facts are not sought."""
     skip: frozenset[str] = frozenset()
     """Objects that earlier pages have shown."""
     page: int = 1

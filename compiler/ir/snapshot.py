@@ -99,6 +99,9 @@ class VectorIndex(Protocol):
         ...
 
 
+PERSON: Final = "person"
+"""The kind of own subject that is not the caller, but whose wishes apply."""
+
 NO_SCORES: Final[Mapping[str, int]] = MappingProxyType({})
 NO_VECTORS: Final[Mapping[str, VectorScore]] = MappingProxyType({})
 
@@ -114,7 +117,8 @@ class Snapshot:
     query_subjects: tuple[Bound, ...] = ()
     """Mentions found in the query that name at least one entity."""
     own_subjects: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Canonical entity id by what it is to the caller: `user`, `project`, `tenant`."""
+    """Canonical entity id by what it is to the caller: `user`, `project`, `tenant`; or `person`,
+    somebody else whose wishes apply."""
     own_ids: frozenset[str] = frozenset()
     """Raw ids of the entity that is the caller: personal data about it is whole."""
     expansion: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from ..gathering.talk import lifted_scores
 from ..ir.candidate import Candidate, content_of, freshness_of, is_talk
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Ranked, Validated
-from ..ir.snapshot import Snapshot, Via
+from ..ir.snapshot import PERSON, Snapshot, Via
 from ..ir.verdicts import Verdict
 from ..text.areas import areas_of
 from ..text.relevance import (
@@ -226,10 +226,13 @@ class _Activation:
 
 
 def _people(snapshot: Snapshot) -> frozenset[str]:
-    """Whom the request is for: the entities it names, and the caller's own user."""
+    """Whom the request is for: the entities it names, the caller's own user, or who is meant."""
     named_ids = {bound.entities[0] for bound in snapshot.subjects if len(bound.entities) == 1}
-    user = snapshot.own_subjects.get("user")
-    return frozenset(named_ids | {user} if user else named_ids)
+    # Who is only meant is no binding: a name among the query's terms would lift all their facts.
+    for kind in ("user", PERSON):
+        if kind in snapshot.own_subjects:
+            named_ids.add(snapshot.own_subjects[kind])
+    return frozenset(named_ids)
 
 
 def _bound_names(snapshot: Snapshot) -> list[str]:

@@ -19,7 +19,7 @@ from ...schema.vocabulary import EntityState, ObjectType
 from ..ir.candidate import Candidate
 from ..ir.context import CompileContext
 from ..ir.outputs import Normalized, Resolved
-from ..ir.snapshot import Bound, Snapshot
+from ..ir.snapshot import PERSON, Bound, Snapshot
 from ..ir.verdicts import Gap, Verdict
 
 _RULES = frozenset({ObjectType.POLICY_RULE, ObjectType.TOOL_SCHEMA})
@@ -30,7 +30,8 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
     verdicts = [Verdict(Stage.RESOLVE, i, Reason.NEIGHBOURHOOD_CAP) for i in snapshot.capped_ids]
     canonical = snapshot.known.canonical
     pending_ids = _pending_ids(snapshot.known)
-    own_ids = frozenset(snapshot.own_subjects.values())
+    # Somebody else's wishes are data to the caller: being meant makes nobody the caller.
+    own_ids = frozenset(root for kind, root in snapshot.own_subjects.items() if kind != PERSON)
     own_scopes: dict[Scope, bool] = {}
 
     candidates: list[Candidate] = []

@@ -125,11 +125,12 @@ class Compiler(Caller):
                 view = pinned(self._backend, self.principal, reader, *points)
                 user = parameters.get("user")
                 if user is not None:
-                    person = _person(user, reader, view.point)
-                    request = replace(request, entities=(*request.entities, person))
-                elif not (self.principal.user or request.entities):
-                    request = replace(request, entities=self._only_person(reader, view))
-                envelope = self.over(reader, view, request)
+                    named_id = _person(user, reader, view.point)
+                    request = replace(request, entities=(*request.entities, named_id))
+                person = None
+                if not (self.principal.user or request.entities):
+                    person = self._only_person(reader, view)
+                envelope = self.over(reader, view, request, person)
 
             if span is not None:
                 span.query(request.query)
@@ -165,7 +166,7 @@ class Compiler(Caller):
             request = replace(request, query_vector=embedding.query(question))
         return request
 
-    def _only_person(self, reader: Reader, view: View) -> tuple[str, ...]:
+    def _only_person(self, reader: Reader, view: View) -> str | None:
         """Whom a question is asked for when nobody says so: the only one whose wishes are known.
 
         Where the tenant's own scope holds wishes of several, none of them is meant.
@@ -184,16 +185,21 @@ class Compiler(Caller):
             if is_wish and details.subject_id is not None:
                 subjects.add(details.subject_id)
         if not subjects:
-            return ()
+            return None
 
         known = reader.known(
             Lookup(entity_ids=tuple(sorted(subjects))), scopes=(), tx_us=view.point.tx_us
         )
         people = {known.canonical.get(raw, raw) for raw in subjects}
-        return tuple(people) if len(people) == 1 else ()
+        return people.pop() if len(people) == 1 else None
 
-    def over(self, reader: Reader, view: View, request: CompileRequest) -> Envelope:
-        """The envelope of a request over a reader, signed; it is not kept."""
+    def over(
+        self, reader: Reader, view: View, request: CompileRequest, person: str | None = None
+    ) -> Envelope:
+        """The envelope of a request over a reader, signed; it is not kept.
+
+        `person` is the entity whose wishes apply although the request does not name it.
+        """
         keys, embedding = reader.keys(), self._backend.embedding
         envelope = compile_envelope(
             request,
@@ -209,6 +215,7 @@ class Compiler(Caller):
             encoder_id=embedding.encoder.id if embedding else None,
             index=self._vectors(reader, view, request),
             reranker=self._backend.reranker,
+            person=person,
         )
         return replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
 

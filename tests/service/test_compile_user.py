@@ -52,3 +52,27 @@ def test_the_only_person_with_wishes_is_meant_when_nobody_is_stated(memory: Memo
     assert "Alec Guinness" in envelope.text
     assert "Neve Campbell" in envelope.text
     assert memory.replay(envelope).text == envelope.text
+
+
+def test_the_facts_of_the_only_person_with_wishes_are_left_to_questions_about_them(
+    tmp_path: Path,
+) -> None:
+    memory = connect(str(tmp_path / "alone.db"))
+    memory.vocabulary.define_slot(
+        "liked_actors",
+        kind="preference",
+        cardinality="many",
+        description="film: actors that the user likes",
+    )
+    memory.write(subject="person:Ann Lee", slot="liked_actors", value="Neve Campbell")
+    memory.write(subject="person:Ann Lee", slot="office", value="Chicago")
+    memory.write(subject="company:Orchid Foods", slot="pricing_tier", value="silver")
+
+    unrelated = memory.compile("assistant", "Which tier has Orchid Foods?")
+    assert "silver" in unrelated.text
+    assert "Neve Campbell" in unrelated.text
+    assert "Chicago" not in unrelated.text
+    assert memory.replay(unrelated).text == unrelated.text
+
+    related = memory.compile("assistant", "In which office is everybody?")
+    assert "Chicago" in related.text

@@ -2,9 +2,9 @@
 
     python bench/bench_server.py [load] [kills] [mcp] [size] [--clients 200] [--seconds 300]
 
-`load`: clients with keys of their own, four reads of five calls; errors, p50 and p95, a point read
-against an empty route of the same app, and the memory of the last fifth of the time (with
-`--seconds 300` of the last minute) against the first.
+`load`: clients with keys of their own, four reads of five calls, nine writes of ten about people
+who are known; errors, p50 and p95, a point read against an empty route of the same app, and the
+memory of the last fifth of the time (with `--seconds 300` of the last minute) against the first.
 `kills`: the same load of writes while the server gets SIGKILL; every acknowledged write must be
 there once, and a retry with its key must double nothing. `mcp`: the official client over standard
 input and HTTP in both modes, a hundred times `tools/list`, a compile and a refusal: bytes, tokens.
@@ -33,7 +33,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
 from packaging.requirements import Requirement
@@ -46,7 +46,6 @@ from tenure.service.server.control import ControlFile
 from tenure.service.server.keys import KeyRing
 
 PEOPLE = 200
-READS = 0.8
 KILLS = 20
 MCP_CALLS = 100
 READ_ROUNDS, READS_A_ROUND = 9, 100
@@ -122,6 +121,20 @@ class Figures:
         self.statuses[status] += 1
 
 
+class Mix(NamedTuple):
+    """What clients ask, as shares of one."""
+
+    reads: float
+    """Reads of all calls."""
+    new_names: float
+    """Writes about somebody new, of all writes: each makes the register grow."""
+
+
+LOAD = Mix(reads=0.8, new_names=0.1)
+WRITES = Mix(reads=0.2, new_names=1.0)
+"""New names alone, so that a write that is lost or doubled can be told."""
+
+
 def make_store(folder: Path) -> None:
     """A store with people."""
     with connect(str(folder / "team.db"), durability="normal") as memory:
@@ -148,14 +161,14 @@ def make_site(
     return site, tokens
 
 
-async def client(site: Site, token: str, until: float, figures: Figures, reads: float) -> None:
+async def client(site: Site, token: str, until: float, figures: Figures, mix: Mix) -> None:
     """One client that reads and writes until the time is up, and retries what got no answer."""
     rng = random.Random(token)
     headers = {"authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(base_url=site.url, headers=headers, timeout=60) as http:
         while time.monotonic() < until:
             person = f"Person {rng.randrange(PEOPLE)}"
-            if rng.random() < reads:
+            if rng.random() < mix.reads:
                 began = time.perf_counter()
                 question = {"entity": person, "slot": "office"}
                 with suppress(httpx2.HTTPError):
@@ -163,7 +176,8 @@ async def client(site: Site, token: str, until: float, figures: Figures, reads: 
                     figures.add("read", began, response.status_code)
                 continue
 
-            key, subject = str(uuid.uuid4()), f"Written {uuid.uuid4().hex}"
+            key = str(uuid.uuid4())
+            subject = f"Written {uuid.uuid4().hex}" if rng.random() < mix.new_names else person
             fact = {"subject": subject, "slot": "office", "value": "Rome"}
             while time.monotonic() < until + 60:
                 began = time.perf_counter()
@@ -183,7 +197,7 @@ async def client(site: Site, token: str, until: float, figures: Figures, reads: 
 
 
 def run_clients(
-    site: Site, tokens: list[str], seconds: float, reads: float, beside: Callable[[], Any]
+    site: Site, tokens: list[str], seconds: float, mix: Mix, beside: Callable[[], Any]
 ) -> Figures:
     """Run every client for so long, with something that goes on beside them."""
     figures = Figures()
@@ -191,7 +205,7 @@ def run_clients(
     async def together() -> None:
         until = time.monotonic() + seconds
         work: list[Coroutine[Any, Any, Any]] = [
-            client(site, token, until, figures, reads) for token in tokens
+            client(site, token, until, figures, mix) for token in tokens
         ]
         await asyncio.gather(asyncio.to_thread(beside), *work)
 
@@ -239,7 +253,7 @@ def load(folder: Path, clients: int, seconds: float) -> bool:
             time.sleep(seconds / 5)
             memory_mib.append(site.memory_mib())
 
-    figures = run_clients(site, tokens, seconds, READS, watch)
+    figures = run_clients(site, tokens, seconds, LOAD, watch)
     for name, values in sorted(figures.milliseconds.items()):
         print(percentiles(name, values))
     growth = memory_mib[-1] / memory_mib[0]
@@ -262,7 +276,7 @@ def kills(folder: Path, clients: int, seconds: float) -> bool:
             site.kill()
             site.start()
 
-    figures = run_clients(site, tokens, seconds, 0.2, die)
+    figures = run_clients(site, tokens, seconds, WRITES, die)
     site.stop()
     with connect(str(folder / "team.db")) as memory:
         rows = {s: len(memory.history(s, "office")) for s in figures.acknowledged.values()}

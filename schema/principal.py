@@ -207,6 +207,18 @@ OWNER: Final = Principal(
 """The principal of an embedded store that was opened without one."""
 
 
+def own_identifier(principal: Principal) -> tuple[str, str] | None:
+    """The (scheme, value) that the entity of this caller bears; None for a caller who is nobody.
+
+    Who opened a store of his own and gave no user is a person too: the one that its talk is with.
+    """
+    if principal.user:
+        return "user", principal.user
+    if "owner" in principal.roles and principal.session is None:
+        return "owner", "self"
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Sight:
     """What every read statement carries: scopes, tags and clearance of the caller."""

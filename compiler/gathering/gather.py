@@ -21,6 +21,7 @@ from ...resolution.known import Known, Lookup
 from ...resolution.names import with_visible_names
 from ...schema.claim import Version
 from ...schema.policy import Policy
+from ...schema.principal import own_identifier
 from ...schema.vocabulary import ActionKind
 from ...store.port.records import NextReads, Walk, held_ask
 from ...store.port.store import Ask, Page, Reader
@@ -184,8 +185,10 @@ def _own_entities(context: CompileContext, reader: Reader) -> tuple[dict[str, st
     )
     own_subjects: dict[str, str] = {}
     for identifier in known.identifiers:
-        if (identifier.scheme, identifier.value) in pairs:
-            own_subjects[identifier.scheme] = root_of(known, identifier.entity_id)
+        pair = identifier.scheme, identifier.value
+        if pair in pairs:
+            kind = "user" if pair == own_identifier(context.principal) else identifier.scheme
+            own_subjects[kind] = root_of(known, identifier.entity_id)
     return own_subjects, _visible(context, reader, known)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...resolution.bind import lookup_of
 from ...schema.policy import CompilePolicy
-from ...schema.principal import Principal
+from ...schema.principal import Principal, own_identifier
 from ...schema.terms import STOP_WORDS
 from ...store.port.records import Names
 from ..ir.context import project_of, scopes_of
@@ -53,8 +53,10 @@ def spoken_mentions(request: CompileRequest, rules: CompilePolicy) -> list[str]:
 
 def own_identifiers(principal: Principal, project: str | None) -> tuple[tuple[str, str], ...]:
     """Return the (scheme, value) pairs of the caller, the request's project and the tenant."""
-    own_subjects = {"user": principal.user, "project": project, "tenant": principal.tenant}
-    return tuple(sorted((scheme, value) for scheme, value in own_subjects.items() if value))
+    pairs = [("tenant", principal.tenant), own_identifier(principal)]
+    if project:
+        pairs.append(("project", project))
+    return tuple(sorted(pair for pair in pairs if pair is not None))
 
 
 def roots_of(bindings: Sequence[Bound]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.layers import LAYERS
-from ...schema.principal import TENANT_SCOPE, Scope, write_scope
+from ...schema.principal import TENANT_SCOPE, Scope, own_identifier, write_scope
 from ...schema.values import moment
 from ...schema.vocabulary import ObjectType, StateLayer
 from ...schema.write import Draft, Moment, Receipt, Write
@@ -142,12 +142,14 @@ class Observer(Caller):
         return receipts
 
     def _own_name(self) -> EntityRef | None:
-        """The caller's own user as somebody who speaks."""
-        user = self.principal.user
-        if user is None:
+        """The caller as somebody who speaks: his user, or the owner of a store of his own."""
+        identifier = own_identifier(self.principal)
+        if identifier is None:
             return None
 
-        return EntityRef(name=user, type="person", external_ids={"user": user})
+        # No run of a question's words begins with an article: nobody means this name by chance.
+        name = self.principal.user or "the owner"
+        return EntityRef(name=name, type="person", external_ids=dict([identifier]))
 
     def _passage_draft(self, writer: Writer, observation: Observation, scope: Scope) -> Draft:
         """The draft of the text itself, linked to whom its names mean."""

@@ -6,7 +6,15 @@ import pytest
 
 from tenure.schema import principal as p
 from tenure.schema.errors import Forbidden, InvalidInput
-from tenure.schema.principal import OWNER, Principal, Privilege, Scope, Sight, visible_scopes
+from tenure.schema.principal import (
+    OWNER,
+    Principal,
+    Privilege,
+    Scope,
+    Sight,
+    own_identifier,
+    visible_scopes,
+)
 from tenure.schema.vocabulary import Authority, Classification, ObjectType, StateLayer
 
 FACT = ObjectType.IDENTITY_FACT
@@ -256,3 +264,10 @@ def test_deny_wins(
 ) -> None:
     sight = Sight(("tenant",), ("*", "hr"), 1)
     assert sight.may_see(classification=classification, allow=allow, deny=deny) is sees
+
+
+def test_a_caller_is_his_user_or_the_owner_of_a_store_of_his_own() -> None:
+    assert own_identifier(Principal(user="ann", roles=frozenset({"owner"}))) == ("user", "ann")
+    assert own_identifier(OWNER) == ("owner", "self")
+    assert own_identifier(Principal(session="s1", roles=frozenset({"owner"}))) is None
+    assert own_identifier(Principal(roles=frozenset({"admin"}))) is None

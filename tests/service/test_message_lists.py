@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenure import InvalidInput, Memory, Principal, connect
+from tenure import InvalidInput, Memory, Principal, connect, parse_envelope
 
 TALK: list[dict[str, Any]] = [
     {"role": "system", "content": "You are a travel agent. I live in Rome."},
@@ -112,3 +112,31 @@ def test_what_is_no_message_is_refused_before_anything_is_written(ann: Memory) -
     with pytest.raises(InvalidInput):
         ann.observe([TALK[1], {"role": "user"}])
     assert ann.as_of().search("peanuts").hits == ()
+
+
+def test_in_a_store_of_his_own_the_user_is_its_owner() -> None:
+    with connect(":memory:") as memory:
+        memory.observe([{"role": "user", "content": "I live in Lisbon. I'm allergic to peanuts."}])
+        memory.observe([TALK[2]])
+        assert memory.as_of().value("the owner", "home") == "Lisbon"
+
+        home = memory.compile("assistant", "Where do I live?", budget_tokens=800)
+        dinner = memory.compile("assistant", "Suggest a restaurant", budget_tokens=800)
+        assert "home: Lisbon" in home.text
+        assert "peanuts" in dinner.text and "Lisbon" not in dinner.text
+        assert memory.replay(home).text == home.text
+
+        # Nobody else is this person, and what was said in passing directs nobody.
+        memory.observe([{"role": "user", "content": "Always answer in German."}])
+        bob = memory.bind(Principal(user="bob"))
+        assert "Lisbon" not in bob.compile("assistant", "Suggest a restaurant").text
+        for envelope in (memory.compile("assistant", "Hello"), bob.compile("assistant", "Hello")):
+            blocks = parse_envelope(envelope.text)
+            german = {block.kind for block in blocks if "German" in block.text}
+            assert german <= {"data"}
+
+
+def test_a_session_of_nobody_makes_no_claims() -> None:
+    with connect(":memory:") as memory:
+        nobody = memory.bind(Principal(session="s1", roles=frozenset({"owner"})))
+        assert len(nobody.observe(TALK[1:2])) == 1

@@ -28,7 +28,8 @@ from rapidfuzz import process
 from rapidfuzz.fuzz import token_set_ratio
 
 from .look_alike import is_ambiguous, shape_of
-from .normalize import NameForm, acronyms_of, form_of, plain_name, stem_of
+from .normalize import NameForm, form_of
+from .plain_name import acronyms_of, plain_name, stem_of
 from .postings import hit_weight
 
 CANDIDATE_LIMIT = 50

@@ -22,12 +22,12 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
 
 from anyascii import anyascii
 
 from .keys import alias_key
 from .lexicon import Lexicon, Profile, lexicon, profile_of
+from .plain_name import PlainName, acronyms_of, plain_name, stem_of
 
 NORMALIZER_VERSION = "4"
 """Raised when the same name would give another form; part of the model's version."""
@@ -40,8 +40,6 @@ _DOMAIN_END = re.compile(r"(?<=\w\w)\.(com?\.[a-z]{2}|com|net|org|io)(?=\s|,|\Z)
 _WEB_HOST = re.compile(r"\A\s*(?:https?://)?www\.", re.IGNORECASE)
 _SPOKEN_SIGNS = (("++", "pp"), ("+", " plus"), ("#", "sharp"), ("@", " at "))
 _SPOKEN_DOT = re.compile(r"(?<![^\s])\.(?=[a-z])")
-_STEM_LETTERS = 7
-"""A shorter word is a name of many: `Delta Systems` need not be `Delta`."""
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _WIDE_EDGE = re.compile(rf"(?<=[A-Za-z0-9])(?=[{_WIDE}])|(?<=[{_WIDE}])(?=[A-Za-z0-9])")
@@ -141,56 +139,6 @@ def normalize(surface: str, entity_type: str) -> NameForm:
 def form_of(surface: str, entity_type: str) -> NameForm:
     """`normalize`, which remembers the names of late: one comes up in query after query."""
     return normalize(surface, entity_type)
-
-
-class PlainName(NamedTuple):
-    """A name that is read word for word."""
-
-    words: list[str]
-    """All words in order; never empty."""
-    core: list[str]
-    """Those that carry the identity, in full."""
-    legal: str
-    """The class of the legal form that it ends in; empty for none."""
-
-
-def plain_name(surface: str, entity_type: str) -> PlainName | None:
-    """The parts of a name of plain words; None where it must be taken apart with care.
-
-    >>> plain_name("Acme  Labs Inc", "organization").core, plain_name("Acme 2", "organization")
-    (['acme', 'laboratory'], None)
-    """
-    words = surface.lower().split()
-    letters = "".join(words)
-    # One letter is a code, and anything but letters is taken apart with care.
-    if not (letters.isascii() and letters.isalpha()) or min(map(len, words)) < 2:
-        return None
-
-    profile, lists = profile_of(entity_type), lexicon()
-    body, legal = words, ""
-    if profile is Profile.ORGANIZATION and len(words) > 1 and words[-1] in lists.last_forms:
-        body, legal = words[:-1], lists.last_forms[words[-1]]
-    if not lists.irregular[profile].isdisjoint(body):
-        return None
-
-    core = body
-    if profile is Profile.ORGANIZATION:
-        abbreviations = lists.abbreviations[profile]
-        if not abbreviations.keys().isdisjoint(body):
-            core = [body[0], *[abbreviations.get(word, word) for word in body[1:]]]
-    return PlainName(words, core, legal)
-
-
-def stem_of(core: list[str], entity_type: str) -> str:
-    """The core without spaces and without what an organisation trades in.
-
-    >>> stem_of(["juniper", "network"], "organization")
-    'juniper'
-    """
-    # Hardly any name ends in a word of trade: these need no look at the rest.
-    if entity_type != "organization" or lexicon().trade_words.isdisjoint(core[-1:]):
-        return "".join(core)
-    return _stem(core, lexicon())
 
 
 def _plain_form(surface: str, entity_type: str, plain: PlainName) -> NameForm:
@@ -471,17 +419,6 @@ def _reading(text: str, core: list[str], profile: Profile) -> str:
     return "".join(_TOKEN.findall(aloud)) or "".join(core)
 
 
-def _stem(core: list[str], words: Lexicon) -> str:
-    """The core without last words of trade, where enough is left to know an organisation by."""
-    size = len(core)
-    while size > 1 and core[size - 1] in words.trade_words:
-        size -= 1
-
-    stem = "".join(core[:size])
-    tells = len(stem) >= _STEM_LETTERS and not words.common_names.issuperset(core[:size])
-    return stem if tells else "".join(core)
-
-
 def _qualifier(qualifiers: list[str], generations: list[str], core: list[str]) -> str:
     # "International Business Machines (IBM)": the bracket repeats the name, it adds nothing. A
     # generation always does, also where it spells the initials: John Rockefeller, Jr.
@@ -495,16 +432,3 @@ def _numbers(tokens: list[str], *, coded: bool) -> tuple[str, ...]:
     if coded and len(tokens) > 1:
         numbers += [token for token in tokens if len(token) == 1 and token.isalpha()]
     return tuple(sorted(numbers))
-
-
-def _initials(words: list[str]) -> str:
-    return "".join([word[0] for word in words])
-
-
-def acronyms_of(core: list[str], tokens: list[str]) -> tuple[str, ...]:
-    """What a name may be called for short: the first letters, without and with small words."""
-    if len(core) < 2:
-        return ()
-    short = _initials(core)
-    full = short if core is tokens else _initials(tokens)
-    return (short,) if short == full else (short, full)

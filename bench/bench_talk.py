@@ -13,8 +13,9 @@ budget with lines `[date] who: text`, best first, passing over what does not fit
 lines alone, tenure's the whole envelope.
 
 Printed are the recall by budget beside its bar, the share of the tokens that is frame, how much of
-the evidence shown stands with who said it and when, and for the turns that tenure left out the
-stage and reason, and whether they would have fitted. `--ablation` asks again without each part of
+the evidence shown stands with who said it and when (of turns that are there themselves, not by the
+same words of another), and for the turns that tenure left out the stage and reason, and whether
+they would have fitted. `--ablation` asks again without each part of
 the ranking and prints what it brings.
 
 `--resume FILE` writes the counts of each meeting to that file as soon as it is asked, and takes
@@ -191,7 +192,8 @@ class Asking:
                     counts.recall[budget].append(mean(evidence, context))
                     inside = counter.count(content_of(envelope))
                     counts.tokens[budget].append((envelope.tokens, inside))
-                    counts.labels += labels(envelope, evidence, context, method.spread_days)
+                    shown_turns = turns_inside(envelope, evidence, objects)
+                    counts.labels += labels(envelope, shown_turns, context, method.spread_days)
                     counts.causes[budget] += causes(envelope, evidence, objects, context, budget)
         return counts
 
@@ -249,6 +251,18 @@ def content_of(envelope: tenure.Envelope) -> str:
         if not block.pieces and block.section != "system_policy":
             lines.append(block.text)
     return "\n".join(lines)
+
+
+def turns_inside(
+    envelope: tenure.Envelope, evidence: Sequence[Turn], objects: dict[int, str]
+) -> list[Turn]:
+    """The turns of evidence that an envelope holds, or left out because it holds their words."""
+    # "Right ." stands in many a line: that another said it does not show a turn that is not there.
+    object_ids = {shown.object_id for shown in envelope.trace.compiled_objects}
+    for omission in envelope.trace.omitted_objects:
+        if omission.reason == "duplicate_of":
+            object_ids.add(omission.object_id)
+    return [turn for turn in evidence if objects[turn.id] in object_ids]
 
 
 def labels(

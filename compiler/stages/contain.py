@@ -72,6 +72,7 @@ def contain(converted: Converted, context: CompileContext) -> Contained:
             verdicts.append(Verdict(Stage.CONTAIN, piece.object_id, *fault))
             continue
 
+        # Encoded before the budget is counted: marks and base64 make a text longer.
         if clean.kind is BlockKind.DATA and clean.level >= 4:
             method = isolation_of(clean.origin, context)
             isolation[clean.object_id] = method
@@ -93,7 +94,10 @@ def _whole_pairs(
     nothing: providers refuse both.
     """
     refused_ids = {verdict.object_id for verdict in verdicts}
-    broken_pairs = {piece.pair for piece in before if piece.pair and piece.object_id in refused_ids}
+    broken_pairs: set[str] = set()
+    for piece in before:
+        if piece.pair and piece.object_id in refused_ids:
+            broken_pairs.add(piece.pair)
     if not broken_pairs:
         return list(pieces)
 
@@ -162,6 +166,8 @@ def _fault(clean: Piece, raw: Piece, context: CompileContext) -> tuple[Reason, s
     from_request = raw.candidate is not None and raw.candidate.request_item is not None
     if not from_request or clean.section is SectionName.USER_REQUEST:
         return None
+
+    # The raw words are scanned: hidden characters, which `clean` has lost, are findings too.
     channel = channel_of(clean.origin)
     thresholds = thresholds_of(context.policy.write.detectors)
     findings = scan(raw.text, channel, thresholds=thresholds)

@@ -23,6 +23,7 @@ from ...schema.compile_terms import (
     SectionName,
     Stage,
 )
+from ...schema.entity import Entity
 from ..conversion.item_pieces import item_pieces
 from ..conversion.memory_pieces import cap_verdict, memory_pieces
 from ..conversion.placement import block_level, kind_of_block
@@ -60,6 +61,7 @@ def convert(
     changes += request_changes
     verdicts += request_verdicts
 
+    # Before anything is compared: what is taken out on trial must not make another a duplicate.
     if context.ablation:
         pieces = [piece for piece in pieces if not _is_ablated(piece, context.ablation)]
     pieces = _without_quoted(pieces, verdicts)
@@ -75,18 +77,21 @@ def _known_of(candidates: Iterable[Candidate], snapshot: Snapshot) -> Known:
     A namesake that only a refused row speaks of gives nobody's name a piece of an id.
     """
     known = snapshot.known
-    raw_ids = {entity for bound in snapshot.subjects for entity in bound.entities}
-    raw_ids |= {entity for bound in snapshot.query_subjects for entity in bound.entities}
+    raw_ids: set[str] = set()
+    for bound in (*snapshot.subjects, *snapshot.query_subjects):
+        raw_ids.update(bound.entities)
     for candidate in candidates:
         if candidate.version is not None:
             details = candidate.version.details
-            raw_ids |= {id_ for id_ in (details.subject_id, details.value_entity_id) if id_}
+            raw_ids.update(filter(None, (details.subject_id, details.value_entity_id)))
 
+    # By the root, because a merge leaves old rows under the raw id that they were written with.
     canonical = known.canonical
     roots = {canonical.get(raw, raw) for raw in raw_ids}
-    entities = {
-        raw: entity for raw, entity in known.entities.items() if canonical.get(raw, raw) in roots
-    }
+    entities: dict[str, Entity] = {}
+    for raw_id, entity in known.entities.items():
+        if canonical.get(raw_id, raw_id) in roots:
+            entities[raw_id] = entity
     return replace(known, entities=entities)
 
 
@@ -100,7 +105,8 @@ def _without_quoted(pieces: Sequence[Piece], verdicts: list[Verdict]) -> list[Pi
     for piece in pieces:
         version = piece.candidate.version if piece.candidate is not None else None
         if version is not None and not piece.alone:
-            claim_of.update((source, piece.object_id) for source in version.details.derived_from)
+            for source in version.details.derived_from:
+                claim_of[source] = piece.object_id
 
     remaining: list[Piece] = []
     for piece in pieces:
@@ -119,7 +125,10 @@ def _without_duplicates(
 ) -> list[Piece]:
     """Leave out texts that another piece contains, and point to it instead."""
     rules = context.rules
-    texts = [_as_text(i, piece) for i, piece in enumerate(pieces) if _is_comparable(piece)]
+    texts: list[Text] = []
+    for position, piece in enumerate(pieces):
+        if _is_comparable(piece):
+            texts.append(_as_text(position, piece))
     containers = duplicates(texts, words=rules.shingle_words, threshold=rules.duplicate_containment)
 
     remaining: list[Piece] = []

@@ -116,14 +116,20 @@ def _originals(passes: Passes, context: CompileContext) -> tuple[str, ...]:
     originals = {media.uri for media in request.media if media.uri}
 
     origins = {evidence.origin for evidence in (*request.evidence, *request.pinned)}
-    origins |= {p.candidate.origin for p in passes.pieces if p.candidate is not None}
-    originals |= {origin for origin in origins if origin.startswith("artifact://")}
+    for piece in passes.pieces:
+        if piece.candidate is not None:
+            origins.add(piece.candidate.origin)
+
+    for origin in origins:
+        if origin.startswith("artifact://"):
+            originals.add(origin)
     return tuple(sorted(originals))
 
 
 def _check(passes: Passes, context: CompileContext) -> None:
     """Assert what must hold of every envelope (C-135)."""
     assembled = passes.ordered.assembled
+    # By identity: an equal piece that stands twice must not hide one that was lost.
     present = set(map(id, passes.pieces))
     lacking = any(p.required and id(p) not in present for p in passes.contained.pieces)
     anchors = assembled.anchors
@@ -187,6 +193,7 @@ def _recorded_rows(passes: Passes, *, names_refused: bool) -> list[RecordedRow]:
     for version, via, hop in snapshot.proposals:
         vid, object_id = version.row.vid, version.row.claim.object_id
         refusal = refusals.get((object_id, vid), "")
+        # Not even the id: the caller, who may not see the row, is handed the manifest.
         if refusal and not names_refused:
             continue
 
@@ -220,19 +227,20 @@ def _truncations(account: Findings) -> tuple[TruncationEvent, ...]:
         if verdict.reason in _LIMITS:
             key = account.section_of.get(verdict.object_id, ""), verdict.reason.value
             groups.setdefault(key, []).append(verdict.object_id)
-    return tuple(
-        TruncationEvent(layer, reason, tuple(sorted(groups[layer, reason])))
-        for layer, reason in sorted(groups)
-    )
+
+    events: list[TruncationEvent] = []
+    for (layer, reason), object_ids in sorted(groups.items()):
+        events.append(TruncationEvent(layer, reason, tuple(sorted(object_ids))))
+    return tuple(events)
 
 
 def _constraints(passes: Passes) -> tuple[HardConstraint, ...]:
     """Return the rules that code can check on the answer, in the order of the text."""
-    return tuple(
-        HardConstraint(piece.object_id, piece.text, piece.enforcement)
-        for piece in passes.pieces
-        if piece.enforcement is not None
-    )
+    constraints: list[HardConstraint] = []
+    for piece in passes.pieces:
+        if piece.enforcement is not None:
+            constraints.append(HardConstraint(piece.object_id, piece.text, piece.enforcement))
+    return tuple(constraints)
 
 
 def _schemas(constraints: Iterable[HardConstraint]) -> Iterator[object]:

@@ -112,6 +112,7 @@ class _Test:
         if not self.scopes[scope]:
             return GateDetail.SCOPE_MISMATCH
 
+        # Few sets of permissions are shared by all rows, so each is judged once.
         permissions = version.permissions
         if permissions not in self.permissions:
             self.permissions[permissions] = self._denial(permissions)
@@ -127,6 +128,7 @@ class _Test:
         return None
 
     def _denial(self, permissions: Permissions) -> GateDetail | None:
+        # Nobody named means everybody; a denial wins over any permission.
         allow = set(permissions.allow) or {EVERYONE_TAG}
         if not self.tags.isdisjoint(permissions.deny) or self.tags.isdisjoint(allow):
             return GateDetail.ROLE_DENIED

@@ -38,10 +38,12 @@ def order(contained: Contained, context: CompileContext) -> Ordered:
         ContextBudgetExhausted: `required_over_budget`; `ladder_exhausted` when the policy allows
             nothing to be left out.
     """
-    pieces = tuple(
-        piece for piece in contained.pieces if piece.required or piece.object_id not in context.skip
-    )
-    result, assembled, tokens = _within_budget(pieces, context, seal_of(context))
+    pieces: list[Piece] = []
+    for piece in contained.pieces:
+        if piece.required or piece.object_id not in context.skip:
+            pieces.append(piece)
+    result, assembled, tokens = _within_budget(tuple(pieces), context, seal_of(context))
+
     losses = [d.tokens for d in result.drops if d.reason not in _DELIBERATE]
     if overflow_of(context) is OverflowPolicy.FAIL_LOUD and losses:
         raise _budget_error("ladder_exhausted", sum(losses), context)
@@ -74,7 +76,8 @@ def _verdict(drop: Drop) -> Verdict:
 def _changes(shorts: Iterable[Short]) -> tuple[TextChange, ...]:
     changes: list[TextChange] = []
     for short in shorts:
-        changes += [TextChange(object_id, short.conversion) for object_id in short.object_ids]
+        for object_id in short.object_ids:
+            changes.append(TextChange(object_id, short.conversion))
     return tuple(changes)
 
 
@@ -92,6 +95,7 @@ def _within_budget(
 
         # A few tokens more than the excess, since estimates of parts are a little low.
         slack += tokens - context.budget + 8
+        # With nothing left to give away, the rounds that remain would all be the same.
         if all(piece.required for piece in result.pieces):
             break
 

@@ -13,7 +13,6 @@ Sources: source 003, stage 6; checklist C-080, C-081.
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Final, NamedTuple
 
 from ...schema.compile_terms import PriorityTier, Reason, Stage
@@ -43,22 +42,23 @@ _NO_ANCHOR: Final = _Anchor("", 0, None, "")
 def rescue(ranked: Ranked, gated: Gated, resolved: Resolved, context: CompileContext) -> Rescued:
     """Return the best subunits of the sources that were passed over."""
     rules = context.rules
-    sources = (
-        candidate
-        for candidate, _ in ranked.passed_over
-        if candidate.object_id not in gated.masked_ids
-    )
 
-    snippets: list[Snippet] = []
+    # A masked text has no sentence of its own to give: a verbatim one would undo the mask.
+    sources: list[Candidate] = []
+    for candidate, _ in ranked.passed_over:
+        if candidate.object_id not in gated.masked_ids:
+            sources.append(candidate)
+
+    apt: list[Snippet] = []
+    threshold = round(1000 * rules.rescue_affinity)
     anchors = _anchors(ranked)
     terms = question(context)
-    for candidate in islice(sources, rules.rescue_pool):
+    for candidate in sources[: rules.rescue_pool]:
         snippet = _best_snippet(candidate, terms, anchors, resolved.active, context)
-        if snippet is not None:
-            snippets.append(snippet)
+        if snippet is not None and snippet.affinity >= threshold:
+            apt.append(snippet)
 
-    threshold = round(1000 * rules.rescue_affinity)
-    apt = [snippet for snippet in snippets if snippet.affinity >= threshold]
+    # The text comes last in the key, so that equal scores stand in one order on every run.
     apt.sort(key=lambda s: (-s.affinity, s.candidate.object_id, s.text))
     best = tuple(apt[: rules.rescue_keep])
 
@@ -75,11 +75,10 @@ def _final(verdict: Verdict, rescued_ids: set[str]) -> Verdict:
 
 
 def _anchors(ranked: Ranked) -> list[_Anchor]:
-    relevant = [
-        candidate
-        for candidate in ranked.candidates
-        if candidate.relevance and not candidate.by_task
-    ]
+    relevant: list[Candidate] = []
+    for candidate in ranked.candidates:
+        if candidate.relevance and not candidate.by_task:
+            relevant.append(candidate)
     relevant.sort(key=lambda candidate: (-candidate.relevance, candidate.object_id))
     return [_Anchor(c.object_id, c.relevance, c.subject, c.origin) for c in relevant[:_ANCHORS]]
 
@@ -120,10 +119,14 @@ def _affinity(
     """Return the best affinity over the selected objects, in thousandths, and with which."""
     version = candidate.version
     tasks = version.details.applicable_task_types if version is not None else ()
+
+    # Half for a source that names no task: it is neither meant for this one nor for another.
     skill = 500
     if tasks:
         skill = 1000 if set(tasks) & set(context.task_types) else 0
     named_share = 1000 if candidate.subject in active else 0
+
+    # Whole thousandths: a sum of floats could order two subunits differently elsewhere.
     weights = [round(1000 * weight) for weight in context.rules.rescue_weights]
 
     best = (0, "")

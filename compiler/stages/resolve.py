@@ -51,6 +51,7 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
         subject = details.subject_id
         if subject is not None:
             subject = canonical.get(subject, subject)
+        # All rows share a few scopes, so each is judged once.
         if details.scope not in own_scopes:
             own_scopes[details.scope] = _is_own(details.scope, context)
         is_own = subject in own_ids or own_scopes[details.scope]
@@ -62,7 +63,11 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
 
 
 def _pending_ids(known: Known) -> frozenset[str]:
-    return frozenset(i for i, e in known.entities.items() if e.state is EntityState.PENDING)
+    pending_ids: set[str] = set()
+    for entity_id, entity in known.entities.items():
+        if entity.state is EntityState.PENDING:
+            pending_ids.add(entity_id)
+    return frozenset(pending_ids)
 
 
 def _is_rule(version: Version) -> bool:
@@ -83,8 +88,14 @@ def _gaps(snapshot: Snapshot) -> list[Gap]:
 
     A word of the query that names nobody is no gap: most words are no names.
     """
-    gaps = {_gap(bound) for bound in snapshot.subjects if len(bound.entities) != 1}
-    gaps |= {_gap(bound) for bound in snapshot.query_subjects if len(bound.entities) > 1}
+    gaps: set[Gap] = set()
+    for bound in snapshot.subjects:
+        if len(bound.entities) != 1:
+            gaps.add(_gap(bound))
+
+    for bound in snapshot.query_subjects:
+        if len(bound.entities) > 1:
+            gaps.add(_gap(bound))
     return sorted(gaps)
 
 

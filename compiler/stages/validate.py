@@ -69,6 +69,8 @@ def validate(
 
     shadows = _shadows(gated, groups.contests, context)
     outranked = dict(snapshot.outranked)
+
+    # Slot by slot in the order of keys: verdicts must not depend on which head came first.
     for key in sorted(groups.contests):
         heads = groups.contests[key]
         outranked.update(_lost_contests(heads, shadows.get(key, ())))
@@ -81,6 +83,7 @@ def validate(
         for winner in winners:
             groups.admit(winner, wanted_slots)
 
+    # Winners came slot by slot. Back to the order in which the gate let them through.
     position = {_row_of(candidate): i for i, candidate in enumerate(gated.candidates)}
     groups.clean.sort(key=lambda candidate: position[_row_of(candidate)])
     gaps = set(_disputed_slots(gated, resolved, groups.verdicts))
@@ -170,6 +173,7 @@ def _fault(version: Version, context: CompileContext) -> tuple[Reason, str] | No
     row, valid = version.row, context.point.valid_us
     if version.erased or version.content is None:
         return Reason.ERASED, ""
+    # Nearly all rows are clean and current: asked before the many ways of not being it.
     if row.look.status is _CLEAN and _believed(row, context) and valid in row.interval:
         return _unfit(version, context)
 
@@ -246,8 +250,12 @@ def _lost_contests(
     if not hidden_leaders:
         return
 
-    leaders = [*hidden_leaders, *(head for head in heads if _rank(head) == best)]
-    tied = len({version_of(head).row.claim.value_key for head in leaders}) > 1
+    leaders = hidden_leaders
+    for head in heads:
+        if _rank(head) == best:
+            leaders.append(head)
+    tied = _disagree(leaders)
+
     for head in heads:
         rank = _rank(head)
         if rank == best and tied:
@@ -290,7 +298,7 @@ def _compete(
     ranked = _ranked(heads)
     best = ranked[0][0]
     leaders = [head for rank, head in ranked if rank == best]
-    tied = len({version_of(head).row.claim.value_key for head in leaders}) > 1
+    tied = _disagree(leaders)
 
     verdicts: list[Verdict] = []
     winners: list[Candidate] = []
@@ -308,6 +316,11 @@ def _compete(
             fault = _defeat(head, winners, by_level=rank[0] > best[0])
         verdicts.append(_verdict(head, fault))
     return [_standing_in(winner, heads, losers) for winner in winners], verdicts
+
+
+def _disagree(heads: Iterable[Candidate]) -> bool:
+    """Whether heads of one slot state more than one value."""
+    return len({version_of(head).row.claim.value_key for head in heads}) > 1
 
 
 def _standing_in(winner: Candidate, heads: list[Candidate], losers: list[Candidate]) -> Candidate:
@@ -339,7 +352,11 @@ def _rank(head: Candidate) -> tuple[int, int, int]:
 
 def _disputed_slots(gated: Gated, resolved: Resolved, verdicts: Iterable[Verdict]) -> Iterator[Gap]:
     """Yield the slots of named entities whose answer is disputed."""
-    tied_ids = {v.object_id for v in verdicts if v.reason is Reason.CONFLICTING_CLAIM_UNRESOLVED}
+    tied_ids: set[str] = set()
+    for verdict in verdicts:
+        if verdict.reason is Reason.CONFLICTING_CLAIM_UNRESOLVED:
+            tied_ids.add(verdict.object_id)
+
     for candidate in gated.candidates:
         version = candidate.version
         if version is None or candidate.object_id not in tied_ids:

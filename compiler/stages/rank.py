@@ -86,10 +86,16 @@ def rank(validated: Validated, snapshot: Snapshot, context: CompileContext) -> R
         else:
             verdicts.append(verdict)
 
-    passed_over += [(candidate, _demotion(candidate)) for candidate in validated.archival]
+    for candidate in validated.archival:
+        passed_over.append((candidate, _demotion(candidate)))
     passed_over.sort(key=lambda pair: (-pair[0].relevance, pair[0].object_id))
-    scores = tuple((c.object_id, c.lexical) for c in candidates if c.lexical)
-    return Ranked(tuple(relevant), tuple(passed_over), scores, tuple(verdicts))
+
+    # Kept for the manifest, so that a replay scores no words again.
+    scores: list[tuple[str, int]] = []
+    for candidate in candidates:
+        if candidate.lexical:
+            scores.append((candidate.object_id, candidate.lexical))
+    return Ranked(tuple(relevant), tuple(passed_over), tuple(scores), tuple(verdicts))
 
 
 def _demotion(candidate: Candidate) -> Verdict:
@@ -227,7 +233,11 @@ class _Activation:
 
 def _people(snapshot: Snapshot) -> frozenset[str]:
     """Whom the request is for: the entities it names, the caller's own user, or who is meant."""
-    named_ids = {bound.entities[0] for bound in snapshot.subjects if len(bound.entities) == 1}
+    named_ids: set[str] = set()
+    for bound in snapshot.subjects:
+        if len(bound.entities) == 1:
+            named_ids.add(bound.entities[0])
+
     # Who is only meant is no binding: a name among the query's terms would lift all their facts.
     for kind in ("user", PERSON):
         if kind in snapshot.own_subjects:

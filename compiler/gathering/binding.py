@@ -37,16 +37,23 @@ class ExactBinder:
         names = bindable(mentions)
         if not names:
             return tuple(Bound(mention, ()) for mention in mentions)
+
+        # All mentions in one look-up: on a server each one is a round trip.
         known = self.reader.known(lookup_of(names), scopes=sorted(self.scopes), tx_us=self.tx_us)
         register = Register(known)
         fit = set(names)
-        return tuple(
-            self._bound(mention, register) if mention in fit else Bound(mention, ())
-            for mention in mentions
-        )
+
+        # In the order of the request, whose stated entities stand first: callers slice by it.
+        bindings: list[Bound] = []
+        for mention in mentions:
+            binding = self._bound(mention, register) if mention in fit else Bound(mention, ())
+            bindings.append(binding)
+        return tuple(bindings)
 
     def _bound(self, mention: str, register: Register) -> Bound:
         entity_ids = locate(mention, register, self.scopes)
-        entities = [register.entity(entity) for entity in entity_ids]
-        waits = any(e is not None and e.state is EntityState.PENDING for e in entities)
+        waits = False
+        for entity_id in entity_ids:
+            entity = register.entity(entity_id)
+            waits |= entity is not None and entity.state is EntityState.PENDING
         return Bound(mention, entity_ids, waits)

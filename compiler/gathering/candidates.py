@@ -85,5 +85,5 @@ class Candidates:
         ids: set[str] = set()
         for proposal in self.rows.values():
             details = proposal.version.details
-            ids.update(id_ for id_ in (details.subject_id, details.value_entity_id) if id_)
+            ids.update(filter(None, (details.subject_id, details.value_entity_id)))
         return sorted(ids)

@@ -75,6 +75,8 @@ def outdated_sources(
             continue
         for source in sources.intersection(version.details.derived_from):
             holds[source] = holds.get(source, False) or _speaks(version, terms, context.point)
+
+    # A source of which no claim was made is not in the table: it is no history.
     return frozenset(source for source, holds_still in holds.items() if not holds_still)
 
 
@@ -142,4 +144,6 @@ def _placeholders_of(context: CompileContext, slot: str) -> tuple[str, ...]:
     template = definition.template(context.task_types) if definition else None
     if template is None:
         return ()
+
+    # What the instruction itself says is at hand, so only the other slots are asked for.
     return tuple(name for name in placeholders(template) if name not in ("value", slot))

@@ -19,7 +19,7 @@ from itertools import chain, groupby
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import with_visible_names
-from ...schema.claim import Version
+from ...schema.claim import Claim, Version
 from ...schema.policy import Policy
 from ...schema.principal import own_identifier
 from ...schema.vocabulary import ActionKind
@@ -129,6 +129,7 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
     mentions = (*request.entities, *spoken_mentions(request, context.rules))
     bindings = tuple(bind(mentions))
     subjects = bindings[: len(request.entities)]
+    # A word of the query that names nobody is just a word; a stated entity would be a gap.
     query_subjects = tuple(bound for bound in bindings[len(request.entities) :] if bound.entities)
 
     own_subjects, known = _own_entities(context, reader)
@@ -169,7 +170,11 @@ def _expansion(context: CompileContext, reader: Reader, roots: Sequence[str]) ->
         return ()
 
     known = reader.entities(roots, tx_us=context.point.tx_us)
-    members = {raw for raw in known.entities if known.canonical.get(raw, raw) in roots}
+    members: set[str] = set()
+    for raw_id in known.entities:
+        if known.canonical.get(raw_id, raw_id) in roots:
+            members.add(raw_id)
+
     surfaces: set[str] = set()
     for alias in known.aliases:
         if alias.entity_id in members and alias.scope_id in context.scopes:
@@ -223,18 +228,18 @@ def _expect_candidates(
     context, rules = candidates.context, candidates.context.rules
 
     def prefetch() -> NextReads:
-        asks = [
+        asks = (
             _slots_ask(candidates, names.subjects),
             _pinned_ask(context),
             _vectors_ask(context, index),
-        ]
+        )
         walk = Walk(names.centre, rules.neighbour_facts, rules.neighbour_entities)
         return NextReads(
             sight=candidates.sight,
             point=context.point,
             terms=tuple(sorted(terms)),
             limit=_text_limit(context, index),
-            asks=tuple(ask for ask in asks if ask is not None),
+            asks=tuple(filter(None, asks)),
             held=rules.standing_candidates,
             standing=tuple(_own_scopes(context)),
             walk=walk if names.centre else None,
@@ -289,7 +294,12 @@ def _add_quarantined(candidates: Candidates, terms: frozenset[str]) -> None:
 
     ids = [action.object_id for action in waiting]
     page = candidates.read(held_ask(ids, candidates.context.rules.standing_candidates))
-    bearing = [v for v in page.versions if v.content and terms & set(v.content.terms.split())]
+
+    # They are read by id, not by words, so their words are compared with the question here.
+    bearing: list[Version] = []
+    for version in page.versions:
+        if version.content and terms & set(version.content.terms.split()):
+            bearing.append(version)
     candidates.add_read("quarantined", Page(tuple(bearing), page.withheld), Via.TEXT)
 
 
@@ -348,10 +358,18 @@ def _add_slots(candidates: Candidates, subjects: Sequence[str]) -> None:
 
 def _newest(versions: Sequence[Version], ask: Ask) -> list[Version]:
     """The rows of slots, and those of the newest texts: a store may have given more."""
-    texts = {v.row.claim.object_id: v.row.claim for v in versions if v.details.slot is None}
-    newest = sorted(texts.values(), key=lambda c: (-c.tx, -c.ordinal))[: ask.texts]
+    claims: dict[str, Claim] = {}
+    for version in versions:
+        if version.details.slot is None:
+            claims[version.row.claim.object_id] = version.row.claim
+    newest = sorted(claims.values(), key=lambda claim: (-claim.tx, -claim.ordinal))[: ask.texts]
     text_ids = {claim.object_id for claim in newest}
-    return [v for v in versions if v.details.slot is not None or v.row.claim.object_id in text_ids]
+
+    rows: list[Version] = []
+    for version in versions:
+        if version.details.slot is not None or version.row.claim.object_id in text_ids:
+            rows.append(version)
+    return rows
 
 
 def _add_neighbourhood(candidates: Candidates, centre: Sequence[str]) -> None:
@@ -415,8 +433,13 @@ def _with_scores(
     query = candidates.context.request.query_vector
     if index is None or query is None:
         return vectors
-    others_ids = sorted({object_id for object_id, _ in candidates.rows} - vectors.keys())
-    return {**vectors, **{score.object_id: score for score in index.scores(query, others_ids)}}
+
+    # What other ways led to is ranked by its meaning too, so it needs a score as the nearest do.
+    object_ids = {object_id for object_id, _ in candidates.rows}
+    scores = dict(vectors)
+    for score in index.scores(query, sorted(object_ids - vectors.keys())):
+        scores[score.object_id] = score
+    return scores
 
 
 def _forget_guessed(
@@ -444,10 +467,13 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
     for key, proposal in candidates.rows.items():
         if not proposal.via & ~(Via.NEIGHBOUR | Via.TALK | Via.TEXT):
             loose.append((bool(proposal.via & Via.TEXT), -proposal.hop, key))
-    keys = [key for _, _, key in sorted(loose)[:surplus]]
-    capped_versions = [candidates.rows.pop(key).version for key in keys]
     candidates.cut = True
-    return tuple(sorted({row.row.claim.object_id for row in capped_versions if row.visible}))
+    capped_ids: set[str] = set()
+    for _, _, key in sorted(loose)[:surplus]:
+        version = candidates.rows.pop(key).version
+        if version.visible:
+            capped_ids.add(version.row.claim.object_id)
+    return tuple(sorted(capped_ids))
 
 
 def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Sequence[str]) -> None:
@@ -455,7 +481,8 @@ def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Seq
     context, rows = candidates.context, candidates.rows.values()
     rivals, placeholders = rival_ask(rows, context), placeholder_ask(rows, context)
     derived = derived_ask(rows, context)
-    _expect_follow_up(candidates, [ask for ask in (rivals, placeholders, siblings, derived) if ask])
+    asks = filter(None, (rivals, placeholders, siblings, derived))
+    _expect_follow_up(candidates, tuple(asks))
 
     candidates.add_ask("rival", rivals, Via.RIVAL)
     candidates.add_ask("template", placeholders, Via.TEMPLATE)

@@ -45,6 +45,7 @@ def spoken_mentions(request: CompileRequest, rules: CompilePolicy) -> list[str]:
         for size in range(rules.mention_words, 0, -1):
             for start in range(len(words) - size + 1):
                 end = start + size
+                # Inside a name a stop word belongs to it, as in Bank of Spain.
                 run = " ".join(words[start:end]).strip(_EDGE)
                 if run and bare[start] not in STOP_WORDS and bare[end - 1] not in STOP_WORDS:
                     runs.setdefault(run)
@@ -61,4 +62,8 @@ def own_identifiers(principal: Principal, project: str | None) -> tuple[tuple[st
 
 def roots_of(bindings: Sequence[Bound]) -> tuple[str, ...]:
     """Return the entities that mentions mean without doubt, sorted."""
-    return tuple(sorted({b.entities[0] for b in bindings if len(b.entities) == 1}))
+    roots: set[str] = set()
+    for bound in bindings:
+        if len(bound.entities) == 1:
+            roots.add(bound.entities[0])
+    return tuple(sorted(roots))

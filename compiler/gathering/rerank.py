@@ -46,9 +46,12 @@ def rerank_scores(
     query = context.request.query or context.request.wish
     if reranker is None or not query:
         return NO_SCORES
+
     best_texts = _best(rows, query_terms, context.rules.rerank_items)
     if not best_texts:
         return NO_SCORES
+
+    # The model is a stranger's code: a NaN or one number too few would spoil the order silently.
     opinions = list(reranker.scores(query, [text for _, text in best_texts]))
     sound = all(math.isfinite(score) and 0 <= score <= 1 for score in opinions)
     if len(opinions) != len(best_texts) or not sound:
@@ -57,9 +60,11 @@ def rerank_scores(
             f"{len(best_texts)} texts",
             code="bad_reranker",
         )
-    return {
-        object_id: micro(score) for (object_id, _), score in zip(best_texts, opinions, strict=True)
-    }
+
+    scores: dict[str, int] = {}
+    for (object_id, _), opinion in zip(best_texts, opinions, strict=True):
+        scores[object_id] = micro(opinion)
+    return scores
 
 
 def _best(
@@ -71,9 +76,14 @@ def _best(
         content = version.content
         if content is not None and version.row.look.head and not version.details.sensitivity:
             texts[version.row.claim.object_id] = content.text or content.normalized_claim
-    overlap = {object_id: len(query_terms & terms_of(text)) for object_id, text in texts.items()}
-    order = sorted((i for i in texts if overlap[i]), key=lambda i: (-overlap[i], i))
-    return [(object_id, texts[object_id]) for object_id in order[:limit]]
+
+    ranking: list[tuple[int, str]] = []
+    for object_id, text in texts.items():
+        overlap = len(query_terms & terms_of(text))
+        if overlap:
+            ranking.append((-overlap, object_id))
+    ranking.sort()
+    return [(object_id, texts[object_id]) for _, object_id in ranking[:limit]]
 
 
 def blend(relevance: int, score: int | None, share: float) -> int:

@@ -45,7 +45,12 @@ def sibling_ask(
 
     covers = _covers(terms, terms_of_subject)
     best = max(covers.values(), default=0.0)
-    leaders = [s for s, cover in covers.items() if cover and cover >= _LEAST_COVER * best]
+    leaders: list[str] = []
+    for subject, cover in covers.items():
+        if cover and cover >= _LEAST_COVER * best:
+            leaders.append(subject)
+
+    # By name last: two subjects of one cover must be read in the same order on every run.
     leaders.sort(key=lambda subject: (-covers[subject], subject))
     missing = sorted(set(leaders[:_SUBJECTS]).difference(known_subjects))
     return Ask(subjects=tuple(missing)) if missing else None

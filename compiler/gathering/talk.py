@@ -50,7 +50,12 @@ def add_talk(candidates: Candidates) -> None:
     talks = {talk_of(hit) for hit in hits}
     candidates.reads += 1
     page = candidates.read(Ask(vids=tuple(sorted(vids))))
-    turns = [v for v in page.versions if v.visible and is_talk(v) and talk_of(v) in talks]
+
+    # Row numbers run through the whole store, so a neighbour may belong to another talk.
+    turns: list[Version] = []
+    for version in page.versions:
+        if version.visible and is_talk(version) and talk_of(version) in talks:
+            turns.append(version)
     candidates.add(turns, Via.TALK)
 
 
@@ -90,7 +95,8 @@ def lifted_scores(
             results[position] += lift
 
     turns = [i for i, candidate in enumerate(candidates) if _is_turn(candidate)]
-    best, highest = (max((s[i] for i in turns), default=0) for s in (relevances, results))
+    best = max((relevances[i] for i in turns), default=0)
+    highest = max((results[i] for i in turns), default=0)
     for i in turns if highest else ():
         results[i] = results[i] * best // highest
 

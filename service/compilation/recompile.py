@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, TypedDict, cast
 
 from ...compiler.envelope.compare import diff_envelopes
 from ...compiler.envelope.envelope import Envelope
+from ...compiler.ir.snapshot import PERSON
 from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, principal_of
 from ...schema.errors import Forbidden
@@ -140,7 +141,9 @@ class Recompiler(Caller):
             request = replace(request, budget_tokens=budget_tokens)
 
         view = View(self._backend, owner, point, self._backend.words(self._tenant, reader))
-        return Compiler(self._backend, owner).over(reader, view, request)
+        # Who was meant, though not named, is no part of the request and stays who it was.
+        person = dict(manifest.own).get(PERSON)
+        return Compiler(self._backend, owner).over(reader, view, request, person)
 
 
 def _point(manifest: Manifest, reader: Reader, terms: RequestTerms) -> Point:

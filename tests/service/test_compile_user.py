@@ -74,5 +74,8 @@ def test_the_facts_of_the_only_person_with_wishes_are_left_to_questions_about_th
     assert "Chicago" not in unrelated.text
     assert memory.replay(unrelated).text == unrelated.text
 
+    same = memory.what_if(unrelated.envelope_id)
+    assert (same.added_ids, same.removed_ids) == ((), ())
+
     related = memory.compile("assistant", "In which office is everybody?")
     assert "Chicago" in related.text

@@ -27,9 +27,8 @@ from ..tokens.counting import TokenCounter
 from .entity_rows import row_text
 
 _UNKNOWN_ORIGIN = "unknown://"
-
-
 _SAMPLE = "5QXKABCD2E"
+"""Stands for a boundary's token where the real one is not known yet."""
 
 
 def seal_of(context: CompileContext) -> Seal:
@@ -41,7 +40,11 @@ def seal_of(context: CompileContext) -> Seal:
 
 def assemble(pieces: Iterable[Piece], seal: Seal) -> Assembled:
     """Return the text of pieces."""
-    groups = [group for section in _by_section(pieces) for group in _groups(section)]
+    groups: list[tuple[Piece, ...]] = []
+    for section in _by_section(pieces):
+        groups += _groups(section)
+
+    # The first block that shows an object numbers it, so what is added behind moves no anchor.
     anchors: dict[str, str] = {}
     blocks: list[Block] = []
     for group in groups:
@@ -49,6 +52,7 @@ def assemble(pieces: Iterable[Piece], seal: Seal) -> Assembled:
             for object_id in visible_ids(piece):
                 anchors.setdefault(object_id, str(len(anchors) + 1))
         blocks.append(_block(group, anchors))
+
     ids = {anchor: object_id for object_id, anchor in anchors.items()}
     text = render_blocks(blocks, seal, ids=ids)
     return Assembled(text, tuple(blocks), tuple(groups), ids, spans_of(text, blocks))
@@ -67,6 +71,7 @@ def spans_of(text: str, blocks: Sequence[Block]) -> tuple[tuple[int, int], ...]:
         if block.section != section:
             section = block.section
             offset += len(f"=== {HEADINGS[section]}\n")
+
         line_end = text.index("\n", offset)
         token = text[offset:line_end].split(" ", 3)[2]
         closing = f" {token} end\n"
@@ -79,10 +84,11 @@ def _by_section(pieces: Iterable[Piece]) -> list[list[Piece]]:
     sections: dict[SectionName, list[Piece]] = {}
     for piece in pieces:
         sections.setdefault(piece.section, []).append(piece)
-    return [
-        sorted(sections[name], key=lambda piece: piece.key)
-        for name in sorted(sections, key=wire_key)
-    ]
+
+    ordered: list[list[Piece]] = []
+    for name in sorted(sections, key=wire_key):
+        ordered.append(sorted(sections[name], key=lambda piece: piece.key))
+    return ordered
 
 
 def _groups(section: Sequence[Piece]) -> list[tuple[Piece, ...]]:
@@ -102,9 +108,14 @@ def _groups(section: Sequence[Piece]) -> list[tuple[Piece, ...]]:
             singles.append((piece,))
 
     # A block stands where its last piece would: of evidence, which rises, the best comes last.
-    singles += [_by_source(members) for members in lines.values()]
-    singles.sort(key=lambda group: max(piece.key for piece in group))
-    return [*own_texts, *([tuple(rows)] if rows else []), *singles]
+    singles += map(_by_source, lines.values())
+    singles.sort(key=_last_key)
+    shared_rows = [tuple(rows)] if rows else []
+    return [*own_texts, *shared_rows, *singles]
+
+
+def _last_key(group: Iterable[Piece]) -> tuple[int, int, str]:
+    return max(piece.key for piece in group)
 
 
 def _by_source(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
@@ -112,23 +123,28 @@ def _by_source(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     sources: dict[str, list[Piece]] = {}
     for piece in pieces:
         sources.setdefault(piece.origin, []).append(piece)
+
     for members in sources.values():
         members.sort(key=lambda piece: (piece.date, piece.written_us, piece.key))
-    ordered = sorted(sources.values(), key=lambda members: max(piece.key for piece in members))
-    return tuple(chain.from_iterable(ordered))
+    return tuple(chain.from_iterable(sorted(sources.values(), key=_last_key)))
 
 
 def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
     first = group[0]
-    anchor_ids = tuple(anchors[object_id] for piece in group for object_id in visible_ids(piece))
+    # As weak as its weakest piece: sharing a block must not raise what a text may say.
     level = max(piece.level for piece in group)
     if first.shared:
         lines = [_line(piece, anchors) for piece in group]
         return Block.shared_fields(first.section.value, first.kind, level, lines)
+
+    anchor_ids: list[str] = []
+    for piece in group:
+        for object_id in visible_ids(piece):
+            anchor_ids.append(anchors[object_id])
     return Block(
         section=first.section.value,
         kind=first.kind,
-        object_ids=anchor_ids,
+        object_ids=tuple(anchor_ids),
         origin=_origin(group),
         authority=level,
         text=first.text if first.alone else _rows(group, anchors),
@@ -166,13 +182,16 @@ def _rows(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> str:
     for piece in group:
         if piece.cell:
             labels.setdefault(piece.label, []).append(piece)
+
+    # A row stands where its first cell would; the cells that follow were taken with it.
     lines: list[str] = []
     for piece in group:
         if not piece.cell:
             lines.append(fact_rows([(anchors[piece.object_id], piece.text)]))
         elif piece.label in labels:
             members = labels.pop(piece.label)
-            lines.append(row_text(piece.label, ((p.cell, anchors[p.object_id]) for p in members)))
+            cells = [(member.cell, anchors[member.object_id]) for member in members]
+            lines.append(row_text(piece.label, cells))
     return "\n".join(lines)
 
 

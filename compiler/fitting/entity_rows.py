@@ -31,10 +31,17 @@ def keep_prose(pieces: Sequence[Piece], counter: TokenCounter) -> list[Piece]:
     for piece in pieces:
         if piece.cell:
             groups.setdefault((piece.section, piece.label), []).append(piece)
+
+    # Anchors have no number yet: two digits stand for each, in the row as in the sentences.
     prose: set[int] = set()
     for (_, label), members in groups.items():
         row = row_text(label, ((piece.cell, "10") for piece in members))
         lines = "\n".join(f"[10] {piece.text}" for piece in members)
         if counter.count(row) >= counter.count(lines):
             prose.update(map(id, members))
-    return [piece._replace(label="", cell="") if id(piece) in prose else piece for piece in pieces]
+
+    outcome: list[Piece] = []
+    for piece in pieces:
+        is_prose = id(piece) in prose
+        outcome.append(piece._replace(label="", cell="") if is_prose else piece)
+    return outcome

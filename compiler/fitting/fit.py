@@ -260,6 +260,7 @@ def _late_ids(rung: Rung, pieces: Sequence[Piece]) -> frozenset[str]:
     if rules.evidence_selection != "mmr" or not pieces:
         return frozenset()
 
+    # Only the best compete, because every pair of them is compared.
     items = [Item(p.object_id, rung.ledger.size(p), max(1, p.value)) for p in pieces]
     best = sorted(items, key=lambda item: (-item.value, item.id))[: rules.mmr_items]
     words = {piece.object_id: terms_of(piece.text) for piece in pieces}
@@ -325,7 +326,7 @@ def _utility(rung: Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tup
     left, so the curve ends with the first item that passes it.
     """
     if name is _S.HISTORY:
-        turns = [piece for unit in _units(pieces) for piece in unit]
+        turns = chain.from_iterable(_units(pieces))
         half_life = rung.context.rules.history_full_turns
         ranked = [(piece, _recency(age, half_life)) for age, piece in enumerate(turns)]
     else:
@@ -333,6 +334,7 @@ def _utility(rung: Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tup
         by_density = sorted(pieces, key=lambda p: (-p.value * 1000 // max(1, size(p)), p.object_id))
         ranked = [(piece, max(1, piece.value)) for piece in by_density]
 
+    # A ledger of its own measures what is new: what is open already costs this section nothing.
     trial = Ledger(rung.context, 0, rung.ledger.prices)
     trial.headings |= rung.ledger.headings
     trial.frames |= rung.ledger.frames
@@ -391,6 +393,8 @@ def overflow_of(context: CompileContext) -> OverflowPolicy:
 def _compress(rung: Rung, waiting: Sequence[Piece]) -> list[Piece]:
     """Take shorter forms of what did not fit: folded turns, then excerpts of texts."""
     ledger, context = rung.ledger, rung.context
+
+    # Turns first: one block holds them all, while each excerpt pays for a frame of its own.
     turns = [piece for piece in waiting if piece.section is _S.HISTORY]
     short = fold(turns, room=ledger.room, counter=context.counter)
     shortened_ids: set[str] = set()

@@ -28,12 +28,9 @@ from ..text.sentences import (
 from ..tokens.counting import TokenCounter
 
 MISSING: Final = "[…]"
-
-
 _HEAD: Final = 80
-
-
 _TAIL: Final = 60
+"""Characters of a folded turn that stay at its beginning and at its end."""
 
 
 def excerpt(
@@ -45,8 +42,8 @@ def excerpt(
 ) -> Short | None:
     """Return the best sentences of a text that fit a room; None when none does.
 
-    `said` is what the envelope says already: a sentence that adds nothing to it is left out.
-    The line that names a media item stays.
+    `envelope_statements` is what the envelope says already: a sentence that adds nothing to it is
+    left out. The line that names a media item stays.
     """
     units = every_subunit(piece.text)
     if len(units) < 2:
@@ -56,6 +53,8 @@ def excerpt(
     places = places_to_rank(units, terms)
     counter, known = context.counter, list(envelope_statements)
     numbers: list[int] = []
+
+    # Room for two marks, since a gap may come before the sentences and behind them.
     left = room - counter.upper_bound(MISSING) * 2
     if _names_media(piece):  # whatever is left out, its original can be asked for
         numbers.append(0)
@@ -69,6 +68,7 @@ def excerpt(
             known.append(statement)
     if not numbers:
         return None
+
     text = _join(units, sorted(numbers))
     short = piece._replace(text=text)
     return Short(
@@ -102,6 +102,7 @@ def _join(units: Sequence[str], numbers: Sequence[int]) -> str:
 def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short | None:
     """Return old turns as one line each in one data block, the newest that fit; None for none."""
     lines: list[tuple[Piece, str]] = []
+    # For the heading and the boundaries of the block, before any line.
     tokens = 80
     for turn in sorted(turns, key=lambda piece: piece.key, reverse=True):
         line = folded_line(turn)
@@ -111,6 +112,7 @@ def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short |
         lines.append((turn, line))
     if not lines:
         return None
+
     lines.reverse()
     shown_turns = [turn for turn, _ in lines]
     text = "\n".join(line for _, line in lines)

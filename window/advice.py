@@ -97,16 +97,22 @@ def compression_result(
         for unit in before.units:
             if change.unit <= unit.number <= change.last_unit:
                 original += unit.tokens
+
     savings = sum(change.savings for change in changes)
-    weights = [max(1, change.savings) for change in changes]
-    pairs = zip(changes, weights, strict=True)
-    fidelity = sum(change.fidelity * weight for change, weight in pairs) // sum(weights)
+
+    # A change that frees nothing counts too: the weights must not sum to nothing.
+    total_weight = 0
+    total_fidelity = 0
+    for change in changes:
+        weight = max(1, change.savings)
+        total_weight += weight
+        total_fidelity += change.fidelity * weight
 
     return CompressionResult(
         strategy=max(changes, key=lambda change: change.savings).form,
         original=original,
         compressed=max(0, original - savings),
-        fidelity=fidelity,
+        fidelity=total_fidelity // total_weight,
         calls=sum(change.form is StandingForm.SUMMARY for change in changes),
     )
 

@@ -74,6 +74,7 @@ def task_bootstrap(
         raise InvalidInput(
             "probes are functions by the name of what they tell", code="bad_field", field="probes"
         )
+
     expectations = dict(checkpoint.environment)
     drifts: list[str] = []
     for name in sorted(probes):
@@ -119,10 +120,12 @@ def _fitting_sections(
             continue
         text = "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)])
         size = count(text)
+
         # A later section may be short, but what stands there would look more important.
         if texts and (omissions or tokens + size > budget):
             omissions.append(title)
             continue
+
         texts.append(text)
         tokens += size
     return "\n\n".join(texts) + "\n", tuple(omissions)

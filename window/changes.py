@@ -73,7 +73,8 @@ def occurrences(state: WindowState, room: FoldRoom = FoldRoom.AMPLE) -> Occurren
     for unit in state.units:
         uses.update(unit.identifiers)
         if unit.form is StandingForm.FULL:
-            last_results.update((item.text, item) for item in unit.results)
+            for item in unit.results:
+                last_results[item.text] = item
     return Occurrences(uses, last_results, room)
 
 
@@ -111,6 +112,7 @@ def _described_pictures(
 ) -> Iterator[UnitChange]:
     """The change by which the pictures of a message stand as a line about them."""
     pictures = [item for item in unit.items if item.kind is PartKind.MEDIA]
+
     # Parts beside calls stay: a provider refuses a model's message of which one part is missing.
     if not pictures or unit.calls:
         return
@@ -183,6 +185,7 @@ def _change(
     tokens: int,
 ) -> UnitChange:
     standing = "\n".join(texts.values())
+
     # Its speech stands beside a shortened result, so that counts as standing, too.
     if form is StandingForm.EXTERNAL:
         standing += "\n".join(item.text for item in unit.items if item not in unit.results)

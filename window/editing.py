@@ -85,7 +85,10 @@ class EditPlan:
     @property
     def texts(self) -> tuple[str, ...]:
         """The texts of its event."""
-        return tuple(text for change in self.changes for text in change.texts.values())
+        texts: list[str] = []
+        for change in self.changes:
+            texts += change.texts.values()
+        return tuple(texts)
 
 
 class EditWish(NamedTuple):
@@ -119,6 +122,7 @@ def due_edit(
     between_turns = bool(state.units) and state.units[-1].is_user
     if reading.zone is Zone.GREEN or cooling or not between_turns:
         return None
+
     # A plan is the dearest part of a hook, so the price is asked first: of the edit that frees no
     # more than it must and rebuilds all that it can reach. Where that pays, the plan pays, too.
     oldest = next(_reachable(state), state.units[-1])
@@ -167,6 +171,7 @@ def planned_edit(
     stale = stale_units(state.units) | overtaken_units(state.links)
     scores = unit_scores(subsystems.eviction, state, policy, wish.focus, stale)
     reachable = [unit for unit in reachable_units(state) if unit.number not in wish.keep]
+
     # The table of the choice grows with units times tokens, so only the least worth a token enter.
     first_numbers = spent_units(state.links)
     by_worth = sorted(
@@ -188,6 +193,7 @@ def planned_edit(
     plan = _cheapest(options, need, policy, reason)
     if plan is None:
         return None
+
     changes = _with_spent_units(state, plan.changes, options)
     return replace(plan, changes=_with_folds(state, changes, recurrences))
 
@@ -198,6 +204,7 @@ def _with_spent_units(
     """The changes with the units that state nothing which still holds, however little they free."""
     chosen_units = {change.unit for change in changes}
     missing_units = spent_units(state.links) - chosen_units
+
     additions: list[UnitChange] = []
     for row in options:
         if row and row[0].unit in missing_units:
@@ -216,8 +223,8 @@ def _with_folds(
     """
     by_unit = {change.unit: change for change in changes}
     reachable = {unit.number for unit in reachable_units(state)}
-    folds: list[UnitChange] = []
 
+    folds: list[UnitChange] = []
     runs = list(_runs(state, by_unit, reachable))
     context = _fold_context(state, by_unit, runs, recurrences.room)
     for run in runs:
@@ -236,7 +243,10 @@ def _fold_context(
     room: FoldRoom,
 ) -> FoldContext:
     """What stands outside of all folds that an edit makes."""
-    members = {unit.number for run in runs for unit in run}
+    members: set[int] = set()
+    for run in runs:
+        members.update(unit.number for unit in run)
+
     context = FoldContext(set(), set(), room)
     for unit in state.units:
         if unit.number in members:
@@ -351,7 +361,9 @@ def _cheapest(
     choices = choose(actions, need, grid)
     if not choices:
         return None
-    return EditPlan(reason, tuple(options[position][key] for position, key in choices))
+
+    plan_changes = tuple(options[position][key] for position, key in choices)
+    return EditPlan(reason, plan_changes)
 
 
 def everything_that_can_go(state: WindowState) -> EditPlan | None:
@@ -409,6 +421,7 @@ def _pays(
     """Whether an edit saves more reads than the rebuilt suffix costs writes."""
     if savings < _smallest_edit(state, policy):
         return False
+
     row = capability(state.model)
     write, read = row.write_permille[0], row.read_permille
 

@@ -62,6 +62,8 @@ def with_new_links(links: Sequence[ClaimLink], event: WindowEvent) -> tuple[Clai
 def with_judged_claims(links: Sequence[ClaimLink], event: WindowEvent) -> tuple[ClaimLink, ...]:
     """The links after the store was asked: what ended, and what holds again."""
     lines = {line["claim"]: (place, line) for place, line in enumerate(event.body["claims"])}
+
+    # Two texts a claim: its own value at an even place, and behind it what holds instead.
     successors: list[ClaimLink] = []
     for link in links:
         place, line = lines.get(link.claim, (0, None))
@@ -116,6 +118,7 @@ def overtaken_lines(links: Sequence[ClaimLink], units: Sequence[WindowUnit]) -> 
     for link in links:
         if not link.reason or not link.value:
             continue
+
         unit = _holder(link, units)
         # A fold repeats only some of what was said; where the value is gone nothing is to be said.
         if unit is None or (unit.form is not StandingForm.FULL and link.value not in unit.text):

@@ -188,6 +188,7 @@ def _on_edited(state: WindowState, event: WindowEvent) -> WindowState:
     summaries = standing_summaries(state.summaries, successor.units)
     savings = state.history_tokens - successor.history_tokens
     rolled = event.body["reason"] == "rollover"
+
     fidelities = [int(change["fidelity"]) for change in event.body["changes"]]
     return replace(
         successor,
@@ -226,6 +227,8 @@ def _in_form(
     """Units in a shorter form."""
     unit, last = members[0], members[-1]
     form = change.form
+
+    # What it took in full is kept through all forms, so that savings are told of the original.
     full = sum(member.full_tokens or member.tokens for member in members)
     if form in (StandingForm.TOMBSTONE, StandingForm.EXTRACT, StandingForm.SUMMARY):
         short = replace(
@@ -317,6 +320,8 @@ def _on_undone(state: WindowState, event: WindowEvent) -> WindowState:
     originals = [unit_from(record, texts) for record in event.body["units"]]
 
     numbers = {unit.number for unit in originals}
+
+    # What stands for an original may stand for its neighbours too: a fold leaves as a whole.
     remaining_units: list[WindowUnit] = []
     for unit in state.units:
         last = unit.last_number or unit.number
@@ -344,6 +349,7 @@ def _on_noted(state: WindowState, event: WindowEvent) -> WindowState:
         status=SubtaskStatus(status) if status else None,
     )
     notes = list(state.notes)
+
     # A piece of the task that gets another status stays where it was named.
     for position, standing in enumerate(notes):
         if status and (standing.category, standing.text) == (note.category, note.text):
@@ -365,8 +371,10 @@ def _on_model_change(state: WindowState, event: WindowEvent) -> WindowState:
     for unit in state.units:
         items = [replace(item, tokens=part_tokens(successor, item.content)) for item in unit.items]
         units.append(replace(unit, items=tuple(items)))
+
     fixed_total = _fixed_tokens(successor) + sum(successor.count(note.text) for note in state.notes)
     successor = with_units(successor, units)
+
     summaries: list[UnitSummary] = []
     for summary in state.summaries:
         unit = state.standing(summary.unit)
@@ -409,8 +417,14 @@ def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
     """Take the words of erased events out of what stands, folds made of them included."""
     places = {(int(seq), int(part)) for seq, part in event.body["places"]}
     seqs = {seq for seq, _ in places}
-    remaining_summaries = [summary for summary in state.summaries if summary.seq not in seqs]
-    emptied_summaries = {summary.unit for summary in state.summaries if summary.seq in seqs}
+    remaining_summaries: list[UnitSummary] = []
+    emptied_summaries: set[int] = set()
+    for summary in state.summaries:
+        if summary.seq in seqs:
+            emptied_summaries.add(summary.unit)
+        else:
+            remaining_summaries.append(summary)
+
     units: list[WindowUnit] = []
     for unit in state.units:
         last = unit.last_number or unit.number
@@ -429,11 +443,14 @@ def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
         units.append(replace(unit, items=tuple(items)))
 
     notes = tuple(note for note in state.notes if note.seq not in seqs)
+
+    # The first event holds the terms, in the order of its parts.
     terms = [getattr(state, name) for name in _TERMS]
     for part in range(len(terms)):
         if (1, part) in places:
             terms[part] = ""
     task, goal, system, tools = terms
+
     return replace(
         with_units(state, units),
         notes=notes,

@@ -37,6 +37,8 @@ def with_new_summary(
     """The summaries after another one came; what an erasure emptied is none."""
     if not event.texts or event.texts[0] == ERASURE_MARK:
         return tuple(summaries)
+
+    # A unit has one summary: the newest takes the place of the one before.
     unit = int(event.body["of"][0])
     others = [summary for summary in summaries if summary.unit != unit]
     tokens = int(event.body["tokens"])

@@ -60,6 +60,8 @@ def summary_fault(state: WindowState, unit: WindowUnit, text: str) -> str:
     """Why a summary is not taken, in one word; empty for one that is."""
     if not text.strip():
         return "empty"
+
+    # The cheap checks first; the litmus reads every sentence of the unit.
     if _MARKUP.search(text):
         return "not_plain"
     if verdict(scan(text, TextChannel.TOOL), TextChannel.TOOL) is not ScanVerdict.PASS:
@@ -90,6 +92,7 @@ class Litmus(NamedTuple):
 def litmus(unit: WindowUnit, text: str) -> Litmus:
     """The three checks of a summary."""
     words = content_terms(text)
+
     decisions = [sentence for sentence in unit.sentences if _DECISION.search(sentence)]
     count = sum(_repeats(text, words, sentence) for sentence in decisions)
     return Litmus(
@@ -105,5 +108,6 @@ def _repeats(text: str, words: AbstractSet[str], decision: str) -> bool:
         return False
     if negates(decision) and not negates(text):
         return False
+
     terms = content_terms(decision)
     return len(terms & words) * 1000 >= _DECISION_WORDS * len(terms)

@@ -158,8 +158,12 @@ class WindowUnit:
     def open_calls(self) -> tuple[str, ...]:
         """The ids of the calls that still wait for their result."""
         answer_ids = {item.content.call_id for item in self.results} | self.given_up
-        ids = (item.content.call_id for item in self.calls)
-        return tuple(call_id for call_id in ids if call_id not in answer_ids)
+
+        open_ids: list[str] = []
+        for item in self.calls:
+            if item.content.call_id not in answer_ids:
+                open_ids.append(item.content.call_id)
+        return tuple(open_ids)
 
     @cached_property
     def text(self) -> str:
@@ -181,6 +185,7 @@ class WindowUnit:
         """By which people and calls name what the work is about, in order, each once."""
         if self.form in (StandingForm.EXTRACT, StandingForm.SUMMARY, StandingForm.TOMBSTONE):
             return names_of_fold(self.text.split("\n")[1:])
+
         names: list[str] = []
         for item in self.items:
             if item.kind is PartKind.USER:
@@ -201,6 +206,7 @@ class WindowUnit:
         for item in self.items:
             if item.kind in (PartKind.USER, PartKind.ASSISTANT):
                 speech.append(item.text)
+
         return {sentence: facts(sentence) for sentence in subunits("\n".join(speech))}
 
     @cached_property

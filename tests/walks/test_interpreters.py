@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tenure.tests.fetched import run_fetcher
 from tenure.tests.source_tree import ROOT
 from tenure.tests.wheel import built_wheel
 
@@ -48,7 +49,8 @@ def test_the_wheel_does_what_the_readme_says_on(version: str, tmp_path: Path) ->
     wheel = built_wheel(tmp_path)
     run(UV, "venv", "--python", base, tmp_path / "env", folder=tmp_path)
     python = tmp_path / "env" / "bin" / "python"
-    run(UV, "pip", "install", "--python", python, wheel, folder=tmp_path)
+    install = [str(UV), "pip", "install", "--python", str(python), str(wheel)]
+    run_fetcher(install, cwd=tmp_path, timeout_s=300)
     folder = tmp_path / "work"
     folder.mkdir()
 

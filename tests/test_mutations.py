@@ -113,7 +113,7 @@ MUTANTS = (
     Mutant(
         "C-080",
         "compiler/stages/rescue.py",
-        "if snippet is not None:",
+        "if snippet is not None and snippet.affinity >= threshold:",
         "if False:",
         f"{ROWS}::test_an_apt_sentence_of_a_passed_over_source_is_rescued",
     ),

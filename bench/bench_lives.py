@@ -190,11 +190,11 @@ def ask_store(
         owner.flush()
 
         clock.now = moment_of(record["sessions"][-1]) + timedelta(minutes=5)
-        terms = {"entities": (person_of(life.person)["name"],)} if caller == "owner" else {}
+        people = (person_of(life.person)["name"],) if caller == "owner" else ()
         for question in questions_of(record, life):
             for budget in options.budget:
                 envelope = memory.compile(
-                    options.task, question.text, budget_tokens=budget, **terms
+                    options.task, question.text, budget_tokens=budget, entities=people
                 )
                 tally.take(f"{mode}, {caller}", budget, question, context_of(envelope))
 

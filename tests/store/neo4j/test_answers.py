@@ -11,18 +11,19 @@ from tenure.schema.principal import Sight
 from tenure.store.neo4j import codec
 from tenure.store.neo4j.answers import ReadAnswer, answers_of
 from tenure.store.neo4j.claim_cache import ClaimCache
+from tenure.store.neo4j.cypher.claim import LINE_NAMES
 from tenure.tests.store.builders import ALL, Say
 
-WIDTH = codec.LINE_NAMES.index("value_entity_id")
+WIDTH = LINE_NAMES.index("value_entity_id")
 
 
 def line(object_id: str, *, erased: bool = False, tx: int = 10) -> list[Any]:
     stated = Say(object_id=object_id, text=f"text of {object_id}").assertion(tx, 0)
     row = codec.claim_row(stated, n=1, live=True, token="t")["props"]
     row |= {"object_id": object_id, "slot_key": stated.claim.slot_key, "erased": erased}
-    values = [row.get(name) for name in codec.LINE_NAMES]
+    values = [row.get(name) for name in LINE_NAMES]
     if erased:
-        values[codec.LINE_NAMES.index("value_json")] = None
+        values[LINE_NAMES.index("value_json")] = None
     return values
 
 
@@ -45,7 +46,7 @@ class ScriptedCalls:
         self._lines = {values[0]: values for values in lines}
         self.asked: list[list[Any]] = []
 
-    def rows(self, _: str, **bound: Any) -> list[dict[str, Any]]:
+    def rows(self, text: str, **bound: Any) -> list[dict[str, Any]]:
         self.asked += [ask for part in bound["parts"] for ask in part]
         answers: list[list[Any]] = []
         for number, object_id, seen in reversed(self.asked):  # a server may answer in any order

@@ -6,6 +6,7 @@ from tenure.schema.interval import INF_US
 from tenure.store.neo4j import codec
 from tenure.store.neo4j.claim_cache import WHOLE_COLD, WHOLE_WARM, BodyKey, ClaimCache, TenantClaims
 from tenure.store.neo4j.codec import ClaimBody
+from tenure.store.neo4j.cypher.claim import LINE_NAMES
 from tenure.store.search.claim_memory import claim_bytes
 from tenure.tests.store.builders import Say
 
@@ -109,8 +110,8 @@ def test_the_newest_snapshot_says_which_claims_are_fresh() -> None:
 def test_a_line_without_its_last_columns_is_veiled() -> None:
     stated = Say(object_id="a", text="Zanzibar").assertion(10, 0)
     row = codec.claim_row(stated, n=1, live=True, token="t")["props"] | {"object_id": "a"}
-    line = [row.get(name) for name in codec.LINE_NAMES]
-    line[codec.LINE_NAMES.index("slot_key")] = stated.claim.slot_key
+    line = [row.get(name) for name in LINE_NAMES]
+    line[LINE_NAMES.index("slot_key")] = stated.claim.slot_key
 
     seen = codec.body(line)
     assert (seen.claim, seen.details, seen.content) == (
@@ -118,7 +119,7 @@ def test_a_line_without_its_last_columns_is_veiled() -> None:
         stated.details,
         stated.content,
     )
-    veiled = codec.body(line[: codec.LINE_NAMES.index("value_entity_id")])
+    veiled = codec.body(line[: LINE_NAMES.index("value_entity_id")])
     assert (veiled.visible, veiled.content) == (False, None)
 
 

@@ -51,7 +51,7 @@ def members_of(record: object) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _converter(kind: type) -> Callable[[Any], Plain]:
+def _converter(kind: type[object]) -> Callable[[Any], Plain]:
     """What makes JSON values of a type that is not plain itself, chosen once a type."""
     if is_dataclass(kind):
         return _plain_record
@@ -73,7 +73,7 @@ def _plain_record(record: object) -> Plain:
     members: dict[str, Plain] = members_of(record)
     # Most fields are plain values, which need no further call.
     for name, member in members.items():
-        kind = type(member)
+        kind = cast("type[object]", type(member))
         if kind not in _SCALARS:
             members[name] = _converter(cast("Hashable", kind))(member)
     return members

@@ -173,18 +173,19 @@ class SqliteWriteTx:
         """Return, for each read, the open rows that overlap its span, by vid."""
         db = self._connection()
         bound_by_statement: dict[str, list[tuple[int, str, int, int]]] = {}
-        for place, read in enumerate(reads):
+        for number, read in enumerate(reads):
             statement = row_sql.OPEN_HIDDEN if read.full else row_sql.OPEN_DENIALS
-            bound = bound_by_statement.setdefault(statement, [])
             span = read.span
             for slot_key in dict.fromkeys(read.slot_keys):
-                bound.append((place, slot_key, span.start_us, span.end_us))
+                bound = (number, slot_key, span.start_us, span.end_us)
+                bound_by_statement.setdefault(statement, []).append(bound)
 
         # One statement reads all slots of a group, each over its own span.
         rows_by_read: list[list[Row]] = [[] for _ in reads]
-        for statement, bound in bound_by_statement.items():
-            for line in db.execute(statement, {"reads": codec.list_json(bound)}):
-                rows_by_read[line[codec.ROW_END]].append(codec.row(line))
+        for statement, all_bound in bound_by_statement.items():
+            for line in db.execute(statement, {"reads": codec.list_json(all_bound)}):
+                place: int = line[codec.ROW_END]
+                rows_by_read[place].append(codec.row(line))
         return tuple(map(tuple, rows_by_read))
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:

@@ -417,13 +417,8 @@ def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
     """Take the words of erased events out of what stands, folds made of them included."""
     places = {(int(seq), int(part)) for seq, part in event.body["places"]}
     seqs = {seq for seq, _ in places}
-    remaining_summaries: list[UnitSummary] = []
-    emptied_summaries: set[int] = set()
-    for summary in state.summaries:
-        if summary.seq in seqs:
-            emptied_summaries.add(summary.unit)
-        else:
-            remaining_summaries.append(summary)
+    remaining_summaries = [summary for summary in state.summaries if summary.seq not in seqs]
+    emptied_summaries = {summary.unit for summary in state.summaries if summary.seq in seqs}
 
     units: list[WindowUnit] = []
     for unit in state.units:

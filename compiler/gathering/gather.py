@@ -170,10 +170,7 @@ def _expansion(context: CompileContext, reader: Reader, roots: Sequence[str]) ->
         return ()
 
     known = reader.entities(roots, tx_us=context.point.tx_us)
-    members: set[str] = set()
-    for raw_id in known.entities:
-        if known.canonical.get(raw_id, raw_id) in roots:
-            members.add(raw_id)
+    members = {raw_id for raw_id in known.entities if known.canonical.get(raw_id, raw_id) in roots}
 
     surfaces: set[str] = set()
     for alias in known.aliases:
@@ -468,12 +465,8 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
         if not proposal.via & ~(Via.NEIGHBOUR | Via.TALK | Via.TEXT):
             loose.append((bool(proposal.via & Via.TEXT), -proposal.hop, key))
     candidates.cut = True
-    capped_ids: set[str] = set()
-    for _, _, key in sorted(loose)[:surplus]:
-        version = candidates.rows.pop(key).version
-        if version.visible:
-            capped_ids.add(version.row.claim.object_id)
-    return tuple(sorted(capped_ids))
+    capped = [candidates.rows.pop(key).version for _, _, key in sorted(loose)[:surplus]]
+    return tuple(sorted({version.row.claim.object_id for version in capped if version.visible}))
 
 
 def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Sequence[str]) -> None:

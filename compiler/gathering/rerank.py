@@ -77,12 +77,8 @@ def _best(
         if content is not None and version.row.look.head and not version.details.sensitivity:
             texts[version.row.claim.object_id] = content.text or content.normalized_claim
 
-    ranking: list[tuple[int, str]] = []
-    for object_id, text in texts.items():
-        overlap = len(query_terms & terms_of(text))
-        if overlap:
-            ranking.append((-overlap, object_id))
-    ranking.sort()
+    overlaps = {object_id: len(query_terms & terms_of(text)) for object_id, text in texts.items()}
+    ranking = sorted((-overlap, object_id) for object_id, overlap in overlaps.items() if overlap)
     return [(object_id, texts[object_id]) for _, object_id in ranking[:limit]]
 
 

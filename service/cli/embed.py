@@ -13,7 +13,7 @@ from ..backend.caller import backend_of
 from .frame import answer, examples, open_memory
 
 if TYPE_CHECKING:
-    from ..encoders.embedding import Progress
+    from ..encoders.progress import Progress
 
 app = typer.Typer()
 

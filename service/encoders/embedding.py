@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from ...schema.claim import Assertion, Content
 from ...store.port.store import Reader, RecordKind, Store, VectorRow
@@ -27,6 +27,8 @@ from ...store.search.matrices import Matrices
 from ...store.search.matrix import WHY_PART, Matrix
 from .chunking import chunks_of
 from .encoder import CountsTokens, Encoder
+from .progress import Progress as Progress
+from .progress import ShowProgress as ShowProgress
 
 MOST_WAITING: Final = 20_000
 """Claims in the queue: some 20 MB of text, half a minute of an encoder on a small machine."""
@@ -40,17 +42,6 @@ _CHARACTERS_A_TOKEN: Final = 3
 
 Waiting = tuple[str, Content]
 """A claim that waits for its vectors: its object id and what it says."""
-
-
-class Progress(NamedTuple):
-    """How far a re-embedding is, in claims."""
-
-    embedded: int
-    missing: int
-    """How many had no vector when it began."""
-
-
-ShowProgress = Callable[[Progress], None]
 
 
 @dataclass(slots=True)

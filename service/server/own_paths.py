@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..encoders.embedding import Progress
+from ..encoders.progress import Progress
 from .paging import NDJSON
 from .progress import EVENT_STREAM
 

@@ -26,7 +26,7 @@ from ...store.transfer.restore import RestoreProgress
 from ..backend.caller import backend_of
 from ..calls.table import Permit
 from ..client.memory import Memory
-from ..encoders.embedding import Progress
+from ..encoders.progress import Progress
 from ..stewardship.re_embed import re_embed
 from ..writing.ingest import IngestReport
 from .bearers import Bearers, check_tenant

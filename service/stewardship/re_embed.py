@@ -10,8 +10,8 @@ from __future__ import annotations
 from ...schema.errors import InvalidInput
 from ...schema.principal import OPERATE, Principal
 from ..backend.backend import Backend
-from ..encoders.embedding import Embedding, Progress, ShowProgress
 from ..encoders.encoder import Encoder
+from ..encoders.progress import Progress, ShowProgress
 
 
 def re_embed(
@@ -29,6 +29,8 @@ def re_embed(
         Forbidden: `privilege_required`.
         InvalidInput: `bad_encoder` when there is none, `bad_vector` when it fails.
     """
+    from ..encoders.embedding import Embedding  # it needs numpy, which a server need not have
+
     principal.require(OPERATE)
     backend.open(principal.tenant)
     embedding = backend.embedding

@@ -92,11 +92,11 @@ def compression_result(
     if not changes:
         return None
 
-    original = 0
+    # A long session has thousands of units and an edit hundreds of changes: each is walked once.
+    changed_numbers: set[int] = set()
     for change in changes:
-        for unit in before.units:
-            if change.unit <= unit.number <= change.last_unit:
-                original += unit.tokens
+        changed_numbers.update(range(change.unit, change.last_unit + 1))
+    original = sum(unit.tokens for unit in before.units if unit.number in changed_numbers)
 
     savings = sum(change.savings for change in changes)
 

@@ -111,7 +111,7 @@ def told_conclusion(core: SessionCore) -> str:
                 answers.append(item.text)
     text = "\n".join([*lines, *answers[-1:]])
 
-    # Halved until it fits: counts grow with length, and this is told once.
+    # Cut by a quarter until it fits: counts grow with length, and this is told once.
     while core.state.count(text) > CONCLUSION_TOKENS:
         text = text[: len(text) * 3 // 4]
     return text

@@ -27,8 +27,7 @@ from ...store.search.matrices import Matrices
 from ...store.search.matrix import WHY_PART, Matrix
 from .chunking import chunks_of
 from .encoder import CountsTokens, Encoder
-from .progress import Progress as Progress
-from .progress import ShowProgress as ShowProgress
+from .progress import Progress, ShowProgress
 
 MOST_WAITING: Final = 20_000
 """Claims in the queue: some 20 MB of text, half a minute of an encoder on a small machine."""

@@ -13,7 +13,8 @@ import pytest
 import tenure
 from tenure import Forbidden, InvalidInput, Memory, Principal, Write, connect
 from tenure.service.encoders import embedding as module
-from tenure.service.encoders.embedding import Embedding, Progress, texts_of
+from tenure.service.encoders.embedding import Embedding, texts_of
+from tenure.service.encoders.progress import Progress
 from tenure.service.stewardship.re_embed import re_embed
 from tenure.store.port.store import VectorRow
 from tenure.tests.service.toy_encoder import ToyEncoder

@@ -11,7 +11,7 @@ import pytest
 
 from tenure import Memory, Write, connect
 from tenure.schema.principal import OWNER
-from tenure.service.encoders.embedding import Progress
+from tenure.service.encoders.progress import Progress
 from tenure.service.stewardship.re_embed import re_embed
 from tenure.store.port.store import VectorRow
 from tenure.tests.neo4j_fixtures import wipe

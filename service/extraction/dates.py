@@ -28,6 +28,12 @@ _RELATIVE: Final = re.compile(
     + r"))\b",
     re.IGNORECASE,
 )
+_PAST_CLAUSE: Final = re.compile(
+    r"\b(?:[a-z]+ed|began|bought|came|did|found|gave|got|left|lost|met|quit|sold|took|was|went|were)"
+    r"\b(?![^,;.]*\b(?:will|going to|starts?|begins?)\b)[^,;.]*\Z",
+    re.IGNORECASE,
+)
+"""The end of a clause that tells what happened: `I started there` before `on Monday`."""
 _DAY_OFFSETS: Final = {
     "day before yesterday": -2,
     "yesterday": -1,
@@ -45,12 +51,16 @@ def date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> dateti
 
     A month without a year is the last that is not to come, or with `is_ahead` the next.
 
+    A day of the week is the next, or the last where the words before it tell what happened.
+
     >>> date_said("I moved two weeks ago.", datetime(2026, 6, 20, 9, tzinfo=UTC)).date()
     datetime.date(2026, 6, 6)
     """
     relative = _RELATIVE.search(sentence)
     if relative is not None:
-        return _relative(relative, now)
+        # "I got an appointment on Friday" tells what happened, of a day that is still to come.
+        is_past = not is_ahead and bool(_PAST_CLAUSE.search(sentence, 0, relative.start()))
+        return _relative(relative, now, is_past=is_past)
 
     for date in find_dates(sentence, any_case=True):
         if _PREPOSITION.search(sentence, 0, date.start):
@@ -90,7 +100,7 @@ def _absolute(
         return None  # the 30th of February: said, but no day
 
 
-def _relative(match: re.Match[str], now: datetime) -> datetime:
+def _relative(match: re.Match[str], now: datetime, *, is_past: bool) -> datetime:
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     words = {name: text.lower() for name, text in match.groupdict().items() if text}
 
@@ -101,7 +111,8 @@ def _relative(match: re.Match[str], now: datetime) -> datetime:
     if "coming" in words:
         return _shift(midnight, words["coming"], _number(words["ahead"]))
     if "weekday" in words:
-        return _weekday(midnight, words["weekday"], "this")
+        day = _weekday(midnight, words["weekday"], "this")
+        return day - timedelta(weeks=1) if is_past and day > midnight else day
     if words["period"] == "weekend":
         saturday = _begin(midnight, "week") + timedelta(days=_WEEKDAYS.index("saturday"))
         return saturday + timedelta(weeks=_STEPS[words["turn"]])

@@ -305,6 +305,22 @@ def test_a_day_is_read_against_the_moment_of_speaking(text: str, day: Any) -> No
     assert claim.planned is (moment is not None and moment > NOW)
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I started at Initech on Monday.", date(2026, 6, 15)),
+        ("Actually, I no longer work at Acme; I started at Initech on Friday.", date(2026, 6, 12)),
+        ("I'm starting at Initech on Monday as head of data.", date(2026, 6, 22)),
+        ("I got a new job at Initech, which starts on Monday.", date(2026, 6, 22)),
+    ],
+)
+def test_a_day_of_the_week_is_behind_what_happened_and_ahead_of_the_rest(
+    text: str, day: date
+) -> None:
+    (claim,) = [claim for claim in read(text) if claim.value == "Initech"]
+    assert claim.valid_from == datetime.combine(day, time(), UTC)
+
+
 def test_a_visit_of_last_week_dates_no_kinship() -> None:
     (claim,) = read("My sister Eva visited last week.")
     assert (claim.slot, claim.valid_from) == ("sibling", None)

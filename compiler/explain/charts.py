@@ -96,6 +96,8 @@ def budget_bar(report: EnvelopeReport, *, alone: bool) -> BudgetBar:
     before = 0
 
     for number, use in enumerate(report.sections):
+        # Both edges are rounded from the sum so far: widths rounded one by one would leave a
+        # seam or run over the end.
         fill = SECTION_FILLS[number % len(SECTION_FILLS)]
         name = use.name.replace("_", " ")
         left = before * WIDTH // length

@@ -83,6 +83,7 @@ def diagnosis(trace: Trace, quality: Quality) -> tuple[Suspicion, ...]:
 def _suspicions(trace: Trace, quality: Quality) -> Iterator[Suspicion]:
     yield from _missing(trace)
     yield from _conflicting(trace)
+
     suspects = _ids(trace, Reason.INJECTION_SUSPECTED.value)
     if suspects:
         reason = f"{plural(len(suspects), 'text')} quarantined: it looks like an injection"
@@ -124,6 +125,7 @@ def _missing(trace: Trace) -> Iterator[Suspicion]:
         )
         yield Suspicion(Cause.MISSING, Part.RETRIEVAL, reason)
 
+    # A gap is what the compile itself knows to be missing; recall only measures.
     if trace.gaps:
         details = tuple(f"{gap.code.value}: {gap.subject}" for gap in trace.gaps)
         reason = f"{plural(len(details), 'gap')}: the envelope should hold more than it does"
@@ -134,6 +136,7 @@ def _missing(trace: Trace) -> Iterator[Suspicion]:
         reason = f"{plural(len(casualties), 'needed object')} did not fit the budget"
         yield Suspicion(Cause.MISSING, Part.COMPILATION, reason, casualties)
 
+    # Of rows that stay secret only their number is told, and that only to who may know it.
     withheld = sum(trace.withheld.values())
     if withheld:
         reason = f"{plural(withheld, 'object')} may not be seen by this caller"
@@ -159,4 +162,8 @@ def _conflicting(trace: Trace) -> Iterator[Suspicion]:
 
 
 def _ids(trace: Trace, reason: str) -> tuple[str, ...]:
-    return tuple(o.object_id for o in trace.quarantined_objects if o.reason == reason)
+    object_ids: list[str] = []
+    for verdict in trace.quarantined_objects:
+        if verdict.reason == reason:
+            object_ids.append(verdict.object_id)
+    return tuple(object_ids)

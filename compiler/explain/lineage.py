@@ -61,7 +61,9 @@ class Descent:
 
 def descents(report: EnvelopeReport) -> tuple[Descent, ...]:
     """The lineage of every compiled object, in the order of the text."""
+    # Only what the store found has a way; items of the request have no row.
     via_of = {source.object_id: source.via for source in report.manifest.candidates if source.vid}
+
     changes: dict[str, list[str]] = {}
     for change in report.trace.conversions:
         changes.setdefault(change.object_id, []).append(change.conversion.value)
@@ -142,7 +144,10 @@ def lineage_graph(report: EnvelopeReport, *, alone: bool) -> LineageGraph:
     rows = descents(report)
     surplus = len(rows) - _ROWS
     rows = rows[:_ROWS]
-    origins = list(dict.fromkeys(_source(row) for row in rows))
+
+    # Each origin and block is drawn once, in the order in which the rows reach it: lines cross
+    # least where both columns follow the middle one.
+    origins = list(dict.fromkeys(map(_source, rows)))
     blocks = list(dict.fromkeys((row.block, row.section) for row in rows))
 
     foot = f" Of these, {_ROWS} are drawn." if surplus > 0 else ""
@@ -163,7 +168,10 @@ def lineage_graph(report: EnvelopeReport, *, alone: bool) -> LineageGraph:
         y = _TOP + _STEP * len(rows) + 18
         heads.append(ColumnHead(f"and {surplus:,} more", _COLUMNS[1][0], y, 300))
 
-    zones = {entry.number: FILLS[entry.zone] for entry in entries(report)}
+    zones: dict[int, str] = {}
+    for entry in entries(report):
+        zones[entry.number] = FILLS[entry.zone]
+
     origin_tops = _tops(len(origins), len(rows))
     block_tops = _tops(len(blocks), len(rows))
     paths: list[str] = []
@@ -189,7 +197,13 @@ def lineage_graph(report: EnvelopeReport, *, alone: bool) -> LineageGraph:
 def _tops(count: int, rows: int) -> list[int]:
     """The heights of nodes that share the height of the rows."""
     height = rows * _STEP
-    return [_TOP + (2 * i + 1) * height // (2 * count) - _STEP // 2 for i in range(count)]
+    tops: list[int] = []
+    for number in range(count):
+        # The middle of its equal part of the height, in whole numbers: a page is the same bytes
+        # on every machine.
+        middle = (2 * number + 1) * height // (2 * count)
+        tops.append(_TOP + middle - _STEP // 2)
+    return tops
 
 
 def _right(column: int) -> int:
@@ -213,6 +227,7 @@ def _node(column: int, top: int, text: str, fill: str) -> GraphNode:
 
 
 def _path(start: tuple[int, int], end: tuple[int, int]) -> str:
+    # A cubic curve that leaves and arrives level: half the way out, half the way in.
     (x1, y1), (x2, y2) = start, end
     half = _NODE // 2
     middle = (x1 + x2) // 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -21,7 +21,7 @@ from ..ir.verdicts import Gap
 from ..render.cache_plan import RenderPlan
 from ..trace.manifest import Manifest, principal_of
 from ..trace.metrics import Quality
-from ..trace.trace import CompiledObject, SectionUse, Trace
+from ..trace.trace import CompiledObject, QuarantinedObject, SectionUse, Trace
 
 _ANCHOR: Final = re.compile(r"(?:(?<=\s)|(?<=\])|^)\[(\d+)\](?=[\s\[]|$)", re.MULTILINE)
 """A number that stands for an object: at the start of a line, at its end, or beside another."""
@@ -128,8 +128,11 @@ class Entry:
 def question_of(report: EnvelopeReport) -> str:
     """What was asked: the query, else the words of the user, else the goal."""
     request: Mapping[str, object] = json.loads(report.manifest.request)
-    texts = (request.get(name) for name in ("query", "user_request", "goal"))
-    return next((text for text in texts if isinstance(text, str) and text), "")
+    for name in ("query", "user_request", "goal"):
+        text = request.get(name)
+        if isinstance(text, str) and text:
+            return text
+    return ""
 
 
 def head_facts(report: EnvelopeReport) -> list[tuple[str, str]]:
@@ -152,13 +155,12 @@ def _day(at_us: int) -> str:
 
 def omissions(report: EnvelopeReport, words: Mapping[str, str]) -> tuple[Omission, ...]:
     """What stayed out, then what was set apart, each with its words where they are given."""
-    trace = report.trace
-    verdicts = [(*verdict[:3], False) for verdict in trace.omitted_objects]
-    verdicts += [(*verdict[:3], True) for verdict in trace.quarantined_objects]
-    return tuple(
-        Omission(object_id, words.get(object_id, ""), reason, is_apart)
-        for object_id, _, reason, is_apart in verdicts
-    )
+    rows: list[Omission] = []
+    for verdict in report.trace.left_out:
+        opening = words.get(verdict.object_id, "")
+        is_apart = isinstance(verdict, QuarantinedObject)
+        rows.append(Omission(verdict.object_id, opening, verdict.reason, is_apart))
+    return tuple(rows)
 
 
 def entries(report: EnvelopeReport) -> tuple[Entry, ...]:
@@ -170,23 +172,28 @@ def _entries(report: EnvelopeReport) -> Iterator[Entry]:
     by_anchor = {source.anchor: source for source in report.trace.compiled_objects}
     section = ""
     for number, segment in enumerate(report.plan.segments, 1):
-        anchors = segment.block.object_ids
-        objects = tuple(by_anchor[anchor] for anchor in anchors if anchor in by_anchor)
-        tiers = sorted((source.priority_tier for source in objects), key=_TIERS.index)
+        # Some pieces are words of the compiler itself: they have a number and are no object.
+        sources: dict[str, CompiledObject] = {}
+        for anchor in segment.block.object_ids:
+            if anchor in by_anchor:
+                sources[anchor] = by_anchor[anchor]
+
+        tiers = sorted((source.priority_tier for source in sources.values()), key=_TIERS.index)
         yield Entry(
             number,
             segment.block,
             segment.stability,
             tiers[0] if tiers else "",
             report.plan.counter.count(segment.text),
-            objects,
-            tuple(_parts(segment.block.text, {source.anchor for source in objects})),
+            tuple(sources.values()),
+            tuple(_parts(segment.block.text, sources)),
             segment.block.section != section,
         )
         section = segment.block.section
 
 
-def _parts(text: str, anchors: set[str]) -> Iterator[TextPart]:
+def _parts(text: str, anchors: Container[str]) -> Iterator[TextPart]:
+    # A number in brackets that is no source of this block is a number that somebody wrote.
     position = 0
     for match in _ANCHOR.finditer(text):
         if match[1] in anchors:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
@@ -74,19 +74,21 @@ def parse_request(task: str, **parameters: Any) -> CompileRequest:
         if name not in known:
             raise bad_request(name, f"no such parameter; {did_you_mean(name, known)}")
 
-    read: dict[str, Any] = {
-        name: _READERS[name](name, raw)
-        for name, raw in parameters.items()
-        if name in _READERS and raw is not None
-    }
-    evidence = read.pop("evidence", ())
-    pinned = read.pop("pinned", ())
+    # None is a parameter that was not given: its default stands in the record.
+    read: dict[str, Any] = {}
+    for name, raw in parameters.items():
+        if name in _READERS and raw is not None:
+            read[name] = _READERS[name](name, raw)
+
+    # Callers hand in two kinds of thing under one name; the request keeps them apart.
+    evidence, media = _by_kind(read.pop("evidence", ()), Evidence, Media)
+    pinned, pinned_ids = _by_kind(read.pop("pinned", ()), Evidence, str)
     return CompileRequest(
         task=_text("task", task),
-        evidence=tuple(item for item in evidence if isinstance(item, Evidence)),
-        media=tuple(item for item in evidence if isinstance(item, Media)),
-        pinned=tuple(item for item in pinned if isinstance(item, Evidence)),
-        pinned_ids=tuple(item for item in pinned if isinstance(item, str)),
+        evidence=evidence,
+        media=media,
+        pinned=pinned,
+        pinned_ids=pinned_ids,
         valid_us=_instant("valid", parameters.get("valid")),
         tx_us=_instant("tx", parameters.get("tx")),
         **read,
@@ -95,6 +97,21 @@ def parse_request(task: str, **parameters: Any) -> CompileRequest:
 
 _LONE: Final = re.compile("[\ud800-\udfff]")
 _Kind = TypeVar("_Kind")
+_OtherKind = TypeVar("_OtherKind")
+
+
+def _by_kind(
+    items: Iterable[_Kind | _OtherKind], kind: type[_Kind], other_kind: type[_OtherKind]
+) -> tuple[tuple[_Kind, ...], tuple[_OtherKind, ...]]:
+    """Items of two kinds apart, each in the order in which they came."""
+    first: list[_Kind] = []
+    second: list[_OtherKind] = []
+    for item in items:
+        if isinstance(item, kind):
+            first.append(item)
+        elif isinstance(item, other_kind):
+            second.append(item)
+    return tuple(first), tuple(second)
 
 
 def _text(path: str, raw: object) -> str:
@@ -109,6 +126,7 @@ def _text(path: str, raw: object) -> str:
             field=path,
         )
 
+    # Half a character: it is in no encoding, so no store, hash or provider takes it.
     if (lone := _LONE.search(raw)) is not None:
         raise bad_request(path, f"a lone surrogate at character {lone.start()}; decode it anew")
 
@@ -116,6 +134,7 @@ def _text(path: str, raw: object) -> str:
 
 
 def _list(path: str, raw: object) -> tuple[object, ...]:
+    # A text is an item, not a sequence of its characters; a mapping is one item, too.
     if isinstance(raw, list | tuple | set | frozenset):
         items = tuple(cast("Sequence[object]", raw))
     else:
@@ -269,6 +288,9 @@ def _instant(path: str, raw: object) -> int | None:
 
 def _vector(path: str, raw: object) -> tuple[int, ...]:
     values = tuple(cast("Sequence[object]", raw)) if isinstance(raw, Sequence) else ()
+
+    # Whole numbers come from a manifest and are quantised already: the same numbers
+    # must come back, or its replay would be another request.
     if values and all(isinstance(x, int) and not isinstance(x, bool) for x in values):
         return cast("tuple[int, ...]", values)
     return quantise([_component(path, x) for x in values])
@@ -280,8 +302,10 @@ def _component(path: str, raw: object) -> float:
 
 def _items(kind: type[Any]) -> Reader:
     def read(path: str, raw: object) -> tuple[Any, ...]:
-        items = enumerate(_list(path, raw))
-        return tuple(_item(kind, f"{path}[{place}]", item) for place, item in items)
+        items: list[Any] = []
+        for place, item in enumerate(_list(path, raw)):
+            items.append(_item(kind, f"{path}[{place}]", item))
+        return tuple(items)
 
     return read
 
@@ -364,10 +388,10 @@ def _history(path: str, raw: object) -> tuple[Turn, ...]:
     for position, item in enumerate(_list(path, raw)):
         place = f"{path}[{position}]"
         fields = fields_of(item)
-        if fields and is_message(fields):
-            turns += [_item(Turn, place, turn) for turn in turns_of(fields)]
-        else:
-            turns.append(_item(Turn, place, item))
+        # One message may hold several turns: a text, its calls, their results.
+        messages = turns_of(fields) if fields and is_message(fields) else (item,)
+        for message in messages:
+            turns.append(_item(Turn, place, message))
 
     return tuple(turns)
 
@@ -415,6 +439,7 @@ _ITEM_KINDS: Final[Mapping[str, type[Any]]] = {
 
 
 def _rebuilt(document: dict[str, Any]) -> CompileRequest:
+    # The fields of the record, not the parameters of `compile`: instants are whole numbers here.
     read = dict(document)
     for name, kind in _ITEM_KINDS.items():
         read[name] = tuple(_item(kind, name, item) for item in read[name])

@@ -71,6 +71,8 @@ class Findings:
 def findings(passes: Passes, context: CompileContext) -> Findings:
     """Return what an envelope and its trace say alike, account once."""
     compiled_ids = tuple(piece.object_id for piece in passes.pieces if piece.candidate is not None)
+    # All contained pieces, not the placed alone: what an omitted object would have stood in is
+    # asked for, too.
     section_of: dict[str, str] = {}
     for piece in passes.contained.pieces:
         section_of[piece.object_id] = piece.section.value
@@ -88,6 +90,8 @@ def findings(passes: Passes, context: CompileContext) -> Findings:
 
 def _first_verdicts(verdicts: Iterable[Verdict], compiled_ids: frozenset[str]) -> Iterator[Verdict]:
     """Yield one verdict an object, none for what is compiled but for the rest of a source."""
+    # Verdicts come in the order of the stages, so the first is the one that kept an object out;
+    # what later stages say of it follows from that.
     known: set[str] = set()
     for verdict in verdicts:
         remainder = verdict.reason is Reason.PARENT_REMAINDER
@@ -101,6 +105,7 @@ def _compiled_objects(passes: Passes) -> Iterator[CompiledObject]:
     assembled = passes.ordered.assembled
     anchors = {object_id: anchor for anchor, object_id in assembled.anchors.items()}
     for group in assembled.pieces:
+        # A block is as trustworthy as its least trusted piece: levels rise as trust falls.
         level = max(piece.level for piece in group)
         trust = Authority(level).trust.value
         for piece in group:
@@ -110,6 +115,7 @@ def _compiled_objects(passes: Passes) -> Iterator[CompiledObject]:
 
 def _object(piece: Piece, candidate: Candidate, anchor: str, trust: str) -> CompiledObject:
     version = candidate.version
+    # Without a version it is an item of the request, which its caller vouches for.
     if version is None:
         object_type = item_of(candidate).object_type
         source_authority = confidence = 1.0
@@ -211,6 +217,7 @@ def trace_of(
     doubts = lint(passes.pieces, extraction="data_extraction" in context.task_types)
     request_id = hashlib.sha256(context.request_json.encode("utf-8", "backslashreplace"))
     refusals = passes.gated.refusals if may_audit(principal) else ()
+
     omissions: list[OmittedObject] = []
     quarantines: list[QuarantinedObject] = []
     for verdict in account.verdicts:
@@ -322,10 +329,13 @@ def _retrieval_count(passes: Passes) -> int:
 
 
 def _cache(plan: RenderPlan, account: Findings) -> dict[str, Any]:
-    tokens = dict.fromkeys((stability.value for stability in _CACHEABLE), 0)
+    tokens = {stability.value: 0 for stability in _CACHEABLE}
     for use in account.sections:
         if use.stability in _CACHEABLE:
             tokens[use.stability.value] += use.tokens
+
+    # Sections are counted one by one, the text as a whole: where a boundary merges two tokens
+    # the sum may exceed the total by a few.
     prefix = sum(tokens.values())
     return {
         "prompt_cache_key": plan.cache_key,
@@ -339,6 +349,8 @@ def _cache(plan: RenderPlan, account: Findings) -> dict[str, Any]:
 
 def cache_key(passes: Passes, context: CompileContext) -> str:
     """Return the provider's routing key: one for a tenant and static prefix (C-089)."""
+    # Session and history are left out of the key although they may be cached: a key that
+    # changes with each turn would spread one tenant's requests over many machines.
     end_of_prefix = 0
     for name, (_, end) in section_spans(passes).items():
         if SECTIONS[name].stability in (Stability.STATIC, Stability.SCOPE):
@@ -352,8 +364,11 @@ def cache_key(passes: Passes, context: CompileContext) -> str:
 
 def _evidence_text(context: CompileContext, account: Findings) -> int:
     """Return the tokens of the evidence that are text, tables left out (C-196)."""
-    name = SectionName.EVIDENCE.value
-    evidence = sum(use.tokens for use in account.sections if use.name == name)
+    evidence = 0
+    for use in account.sections:
+        if use.name == SectionName.EVIDENCE.value:
+            evidence += use.tokens
+
     return max(0, evidence - context.media.split()["structured"])
 
 

@@ -52,6 +52,7 @@ class RecordedRow(NamedTuple):
     def without_defaults(self) -> list[Any]:
         """Its fields up to the last one that says anything, its id in short."""
         fields: list[Any] = [_short_id(self.object_id), *self[1:]]
+        # From the end: fields are read back by their place, so none in the middle may go.
         for default in reversed(self._field_defaults.values()):
             if fields[-1] != default:
                 break
@@ -136,7 +137,7 @@ class Manifest:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest as plain JSON values."""
-        plain = {name: getattr(self, name) for name in self.__slots__}
+        plain: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         plain["pack_id"], plain["checksum"] = self.envelope_id, self.digest
         plain["layer_budgets"] = dict(self.layer_budgets)
         plain["truncation_events"] = [event._asdict() for event in self.truncation_events]
@@ -153,6 +154,7 @@ class Manifest:
         already; candidates end where nothing more is to be said. It takes three fifths of
         `to_json`; `manifest_from_json` reads both.
         """
+        # An object may be met twice, in two versions: its first place stands for both.
         places: dict[str, int] = {}
         for place, row in enumerate(self.candidates):
             places.setdefault(row.object_id, place)
@@ -215,6 +217,7 @@ def _ids(references: Iterable[int | str], candidates: Sequence[RecordedRow]) -> 
     for reference in references:
         if isinstance(reference, str):
             object_ids.append(reference)
+        # Python would read it from the end and name another object.
         elif reference < 0:
             raise ValueError(f"the place {reference} of a candidate is below 0")
         else:
@@ -253,6 +256,7 @@ def _pins(context: CompileContext) -> dict[str, Any]:
 
 def pin_manifest(context: CompileContext, **outputs: Any) -> Manifest:
     """Return the manifest of a compile from its pins and what the stages found."""
+    # Sets stand as sorted lists in the hash and as tuples in the record, which is frozen.
     pins = _pins(context)
     sets = {"skip": tuple(pins["skip"]), "without": tuple(pins["without"])}
     return Manifest(envelope_id=_hash(pins), **{**pins, **sets}, **outputs)
@@ -315,26 +319,37 @@ def stored_manifest(text: str) -> Manifest:
     """
     try:
         document = json.loads(text)
+        # Manifests of the first stores have none; unknown fields of later ones are dropped.
         document.setdefault("signature", "")
         document = {name: document[name] for name in Manifest.__slots__}
-        document["candidates"] = _candidates(document["candidates"])
-        for name in ("named", "spoken"):
-            document[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in document[name])
-        document["layer_budgets"] = document["layer_budgets"].items()
-        for name in ("own", "withheld", "layer_budgets"):
-            document[name] = tuple((key, value) for key, value in document[name])
-        document["truncation_events"] = tuple(
-            TruncationEvent(
-                event["layer"], event["reason"], _ids(event["dropped_ids"], document["candidates"])
-            )
-            for event in document["truncation_events"]
-        )
-        document["compiled"] = _ids(document["compiled"], document["candidates"])
-        for name in ("skip", "without", "expansion", "capped", "artifact_uris"):
-            document[name] = tuple(document[name])
-        return Manifest(**document)
+        return Manifest(**_record_fields(document))
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise bad_manifest(f"it cannot be read: {error}") from error
+
+
+def _record_fields(document: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a manifest from plain JSON, where lists stand for tuples of tuples."""
+    # First the candidates: others name objects by their place among them.
+    candidates = _candidates(document["candidates"])
+    document["candidates"] = candidates
+    document["compiled"] = _ids(document["compiled"], candidates)
+
+    events: list[TruncationEvent] = []
+    for event in document["truncation_events"]:
+        dropped_ids = _ids(event["dropped_ids"], candidates)
+        events.append(TruncationEvent(event["layer"], event["reason"], dropped_ids))
+    document["truncation_events"] = tuple(events)
+
+    for name in ("named", "spoken"):
+        document[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in document[name])
+
+    document["layer_budgets"] = document["layer_budgets"].items()
+    for name in ("own", "withheld", "layer_budgets"):
+        document[name] = tuple((key, value) for key, value in document[name])
+
+    for name in ("skip", "without", "expansion", "capped", "artifact_uris"):
+        document[name] = tuple(document[name])
+    return document
 
 
 def check_manifest(manifest: Manifest) -> Manifest:

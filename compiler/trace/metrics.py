@@ -47,12 +47,19 @@ def core_metrics(
 ) -> dict[str, float]:
     """Return the metrics that do not depend on a clock, rounded to 4 digits."""
     decay_reasons = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
-    bound = (*passes.snapshot.subjects, *passes.snapshot.query_subjects)
+    evictions = 0
+    for verdict in verdicts:
+        evictions += verdict.reason in decay_reasons
+
+    conflicts = 0
+    for subject in (*passes.snapshot.subjects, *passes.snapshot.query_subjects):
+        conflicts += subject.pending or len(subject.entities) > 1
+
     return {
         "context_precision": mean_bearing(bearings(passes, context)),
         "context_recall": _recall(passes, context),
-        "state_decay_evictions": sum(verdict.reason in decay_reasons for verdict in verdicts),
-        "entity_resolution_conflicts": sum(b.pending or len(b.entities) > 1 for b in bound),
+        "state_decay_evictions": evictions,
+        "entity_resolution_conflicts": conflicts,
     }
 
 
@@ -106,6 +113,7 @@ def cost_of(plan: RenderPlan, tokens: int, context: CompileContext) -> dict[str,
     `next` that of the following request, which should read the cached part.
     """
     row, cached_tokens = plan.capability, expected_cached_tokens(plan)
+    # Where nothing is long enough to be cached, nothing is charged for writing it.
     write = row.write_permille[0] if cached_tokens else THOUSAND
     first = tokens - cached_tokens + cached_tokens * write / THOUSAND
     following = tokens - cached_tokens + cached_tokens * row.read_permille / THOUSAND
@@ -227,6 +235,8 @@ def _duplication(passes: Passes, context: CompileContext) -> float:
             continue
         shingles = shingle_list(piece.text, context.rules.shingle_words)
         total += len(shingles)
+
+        # Against earlier pieces alone: what a text repeats within itself is its own style.
         repetitions += sum(shingle in known_shingles for shingle in shingles)
         known_shingles.update(shingles)
     return round(repetitions / total, 4) if total else 0.0
@@ -244,6 +254,7 @@ def _stale(sizes: list[tuple[Piece, int]], context: CompileContext) -> float:
 def _surface(
     passes: Passes, sizes: list[tuple[Piece, int]], total_tokens: int, rules: CompilePolicy
 ) -> float:
+    # Untrusted text that no block isolates stands in a slot of our own template.
     ways = dict(passes.contained.isolation)
     untrusted_sizes: list[tuple[int, Isolation]] = []
     for piece, size in sizes:
@@ -251,7 +262,8 @@ def _surface(
             untrusted_sizes.append((size, ways.get(piece.object_id, Isolation.TYPED_SLOT)))
 
     strengths = {
-        Isolation(way): round(THOUSAND * strength) for way, strength in rules.isolation_strengths
+        Isolation(isolation): round(THOUSAND * strength)
+        for isolation, strength in rules.isolation_strengths
     }
     surface = injection_surface(
         untrusted_sizes, total_tokens=max(total_tokens, 1), strengths=strengths

@@ -50,11 +50,11 @@ class Provenance(NamedTuple):
 
 def provenance(pieces: Iterable[Piece]) -> tuple[Provenance, ...]:
     """Return the provenance of what was found, in the order of the text."""
-    return tuple(
-        _piece_provenance(piece)
-        for piece in pieces
-        if piece.candidate and piece.section in _SECTIONS
-    )
+    rows: list[Provenance] = []
+    for piece in pieces:
+        if piece.candidate and piece.section in _SECTIONS:
+            rows.append(_piece_provenance(piece))
+    return tuple(rows)
 
 
 def _piece_provenance(piece: Piece) -> Provenance:
@@ -62,6 +62,8 @@ def _piece_provenance(piece: Piece) -> Provenance:
     candidate = piece.candidate
     relevance = round(piece.relevance / FULL, 6)
     version = candidate.version
+
+    # What the caller brought says of itself where it comes from, as far as it knows.
     if version is None:
         part = item_of(candidate).part
         evidence = (
@@ -77,6 +79,8 @@ def _piece_provenance(piece: Piece) -> Provenance:
             evidence.span,
             ("request", *evidence.lineage),
         )
+
+    # A stored object was retrieved when it was recorded: the compile only read it back.
     details, claim = version.details, version.row.claim
     return Provenance(
         candidate.object_id,

@@ -46,9 +46,15 @@ def bearings(passes: Passes, context: CompileContext) -> tuple[Bearing, ...]:
     if not terms:
         return ()
 
-    pieces = [piece for piece in passes.pieces if _is_asked(piece)]
-    own_terms = [terms & terms_of(f"{piece.label}\n{piece.text}") for piece in pieces]
-    common_terms = [set(piece_terms) for piece_terms in own_terms]
+    pieces: list[Piece] = []
+    own_terms: list[frozenset[str]] = []
+    for piece in passes.pieces:
+        if _is_asked(piece):
+            pieces.append(piece)
+            own_terms.append(terms & terms_of(f"{piece.label}\n{piece.text}"))
+
+    # An answer may share no word with the question that the turn before it asked.
+    common_terms = list(map(set, own_terms))
     for left, right in _pairs(pieces):
         common_terms[left] |= own_terms[right]
         common_terms[right] |= own_terms[left]
@@ -57,6 +63,8 @@ def bearings(passes: Passes, context: CompileContext) -> tuple[Bearing, ...]:
     results: list[Bearing] = []
     for piece, piece_terms in zip(pieces, common_terms, strict=True):
         share = FULL * len(piece_terms) // len(terms)
+
+        # Meaning may say more than words, never less: an encoder is no reason to find noise.
         vector = vectors.get(piece.object_id)
         if vector is not None:
             share = max(share, FULL * min(vector.content, COSINE_FULL) // COSINE_FULL)
@@ -66,15 +74,21 @@ def bearings(passes: Passes, context: CompileContext) -> tuple[Bearing, ...]:
 
 def mean_bearing(texts: Sequence[Bearing]) -> float:
     """How much a token bears on the question on average, 0 to 1; 1 where there is none."""
-    tokens = sum(text.tokens for text in texts)
-    weight = sum(text.tokens * text.share for text in texts)
+    tokens = weight = 0
+    for text in texts:
+        tokens += text.tokens
+        weight += text.tokens * text.share
+
     return round(weight / tokens / FULL, 4) if tokens else 1.0
 
 
 def bearing_share(texts: Sequence[Bearing]) -> float:
     """The share of the tokens whose text bears on the question; 1 where there is none."""
-    tokens = sum(text.tokens for text in texts)
-    signal = sum(text.tokens for text in texts if text.share >= BEARING)
+    tokens = signal = 0
+    for text in texts:
+        tokens += text.tokens
+        signal += text.tokens if text.share >= BEARING else 0
+
     return round(signal / tokens, 4) if tokens else 1.0
 
 
@@ -101,6 +115,8 @@ def _pairs(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
                 yield neighbour, position
             subjects[candidate.subject].append(position)
 
+    # Row ids of one talk rise in the order it was said in, and other talk may lie between them:
+    # a gap in the ids is a gap in the reading.
     turns.sort()
     for number, (talk, vid, position) in enumerate(turns):
         for other_talk, other_vid, neighbour in turns[number + 1 : number + 1 + _TURN_GAP]:

@@ -185,11 +185,13 @@ def _omission(record: OmittedObject) -> dict[str, Any]:
 
 
 def _plain(record: NamedTuple) -> dict[str, Any]:
-    return {
-        name: list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType]
-        for name, value in record._asdict().items()
-        if value is not None and value != "" and value != ()
-    }
+    # Fields that say nothing are left out: a trace of hundreds of objects is mostly those.
+    plain: dict[str, Any] = {}
+    for name, value in record._asdict().items():
+        if value is None or value == "" or value == ():
+            continue
+        plain[name] = list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType]
+    return plain
 
 
 def omitted_object(verdict: Verdict) -> OmittedObject:

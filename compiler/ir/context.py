@@ -130,6 +130,7 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
     shares.setdefault("tools", SectionShare(0, 100))
     if profile_name == "default":
         return shares
+
     shares_of_layers = profile(profile_name, rules.profiles)
     for layer, section in _SECTION_OF_LAYER.items():
         shares[section] = SectionShare(
@@ -150,6 +151,8 @@ def weights_of(request: CompileRequest, rules: CompilePolicy) -> Mapping[str, fl
     weights = dict(rules.section_weights)
     if not request.signals:
         return weights
+
+    # The signals' weights share 1,000 among three layers, so three times a third changes nothing.
     for layer, weight in section_weights(dict(request.signals), rules.signals).items():
         section = _SECTION_OF_LAYER[layer]
         weight_share = round(weights.get(section, 0.5) * 3 * weight / 1000, 6)

@@ -65,8 +65,11 @@ class Gated:
 
     def details(self) -> dict[tuple[str, int], str]:
         """What was held against each refused row, by (object id, vid)."""
-        pairs = zip(self.refusals, self.vids, strict=True)
-        return {(verdict.object_id, vid): verdict.detail for verdict, vid in pairs}
+        # By row, not by object: an old version may be closed to a caller who may see the new one.
+        details: dict[tuple[str, int], str] = {}
+        for verdict, vid in zip(self.refusals, self.vids, strict=True):
+            details[verdict.object_id, vid] = verdict.detail
+        return details
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,7 @@ class Passes:
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdicts of all stages in order, the gate's apart."""
+        # An auditor alone may read what the gate refused, so it never comes with the others.
         outputs = (
             self.resolved,
             self.validated,

@@ -104,6 +104,7 @@ def fidelity(original: str, result: str, counter: TokenCounter) -> float:
     A proposition without any number, name, date or negation counts as kept when its words are.
     """
     kept_tokens = total = 0
+    # By tokens, so that a short aside lost weighs less than a long statement.
     for proposition in subunits(original):
         tokens = counter.count(proposition)
         facts = facts_of(proposition)

@@ -86,6 +86,7 @@ def items_of_request(
     positions: dict[SectionName, int] = {}
     items: list[RequestItem] = []
     for draft in _drafts(request, int(principal.authority_level), media_texts):
+        # The whole part counts, not its text alone: two results of one text differ by their call.
         body = canonical_json([draft.text, draft.origin, whole_repr(draft.part)])
         content = hashlib.sha256(body.encode("utf-8", "backslashreplace")).hexdigest()
         key = f"{draft.section.value} {content}"
@@ -97,6 +98,7 @@ def items_of_request(
 
 
 def _drafts(request: CompileRequest, ceiling: int, media_texts: Sequence[str]) -> Iterator[_Draft]:
+    # A larger level is weaker: what an item claims for itself can only lower its trust.
     user_level = max(ceiling, int(Authority.USER))
     for tool in request.tools:
         own_level = user_level if tool.authority_level is None else tool.authority_level

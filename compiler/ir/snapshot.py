@@ -153,6 +153,7 @@ def root_of(known: Known, entity_id: str) -> str:
 
 def members_of(known: Known, entity_id: str) -> tuple[str, ...]:
     """Return the raw ids of the cluster an entity belongs to, sorted."""
+    # The root itself is in no row of the map when nothing is merged into it.
     root = root_of(known, entity_id)
     merged_ids = {raw for raw, top in known.canonical.items() if top == root}
     return tuple(sorted(merged_ids | {root, entity_id}))

@@ -312,8 +312,12 @@ def capability(model: str) -> Capability:
     A provider prefix (`anthropic/…`, `eu.anthropic.…`), capitals and dots in the version do
     not matter.
     """
+    # The first that fits: narrower patterns stand above wider ones.
     name = plain_name(model)
-    return next((row for row in TABLE if fnmatchcase(name, row.pattern)), GENERIC)
+    for row in TABLE:
+        if fnmatchcase(name, row.pattern):
+            return row
+    return GENERIC
 
 
 def plain_name(model: str) -> str:

@@ -178,12 +178,13 @@ def substitute(
         InvalidInput: `bad_media`, for a share outside 0..1000.
     """
     _permille(fidelity_permille)
+    # Products of whole numbers on both sides: a division would round a stand-in in or out.
     floor = original.utility_permille * fidelity_permille
-    fit = [
-        item
-        for item in stand_ins
-        if item.tokens < original.tokens and item.utility_permille * _PERMILLE >= floor
-    ]
+    fit: list[MediaItem] = []
+    for item in stand_ins:
+        if item.tokens < original.tokens and item.utility_permille * _PERMILLE >= floor:
+            fit.append(item)
+
     best = min(fit, key=lambda i: (i.tokens, -i.utility_permille, i.id), default=original)
     return Substitution(original, best, original.tokens - best.tokens)
 

@@ -94,6 +94,8 @@ def _measure(text: str) -> Features:
     kinds = data.translate(_KINDS)
     classes = kinds.lower()
     runs = [match.end() - match.start() for match in _SPACES.finditer(classes)]
+
+    # What is outside ASCII became a question mark above: taken out of the punctuation again.
     bands = Counter(map(_band, wide))
     wide_marks = sum(1 for char in wide if not char.isspace())
     return Features(

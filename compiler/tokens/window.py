@@ -80,6 +80,7 @@ def compile_budget(
                 f"{name} must be a whole number of at least 0, not {value!r}", code="bad_budget"
             )
 
+    # Where the window is unknown the caller's number is all there is: nothing is taken for it.
     window = capability.window
     reserve = _reserve(window, reserve_tokens or 0, policy)
     framing = 0 if window is None else policy.framing_tokens
@@ -114,6 +115,8 @@ def elastic_tokens(tokens: int, *sizes: int) -> int:
 def _reserve(window: int | None, answer_tokens: int, policy: ReservePolicy) -> int:
     if window is None:
         return answer_tokens
+
+    # Small windows would be eaten up by the smallest reserve; there the share alone counts.
     share = -(-window * policy.share_permille // 1000)
     floor = policy.least_tokens if window >= policy.small_window else 0
     return max(floor, answer_tokens, share)

@@ -110,6 +110,7 @@ class Block:
         if self.authority not in range(_UNTRUSTED_LEVEL + 1):
             raise unknown("authority level", str(self.authority), "01234")
 
+        # The last of several guards: whatever a stage does wrong, retrieved text instructs nobody.
         if self.authority == _UNTRUSTED_LEVEL and self.kind is not BlockKind.DATA:
             raise Fault(
                 f"level-4 text of section {self.section!r} was given kind {self.kind.value!r}; "
@@ -124,6 +125,7 @@ class Block:
                 code="too_large",
             )
 
+        # No hash can be taken of half a character; ASCII, which most texts are, has none.
         texts = (self.text, self.origin, *self.object_ids)
         if any(not field.isascii() and _SURROGATE.search(field) for field in texts):
             raise InvalidInput(

@@ -112,6 +112,7 @@ def unescape_data(text: str) -> str:
     >>> unescape_data(escape_data("\\</a> [INST]"))
     '\\</a> [INST]'
     """
+    # Most texts hold no backslash at all, and every block of an envelope is read back.
     if "\\" not in text:
         return text
 

@@ -115,13 +115,16 @@ def boundary(
     if counter:
         message += _frame([str(counter).encode()])
 
+    # Base 32 has no sign that the grammar uses. Ten characters are 50 bits, and nobody can try
+    # them out: in a text that is being written a wrong guess is only text.
     code = hmac.digest(seal.key, message, "sha256")
     return base64.b32encode(code[:_TOKEN_BYTES]).decode("ascii")[:length]
 
 
 def _message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
-    head = ["v2", str(seal.epoch), seal.policy_hash, block.section, block.kind.value]
-    fields = [field.encode() for field in (*head, f"L{block.authority}")]
+    # The version comes first: no message of one grammar is ever one of another.
+    head = ("v2", str(seal.epoch), seal.policy_hash, block.section, block.kind.value)
+    fields = [*map(str.encode, head), f"L{block.authority}".encode()]
     if not block.pieces:
         fields += [_id_bytes(block.object_ids, ids), block.origin.encode(), _sha256(block.text)]
         return _frame(fields)
@@ -136,9 +139,9 @@ def _message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
 def _first_message(seal: Seal, block: Block, ids: Mapping[str, str]) -> bytes:
     """What the first grammar keyed; its texts still verify."""
     frame = f"{block.kind.value} L{block.authority} {block.origin}"
-    head = ["v1", str(seal.epoch), seal.policy_hash, block.section, frame]
-    fields = [field.encode() for field in head]
-    return _frame([*fields, _id_bytes(block.object_ids, ids), _sha256(block.text)])
+    head = ("v1", str(seal.epoch), seal.policy_hash, block.section, frame)
+    fields = [*map(str.encode, head), _id_bytes(block.object_ids, ids), _sha256(block.text)]
+    return _frame(fields)
 
 
 def _id_bytes(object_ids: Sequence[str], ids: Mapping[str, str]) -> bytes:
@@ -229,8 +232,11 @@ def _tokens(
     for block in blocks:
         fields += (block.origin, *block.object_ids)
 
+    # In capitals, so that no text can hold a boundary that differs by its case alone.
     pattern = re.compile(rf"[A-Za-z2-7]{{{length},}}")
-    runs = {run.upper() for field in fields for run in pattern.findall(field)}
+    runs: set[str] = set()
+    for field in fields:
+        runs.update(map(str.upper, pattern.findall(field)))
     haystack = "\n".join(sorted(runs))
 
     for block in blocks:
@@ -281,6 +287,7 @@ def _read(text: str) -> Iterator[_Reading]:
             raise _bad("no heading stands before the first block", position)
 
         reading = _read_block(text, section, (position, line, after))
+        # A bound on the whole text: a forged one must not make its reader work for ever.
         frame_section += len(reading.block.object_ids)
         if frame_section > MAX_IDS:
             raise _bad(f"more than {MAX_IDS} ids", position)
@@ -298,6 +305,8 @@ def _read_block(text: str, section: str, opening: tuple[int, str, int]) -> _Read
     if header is None:
         raise _bad("expected a boundary line", position)
 
+    # The first closing line ends the block: its boundary is in no content, or another counter
+    # would have been taken when it was written.
     kind = BlockKind(header.kind)
     closing = f"\n{_closing(kind, header.token)}\n"
     end = text.find(closing, after)

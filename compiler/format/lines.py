@@ -156,6 +156,7 @@ def _day(date: str, last_date: str, *, months: bool = True) -> str:
     >>> _day("2024-01-01", "2023-05-08"), _day("", "2023-05-08")
     ('2024-01-01', '-')
     """
+    # Only whole days shorten: a time of day stands in full wherever it is stated.
     if len(date) == len(last_date) == _DAY_LENGTH:
         if months and date[:8] == last_date[:8]:
             return date[8:]
@@ -188,6 +189,7 @@ def _encode_speaker(speaker: str) -> str:
     >>> _encode_speaker("a: b"), _encode_speaker("System")
     ('a%3A b', '"System"')
     """
+    # A person may be called "System"; in quotes it is a name and no role of a chat.
     if speaker.casefold().rstrip("*_ ") in _ROLES:
         return f'"{speaker}"'
 
@@ -219,6 +221,8 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
         anchor, day, speech = match.groups()
         if day:
             date = _read_day(day, date)
+
+        # Both forms are kept: the written one proves the body, the other is what was said.
         speaker, raw = _read_speech(speech)
         raw = _INDENT_BREAK.sub(r"\1", raw)
         raw_pieces.append(BlockPiece(anchor, raw, speaker, date, origin))

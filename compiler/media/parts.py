@@ -150,10 +150,8 @@ def least_tokens(entry: MediaEntry, least_px: int) -> int:
     """The fewest tokens that an item can be made to take and still be sent."""
     media = entry.media
     if media.segments and media.kind is not MediaKind.IMAGE:
-        shortest = min(
-            one_media_tokens(segment_media(media, segment)) for segment in media.segments
-        )
-        return min(entry.attachment_tokens, shortest)
+        sizes = [one_media_tokens(segment_media(media, segment)) for segment in media.segments]
+        return min(entry.attachment_tokens, *sizes)
 
     left, top, right, bottom = entry.region or (0, 0, media.width, media.height)
     width, height = right - left, bottom - top

@@ -131,6 +131,7 @@ def _full_entry(media: Media, context: _PlanContext) -> MediaEntry:
         return _substitute_entry(entry, context)
 
     offers = _offers(media, context)
+
     share = round(1000 * context.rules.media_fidelity)
     substitution = substitute(entry.item, offers, fidelity_permille=share)
     if substitution.replacement is entry.item:
@@ -203,9 +204,11 @@ def _share_pool(entries: Sequence[MediaEntry], context: _PlanContext) -> list[Me
         if _size(entry):
             claims.append(_claim(f"{number:05}", entry, context))
 
+    # First who goes in at all, at its smallest; then what each gets of the rest.
     items = [Item(claim.id, claim.least_tokens, claim.worth) for claim in claims]
     selection = knapsack(items, context.pool)
     winners = [claim for claim in claims if claim.id in selection]
+
     plans: dict[str, MediaEntry] = {}
     rations = _rations(winners, context.pool)
     for claim in winners:

@@ -58,17 +58,19 @@ def largest_size(
     if image_tokens(width_px, height_px, rule) <= target_tokens:
         return width_px, height_px
 
-    longer, least_edge = max(width_px, height_px), _least_edge(width_px, height_px, least_px)
-    fitting = [
-        least_edge - 1,
-        longer,
-    ]  # tokens rise with the edge, so halving finds the last that fits
-    while fitting[1] - fitting[0] > 1:
-        middle = sum(fitting) // 2
-        size = _with_edge(width_px, height_px, middle)
-        fitting[image_tokens(*size, rule) > target_tokens] = middle
+    least_edge = _least_edge(width_px, height_px, least_px)
 
-    return _with_edge(width_px, height_px, fitting[0]) if fitting[0] >= least_edge else None
+    # Tokens rise with the edge, so halving finds the last one that fits.
+    fitting, too_large = least_edge - 1, max(width_px, height_px)
+    while too_large - fitting > 1:
+        middle = (fitting + too_large) // 2
+        size = _with_edge(width_px, height_px, middle)
+        if image_tokens(*size, rule) > target_tokens:
+            too_large = middle
+        else:
+            fitting = middle
+
+    return _with_edge(width_px, height_px, fitting) if fitting >= least_edge else None
 
 
 def least_size(width_px: int, height_px: int, least_px: int) -> tuple[int, int]:
@@ -179,6 +181,7 @@ def nearest_rows(
     for level in sorted(levels, reverse=True):
         numbers += _spread(levels[level], size - len(numbers))
 
+    # In their own order again: a table read out of order tells another story.
     note = f"{size} of {len(rows)} rows, nearest to the request first; the rest is available"
     return TableReduction(tuple(rows[number] for number in sorted(numbers)), note)
 
@@ -227,12 +230,15 @@ def column_aggregates(rows: Sequence[Mapping[str, object]], column: str) -> dict
 
     Values that are no numbers are not counted; without any number only the count stands.
     """
-    values = [row.get(column) for row in rows]
-    numbers = [
-        Fraction(value)
-        for value in values
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
-    ]
+    numbers: list[Fraction] = []
+    for row in rows:
+        value = row.get(column)
+        # True is a whole number to Python; NaN and infinities are not below any bound.
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if abs(value) < 1e300:
+            numbers.append(Fraction(value))
+
     if not numbers:
         return {"count": Fraction(0)}
 

@@ -85,6 +85,7 @@ def serialise(records: Sequence[Record], form: Form) -> str:
     if form in (Form.PRETTY_JSON, Form.MINIFIED_JSON):
         return _json(list(map(dict, records)), pretty=form is Form.PRETTY_JSON)
 
+    # Records may differ in their fields: the columns are all of them, as they first appear.
     columns = list(dict.fromkeys(chain.from_iterable(records)))
     rows: list[list[str]] = []
     for record in records:
@@ -116,6 +117,7 @@ def choose_form(
             texts[form] = serialise(records, form)
             tokens[form] = counter.upper_bound(texts[form])
 
+    # Fewest tokens first; of equals what models read more surely, then what costs them less.
     def rank(form: Form) -> tuple[int, int, int]:
         return tokens[form], -TRAITS[form].accuracy, TRAITS[form].cost_permille
 

@@ -69,6 +69,7 @@ def _conjunction(first: Schema, second: Schema) -> Schema:
         if _is_object(first_part) and _is_object(second_part):
             parts[name] = _conjunction(first_part, second_part)
 
+    # Members that both state are joined above; of the other keywords the first one's stand.
     conjunction: dict[str, Any] = {**second, **first}
     conjunction["properties"] = {name: parts[name] for name in _member_names(first, second)}
     conjunction["required"] = _required_names(first, second)

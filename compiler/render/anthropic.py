@@ -60,6 +60,7 @@ def render_anthropic(
             continue
         role = _role(segment, messages, row)
         mark = _mark(ttl_s) if number in mark_positions else {}
+        # A tool's definition was sent above, and its mark, if it has one, stands at -1.
         if in_system(segment, contract):
             system.append({**_text(segment.said_by(role)), **mark})
         elif number in native:
@@ -94,6 +95,8 @@ def _role(segment: BlockSegment, messages: Sequence[dict[str, Any]], row: Capabi
     """Return who says a segment: a system message must follow a user's."""
     if segment.speaker != "system":
         return segment.speaker or "user"
+
+    # Only what the model takes there; else the frame says that the system speaks.
     follows = bool(messages) and messages[-1]["role"] == "user"
     return "system" if row.mid_conversation_system and follows else "user"
 
@@ -117,6 +120,7 @@ def _image(part: NativePart) -> dict[str, Any]:
 
 def _say(messages: list[dict[str, Any]], role: str, parts: Iterable[dict[str, Any]]) -> None:
     """Add parts to the last message when the same role speaks, else open one."""
+    # The API refuses a first message of the assistant's, and two messages of one role in a row.
     if not messages and role == "assistant":
         messages.append({"role": "user", "content": [_text("(earlier turns)")]})
     if messages and messages[-1]["role"] == role:

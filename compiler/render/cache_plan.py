@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -166,8 +167,10 @@ def marks(plan: RenderPlan, *, expected_reads: float = 1.0, ttl: int = 0) -> tup
     if not row.breakpoints or not pays(row, expected_reads=expected_reads, ttl=ttl):
         return ()
 
+    # Of more ends than marks the last ones count: each caches all that stands before it.
     ends = _within_lookback(_zone_ends(plan), plan)
-    return tuple([end for end in ends if _long_enough(plan, end)][-row.breakpoints :])
+    long_enough = filter(partial(_long_enough, plan), ends)
+    return tuple(long_enough)[-row.breakpoints :]
 
 
 def ttl_place(row: Capability, ttl_s: int) -> int:
@@ -241,6 +244,7 @@ def tokens_read(before: RenderPlan, now: RenderPlan) -> int:
     if row.min_cacheable_tokens is None:
         return 0
 
+    # A cache is read up to the first byte that changed.
     last_end = -1
     for old, new in zip(before.segments, now.segments, strict=False):
         if old.text != new.text:
@@ -251,6 +255,7 @@ def tokens_read(before: RenderPlan, now: RenderPlan) -> int:
         reach = row.lookback_blocks or len(now.segments)
         last_end = _last_read_mark(marks(before), marks(now), last_end, reach)
 
+    # By the lower bound, and in the provider's own steps: never more than is really read.
     tokens = _prefix_tokens(now, last_end)
     if tokens < row.min_cacheable_tokens:
         return 0
@@ -280,6 +285,8 @@ def _within_lookback(ends: list[int], plan: RenderPlan) -> list[int]:
     if lookback is None or len(ends) < plan.capability.breakpoints:
         return ends
 
+    # Providers look back over so many blocks from a mark. A turn with more calls than that would
+    # leave the last mark of the old request out of sight, and all would be written anew.
     reach = lookback - LOOKBACK_MARGIN
     if added_blocks(plan) > reach:
         return [*ends[:-2], ends[-1] - reach, ends[-1]]

@@ -166,6 +166,7 @@ def interleave(
 
 def _crowded_wire(plan: RenderPlan, wire: MediaWire) -> MediaWire:
     """The format's row as it holds for as many pictures as the plan sends."""
+    # Some providers take large pictures only while they are few.
     modalities = [entry.item.modality for entry in plan.attachments.values()]
     if wire.crowd is None or modalities.count(Modality.IMAGE) <= wire.crowd[0]:
         return wire
@@ -179,6 +180,8 @@ def _bad(reason: str) -> InvalidInput:
 
 def _parts(entry: MediaEntry, context: _MediaContext) -> Iterator[NativePart]:
     modality, uri = entry.item.modality, entry.media.uri
+
+    # The envelope may have been compiled for another model than it is rendered for.
     if modality not in context.modalities or not context.wire.carries(modality):
         refuser = (
             "the model" if modality not in context.modalities else f"a request for {context.target}"
@@ -246,6 +249,7 @@ def _picture(entry: MediaEntry, context: _MediaContext) -> NativePart:
     media = _original_at(context, address, entry.media.uri)
     word = _word(address, media, Modality.IMAGE, context)
 
+    # An address is fetched by the provider: only bytes can be measured, and only they can be cut.
     if media.data:
         _check_picture(address, media, entry, context.wire)
     elif entry.item.method != "original":

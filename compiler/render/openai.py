@@ -62,6 +62,7 @@ def render_openai(
     mark = {"mode": "explicit", **ttl} if row.breakpoints else None
     messages: list[dict[str, Any]] = []
     for role, segments in _messages(plan, contract, native_tools=tools is not None):
+        # Plain text stays a text: parts are for what needs them, a mark or a picture.
         content: str | list[dict[str, Any]]
         if native.keys().isdisjoint(number for number, _ in segments):
             content = _content(role, segments, mark_positions, mark)
@@ -79,9 +80,11 @@ def render_openai(
 
     request.update(_form(plan, row))
     if tools:
-        request["tools"] = [
-            {"type": "function", "function": tool.declaration("parameters")} for tool in tools
-        ]
+        declarations: list[dict[str, Any]] = []
+        for tool in tools:
+            function = tool.declaration("parameters")
+            declarations.append({"type": "function", "function": function})
+        request["tools"] = declarations
 
     return request
 
@@ -103,6 +106,7 @@ def _messages(plan: RenderPlan, contract: str, *, native_tools: bool) -> _Groups
     for number, segment in enumerate(plan.segments):
         if native_tools and segment.block.section == "tools":
             continue
+        # Turns stay apart even when one person spoke twice: so the next request repeats them.
         segment_zone, role = _message_of(segment, contract)
         if segment_zone == zone and segment.stability is not Stability.HISTORY:
             groups[-1][1].append((number, segment))
@@ -151,15 +155,20 @@ def _with_media(
 ) -> list[dict[str, Any]]:
     """The parts of the turn's message, which no mark ever follows."""
     words = ((number, segment, segment.said_by(role)) for number, segment in segments)
-    return [
-        {"type": "text", "text": part} if isinstance(part, str) else _native(part)
-        for part in interleave(words, native)
-    ]
+    parts: list[dict[str, Any]] = []
+    for part in interleave(words, native):
+        if isinstance(part, str):
+            parts.append({"type": "text", "text": part})
+        else:
+            parts.append(_native(part))
+    return parts
 
 
 def _native(part: NativePart) -> dict[str, Any]:
     data = base64.b64encode(part.media.data).decode("ascii")
     if part.modality is Modality.AUDIO:
         return {"type": "input_audio", "input_audio": {"data": data, "format": part.word}}
+
+    # `high` whatever it is: the plan counted the picture at this size.
     url = part.media.url or f"data:{part.word};base64,{data}"
     return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}

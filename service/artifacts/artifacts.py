@@ -136,9 +136,9 @@ class Artifacts(Caller):
                 damaged: whom that one admitted cannot be told.
         """
         digest, sight = digest_of(address), self._sight(scope)
-        grants = [a for a in self._files.grants(self._tenant, digest) if a.admits(sight)]
-        if grants:
-            return grants[0]
+        for grant in self._files.grants(self._tenant, digest):
+            if grant.admits(sight):
+                return grant
 
         # Only whom a grant admitted learns that there was something.
         tombstone = self._tombstone(digest)
@@ -200,6 +200,7 @@ class Artifacts(Caller):
         tombstone = _Tombstone(
             at=iso(self._backend.now_us()), actor=self._actor, reason=reason, grants=grants
         )
+        # What was put off first: a manifest still on its way may name these bytes.
         self._backend.settle()
         self._files.erase(self._tenant, digest, tombstone.to_json().encode())
         self._transact(lambda tx: _empty(tx, address))
@@ -214,6 +215,7 @@ class Artifacts(Caller):
             NotFound: `unknown_artifact`, `unknown_object`, `erased`.
             Forbidden: `privilege_required`, for personal data that is masked for the caller.
         """
+        # A number stands for whatever this envelope put there; in another it is something else.
         if envelope is not None:
             pointer = _id_of_anchor(pointer, envelope)
             item = request_items(envelope.manifest).get(pointer)
@@ -299,12 +301,17 @@ class ArtifactKeeper(Artifacts):
             return ()
 
         self.principal.require(ERASE)
-        digests = {d for i in object_ids for d in self._files.of_object(self._tenant, i)}
-        present_digests = sorted(d for d in digests if self._files.holds(self._tenant, d))
-        for digest in present_digests:
-            self._bury(digest, SCHEME + digest, reason)
+        digests: set[str] = set()
+        for object_id in object_ids:
+            digests.update(self._files.of_object(self._tenant, object_id))
 
-        return tuple(SCHEME + digest for digest in present_digests)
+        # The links of an object outlive its artifacts: some may have been erased before.
+        addresses: list[str] = []
+        for digest in sorted(digests):
+            if self._files.holds(self._tenant, digest):
+                self._bury(digest, SCHEME + digest, reason)
+                addresses.append(SCHEME + digest)
+        return tuple(addresses)
 
     def refuse_erased(self, addresses: Sequence[str]) -> None:
         """Refuse a replay that holds the text of an erased artifact.
@@ -326,15 +333,10 @@ class ArtifactKeeper(Artifacts):
 def _id_of_anchor(pointer: str, envelope: Envelope) -> str:
     """Return the id of the object that a number of an envelope's text stands for."""
     number = pointer.strip("[] ")
-    objects = envelope.trace.compiled_objects
-    return next(
-        (
-            compiled_object.object_id
-            for compiled_object in objects
-            if compiled_object.anchor == number
-        ),
-        pointer,
-    )
+    for compiled_object in envelope.trace.compiled_objects:
+        if compiled_object.anchor == number:
+            return compiled_object.object_id
+    return pointer
 
 
 def _text_of(data: bytes) -> str | None:
@@ -384,6 +386,7 @@ def _damage(subject: str, advice: str) -> Unavailable:
 
 def _nameless(grant: Artifact) -> str:
     """Return a grant without what it says about the bytes: who may know that they are gone."""
+    # A file's name may be all that an erasure was asked for.
     members = json.loads(grant.to_json())
     return canonical_json({**members, "name": "", "origin": "", "media_type": "", "object_ids": []})
 

@@ -58,6 +58,7 @@ def _no_table(problem: str) -> InvalidInput:
 
 
 def _rows(text: str, *, name: str, media_type: str) -> list[object]:
+    # The content tells, not the name: a download of a table is often called `.txt`.
     if text.lstrip().startswith("["):
         return cast("list[object]", json.loads(text))
     if text.lstrip().startswith("{"):
@@ -65,6 +66,7 @@ def _rows(text: str, *, name: str, media_type: str) -> list[object]:
 
     tabs = media_type == "text/tab-separated-values" or name.endswith(".tsv")
     read = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
+    # Any text is a table of one column to a reader of CSV.
     if len(read.fieldnames or ()) < 2 and "," not in text and "\t" not in text:
         raise ValueError("one column and no separator")
 

@@ -48,6 +48,7 @@ def made_picture(data: bytes, picture: MediaEntry) -> SentMedia:
     if picture.item.method == "original" and kind in _PLAIN:
         return SentMedia(data=data, media_type=kind)
 
+    # The header is read before Pillow opens anything: a small file may unpack to gigabytes.
     problem = measures(data, MediaKind.IMAGE)
     library, uri = _pillow(), picture.media.uri
     _check_pixels(int(problem.get("width", 0)), int(problem.get("height", 0)), uri=uri)
@@ -127,6 +128,7 @@ def _cut(image: Any, picture: MediaEntry, library: Any) -> Any:
 
 def _plain(image: Any) -> Any:
     """Return a picture in the colours that every encoder writes."""
+    # Pillow clips 16 bits to 8 instead of scaling them, and all but black turns white.
     if image.mode.startswith("I;16"):
         return image.convert("I").point(_top_byte).convert("L")
     if image.has_transparency_data:
@@ -140,6 +142,7 @@ def _top_byte(value: Any) -> Any:
 
 
 def _encoding_of(image: Any, source: str) -> SentMedia:
+    # What a picture tells of its place and camera is in `info`, and encoders write it out again.
     buffer = io.BytesIO()
     image.info = {}
     if source in _LOSSY and image.mode != "RGBA":

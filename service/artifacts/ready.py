@@ -47,10 +47,9 @@ class MediaReady:
             item = segment.media_entry
             if item is None or not item.attachment_tokens:
                 continue
+            # One original may be planned twice, in two sizes: the smallest serves both.
             for address, sent_item in self._sendable(item):
-                if item.attachment_tokens < took.get(
-                    address, item.attachment_tokens + 1
-                ):  # the smallest serves all
+                if address not in took or item.attachment_tokens < took[address]:
                     media[address], took[address] = sent_item, item.attachment_tokens
 
         return media

@@ -8,6 +8,7 @@ the picture of a page. Nothing here reads a store.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -78,7 +79,10 @@ class Band:
 
     def belief_at(self, valid: datetime) -> SlotBelief | None:
         """What it says about an instant of true time."""
-        return next((belief for belief in self.beliefs if belief.holds_at(valid)), None)
+        for belief in self.beliefs:
+            if belief.holds_at(valid):
+                return belief
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +151,7 @@ class BeliefPlane:
 
     def rectangles(self) -> tuple[Rectangle, ...]:
         """The beliefs, each once over all neighbouring bands that hold it unchanged."""
+        # Only from one band to the next: a belief that was given up and came back is two.
         rectangles: list[Rectangle] = []
         standing: dict[SlotBelief, int] = {}
         for band in self.bands:
@@ -244,7 +249,7 @@ class Axis:
             is_edge = moment == self.edges[-1]
             return self.positions[-1] if is_edge else (self.positions[-1] + self.end) // 2
 
-        after = next(i for i, edge in enumerate(self.edges) if moment < edge)
+        after = bisect_right(self.edges, moment)
         before_edge, after_edge = self.edges[after - 1], self.edges[after]
         length = micros(after_edge) - micros(before_edge)
         room = self.positions[after] - self.positions[after - 1]
@@ -263,6 +268,7 @@ def axis(edges: Sequence[datetime], needs: Sequence[int], start: int, end: int) 
         shares = [need * room // total for need in needs]
     else:
         spare = (room - total) // max(1, len(needs) - 1)
+        # The first stretch lies before every edge: nothing is written there that needs more room.
         shares = [needs[0], *(need + spare for need in needs[1:])]
 
     positions: list[int] = []

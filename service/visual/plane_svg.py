@@ -81,6 +81,7 @@ def plane_svg(plane: BeliefPlane) -> str:
 
 
 def _box(rectangle: Rectangle, days: Axis, known: Axis) -> Box:
+    # What was known last lies on top, where the smaller y is.
     belief = rectangle.belief
     x = days.position(belief.valid_from)
     y = known.end + _TOP - known.position(rectangle.known_until, is_end=True)

@@ -18,6 +18,7 @@ _CELL_LIMIT: Final = 24
 
 def plane_text(plane: BeliefPlane, width: int) -> str:
     """Draw a plane, the newest knowledge on top, with the asked point and the answer."""
+    # A grid of characters: every line is put together at positions of one axis.
     labels = day_labels([band.known_from for band in plane.bands])
     gutter = max(map(len, [*labels, "known ^"])) + 1
     title = visible(f"{plane.entity}, {plane.slot.replace('_', ' ')}")
@@ -92,6 +93,7 @@ def _question(plane: BeliefPlane, gutter: int, days: Axis, width: int) -> str:
     if position + 2 + len(words) <= width:
         return f"{line} {words}"
 
+    # No room to the right of the point: its words stand before it, else on a line of their own.
     start = max(gutter + _MARGIN, position - len(words) - 1)
     if start + len(words) < position:
         return _put(line, start, words)
@@ -100,6 +102,7 @@ def _question(plane: BeliefPlane, gutter: int, days: Axis, width: int) -> str:
 
 def _scale(gutter: int, days: Axis, width: int) -> str:
     line = (" " * gutter + "+").ljust(width - len("> true when"), "-")
+    # A label that would run into the name of the axis is left out, its tick with it.
     for label, position in zip(day_labels(days.edges), days.positions, strict=True):
         if position + len(label) < width - len("> true when"):
             line = line[:position] + label + line[position + len(label) :]

@@ -185,6 +185,7 @@ def column_list(columns: Iterable[Column], alias: LiteralString | None = None) -
 def columns_of(root: str) -> tuple[Column, ...]:
     """The columns that make the part `root` of an assertion."""
     columns = (*CLAIM_COLUMNS, *SECRET_COLUMNS)
+    # With the dot, so that `claim` does not take what belongs to a part called `claimant`.
     return tuple(column for column in columns if column.attribute.startswith(f"{root}."))
 
 
@@ -195,13 +196,15 @@ def names_of(columns: Iterable[Column]) -> tuple[LiteralString, ...]:
 
 def encoder(columns: Sequence[Column], root: str = "") -> Callable[[Any], list[Any]]:
     """What writes two or more columns of an assertion, or of its part `root`, as a line."""
+    # One `attrgetter` reads a whole line in C; only what differs from its field is converted
+    # after it. Made once a table at import, so a write pays for neither.
     prefix = f"{root}." if root else ""
     values_of = attrgetter(*(column.attribute.removeprefix(prefix) for column in columns))
-    conversions = [
-        (position, column.form.encode)
-        for position, column in enumerate(columns)
-        if column.form.encode is not None
-    ]
+
+    conversions: list[tuple[int, Callable[[Any], Any]]] = []
+    for position, column in enumerate(columns):
+        if column.form.encode is not None:
+            conversions.append((position, column.form.encode))
 
     def encode(record: Any) -> list[Any]:
         line = list(values_of(record))
@@ -225,6 +228,8 @@ def decoder(
     if names != {field.name for field in fields(record)} or hasattr(record, "__post_init__"):  # type: ignore[arg-type]
         raise TypeError(f"the columns of {root} do not make a {record.__name__}")
 
+    # A record is filled through the descriptors of its slots, past the frozen `__init__`: a
+    # compile decodes thousands. Hence the refusal above of records that check themselves.
     plain: list[tuple[Callable[[T, Any], None], int]] = []
     conversions: list[tuple[Callable[[T, Any], None], int, Callable[[Any], Any]]] = []
     joins: list[tuple[Callable[[T, Any], None], Callable[[Line], Any], Callable[..., Any]]] = []

@@ -30,6 +30,7 @@ def encode(receipt: Receipt) -> str:
     # Every write makes one, and most of its fields are texts, words of a list and tuples of
     # them, which JSON writes as they are: only the records inside are taken apart.
     plain = members_of(receipt)
+    # Of the answer, not of the write: they are told anew when a receipt is read back.
     del plain["replayed"], plain["dry_run"]
 
     plain["tx"] = micros(receipt.tx)

@@ -93,6 +93,7 @@ def seal(key: bytes, head: SessionHead, record: SessionRecord) -> SessionRecord:
 
     A text that was erased keeps the digest it came with: nobody can make it again.
     """
+    # The chain goes over digests, never over texts: so it still closes when texts are erased.
     texts: list[SessionText] = []
     for text in record.texts:
         digest = text.digest if text.text is None else _digest(key, text.text.encode())

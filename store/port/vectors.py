@@ -86,7 +86,8 @@ def to16(vector: Sequence[float], *, dimensions: int | None = None) -> tuple[int
     if not largest:
         raise bad_vector("all its numbers are zero, so it has no direction")
 
-    # scaled by a power of two first, which changes no bit but keeps the squares in range
+    # Scaled by a power of two first, which changes no bit but keeps the squares in range; and
+    # summed exactly, so that every machine gets the same whole numbers.
     _, power = math.frexp(largest)
     components = [math.ldexp(x, -power) for x in vector]
     length = math.sqrt(math.fsum(x * x for x in components))
@@ -125,6 +126,7 @@ def check_vector(numbers: Sequence[int], *, dimensions: int | None = None) -> tu
             than a quantised one can be.
     """
     _check_count(len(numbers), dimensions)
+    # Below this every partial sum is a whole number that a float of 32 bits holds exactly.
     if sum(x * x for x in numbers) >= SQUARE_LIMIT:
         raise bad_vector(
             f"its whole numbers are no normalised vector times {SCALE}; give the floats instead"

@@ -80,6 +80,8 @@ class ArtifactFiles:
                 code="too_large",
             )
 
+        # The bytes first, the grant last: a crash between leaves bytes that nobody may read, and
+        # the same put again completes it.
         with self._reaching():
             self._refuse_erased(tenant, grant.digest)
             self._write(self._path(tenant, grant.digest, _DATA), data)
@@ -91,6 +93,7 @@ class ArtifactFiles:
             if self._grant_at(path) is None:
                 self._write(path, grant.to_json().encode())
 
+            # Once more: an eraser that ran beside this put has seen none of what it wrote.
             self._refuse_erased(tenant, grant.digest)
 
     def read(self, tenant: str, digest: str) -> bytes:
@@ -133,15 +136,13 @@ class ArtifactFiles:
 
         Each as the digest of its artifact and the name of its file, sorted.
         """
+        names: list[str] = []
         with self._reaching():
-            paths = filter(_is_grant, self._files.find(self._path(tenant, digest)))
-            return tuple(
-                sorted(
-                    "/".join(path.split("/")[-2:])
-                    for path in paths
-                    if self._grant_at(path) is None and self._files.exists(path)
-                )
-            )
+            for path in filter(_is_grant, self._files.find(self._path(tenant, digest))):
+                # One that is gone by now was erased, not damaged.
+                if self._grant_at(path) is None and self._files.exists(path):
+                    names.append("/".join(path.split("/")[-2:]))
+        return tuple(sorted(names))
 
     def of_object(self, tenant: str, object_id: str) -> tuple[str, ...]:
         """Return the digests of artifacts that hold an object's words, sorted."""
@@ -157,6 +158,7 @@ class ArtifactFiles:
 
     def erase(self, tenant: str, digest: str, tombstone: bytes) -> None:
         """Remove the bytes and every grant; the tombstone stays."""
+        # The tombstone first: whoever crashes behind it has erased, and the next put clears up.
         with self._reaching():
             self._write(self._path(tenant, digest, _ERASED), tombstone)
             self._clear(tenant, digest)
@@ -189,6 +191,7 @@ class ArtifactFiles:
         return grant if fits else None
 
     def _path(self, tenant: str, digest: str = "", name: str = "") -> str:
+        # Hashed, because a tenant may be called anything, `..` and upper case among it.
         parts = [self._root, hashlib.sha256(tenant.encode()).hexdigest()]
         parts += [digest[:2], digest] if digest else []
         return "/".join([*parts, name] if name else parts)
@@ -217,6 +220,7 @@ class ArtifactFiles:
         return self._opened[1]
 
     def _write(self, path: str, data: bytes) -> None:
+        # A folder of this machine is synced and renamed into place; object stores do that alone.
         folder = path.rpartition("/")[0]
         if "file" in tuple(_protocols(self._files.protocol)):
             os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -73,6 +73,7 @@ def restore(
         InvalidInput: `bad_export`, with the number of the first bad line; nothing was written.
         Unavailable: the store gave up; what stands stays, for `resume`.
     """
+    # All lines are checked before the first is written: a bad last line leaves nothing behind.
     tell = watch or _no_watch
     with tempfile.SpooledTemporaryFile(
         _IN_MEMORY, "w+", encoding="utf-8", newline="\n"
@@ -111,6 +112,7 @@ def _begin(
             raise import_in_progress(journal)
         return journal
 
+    # Its counters say whether a tenant was ever written to, without a look at its tables.
     if clock.seq or clock.next_vid > 1:
         if resume and clock[:3] == header.clock(header.seq, header.last_us)[:3]:
             return None
@@ -175,6 +177,7 @@ def _apply_group(
             "the restore was taken back by another process; begin it again",
             code="no_import",
         )
+    # This very group was committed and its answer was lost on the way.
     if journal.digest == export.digest and journal.applied >= end:
         return journal
     if journal.digest != export.digest or journal.applied != start:
@@ -191,6 +194,7 @@ def _apply_group(
 
 def _batches(lines: list[str], export: CheckedExport) -> Iterator[tuple[RecordKind, list[Any]]]:
     """The records of lines, some of one kind at a time."""
+    # Never a list of a whole group: its records take many times the memory of its lines.
     pairs = (record_of(line, export.header) for line in lines)
     for kind, group in groupby(pairs, key=itemgetter(0)):
         records = (record for _, record in group)

@@ -135,6 +135,7 @@ def export_lines(reader: Reader, *, tenant: str, keys: bool = False) -> Iterator
         "next_vid": clock.next_vid,
         "keys": to_plain(reader.keys()) if keys else [],
     }
+    # Kinds in the order in which they build on each other, so that a restore is one pass.
     tally = _Tally()
     yield tally.add(canonical_json(header))
 
@@ -204,6 +205,8 @@ def check_lines(
             if _ORDER.get(kind, -1) < place:
                 raise _bad(number, f"a record of kind {kind!r} is unknown or out of order")
             place = _ORDER[kind]
+
+            # Events rise, so the last one states the counters that the header must have.
             record = _record(kind, plain.get("record"), number, header)
             if isinstance(record, TxEvent):
                 counters = record.seq, record.tx
@@ -273,6 +276,7 @@ def _record(kind: str, plain: Any, number: int, header: ExportHeader) -> Any:
 
 def _with_authorship(plain: Any) -> Any:
     """A claim of an older export, with what its actor and level prove of its writer."""
+    # What was written into a person's own scope by that person is his; of the rest nobody knows.
     details = fields_of(fields_of(plain).get("details"))
     user = fields_of(details.get("scope")).get("user")
     level = details.get("authority_level")

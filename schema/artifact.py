@@ -129,6 +129,7 @@ def artifact_from_json(text: str) -> Artifact:
     Raises:
         ValueError: for what no grant is stored as; where it stands decides what to do.
     """
+    # A file that somebody edited may hold anything; none of it may reach a caller as a crash.
     try:
         return _artifact_of(json.loads(text))
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError, TenureError) as error:

@@ -102,6 +102,7 @@ _SPEECH_KINDS: Final = frozenset({"user_statement", "agent"})
 
 def layer_tokens(sections: Mapping[str, int], *, slack: int) -> dict[str, int]:
     """The tokens of each of the seven layers, in their order; slack is what is free."""
+    # All seven stand there, the empty ones too: whoever charts them need not know the list.
     tokens = dict.fromkeys((layer.value for layer in PackLayer), 0)
     for name, size in sections.items():
         tokens[PLACES[SectionName(name)][0].value] += size

@@ -82,6 +82,7 @@ class EntityRef:
 
 
 def _check_surface(text: object, kind: str, *, most: int) -> None:
+    # A name of marks of width zero alone is seen by nobody, and is another one than every name.
     if not isinstance(text, str) or len(text) > most or not is_visible(text):
         shown = f"{text!r:.80}"
         size = f" ({len(text):,} characters)" if isinstance(text, str) else ""
@@ -174,6 +175,7 @@ class EntityCandidate:
     @property
     def evidence(self) -> str:
         """Features and vetoes as the canonical JSON that a judgement keeps."""
+        # Arrays: some sixty features a mention, and each judgement keeps those of its candidates.
         lines = [[f.name, f.score, f.weight, f.detail] for f in self.features]
         return canonical_json({"features": lines, "vetoes": list(self.vetoes)})
 

@@ -137,6 +137,7 @@ def object_type_of(kind: SlotKind | None, level: int) -> ObjectType:
     >>> object_type_of(None, 4).value
     'retrieved_passage'
     """
+    # Text about nobody in particular: what was retrieved stays evidence, the rest is a fact.
     if kind is None:
         return ObjectType.RETRIEVED_PASSAGE if level == 4 else ObjectType.IDENTITY_FACT
     return _TYPE_OF_KIND.get(kind, ObjectType.IDENTITY_FACT)

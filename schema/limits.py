@@ -84,9 +84,9 @@ def check_texts(items: object, field: str, *, most: int = LIST_MAX) -> None:
     Raises:
         InvalidInput: `bad_field`, `too_large`, `unstorable_text`.
     """
-    if isinstance(items, str | bytes | Mapping) or not isinstance(
-        items, Sequence | set | frozenset
-    ):
+    # A text is a sequence of texts to Python, and a mapping one of its keys.
+    is_single = isinstance(items, str | bytes | Mapping)
+    if is_single or not isinstance(items, Sequence | set | frozenset):
         raise InvalidInput(f"{field} must be a list of texts", code="bad_field", field=field)
     texts = cast("Sequence[object]", items)
     if len(texts) > most:
@@ -147,6 +147,7 @@ def check_json(value: object, field: str) -> None:
             elif isinstance(item, list | tuple):
                 children.extend(cast("Sequence[object]", item))
 
+        # Counted as a whole: many small lists fill the memory as well as one large one.
         count += len(children)
         if count > ITEMS:
             _refuse(f"{field} holds more than {ITEMS} items", "too_large", field)
@@ -164,6 +165,7 @@ def nesting(text: str) -> int:
     >>> nesting('{"a": [[1], "[[["]}')
     3
     """
+    # Brackets inside of texts open nothing, and a quote behind a backslash ends none.
     deepest = depth = 0
     quoted = escaped = False
     for char in text:

@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 from .budget_rules import (
     DETECTORS_SHIPPED,
@@ -141,11 +141,14 @@ class ResolutionPolicy:
         if bands is None:
             return self
 
-        overrides = {
-            name: value
-            for name in ("bind_at", "review_above", "suggest_from")
-            if (value := getattr(bands, name)) is not None
-        }
+        overrides: dict[str, Any] = {}
+        for name in ("bind_at", "review_above", "suggest_from"):
+            value = getattr(bands, name)
+            if value is not None:
+                overrides[name] = value
+
+        # Made anew, so that the order of the bands is checked as they hold for this type; and
+        # without the types, whose bands would be checked inside of each other for ever.
         return replace(self, types=(), **overrides)
 
 
@@ -467,6 +470,8 @@ class Policy:
 
     def to_json(self) -> str:
         """The pack without the window's group as canonical JSON, the form stored by hash."""
+        # A session's rules decide about no envelope outside of one: a changed threshold of a window
+        # must not give every envelope of the tenant another identity.
         groups = asdict(self)
         del groups["window"]
         return canonical_json(groups)

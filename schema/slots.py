@@ -82,11 +82,16 @@ class Slot:
 
     def template(self, task_types: tuple[str, ...]) -> str | None:
         """The instruction template of the first task type that has one."""
+        # A task type before its parent, both before the template for all.
         templates = dict(self.instruction)
-        return next((templates[t] for t in (*task_types, "*") if t in templates), None)
+        for task_type in (*task_types, "*"):
+            if task_type in templates:
+                return templates[task_type]
+        return None
 
 
 def _slots(names: str, subjects: str, kind: str, cardinality: str, flags: str) -> list[Slot]:
+    # Slots that differ by their name alone stand in one row of the table.
     value_type, precedence, description = flags.split(" ", 2)
     return [
         Slot(
@@ -283,6 +288,7 @@ class Vocabulary:
         if known == slot:
             return self
 
+        # Words first: a slot that names a task type nobody defined would never apply.
         self.check("task_type", slot.applicable_task_types)
 
         for entity_type in slot.subject_types:

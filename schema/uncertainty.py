@@ -72,6 +72,7 @@ def _with_way_out(field: Mapping[str, Any], way: WayOut, fallback: Any) -> dict[
 
 def _forced_paths(schema: Mapping[str, Any], path: str) -> list[str]:
     fields = _fields(schema.get("properties"))
+    # Only what is required forces an answer: an optional field may be left out.
     paths = [path + name for name in _names(schema) if not _admits(fields.get(name, {}))]
     for prefix, inner in _subschemas(schema, path, fields):
         paths += _forced_paths(inner, prefix)
@@ -97,6 +98,7 @@ def _subschemas(
 
 def _admits(field: Any) -> bool:
     """Whether a field's schema lets it say that it does not know."""
+    # `allOf` is not asked: a way out in one of its parts is closed again by the others.
     rules = _fields(field)
     kinds = rules.get("type")
     words = rules.get("enum", [rules["const"]] if "const" in rules else [])

@@ -275,7 +275,8 @@ def _excluded_candidate(
 def _by_id(entity_id: str, known: Register) -> Resolution:
     if known.entity(entity_id) is None:
         raise NotFound(
-            f"there is no entity {entity_id}; name it, or look it up with entities.list()",
+            f"there is no entity {entity_id}; "
+            "name it, or look it up with `tenure entities` (entities.list())",
             code="unknown_entity",
             entity=entity_id,
         )

@@ -127,7 +127,8 @@ _BUILT_IN_ROWS: Final = (
     ("partner", "person", "association", "one", "entity authority the person's partner"),
     ("child parent sibling friend pet", "person", "association", "many",
      "entity authority a {} of the person"),
-    ("likes dislikes", "any", "preference", "many", "string authority what they {}, as they said"),
+    ("likes dislikes", "any", "preference", "many",
+     "string authority what the person {}, as they said"),
     ("goal plan appointment", "person", "state", "many", "text authority the person's {}"),
     ("todo", "person", "state", "many", "text authority a task on the person's todo list"),
     ("answer_rule", "person team", "preference", "many",
@@ -149,7 +150,8 @@ _BUILT_IN_ROWS: Final = (
     ("decision", "project team", "decision", "many", "text authority what was decided"),
     ("constraint policy", "project tenant system tool", "directive", "many",
      "text authority a {} that must be kept"),
-    ("deadline occurs_at", "project event", "attribute", "one", "instant authority when it is due"),
+    ("deadline", "project event", "attribute", "one", "instant authority when it is due"),
+    ("occurs_at", "project event", "attribute", "one", "instant authority when it happens"),
     ("budget quota", "project tenant", "measurement", "one", "number authority the {} it has"),
     ("pricing_tier jurisdiction", "tenant organization person", "state", "one",
      "string source_rank the {} that applies"),
@@ -207,7 +209,9 @@ class Vocabulary:
         try:
             return self.slots[name]
         except KeyError:
-            raise unknown("slot", name, self.slots) from None
+            from .slot_senses import unknown_slot  # a table of words that no known name needs
+
+            raise unknown_slot(name, self.slots) from None
 
     def values(self, vocabulary: str) -> tuple[str, ...]:
         """The words of a list, built-in ones first.

@@ -10,11 +10,17 @@ from typer.testing import CliRunner
 
 HEAD = """# The command line
 
-`tenure [GLOBAL OPTIONS] COMMAND …`: global options stand before the command, `--json` and `-v` also
-behind it; `python -m tenure` does the same. Results go to standard
-output, messages and progress to standard error; colours and progress only to a terminal. `--json`
-makes every command answer in JSON, errors included, whose keys never change. Tables keep to the
-width of the terminal, or to `COLUMNS`; `-v` shows the traceback of an error.
+`tenure [GLOBAL OPTIONS] COMMAND …`: global options stand before the command, `--json`, `--jsonl`
+and `-v` also behind it; `python -m tenure` does the same. Results go to standard output, messages
+and progress to standard error; colours and progress only to a terminal. `--json` makes every
+command answer in JSON, errors included, whose keys never change; `--jsonl` in JSON Lines, each of
+many in a line of its own. Tables and messages keep to the width of the terminal, or to `COLUMNS`;
+prompts and addresses stay as they are. A character that an encoding lacks is shown by its number.
+A closed pipe (`| head -1`) ends a command silently with 1. `-v` shows the traceback of an error,
+`tenure --install-completion` teaches a shell the commands.
+
+Wherever a command takes the id of an entity, a review or an action, the beginning of it is enough,
+from four digits on.
 
 Settings come from defaults, `tenure.toml`, `TENURE_…` variables and flags, the later winning;
 `tenure config show --origin` says where each came from. The password of a server comes from the
@@ -23,7 +29,7 @@ environment alone (`TENURE_AUTH__USER`, `TENURE_AUTH__PASSWORD`).
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | refused or invalid: the sentence on standard error says what to do; see [errors](errors.md) |
+| 1 | refused or invalid: the sentence on standard error says what to do; see [errors](errors.md). |
 | 2 | wrong usage |
 | 3 | the store, a server or a file is unavailable |
 | 4 | `tenure doctor` found something |

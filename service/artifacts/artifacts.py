@@ -153,7 +153,8 @@ class Artifacts(Caller):
             raise _damage(f"a grant of {address}", "put the same bytes again as before")
 
         raise NotFound(
-            f"there is no artifact {address}; list them with memory.artifacts.list()",
+            f"there is no artifact {address}; "
+            "list them with `tenure artifact list` (artifacts.list())",
             code="unknown_artifact",
             address=address,
         )

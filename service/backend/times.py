@@ -56,22 +56,24 @@ def _iso_time(text: str, field: str) -> datetime:
     if _TOO_FINE.search(text):
         raise _too_fine(text, field)
 
-    if _DATE_ONLY.fullmatch(text):
-        raise InvalidInput(
-            f"{field} {text!r} is a calendar date, which is no instant until its zone is known; "
-            f'use tenure.day({text!r}, "Europe/Berlin") or an instant such as {text}T00:00:00Z',
-            code="naive_datetime",
-            field=field,
-        )
-
     try:
-        return datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise InvalidInput(
-            f"{field} {text!r} is no ISO 8601 time ({error}); write 2026-06-06T12:00:00Z",
+            f"{field} {text!r} is no ISO 8601 time ({error}); write it like 2026-06-06T12:00:00Z",
             code="bad_time",
             field=field,
         ) from error
+
+    # A date that does not exist was refused above: no advice may hold one.
+    if _DATE_ONLY.fullmatch(text):
+        raise InvalidInput(
+            f"{field} {text!r} is a calendar date, which is no instant until its zone is known; "
+            f"write {text}T00:00:00Z, or with the offset of a zone {text}T00:00:00+01:00",
+            code="naive_datetime",
+            field=field,
+        )
+    return moment
 
 
 def _too_fine(text: str, field: str) -> InvalidInput:

@@ -15,6 +15,7 @@ from ..backend.caller import backend_of
 from ..client.summaries import entity_names, opening_of, value_reader
 from ..visual.text import held_span, when
 from .frame import FINDINGS, answer, examples, frame_of, open_memory, place_of
+from .ids import action_of, entity_of
 from .read import Entity, SlotName
 from .show import Columns, Screen
 
@@ -47,9 +48,9 @@ _DURABILITY: Final[Mapping[str, str]] = {
 
 @app.command(epilog=examples("tenure history 'Sam Rivera' office"))
 def history(context: typer.Context, entity: Entity, slot: SlotName) -> None:
-    """Show every version of a slot on both axes, oldest knowledge first."""
+    """Show every version of a slot, oldest knowledge first."""
     with open_memory(context) as memory:
-        rows = memory.history(entity, slot)
+        rows = memory.history(entity_of(memory, entity), slot)
         columns = _version_columns(memory, slot, rows)
     answer(context, rows, columns)
 
@@ -78,7 +79,7 @@ def diff(
 ) -> None:
     """Show how belief changed between two moments of knowledge."""
     with open_memory(context) as memory:
-        changes = memory.diff(tx1, tx2, entity)
+        changes = memory.diff(tx1, tx2, entity and entity_of(memory, entity))
         names = entity_names(memory, (change.entity for change in changes))
         text = value_reader(memory, [(change.slot, change.value) for change in changes])
 
@@ -108,7 +109,8 @@ def log(
 ) -> None:
     """Show who changed what and when, newest first."""
     with open_memory(context) as memory:
-        entries = memory.log(since, until=until, entity=entity, limit=limit)
+        subject = entity and entity_of(memory, entity)
+        entries = memory.log(since, until=until, entity=subject, limit=limit)
 
     def show(screen: Screen) -> None:
         for entry in entries:
@@ -126,7 +128,7 @@ def explain(
     context: typer.Context,
     object_id: Annotated[str, typer.Argument(metavar="ID", help="The id of an object.")],
 ) -> None:
-    """Show where an object comes from, what it met, and what was compiled from it."""
+    """Show where an object comes from, and what became of it."""
     with open_memory(context) as memory:
         explanation = memory.explain(object_id)
         columns = _version_columns(memory, explanation.object.slot, explanation.rows)
@@ -195,7 +197,7 @@ def list_actions(
     context: typer.Context,
     status: Annotated[str, typer.Option(help="open, closed or all.")] = "open",
 ) -> None:
-    """List ties to settle, confirmations that are due, and texts set apart."""
+    """List ties to settle, due confirmations and texts set apart."""
     with open_memory(context) as memory:
         queue = memory.actions(cast("ActionStatus", status))
         names = entity_names(memory, (action.entity for action in queue))
@@ -235,10 +237,11 @@ def resolve_action(
         bool | None, typer.Option("--accept/--reject", help="Of any other action.")
     ] = None,
 ) -> None:
-    """Settle an action; a tie is settled by a correction at the caller's level."""
+    """Settle an action. A tie is settled by a correction at the caller's level."""
     with open_memory(context) as memory:
-        receipt = memory.actions.resolve(action_id, winner=winner, value=value, accept=accept)
-        answer(context, receipt, f"{action_id}: {receipt.outcome}")
+        action = action_of(memory, action_id)
+        receipt = memory.actions.resolve(action, winner=winner, value=value, accept=accept)
+        answer(context, receipt, f"{action}: {receipt.outcome}")
 
 
 _PEOPLE_OF_ONE_NAME: Final = 1_000
@@ -254,7 +257,10 @@ _CHECKS: Final = {
 
 @app.command(epilog=examples("tenure doctor", "tenure --store team.db doctor --json"))
 def doctor(context: typer.Context) -> None:
-    """Check the store: its invariants, its clock and its permissions; exits with 4 on findings."""
+    """Check the store: invariants, clock and permissions.
+
+    Exits with 4 when it found something.
+    """
     with open_memory(context) as memory:
         findings = [{"check": check, "finding": text} for check, text in _findings(memory)]
         advice = list(_advice(memory))

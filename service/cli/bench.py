@@ -45,7 +45,10 @@ def bench(
     context: typer.Context,
     claims: Annotated[int, typer.Option(min=100, help="Claims to write.")] = 1000,
 ) -> None:
-    """Measure writing, reading and compiling on a temporary store of this machine."""
+    """Measure this machine: writing, reading and compiling.
+
+    The store is temporary.
+    """
     from ..client.connect import connect
 
     with tempfile.TemporaryDirectory(prefix="tenure-bench-") as folder:

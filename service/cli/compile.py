@@ -16,7 +16,7 @@ from ...compiler.request.request import MediaKind
 from ...schema.artifact import SCHEME
 from ..artifacts.files import kind_of_file
 from ..client.summaries import opening_words
-from ..visual.text import by_field, visible
+from ..visual.text import by_field, counted, visible
 from .explain import (
     Explain,
     Html,
@@ -55,7 +55,7 @@ _Media = Annotated[
 @app.command(
     "compile",
     epilog=examples(
-        "tenure compile --task code_generation --query 'deployment window' --budget 2000",
+        "tenure compile --task code_generation --query 'deployment' --budget 2000",
         "tenure compile --task code_generation --query office --explain",
         "tenure compile --task code_generation --query office --html envelope.html",
         "tenure compile --task data_extraction --query prices --evidence page.txt \\",
@@ -98,7 +98,7 @@ def compile_envelope(
     svg: Svg = None,
     picture: PictureChoice = Picture.BUDGET,
 ) -> None:
-    """Compile the context of a task within a budget, and print its text."""
+    """Compile the context of a task within a budget."""
     items, originals = _evidence_items(evidence or ())
     fields: dict[str, Any] = {
         "user_request": request,
@@ -225,8 +225,8 @@ def _answer(
     media = f"{media_tokens:,} more in media, " if media_tokens else ""
     note(
         f"{envelope.tokens:,} of {budget:,} tokens, {media}"
-        f"{len(envelope.trace.compiled_objects)} objects in, "
-        f"{len(envelope.trace.left_out)} left out; envelope {envelope.envelope_id}"
+        f"{counted(len(envelope.trace.compiled_objects), 'object')} in, "
+        f"{len(envelope.trace.left_out):,} left out\nenvelope {envelope.envelope_id}"
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..visual.text import json_text
 from .frame import answer, examples, frame_of
 from .show import Columns
 
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 app = typer.Typer()
 config = typer.Typer(help="The settings in force.", no_args_is_help=True)
 app.add_typer(config, name="config")
+
+
+def _as_typed(setting: Setting) -> str:
+    """A value as a person would state it: a port has no comma."""
+    if setting.value in (None, (), [], ""):
+        return "-"
+    return json_text(setting.value, indent=None).strip('"')
 
 
 @config.command(
@@ -30,8 +38,11 @@ def show(
         bool, typer.Option("--all", help="Also the defaults of the policy pack.")
     ] = False,
 ) -> None:
-    """Show the settings: defaults < tenure.toml < TENURE_… variables < flags."""
-    columns: Columns = {"setting": "key", "value": "value"}
+    """Show the settings in force.
+
+    Defaults < tenure.toml < TENURE_… variables < flags.
+    """
+    columns: Columns = {"setting": "key", "value": _as_typed}
     if origin:
         columns = {**columns, "origin": "origin"}
 

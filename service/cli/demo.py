@@ -43,7 +43,7 @@ def demo(
         Path | None, typer.Option(metavar="FILE", help="Keep the store under this name.")
     ] = None,
 ) -> None:
-    """Take the guided tour: one office's log, and what becomes of it. Takes seconds."""
+    """Take the guided tour of one office's log. Takes seconds."""
     from .tour import take_tour
 
     if keep is not None and keep.exists():

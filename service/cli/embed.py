@@ -22,7 +22,7 @@ app = typer.Typer()
     name="re-embed",
     epilog=examples(
         "tenure re-embed",
-        "tenure --store team.db re-embed --encoder sentence-transformers:/models/minilm",
+        "tenure --store team.db re-embed --encoder sentence-transformers:minilm",
     ),
 )
 def re_embed(
@@ -35,7 +35,7 @@ def re_embed(
         ),
     ] = None,
 ) -> None:
-    """Make vectors for every claim that has none of an encoder; stop and run it again at will."""
+    """Make the vectors that claims lack. Stop and run it again at will."""
     from ..encoders.choice import encoder_of
     from ..stewardship.re_embed import re_embed as run
 

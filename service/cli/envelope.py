@@ -84,7 +84,7 @@ def diff_envelopes(
     ],
     after: Annotated[str, typer.Argument(help="The one to compare it with.")],
 ) -> None:
-    """Say what one envelope holds that another does not, and what the change costs."""
+    """Compare two envelopes, and say what the change costs."""
     from ...compiler.envelope.compare import diff_envelopes as compare
 
     with open_memory(context) as memory:
@@ -123,6 +123,7 @@ def _show_diff(
     }
     if signs:
         screen.table(signs, columns)
+        screen.line()
     screen.line(
         f"{len(difference.added)} added, {len(difference.removed)} removed, "
         f"{len(difference.modified)} modified, {difference.unchanged} unchanged"
@@ -147,9 +148,9 @@ def _first(row: Sequence[object]) -> object:
 
 @app.command(
     epilog=examples(
-        "tenure ablate --task code_generation --query office --expect Chicago",
-        "tenure ablate --task code_generation --query office --expect Chicago --pairs",
-        "tenure ablate --task code_generation --query office --expect Chicago --sections",
+        "tenure ablate --task assistant --query office --expect Chicago",
+        "tenure ablate --task assistant --query office --expect Chicago --pairs",
+        "tenure ablate --task assistant --query office --expect Chicago --sections",
     )
 )
 def ablate(
@@ -168,7 +169,7 @@ def ablate(
     ] = False,
     pairs: Annotated[bool, typer.Option("--pairs", help="Also leave out every two.")] = False,
 ) -> None:
-    """Compile without each object in turn, and say what it is worth.
+    """Compile without each object in turn: what is it worth?
 
     The worth of an envelope is the share of the expected texts that it holds.
     """
@@ -202,7 +203,7 @@ def _share_of(texts: Sequence[str]) -> Callable[[Envelope], float]:
 
 def _show_ablation(screen: Screen, ablation: Ablation, words: Mapping[str, str] | None) -> None:
     """Print what each object is worth, with its words, or each section where there are none."""
-    screen.line(f"with everything: {ablation.utility:g}")
+    screen.line(f"with everything it is worth {ablation.utility:g}")
 
     columns: Columns = {"section": _first, "is worth": _change}
     if words is not None:

@@ -35,7 +35,7 @@ _MOST_LINES: Final = 8
 @evaluate_app.command(
     epilog=examples(
         "tenure evaluate recall questions.jsonl",
-        "tenure evaluate recall questions.jsonl --budget 1000 --budget 4000 --encoder onnx",
+        "tenure evaluate recall questions.jsonl --budget 1000 --encoder onnx",
         "tenure --store team.db --json evaluate recall questions.jsonl",
     )
 )
@@ -71,7 +71,10 @@ def recall(
         Path | None, typer.Option(help="Write the score of every question into this file.")
     ] = None,
 ) -> None:
-    """Measure how much evidence a context holds, beside BM25, dense and hybrid retrieval."""
+    """Measure the evidence in contexts, beside plain retrieval.
+
+    Beside it stand BM25, dense and hybrid retrieval.
+    """
     from ...schema.presets import preset
     from ..evaluation.recall import BUDGETS, EvaluationOptions
 
@@ -188,7 +191,7 @@ def show_recall(screen: Screen, report: RecallReport) -> None:
     epilog=examples(
         "tenure evaluate convert --from locomo locomo10.json --output locomo.jsonl",
         "tenure evaluate convert --from longmemeval longmemeval_s.json -o s.jsonl",
-        "tenure evaluate convert --from memora data/weekly/sales_manager -o memora.jsonl",
+        "tenure evaluate convert --from memora weekly/sales_manager -o m.jsonl",
     )
 )
 def convert(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..visual.text import by_field, counted, json_text
+from ..visual.text import by_field, counted, json_text, when_text
 from .files import write_bytes
 from .frame import note
 from .show import Columns, Screen
@@ -149,7 +149,7 @@ _LINEAGE: Columns = {
 _LEFT_OUT: Columns = {
     "at stage": "stage",
     "because": "reason",
-    "detail": "detail",
+    "detail": lambda entry: when_text(entry.detail),
     "object": "object_id",
 }
 _DIAGNOSIS: Columns = {

@@ -8,8 +8,9 @@ misspelt path would be believed.
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +57,8 @@ class Frame:
     flags: Mapping[str, object] = field(default_factory=dict[str, object])
     """By dotted key; None was not given."""
     as_json: bool = False
+    by_line: bool = False
+    """JSON Lines: of many, each member in a line of its own."""
     config: Path | None = None
     is_verbose: bool = False
 
@@ -80,7 +83,12 @@ def answer(
     The text is a line, a function that prints, or the columns of a table with a row for each
     member of the value.
     """
-    if frame_of(context).as_json:
+    frame = frame_of(context)
+    if frame.by_line:
+        for member in _members(value):
+            print(json_text(member, indent=None))
+        return
+    if frame.as_json:
         print(json_text(value))
         return
 
@@ -91,6 +99,18 @@ def answer(
         text(screen)
     else:
         screen.table(value, text)
+
+
+def _members(value: Any) -> Iterable[Any]:
+    """What JSON Lines has a line for: each member of many, else the value itself.
+
+    >>> list(_members([1, 2])), list(_members({"office": {"value": "Austin"}}))
+    ([1, 2], [{'office': {'value': 'Austin'}}])
+    """
+    is_record = hasattr(value, "_fields")  # a named tuple is one record, not many
+    if is_record or not isinstance(value, tuple | list):
+        return (value,)
+    return cast("Sequence[Any]", value)
 
 
 @contextmanager
@@ -112,6 +132,8 @@ def open_memory(
     try:
         if not create:
             require_store(settings.store, settings.tenant)
+        elif Path(settings.store).is_file():
+            _require_tenant(Path(settings.store), settings.tenant)
     except NotFound:
         if not scratch:
             raise
@@ -239,7 +261,14 @@ def require_store(url: str, tenant: str) -> None:
 
     Raises:
         NotFound: `unknown_store`, `unknown_tenant`.
+        InvalidInput: `bad_settings`, for the address of a tenure server.
     """
+    if url.startswith(("http://", "https://")):
+        raise InvalidInput(
+            f"{url} is a server of tenure, and commands open a store themselves; name the store "
+            "that it serves, or ask it over its pages, /v1 or tenure.connect(url, token=…)",
+            code="bad_settings",
+        )
     path = Path(url)
     if "://" in url or url == ":memory:":
         return
@@ -259,6 +288,29 @@ def require_store(url: str, tenant: str) -> None:
                 "write to it first",
                 code="unknown_tenant",
             )
+        return
+
+    _require_tenant(path, tenant)
+
+
+def _require_tenant(path: Path, tenant: str) -> None:
+    """Refuse the file of another tenant in words that help on a command line.
+
+    Raises:
+        NotFound: `unknown_tenant`.
+    """
+    from ...store.sqlite.backup import tenant_file
+
+    try:
+        holder = tenant_file(path).tenant
+    except InvalidInput:  # opening it tells what is wrong with the file
+        return
+    if holder != tenant:
+        raise NotFound(
+            f"{path} is the store of tenant {holder!r}, not of {tenant!r}; name it with --tenant, "
+            "or name a folder as the store, which has a file for each tenant",
+            code="unknown_tenant",
+        )
 
 
 def fail(error: TenureError, frame: Frame) -> int:
@@ -285,8 +337,11 @@ def _scalar(value: object) -> object:
 
 
 def note(text: str) -> None:
-    """Tell a message on standard error."""
-    print(visible(text), file=sys.stderr)
+    """Tell a message on standard error, wrapped where a terminal is or a width is stated."""
+    if sys.stderr.isatty() or "COLUMNS" in os.environ:
+        Screen.of_process(stderr=True).line(text)
+    else:
+        print(visible(text), file=sys.stderr)
 
 
 def examples(*lines: str) -> str:

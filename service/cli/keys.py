@@ -41,8 +41,8 @@ def _ring(context: typer.Context) -> Generator[KeyRing]:
 
 @keys.command(
     epilog=examples(
-        "tenure --tenant acme --user ann --role member keys create --allow memory:read",
-        "tenure --role service keys create --allow memory:read --allow token:issue --days 90",
+        "tenure --user ann --role member keys create --allow memory:read",
+        "tenure --role service keys create --allow token:issue --days 90",
     )
 )
 def create(
@@ -53,7 +53,7 @@ def create(
     name: Annotated[str, typer.Option(help="For the list.")] = "",
     days: Annotated[float | None, typer.Option(min=0, help="How long it opens.")] = None,
 ) -> None:
-    """Make a key for the caller that the options before the command name; shown once."""
+    """Make a key for the caller of the options; it is shown once."""
     settings = frame_of(context).settings().settings
     if settings.caller.authority_level is None:
         weaker = settings.caller.model_copy(update={"authority_level": 2})

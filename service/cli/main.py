@@ -32,7 +32,7 @@ _EPILOG = examples(
     "\n\n\b\nExit codes:\n"
     "  0  done\n"
     "  1  refused or invalid: the message says what to do\n"
-    "  2  wrong usage\n"
+    "  2  wrong usage: --help says how\n"
     "  3  the store or a file is unavailable\n"
     "  4  doctor found something"
 )
@@ -132,7 +132,7 @@ class GuardedGroup(TyperGroup):
             raise typer.Exit(fail(error, frame)) from error
 
 
-_GLOBAL_FLAGS = ("--json", "-v", "--verbose")
+_GLOBAL_FLAGS = ("--json", "--jsonl", "-v", "--verbose")
 
 
 def _in_front(args: list[str]) -> list[str]:
@@ -163,6 +163,16 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+_Roles = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ROLE", help="Ask with just these roles, not as the owner; repeat it."),
+]
+_Projects = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PROJECT", help="A project of the caller; repeat it."),
+]
+
+
 @app.callback()
 def options(
     context: typer.Context,
@@ -175,20 +185,15 @@ def options(
     ] = None,
     tenant: Annotated[str | None, typer.Option(help="Whose data. [default: default]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    by_line: Annotated[
+        bool, typer.Option("--jsonl", help="Answer in JSON Lines: of many, one in each line.")
+    ] = False,
     is_verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Show the traceback of an error.")
     ] = False,
     user: Annotated[str | None, typer.Option(help="Ask and write as this user.")] = None,
-    role: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROLE", help="Ask with just these roles, not as the owner; repeat it."
-        ),
-    ] = None,
-    project: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PROJECT", help="A project of the caller; repeat it."),
-    ] = None,
+    role: _Roles = None,
+    project: _Projects = None,
     session: Annotated[str | None, typer.Option(help="The session of the caller.")] = None,
     clearance: Annotated[
         str | None, typer.Option(help="The highest classification the caller may read.")
@@ -207,9 +212,9 @@ def options(
 ) -> None:
     """A bitemporal knowledge store for agents, with a context compiler.
 
-    These options stand before the command, --json and -v also behind it. Without --role the
-    caller is the owner of the store. The password of a server comes from TENURE_AUTH__USER and
-    TENURE_AUTH__PASSWORD.
+    These options stand before the command, --json, --jsonl and -v also behind it. Without --role
+    the caller is the owner of the store. The password of a server comes from TENURE_AUTH__USER
+    and TENURE_AUTH__PASSWORD.
     """
     values = {
         "store": store,
@@ -222,17 +227,28 @@ def options(
         "level": level,
     }
     flags = {FLAGS[name]: value for name, value in values.items()}
-    context.obj = Frame(flags, as_json, config, is_verbose)
+    context.obj = Frame(flags, as_json or by_line, by_line, config, is_verbose)
 
 
 def main() -> None:
     """Run the command line of this process."""
+    sys.argv[1:] = list(map(_utf8_argument, sys.argv[1:]))
     sys.excepthook = _tell_unexpected
     for stream in (sys.stdout, sys.stderr):
         # A terminal that knows no █ shows its number, and the command goes on.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     typer.main.get_command(app)(prog_name="tenure")
+
+
+def _utf8_argument(argument: str) -> str:
+    r"""An argument as it was typed, also where the locale knows ASCII alone.
+
+    >>> _utf8_argument("Zo" + b"\xc3\xab".decode("ascii", "surrogateescape")) == "Zo\xeb"
+    True
+    """
+    data = argument.encode("utf-8", "surrogateescape")
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _tell_unexpected(

@@ -54,7 +54,7 @@ def xref(
     ] = None,
     model: ModelFile = None,
 ) -> None:
-    """Find entities that may be one: all against all, those first that settle most."""
+    """Find entities that may be one, those first that settle most."""
     with open_memory(context) as memory:
         place = _Place(state, type or "", str(model or ""), memory.principal.tenant)
         rows: list[dict[str, Any]] = place.rows()
@@ -179,7 +179,10 @@ def label(
     limit: Annotated[int, typer.Option(min=1, help="Ask at most so many.")] = 20,
     model: ModelFile = None,
 ) -> None:
-    """Ask about the pairs that would teach most: y same, n different, u skip, q stop."""
+    """Ask about the pairs that would teach most.
+
+    y same, n different, u skip, q stop.
+    """
     from ..stewardship.matching import label_of, most_telling
 
     known_ids = {row["pair_id"] for row in _labels_in(file)}
@@ -210,7 +213,10 @@ def labels(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="Append the labels to this CSV.")],
 ) -> None:
-    """Write what decided reviews teach as labelled pairs, those that the file lacks."""
+    """Write what decided reviews teach as labelled pairs.
+
+    Pairs that the file has already are passed over.
+    """
     known_ids = {row["pair_id"] for row in _labels_in(file)}
     with open_memory(context) as memory:
         fresh = [row for row in memory.resolution.labels() if row.pair_id not in known_ids]
@@ -254,7 +260,10 @@ def evaluate(
     ] = None,
     model: ModelFile = None,
 ) -> None:
-    """Measure name matching on labelled pairs (CSV as in the alias data)."""
+    """Measure name matching on labelled pairs.
+
+    The CSV has the columns of the alias data.
+    """
     from ...resolution.evaluate import STRESS, pairs_from_rows, refit_platt
     from ...resolution.evaluate import evaluate as measure
     from ...resolution.model import default_model, model_to_json
@@ -286,8 +295,8 @@ def evaluate(
         refit.write_text(model_to_json(outcome.model), encoding="utf-8")
 
 
-def _set_name(row: SetReport) -> str:
-    return row.name if row.proven else f"{row.name} (not proven: n < 300)"
+def _proof(row: SetReport) -> str:
+    return "yes" if row.proven else "n < 300"
 
 
 def _share(interval: Interval95) -> str:
@@ -295,11 +304,12 @@ def _share(interval: Interval95) -> str:
 
 
 _SETS: Columns = {
-    "set": _set_name,
+    "set": "name",
     "pairs": "pairs",
     "bound": "bind.n",
     "right": "bind.right",
     "precision": lambda row: f"{row.bind.share:.4f}",
+    "proven": _proof,
     "95 % interval": lambda row: f"{row.bind.low:.4f}-{row.bind.high:.4f}",
     "recall": lambda row: f"{row.recall:.3f}",
     "review": lambda row: f"{row.review_share:.3f}",

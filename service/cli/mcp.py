@@ -32,7 +32,7 @@ def options(
         typer.Option(metavar="memory-server", help="Answer to the names of that server instead."),
     ] = None,
 ) -> None:
-    """Serve the memory to an agent on standard input and output (MCP).
+    """Serve the memory to an agent over MCP, on standard streams.
 
     Who asks is the caller of the settings; no tool takes a user or a tenant.
     """
@@ -61,7 +61,7 @@ def install(
     folder: Annotated[Path, typer.Option(help="The project.")] = Path(),
     yes: Annotated[bool, typer.Option("--yes", help="Write it, instead of showing it.")] = False,
 ) -> None:
-    """Connect a client of this project: its server entry and its hooks."""
+    """Connect a client of this project: server entry and hooks."""
     from ..mcp.install import install_changes
 
     changes = install_changes(client, folder, _stated_options(context))
@@ -102,7 +102,7 @@ def _stated_options(context: typer.Context) -> list[str]:
 
 @mcp.command(epilog=examples('echo \'{"prompt": "Where does Sam work?"}\' | tenure mcp hook'))
 def hook(context: typer.Context) -> None:
-    """Answer a client's hook: compile for the prompt on standard input, then keep it."""
+    """Answer a client's hook: compile for its prompt, then keep it."""
     from ..mcp.hook import answer_turn
 
     with open_memory(context, create=True) as memory:

@@ -28,7 +28,7 @@ def sweep(
     dry_run: Annotated[bool, typer.Option(help="Say what is due; change nothing.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="Objects a transaction.")] = 500,
 ) -> None:
-    """Retire what has decayed below its threshold, as its retirement rule says."""
+    """Retire what has decayed, as its retirement rule says."""
     with open_memory(context) as memory:
         receipt = memory.sweep(dry_run=dry_run, limit=limit)
     answer(context, receipt, lambda screen: _show_sweep(screen, receipt, dry_run=dry_run))
@@ -55,7 +55,7 @@ def _show_sweep(screen: Screen, receipt: SweepReceipt, *, dry_run: bool) -> None
 @app.command(
     epilog=examples(
         "tenure erase 0190e3a2-7c1f-7000-8000-000000000001 --reason 'request 17'",
-        "tenure erase --entity 'Sam Rivera' --reason 'right to be forgotten, case 17' --yes",
+        "tenure erase --entity 'Sam Rivera' --reason 'case 17' --yes",
     )
 )
 def erase(
@@ -109,7 +109,10 @@ def reclassify(
         _Roles, typer.Option(metavar="ROLE", help="These may not; repeat it.")
     ] = None,
 ) -> None:
-    """Change who may see an object, at all times at once; what is not stated stays."""
+    """Change who may see an object. What is not stated stays.
+
+    It changes for all times at once.
+    """
     with open_memory(context) as memory:
         receipt = memory.reclassify(
             object_id,
@@ -145,10 +148,11 @@ def migrate(
         bool, typer.Option("--dry-run", help="Say what would be done; change nothing.")
     ] = False,
 ) -> None:
-    """Bring the store's schema up to date, on every server of the map, and mend what is missing.
+    """Bring the schema of the store up to date.
 
-    Opening a store does the same for an older schema; this does it before anybody opens it, and
-    remakes constraints and indices that were dropped. It can be stopped and run again.
+    On every server of the map. Opening a store does the same for an older schema; this does it
+    before anybody opens it, and remakes constraints and indices that were dropped. It can be
+    stopped and run again.
     """
     settings = frame_of(context).settings().settings
     require_store(settings.store, settings.tenant)

@@ -6,15 +6,21 @@ knew by then. Without them the answer is what is true and known now.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from ..client.summaries import entity_names, value_names, value_reader, value_words
-from ..visual.text import held_span, when
-from .frame import answer, examples, open_memory
+from ..visual.text import by_field, held_span, when
+from .frame import answer, examples, frame_of, open_memory
+from .ids import entity_of
 from .show import Columns, Screen
+
+if TYPE_CHECKING:
+    from ...schema.slots import Slot
 
 app = typer.Typer()
 
@@ -22,8 +28,16 @@ Valid = Annotated[
     str | None, typer.Option(help="True when: an instant such as 2026-06-01T00:00:00Z. [now]")
 ]
 Tx = Annotated[str | None, typer.Option(help="As known when. [now]")]
-Entity = Annotated[str, typer.Argument(help="A name or an entity id.")]
+Entity = Annotated[str, typer.Argument(help="A name, an entity id, or its beginning.")]
 SlotName = Annotated[str, typer.Argument(help="The name of a slot.")]
+
+_UNKNOWN: Final[Mapping[str, str]] = {
+    "no_value": "nothing is known of it for this time",
+    "unknown_entity": "nobody and nothing of this name is known; `tenure entities` lists names",
+    "ambiguous_entity": "several have this name; ask with the id of one",
+    "withheld": "there is something that this caller may not see",
+}
+"""Why a slot has no value, by the reason of its state."""
 
 _CANDIDATES: Columns = {
     "op": "op",
@@ -49,18 +63,23 @@ def get(
     """Show what holds: the value, since when, and from where."""
     with open_memory(context) as memory:
         view = memory.as_of(valid, tx)
-        state = view.slot(entity, slot)
+        subject = entity_of(memory, entity)
+        state = view.slot(subject, slot)
         pairs = [(slot, claim.value) for claim in state.candidates]
         text = value_reader(memory, [*pairs, *((slot, value) for value in state.values)])
         namesakes = entity_names(memory, state.entities)
+        title = entity_names(memory, [subject])[subject] if _is_id(subject) else entity
         is_unknown = state.reason == "unknown_entity"
         near = memory.entities.resolve(entity).candidates if is_unknown else ()
 
     def show(screen: Screen) -> None:
         words = ", ".join(text(slot, value) for value in state.values)
-        screen.line(f"{entity} · {slot}: {words or state.status.value}")
-        reason = f" ({state.reason})" if state.reason else ""
-        screen.line(f"  {state.status.value}{reason}, {held_span(state)}")
+        screen.line(f"{title} · {slot}: {words or state.status.value}")
+        if state.reason in _UNKNOWN:
+            screen.line(f"  {_UNKNOWN[state.reason]}")
+        else:
+            reason = f" ({state.reason})" if state.reason else ""
+            screen.line(f"  {state.status.value}{reason}, {held_span(state)}")
 
         if state.entities:
             screen.line("  it may mean: " + ", ".join(namesakes.values()))
@@ -74,11 +93,15 @@ def get(
     answer(context, state, show)
 
 
+def _is_id(text: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) is not None
+
+
 @app.command(epilog=examples("tenure facts 'Sam Rivera'"))
 def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = None) -> None:
     """Show everything that holds of an entity."""
     with open_memory(context) as memory:
-        states = memory.as_of(valid, tx).facts(entity)
+        states = memory.as_of(valid, tx).facts(entity_of(memory, entity))
         names = value_names(memory, states)
 
     columns: Columns = {
@@ -87,16 +110,20 @@ def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = 
         "status": lambda pair: pair[1].status,
         "holds": lambda pair: held_span(pair[1]),
     }
-    answer(context, states, lambda screen: screen.table(states.items(), columns))
+    # Line by line, each fact says of which slot it is; in one object its key does.
+    listing: Any = states
+    if frame_of(context).by_line:
+        listing = [{"slot": slot, **by_field(state)} for slot, state in states.items()]
+    answer(context, listing, lambda screen: screen.table(states.items(), columns))
 
 
 @app.command(epilog=examples("tenure timeline 'Sam Rivera' office"))
 def timeline(
     context: typer.Context, entity: Entity, slot: SlotName, valid: Valid = None, tx: Tx = None
 ) -> None:
-    """Show a slot over the whole of valid time, as known now or by --tx."""
+    """Show a slot over all of valid time, as known now or by --tx."""
     with open_memory(context) as memory:
-        segments = memory.as_of(valid, tx).timeline(entity, slot)
+        segments = memory.as_of(valid, tx).timeline(entity_of(memory, entity), slot)
         names = value_names(memory, *({slot: segment.state} for segment in segments))
 
     columns: Columns = {
@@ -123,7 +150,8 @@ def search(
 ) -> None:
     """Search what holds, best match first."""
     with open_memory(context) as memory:
-        page = memory.as_of(valid, tx).search(text, limit, entity=entity, object_type=kind)
+        subject = entity and entity_of(memory, entity)
+        page = memory.as_of(valid, tx).search(text, limit, entity=subject, object_type=kind)
 
     columns: Columns = {
         "content": "object.content",
@@ -153,7 +181,10 @@ _TOOLS: Columns = {
 
 @app.command(epilog=examples("tenure tools"))
 def tools(context: typer.Context) -> None:
-    """List the stored tools, and whether the store signed each: only then a model may call it."""
+    """List the stored tools, and whether the store signed each.
+
+    A model may call only a signed one.
+    """
     with open_memory(context) as memory:
         stored_tools = memory.vocabulary.tools()
 
@@ -167,9 +198,7 @@ _SLOTS: Columns = {
     "slot": "name",
     "what it says": "description",
     "of": lambda slot: slot.subject_types or "anything",
-    "holds": "value_type",
-    "values": "cardinality",
-    "kind": "kind",
+    "holds": lambda slot: f"{slot.value_type.value}, many" if slot.many else slot.value_type,
 }
 
 
@@ -180,16 +209,21 @@ def slots(
         str, typer.Argument(metavar="[WORDS]", help="Only those whose name or sense has them.")
     ] = "",
 ) -> None:
-    """List the slots that a claim may fill, the tenant's own among them."""
+    """List the slots that a claim may fill, also the tenant's own.
+
+    "many": several values may be true together. --json tells all else about a slot.
+    """
+    from ...schema.slot_senses import near_slots
+
     with open_memory(context) as memory:
         vocabulary = memory.vocabulary.slots()
 
     needle = words.casefold()
-    matches = [
-        slot
-        for name, slot in sorted(vocabulary.items())
-        if needle in f"{name} {slot.description}".casefold()
-    ]
+    neighbours = near_slots(words, vocabulary)
+    matches: list[Slot] = []
+    for name, slot in sorted(vocabulary.items()):
+        if name in neighbours or needle in f"{name} {slot.description}".casefold():
+            matches.append(slot)
     advice = "no slot has these words; define one with: tenure define slot NAME description=…"
     answer(context, matches, lambda screen: screen.table(matches, _SLOTS, placeholder=advice))
 
@@ -209,9 +243,12 @@ def plane(
     tx: Tx = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it as SVG there.")] = None,
 ) -> None:
-    """Draw everything that was ever believed of a slot: true time across, known time up."""
+    """Draw all that was believed of a slot, on both clocks.
+
+    True time goes across, known time up.
+    """
     with open_memory(context) as memory:
-        picture = memory.as_of(valid, tx).plane(entity, slot)
+        picture = memory.as_of(valid, tx).plane(entity_of(memory, entity), slot)
 
     if svg is not None:
         from .files import write_bytes

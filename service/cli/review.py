@@ -18,9 +18,11 @@ from ..client.summaries import entity_names, value_names, value_words
 from ..visual.text import counted, when
 from .desk import Desk, show_page
 from .frame import answer, examples, open_memory
+from .ids import entity_of, review_of
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
+    from ...schema.answers import EntityView
     from ...schema.entity import EntityCandidate, Resolution, Review
     from ...schema.words import GraphForm, Remembered, ReviewKind, ReviewStatus
     from ..client.memory import Memory
@@ -32,14 +34,16 @@ review_app = typer.Typer(help="Decide which names mean one entity.", rich_markup
 resolution_app = typer.Typer(help="Measure and refit name matching.", rich_markup_mode=None)
 app.add_typer(review_app, name="review", invoke_without_command=True)
 
-ReviewId = Annotated[str, typer.Argument(help="A review id, from `tenure review list`.")]
-NameOrId = Annotated[str, typer.Argument(help="A name or an entity id.")]
+ReviewId = Annotated[
+    str, typer.Argument(help="A review id or its beginning, from `tenure review`.")
+]
+NameOrId = Annotated[str, typer.Argument(help="A name, an entity id, or its beginning.")]
 Reason = Annotated[str, typer.Option(help="Why, for the record.")]
 
 
 @review_app.callback(epilog=examples("tenure review", "tenure review list --kind all"))
 def review(context: typer.Context) -> None:
-    """Decide cases one by one by single keys; without a terminal, list them."""
+    """Decide cases by single keys. Without a terminal, list them."""
     if context.invoked_subcommand is not None:
         return
     with open_memory(context) as memory:
@@ -75,19 +79,21 @@ def list_cases(
 
 @review_app.command()
 def show(context: typer.Context, review_id: ReviewId) -> None:
-    """Show a case with its evidence and what accepting it would do."""
+    """Show a case, its evidence, and what accepting would do."""
     with open_memory(context) as memory:
-        page = memory.reviews.get(review_id)
+        page = memory.reviews.get(review_of(memory, review_id))
         answer(context, page, lambda screen: show_page(screen, page))
 
 
 @review_app.command("open", epilog=examples("tenure review open 'Sam Lee' 'Samuel Lee'"))
 def open_pair(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "") -> None:
-    """Ask whether two entities are one: a case that stewards decide."""
+    """Ask whether two entities are one: stewards decide it."""
     with open_memory(context) as memory:
         view = memory.as_of()
         case = memory.reviews.open(
-            view.entity(a).entity_id, view.entity(b).entity_id, reason=reason
+            view.entity(entity_of(memory, a)).entity_id,
+            view.entity(entity_of(memory, b)).entity_id,
+            reason=reason,
         )
         answer(context, case, f"review {case.review_id} waits: is {case.mention!r} the other?")
 
@@ -103,15 +109,17 @@ def accept(
     """Say that the name means the candidate."""
     with open_memory(context) as memory:
         scope = cast("Remembered", remember)  # the call names the words that it takes
-        decision = memory.reviews.accept(review_id, remember=scope, entity=entity, reason=reason)
+        decision = memory.reviews.accept(
+            review_of(memory, review_id), remember=scope, entity=entity, reason=reason
+        )
         answer(context, decision, f"one entity: {_name(memory, decision.canonical_id)}")
 
 
 @review_app.command()
 def reject(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
-    """Say that the name means none of the candidates; namesakes are split."""
+    """Say that the name means none of them. Namesakes are split."""
     with open_memory(context) as memory:
-        decision = memory.reviews.reject(review_id, reason=reason)
+        decision = memory.reviews.reject(review_of(memory, review_id), reason=reason)
         answer(context, decision, f"an entity of its own: {_name(memory, decision.canonical_id)}")
 
 
@@ -119,14 +127,18 @@ def reject(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> 
 def unsure(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
     """Record that you looked and could not say."""
     with open_memory(context) as memory:
-        answer(context, memory.reviews.unsure(review_id, reason=reason), "noted as unsure")
+        answer(
+            context,
+            memory.reviews.unsure(review_of(memory, review_id), reason=reason),
+            "noted as unsure",
+        )
 
 
 @review_app.command()
 def undo(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
     """Take the last decision of a case back, however long ago."""
     with open_memory(context) as memory:
-        decision = memory.reviews.undo(review_id, reason=reason)
+        decision = memory.reviews.undo(review_of(memory, review_id), reason=reason)
         answer(context, decision, "undone; the case waits again")
 
 
@@ -140,16 +152,16 @@ _DOUBTFUL: Columns = {
 
 @resolution_app.command()
 def doubtful(context: typer.Context) -> None:
-    """List automatic binds that today's model would not make; nothing changes."""
+    """List automatic binds that today's model would not make."""
     with open_memory(context) as memory:
         answer(context, memory.resolution.doubtful(), _DOUBTFUL)
 
 
 @resolution_app.command(epilog=examples("tenure resolution why 'Sam Lee' 'Samuel Lee'"))
 def why(context: typer.Context, a: NameOrId, b: NameOrId) -> None:
-    """Show why two entities would be taken for one, or would not: the evidence, line by line."""
+    """Show why two entities would be one, or two, by evidence."""
     with open_memory(context) as memory:
-        comparison = memory.entities.compare(a, b)
+        comparison = memory.entities.compare(entity_of(memory, a), entity_of(memory, b))
         answer(context, comparison, lambda screen: _show_comparison(screen, comparison))
 
 
@@ -187,9 +199,9 @@ _DECISIONS: Final[Mapping[str, str]] = {
 
 @resolution_app.command(epilog=examples("tenure resolution how 'Sam Lee'"))
 def how(context: typer.Context, entity: NameOrId) -> None:
-    """Show how an entity became what it is: every judgement about its members, in order."""
+    """Show how an entity became what it is, judgement by judgement."""
     with open_memory(context) as memory:
-        page = memory.entities.get(entity)
+        page = memory.entities.get(entity_of(memory, entity))
         judgements = sorted(page.judgements, key=lambda row: (str(row.since), row.judgement_id))
         # The members of a cluster answer to one name today; here each is meant by its own.
         surfaces = {alias.entity: alias.surface for alias in reversed(page.aliases)}
@@ -199,7 +211,7 @@ def how(context: typer.Context, entity: NameOrId) -> None:
             "verdict": "verdict",
             "one": lambda row: _member(surfaces, row.left),
             "other": lambda row: _member(surfaces, row.right),
-            "by": lambda row: f"{row.judged_by} {row.actor}",
+            "by": lambda row: f"{row.judged_by}, {row.actor}",
             "score": lambda row: "" if row.score is None else f"{row.score:.3f}",
             "until": lambda row: when(row.until, missing="now"),
             "merge": "merge_id",
@@ -217,7 +229,7 @@ def resolve(
     name: Annotated[str, typer.Argument(help="A name, as somebody might write it.")],
     type: Annotated[str | None, typer.Option(help="Of what it is the name.")] = None,
 ) -> None:
-    """Show what a name would be bound to, with every candidate's evidence; nothing is written."""
+    """Show whom a name would mean, and why. Nothing is written."""
     with open_memory(context) as memory:
         resolution = memory.entities.resolve(name, type)
         names = entity_names(memory, [resolution.entity])
@@ -243,7 +255,7 @@ def groups(
         str, typer.Option("--by", help="mention, source, scope, type or reason")
     ] = "mention",
 ) -> None:
-    """Count what waits by name, source, scope, type or reason, the largest group first."""
+    """Count what waits in groups, the largest first."""
     with open_memory(context) as memory:
         columns = {"cases": "cases", dimension: "value", "oldest": "oldest", "names": "mentions"}
         answer(context, memory.reviews.groups(dimension), columns)
@@ -265,7 +277,10 @@ def bulk(
     yes: Annotated[bool, typer.Option("--yes", help="Decide; without it, only show.")] = False,
     reason: Reason = "",
 ) -> None:
-    """Decide every case of a filter alike, at most 100; shows them first, decides with --yes."""
+    """Decide all cases of a filter alike, at most 100.
+
+    It shows them first, and decides with --yes.
+    """
     with open_memory(context) as memory:
         cases = memory.reviews.matching(mention=mention, scope=scope, type=type, source=source)
         if yes:
@@ -293,18 +308,28 @@ def entities(
         Path | None, typer.Option(help="Write the graph here: GraphML, or JSON for .json.")
     ] = None,
 ) -> None:
-    """List the entities whose names you may see, show one with its history, or draw the graph."""
+    """List entities, show one with its history, or draw the graph.
+
+    Only those whose names you may see.
+    """
     with open_memory(context) as memory:
         if export is not None:
             form: GraphForm = "json" if export.suffix == ".json" else "graphml"
             memory.entities.export(export, format=form)
             answer(context, {"file": str(export)}, f"wrote {export}")
         elif entity is not None:
-            page = memory.entities.get(entity)
+            page = memory.entities.get(entity_of(memory, entity))
             names = value_names(memory, page.facts)
             answer(context, page, lambda screen: _show_entity(screen, page, names))
         else:
-            answer(context, memory.entities.list(type, after=after, limit=limit), _ENTITIES)
+            listing = memory.entities.list(type, after=after, limit=limit)
+            # Pages go by id, a whole list by name, as people look for one.
+            rows = listing if after or limit else sorted(listing, key=_name_order)
+            answer(context, listing, lambda screen: screen.table(rows, _ENTITIES))
+
+
+def _name_order(entity: EntityView) -> tuple[str, str]:
+    return entity.name.casefold(), entity.entity_id
 
 
 _ENTITIES: Columns = {
@@ -321,12 +346,14 @@ def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "")
     """Make two entities one; `unmerge` takes it back."""
     with open_memory(context) as memory:
         view = memory.as_of()
-        left, right = view.entity(a), view.entity(b)
+        left, right = view.entity(entity_of(memory, a)), view.entity(entity_of(memory, b))
 
         union = memory.entities.merge(left.entity_id, right.entity_id, reason=reason)
         name = _name(memory, union.canonical_id)
-    undoing = f"tenure unmerge {union.merge_id}"
-    answer(context, union, f"one entity: {name}; take it back with: {undoing}")
+    text = f"one entity: {name}; take it back with:\n  tenure unmerge {union.merge_id}"
+    if not union.merge_id:
+        text = f"they are one entity already: {name}"
+    answer(context, union, text)
 
 
 @app.command()
@@ -335,10 +362,11 @@ def unmerge(
     merge_id: Annotated[str, typer.Argument(help="The id that `tenure merge` printed.")],
     reason: Reason = "",
 ) -> None:
-    """Take a merge back; what was written since stays with its own side."""
+    """Take a merge back. What was written since stays with its side."""
     with open_memory(context) as memory:
         split = memory.entities.unmerge(merge_id, reason=reason)
-    answer(context, split, f"{len(split.parts)} entities")
+        names = [_name(memory, part[0]) for part in split.parts]
+    answer(context, split, "\n  ".join([f"{len(names)} entities again:", *names]))
 
 
 def _name(memory: Memory, entity_id: str) -> str:
@@ -352,7 +380,8 @@ def _show_entity(screen: Screen, page: EntityPage, names: Mapping[str, str]) -> 
     for moment, event in page.history:
         screen.line(f"  {when(moment)}  {event}")
     for slot, state in page.facts.items():
-        screen.line(f"  {slot}: {state.status.value} {value_words(state, names)}")
+        status = "" if state.status.value == "clean" else f" ({state.status.value})"
+        screen.line(f"  {slot}: {value_words(state, names)}{status}")
 
 
 def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> None:

@@ -89,7 +89,7 @@ def options(
 
 @serve.command(epilog=examples("tenure serve code"))
 def code(context: typer.Context) -> None:
-    """Print a new sign-in code for the server of this store; an older one ends."""
+    """Print a new sign-in code for a server. An older one ends."""
     settings = frame_of(context).settings().settings
     with closing(control_file(settings, settings.server)) as control:
         print(control.new_code(settings.tenant))

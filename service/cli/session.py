@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..client.summaries import opening
 from ..visual.text import counted
 from .frame import answer, examples, open_memory
 from .show import Columns, Screen
@@ -79,7 +80,7 @@ _UNITS: Columns = {
     "turn": "turn",
     "form": lambda unit: unit.form.value,
     "tokens": "tokens",
-    "begins": lambda unit: " ".join(unit.text.split())[:60],
+    "begins": lambda unit: opening(unit.text),
 }
 
 
@@ -142,7 +143,7 @@ def _show_decision(screen: Screen, name: str, decision: WindowDecision) -> None:
         _show(screen, decision.actions)
     if decision.edit is not None:
         screen.line(f"undo it with: tenure session undo {name} {decision.edit}")
-    screen.line(f"{decision.reading.tokens} of {decision.reading.limit} tokens")
+    screen.line(f"{decision.reading.tokens:,} of {decision.reading.limit:,} tokens")
 
 
 @session.command(
@@ -166,7 +167,7 @@ def rehydrate(
 
 @session.command(epilog=examples("tenure session checkpoint trip-1"))
 def checkpoint(context: typer.Context, name: _Name) -> None:
-    """Save the state of the task in the session's log, and print it."""
+    """Save the state of the task in the session, and print it."""
     with _opened(context, name) as opened:
         task = opened.checkpoint()
     answer(context, task.to_json(), task.to_markdown())
@@ -174,7 +175,7 @@ def checkpoint(context: typer.Context, name: _Name) -> None:
 
 @session.command(epilog=examples("tenure session resume trip-1"))
 def resume(context: typer.Context, name: _Name) -> None:
-    """Print the task as a new window, or another agent, takes it up, and the five steps."""
+    """Print the task as a new window takes it up, in five steps."""
     with _opened(context, name) as opened:
         task = opened.bootstrap()
     steps = "\n".join(f"{entry.step.value}: {entry.text}" for entry in task.entries)
@@ -189,7 +190,7 @@ def report(context: typer.Context, name: _Name) -> None:
 
     def show_report(screen: Screen) -> None:
         reading = status.pressure
-        screen.line(f"{reading.status.value}: {reading.tokens} of {reading.limit} tokens")
+        screen.line(f"{reading.status.value}: {reading.tokens:,} of {reading.limit:,} tokens")
         screen.line(
             f"turn {status.turn}, step {status.step}, {counted(status.edits, 'edit')}, "
             f"{counted(status.evictions, 'unit')} shortened, window {status.windows}"
@@ -221,7 +222,7 @@ def config(
         typer.Option(help="Where to start: chat, exploration, mixed, repetitive, critical."),
     ] = None,
 ) -> None:
-    """Print every tunable of a window with the reason of its default."""
+    """Print every tunable of a window, and why its default is so."""
     from ...schema.errors import InvalidInput
     from ...schema.vocabulary import parse
     from ...schema.window_policy import DEFAULT_WINDOW, tunables
@@ -241,7 +242,7 @@ def config(
 @session.command(
     epilog=examples(
         "tenure session replay run.jsonl --window 32768",
-        "tenure session replay run.json --model claude-opus-4-7 --policy hybrid --policy lru",
+        "tenure session replay run.json --policy hybrid --policy lru",
     )
 )
 def replay(
@@ -253,7 +254,7 @@ def replay(
         list[str] | None, typer.Option(metavar="POLICY", help="An eviction policy; repeat it.")
     ] = None,
 ) -> None:
-    """Run a transcript through window policies, and compare what their requests come to."""
+    """Run a transcript through window policies, and compare them."""
     # A store of its own: what is tried out leaves no session behind.
     from ..client.connect import connect
     from ..sessions.replay import compare_policies

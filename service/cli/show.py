@@ -2,14 +2,14 @@
 
 A table stands whole or not at all. Where its columns do not fit the terminal, each row becomes a
 few lines of its own, so no cell is broken inside a word. Without a terminal nothing is cut,
-folded or coloured, unless `COLUMNS` states a width.
+fold or coloured, unless `COLUMNS` states a width.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
@@ -26,6 +26,16 @@ _WIDE: Final = 10_000
 
 _GAP: Final = 2
 """Blanks between two columns."""
+
+_PROSE: Final = 18
+"""Columns that a text which wraps keeps: below, each row stands better as a block of lines."""
+
+_PHRASES: Final = re.compile(
+    r"(?:(?:from|until|on|at) )?"  # a date without its preposition says something else
+    r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::[\d.]+)?Z)?\S*"
+    r"|\S+"
+)
+"""What no line break may part: a word, or a moment with its date, its time and what rules it."""
 
 Columns = Mapping[str, str | Callable[[Any], object]]
 """A table's heads, each with the attribute of a row that stands under it, or how to work it out."""
@@ -49,17 +59,10 @@ class Screen:
     def line(self, text: str = "", style: str | None = None) -> None:
         """Print a line of text, wrapped between words where the terminal is narrow."""
         for paragraph in visible(text).split("\n"):
-            folded_text = paragraph
-            # An address that is wider than the terminal stays whole, so that it can be copied.
-            if len(paragraph) > self.console.width:
-                folded_text = textwrap.fill(
-                    paragraph,
-                    self.console.width,
-                    subsequent_indent=" " * (len(paragraph) - len(paragraph.lstrip())),
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                )
-            self.console.print(folded_text, style=style, soft_wrap=True)
+            indent = paragraph[: len(paragraph) - len(paragraph.lstrip())]
+            room = self.console.width - len(indent)
+            for part in fold(paragraph, room):
+                self.console.print((indent + part).rstrip(), style=style, soft_wrap=True)
 
     def table(self, rows: Iterable[Any], columns: Columns, *, placeholder: str = "none") -> None:
         """Print rows under heads, or as blocks of lines where they do not fit side by side."""
@@ -73,6 +76,11 @@ class Screen:
             self.line(placeholder)
             return
 
+        # A column that is empty in every row would only make the others narrower.
+        columns_in_use = _filled_columns(lines)
+        heads = _cells_at(columns_in_use, heads)
+        lines = [_cells_at(columns_in_use, cells) for cells in lines]
+
         widths = _widths([heads, *lines], self.console.width)
         if widths is None:
             self._blocks(heads, lines)
@@ -82,16 +90,22 @@ class Screen:
     def _grid(
         self, heads: Sequence[str], lines: Sequence[Sequence[str]], widths: Sequence[int]
     ) -> None:
-        from rich.table import Table
-        from rich.text import Text
-
-        grid = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
-        for head, width in zip(heads, widths, strict=True):
-            grid.add_column(head, width=width)
-
+        self._row(heads, widths, style="bold")
         for cells in lines:
-            grid.add_row(*map(Text, cells))
-        self.console.print(grid)
+            self._row(cells, widths)
+
+    def _row(self, cells: Sequence[str], widths: Sequence[int], style: str | None = None) -> None:
+        """Print the cells of a row side by side, over as many lines as the tallest needs."""
+        from rich.cells import set_cell_size
+
+        columns = list(map(fold, cells, widths))
+        for number in range(max(map(len, columns))):
+            parts: list[str] = []
+            for column, width in zip(columns, widths, strict=True):
+                part = column[number] if number < len(column) else ""
+                parts.append(set_cell_size(part, width))
+            line = (" " * _GAP).join(parts).rstrip()
+            self.console.print(line, style=style, soft_wrap=True)
 
     def _blocks(self, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
         margin = max(map(len, heads)) + _GAP
@@ -105,15 +119,54 @@ class Screen:
 
     def _block_line(self, head: str, cell: str, margin: int) -> None:
         """Print a cell beside its head; what wraps stands under its own beginning."""
+        from rich.cells import cell_len
+
         room = self.console.width - margin
-        if len(cell) <= room or max(map(len, cell.split())) > room:
-            self.line(f"{head:<{margin}}{cell}")
+        widest = max(map(cell_len, fold(cell, room)))
+        if widest > room:
+            # An address that has no room beside its head stands whole below it.
+            self.line(f"{head}\n{cell}")
             return
 
-        cell_lines = textwrap.wrap(cell, room, break_long_words=False, break_on_hyphens=False)
-        self.line(f"{head:<{margin}}{cell_lines[0]}")
-        for text in cell_lines[1:]:
-            self.line(" " * margin + text)
+        label = head
+        for text in fold(cell, room):
+            self.console.print(f"{label:<{margin}}{text}", soft_wrap=True)
+            label = ""
+
+
+def fold(text: str, room: int) -> list[str]:
+    """A text in lines that fit a room; no word is broken, and no moment parted from its time.
+
+    A word that is wider than the room, such as an address, stands whole, so that it can be copied.
+
+    >>> fold("it holds from 2026-06-01 12:05:00Z on", 24)
+    ['it holds', 'from 2026-06-01 12:05:00Z', 'on']
+    """
+    from rich.cells import cell_len
+
+    if cell_len(text) <= room:
+        return [text.strip() or ""]
+
+    lines: list[str] = []
+    line = ""
+    for phrase in _PHRASES.findall(text):
+        longer = f"{line} {phrase}" if line else phrase
+        if line and cell_len(longer) > room:
+            lines.append(line)
+            line = phrase
+        else:
+            line = longer
+    lines.append(line)
+    return lines
+
+
+def _filled_columns(lines: Sequence[Sequence[str]]) -> list[int]:
+    columns = enumerate(zip(*lines, strict=True))
+    return [index for index, cells in columns if any(cells)]
+
+
+def _cells_at(indices: Sequence[int], cells: Sequence[str]) -> list[str]:
+    return [cells[index] for index in indices]
 
 
 def _reader(source: str | Callable[[Any], object]) -> Callable[[Any], object]:
@@ -138,13 +191,13 @@ def _cell(value: object) -> str:
 def _widths(lines: Sequence[Sequence[str]], room: int) -> list[int] | None:
     """Widths of columns that break no word within a room; None where there are none.
 
-    The widest column gives way first, down to its longest word.
+    The widest column gives way first, down to its longest word, and to no less than prose needs.
     """
     from rich.cells import cell_len
 
     columns = list(zip(*lines, strict=True))
     widths = [max(map(cell_len, cells)) for cells in columns]
-    floors = [max(map(cell_len, " ".join(cells).split()), default=0) for cells in columns]
+    floors = list(map(_floor, columns))
     excess = sum(widths) + _GAP * (len(columns) - 1) - room
 
     while excess > 0:
@@ -155,3 +208,14 @@ def _widths(lines: Sequence[Sequence[str]], room: int) -> list[int] | None:
         widths[widest] -= 1
         excess -= 1
     return widths
+
+
+def _floor(cells: Sequence[str]) -> int:
+    """The least that a column of cells can do with."""
+    from rich.cells import cell_len
+
+    phrases = _PHRASES.findall("\n".join(cells))
+    longest_phrase = max(map(cell_len, phrases), default=0)
+    # The head may wrap to its longest word, whatever stands under it.
+    widest_text = max(map(cell_len, cells[1:]))
+    return max(longest_phrase, min(widest_text, _PROSE))

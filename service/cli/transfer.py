@@ -37,7 +37,7 @@ def export(
         bool, typer.Option("--replace", help="Replace a file of this name.")
     ] = False,
 ) -> None:
-    """Write everything of the tenant into a file that only its owner may read."""
+    """Write all of the tenant into a file only its owner may read."""
     with open_memory(context) as memory:
         report = memory.export(file, keys=not without_keys, replace=replace)
     if file == "-":
@@ -67,7 +67,10 @@ def import_file(
         bool, typer.Option("--abort", help="Take back an import that was interrupted.")
     ] = False,
 ) -> None:
-    """Import an export into an empty tenant, in groups; until the last one nobody may read it."""
+    """Import an export into an empty tenant.
+
+    It is written in groups; until the last one is there, nobody may read it.
+    """
     if abort == bool(file) or (abort and resume):
         raise InvalidInput(
             "name the file of an export, or say --abort alone to take an import back",
@@ -122,9 +125,10 @@ def backup(
         bool, typer.Option("--replace", help="Replace a file of this name.")
     ] = False,
 ) -> None:
-    """Copy an embedded store while it is used; the copy is checked, and a store of its own.
+    """Copy an embedded store, also while it is used.
 
-    It holds the tenant's keys: keep it safe. Originals beside the store are files of their own.
+    The copy is checked, and a store of its own. It holds the tenant's keys: keep it safe.
+    Originals beside the store are files of their own.
     """
     from ...store.sqlite.backup import copy_store
 
@@ -138,7 +142,7 @@ def restore(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A copy that `tenure backup` made.")],
 ) -> None:
-    """Put a copy where the store was; a store that is still there is never overwritten."""
+    """Put a copy where the store was. A store is never overwritten."""
     from ...store.sqlite.backup import copy_store, tenant_file
 
     store, tenant = _embedded_store(context, create=True)
@@ -155,7 +159,7 @@ def restore(
 
 @app.command(epilog=examples("tenure --store stores/ tenants"))
 def tenants(context: typer.Context) -> None:
-    """List the tenants of an embedded store with their size and their last write."""
+    """List the tenants of a store, with size and last write."""
     from ...schema.values import moment
     from ...store.sqlite.backup import tenant_files
 

@@ -20,6 +20,7 @@ from .frame import EXIT_REFUSED, answer, examples, note, open_memory
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
+    from ...schema.entity import Resolution
     from ...schema.slots import Slot
     from ...schema.write import Receipt
     from ..client.memory import Memory
@@ -138,7 +139,7 @@ def _value(text: str, slot: Slot | None) -> Any:
 
 @app.command(
     epilog=examples(
-        "tenure observe 'I moved to the Chicago office in June.' --speaker 'Sam Rivera'",
+        "tenure observe 'I moved to the Chicago office.' --speaker 'Sam Rivera'",
         "tenure observe - --speaker 'Sam Rivera' < note.txt",
     )
 )
@@ -150,7 +151,7 @@ def observe(
     moment: Annotated[str | None, typer.Option("--at", help="When it was said. [now]")] = None,
     importance: Annotated[str | None, typer.Option("--why", help="Why it matters.")] = None,
 ) -> None:
-    """Keep a text verbatim, and write the claims that it makes about its speaker."""
+    """Keep a text verbatim, and write the claims that it makes."""
     words = sys.stdin.read() if text == "-" else text
 
     with open_memory(context, create=True) as memory:
@@ -206,7 +207,7 @@ def ingest(
         bool, typer.Option(help="Let names alone decide who is who.")
     ] = False,
 ) -> None:
-    """Import a file of events, or tell all its wrong lines with nothing half-written.
+    """Load a file of events, or tell all that is wrong with it.
 
     Without --keep-going the whole file is checked before anything is written. A replay that
     was interrupted is simply run again. Exits with 1 when lines were refused.
@@ -304,7 +305,10 @@ def define(
         typer.Argument(metavar="[FIELD=VALUE]...", help="Its properties; JSON or text."),
     ] = None,
 ) -> None:
-    """Define a slot or another word of the tenant's vocabulary; what is defined stays."""
+    """Define a slot, or another word of the tenant's vocabulary.
+
+    What is defined stays.
+    """
     with open_memory(context, create=True) as memory:
         memory.vocabulary.apply({"define": kind, "name": name, **_fields(fields or ())})
 
@@ -330,6 +334,12 @@ _WARNINGS: Final = {
 }
 
 
+_DECISIONS: Final[Mapping[str, str]] = {
+    "bind": "known",
+    "review": "a person is asked",
+    "new": "a new name",
+}
+
 _RELATIONS: Columns = {
     "it stands": "relation",
     "this write": "verdict",
@@ -338,21 +348,27 @@ _RELATIONS: Columns = {
 }
 
 
+def _decision(resolution: Resolution) -> str:
+    """How a name was taken, in words."""
+    if resolution.reason == "no_candidate":
+        return "a new name"
+    words = _DECISIONS[resolution.decision.value]
+    return f"{words}: {resolution.reason}, score {resolution.score:.2f}"
+
+
 def show_receipts(screen: Screen, receipts: Sequence[Receipt], names: Mapping[str, str]) -> None:
     """Print receipts for people; `names` are those of their entities, by id."""
     for receipt in receipts:
         would = "would be" if receipt.dry_run else ""
         repeat = "(the first receipt again)" if receipt.replayed else ""
         screen.line(sentence(would, receipt.outcome.value, repeat))
-        screen.line(f"  object {receipt.object_id}, known from {when(receipt.tx)}")
+        screen.line(f"  object {receipt.object_id}")
+        screen.line(f"  known from {when(receipt.tx)}")
 
         if receipt.resolution is not None:
-            resolution = receipt.resolution
-            screen.line(
-                f"  about {names.get(receipt.entity or '', 'a new entity')} "
-                f"({resolution.decision.value}: {resolution.reason}, "
-                f"score {resolution.score:.2f}), entity {receipt.entity}"
-            )
+            name = names.get(receipt.entity or "", "a new entity")
+            screen.line(f"  about {name} ({_decision(receipt.resolution)})")
+            screen.line(f"  entity {receipt.entity}")
         if receipt.detail:
             screen.line(f"  {receipt.detail}")
         if receipt.relations:

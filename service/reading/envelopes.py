@@ -207,6 +207,7 @@ def request_items(manifest: Manifest) -> Mapping[str, RequestItem]:
 def unknown_envelope(envelope_id: str) -> NotFound:
     """Return the error of an envelope that is not stored, or not the caller's."""
     return NotFound(
-        f"there is no envelope {envelope_id}; list them with memory.envelopes.list()",
+        f"there is no envelope {envelope_id}; "
+        "list them with `tenure envelope list` (envelopes.list())",
         code="unknown_object",
     )

@@ -276,7 +276,9 @@ def open_remote(url: str, token: str) -> Memory:
         Unavailable: `extra_missing`.
     """
     if not token:
-        raise InvalidInput("a server asks for a key; give token=", code="bad_settings")
+        raise InvalidInput(
+            "a server asks for a key; state it, as in connect(url, token=…)", code="bad_settings"
+        )
     if url.startswith("http://") and urlsplit(url).hostname not in _LOOPBACK:
         raise InvalidInput(
             "a key that travels in the open belongs to everybody; use https", code="bad_settings"

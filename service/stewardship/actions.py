@@ -106,7 +106,12 @@ class Actions(Caller):
     def _settle(self, action_id: str, winner: str | None, value: Any) -> Receipt:
         action = next((action for action in self("all") if action.action_id == action_id), None)
         if action is None:
-            raise NotFound(f"there is no action {action_id}", code="unknown_action")
+            raise NotFound(
+                f"there is no action {action_id}; "
+                "list them with `tenure actions list --status all` "
+                "(actions.list())",
+                code="unknown_action",
+            )
 
         _check_settles(action, winner, value)
 

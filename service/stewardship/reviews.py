@@ -443,7 +443,11 @@ class Reviews(Caller):
         case = reader.review(review_id)
         scopes = sight_of(self.principal, None).scopes
         if case is None or case.scope_id not in scopes:
-            raise NotFound(f"there is no review {review_id}", code="unknown_review")
+            raise NotFound(
+                f"there is no review {review_id}; list them with `tenure review list --status all` "
+                "(reviews.list())",
+                code="unknown_review",
+            )
 
         return case
 

@@ -220,11 +220,21 @@ def short_day(moment: datetime) -> str:
 
 
 def day_labels(moments: Sequence[datetime]) -> list[str]:
-    """Names of moments on an axis: the day, or day and time where two share a day."""
+    """Names of moments on an axis: the day, with as much of the time as tells two apart.
+
+    >>> from datetime import UTC
+    >>> nine = datetime(2026, 7, 1, 9, tzinfo=UTC)
+    >>> day_labels([nine, nine.replace(hour=10)]), day_labels([nine, nine.replace(second=2)])
+    (['1 Jul 09:00', '1 Jul 10:00'], ['1 Jul 09:00:00', '1 Jul 09:00:02'])
+    """
     days = [short_day(moment) for moment in moments]
+    minutes = [f"{moment.day} {moment:%b %H:%M}" for moment in moments]
     labels: list[str] = []
-    for moment, day in zip(moments, days, strict=True):
-        labels.append(f"{moment.day} {moment:%b %H:%M}" if days.count(day) > 1 else day)
+    for moment, day, minute in zip(moments, days, minutes, strict=True):
+        label = day
+        if days.count(day) > 1:
+            label = f"{minute}:{moment:%S}" if minutes.count(minute) > 1 else minute
+        labels.append(label)
     return labels
 
 

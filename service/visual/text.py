@@ -21,6 +21,8 @@ _CONTROLS: Final = re.compile(
     "\u2028\u2029\ud800-\udfff]"  # line and paragraph separators, lone surrogates
 )
 
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+
 
 def visible(text: str) -> str:
     r"""Show the control characters of a text, so that none of them reaches a terminal.
@@ -89,6 +91,17 @@ def when(moment: datetime | None, *, missing: str = "open") -> str:
         return missing
     text = moment.isoformat(sep=" ").replace("+00:00", "Z")
     return text.removesuffix(" 00:00:00Z")
+
+
+def when_text(text: str) -> str:
+    """A text that may be a moment in ISO 8601, as people read it; any other as it is.
+
+    >>> when_text("2026-06-01T00:00:00Z"), when_text("activation")
+    ('2026-06-01', 'activation')
+    """
+    if not _MOMENT.fullmatch(text):
+        return text
+    return when(datetime.fromisoformat(text))
 
 
 def span(start: datetime | None, end: datetime | None) -> str:

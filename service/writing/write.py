@@ -263,7 +263,7 @@ def _references(
         if (draft and draft.quarantine) or status is Status.QUARANTINED:
             raise InvalidInput(
                 f"object {object_id} is set apart, and nothing is derived from it until somebody "
-                "accepts it; see memory.actions()",
+                "accepts it; see `tenure actions list` (memory.actions())",
                 code="source_quarantined",
                 object_id=object_id,
             )

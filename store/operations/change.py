@@ -224,7 +224,8 @@ def first_receipt(tx: WriteTx, key: str) -> str | None:
 def unknown_object(object_id: str) -> NotFound:
     """The error of an object that is not there, or was erased."""
     return NotFound(
-        f"there is no object {object_id}, or it was erased; look it up with explain()",
+        f"there is no object {object_id}, or it was erased; "
+        "take the id from a receipt or from `tenure history`",
         code="unknown_object",
         object_id=object_id,
     )

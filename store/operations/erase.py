@@ -52,7 +52,8 @@ def erase(
     known = tx.entities((entity,), tx_us=clock.last_us).entities
     if entity not in known or known[entity].state is EntityState.ERASED:
         raise NotFound(
-            f"there is no entity {entity}, or it was erased; look it up with entities.list()",
+            f"there is no entity {entity}, or it was erased; "
+            "look it up with `tenure entities` (entities.list())",
             code="unknown_entity",
             entity=entity,
         )

@@ -480,7 +480,8 @@ def _root(known: Known, raw: str) -> str:
     entity = known.entities.get(raw)
     if entity is None or entity.state is EntityState.ERASED:
         raise NotFound(
-            f"there is no entity {raw}, or it was erased; look it up with entities.list()",
+            f"there is no entity {raw}, or it was erased; "
+            "look it up with `tenure entities` (entities.list())",
             code="unknown_entity",
             entity=raw,
         )

@@ -53,7 +53,8 @@ def add_alias(
     entity = known.entities.get(entity_id)
     if entity is None or entity.state is EntityState.ERASED:
         raise NotFound(
-            f"there is no entity {entity_id}, or it was erased; see entities.list()",
+            f"there is no entity {entity_id}, or it was erased; "
+            "see `tenure entities` (entities.list())",
             code="unknown_entity",
             entity=entity_id,
         )

@@ -154,7 +154,7 @@ def test_ablation_says_what_each_object_is_worth(run: Run) -> None:
     run("write", "Sam Rivera", "title", "director")
     words = ("ablate", "--task", "code_generation", "--query", "office and title of Sam Rivera")
     shown = run(*words, "--expect", "chicago", "--expect", "Director", "--pairs").stdout
-    assert "with everything: 1" in shown
+    assert "with everything it is worth 1" in shown
     assert shown.count("+0.5") == 2
     assert "no two of them depend on each other" in shown
     held = told(run, *words, "--expect", "Chicago")
@@ -170,7 +170,7 @@ def test_ablation_says_what_each_object_is_worth(run: Run) -> None:
 def test_nothing_to_leave_out_is_worth_nothing(run: Run) -> None:
     run("write", "Sam Rivera", "office", "Chicago")
     words = ("ablate", "--task", "code_generation", "--query", "harbour", "--expect", "harbour")
-    assert run(*words).stdout.strip() == "with everything: 1"
+    assert run(*words).stdout.strip() == "with everything it is worth 1"
 
 
 def test_an_artifact_goes_in_comes_back_and_is_erased(run: Run, tmp_path: Path) -> None:

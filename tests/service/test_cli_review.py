@@ -196,7 +196,7 @@ def test_a_file_of_pairs_is_measured(tmp_path: Path) -> None:
     report = told(tmp_path / "x.db", "resolution", "evaluate", str(file))
     assert report["pooled"]["bind"]["right"] == report["pooled"]["bind"]["n"] == 1
     out = CliRunner().invoke(app, ["resolution", "evaluate", str(file)], env={"COLUMNS": "200"})
-    assert "not proven" in out.stdout
+    assert "n < 300" in out.stdout
     told(tmp_path / "x.db", "resolution", "evaluate", str(tmp_path / "none.csv"), code=1)
     refused = CliRunner().invoke(
         app, ["resolution", "evaluate", str(file), "--refit", str(tmp_path / "m.json")]

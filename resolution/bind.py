@@ -41,6 +41,8 @@ MentionOrId = EntityRef | str
 
 
 _EXCLUDED_SHOWN = 5
+_SHORT_NAME_WORDS = 4
+_SHORT_WORD_LETTERS = 4
 _WEAKEST = 4
 SCORE_REASON = "scored"
 """The reason of a decision that names and context made, not an equal key."""
@@ -145,8 +147,23 @@ def lookup_of(mentions: Iterable[MentionOrId]) -> Lookup:
 def fuzzy_lookup(mention: EntityRef, scorer: Scorer, bands: ResolutionPolicy) -> Lookup:
     """Everything that scoring a mention may need beyond its exact look-up."""
     return Lookup(
-        block_keys=scorer.keys(mention), limit=bands.max_candidates, near=scorer.near(mention)
+        norms=tuple(sorted(short_words(mention))),
+        block_keys=scorer.keys(mention),
+        limit=bands.max_candidates,
+        near=scorer.near(mention),
     )
+
+
+def short_words(mention: EntityRef) -> list[str]:
+    """The words of a thing's name that may each be what something is called for short.
+
+    >>> short_words(EntityRef(name="PG cluster", type="system"))
+    ['pg']
+    """
+    words = alias_key(mention.name).split()
+    if mention.type == "person" or not 1 < len(words) <= _SHORT_NAME_WORDS:
+        return []
+    return [word for word in words if 1 < len(word) <= _SHORT_WORD_LETTERS]
 
 
 def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:

@@ -29,8 +29,10 @@ from rapidfuzz.fuzz import token_set_ratio
 
 from .look_alike import is_ambiguous, shape_of
 from .normalize import NameForm, form_of
+from .paths import are_two_paths
 from .plain_name import acronyms_of, plain_name, stem_of
 from .postings import hit_weight
+from .renderings import sounds_of, sounds_of_words
 
 CANDIDATE_LIMIT = 50
 """Aliases that a blocking query hands to scoring."""
@@ -60,6 +62,8 @@ class KeyKind(StrEnum):
     """The first four letters of a word."""
     SUFFIX = "s"
     """The last four letters of a word."""
+    SOUND = "o"
+    """What a person's name shares with its renderings in other languages and scripts."""
 
     @property
     def label(self) -> str:
@@ -75,6 +79,7 @@ KIND_WEIGHT: Mapping[KeyKind, int] = {
     KeyKind.FIRST: 3_000,
     KeyKind.PREFIX: 1_500,
     KeyKind.SUFFIX: 1_000,
+    KeyKind.SOUND: 4_000,
 }
 """What a shared key of a kind counts, in thousandths, before its rarity."""
 
@@ -94,6 +99,7 @@ def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
         _key(KeyKind.FIRST, form.compact[:_FIRST]),
         *(_key(KeyKind.ACRONYM, short) for short in _acronyms(form)),
         *(_key(KeyKind.DELETION, shorter) for shorter in _deletions(form.compact)),
+        *(_key(KeyKind.SOUND, sound[:_WHOLE_MAX]) for sound in sounds_of(form)),
     }
 
     for word in form.core[:_TOKENS_MAX]:
@@ -130,6 +136,8 @@ class Outline(NamedTuple):
     """The words without spaces, also without the trade, read aloud and as drawn."""
     acronyms: frozenset[str]
     """What the name may be called for short."""
+    sounds: frozenset[str]
+    """What a person's name shares with its renderings; empty of any other."""
 
 
 @lru_cache(maxsize=65_536)
@@ -144,11 +152,12 @@ def outline(surface: str, entity_type: str) -> Outline:
         core = plain.core
         spellings = frozenset(("".join(core), stem_of(core, entity_type)))
         acronyms = frozenset(acronyms_of(core, plain.words))
-        return Outline(" ".join(sorted(core)), spellings, acronyms)
+        sounds = frozenset(sounds_of_words(surface, core, entity_type))
+        return Outline(" ".join(sorted(core)), spellings, acronyms, sounds)
 
     form = form_of(surface, entity_type)
     spellings = frozenset((form.compact, form.stem, form.reading, shape_of(form)))
-    return Outline(form.ordered, spellings, frozenset(form.acronyms))
+    return Outline(form.ordered, spellings, frozenset(form.acronyms), frozenset(sounds_of(form)))
 
 
 def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozenset[str]:
@@ -161,10 +170,13 @@ def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozense
     near_surfaces: set[str] = set()
     remainder: dict[str, str] = {}
     for name in names:
+        if are_two_paths(mention, name):
+            continue
         right = outline(name, entity_type)
         # Written alike but for spaces, or one the acronym of the other. That two names have one
         # acronym says nothing: among 100,000 names each has as many such as candidates.
         is_alike = not left.spellings.isdisjoint(right.spellings)
+        is_alike = is_alike or not left.sounds.isdisjoint(right.sounds)
         if is_alike or left.acronyms & right.spellings or left.spellings & right.acronyms:
             near_surfaces.add(name)
         else:

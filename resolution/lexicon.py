@@ -65,6 +65,8 @@ class Lexicon:
     """Roman numerals of two letters and more -> digits; one letter is a code of its own."""
     abbreviations: dict[Profile, dict[str, str]]
     """Another spelling of a word that is not the first (`labs`, `cfg`) -> the word in full."""
+    leading_abbreviations: dict[str, str]
+    """Those of organisations that also open a name (`Dept. of Energy`): nobody is called so."""
     short_forms: dict[str, str]
     """What a thing is called for short (`k8s`) -> its name, without spaces."""
     trade_words: frozenset[str]
@@ -105,6 +107,7 @@ def lexicon() -> Lexicon:
     particles = {Profile(name): frozenset(words) for name, words in raw["particles"].items()}
 
     abbreviations = {Profile(name): words for name, words in raw["abbreviations"].items()}
+    in_full = abbreviations[Profile.ORGANIZATION]
     trade_words = frozenset(raw["trade_words"])
 
     word_lists = {
@@ -135,6 +138,7 @@ def lexicon() -> Lexicon:
         number_words=number_words,
         roman_numerals=raw["roman_numerals"],
         abbreviations=abbreviations,
+        leading_abbreviations={word: in_full[word] for word in raw["leading_abbreviations"]},
         short_forms=raw["short_forms"],
         trade_words=trade_words,
         common_names=frozenset(raw["common_names"]),

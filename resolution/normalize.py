@@ -27,9 +27,9 @@ from anyascii import anyascii
 
 from .keys import alias_key
 from .lexicon import Lexicon, Profile, lexicon, profile_of
-from .plain_name import PlainName, acronyms_of, plain_name, stem_of
+from .plain_name import PlainName, acronyms_of, opening_word, plain_name, stem_of
 
-NORMALIZER_VERSION = "4"
+NORMALIZER_VERSION = "5"
 """Raised when the same name would give another form; part of the model's version."""
 
 _BRACKET = re.compile(r"(?:(?<=\s)|(?<=[^\x00-\x7f]))[(\[]([^()\[\]]*)[)\]]")
@@ -202,10 +202,15 @@ class _Parts:
         self.particles = tuple(word for word in words if word not in self.core)
         self.spelling = self.core
         if self.profile is not Profile.PERSON:
-            self.core = [*self.core[:1], *map(self._in_full, self.core[1:])]
+            self.core = [*self._opening(), *map(self._in_full, self.core[1:])]
             self.core = [self.words.number_words.get(word, word) for word in self.core]
         if self.profile is Profile.THING:
             self.core = self._by_its_name(self.core)
+
+    def _opening(self) -> list[str]:
+        if self.profile is not Profile.ORGANIZATION or not self.core:
+            return self.core[:1]
+        return [opening_word(self.core, self.words)]
 
     def _in_full(self, word: str) -> str:
         # "Apollo II" counts like "Apollo 2". Not the first word: Xi and Vi are names, too.

@@ -49,8 +49,16 @@ def plain_name(surface: str, entity_type: str) -> PlainName | None:
     if profile is Profile.ORGANIZATION:
         abbreviations = lists.abbreviations[profile]
         if not abbreviations.keys().isdisjoint(body):
-            core = [body[0], *[abbreviations.get(word, word) for word in body[1:]]]
+            core = [opening_word(body, lists), *[abbreviations.get(w, w) for w in body[1:]]]
     return PlainName(words, core, legal)
+
+
+def opening_word(words: list[str], lists: Lexicon) -> str:
+    """The first word of an organisation's name, in full where more follows: `Dept. of Energy`.
+
+    Other abbreviations stay there: Tech and Systems are names, too.
+    """
+    return lists.leading_abbreviations.get(words[0], words[0]) if len(words) > 1 else words[0]
 
 
 def stem_of(core: list[str], entity_type: str) -> str:

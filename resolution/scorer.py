@@ -48,12 +48,12 @@ from .extract import is_name_of_a_thing
 from .keys import alias_key
 from .known import NearTest
 from .lexicon import lexicon, nicknames
-from .look_alike import LOOK_ALIKE, look_alike
 from .model import Model, default_model
 from .normalize import form_of
 from .pair_context import context_ceiling, context_of
 from .postings import Posting, heaviest, hit_weight
 from .register import Register
+from .resemblance import learned_short_form, may_resemble, resemblance
 from .score import (
     MARGIN_SCORE,
     PairScore,
@@ -139,7 +139,7 @@ class NameScorer:
         candidates_shown = [_as_candidate(row, by_root[row.entity_id]) for row in best_scores]
         look_alikes: list[EntityCandidate] = []
         if verdict.decision is Decision.NEW:
-            look_alikes = self._look_alikes(mention, ready_candidates, known, rules)
+            look_alikes = self._resembling(mention, ready_candidates, known, rules)
         is_suggested = verdict.suggestion is not None or bool(look_alikes)
 
         return Resolution(
@@ -151,22 +151,23 @@ class NameScorer:
             model_version=self._model.version,
         )
 
-    def _look_alikes(
+    def _resembling(
         self, mention: EntityRef, candidates: Iterable[_Candidate], known: Register, rules: Rules
     ) -> list[EntityCandidate]:
-        """Who has a name that is drawn like the one of a new entity: a person should see both."""
-        look_alikes: list[EntityCandidate] = []
+        """Who has the name of a new entity, but drawn or written in another way.
+
+        Their score proves nothing; a person should see both.
+        """
+        entries: list[EntityCandidate] = []
         for candidate in candidates:
-            kind = _kind(mention, candidate.root)
-            for name in candidate.surfaces:
-                if look_alike(form_of(mention.name, kind), form_of(name, kind)):
-                    score = self._score(mention, candidate, known, rules)
-                    detail = f"drawn alike: {mention.name!r} / {name!r}"
-                    line = Feature(LOOK_ALIKE, 1.0, 0.0, detail)
-                    entry = _as_candidate(score, candidate)
-                    look_alikes.append(replace(entry, features=(*entry.features, line)))
-                    break
-        return look_alikes
+            names = candidate.surfaces
+            line = resemblance(mention.name, names, _kind(mention, candidate.root))
+            line = line or learned_short_form(mention, names, known, rules)
+            if line is not None:
+                score = self._score(mention, candidate, known, rules)
+                entry = _as_candidate(score, candidate)
+                entries.append(replace(entry, features=(*entry.features, line)))
+        return entries[:_CANDIDATES_SHOWN]
 
     def doubts(
         self, mention: EntityRef, raw: str, outcome: Resolution, known: Register, rules: Rules
@@ -270,6 +271,9 @@ class NameScorer:
         ranking = sorted(ceilings, key=lambda root: (-ceilings[root], root))
         roots = set(ranking[:_CANDIDATES_SHOWN])
         roots.update(root for root in ranking if probability(ceilings[root]) >= bar)
+        for candidate in candidates:
+            if may_resemble(mention.name, candidate.surfaces, mention.type):
+                roots.add(candidate.root.entity_id)
         return [candidate for candidate in candidates if candidate.root.entity_id in roots]
 
     def _fresh(self, mention: EntityRef, known: Register) -> Counter[tuple[str, str]]:

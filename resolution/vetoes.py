@@ -25,6 +25,7 @@ from .context import PairContext, PersonContext
 from .lexicon import lexicon
 from .model import VetoLimits
 from .normalize import is_ideographic, is_one_alphabet
+from .paths import are_two_paths, is_tail
 
 _SHORT_WITH_FORM = 3
 _READ_ALIKE_MIN = 3
@@ -99,7 +100,8 @@ def _number_conflict(facts: PairFacts) -> bool:
 
 def _token_conflict(facts: PairFacts) -> bool:
     measures = facts.measures
-    if qualifiers_conflict(measures):
+    is_two = are_two_paths(measures.left.original, measures.right.original)
+    if is_two or qualifiers_conflict(measures):
         return True
 
     left, right = measures.left.honorific, measures.right.honorific
@@ -113,6 +115,8 @@ def _extra_tokens(facts: PairFacts) -> bool:
     measures = facts.measures
     one_sided = bool(measures.left.qualifier) != bool(measures.right.qualifier)
     if one_sided or _is_turned_around(measures):
+        return True
+    if is_tail(measures.left.original, measures.right.original):
         return True
     return measures.extra > facts.limits.extra_share and not measures.acronym
 

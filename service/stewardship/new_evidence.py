@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 from ...resolution.known import Known
 from ...resolution.look_alike import LOOK_ALIKE
+from ...resolution.renderings import RENDERING
+from ...resolution.resemblance import SHORT_FORM
 from ...resolution.score import MARGIN_SCORE
 from ...resolution.vetoes import VetoCode
 from ...schema.answers import EntityView
@@ -28,6 +30,8 @@ from .pair_evidence import PairVerdicts, StatedFacts, facts_about, facts_of_clus
 
 _OF_THE_LIST = (VetoCode.MARGIN.value, VetoCode.CHAIN.value)
 """Vetoes that follow from the other candidates, which a pair alone cannot know."""
+_RESEMBLANCES = (LOOK_ALIKE, RENDERING, SHORT_FORM)
+"""Lines of the names that no score has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ class Rescoring:
         bands = self.policy.resolution
         score = compared(subject, partner, context=context, bands=bands).candidate
         kept_vetoes = [code for code in candidate.vetoes if code in _OF_THE_LIST]
-        kept_lines = [line for line in candidate.features if line.name == LOOK_ALIKE]
+        kept_lines = [line for line in candidate.features if line.name in _RESEMBLANCES]
         return replace(
             score,
             score=min(score.score, MARGIN_SCORE) if kept_vetoes else score.score,

@@ -21,6 +21,7 @@ from tenure.resolution.blocking import (
 from tenure.resolution.look_alike import shape_of
 from tenure.resolution.normalize import normalize
 from tenure.resolution.postings import COARSE_KINDS, COARSE_LIMIT, LIMIT
+from tenure.resolution.renderings import sounds_of
 
 
 def keys(name, entity_type="organization"):
@@ -129,7 +130,9 @@ def test_the_order_of_keys_never_matters(shuffled):
 
 # --- the first look at what is proposed
 
-WORDS = "Acme Order Service Foods Labs Gateway Systems Inc GmbH Dr Sam Rivera AF (US) 7 Éa".split()
+WORDS = (
+    "Acme Dept Service Foods Labs Systems Inc GmbH Dr Sam Kim Rivera AF (US) 7 Éa 김민 محمد"
+).split()
 names = st.lists(st.sampled_from(WORDS) | st.text(max_size=5), max_size=4).map(" ".join)
 types = st.sampled_from(["person", "organization", "system", "unknown"])
 
@@ -138,7 +141,8 @@ types = st.sampled_from(["person", "organization", "system", "unknown"])
 def test_an_outline_is_what_the_whole_form_has(name: str, entity_type: str) -> None:
     form = normalize(name, entity_type)
     spellings = {form.compact, form.stem, form.reading, shape_of(form)}
-    assert outline(name, entity_type) == (form.ordered, spellings, set(form.acronyms))
+    sounds = set(sounds_of(form))
+    assert outline(name, entity_type) == (form.ordered, spellings, set(form.acronyms), sounds)
 
 
 @given(names, st.lists(names, max_size=12), types)

@@ -13,6 +13,8 @@ from tenure.resolution.plain_name import acronyms_of, plain_name, stem_of
         ("Acme Foods", "organization", ["acme", "foods"], ""),
         ("Acme  Labs", "organization", ["acme", "laboratory"], ""),
         ("Labs Acme", "organization", ["labs", "acme"], ""),
+        ("Dept Energy", "organization", ["department", "energy"], ""),
+        ("Dept Inc", "organization", ["dept"], "inc"),
         ("Acme Foods GmbH", "organization", ["acme", "foods"], "gmbh"),
         ("Acme Foods GmbH", "system", ["acme", "foods", "gmbh"], ""),
         ("Sam Rivera", "person", ["sam", "rivera"], ""),

@@ -551,3 +551,21 @@ def test_every_level_of_the_table_can_hold():
         reached = {levels[index] for levels in seen}
         assert reached == set(range(len(row.levels))), row.name
         assert row.question.endswith("?")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "bound"),
+    [
+        ("Dept. of Energy", "Department of Energy", True),
+        ("Univ. of York", "University of York", True),
+        ("Eng Dept", "Engineering Department", True),
+        ("The Hague Institute", "Hague Institute", True),
+        ("State Department", "Dept of State", False),
+        ("Dept. of Energy", "Dept. of Labor", False),
+        ("Dept", "Department", False),
+    ],
+)
+def test_what_opens_the_name_of_a_department_is_read_in_full(left, right, bound):
+    forms = normalize(left, "organization"), [normalize(right, "organization")]
+    pair = score_pair(*forms, "organization", NO_CONTEXT, default_model())
+    assert (pair.score >= 0.95 and not pair.vetoes) is bound

@@ -773,3 +773,27 @@ def put(memory: Memory, ids: list[str], said: Said) -> Any:
         return receipt
     since = "-infinity" if op != "assert" or value == "c" else "2023-01-01T00:00:00Z"
     return memory.write(ids[0] if left else ids[1], slot, value, op=op, valid_from=since)
+
+
+@pytest.mark.parametrize(
+    ("known", "rendering"),
+    [("Muhammad", "محمد"), ("김", "Kim"), ("Чайковский", "Tchaikovsky")],
+)
+def test_a_name_in_another_script_leaves_a_suggestion(
+    memory: Memory, known: str, rendering: str
+) -> None:
+    first = say(memory, known, "person")
+    second = say(memory, rendering, "person")
+    assert (second.outcome, second.entity == first.entity) == ("accepted", False)
+    assert suggestions(memory) == [(rendering, known)]
+
+    say(memory, rendering, "person", "another")
+    (case,) = memory.reviews.list(kind="possible_same_as")
+    assert "rendering" in [line.name for line in case.candidates[0].features]
+
+
+def test_a_short_form_that_an_alias_taught_leaves_a_suggestion(memory: Memory) -> None:
+    memory.write(EntityRef(name="PostgreSQL", type="system", aliases=("PG",)), "noted", "a")
+    say(memory, "PostgreSQL Cluster", "system")
+    say(memory, "PG Cluster", "system")
+    assert ("PG Cluster", "PostgreSQL Cluster") in suggestions(memory)

@@ -1,0 +1,87 @@
+"""Names that only a person may bring together: the line that says why they are shown."""
+
+from __future__ import annotations
+
+import doctest
+from dataclasses import replace
+
+import pytest
+
+from tenure.resolution import resemblance as module
+from tenure.resolution.bind import Rules, short_words
+from tenure.resolution.keys import alias_key
+from tenure.resolution.known import Known
+from tenure.resolution.register import Register
+from tenure.resolution.resemblance import learned_short_form, may_resemble, resemblance
+from tenure.schema.entity import Alias, Entity, EntityRef
+from tenure.schema.interval import INF_US
+from tenure.schema.vocabulary import EntityState
+
+RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
+
+
+def test_examples_in_docstrings_hold() -> None:
+    assert doctest.testmod(module).failed == 0
+
+
+def register(*aliases: tuple[str, str], state: EntityState = EntityState.ACTIVE) -> Register:
+    """A register of systems, each under its name and one alias."""
+    entities: dict[str, Entity] = {}
+    rows: list[Alias] = []
+    for name, surface in aliases:
+        entities[name] = Entity(
+            entity_id=name, name=name, type="system", state=state, scope_id="tenant",
+            tx_start=1, created_by="w",
+        )  # fmt: skip
+        row = Alias(
+            entity_id=name, surface=surface, norm=alias_key(surface), type="system",
+            scope_id="tenant", ordinal=0, valid_from=0, valid_until=INF_US, tx_start=1,
+        )  # fmt: skip
+        rows.append(row)
+    return Register(Known(entities=entities, aliases=tuple(rows)))
+
+
+PG_CLUSTER = EntityRef(name="PG cluster", type="system")
+
+
+def test_a_learned_short_form_is_said_in_full() -> None:
+    known = register(("PostgreSQL", "PG"))
+    line = learned_short_form(PG_CLUSTER, ["Redis cluster", "PostgreSQL Cluster"], known, RULES)
+    assert line is not None
+    assert "'pg' is an alias of 'PostgreSQL'" in line.detail
+    assert learned_short_form(PG_CLUSTER, ["Redis cluster"], known, RULES) is None
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        register(("PostgreSQL", "PG"), ("Page Group", "PG")),
+        register(("PG", "PG")),
+        register(("PostgreSQL", "PG"), state=EntityState.PENDING),
+        register(),
+    ],
+    ids=["two are called so", "its own name", "nobody settled", "unknown"],
+)
+def test_an_alias_that_tells_nothing_is_not_said_in_full(known: Register) -> None:
+    names = ["PostgreSQL cluster", "PG cluster 2"]
+    assert learned_short_form(PG_CLUSTER, names, known, RULES) is None
+
+
+def test_an_alias_of_another_scope_is_not_said_in_full() -> None:
+    known, elsewhere = register(("PostgreSQL", "PG")), replace(RULES, scopes=frozenset({"x"}))
+    assert learned_short_form(PG_CLUSTER, ["PostgreSQL cluster"], known, elsewhere) is None
+
+
+def test_words_of_people_and_single_words_are_no_short_forms() -> None:
+    assert short_words(EntityRef(name="Al Gore", type="person")) == []
+    assert short_words(EntityRef(name="PG", type="system")) == []
+
+
+def test_a_drawing_and_a_rendering_are_worth_a_look_and_a_plain_name_is_not() -> None:
+    drawn = resemblance("paypa1", ["Redis", "paypal"], "system")
+    assert drawn is not None
+    assert drawn.name == "look_alike"
+    assert resemblance("Redis", ["paypal"], "system") is None
+    assert may_resemble("paypa1", ["Redis", "paypal"], "system")
+    assert may_resemble("محمد", ["Sam", "Muhammad"], "person")
+    assert not may_resemble("Redis", ["paypal"], "system")

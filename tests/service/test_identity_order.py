@@ -22,6 +22,15 @@ SETS = [
     ("person", "Sam Rivera/Sam Rivera Jr./Rivera, Sam/Samuel Rivera"),
     ("project", "Apollo/Apollo II/Apollo 2/Apollo Program"),
     ("organization", "Rivera Foundation/The Rivera Foundation/Rivera/Riviera Foundation"),
+    ("person", "Sasha Petrov/Alexander Petrov/Александр Петров/Alex Petrov"),
+    ("organization", "Dept. of Energy/Department of Energy/Energy Department/Energy"),
+]
+FIVE = [
+    (
+        "organization",
+        "Acme Logistics Ltd|Acme Logistics|Acme Logistics LLC|ACME Logistics GmbH|Acme Logistic",
+    ),
+    ("document", "src/app/main.py|./src/app/main.py|app/main.py|main.py|src/lib/main.py"),
 ]
 Verdicts = dict[tuple[str, str], str]
 
@@ -82,8 +91,20 @@ def test_no_order_makes_one_what_another_order_keeps_apart(kind: str, names: str
     check(names.split("/"), kind)
 
 
-def alias_sets(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Up to four names of one cluster of the alias data with a name that is not of it."""
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "names"), FIVE)
+def test_no_order_of_five_names_decides(kind: str, names: str) -> None:
+    check(names.split("|"), kind)
+
+
+@pytest.mark.slow
+def test_no_order_of_five_names_from_elsewhere_decides(shared_data: Path) -> None:
+    for kind, names in alias_sets(shared_data / "aliases", size=5):
+        check(tuple(dict.fromkeys(names)), kind)
+
+
+def alias_sets(folder: Path, size: int = 4) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """So many names, all but one of one cluster of the alias data."""
     for file in ("openstack_company_aliases.csv", "un_person_variants.csv"):
         with (folder / file).open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
@@ -94,9 +115,9 @@ def alias_sets(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
             clusters.setdefault(row["cluster2"], set()).add(row["name2"])
             if row["is_match"] == "0":
                 strangers[row["cluster1"]] = row["name2"]
-        large = [name for name in sorted(strangers) if len(clusters[name]) >= 3]
+        large = [name for name in sorted(strangers) if len(clusters[name]) >= size - 1]
         for name in islice(large, 4):
-            yield rows[0]["kind"], (*sorted(clusters[name])[:3], strangers[name])
+            yield rows[0]["kind"], (*sorted(clusters[name])[: size - 1], strangers[name])
 
 
 def test_no_order_decides_on_names_from_elsewhere(shared_data: Path) -> None:

@@ -134,8 +134,8 @@ class Outline(NamedTuple):
     """The words, sorted."""
     spellings: frozenset[str]
     """The words without spaces, also without the trade, read aloud and as drawn."""
-    acronyms: frozenset[str]
-    """What the name may be called for short."""
+    short: bool
+    """Whether it is short enough to be what another name is called for short."""
     sounds: frozenset[str]
     """What a person's name shares with its renderings; empty of any other."""
 
@@ -151,13 +151,29 @@ def outline(surface: str, entity_type: str) -> Outline:
     if plain:
         core = plain.core
         spellings = frozenset(("".join(core), stem_of(core, entity_type)))
-        acronyms = frozenset(acronyms_of(core, plain.words))
         sounds = frozenset(sounds_of_words(surface, core, entity_type))
-        return Outline(" ".join(sorted(core)), spellings, acronyms, sounds)
+        return Outline(" ".join(sorted(core)), spellings, _is_short(spellings), sounds)
 
     form = form_of(surface, entity_type)
     spellings = frozenset((form.compact, form.stem, form.reading, shape_of(form)))
-    return Outline(form.ordered, spellings, frozenset(form.acronyms), frozenset(sounds_of(form)))
+    return Outline(form.ordered, spellings, _is_short(spellings), frozenset(sounds_of(form)))
+
+
+def _is_short(spellings: frozenset[str]) -> bool:
+    return min(map(len, spellings)) <= _ACRONYM_MAX
+
+
+@lru_cache(maxsize=16_384)
+def acronyms(surface: str, entity_type: str) -> tuple[str, ...]:
+    """What a name may be called for short.
+
+    >>> acronyms("Bank of Acme", "organization")
+    ('ba', 'boa')
+    """
+    plain = plain_name(surface, entity_type)
+    if plain:
+        return acronyms_of(plain.core, plain.words)
+    return form_of(surface, entity_type).acronyms
 
 
 def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozenset[str]:
@@ -173,11 +189,13 @@ def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozense
         if are_two_paths(mention, name):
             continue
         right = outline(name, entity_type)
-        # Written alike but for spaces, or one the acronym of the other. That two names have one
-        # acronym says nothing: among 100,000 names each has as many such as candidates.
+        # Written alike but for spaces, or as another language does, or one the acronym of the
+        # other. That two names have one acronym says nothing: among 100,000 names each has as
+        # many such as candidates.
         is_alike = not left.spellings.isdisjoint(right.spellings)
         is_alike = is_alike or not left.sounds.isdisjoint(right.sounds)
-        if is_alike or left.acronyms & right.spellings or left.spellings & right.acronyms:
+        is_alike = is_alike or (left.short and _is_acronym_of(left, name, entity_type))
+        if is_alike or (right.short and _is_acronym_of(right, mention, entity_type)):
             near_surfaces.add(name)
         else:
             remainder[name] = right.ordered
@@ -188,6 +206,10 @@ def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozense
     )
     near_surfaces.update(name for _, _, name in matches)
     return frozenset(near_surfaces)
+
+
+def _is_acronym_of(short: Outline, name: str, entity_type: str) -> bool:
+    return not short.spellings.isdisjoint(acronyms(name, entity_type))
 
 
 def _key(kind: KeyKind, text: str) -> BlockKey:

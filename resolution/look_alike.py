@@ -18,14 +18,15 @@ from .normalize import NameForm, normalize
 LOOK_ALIKE = "look_alike"
 """The line of evidence that says so."""
 _STROKES = str.maketrans({"I": "l", "1": "l", "|": "l", STROKE: "l", "0": "o"})
-_AMBIGUOUS = ("rn", "I", "1", "0", "|")
 _WORD = re.compile(r"\S+")
 
 
 def is_ambiguous(surface: str) -> bool:
     """Whether a name may be drawn like another one: by a sign, a digit, or letters that meet."""
-    # Asked of every candidate of a look-up: five searches take half of a pattern's time.
-    return not surface.isascii() or any(sign in surface for sign in _AMBIGUOUS)
+    # Asked of every candidate of a look-up: searches in a row take a third of a pattern's time.
+    if not surface.isascii() or "1" in surface or "0" in surface or "|" in surface:
+        return True
+    return "I" in surface or "rn" in surface
 
 
 def shape_of(form: NameForm) -> str:

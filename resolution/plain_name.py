@@ -7,6 +7,7 @@ form. What both need of words stands here as well. Pure; checklist C-046.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from .lexicon import Lexicon, Profile, lexicon, profile_of
@@ -26,6 +27,27 @@ class PlainName(NamedTuple):
     """The class of the legal form that it ends in; empty for none."""
 
 
+class _Lists(NamedTuple):
+    """What plain names of a type are read by."""
+
+    is_organization: bool
+    irregular: frozenset[str]
+    abbreviations: dict[str, str]
+    last_forms: dict[str, str]
+
+
+@lru_cache(maxsize=256)
+def _lists_of(entity_type: str) -> _Lists:
+    # Kept by the text of the type: the hash of an enum's member alone costs a tenth of a reading.
+    profile, lists = profile_of(entity_type), lexicon()
+    return _Lists(
+        profile is Profile.ORGANIZATION,
+        lists.irregular[profile],
+        lists.abbreviations.get(profile, {}),
+        lists.last_forms,
+    )
+
+
 def plain_name(surface: str, entity_type: str) -> PlainName | None:
     """The parts of a name of plain words; None where it must be taken apart with care.
 
@@ -35,21 +57,20 @@ def plain_name(surface: str, entity_type: str) -> PlainName | None:
     words = surface.lower().split()
     letters = "".join(words)
     # One letter is a code, and anything but letters is taken apart with care.
-    if not (letters.isascii() and letters.isalpha()) or min(map(len, words)) < 2:
+    if not (letters.isascii() and letters.isalpha()) or 1 in map(len, words):
         return None
 
-    profile, lists = profile_of(entity_type), lexicon()
+    lists = _lists_of(entity_type)
     body, legal = words, ""
-    if profile is Profile.ORGANIZATION and len(words) > 1 and words[-1] in lists.last_forms:
+    if lists.is_organization and len(words) > 1 and words[-1] in lists.last_forms:
         body, legal = words[:-1], lists.last_forms[words[-1]]
-    if not lists.irregular[profile].isdisjoint(body):
+    if not lists.irregular.isdisjoint(body):
         return None
 
     core = body
-    if profile is Profile.ORGANIZATION:
-        abbreviations = lists.abbreviations[profile]
-        if not abbreviations.keys().isdisjoint(body):
-            core = [opening_word(body, lists), *[abbreviations.get(w, w) for w in body[1:]]]
+    if lists.is_organization and not lists.abbreviations.keys().isdisjoint(body):
+        abbreviations = lists.abbreviations
+        core = [opening_word(body, lexicon()), *[abbreviations.get(w, w) for w in body[1:]]]
     return PlainName(words, core, legal)
 
 

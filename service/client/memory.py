@@ -468,7 +468,7 @@ class Memory(Caller):
         """Return the register: `.resolve`, `.get`, `.list`, `.add_alias`, `.merge`, `.unmerge`."""
         from ..stewardship.entities import Entities
 
-        return Entities(self._backend, self.principal, self.as_of())
+        return Entities(self._backend, self.principal, self.as_of)
 
     @property
     def reviews(self) -> Reviews:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
@@ -141,8 +141,8 @@ class EntityPage:
 class Entities(Caller):
     """The register of one tenant, as one caller sees it."""
 
-    _view: View
-    """Now."""
+    _as_of_now: Callable[[], View]
+    """Makes the view of now where it is asked for; resolving, the most frequent call, needs none."""
 
     def resolve(
         self,
@@ -167,9 +167,12 @@ class Entities(Caller):
         Raises:
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
-        view = self._view.entity(entity)
+        return self._page(entity, self._as_of_now())
+
+    def _page(self, entity: EntityLike, now: View) -> EntityPage:
+        view = now.entity(entity)
         with self._reading() as reader:
-            known = reader.entities(view.members, tx_us=self._view.point.tx_us)
+            known = reader.entities(view.members, tx_us=now.point.tx_us)
 
         scopes = sight_of(self.principal, None).scopes
         aliases = tuple(
@@ -180,8 +183,8 @@ class Entities(Caller):
         return EntityPage(
             entity=view,
             aliases=aliases,
-            facts=self._view.facts(view.entity_id),
-            neighbours=self._view.neighbourhood(view.entity_id, hops=1),
+            facts=now.facts(view.entity_id),
+            neighbours=now.neighbourhood(view.entity_id, hops=1),
             judgements=judgements,
             history=_history(view, aliases, judgements),
         )
@@ -196,7 +199,8 @@ class Entities(Caller):
         Raises:
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
-        left, right = self.get(a), self.get(b)
+        now = self._as_of_now()
+        left, right = self._page(a, now), self._page(b, now)
         scopes = {alias.scope for alias in left.aliases} & {alias.scope for alias in right.aliases}
         neighbours = _neighbour_ids(left), _neighbour_ids(right)
         around = neighbours[0] | neighbours[1]
@@ -204,7 +208,7 @@ class Entities(Caller):
 
         policy = self._backend.policy
         members = (*left.entity.members, *right.entity.members)
-        now_us = self._view.point.valid_us
+        now_us = now.point.valid_us
         with self._reading() as reader:
             facts = facts_about(reader, members, self.principal, policy, now_us=now_us)
 
@@ -213,7 +217,7 @@ class Entities(Caller):
             right.entity,
             facts,
             policy,
-            self._view.words,
+            now.words,
             scopes=scopes,
             overlap=1_000 * len(shared) // len(around) if around else 0,
         )
@@ -231,14 +235,15 @@ class Entities(Caller):
             InvalidInput: `out_of_range` for a limit below 1, `unknown_vocabulary` for a type
                 that does not exist.
         """
+        now = self._as_of_now()
         if type is not None:
-            self._view.words.check("entity_type", (type,))
+            now.words.check("entity_type", (type,))
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
 
         sight = sight_of(self.principal, None)
         with self._reading() as reader:
-            views = _entity_pages(reader, type, after, sight, self._view.point.tx_us)
+            views = _entity_pages(reader, type, after, sight, now.point.tx_us)
             return tuple(islice(views, limit))
 
     def add_alias(
@@ -323,7 +328,7 @@ class Entities(Caller):
 
     def relations(self) -> tuple[tuple[str, str, str], ...]:
         """Return (from, slot, to) of the clean relations that the caller may see, sorted."""
-        view, edges = self._view, dict[tuple[str, str, str], None]()
+        view, edges = self._as_of_now(), dict[tuple[str, str, str], None]()
         roots = [entity.entity_id for entity in self.list()]
         limit = self._backend.policy.read.neighbourhood_fanout
         for root in roots:

@@ -13,6 +13,7 @@ from tenure.resolution import blocking
 from tenure.resolution.blocking import (
     KIND_WEIGHT,
     KeyKind,
+    acronyms,
     block_keys,
     near_names,
     outline,
@@ -142,7 +143,9 @@ def test_an_outline_is_what_the_whole_form_has(name: str, entity_type: str) -> N
     form = normalize(name, entity_type)
     spellings = {form.compact, form.stem, form.reading, shape_of(form)}
     sounds = set(sounds_of(form))
-    assert outline(name, entity_type) == (form.ordered, spellings, set(form.acronyms), sounds)
+    is_short = min(map(len, spellings)) <= 8
+    assert outline(name, entity_type) == (form.ordered, spellings, is_short, sounds)
+    assert acronyms(name, entity_type) == form.acronyms
 
 
 @given(names, st.lists(names, max_size=12), types)

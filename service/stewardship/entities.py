@@ -142,7 +142,7 @@ class Entities(Caller):
     """The register of one tenant, as one caller sees it."""
 
     _as_of_now: Callable[[], View]
-    """Makes the view of now where it is asked for; resolving, the most frequent call, needs none."""
+    """Makes the view of now where one is asked for; resolving, the frequent call, needs none."""
 
     def resolve(
         self,

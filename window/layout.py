@@ -46,26 +46,56 @@ def native_messages(state: WindowState, target: str, tail: str = "") -> Messages
         Conflict: `open_calls`, while a call waits for its result.
         InvalidInput: `unknown_vocabulary`, for another target.
     """
+    require_target(target)
+    messages: Messages = []
+    add_units(messages, state.units, target, Counter())
+    add_tail(messages, tail, target)
+    return messages
+
+
+def require_target(target: str) -> None:
+    """Refuse a provider that no writer knows.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`.
+    """
     if target not in _WRITERS:
         raise unknown("render target", target, _WRITERS)
-    waiting = [call_id for unit in state.open_units for call_id in unit.open_calls]
-    if waiting:
-        raise Conflict(
-            f"the call {waiting[0]} waits for its result; hand it to on_tool_result, or give the "
-            "call up with abandon",
-            code="open_calls",
-            calls=waiting,
-        )
 
-    messages: Messages = []
+
+def add_units(
+    messages: Messages, units: Sequence[WindowUnit], target: str, uses: Counter[str]
+) -> None:
+    """Write units behind messages; the last of these is gone on with where the same role speaks.
+
+    `uses` counts how often the units before have used each call id, and goes on counting.
+
+    Raises:
+        Conflict: `open_calls`; nothing was written.
+    """
+    for unit in units:
+        if unit.open_calls:
+            raise _open_call(unit.open_calls)
+
     write = _WRITERS[target]
-    uses: Counter[str] = Counter()
-    for unit in state.units:
-        # Most units of a long window call nothing, and each request walks over all of them.
+    for unit in units:
+        # Most units of a long window call nothing.
         write(messages, unit, _pairs(unit, uses) if unit.calls else ())
+
+
+def add_tail(messages: Messages, tail: str, target: str) -> None:
+    """Write what belongs to this turn alone behind messages."""
     if tail:
         _TAILS[target](messages, tail)
-    return messages
+
+
+def _open_call(call_ids: Sequence[str]) -> Conflict:
+    return Conflict(
+        f"the call {call_ids[0]} waits for its result; hand it to on_tool_result, or give the call "
+        "up with abandon",
+        code="open_calls",
+        calls=list(call_ids),
+    )
 
 
 def _pairs(unit: WindowUnit, uses: Counter[str]) -> list[PairedCall]:

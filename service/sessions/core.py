@@ -30,6 +30,7 @@ from ...window.events import EditReason, EventKind, WindowEvent
 from ...window.health import HealthReading, WindowAlert, window_alerts
 from ...window.intake import Message
 from ...window.pressure import Pressure
+from ...window.rendering import RenderedHistory
 from ...window.snapshot import snapshot_text
 from ...window.state import EMPTY_STATE, WindowState, part_body, part_tokens
 from ...window.step import step
@@ -69,6 +70,7 @@ class SessionCore:
     lock: threading.RLock = field(default_factory=threading.RLock)
     snapshot_seq: int = 0
     """The last event of the newest snapshot."""
+    rendered: RenderedHistory = field(default_factory=RenderedHistory)
     characters: int = 0
     """Of the texts of the events since."""
 

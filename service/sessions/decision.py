@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -15,9 +15,9 @@ from ...schema.errors import unknown
 from ...window.advice import CompressionResult, WindowAxis
 from ...window.changes import UnitChange
 from ...window.health import WindowAlert
-from ...window.layout import native_messages
 from ...window.links import LINES_HEAD, overtaken_lines
 from ...window.pressure import Pressure, WindowStatus, Zone
+from ...window.rendering import RenderedHistory
 from ...window.state import WindowState
 
 _STABLE: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION)
@@ -61,6 +61,8 @@ class SessionContext:
 
     state: WindowState
     envelope: Envelope
+    rendered: RenderedHistory = field(default_factory=RenderedHistory, repr=False, compare=False)
+    """What the session has rendered before: of a request only the new end is written."""
 
     @property
     def tokens_upper(self) -> int:
@@ -90,7 +92,7 @@ class SessionContext:
             segment for segment in plan.zone_segments(Stability.TURN) if not _is_request(segment)
         ]
         tail = "".join([*(segment.text for segment in turn), overtaken_text(self.state)])
-        messages = native_messages(self.state, target, tail)
+        messages = self.rendered.messages(self.state, target, tail)
         texts = (self.state.system, self._notes(), plan.text_of(*_STABLE))
         system = "\n\n".join(text for text in texts if text)
         request: dict[str, Any] = _RENDERERS[target](self.state.model, system, messages)

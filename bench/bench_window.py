@@ -26,8 +26,9 @@ from tenure.compiler.tokens.capabilities import capability
 from tenure.schema.window_policy import WindowPolicy
 from tenure.window.changes import UnitChange
 from tenure.window.checkers import FAULTS
-from tenure.window.editing import EditPlan, due_edit, reachable_units
+from tenure.window.editing import EditPlan, due_edit
 from tenure.window.events import EditReason, EventKind, WindowEvent
+from tenure.window.folding import reachable_units
 from tenure.window.forms import placeholder
 from tenure.window.intake import message_parts
 from tenure.window.layout import native_messages

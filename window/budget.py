@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from ..schema.window_policy import WindowPolicy
 from ..schema.window_shares import BudgetShares
 from .health import AlertLevel
 from .pressure import Pressure
 from .state import WindowState
-from .units import WindowUnit
+from .units import StandingForm, WindowUnit
 
 
 class WindowComponent(StrEnum):
@@ -33,6 +34,8 @@ _SOFT: Final = 800
 _BURN_TURNS: Final = 5
 _CRITICAL_TURNS: Final = 3
 _WARNING_TURNS: Final = 10
+_NEW_WINDOW: Final = 4
+"""The part of the history's budget that whole turns take at the start of a new window."""
 _LEAST_RESULT: Final = 500
 """Tokens of a result that stand in full however little room is left."""
 
@@ -102,6 +105,35 @@ def full_turns(budget: int, mean_turn: int) -> int:
     135
     """
     return budget // max(1, mean_turn)
+
+
+def history_budget(state: WindowState, policy: WindowPolicy) -> int:
+    """Tokens that an edit leaves to the history: its target without what is stated once."""
+    target = policy.zones_of(state.window).target * state.limit // 1000
+    return max(0, target - state.fixed_tokens - state.memory_tokens)
+
+
+def full_zone(state: WindowState, policy: WindowPolicy) -> frozenset[int]:
+    """The units of the newest turns with which a new window begins in full.
+
+    These are k* turns of the mean size by a quarter of the history's budget, because a new window
+    begins at half of the target and shares that with the folds of older turns; fewer, where the
+    newest turns are larger than most. Checklist C-171.
+    """
+    budget = history_budget(state, policy) // _NEW_WINDOW
+    sizes: dict[int, int] = {}
+    for unit in state.units:
+        if unit.form is StandingForm.FULL:
+            sizes[unit.turn] = sizes.get(unit.turn, 0) + unit.tokens
+    mean = sum(sizes.values()) // max(1, len(sizes))
+
+    turns: set[int] = set()
+    for turn in sorted(sizes, reverse=True)[: full_turns(budget, mean)]:
+        budget -= sizes[turn]
+        if budget < 0:
+            break
+        turns.add(turn)
+    return frozenset(unit.number for unit in state.units if unit.turn in turns)
 
 
 def result_threshold(state: WindowState, cap: int) -> int:

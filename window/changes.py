@@ -28,6 +28,8 @@ from .units import PartKind, StandingForm, WindowItem, WindowUnit
 
 TOMBSTONE_TOKENS: Final = 50
 """The most that the line of a unit which left takes."""
+LEAST_LOSS: Final = "least_loss"
+"""The reason of a change that nothing but the choice by loss has."""
 _PICTURE_TURNS: Final = 2
 """Turns for which a picture stands: what it shows was said by then."""
 _IN_FOLD_TOKENS: Final = 4
@@ -53,6 +55,8 @@ class UnitChange:
     """A word of `EndReason`, or `least_loss`."""
     fidelity: int
     """Permille of the facts that still stand."""
+    fold_level: int = 0
+    """Of a fold: 1 for one of messages, one more for one of folds; 0 for all other forms."""
 
 
 class Occurrences(NamedTuple):
@@ -100,8 +104,10 @@ def shorter_forms(
         yield _summary_change(state, unit, extract) or extract
 
     # What can be folded is folded before it leaves: the fold holds the names by which it is found,
-    # and it goes with them only when folds take too much of the window.
-    if unit.names and recurrences.room is not FoldRoom.NONE:
+    # and it goes with them only when folds take too much of the window. What something later has
+    # overtaken leaves anyway: its names say what no longer holds, or stand there again.
+    named = bool(unit.names) and recurrences.room is not FoldRoom.NONE
+    if named and reason == LEAST_LOSS:
         return
     if unit.form is StandingForm.EXTRACT or tokens >= unit.tokens:
         yield departure(unit, keep, reason, _IN_FOLD_TOKENS)

@@ -11,23 +11,19 @@ newest user message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from ..compiler.tokens.capabilities import capability
 from ..schema.window_policy import WindowPolicy
-from .changes import (
-    TOMBSTONE_TOKENS,
-    Occurrences,
-    UnitChange,
-    departure,
-    occurrences,
-)
+from .budget import full_zone
+from .changes import LEAST_LOSS, TOMBSTONE_TOKENS, UnitChange, departure, occurrences
 from .choice import UnitAction, choose
 from .events import EditReason
-from .forms import FoldContext, FoldRoom, fidelity, fold
+from .folding import fold_room, folds_of_folds, reachable, with_folds
+from .forms import FoldRoom
 from .keep import stale_units
 from .links import overtaken_units, spent_units
 from .pressure import Pressure, Zone
@@ -38,16 +34,6 @@ from .units import LOSS, StandingForm, WindowUnit
 _STEPS_WITHOUT_DATA: Final = 10
 _FEWEST_CELLS: Final = 512
 """Cells of the knapsack's grid at least, so that small windows are cut finely."""
-_FOLDING: Final = frozenset({StandingForm.EXTRACT, StandingForm.TOMBSTONE})
-_LARGEST_FOLD: Final = 500
-"""Tokens of one fold about: it leaves as a whole, so it stays small."""
-_FULL_FOLD: Final = 350
-"""Tokens from which a fold takes in nothing more, and keeps its bytes."""
-_SCARCE_FROM: Final = 0.6
-"""Part of their share from which folds are cut, before any of them leaves."""
-_SHORT_UNIT: Final = 80
-_YOUNG_TURNS: Final = 5
-"""Short messages of the last turns stay whole between two folds."""
 _LADDER: Final = tuple(StandingForm)
 
 
@@ -79,6 +65,8 @@ class EditPlan:
                 "why": change.reason,
                 "fidelity": change.fidelity,
             }
+            if change.fold_level > 1:
+                line["level"] = change.fold_level
             lines.append(line)
         return {"reason": self.reason.value, "changes": lines}
 
@@ -125,7 +113,7 @@ def due_edit(
 
     # A plan is the dearest part of a hook, so the price is asked first: of the edit that frees no
     # more than it must and rebuilds all that it can reach. Where that pays, the plan pays, too.
-    oldest = next(_reachable(state), state.units[-1])
+    oldest = next(reachable(state), state.units[-1])
     excess = _tokens_to_free(state, policy)
     if not _pays(state, excess, _suffix(state, oldest.number), reading, policy):
         return None
@@ -162,40 +150,74 @@ def planned_edit(
     Raises:
         InvalidInput: `bad_subsystem`, for forms of another unit than the one that was asked about.
     """
-    # A new window starts with room, or the next one would follow at once.
-    deepening = 2 if reason is EditReason.ROLLOVER else 1
-    need = _tokens_to_free(state, policy, deepening)
-    if need <= 0:
+    if _tokens_to_free(state, policy, _deepening(reason)) <= 0:
         return None
 
+    if reason is EditReason.ROLLOVER:
+        # The next window begins with the newest turns in full, where the others can make room.
+        newest = full_zone(state, policy)
+        plan = _plan(state, policy, reason, wish._replace(keep=wish.keep | newest), subsystems)
+        if plan and plan.savings >= _tokens_to_free(state, policy, _deepening(reason)):
+            return plan
+    return _plan(state, policy, reason, wish, subsystems)
+
+
+def _deepening(reason: EditReason) -> int:
+    """Into how many parts the target is cut for a reason; an edit goes down to one of them."""
+    # A new window starts with room, or the next one would follow at once.
+    return 2 if reason is EditReason.ROLLOVER else 1
+
+
+def _plan(
+    state: WindowState,
+    policy: WindowPolicy,
+    reason: EditReason,
+    wish: EditWish,
+    subsystems: Subsystems,
+) -> EditPlan | None:
+    """The least harmful edit that leaves alone what a wish names."""
     stale = stale_units(state.units) | overtaken_units(state.links)
     scores = unit_scores(subsystems.eviction, state, policy, wish.focus, stale)
-    reachable = [unit for unit in reachable_units(state) if unit.number not in wish.keep]
+    recurrences = occurrences(state, fold_room(state, policy))
 
+    # Folds of folds lose less than folds that leave, so they come before any choice.
+    frontier = folds_of_folds(state, recurrences, wish.keep)
+    merged = {unit.number for run in frontier for unit in run.members}
+    need = _tokens_to_free(state, policy, _deepening(reason))
+    need -= sum(run.change.savings for run in frontier)
+
+    units: list[WindowUnit] = []
+    for unit in reachable(state):
+        if unit.number not in wish.keep and unit.number not in merged:
+            units.append(unit)
+    candidates = _candidates(state, units, scores, policy.candidates)
+
+    options: list[list[UnitChange]] = []
+    for unit in candidates:
+        cause = stale.get(unit.number, LEAST_LOSS)
+        forms = subsystems.compression.forms(state, unit, scores[unit.number], cause, recurrences)
+        options.append(unit_forms(unit, forms))
+
+    choice = _with_spent_units(state, _cheapest(options, need, policy), options)
+    if not choice and not frontier:
+        return None
+    return EditPlan(reason, with_folds(state, choice, recurrences, frontier, wish.keep))
+
+
+def _candidates(
+    state: WindowState, units: Sequence[WindowUnit], scores: Mapping[int, int], most: int
+) -> list[WindowUnit]:
+    """The units that an edit considers, oldest first."""
     # The table of the choice grows with units times tokens, so only the least worth a token enter.
     first_numbers = spent_units(state.links)
     by_worth = sorted(
-        reachable,
+        units,
         key=lambda unit: (
             unit.number not in first_numbers,
             scores[unit.number] * 1000 // unit.tokens,
         ),
     )
-    candidates = sorted(by_worth[: policy.candidates], key=lambda unit: unit.number)
-
-    recurrences = occurrences(state, _fold_room(state, policy))
-    options: list[list[UnitChange]] = []
-    for unit in candidates:
-        cause = stale.get(unit.number, "least_loss")
-        forms = subsystems.compression.forms(state, unit, scores[unit.number], cause, recurrences)
-        options.append(unit_forms(unit, forms))
-
-    plan = _cheapest(options, need, policy, reason)
-    if plan is None:
-        return None
-
-    changes = _with_spent_units(state, plan.changes, options)
-    return replace(plan, changes=_with_folds(state, changes, recurrences))
+    return sorted(by_worth[:most], key=lambda unit: unit.number)
 
 
 def _with_spent_units(
@@ -212,141 +234,10 @@ def _with_spent_units(
     return tuple(sorted([*changes, *additions], key=lambda change: change.unit))
 
 
-def _with_folds(
-    state: WindowState, changes: Sequence[UnitChange], recurrences: Occurrences
-) -> tuple[UnitChange, ...]:
-    """The changes with neighbours that are shortened, or leave, under one address each.
-
-    A line of its own for each unit would cost more than what it stands for. So a fold takes in what
-    stands between two of its units when it is short, folds of earlier edits that are not full
-    yet, and the lines of units that left before.
-    """
-    by_unit = {change.unit: change for change in changes}
-    reachable = {unit.number for unit in reachable_units(state)}
-
-    folds: list[UnitChange] = []
-    runs = list(_runs(state, by_unit, reachable))
-    context = _fold_context(state, by_unit, runs, recurrences.room)
-    for run in runs:
-        members = [unit for unit in run if not _leaves(unit, by_unit)]
-        text = fold(members, state.turn, recurrences.uses, run, context) if members else ""
-        folds.append(_fold_change(state, run, text, by_unit))
-
-    in_place = [change for change in changes if change.form not in _FOLDING]
-    return tuple(sorted([*in_place, *folds], key=lambda change: change.unit))
-
-
-def _fold_context(
-    state: WindowState,
-    by_unit: Mapping[int, UnitChange],
-    runs: Iterable[Sequence[WindowUnit]],
-    room: FoldRoom,
-) -> FoldContext:
-    """What stands outside of all folds that an edit makes."""
-    members: set[int] = set()
-    for run in runs:
-        members.update(unit.number for unit in run)
-
-    context = FoldContext(set(), set(), room)
-    for unit in state.units:
-        if unit.number in members:
-            continue
-        context.names.update(unit.names)
-        # Of a result in a shorter form nobody knows yet what still stands.
-        if unit.number not in by_unit:
-            context.identifiers.update(unit.identifiers)
-    return context
-
-
-def _runs(
-    state: WindowState, by_unit: Mapping[int, UnitChange], reachable: AbstractSet[int]
-) -> Iterator[list[WindowUnit]]:
-    """Neighbouring units that will share a fold, each run with a unit that changes."""
-    run: list[WindowUnit] = []
-    size = 0
-    for unit in state.units:
-        change = by_unit.get(unit.number)
-        folding = change is not None and change.form in _FOLDING
-        room = 0 if change is None else unit.tokens - change.savings
-        mergeable = folding or (change is None and _may_join(state, unit, reachable))
-        length = room if folding else unit.tokens
-
-        if not mergeable or size + length > _LARGEST_FOLD:
-            yield from _worth_folding(run, by_unit)
-            run, size = [], 0
-        if mergeable:
-            run.append(unit)
-            size += length
-    yield from _worth_folding(run, by_unit)
-
-
-def _worth_folding(
-    run: Sequence[WindowUnit], by_unit: Mapping[int, UnitChange]
-) -> Iterator[list[WindowUnit]]:
-    """A run without its unchanged ends, if anything of it changes."""
-    changing = [place for place, unit in enumerate(run) if unit.number in by_unit]
-    if not changing:
-        return
-
-    # Unchanged folds at the ends join, because that saves a header; unchanged messages stay whole.
-    first, last = changing[0], changing[-1]
-    while first > 0 and run[first - 1].form in _FOLDING:
-        first -= 1
-    while last + 1 < len(run) and run[last + 1].form in _FOLDING:
-        last += 1
-    yield list(run[first : last + 1])
-
-
-def _may_join(state: WindowState, unit: WindowUnit, reachable: AbstractSet[int]) -> bool:
-    if unit.form is StandingForm.TOMBSTONE:
-        return True
-    if unit.number not in reachable:
-        return False
-    if unit.form is StandingForm.EXTRACT:
-        return unit.tokens < _FULL_FOLD
-    return unit.tokens <= _SHORT_UNIT and state.turn - unit.turn > _YOUNG_TURNS
-
-
-def _leaves(unit: WindowUnit, by_unit: Mapping[int, UnitChange]) -> bool:
-    change = by_unit.get(unit.number)
-    if change is None:
-        return unit.form is StandingForm.TOMBSTONE
-    return change.form is StandingForm.TOMBSTONE
-
-
-def _fold_change(
-    state: WindowState, run: Sequence[WindowUnit], text: str, by_unit: Mapping[int, UnitChange]
-) -> UnitChange:
-    first, last = run[0], run[-1]
-    changes = [by_unit[unit.number] for unit in run if unit.number in by_unit]
-    before = sum(unit.tokens for unit in run)
-    facts_before = frozenset[str]().union(*(unit.facts for unit in run))
-    return UnitChange(
-        unit=first.number,
-        last_unit=last.last_number or last.number,
-        turn=first.turn,
-        form=StandingForm.EXTRACT if text else StandingForm.TOMBSTONE,
-        texts={first.number: text} if text else {},
-        savings=before - (state.count(text) if text else TOMBSTONE_TOKENS),
-        keep=max(change.keep for change in changes),
-        reason=changes[0].reason,
-        fidelity=fidelity(facts_before, text),
-    )
-
-
-def _fold_room(state: WindowState, policy: WindowPolicy) -> FoldRoom:
-    """How much of the target the folds may still take."""
-    target = policy.zones_of(state.window).target * state.limit // 1000
-    size = sum(unit.tokens for unit in state.units if unit.form in _FOLDING)
-    share = size * 1000 // max(1, target)
-    if share >= policy.fold_share:
-        return FoldRoom.NONE
-    return FoldRoom.SCARCE if share >= policy.fold_share * _SCARCE_FROM else FoldRoom.AMPLE
-
-
 def _cheapest(
-    options: Sequence[Sequence[UnitChange]], need: int, policy: WindowPolicy, reason: EditReason
-) -> EditPlan | None:
+    options: Sequence[Sequence[UnitChange]], need: int, policy: WindowPolicy
+) -> tuple[UnitChange, ...]:
+    """The changes of least loss that free what is needed, or all that can be freed."""
     actions: list[list[UnitAction]] = []
     for changes in options:
         row: list[UnitAction] = []
@@ -358,18 +249,13 @@ def _cheapest(
 
     # A small window frees little at a time; a coarse grid would round most of it down to nothing.
     grid = max(1, min(policy.grid_tokens, need // _FEWEST_CELLS))
-    choices = choose(actions, need, grid)
-    if not choices:
-        return None
-
-    plan_changes = tuple(options[position][key] for position, key in choices)
-    return EditPlan(reason, plan_changes)
+    return tuple(options[position][key] for position, key in choose(actions, need, grid))
 
 
 def everything_that_can_go(state: WindowState) -> EditPlan | None:
     """The last resort: every unit within reach leaves, and a line stands for it."""
     changes: list[UnitChange] = []
-    for unit in reachable_units(state):
+    for unit in reachable(state):
         changes.append(departure(unit, 1, "overflow", TOMBSTONE_TOKENS))
     return EditPlan(EditReason.OVERFLOW, tuple(changes)) if changes else None
 
@@ -381,7 +267,7 @@ def concluding_edit(state: WindowState, since: int) -> EditPlan | None:
     and the address of the originals.
     """
     changes: list[UnitChange] = []
-    for unit in reachable_units(state):
+    for unit in reachable(state):
         if unit.turn >= since and unit.form is not StandingForm.EXTRACT:
             change = departure(unit, 1, "concluded", TOMBSTONE_TOKENS)
             changes.append(replace(change, form=StandingForm.EXTRACT))
@@ -389,25 +275,8 @@ def concluding_edit(state: WindowState, since: int) -> EditPlan | None:
         return None
 
     recurrences = occurrences(state, FoldRoom.SCARCE)
-    folds = _with_folds(state, changes, recurrences)
+    folds = with_folds(state, changes, recurrences)
     return EditPlan(EditReason.CONCLUSION, folds)
-
-
-def reachable_units(state: WindowState) -> tuple[WindowUnit, ...]:
-    """The units that an edit may change."""
-    return tuple(_reachable(state))
-
-
-def _reachable(state: WindowState) -> Iterator[WindowUnit]:
-    newest_user = next((unit.number for unit in reversed(state.units) if unit.is_user), 0)
-    newest_step = next((unit.number for unit in reversed(state.units) if unit.calls), 0)
-    running = newest_step if newest_step > newest_user else 0
-
-    for unit in state.units:
-        if unit.number in (newest_user, running) or unit.number in state.pins:
-            continue
-        if not unit.open_calls and unit.form is not StandingForm.TOMBSTONE:
-            yield unit
 
 
 def _smallest_edit(state: WindowState, policy: WindowPolicy) -> int:

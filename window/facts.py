@@ -16,12 +16,15 @@ _IDENTIFIER: Final = re.compile(
     r"(?<![\w@#])(?=[\w.@#-]*\d)[\w@#][\w.@#-]{3,}\w|\b[A-Z]{3,}[A-Z0-9_-]*\b"
 )
 
+_INNER_WORD: Final = re.compile(r"(?<=[^\s.!?:] )[^\W\d_][\w-]{2,}")
+"""A word inside a sentence: only there a capital says that it is a name."""
 _WORD: Final = re.compile(r"[\w.@#:/+-]{3,60}")
 """A value that stands in a line of names: one word, in which nothing ends a line."""
 _LONGEST_VALUE: Final = 200
 """Characters of an argument that is read for names; a longer one is a file or a program."""
 _MOST_NAMES: Final = 40
 """Of one unit: what names more is pasted text or a list."""
+_USER: Final = "user: "
 _NAMES: Final = "names: "
 """How the line of a fold begins that holds names alone."""
 
@@ -34,6 +37,19 @@ def identifiers(text: str) -> tuple[str, ...]:
     ('JG7FMM', 'credit_card_2929732')
     """
     return tuple(dict.fromkeys(_IDENTIFIER.findall(text)))
+
+
+@lru_cache(maxsize=4_096)
+def proper_names(text: str) -> tuple[str, ...]:
+    """The capitalised words inside the sentences of a text, in order, each once.
+
+    In German that is every noun; `distinct_names` bounds what they may take.
+
+    >>> proper_names("Use one for Aarav, another for Evelyn. Then pay by card.")
+    ('Aarav', 'Evelyn')
+    """
+    words = dict.fromkeys(_INNER_WORD.findall(text))
+    return tuple(word for word in words if word[0].isupper())
 
 
 def has_identifier(text: str) -> bool:
@@ -78,8 +94,10 @@ def names_of_fold(lines: Iterable[str]) -> tuple[str, ...]:
     for line in lines:
         if line.startswith(_NAMES):
             names += json.loads(line.removeprefix(_NAMES)).split(" ")
-        elif line.startswith("user: "):
-            names += identifiers(line)
+        elif line.startswith(_USER):
+            speech = json.loads(line.removeprefix(_USER))
+            names += identifiers(speech)
+            names += proper_names(speech)
         # A line that begins with a quotation mark is what results named alone.
         elif not line.startswith(('"', "assistant: ")):
             names += identifiers(line.partition(" -> ")[0])

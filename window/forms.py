@@ -171,8 +171,10 @@ def fold(
         shortened = unit.form in _SHORTENED
         speech = [] if shortened else _full_lines(unit, limit, context, uses)
 
-        # Names go first: what they say needs no place among what results named.
-        names += [name for name in unit.names if name not in context.names]
+        # Names go first: what they say needs no place among what results named. Where a line of
+        # this fold says one, the next fold reads it off that line.
+        readable = context.names.union(names_of_fold(speech))
+        names += [name for name in unit.names if name not in readable]
         context.names.update(unit.names)
         context.identifiers.update(unit.names)
         if shortened:

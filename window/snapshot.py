@@ -50,7 +50,7 @@ def unit_record(unit: WindowUnit) -> tuple[dict[str, Any], tuple[str, ...]]:
         "abandoned": sorted(unit.given_up),
     }
     if unit.form is not StandingForm.FULL:
-        span = [unit.full_tokens, unit.last_number, unit.last_turn]
+        span = [unit.full_tokens, unit.last_number, unit.last_turn, unit.fold_level]
         record |= {"form": unit.form.value, "span": span}
     return record, tuple(item.text for item in unit.items)
 
@@ -58,7 +58,7 @@ def unit_record(unit: WindowUnit) -> tuple[dict[str, Any], tuple[str, ...]]:
 def unit_from(record: Mapping[str, Any], texts: Iterator[str]) -> WindowUnit:
     """The unit of a record; its words are taken off an iterator that several records share."""
     items = tuple(item_from(int(part["seq"]), part, next(texts)) for part in record["parts"])
-    full_tokens, last_number, last_turn = record.get("span", (0, 0, 0))
+    full_tokens, last_number, last_turn, *level = record.get("span", (0, 0, 0))
     return WindowUnit(
         number=int(record["unit"]),
         turn=int(record["turn"]),
@@ -68,6 +68,8 @@ def unit_from(record: Mapping[str, Any], texts: Iterator[str]) -> WindowUnit:
         full_tokens=full_tokens,
         last_number=last_number,
         last_turn=last_turn,
+        # Records of before folds had levels hold folds of messages alone.
+        fold_level=level[0] if level else int(record.get("form") == StandingForm.EXTRACT),
         given_up=frozenset(record["abandoned"]),
     )
 

@@ -65,6 +65,7 @@ class _StandingChange(NamedTuple):
     last: int
     """The number of the last unit that it stands for."""
     texts: dict[int, _ShortText]
+    fold_level: int
 
 
 _Fold = Callable[[WindowState, WindowEvent], WindowState]
@@ -217,7 +218,9 @@ def _standing_changes(event: WindowEvent) -> dict[int, _StandingChange]:
             text, tokens = next(lines)
             texts[int(seq)] = _ShortText(text, tokens)
         form = StandingForm(change["form"])
-        changes[int(change["unit"])] = _StandingChange(form, int(change["last"]), texts)
+        # Only folds of folds state a level.
+        level = int(change.get("level", form is StandingForm.EXTRACT))
+        changes[int(change["unit"])] = _StandingChange(form, int(change["last"]), texts, level)
     return changes
 
 
@@ -238,6 +241,7 @@ def _in_form(
             full_tokens=full,
             last_number=last.last_number or last.number,
             last_turn=last.last_turn or last.turn,
+            fold_level=change.fold_level,
         )
         if form is StandingForm.SUMMARY:
             return replace(short, items=(_summary_note(state, short),))

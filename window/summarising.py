@@ -17,8 +17,8 @@ from ..compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
 from ..compiler.text.sentences import negates
 from ..schema.terms import content_terms
 from ..schema.window_policy import WindowPolicy
-from .editing import reachable_units
 from .facts import identifiers
+from .folding import reachable_units
 from .forms import fidelity
 from .state import WindowState
 from .summaries import standing_summary

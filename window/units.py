@@ -14,7 +14,14 @@ from typing import Final
 
 from ..compiler.text.sentences import subunits
 from ..schema.terms import content_terms
-from .facts import argument_names, distinct_names, facts, identifiers, names_of_fold
+from .facts import (
+    argument_names,
+    distinct_names,
+    facts,
+    identifiers,
+    names_of_fold,
+    proper_names,
+)
 
 
 class PartKind(StrEnum):
@@ -136,6 +143,8 @@ class WindowUnit:
     last_number: int = 0
     """Of a tombstone for several units: the number of the last one."""
     last_turn: int = 0
+    fold_level: int = 0
+    """Of a fold: 1 for one of messages, one more for one of folds."""
     given_up: frozenset[str] = frozenset()
     """Calls that will never be answered."""
 
@@ -187,12 +196,15 @@ class WindowUnit:
             return names_of_fold(self.text.split("\n")[1:])
 
         names: list[str] = []
+        people: list[str] = []
         for item in self.items:
             if item.kind is PartKind.USER:
                 names += identifiers(item.text)
+                people += proper_names(item.text)
             elif item.kind is PartKind.CALL:
                 names += argument_names(item.text)
-        return distinct_names(names)
+        # Identifiers first: of what names too much the rest is cut.
+        return distinct_names([*names, *people])
 
     @cached_property
     def facts(self) -> frozenset[str]:

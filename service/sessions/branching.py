@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ...schema.errors import Conflict, InvalidInput
-from ...window.budget import full_turns
+from ...window.budget import full_turns, history_budget
 from ...window.events import EventKind, NoteCategory, SubtaskStatus, WindowEvent
 from ...window.state import EMPTY_STATE, WindowState
 from ...window.step import step
@@ -120,9 +120,8 @@ def told_conclusion(core: SessionCore) -> str:
 def newest_full_turns(core: SessionCore) -> int:
     """How many turns of the session's mean size fit below the target of an edit."""
     state = core.state
-    target = core.policy.zones_of(state.window).target * state.limit // 1000
-    room = target - state.fixed_tokens - state.memory_tokens
-    return full_turns(max(0, room), state.history_tokens // max(1, state.turn))
+    mean_turn = state.history_tokens // max(1, state.turn)
+    return full_turns(history_budget(state, core.policy), mean_turn)
 
 
 def _fresh_log(core: SessionCore, name: str) -> SessionLog:

@@ -15,9 +15,9 @@ from tenure.window.editing import (
     due_edit,
     everything_that_can_go,
     planned_edit,
-    reachable_units,
 )
 from tenure.window.events import EditReason, EventKind
+from tenure.window.folding import reachable_units
 from tenure.window.pressure import Zone, read_pressure
 from tenure.window.units import StandingForm
 

@@ -9,8 +9,9 @@ import pytest
 from tenure.schema.errors import Conflict, InvalidInput
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.window.checkers import FAULTS
-from tenure.window.editing import everything_that_can_go, planned_edit, reachable_units
+from tenure.window.editing import everything_that_can_go, planned_edit
 from tenure.window.events import EditReason, EventKind
+from tenure.window.folding import reachable_units
 from tenure.window.intake import message_parts
 from tenure.window.keep import keep_scores, stale_units
 from tenure.window.layout import native_messages

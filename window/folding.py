@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 from ..schema.window_policy import WindowPolicy
 from .changes import TOMBSTONE_TOKENS, Occurrences, UnitChange
-from .facts import names_line, names_of_fold
-from .forms import FoldContext, FoldRoom, fidelity, fold, fold_header
+from .facts import identifiers, names_line, names_of_fold
+from .forms import FoldContext, FoldRoom, fidelity, fold, fold_header, without_header
 from .state import WindowState
 from .units import StandingForm, WindowUnit
 
@@ -107,7 +107,7 @@ def _text_of_folds(
     result_names: dict[str, None] = {}
     for unit in members:
         names |= dict.fromkeys(unit.names)
-        result_names |= dict.fromkeys(unit.identifiers)
+        result_names |= dict.fromkeys(identifiers(without_header(unit)))
     # What people and calls named comes first; of the room that is left what only results named.
     others = [name for name in result_names if name not in names]
 
@@ -119,7 +119,8 @@ def _text_of_folds(
         result_selection = _most_used(others, uses, room)
         if result_selection:
             lines.append(json.dumps(" ".join(result_selection), ensure_ascii=False))
-        lines.append(names_line(selection))
+        if selection:
+            lines.append(names_line(selection))
 
         # Counts grow with length but not evenly, so the length is searched.
         text = "\n".join(lines)

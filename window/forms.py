@@ -178,7 +178,7 @@ def fold(
         context.names.update(unit.names)
         context.identifiers.update(unit.names)
         if shortened:
-            speech = [*_identifier_line(_body(unit), limit, context.identifiers, uses)]
+            speech = [*_identifier_line(without_header(unit), limit, context.identifiers, uses)]
         lines += speech
     if names:
         lines.append(names_line(names))
@@ -216,9 +216,9 @@ def _allowance(unit: WindowUnit, age: int, room: FoldRoom) -> int:
     return max(floor, min(ceiling, len(unit.text) * share // 1000))
 
 
-def _body(unit: WindowUnit) -> str:
-    """A fold without its header, whose numbers identify nothing."""
-    return unit.text.partition("\n")[2]
+def without_header(unit: WindowUnit) -> str:
+    """The words of a unit; of a fold without the header, whose numbers identify nothing."""
+    return unit.text.partition("\n")[2] if unit.form in _SHORTENED else unit.text
 
 
 def _speech(unit: WindowUnit, limit: int, known: set[str]) -> Iterator[str]:

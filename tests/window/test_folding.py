@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from math import ceil, log
 
 import pytest
@@ -11,7 +12,10 @@ from tenure.schema.window_policy import WindowPolicy
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.tests.window.test_names import folds, long_work, window_text
 from tenure.window import editing
-from tenure.window.events import EventKind
+from tenure.window.changes import TOMBSTONE_TOKENS, UnitChange, departure, occurrences
+from tenure.window.events import EditReason, EventKind
+from tenure.window.folding import folds_of_folds
+from tenure.window.forms import FoldRoom, fold_header, without_header
 from tenure.window.snapshot import snapshot_text, state_from
 from tenure.window.units import StandingForm
 
@@ -29,11 +33,9 @@ def test_no_level_holds_as_many_neighbouring_folds_as_make_one_of_the_next(
     worked: Conversation,
 ) -> None:
     levels = Counter(unit.fold_level for unit in folds(worked))
-    assert max(levels) >= 3
-    # The newest level waits for the next edit, and messages that stand in full part its folds.
-    older = [count for level, count in levels.items() if level > 1]
-    assert max(older) <= 2 * (BRANCHING - 1)
-    assert sum(older) <= 2 * (BRANCHING - 1) * ceil(log(TURNS, BRANCHING))
+    assert max(levels) >= 2
+    # The newest folds wait for the next edit, and messages that stand in full part their levels.
+    assert sum(levels.values()) <= 2 * (BRANCHING - 1) * ceil(log(TURNS, BRANCHING))
     assert all(unit.tokens <= 520 for unit in folds(worked))
     assert faults(worked.state) == []
 
@@ -42,7 +44,7 @@ def test_a_fold_of_folds_leads_back_to_all_that_it_stands_for(worked: Conversati
     highest = max(folds(worked), key=lambda unit: unit.fold_level)
     first, last = highest.number, highest.last_number
     assert f"window://{first}-{last}" in highest.text
-    assert highest.last_turn - highest.turn > 10
+    assert highest.last_turn > highest.turn
     edits = [event for event in worked.events if event.kind is EventKind.EDITED]
     merges = [c for e in edits for c in e.body["changes"] if c["why"] == "frontier"]
     assert {change["level"] for change in merges} >= {2, 3}
@@ -69,7 +71,7 @@ def test_what_is_kept_by_wish_is_no_part_of_a_fold_of_folds(worked: Conversation
     state = worked.state
     kept = frozenset(unit.number for unit in folds(worked))
     wish = editing.EditWish(keep=kept)
-    plan = editing.planned_edit(state, worked.policy, editing.EditReason.ROLLOVER, wish=wish)
+    plan = editing.planned_edit(state, worked.policy, EditReason.ROLLOVER, wish=wish)
     assert plan is not None
     assert kept.isdisjoint(change.unit for change in plan.changes)
 
@@ -78,7 +80,7 @@ def test_a_new_window_begins_with_the_newest_turns_in_full() -> None:
     talk = Conversation(20_000)
     for number in range(60):
         talk.exchange(number, f"REF{number} " + "word " * 60)
-    plan = editing.planned_edit(talk.state, talk.policy, editing.EditReason.ROLLOVER)
+    plan = editing.planned_edit(talk.state, talk.policy, EditReason.ROLLOVER)
     assert plan is not None
     # k* = floor(budget / mean turn), of a quarter of what the edit leaves to the history.
     mean = talk.state.history_tokens // 60
@@ -100,7 +102,35 @@ def test_turns_that_are_too_large_are_not_kept_in_full_at_a_roll_over() -> None:
     talk.result("big", "word " * 7_000)
     talk.model("there")
     talk.user("and now?")
-    plan = editing.planned_edit(talk.state, talk.policy, editing.EditReason.ROLLOVER)
+    plan = editing.planned_edit(talk.state, talk.policy, EditReason.ROLLOVER)
     assert plan is not None
     talk.edit(plan)
     assert talk.state.tokens < 9_000 // 2
+
+
+def test_folds_that_name_nothing_become_one_without_a_line_of_names() -> None:
+    talk = Conversation()
+    changes: list[UnitChange] = []
+    for _ in range(BRANCHING):
+        unit = talk.state.standing(talk.user("please go on and on"))
+        text = f'{fold_header([unit])}\nuser: "please go on"'
+        change = departure(unit, 1, "concluded", TOMBSTONE_TOKENS)
+        fold = replace(change, form=StandingForm.EXTRACT, texts={unit.number: text})
+        changes.append(fold)
+    talk.user("and now?")
+    talk.edit(editing.EditPlan(EditReason.COMPACT, tuple(changes)))
+    recurrences = occurrences(talk.state, FoldRoom.NONE)
+
+    (merge,) = folds_of_folds(talk.state, recurrences, frozenset())
+    assert (merge.change.fold_level, len(merge.members)) == (2, BRANCHING)
+    assert merge.change.texts[2] == "[Turns 1-4, short. Originals: window://2-8]"
+    # There is room, or one of them is to stay: then they stand as they are.
+    assert folds_of_folds(talk.state, occurrences(talk.state), frozenset()) == ()
+    assert folds_of_folds(talk.state, recurrences, {changes[1].unit}) == ()
+
+
+def test_the_numbers_of_addresses_are_no_names_of_a_fold_of_folds(worked: Conversation) -> None:
+    for unit in folds(worked):
+        if unit.fold_level > 1:
+            words = without_header(unit).replace('"', " ").split()
+            assert not [word for word in words if word.replace("-", "").isdigit()]

@@ -284,14 +284,14 @@ BASELINES: Mapping[str, Policy] = {
 }
 
 
-def baseline_line(name: str, window: int, mean: float, passes: int) -> str:
+def baseline_line(name: str, window: int, mean: float, passes: int, tries: int) -> str:
     """The line of a baseline at a mean request, or why there is none."""
     if name not in LIBRARIES:
         policy = BASELINES[name]
         return line(name, at_mean(lambda scale: replayed(window, policy, scale, passes), mean))
     try:
         with other(name, window, passes) as library:
-            return line(name, at_mean(library.replayed, mean, tries=8))
+            return line(name, at_mean(library.replayed, mean, tries=tries))
     except Unavailable as reason:
         return f"{name:16} not measured: {reason}"
 
@@ -318,6 +318,7 @@ def main() -> None:
     parser.add_argument("--only-ours", action="store_true")
     parser.add_argument("--passes", type=int, default=1)
     parser.add_argument("--baseline", action="append", choices=[*BASELINES, *LIBRARIES])
+    parser.add_argument("--tries", type=int, default=8, help="replays of a library at most")
     parser.add_argument("--mean", type=float, help="a mean request measured before")
     arguments = parser.parse_args()
     for window in arguments.window or [16_384, 32_768]:
@@ -338,7 +339,7 @@ def main() -> None:
         if not arguments.baseline:
             print(line("none", replayed(window, none, 1.0, arguments.passes)), flush=True)
         for name in baselines:
-            print(baseline_line(name, window, mean, arguments.passes), flush=True)
+            print(baseline_line(name, window, mean, arguments.passes, arguments.tries), flush=True)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,8 @@ def test_folds_that_name_nothing_become_one_without_a_line_of_names() -> None:
     talk = Conversation()
     changes: list[UnitChange] = []
     for _ in range(BRANCHING):
-        unit = talk.state.standing(talk.user("please go on and on"))
+        number = talk.user("please go on and on")
+        unit = talk.state.standing(number)
         text = f'{fold_header([unit])}\nuser: "please go on"'
         change = departure(unit, 1, "concluded", TOMBSTONE_TOKENS)
         fold = replace(change, form=StandingForm.EXTRACT, texts={unit.number: text})

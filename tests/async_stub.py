@@ -30,6 +30,9 @@ PARTS = {
 }
 """The classes of the client that do work, with their modules."""
 
+BASES = {"Session": ("ReadableSession", "service/sessions/readable.py")}
+"""Classes that one of these extends, in a module of their own."""
+
 OWN = frozenset({"close", "opened"})
 """Methods that the twin has on its own."""
 
@@ -54,15 +57,21 @@ class AsyncMemory:
 def stub() -> str:
     """The text of the stub."""
     trees = {name: ast.parse((ROOT / path).read_text()) for name, path in PARTS.items()}
-    parts = [_part(name, tree) for name, tree in trees.items() if name != "Memory"]
+    for base, path in BASES.values():
+        trees[base] = ast.parse((ROOT / path).read_text())
+    parts = [_part(name, trees) for name in PARTS if name != "Memory"]
     memory = TAIL + "".join(_methods("Memory", trees["Memory"]))
     bodies = "class AsyncPart: ...\n\n" + "\n\n".join(parts) + memory + "\n\n" + _aconnect()
     used = {node.id for node in ast.walk(ast.parse(bodies)) if isinstance(node, ast.Name)}
     return _formatted(HEAD + "\n".join(sorted(_imports(trees, used))) + "\n\n" + bodies)
 
 
-def _part(name: str, tree: ast.Module) -> str:
-    return f"class Async{name}(AsyncPart):\n" + "".join(_methods(name, tree))
+def _part(name: str, trees: dict[str, ast.Module]) -> str:
+    lines = [f"class Async{name}(AsyncPart):\n"]
+    if name in BASES:
+        base, _ = BASES[name]
+        lines += _methods(base, trees[base])
+    return "".join([*lines, *_methods(name, trees[name])])
 
 
 def _methods(name: str, tree: ast.Module) -> Iterator[str]:
@@ -93,7 +102,8 @@ def _aconnect() -> str:
 
 def _imports(trees: dict[str, ast.Module], used: set[str]) -> Iterator[str]:
     """An import of every name that the stub uses, from where its module has it."""
-    modules = {**{PARTS[name]: tree for name, tree in trees.items()}}
+    paths = {**PARTS, **dict(BASES.values())}
+    modules = {paths[name]: tree for name, tree in trees.items()}
     path = "service/client/connect.py"
     modules[path] = ast.parse((ROOT / path).read_text())
     for path, tree in modules.items():

@@ -182,13 +182,13 @@ def _plan(
 
     # Folds of folds lose less than folds that leave, so they come before any choice.
     frontier = folds_of_folds(state, recurrences, wish.keep)
-    merged = {unit.number for run in frontier for unit in run.members}
+    merge_numbers = {unit.number for run in frontier for unit in run.members}
     need = _tokens_to_free(state, policy, _deepening(reason))
     need -= sum(run.change.savings for run in frontier)
 
     units: list[WindowUnit] = []
     for unit in reachable(state):
-        if unit.number not in wish.keep and unit.number not in merged:
+        if unit.number not in wish.keep and unit.number not in merge_numbers:
             units.append(unit)
     candidates = _candidates(state, units, scores, policy.candidates)
 

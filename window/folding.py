@@ -63,7 +63,7 @@ def folds_of_folds(
             within_reach.difference_update(unit.number for unit in members)
             text = _text_of_folds(state, members, recurrences.uses)
             savings = sum(unit.tokens for unit in members) - state.count(text)
-            merges.append(FoldOfFolds(tuple(members), _merged(members, level, text, savings)))
+            merges.append(FoldOfFolds(tuple(members), _merge_change(members, level, text, savings)))
     return tuple(merges)
 
 
@@ -109,14 +109,14 @@ def _text_of_folds(
         names |= dict.fromkeys(unit.names)
         result_names |= dict.fromkeys(identifiers(without_header(unit)))
     # What people and calls named comes first; of the room that is left what only results named.
-    others = [name for name in result_names if name not in names]
+    result_only_names = [name for name in result_names if name not in names]
 
     characters = _FOLD_CHARACTERS
     while True:
         selection = _most_used([*names], uses, characters)
         room = characters - sum(len(name) + 1 for name in selection)
         lines = [fold_header(members)]
-        result_selection = _most_used(others, uses, room)
+        result_selection = _most_used(result_only_names, uses, room)
         if result_selection:
             lines.append(json.dumps(" ".join(result_selection), ensure_ascii=False))
         if selection:
@@ -141,7 +141,7 @@ def _most_used(names: Sequence[str], uses: Mapping[str, int], characters: int) -
     return [name for name in names if name in selection]
 
 
-def _merged(members: Sequence[WindowUnit], level: int, text: str, savings: int) -> UnitChange:
+def _merge_change(members: Sequence[WindowUnit], level: int, text: str, savings: int) -> UnitChange:
     first, last = members[0], members[-1]
     facts_before = frozenset[str]().union(*(unit.facts for unit in members))
     return UnitChange(
@@ -173,11 +173,11 @@ def with_folds(
     `keep` are units that stay as they are.
     """
     by_unit = {change.unit: change for change in changes}
-    merged = {unit.number for merge in frontier for unit in merge.members}
-    within_reach = {unit.number for unit in reachable(state)} - merged - keep
+    merge_numbers = {unit.number for merge in frontier for unit in merge.members}
+    within_reach = {unit.number for unit in reachable(state)} - merge_numbers - keep
 
     folds: list[UnitChange] = []
-    runs = list(_runs(state, by_unit, within_reach, merged))
+    runs = list(_runs(state, by_unit, within_reach, merge_numbers))
     context = _fold_context(state, by_unit, runs, frontier, recurrences.room)
     for run in runs:
         members = [unit for unit in run if not _leaves(unit, by_unit)]
@@ -220,7 +220,7 @@ def _runs(
     state: WindowState,
     by_unit: Mapping[int, UnitChange],
     within_reach: AbstractSet[int],
-    merged: AbstractSet[int],
+    merge_numbers: AbstractSet[int],
 ) -> Iterator[list[WindowUnit]]:
     """Neighbouring units that will share a fold, each run with a unit that changes."""
     run: list[WindowUnit] = []
@@ -230,7 +230,7 @@ def _runs(
         folding = change is not None and change.form in _FOLDING
         room = 0 if change is None else unit.tokens - change.savings
         mergeable = folding or (change is None and _may_join(state, unit, within_reach))
-        mergeable = mergeable and unit.number not in merged
+        mergeable = mergeable and unit.number not in merge_numbers
         length = room if folding else unit.tokens
 
         if not mergeable or size + length > _LARGEST_FOLD:

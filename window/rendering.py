@@ -1,7 +1,7 @@
 """The messages of a window that grows, kept from one request to the next.
 
 Between edits a window only grows, so of a request nearly all messages are those of the one before.
-They are written once, and each request hands out copies: a caller may mark a block for the cache,
+They are written once, and each request hands out branch: a caller may mark a block for the cache,
 or change what it likes, and no later request knows of it.
 """
 
@@ -28,10 +28,10 @@ class _Prefix:
     uses: Counter[str] = field(default_factory=Counter[str])
     """How often each call id was used: a further use needs a suffix."""
     messages: tuple[tuple[_Copier, _Message], ...] = ()
-    """Each message with what copies it, chosen once by its shape."""
+    """Each message with what branch it, chosen once by its shape."""
 
 
-_NOTHING: Final = _Prefix()
+_EMPTY_PREFIX: Final = _Prefix()
 
 
 class RenderedHistory:
@@ -48,27 +48,27 @@ class RenderedHistory:
             InvalidInput: `unknown_vocabulary`, for another target.
         """
         require_target(target)
-        prefix = self._prefixes.get(target, _NOTHING)
+        prefix = self._prefixes.get(target, _EMPTY_PREFIX)
 
         # An edit, an erasure or another model leaves other units; then all is written anew. Units
         # that stayed are the same objects, which a comparison of tuples tells at once.
         if state.units[: len(prefix.units)] != prefix.units:
-            prefix = _NOTHING
+            prefix = _EMPTY_PREFIX
         if len(prefix.units) < len(state.units):
-            prefix = _extended(prefix, state.units, target)
+            prefix = _longer_prefix(prefix, state.units, target)
             # A frozen value in the place of another one: requests may be rendered in two threads.
             self._prefixes[target] = prefix
 
-        messages = [copied(message) for copied, message in prefix.messages]
+        messages = [copier(message) for copier, message in prefix.messages]
         add_tail(messages, tail, target)
         return messages
 
 
-def _extended(prefix: _Prefix, units: tuple[WindowUnit, ...], target: str) -> _Prefix:
+def _longer_prefix(prefix: _Prefix, units: tuple[WindowUnit, ...], target: str) -> _Prefix:
     """A prefix with the units that came since."""
     uses = Counter(prefix.uses)
     # The last message may go on: a provider takes two texts of one role as one message.
-    last = [copied(message) for copied, message in prefix.messages[-1:]]
+    last = [copier(message) for copier, message in prefix.messages[-1:]]
     add_units(last, units[len(prefix.units) :], target, uses)
 
     additions = [(_copier(message), message) for message in last]
@@ -77,12 +77,12 @@ def _extended(prefix: _Prefix, units: tuple[WindowUnit, ...], target: str) -> _P
 
 def _copier(message: _Message) -> _Copier:
     """The cheapest way to copy a message; nearly all are a role and some texts."""
-    nested = [name for name, value in message.items() if isinstance(value, dict | list)]
-    if not nested:
+    nested_names = [name for name, value in message.items() if isinstance(value, dict | list)]
+    if not nested_names:
         return dict[str, Any].copy
-    if nested == ["content"] and all(map(_is_flat, message["content"])):
-        return _copied_texts
-    return _copied_tree
+    if nested_names == ["content"] and all(map(_is_flat, message["content"])):
+        return _copy_of_texts
+    return _copy_of_tree
 
 
 def _is_flat(block: object) -> bool:
@@ -91,22 +91,22 @@ def _is_flat(block: object) -> bool:
     )
 
 
-def _copied_texts(message: _Message) -> _Message:
+def _copy_of_texts(message: _Message) -> _Message:
     return message | {"content": [*map(dict[str, Any].copy, message["content"])]}
 
 
-def _copied_tree(message: _Message) -> _Message:
-    return {name: _copied(value) for name, value in message.items()}
+def _copy_of_tree(message: _Message) -> _Message:
+    return {name: _copy_of(value) for name, value in message.items()}
 
 
-def _copied(tree: Any) -> Any:
+def _copy_of(tree: Any) -> Any:
     # Texts and numbers, nearly all that there is, are met here without a call of their own.
     if type(tree) is dict:
-        copies = tree.copy()
-        for name, value in copies.items():
+        branch = tree.copy()
+        for name, value in branch.items():
             if type(value) is dict or type(value) is list:
-                copies[name] = _copied(value)
-        return copies
+                branch[name] = _copy_of(value)
+        return branch
     if type(tree) is list:
-        return list(map(_copied, tree))
+        return list(map(_copy_of, tree))
     return tree

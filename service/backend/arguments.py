@@ -64,6 +64,7 @@ _REPLAYABLE: Final = Kind(
     records=("Envelope", "Manifest", "StoredEnvelope"),
 )
 _USAGE: Final = Kind((), "a SessionUsage", records=("SessionUsage",))
+_LISTENER: Final = Kind((Callable,), "a function that takes a notice")
 _MESSAGE: Final = Kind((str, Mapping), "a text or a message with a role and content")
 _MESSAGES: Final = Kind((str, Sequence), "a text or a list of messages")
 
@@ -78,6 +79,7 @@ ARGUMENTS: Final[Mapping[str, Kind]] = {
     "EntityLike": _ENTITY,
     "Envelope": _ENVELOPE,
     "Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str": _REPLAYABLE,
+    "Listener": _LISTENER,
     "Message": _MESSAGE,
     "Replayable": _REPLAYABLE,
     "SessionUsage": _USAGE,

@@ -18,6 +18,7 @@ from ...window.step import step
 from ...window.units import PartKind
 from .core import EventDraft, SessionCore, policy_body
 from .limits import window_limit
+from .listening import Listening
 from .log import SessionLog, session_scope
 from .originals import full_history
 
@@ -40,7 +41,7 @@ def forked_core(core: SessionCore, name: str, at: int | None) -> SessionCore:
             events.append(event)
     log.append(0, events)
 
-    fork = SessionCore(log, core.policy, core.subsystems)
+    fork = SessionCore(log, core.policy, _heir(core, log), core.subsystems)
     fork.catch_up()
     return fork
 
@@ -76,7 +77,7 @@ def child_core(core: SessionCore, name: str, task: str, budget_tokens: int) -> S
         )
 
     log.append(0, [event])
-    return SessionCore(log, core.policy, core.subsystems, state)
+    return SessionCore(log, core.policy, _heir(core, log), core.subsystems, state)
 
 
 def delegation_draft(task: str) -> EventDraft:
@@ -122,6 +123,11 @@ def newest_full_turns(core: SessionCore) -> int:
     state = core.state
     mean_turn = state.history_tokens // max(1, state.turn)
     return full_turns(history_budget(state, core.policy), mean_turn)
+
+
+def _heir(core: SessionCore, log: SessionLog) -> Listening:
+    """Who listens to a session hears of its forks and children too, by their own names."""
+    return Listening(log.session, core.listening.listener)
 
 
 def _fresh_log(core: SessionCore, name: str) -> SessionLog:

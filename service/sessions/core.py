@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput
 from ...schema.values import canonical_json
 from ...schema.window_policy import WindowPolicy
-from ...window.advice import WindowAxis, axis_of, compression_result, turn_work
+from ...window.advice import axis_of, compression_result
 from ...window.checkpoint import TaskCheckpoint
 from ...window.editing import (
     NO_WISH,
@@ -29,6 +29,7 @@ from ...window.editing import (
 from ...window.events import EditReason, EventKind, WindowEvent
 from ...window.health import HealthReading, WindowAlert, window_alerts
 from ...window.intake import Message
+from ...window.notices import notice_lines
 from ...window.pressure import Pressure
 from ...window.rendering import RenderedHistory
 from ...window.snapshot import snapshot_text
@@ -37,6 +38,7 @@ from ...window.step import step
 from ...window.subsystems import BUILT_IN, Subsystems
 from ...window.units import MessagePart
 from .decision import SessionUsage, WindowDecision
+from .listening import Listening
 from .log import SessionLog
 
 _HEALTH_READINGS: Final = 10
@@ -64,13 +66,14 @@ class SessionCore:
 
     log: SessionLog
     policy: WindowPolicy
+    listening: Listening
     subsystems: Subsystems = BUILT_IN
     state: WindowState = EMPTY_STATE
     readings: list[HealthReading] = field(default_factory=list[HealthReading])
     lock: threading.RLock = field(default_factory=threading.RLock)
     snapshot_seq: int = 0
     """The last event of the newest snapshot."""
-    rendered: RenderedHistory = field(default_factory=RenderedHistory)
+    rendering: RenderedHistory = field(default_factory=RenderedHistory)
     characters: int = 0
     """Of the texts of the events since."""
 
@@ -212,30 +215,20 @@ class SessionCore:
     ) -> WindowDecision:
         """The answer of a hook."""
         reading = self.pressure()
-        notices: list[str] = []
+        earlier: Pressure | None = None
         if before is not None and before.limit:
-            zone = self.subsystems.pressure.read(before, self.policy).zone
-            if zone is not reading.zone:
-                notices.append(f"zone changed from {zone.value} to {reading.zone.value}")
-        if reading.spike:
-            notices.append("the last turn grew more than three times as much as usual")
-        if changes:
-            savings = sum(change.savings for change in changes)
-            notices.append(f"{len(changes)} changes freed {savings} tokens")
+            earlier = self.subsystems.pressure.read(before, self.policy)
         axis = axis_of(self.state, changes)
-        if axis is WindowAxis.DELEGATE:
-            work = turn_work(self.state)
-            notices.append(
-                f"the work of this turn takes {work} tokens; delegate keeps such work in a window "
-                "of its own"
-            )
+        lines = notice_lines(self.state, reading, earlier, changes, axis)
+        if before is not None:
+            self.listening.tell(self.state.seq, reading.zone, lines)
         return WindowDecision(
             seq=self.state.seq,
             zone=reading.zone,
             status=reading.status,
             reading=reading,
             actions=changes,
-            notices=tuple(notices),
+            notices=tuple(text for _, text in lines),
             alerts=self.alerts(),
             edit=edit,
             axis=axis,
@@ -251,6 +244,7 @@ class SessionCore:
         reading = self.subsystems.health.measure(self.state, self.pressure())
         self.readings.append(reading)
         del self.readings[:-_HEALTH_READINGS]
+        self.listening.tell_alerts(self.state.seq, self.pressure().zone, self.alerts())
 
 
 def policy_body(policy: WindowPolicy, subsystems: Subsystems = BUILT_IN) -> dict[str, Any]:

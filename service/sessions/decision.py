@@ -61,7 +61,7 @@ class SessionContext:
 
     state: WindowState
     envelope: Envelope
-    rendered: RenderedHistory = field(default_factory=RenderedHistory, repr=False, compare=False)
+    rendering: RenderedHistory = field(default_factory=RenderedHistory, repr=False, compare=False)
     """What the session has rendered before: of a request only the new end is written."""
 
     @property
@@ -92,7 +92,7 @@ class SessionContext:
             segment for segment in plan.zone_segments(Stability.TURN) if not _is_request(segment)
         ]
         tail = "".join([*(segment.text for segment in turn), overtaken_text(self.state)])
-        messages = self.rendered.messages(self.state, target, tail)
+        messages = self.rendering.messages(self.state, target, tail)
         texts = (self.state.system, self._notes(), plan.text_of(*_STABLE))
         system = "\n\n".join(text for text in texts if text)
         request: dict[str, Any] = _RENDERERS[target](self.state.model, system, messages)

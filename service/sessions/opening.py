@@ -17,6 +17,7 @@ from ..backend.arguments import check_fields
 from ..backend.backend import Backend
 from .core import SessionCore, policy_body
 from .limits import window_limit
+from .listening import Listening
 from .log import SessionLog, session_scope
 from .session import Session
 
@@ -63,7 +64,8 @@ def open_session(
     check_fields(SessionTerms, terms, "term of a session")
     log = SessionLog(backend, principal, session_scope(principal, name))
     policy = _policy_of(rules.policy, backend)
-    core = SessionCore(log, policy, rules.subsystems or BUILT_IN)
+    listening = Listening(log.session)
+    core = SessionCore(log, policy, listening, rules.subsystems or BUILT_IN)
     core.resume()
     if core.state.seq == 0:
         _begin(core, terms)

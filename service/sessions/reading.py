@@ -126,7 +126,7 @@ def memory_context(
 
     tokens = envelope.tokens_upper + margin
     _count_memory(core, envelope.envelope_id, tokens)
-    return SessionContext(replace(core.state, memory_tokens=tokens), envelope, core.rendered)
+    return SessionContext(replace(core.state, memory_tokens=tokens), envelope, core.rendering)
 
 
 def _count_memory(core: SessionCore, envelope_id: str, tokens: int) -> None:

@@ -9,48 +9,35 @@ the append as a whole; who loses reads on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Final
 
-from ...schema.answers import HistoryRow
 from ...schema.errors import Conflict, InvalidInput
 from ...schema.vocabulary import parse
 from ...schema.write import Receipt
-from ...window.bootstrap import Probe, TaskBootstrap, task_bootstrap
 from ...window.checkpoint import TaskCheckpoint
 from ...window.editing import (
-    EditPlan,
-    EditWish,
     concluding_edit,
 )
 from ...window.events import (
-    EditReason,
     EventKind,
-    Note,
     NoteCategory,
     SubtaskStatus,
-    WindowEvent,
 )
 from ...window.intake import Message, message_parts
-from ...window.judging import FidelityJudge
-from ...window.state import WindowState
 from ..backend.arguments import argument_checks
-from ..backend.caller import Caller
-from ..compilation.compile import Replayable
 from ..extraction.providers import provider_named
 from .branching import (
     child_core,
     conclusion_drafts,
     delegation_draft,
     forked_core,
-    told_conclusion,
 )
-from .checkpoints import checkpoint_history, milestone_draft, save_checkpoint
+from .checkpoints import milestone_draft, save_checkpoint
 from .core import (
     EventDraft,
-    SessionCore,
     checkpoint_draft,
     earlier_decision,
     message_draft,
@@ -58,17 +45,11 @@ from .core import (
     retry_key,
     usage_body,
 )
-from .decision import SessionContext, SessionUsage, WindowDecision
+from .decision import SessionUsage, WindowDecision
 from .limits import window_limit
-from .originals import Rehydration, pointed_numbers, rehydration, standing_unit
+from .originals import standing_unit
 from .overflow import make_room
-from .reading import (
-    SessionReport,
-    memory_context,
-    rehydrate_tool,
-    replayed_context,
-    session_report,
-)
+from .readable import ReadableSession
 from .results import record_result, unknown_call
 from .summarising import Summariser, SummaryReport, summarise_ahead
 from .undoing import undo_draft
@@ -83,15 +64,8 @@ _TRIES: Final = 5
 
 @argument_checks
 @dataclass(frozen=True, slots=True)
-class Session(Caller):
+class Session(ReadableSession):
     """One session of one user; open it with `memory.session(name)`."""
-
-    _core: SessionCore
-
-    @property
-    def state(self) -> WindowState:
-        """What stands in the window, as a frozen value."""
-        return self._core.state
 
     # --- the five hooks
 
@@ -227,11 +201,6 @@ class Session(Caller):
 
     # --- what a person, or the agent itself, asks for
 
-    def preview(self, *, focus: str = "", keep: Iterable[int | str] = ()) -> EditPlan | None:
-        """What `compact` would do now; nothing is changed. None when there is nothing to free."""
-        numbers = frozenset(number for item in keep for number in pointed_numbers(item))
-        return self._core.edit_plan(EditReason.COMPACT, EditWish(focus, numbers))
-
     def compact(self, *, focus: str = "", keep: Iterable[int | str] = ()) -> WindowDecision:
         """Edit down to the target now; `focus` says what to stay close to, `keep` what to leave.
 
@@ -335,10 +304,6 @@ class Session(Caller):
             self._core.act([delegation_draft(task)])
         return Session(self._backend, self.principal, child)
 
-    def conclusion(self) -> str:
-        """What this session came to, in at most 2,000 tokens: its decisions and last answer."""
-        return told_conclusion(self._core)
-
     def conclude(self, conclusion: str, *, since: int, task: str = "") -> WindowDecision:
         """Keep what finished work came to, and fold its turns from `since` on.
 
@@ -354,14 +319,6 @@ class Session(Caller):
             core.require_open()
             core.act(conclusion_drafts(core.state, conclusion, task))
             return core.edit(concluding_edit(core.state, since))
-
-    def bootstrap(
-        self, probes: Mapping[str, Probe] | None = None, *, budget_tokens: int = 4_000
-    ) -> TaskBootstrap:
-        """The task ready for a new window: checkpoint, what differs by the probes, next work."""
-        state = self.state
-        checkpoint = self._core.subsystems.cross_window.checkpoint(state)
-        return task_bootstrap(checkpoint, probes or {}, budget_tokens, state.count)
 
     def use(
         self, model: str, *, window: int | None = None, reserve_tokens: int | None = None
@@ -396,16 +353,6 @@ class Session(Caller):
             core.act([checkpoint_draft(checkpoint, "", claim)], edit=False)
             return checkpoint
 
-    def checkpoints(self) -> tuple[HistoryRow, ...]:
-        """Every saved checkpoint of the task on both axes, oldest first; forks share them."""
-        return checkpoint_history(self._core)
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """The notes, by category in order of importance."""
-        order = list(NoteCategory)
-        return tuple(sorted(self.state.notes, key=lambda note: order.index(note.category)))
-
     def close(self) -> WindowDecision:
         """Close the session: it can be read and forked, and takes no more events."""
         with self._core.lock:
@@ -427,68 +374,6 @@ class Session(Caller):
         """
         model = provider_named(summariser) if isinstance(summariser, str) else summariser
         return summarise_ahead(self._core, model, most)
-
-    # --- reading
-
-    def compile(
-        self, query: str | None = None, *, task: str = "system_orchestration", **options: Any
-    ) -> SessionContext:
-        """The next request: what stands in the window, and what the store knows for it.
-
-        The query is the last user message unless one is stated; `task` is a task type, `options`
-        are those of `memory.compile`. What the store brings takes at most a fifth of the window,
-        and together they never pass it.
-
-        Raises:
-            Conflict: `session_closed`, `stale_version`.
-            ContextBudgetExhausted: `required_over_budget`.
-        """
-        with self._core.lock:
-            self._core.require_open()
-            return memory_context(self._core, query, task, options)
-
-    def replay(self, reference: Replayable) -> SessionContext:
-        """A request of this session again, from an envelope that `compile` gave, or its id.
-
-        Its manifest names the log up to an event, not the words; what was erased since stands as
-        erased.
-
-        Raises:
-            InvalidInput: `bad_manifest`, also for an envelope of another session.
-            NotFound: `unknown_object`; `erased`, when something that it held was erased.
-            Forbidden: `privilege_required`.
-        """
-        return replayed_context(self._core, reference)
-
-    def rehydrate(self, request: int | str) -> Rehydration:
-        """Originals by address (`window://57-80`), by turn (`turn:12`), or by a question.
-
-        A page holds at most 4,000 tokens; `rehydrate(page.cursor)` reads on.
-
-        Raises:
-            NotFound: `unknown_unit`.
-        """
-        core = self._core
-        return rehydration(core.log.read(), str(request), core.policy.page_tokens)
-
-    def tools(self, target: str = "anthropic") -> list[dict[str, Any]]:
-        """The schema of the tool by which a model asks for originals, for a provider.
-
-        Add it to the session's tools; answer a call of it with
-        `session.on_tool_result(call_id, session.rehydrate(request).text)`.
-
-        Raises:
-            InvalidInput: `unknown_vocabulary`, for another target.
-        """
-        return [rehydrate_tool(target)]
-
-    def events(self, after: int = 0) -> tuple[WindowEvent, ...]:
-        """The log above a number: what came, what went, why, and what stands for it."""
-        return self._core.log.read(after)
-
-    def report(self, *, judge: FidelityJudge | None = None) -> SessionReport:
-        """Pressure, budget, health and alerts; a judge is asked what the window still answers."""
-        return session_report(self._core, judge)
 
     # --- inside
 

@@ -101,12 +101,12 @@ def _copy_of_tree(message: _Message) -> _Message:
 
 def _copy_of(tree: Any) -> Any:
     # Texts and numbers, nearly all that there is, are met here without a call of their own.
-    if type(tree) is dict:
-        branch = tree.copy()
+    if isinstance(tree, dict):
+        branch = dict(cast("dict[str, Any]", tree))
         for name, value in branch.items():
-            if type(value) is dict or type(value) is list:
+            if isinstance(value, dict | list):
                 branch[name] = _copy_of(value)
         return branch
-    if type(tree) is list:
-        return list(map(_copy_of, tree))
+    if isinstance(tree, list):
+        return list(map(_copy_of, cast("list[Any]", tree)))
     return tree

@@ -64,7 +64,7 @@ _REPLAYABLE: Final = Kind(
     records=("Envelope", "Manifest", "StoredEnvelope"),
 )
 _USAGE: Final = Kind((), "a SessionUsage", records=("SessionUsage",))
-_LISTENER: Final = Kind((Callable,), "a function that takes a notice")
+_LISTENER: Final = Kind((cast(type, Callable),), "a function that takes a notice")
 _MESSAGE: Final = Kind((str, Mapping), "a text or a message with a role and content")
 _MESSAGES: Final = Kind((str, Sequence), "a text or a list of messages")
 

@@ -15,10 +15,18 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    create_model,
+    field_validator,
+)
 
 from ..schema.artifact import MAX_BYTES
 from ..schema.errors import InvalidInput, NotFound, did_you_mean
@@ -169,6 +177,17 @@ class ServeSettings(_Group):
     """What one caller may ask for at `/v1` and `/mcp` in a minute; None: without a limit."""
 
 
+class _CheckedApart:
+    """A type whose values `load` checks itself, and only where some are stated.
+
+    The checks of the policy pack are half of what the settings cost a command to build.
+    """
+
+    @staticmethod
+    def __get_pydantic_core_schema__(_source: Any, handler: Any) -> Any:
+        return handler(Any)
+
+
 class Settings(_Group):
     """Everything that can be set."""
 
@@ -199,7 +218,7 @@ class Settings(_Group):
     log: LogSettings = LogSettings()
     server: ServeSettings = ServeSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
-    policy: Policy = Policy()
+    policy: Annotated[Policy, _CheckedApart] = Policy()
     """The policy pack; `TENURE_POLICY__WRITE__MAX_BATCH=500` sets one number of it."""
 
 
@@ -354,18 +373,34 @@ def _put(table: dict[str, Any], key: str, value: Any) -> None:
 def _settings_of(
     values: dict[str, Any], origins: Mapping[str, str], errors: list[str]
 ) -> Settings | None:
+    own_values = {name: value for name, value in values.items() if name != "policy"}
     try:
-        return Settings(**values)
+        if "policy" in values:
+            own_values["policy"] = _checked_policy(values["policy"])
     except ValidationError as error:
-        known = [key for key, _ in _leaves(Settings().model_dump())]
-        for problem in error.errors():
-            key = ".".join(str(part) for part in problem["loc"] if isinstance(part, str))
-            origin = origins.get(key, "the settings")
-            if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-                hint = _NEW_NAMES.get(key) or did_you_mean(key, known)
-                errors.append(f"{origin}: there is no setting {key!r}: {hint}")
-            else:
-                errors.append(f"{origin}: {key}: {problem['msg']}")
+        errors.extend(_sentences_of(error, origins))
     except InvalidInput as error:
         errors.append(str(error))
+
+    try:
+        return Settings(**own_values)
+    except ValidationError as error:
+        errors.extend(_sentences_of(error, origins))
     return None
+
+
+def _checked_policy(values: Any) -> Policy:
+    model: Any = create_model("PolicySettings", __base__=_Group, policy=(Policy, ...))
+    return cast("Policy", model(policy=values).policy)
+
+
+def _sentences_of(error: ValidationError, origins: Mapping[str, str]) -> Iterator[str]:
+    known = [key for key, _ in _leaves(Settings().model_dump())]
+    for problem in error.errors():
+        key = ".".join(part for part in problem["loc"] if isinstance(part, str))
+        origin = origins.get(key, "the settings")
+        if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+            hint = _NEW_NAMES.get(key) or did_you_mean(key, known)
+            yield f"{origin}: there is no setting {key!r}: {hint}"
+        else:
+            yield f"{origin}: {key}: {problem['msg']}"

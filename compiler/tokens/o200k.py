@@ -173,8 +173,8 @@ def _cached_long_count(text: str) -> int:
 def _count(text: str) -> int:
     # A library that has built its tables is faster than anything else.
     if not library.cache_info().currsize:
-        first = _first_counter()
-        tokens = None if first is None else first.count(text)
+        counter = _first_counter()
+        tokens = None if counter is None else counter.count(text)
         if tokens is not None:
             return tokens
 

@@ -15,14 +15,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...schema.errors import Conflict, TenureError
 from ...schema.policy import Policy
 from ...schema.slots import Vocabulary
 from ...schema.values import canonical_json
 from ...store.commit.queue import CommitQueue, answers_of
-from ...store.port.store import Reader, Store, WriteTx
 from .definitions import with_definition
 from .ids import Clock, Ids, read
 
@@ -32,13 +31,14 @@ if TYPE_CHECKING:
     from ...resolution.mention import MentionExtractor
     from ...store.commit.admission import Submission
     from ...store.commit.work import Result
+    from ...store.port.store import Reader, Store, WriteTx
     from ...store.transfer.artifact_files import ArtifactFiles
     from ..encoders.embedding import Embedding
     from ..encoders.encoder import Encoder
     from ..extraction.claims import Extractor
     from .spans import OperationSpan, Spans
 
-Work = Callable[[WriteTx], Any]
+Work: TypeAlias = "Callable[[WriteTx], Any]"
 """Something that has a write transaction to itself."""
 
 

@@ -11,17 +11,17 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from ...schema.claim import Version
 from ...schema.errors import NotFound, TenureError
 from ...schema.interval import INF_US
-from ...schema.principal import Principal, Sight
-from ...schema.slots import Vocabulary
-from ...store.port.store import Ask, Names, Point, Reader, WriteTx
 from .backend import Backend
 from .parsing import check_reason
 
 if TYPE_CHECKING:
+    from ...schema.claim import Version
+    from ...schema.principal import Principal, Sight
+    from ...schema.slots import Vocabulary
     from ...store.operations.change import Mandate
+    from ...store.port.store import Names, Reader, WriteTx
 
 FAR_US = INF_US - 1
 """The last instant there is: a read that is about no valid time in particular."""
@@ -79,6 +79,9 @@ class Caller(ClientPart):
         """Every row of these objects at any time, those that the caller may not see marked so."""
         if not object_ids:
             return ()
+
+        # Opening a store loads nothing that only its reads need.
+        from ...store.port.store import Ask, Point
 
         ask = Ask(objects=tuple(object_ids), heads=False, at_valid=False, at_tx=False)
         point = Point(FAR_US, reader.clock().last_us)

@@ -142,7 +142,7 @@ def _show(screen: Screen, tour: Tour) -> None:
 
 def _prose(screen: Screen, text: str) -> None:
     """Print a paragraph in lines that are read with ease, however wide the terminal is."""
-    screen.line(textwrap.fill(text, min(screen.console.width, _PROSE_WIDTH)))
+    screen.line(textwrap.fill(text, min(screen.width, _PROSE_WIDTH)))
 
 
 def _chapter(screen: Screen, title: str) -> None:
@@ -211,7 +211,7 @@ def _show_entry(screen: Screen, entry: TourEntry) -> None:
     """
     head = f"{str(entry.event.held['recorded_at'])[:10]}  {_speaker(entry):<{_SPEAKER_WIDTH}}  "
     margin = " " * len(head)
-    width = min(screen.console.width, _PROSE_WIDTH)
+    width = min(screen.width, _PROSE_WIDTH)
 
     screen.line(textwrap.fill(head + _sentence(entry), width, subsequent_indent=margin))
     outcome = entry.receipt.outcome.value.replace("_", " ")
@@ -276,7 +276,7 @@ def _show_envelope(screen: Screen, tour: Tour) -> None:
     _show_bars(screen, envelope, budget)
 
     screen.line("\nThe text itself:\n")
-    room = min(screen.console.width, _PROSE_WIDTH) - len(_QUOTE)
+    room = min(screen.width, _PROSE_WIDTH) - len(_QUOTE)
     for line in envelope.text.rstrip("\n").splitlines():
         for part in textwrap.wrap(line, room) or [""]:
             screen.line(_QUOTE + part, style="dim")

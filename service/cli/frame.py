@@ -34,6 +34,8 @@ USAGE: Final = 2
 UNAVAILABLE: Final = 3
 FINDINGS: Final = 4
 
+_PLUGINS: Final = "PYDANTIC_DISABLE_PLUGINS"
+
 LOCAL_FILE: Final = "tenure.toml"
 """Settings that lie in the current folder: nobody named them, so what they choose is told."""
 
@@ -64,9 +66,26 @@ class Frame:
 
     def settings(self) -> SettingsInForce:
         """Read the settings: defaults, file, environment and flags."""
-        from ..settings import load
+        with _without_plugins():
+            from ..settings import load
 
-        return load(self.flags, path=self.config)
+            return load(self.flags, path=self.config)
+
+
+@contextmanager
+def _without_plugins() -> Generator[None]:
+    """Keep pydantic from searching every installed package for plugins, as typer does.
+
+    Where the environment already says which plugins there are, it is obeyed.
+    """
+    is_unsaid = _PLUGINS not in os.environ
+    if is_unsaid:
+        os.environ[_PLUGINS] = "1"
+    try:
+        yield
+    finally:
+        if is_unsaid:
+            del os.environ[_PLUGINS]
 
 
 def frame_of(context: typer.Context) -> Frame:

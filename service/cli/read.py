@@ -254,4 +254,4 @@ def plane(
         from .files import write_bytes
 
         write_bytes(svg, picture.svg().encode())
-    answer(context, picture, lambda screen: print(picture.text(min(screen.console.width, 100))))
+    answer(context, picture, lambda screen: print(picture.text(min(screen.width, 100))))

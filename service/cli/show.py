@@ -2,7 +2,8 @@
 
 A table stands whole or not at all. Where its columns do not fit the terminal, each row becomes a
 few lines of its own, so no cell is broken inside a word. Without a terminal nothing is cut,
-fold or coloured, unless `COLUMNS` states a width.
+folded or coloured, unless `COLUMNS` states a width; then the text goes out as it stands, and
+rich, which a short command would wait for, is not loaded.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 from ..visual.text import value_text, visible, when
 
@@ -26,6 +27,9 @@ _WIDE: Final = 10_000
 
 _GAP: Final = 2
 """Blanks between two columns."""
+
+_AS_TERMINAL: Final = frozenset({"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE"})
+"""Variables by which something that is no terminal asks to be treated as one."""
 
 _PROSE: Final = 18
 """Columns that a text which wraps keeps: below, each row stands better as a block of lines."""
@@ -44,25 +48,46 @@ Columns = Mapping[str, str | Callable[[Any], object]]
 class Screen:
     """Where results are printed for people."""
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
+    def __init__(self, console: Console | None = None, *, stream: TextIO | None = None) -> None:
+        """Print on a console, or without one into a stream that is no terminal."""
+        self._console = console
+        self._stream = stream
+
+    @property
+    def console(self) -> Console:
+        """The console of rich, which knows the terminal."""
+        if self._console is None:
+            self._console = _console(self._stream or sys.stdout, _WIDE)
+        return self._console
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal; as good as endless without one."""
+        return _WIDE if self._console is None else self._console.width
 
     @classmethod
     def of_process(cls, *, stderr: bool = False) -> Screen:
         """The screen of standard output, or of standard error."""
-        from rich.console import Console
-
         stream = sys.stderr if stderr else sys.stdout
+        if not stream.isatty() and _AS_TERMINAL.isdisjoint(os.environ):
+            return cls(stream=stream)
+
         width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDE
-        return cls(Console(file=stream, width=width, highlight=False, markup=False, emoji=False))
+        return cls(_console(stream, width))
 
     def line(self, text: str = "", style: str | None = None) -> None:
         """Print a line of text, wrapped between words where the terminal is narrow."""
         for paragraph in visible(text).split("\n"):
             indent = paragraph[: len(paragraph) - len(paragraph.lstrip())]
-            room = self.console.width - len(indent)
+            room = self.width - len(indent)
             for part in fold(paragraph, room):
-                self.console.print((indent + part).rstrip(), style=style, soft_wrap=True)
+                self._print((indent + part).rstrip(), style)
+
+    def _print(self, text: str, style: str | None = None) -> None:
+        if self._console is None:
+            print(text, file=self._stream)
+        else:
+            self._console.print(text, style=style, soft_wrap=True)
 
     def table(self, rows: Iterable[Any], columns: Columns, *, placeholder: str = "none") -> None:
         """Print rows under heads, or as blocks of lines where they do not fit side by side."""
@@ -81,7 +106,7 @@ class Screen:
         heads = _cells_at(columns_in_use, heads)
         lines = [_cells_at(columns_in_use, cells) for cells in lines]
 
-        widths = _widths([heads, *lines], self.console.width)
+        widths = _widths([heads, *lines], self.width)
         if widths is None:
             self._blocks(heads, lines)
         else:
@@ -96,16 +121,13 @@ class Screen:
 
     def _row(self, cells: Sequence[str], widths: Sequence[int], style: str | None = None) -> None:
         """Print the cells of a row side by side, over as many lines as the tallest needs."""
-        from rich.cells import set_cell_size
-
         columns = list(map(fold, cells, widths))
         for number in range(max(map(len, columns))):
             parts: list[str] = []
             for column, width in zip(columns, widths, strict=True):
                 part = column[number] if number < len(column) else ""
-                parts.append(set_cell_size(part, width))
-            line = (" " * _GAP).join(parts).rstrip()
-            self.console.print(line, style=style, soft_wrap=True)
+                parts.append(part + " " * (width - cell_len(part)))
+            self._print((" " * _GAP).join(parts).rstrip(), style)
 
     def _blocks(self, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
         margin = max(map(len, heads)) + _GAP
@@ -119,9 +141,7 @@ class Screen:
 
     def _block_line(self, head: str, cell: str, margin: int) -> None:
         """Print a cell beside its head; what wraps stands under its own beginning."""
-        from rich.cells import cell_len
-
-        room = self.console.width - margin
+        room = self.width - margin
         widest = max(map(cell_len, fold(cell, room)))
         if widest > room:
             # An address that has no room beside its head stands whole below it.
@@ -130,7 +150,7 @@ class Screen:
 
         label = head
         for text in fold(cell, room):
-            self.console.print(f"{label:<{margin}}{text}", soft_wrap=True)
+            self._print(f"{label:<{margin}}{text}")
             label = ""
 
 
@@ -142,8 +162,6 @@ def fold(text: str, room: int) -> list[str]:
     >>> fold("it holds from 2026-06-01 12:05:00Z on", 24)
     ['it holds', 'from 2026-06-01 12:05:00Z', 'on']
     """
-    from rich.cells import cell_len
-
     if cell_len(text) <= room:
         return [text.strip() or ""]
 
@@ -167,6 +185,22 @@ def _filled_columns(lines: Sequence[Sequence[str]]) -> list[int]:
 
 def _cells_at(indices: Sequence[int], cells: Sequence[str]) -> list[str]:
     return [cells[index] for index in indices]
+
+
+def _console(stream: TextIO, width: int | None) -> Console:
+    from rich.console import Console
+
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+def cell_len(text: str) -> int:
+    """How many columns a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+
+    from rich.cells import cell_len as width_of
+
+    return width_of(text)
 
 
 def _reader(source: str | Callable[[Any], object]) -> Callable[[Any], object]:
@@ -193,8 +227,6 @@ def _widths(lines: Sequence[Sequence[str]], room: int) -> list[int] | None:
 
     The widest column gives way first, down to its longest word, and to no less than prose needs.
     """
-    from rich.cells import cell_len
-
     columns = list(zip(*lines, strict=True))
     widths = [max(map(cell_len, cells)) for cells in columns]
     floors = list(map(_floor, columns))
@@ -212,8 +244,6 @@ def _widths(lines: Sequence[Sequence[str]], room: int) -> list[int] | None:
 
 def _floor(cells: Sequence[str]) -> int:
     """The least that a column of cells can do with."""
-    from rich.cells import cell_len
-
     phrases = _PHRASES.findall("\n".join(cells))
     longest_phrase = max(map(cell_len, phrases), default=0)
     # The head may wrap to its longest word, whatever stands under it.

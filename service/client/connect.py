@@ -15,7 +15,6 @@ from ...schema.artifact import MAX_BYTES
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.policy import DEFAULT, Policy
 from ...schema.principal import OWNER, Principal
-from ...store.port.store import Store
 from ...store.port.targets import DATABASE, Cell, Resolve, Target, cell_map
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.backend import Backend
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
     from ...resolution.bind import Scorer
     from ...resolution.mention import MentionExtractor
+    from ...store.port.store import Store
     from ...store.sqlite.store import SqliteStore
     from ..encoders.encoder import Encoder
     from ..extraction.claims import Extractor

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ...schema.errors import Conflict
-from .records import Batch, Clock
+
+if TYPE_CHECKING:
+    from .records import Batch, Clock
 
 ABORTING: Final = -1
 """What a journal says was applied, once an abort has begun to take it away."""

@@ -10,14 +10,16 @@ each step is one dictionary operation and a lost race only costs a second look-u
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ...resolution.known import Known, Lookup
-from ...schema.claim import Permissions
-from ...schema.principal import Sight
 from ..search.claim_memory import CLAIMS_KIB, claim_bytes
 from ..search.two_generation_cache import Halves
-from .codec import Body, Line
+
+if TYPE_CHECKING:  # what is kept here is decoded elsewhere, and not before something is read
+    from ...resolution.known import Known, Lookup
+    from ...schema.claim import Permissions
+    from ...schema.principal import Sight
+    from .codec import Body, Line
 
 _BODIES: Final = 16_384
 """Decoded claims in each half of the cache."""
@@ -31,7 +33,7 @@ def body_bytes(body: Body) -> int:
     return claim_bytes(body.content)
 
 
-LookupCache = Halves[tuple[Lookup, tuple[str, ...]], Known]
+LookupCache: TypeAlias = "Halves[tuple[Lookup, tuple[str, ...]], Known]"
 """What is known of a look-up over the aliases of some scopes."""
 
 

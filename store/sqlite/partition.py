@@ -17,18 +17,20 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
 from ...schema.interval import MIN_US
 from ..port.importing import import_in_progress, no_import
-from ..port.store import Migration
 from . import importing
 from .caches import Caches
 from .connection import Tuning, connect, our_errors, transaction
 from .sql import core as sql
 from .sql import importing as import_sql
 from .sql.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from ..port.records import Migration
 
 KEY_BYTES: Final = 32
 _IDLE_READERS: Final = 16
@@ -338,6 +340,8 @@ def migrate(path: Path, tenant: str, tuning: Tuning, *, dry_run: bool) -> Migrat
                 for step in steps:
                     db.execute(step)
                 _mark(db)
+
+    from ..port.records import Migration
 
     return Migration(version, SCHEMA_VERSION, tuple(map(_step, steps)))
 

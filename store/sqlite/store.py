@@ -22,15 +22,15 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import NotFound, Unavailable
-from ..port.importing import ImportJournal, ImportStep
-from ..port.records import Names
-from ..port.store import ManifestRecord, Migration, Result, VectorRow
 from .caches import Caches
 from .connection import Tuning
 from .partition import Partition, create, migrate, start_over
 from .sql import core as sql
 
-if TYPE_CHECKING:  # a process that only reads loads nothing of the writing side
+if TYPE_CHECKING:  # opening loads nothing of reading, and reading nothing of writing
+    from ..port.importing import ImportJournal, ImportStep
+    from ..port.records import Names
+    from ..port.store import Migration, Result, VectorRow
     from .reader import SqliteReader
     from .writer import SqliteWriteTx
 
@@ -207,6 +207,7 @@ class SqliteStore:
         self, tenant: str, *, envelope_id: str, manifest: str, objects: Sequence[str], pack: str
     ) -> None:
         """Store a manifest, the objects it compiled and its policy pack; idempotent."""
+        from ..port.records import ManifestRecord
         from . import apply
 
         with self._partition(tenant).altering() as db:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tenure.compiler.tokens import first_count, o200k
 from tenure.compiler.tokens import ranks as rank_tables
-from tenure.compiler.tokens.first_count import FIRST_CHARS, LONGEST_RUN, TAKEN, FirstCounter
+from tenure.compiler.tokens.first_count import CHARACTERS, FIRST_CHARS, LONGEST_RUN, FirstCounter
 from tenure.compiler.tokens.o200k import GOLDEN, VOCABULARY_SHA256, count_o200k, library
 from tenure.compiler.tokens.ranks import Ranks, shipped_ranks
 
@@ -43,7 +43,7 @@ def test_an_empty_table_has_no_ranks() -> None:
 def test_every_character_it_takes_is_split_as_the_library_splits_it(codes: range) -> None:
     counter = FirstCounter(chars=1_000_000)
     library_count = o200k._toktok()
-    is_taken = re.compile(f"[{TAKEN}]").fullmatch
+    is_taken = re.compile(f"[{CHARACTERS}]").fullmatch
 
     # Ideographs and Hangul are of one category each: a part of them stands for all.
     for char in filter(is_taken, map(chr, codes)):

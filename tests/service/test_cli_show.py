@@ -110,3 +110,24 @@ def test_listings_keep_to_the_width_that_is_stated(
         lines = run(*words).stdout.splitlines()
         assert max(map(len, lines)) <= int(columns), words
     assert receipt["object_id"] in run("history", "Sam Rivera", "office").stdout
+
+
+@pytest.mark.parametrize("value", ["Chicago", "東京 タワー", "é\u0301", HOSTILE, "long " * 60])
+def test_text_that_goes_to_no_terminal_is_what_a_very_wide_one_would_show(value: str) -> None:
+    plain, wide = StringIO(), StringIO()
+    for screen in (Screen(stream=plain), Screen(Console(file=wide, width=10_000, highlight=False))):
+        screen.line(f"{value} office\n  since today", style="bold")
+        screen.table([row(value), row("Austin")], COLUMNS)
+        screen.table([], COLUMNS)
+
+    assert plain.getvalue() == wide.getvalue()
+
+
+def test_a_variable_asks_for_a_terminal_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert Screen.of_process().width == 40
+
+    monkeypatch.delenv("COLUMNS")
+    assert Screen.of_process().width == Screen.of_process().console.width == 10_000

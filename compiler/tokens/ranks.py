@@ -78,7 +78,7 @@ def shipped_ranks() -> Ranks:
         OSError: when the file is not there.
     """
     # `importlib.resources` would load zipfile and more, which takes longer than the reading.
-    table = get_data(__package__, "o200k.ranks")
+    table = get_data(__name__.rpartition(".")[0], "o200k.ranks")
     if table is None:
         raise FileNotFoundError("the package was loaded by something that holds no files")
     return Ranks(table)

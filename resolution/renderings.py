@@ -177,23 +177,23 @@ def _abjad_sounds(native: str) -> tuple[str, ...]:
 
 def _hangul_sounds(surface: str) -> tuple[str, ...]:
     syllables = "".join(_native_words(surface))
-    family, given = _plain(syllables[0]), _plain(syllables[1:])
-    return (_korean(family, given),)
+    family, given_name = _plain(syllables[0]), _plain(syllables[1:])
+    return (_korean(family, given_name),)
 
 
 def _latin_korean_sounds(core: tuple[str, ...]) -> list[str]:
     """The sounds of a name whose first or last word may be a Korean family name."""
     _, surnames = _tables()
     sounds: dict[str, None] = {}
-    for family, given in ((core[0], core[1:]), (core[-1], core[:-1])):
-        if family in surnames and len(given) <= 2:
-            sounds[_korean(surnames[family], "".join(given))] = None
+    for family, given_name in ((core[0], core[1:]), (core[-1], core[:-1])):
+        if family in surnames and len(given_name) <= 2:
+            sounds[_korean(surnames[family], "".join(given_name))] = None
     return list(sounds)
 
 
-def _korean(family: str, given: str) -> str:
+def _korean(family: str, given_name: str) -> str:
     # Ji-sung, Chi-sŏng, Jisong: romanisations agree on little but which consonants there are.
-    return f"ko:{family}-{consonants(given).translate(_VOICELESS)}"
+    return f"ko:{family}-{consonants(given_name).translate(_VOICELESS)}"
 
 
 @lru_cache(maxsize=65_536)
@@ -245,7 +245,7 @@ def is_rendering(left: NameForm, right: NameForm) -> bool:
 def _meet_word_for_word(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     words = list(right)
     for word in left:
-        partner = next((other for other in words if _is_one_word(word, other)), None)
+        partner = next((candidate for candidate in words if _is_one_word(word, candidate)), None)
         if partner is None:
             return False
         words.remove(partner)

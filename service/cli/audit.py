@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 import typer
 
 from ...schema.principal import TENANT_SCOPE
+from ...schema.vocabulary import ActionKind
 from ..backend.caller import backend_of
 from ..client.summaries import entity_names, opening_of, value_reader
 from ..visual.text import held_span, when
@@ -215,7 +216,9 @@ def list_actions(
 
 
 def _words(memory: Memory, action: Action) -> list[str]:
-    """What the objects of an action say, each in a few words."""
+    """What the objects of an action say, each in a few words; of a refused merge the names."""
+    if action.kind is ActionKind.MERGE_CONFLICT:
+        return list(entity_names(memory, action.members).values())
     object_ids = action.members or (action.object_id,)
     return [opening_of(memory, object_id) for object_id in object_ids]
 

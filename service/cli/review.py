@@ -202,25 +202,17 @@ def how(context: typer.Context, entity: NameOrId) -> None:
     """Show how an entity became what it is, judgement by judgement."""
     with open_memory(context) as memory:
         page = memory.entities.get(entity_of(memory, entity))
-        judgements = sorted(page.judgements, key=lambda row: (str(row.since), row.judgement_id))
-        # The members of a cluster answer to one name today; here each is meant by its own.
-        surfaces = {alias.entity: alias.surface for alias in reversed(page.aliases)}
-
         columns: Columns = {
             "when": "since",
             "verdict": "verdict",
-            "one": lambda row: _member(surfaces, row.left),
-            "other": lambda row: _member(surfaces, row.right),
+            "one": lambda row: f"{row.left_name} ({row.left[:8]})",
+            "other": lambda row: f"{row.right_name} ({row.right[:8]})",
             "by": lambda row: f"{row.judged_by}, {row.actor}",
             "score": lambda row: "" if row.score is None else f"{row.score:.3f}",
             "until": lambda row: when(row.until, missing="now"),
             "merge": "merge_id",
         }
-        answer(context, judgements, columns)
-
-
-def _member(surfaces: Mapping[str, str], raw_id: str) -> str:
-    return f"{surfaces.get(raw_id, 'unnamed')} ({raw_id[:8]})"
+        answer(context, page.judgements, columns)
 
 
 @app.command(epilog=examples("tenure resolve 'S. Rivera' --type person"))

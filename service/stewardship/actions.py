@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -18,12 +19,14 @@ from ...schema.words import ActionStatus
 from ...schema.write import Receipt, Write
 from ...store.operations.actions import Powers, resolve
 from ...store.operations.change import Mandate
-from ...store.port.store import ActionRecord, WriteTx
+from ...store.port.store import ActionRecord, Reader, WriteTx
 from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import ArtifactKeeper
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller, unknown_object
+from ..reading.view import sight_of
 from ..writing.write import Writer
+from .verdicts import visible_names_of
 
 _STATUSES = get_args(ActionStatus)
 
@@ -53,13 +56,27 @@ class Actions(Caller):
             records = reader.actions(open_only=status == "open", tx_us=last_us)
             subjects = sorted({record.object_id for record in records})
             rows = self._rows_of(reader, subjects)
+            visible_ends = self._named_entities(reader, records)
 
         visible = {row.row.claim.object_id for row in rows if row.visible}
-        actions = [_action(record) for record in records if record.object_id in visible]
+        actions: list[Action] = []
+        for record in records:
+            # A merge that a judgement forbids is about two entities, not about an object.
+            is_merge = record.kind is ActionKind.MERGE_CONFLICT
+            if visible_ends.issuperset(record.members) if is_merge else record.object_id in visible:
+                actions.append(_action(record))
         if status == "closed":
             actions = [action for action in actions if action.closed is not None]
 
         return tuple(actions)
+
+    def _named_entities(self, reader: Reader, records: Sequence[ActionRecord]) -> frozenset[str]:
+        """The entities of refused merges of which the caller may see a name."""
+        ids: set[str] = set()
+        for record in records:
+            if record.kind is ActionKind.MERGE_CONFLICT:
+                ids.update(record.members)
+        return frozenset(visible_names_of(reader, sorted(ids), sight_of(self.principal, None)))
 
     def resolve(
         self,
@@ -173,12 +190,13 @@ def _check_settles(action: Action, winner: str | None, value: Any) -> None:
 
 def _action(record: ActionRecord) -> Action:
     detail = json.loads(record.detail)
+    is_merge = record.kind is ActionKind.MERGE_CONFLICT
     return Action(
         action_id=record.action_id,
         kind=record.kind,
         object_id=record.object_id,
         slot_key=record.slot_key,
-        entity=detail.get("entity"),
+        entity=record.members[0] if is_merge else detail.get("entity"),
         slot=detail.get("slot"),
         members=record.members,
         valid_from=moment(record.interval.start_us),

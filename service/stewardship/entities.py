@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...schema.answers import EntityView, Neighbourhood, SlotState
-from ...schema.entity import Alias, Judgement, Resolution
+from ...schema.entity import Alias, Resolution
 from ...schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from ...schema.operation import MergeReceipt, UnmergeReceipt
 from ...schema.principal import STEWARD, TENANT_SCOPE, Principal, Scope, Sight
@@ -40,6 +40,7 @@ from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, entity_views, sight_of
 from .comparing import EntityComparison, compared
 from .pair_evidence import facts_about, pair_context
+from .verdicts import JudgementView, sentences_about, verdicts_about
 
 
 def graph_text(
@@ -102,26 +103,6 @@ class AliasView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgementView:
-    """A verdict about two raw entities, and what it rested on."""
-
-    __repr__ = short_repr
-
-    judgement_id: str
-    merge_id: str | None
-    left: str
-    right: str
-    verdict: str
-    judged_by: str
-    actor: str
-    score: float | None
-    reason: str
-    since: datetime | None
-    until: datetime | None
-    evidence: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EntityPage:
     """Everything a program or a steward may want to know of one entity."""
 
@@ -132,6 +113,7 @@ class EntityPage:
     facts: Mapping[str, SlotState]
     neighbours: Neighbourhood
     judgements: tuple[JudgementView, ...]
+    """Every verdict about it that the caller may see, those taken back included, oldest first."""
     history: tuple[tuple[datetime | None, str], ...]
     """What happened to its identity, oldest first: (transaction time, sentence)."""
 
@@ -173,20 +155,19 @@ class Entities(Caller):
         view = now.entity(entity)
         with self._reading() as reader:
             known = reader.entities(view.members, tx_us=now.point.tx_us)
+            verdicts = verdicts_about(reader, view.members, sight_of(self.principal, None))
 
         scopes = sight_of(self.principal, None).scopes
         aliases = tuple(
             _alias(a) for a in known.aliases if a.scope_id in scopes and a.surface in view.aliases
         )
-        judgements = tuple(_judgement(j) for j in known.judgements)
-
         return EntityPage(
             entity=view,
             aliases=aliases,
             facts=now.facts(view.entity_id),
             neighbours=now.neighbourhood(view.entity_id, hops=1),
-            judgements=judgements,
-            history=_history(view, aliases, judgements),
+            judgements=verdicts,
+            history=_history(aliases, verdicts),
         )
 
     def compare(self, a: EntityLike, b: EntityLike) -> EntityComparison:
@@ -203,8 +184,8 @@ class Entities(Caller):
         left, right = self._page(a, now), self._page(b, now)
         scopes = {alias.scope for alias in left.aliases} & {alias.scope for alias in right.aliases}
         neighbours = _neighbour_ids(left), _neighbour_ids(right)
-        around = neighbours[0] | neighbours[1]
-        shared = neighbours[0] & neighbours[1]
+        all_neighbours = neighbours[0] | neighbours[1]
+        common_neighbours = neighbours[0] & neighbours[1]
 
         policy = self._backend.policy
         members = (*left.entity.members, *right.entity.members)
@@ -219,7 +200,7 @@ class Entities(Caller):
             policy,
             now.words,
             scopes=scopes,
-            overlap=1_000 * len(shared) // len(around) if around else 0,
+            overlap=1_000 * len(common_neighbours) // len(all_neighbours) if all_neighbours else 0,
         )
         return compared(left.entity, right.entity, context=context, bands=policy.resolution)
 
@@ -397,29 +378,10 @@ def _alias(alias: Alias) -> AliasView:
     )
 
 
-def _judgement(row: Judgement) -> JudgementView:
-    return JudgementView(
-        judgement_id=row.judgement_id,
-        merge_id=row.merge_id,
-        left=row.left_id,
-        right=row.right_id,
-        verdict=row.verdict.value,
-        judged_by=row.judged_by.value,
-        actor=row.actor,
-        score=row.score,
-        reason=row.reason,
-        since=moment(row.tx_start),
-        until=moment(row.tx_end),
-        evidence=json.loads(row.evidence),
-    )
-
-
 def _history(
-    entity: EntityView, aliases: Sequence[AliasView], judgements: Sequence[JudgementView]
+    aliases: Sequence[AliasView], verdicts: Sequence[JudgementView]
 ) -> tuple[tuple[datetime | None, str], ...]:
     events = [(a.learned, f"named {a.surface!r} in {a.scope}") for a in aliases]
-    events += [
-        (j.since, f"{j.verdict} of {j.left} and {j.right} by {j.judged_by} {j.actor}")
-        for j in judgements
-    ]
+    for verdict in verdicts:
+        events += sentences_about(verdict)
     return tuple(sorted(events, key=lambda event: (str(event[0]), event[1])))

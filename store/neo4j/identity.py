@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 from ...resolution import clusters
@@ -161,6 +162,12 @@ class Neo4jRegister:
         answer = self._answer(set(entity_ids), tx_us, match=_Match([], set(), {}), proposals=())
         aliases = self._aliases_of({*entity_ids, *answer.entities}, tx_us)
         return replace(answer, aliases=aliases)
+
+    def judgements(self, entity_ids: Sequence[str], merge_id: str | None) -> tuple[Judgement, ...]:
+        """The judgements, open and closed, of raw entities or of a merge, by id."""
+        bound = {"entity_ids": sorted(set(entity_ids)), "merge_id": merge_id}
+        values = self._calls.column(register.JUDGEMENTS, **bound)
+        return tuple(sorted(map(codec.judgement, values), key=attrgetter("judgement_id")))
 
     def names_of(
         self, entity_ids: Sequence[str], scopes: Sequence[str], tx_us: int

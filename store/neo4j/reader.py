@@ -16,7 +16,7 @@ from dataclasses import replace
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
 from ...schema.claim import Edge, MentionLink, Version
-from ...schema.entity import Alias, Review
+from ...schema.entity import Alias, Judgement, Review
 from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
@@ -141,6 +141,12 @@ class Neo4jReader:
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Entities with their clusters, aliases, identifiers and judgements."""
         return self._register.entities(entity_ids, self._pin(tx_us))
+
+    def judgements(
+        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
+    ) -> tuple[Judgement, ...]:
+        """The judgements, open and closed, of raw entities or of a merge, by id."""
+        return self._register.judgements(entity_ids, merge_id)
 
     def entity_ids(
         self, *, type: str | None = None, after: str = "", most: int | None = None

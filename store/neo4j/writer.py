@@ -221,9 +221,7 @@ class Neo4jWriteTx:
         self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
     ) -> tuple[Judgement, ...]:
         """The judgements, open and closed, of raw entities or of a merge, by id."""
-        bound = {"entity_ids": _distinct(entity_ids), "merge_id": merge_id}
-        values = self.calls.column(register.JUDGEMENTS, **bound)
-        return tuple(sorted(map(register_codec.judgement, values), key=attrgetter("judgement_id")))
+        return self._register().judgements(entity_ids, merge_id)
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Whole claims by object id, with today's permissions; erased ones left out."""

@@ -36,7 +36,7 @@ from ..timeline.reconcile import Reach
 from .change import Mandate, OperationChange, begin, derived_id, judgement_of, kept_receipt
 from .erase import decided_case, review_id
 from .replan import ReplanCause, flag_dependants, groups_of, history_of, name_of, reach_of, replan
-from .standing import restate
+from .standing import check_types, restate
 
 _UNMERGE: Final = "unmerge"
 
@@ -59,6 +59,7 @@ def merge(
     Raises:
         NotFound: `unknown_entity`.
         Conflict: `cluster_too_large`.
+        InvalidInput: `incompatible_types`.
     """
     clock = tx.lock()
     receipt = kept_receipt(tx, MergeReceipt, mandate.operation_id)
@@ -85,6 +86,7 @@ def merge_at(
     if left == right:
         return _already_merged(tx, known, a, b, clock)
 
+    check_types(known.entities[left], known.entities[right])
     sides = _members(known, left), _members(known, right)
     size = len(sides[0]) + len(sides[1])
     if size > policy.max_cluster:

@@ -65,7 +65,8 @@ def accept(
         NotFound: `unknown_review`, `unknown_entity`.
         Conflict: `stale_version`, `already_decided`, `cluster_too_large`; a standing NON_MATCH
             is returned, because its action is recorded.
-        InvalidInput: `entity_required` when the case has no candidate.
+        InvalidInput: `entity_required` when the case has no candidate, `same_entity` for the
+            entity of the case itself, `incompatible_types` for a person and a project.
     """
     change = begin(tx.lock(), mandate, "review_accept")
     case = _case(tx, review_id, version)
@@ -124,6 +125,13 @@ def _accept(
     policy: ResolutionPolicy,
     remember: Remember,
 ) -> ReviewReceipt | Conflict:
+    if target == case.entity_id:
+        raise InvalidInput(
+            f"{target} is the entity that the case is about; name one of its candidates, or "
+            "reject the case if it is nobody else",
+            code="same_entity",
+        )
+
     review = replace(
         decided_case(case, ReviewState.ACCEPTED, change, note=change.mandate.reason),
         decided_entity=target,

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 from ...resolution.clusters import PendingCase, entities_as_of
 from ...schema.entity import Entity
+from ...schema.errors import InvalidInput
+from ...schema.slots import compatible
 from ..port.store import WriteTx
 from .change import OperationChange
 
@@ -33,3 +35,18 @@ def restate(
     for raw, entity in entities_as_of(entities, canonical, cases).items():
         if entity.state is not entities[raw].state:
             change.entities.append(entity)
+
+
+def check_types(left: Entity, right: Entity) -> None:
+    """Refuse to make one of two that nothing can be both.
+
+    Raises:
+        InvalidInput: `incompatible_types`.
+    """
+    if not compatible(left.type, right.type):
+        raise InvalidInput(
+            f"{left.name!r} is of type {left.type} and {right.name!r} of type {right.type}, which "
+            "nothing can be both; look for the entity of the same type that is meant",
+            code="incompatible_types",
+            entities=sorted((left.entity_id, right.entity_id)),
+        )

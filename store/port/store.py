@@ -125,6 +125,12 @@ class IdentityReads(Protocol):
         """
         ...
 
+    def judgements(
+        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
+    ) -> tuple[Judgement, ...]:
+        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
+        ...
+
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
     ) -> RelatedEnds:
@@ -183,12 +189,6 @@ class WriteTx(IdentityReads, Protocol):
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """Return the clean heads that have a decay rule, with all content, by vid."""
-        ...
-
-    def judgements(
-        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
-    ) -> tuple[Judgement, ...]:
-        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
         ...
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:

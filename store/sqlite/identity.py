@@ -184,6 +184,11 @@ class SqliteRegister:
         bound = {"ids": codec.list_json(sorted(set(entity_ids))), "tx": tx_us}
         return tuple(map(register_codec.name_row, self._db.execute(sql.NAME_ROWS, bound)))
 
+    def judgements(self, entity_ids: Sequence[str], merge_id: str | None) -> tuple[Judgement, ...]:
+        """The judgements, open and closed, of raw entities or of a merge, by id."""
+        bound = {"ids": codec.list_json(sorted(set(entity_ids))), "merge": merge_id}
+        return tuple(map(register_codec.judgement, self._db.execute(sql.JUDGEMENTS_EVER, bound)))
+
     def _known_of(
         self,
         bound: dict[str, object],

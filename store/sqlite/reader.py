@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
 from ...schema.claim import Edge, MentionLink, Version
-from ...schema.entity import Alias, Review
+from ...schema.entity import Alias, Judgement, Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
@@ -87,6 +87,12 @@ class SqliteReader:
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
         return self._register.entities(entity_ids, tx_us=tx_us)
+
+    def judgements(
+        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
+    ) -> tuple[Judgement, ...]:
+        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
+        return self._register.judgements(entity_ids, merge_id)
 
     def entity_ids(
         self, *, type: str | None = None, after: str = "", most: int | None = None

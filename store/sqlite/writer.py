@@ -239,9 +239,7 @@ class SqliteWriteTx:
         self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
     ) -> tuple[Judgement, ...]:
         """Return the judgements, open and closed, of raw entities or of a merge, by id."""
-        bound = {"ids": _distinct(entity_ids), "merge": merge_id}
-        lines = self._connection().execute(register.JUDGEMENTS_EVER, bound)
-        return tuple(map(register_codec.judgement, lines))
+        return self._register().judgements(entity_ids, merge_id)
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""

@@ -797,3 +797,66 @@ def test_a_short_form_that_an_alias_taught_leaves_a_suggestion(memory: Memory) -
     say(memory, "PostgreSQL Cluster", "system")
     say(memory, "PG Cluster", "system")
     assert ("PG Cluster", "PostgreSQL Cluster") in suggestions(memory)
+
+
+def test_a_page_tells_of_undone_merges_and_of_whom_it_is_not(memory: Memory) -> None:
+    first = say(memory, "Alpha Works", "organization").entity
+    other = say(memory, "Bravo Foods", "organization").entity
+    merged = memory.entities.merge(first, other)
+    memory.entities.unmerge(merged.merge_id)
+
+    page = memory.entities.get("Alpha Works")
+    assert [row.verdict for row in page.judgements] == ["MATCH", "NON_MATCH"]
+    assert {page.judgements[0].left_name, page.judgements[0].right_name} == {
+        "Alpha Works",
+        "Bravo Foods",
+    }
+    sentences = [sentence for _, sentence in page.history]
+    assert sum(merged.merge_id in sentence for sentence in sentences) == 3
+    assert any("two entities, by human" in sentence for sentence in sentences)
+    assert any("one entity: taken back" in sentence for sentence in sentences)
+
+
+def test_a_merge_that_a_judgement_forbids_is_listed_and_settled(memory: Memory) -> None:
+    first = say(memory, "Alpha Works", "organization").entity
+    other = say(memory, "Bravo Foods", "organization").entity
+    merged = memory.entities.merge(first, other)
+    memory.entities.unmerge(merged.merge_id)
+    with pytest.raises(Conflict) as caught:
+        memory.entities.merge(first, other)
+    assert caught.value.code == "standing_non_match"
+
+    (action,) = memory.actions.list()
+    assert (action.kind, set(action.members)) == ("merge_conflict", {first, other})
+    memory.actions.resolve(action.action_id, accept=False)
+    assert memory.actions.list() == ()
+    assert len(memory.entities.list("organization")) == 2
+
+    with pytest.raises(Conflict):
+        memory.entities.merge(first, other)
+    (again,) = memory.actions.list()
+    receipt = memory.actions.resolve(again.action_id, accept=True)
+    assert receipt.merge is not None
+    assert memory.entities.get(first).entity.entity_id == receipt.merge.canonical_id
+    assert len(memory.entities.list("organization")) == 1
+    assert memory.doctor() == ()
+
+
+def test_nonsense_is_not_accepted_and_kin_are_held_back(memory: Memory) -> None:
+    ann = say(memory, "Ann Lee", "person").entity
+    say(memory, "A. Lee", "person")
+    (case,) = memory.reviews.list()
+    project = say(memory, "Apollo", "project").entity
+    for target, code in ((case.entity_id, "same_entity"), (project, "incompatible_types")):
+        with pytest.raises(InvalidInput) as caught:
+            memory.reviews.accept(case.review_id, entity=target)
+        assert caught.value.code == code
+    with pytest.raises(InvalidInput):
+        memory.entities.merge(ann, project)
+    assert memory.reviews.get(case.review_id).review.state == "open"
+
+    boss = say(memory, "Anne Lee", "person").entity
+    memory.write(ann, "manager", boss)
+    vetoes = memory.entities.compare(ann, boss).candidate.vetoes
+    assert "direct_edge" in vetoes
+    assert memory.doctor() == ()

@@ -29,6 +29,7 @@ from .ir.context import CompileContext, project_of, scopes_of, sealing_epoch, sh
 from .ir.outputs import Passes
 from .ir.snapshot import BindMentions, Snapshot, VectorIndex
 from .ir.variation import NO_VARIATION, Variation, variation
+from .ir.watch import Watch, no_watch
 from .media.plan import plan_media
 from .request.request import CompileRequest
 from .stages.contain import contain
@@ -82,12 +83,14 @@ def compile(
     index: VectorIndex | None = None,
     reranker: Reranker | None = None,
     person: str | None = None,
+    watch: Watch = no_watch,
 ) -> Envelope:
     """Return the envelope of a request, read from one consistent snapshot.
 
     `point` is pinned by the caller; `keys` are the tenant's, oldest first. With an `index` and
     a query vector the search is hybrid; a `reranker` looks at the best candidates once more.
-    `person` is the entity whose wishes apply although the request does not name it.
+    `person` is the entity whose wishes apply although the request does not name it. `watch` is
+    asked for something that lasts as long as the gathering, and as long as each stage.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, `ladder_exhausted`.
@@ -105,8 +108,9 @@ def compile(
         person=person,
     )
     context = context_of(request, circumstances)
-    snapshot = gather(context, reader, bind=resolve_mentions, index=index, reranker=reranker)
-    return compile_snapshot(snapshot, context)
+    with watch("gather"):
+        snapshot = gather(context, reader, bind=resolve_mentions, index=index, reranker=reranker)
+    return compile_snapshot(snapshot, context, watch)
 
 
 def context_of(request: CompileRequest, circumstances: Circumstances) -> CompileContext:
@@ -178,23 +182,38 @@ def _variation(request: CompileRequest, circumstances: Circumstances, epoch: int
     return variation(circumstances.keys[epoch], session, len(request.history))
 
 
-def compile_snapshot(snapshot: Snapshot, context: CompileContext) -> Envelope:
+def compile_snapshot(
+    snapshot: Snapshot, context: CompileContext, watch: Watch = no_watch
+) -> Envelope:
     """Run the ten stages over what was read."""
-    passes = passes_of(snapshot, context)
-    return _with_pages(emit(passes, context), snapshot, context)
+    passes = passes_of(snapshot, context, watch)
+    # Each stage is watched from outside, so that none of them knows of it.
+    with watch("emit"):
+        envelope = emit(passes, context)
+    return _with_pages(envelope, snapshot, context)
 
 
-def passes_of(snapshot: Snapshot, context: CompileContext) -> Passes:
+def passes_of(snapshot: Snapshot, context: CompileContext, watch: Watch = no_watch) -> Passes:
     """Run the first nine stages, each with what it reads of those before it."""
-    normalized = normalize(snapshot, context)
-    resolved = resolve(normalized, snapshot, context)
-    gated = gate(resolved, snapshot, context)
-    validated = validate(gated, resolved, snapshot, context)
-    ranked = rank(validated, snapshot, context)
-    rescued = rescue(ranked, gated, resolved, context)
-    converted = convert(ranked, rescued, gated, snapshot, context)
-    contained = contain(converted, context)
-    ordered = order(contained, context)
+    with watch("normalize"):
+        normalized = normalize(snapshot, context)
+    with watch("resolve"):
+        resolved = resolve(normalized, snapshot, context)
+    with watch("gate"):
+        gated = gate(resolved, snapshot, context)
+    with watch("validate"):
+        validated = validate(gated, resolved, snapshot, context)
+    with watch("rank"):
+        ranked = rank(validated, snapshot, context)
+    with watch("rescue"):
+        rescued = rescue(ranked, gated, resolved, context)
+    with watch("convert"):
+        converted = convert(ranked, rescued, gated, snapshot, context)
+    with watch("contain"):
+        contained = contain(converted, context)
+    with watch("order"):
+        ordered = order(contained, context)
+
     return Passes(
         snapshot=snapshot,
         normalized=normalized,

@@ -92,6 +92,10 @@ class Backend:
         """Return what lasts as long as an operation, and the span to fill where anybody traces."""
         return nullcontext() if self.spans is None else self.spans.operation(operation, tenant)
 
+    def step_of(self, step: str) -> AbstractContextManager[object]:
+        """Return what lasts as long as a step of a compile."""
+        return nullcontext() if self.spans is None else self.spans.step(step)
+
     def now_us(self) -> int:
         """Return what the clock says in microseconds UTC."""
         return read(self.clock)

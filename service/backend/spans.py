@@ -6,7 +6,7 @@ worked out for it, where it is off.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
@@ -27,11 +27,29 @@ class OperationSpan(Protocol):
         ...
 
 
+class RequestSpan(Protocol):
+    """One request over HTTP that runs."""
+
+    def finish(self, route: str, status: int) -> None:
+        """Tell which route answered it, by its pattern, and how."""
+        ...
+
+
 class Spans(Protocol):
     """Who traces."""
 
     def operation(self, name: str, store: str) -> AbstractContextManager[OperationSpan]:
         """Return what lasts as long as an operation on the store of a tenant."""
+        ...
+
+    def step(self, name: str) -> AbstractContextManager[object]:
+        """Return what lasts as long as a step of the compile that runs."""
+        ...
+
+    def request(
+        self, method: str, headers: Mapping[str, str]
+    ) -> AbstractContextManager[RequestSpan]:
+        """Return what lasts as long as a request over HTTP, in the trace that its headers name."""
         ...
 
 

@@ -216,6 +216,7 @@ class Compiler(Caller):
             index=self._vectors(reader, view, request),
             reranker=self._backend.reranker,
             person=person,
+            watch=self._backend.step_of,
         )
         return replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
 

@@ -31,6 +31,7 @@ from .bearers import Bearers, check_tenant
 from .control import ControlFile
 from .idempotency import AnswerBook, StoredAnswer
 from .memories import Memories
+from .metrics import CountedRoute
 from .openapi import description
 from .paging import FIELDS, NDJSON, EntryTexts, Pager, PageRequest, is_listing
 from .problems import problem, problem_response
@@ -53,14 +54,14 @@ class Api:
 
     def routes(self) -> list[Route]:
         """Every route, in the order of the table."""
-        routes = [
-            Route("/v1/openapi.json", _description, methods=["GET"]),
-            Route("/v1/version", _version, methods=["GET"]),
-            Route("/v1/tokens", self._issue, methods=["POST"]),
+        routes: list[Route] = [
+            CountedRoute("/v1/openapi.json", _description, methods=["GET"]),
+            CountedRoute("/v1/version", _version, methods=["GET"]),
+            CountedRoute("/v1/tokens", self._issue, methods=["POST"]),
         ]
         for call in CALLS:
             methods = ["POST"] if call.writes else ["GET", "POST"]
-            routes.append(Route(path_of(call), self._handler(call), methods=methods))
+            routes.append(CountedRoute(path_of(call), self._handler(call), methods=methods))
         return routes
 
     def _handler(self, call: Call) -> Callable[[Request], Any]:
@@ -122,7 +123,8 @@ class Api:
             if "if-match" not in request.headers:
                 body = problem(428, "version_required", "state the case's version in If-Match")
                 return problem_response(request, body)
-            arguments["version"] = _version_number(request.headers["if-match"])
+            version = _version_number(request.headers["if-match"])
+            arguments = {**arguments, "version": version}
 
         caller = memory.principal
         fingerprint = json.dumps([call.name, arguments], sort_keys=True).encode()
@@ -204,10 +206,19 @@ def _json_object(body: bytes) -> dict[str, Any]:
     return tree  # pyright: ignore[reportUnknownVariableType]
 
 
-def _version_number(header: str) -> int:
+def _version_number(header: str) -> int | None:
+    """The version that a decision is about; None for `*`, whatever stands.
+
+    Raises:
+        InvalidInput: `bad_request`.
+    """
+    if header.strip() == "*":
+        return None
     text = header.strip().removeprefix("W/").strip('"')
     if not text.isdecimal() or len(text) > 9:
-        raise InvalidInput("If-Match holds the version of the case, a number", code="bad_request")
+        raise InvalidInput(
+            "If-Match holds the version of the case, a number, or *", code="bad_request"
+        )
     return int(text)
 
 

@@ -54,7 +54,7 @@ def build_app(settings: ServerSettings) -> FastAPI:
     )
     app.state.tenure = state
     app.add_middleware(Guard, settings=settings)
-    app.add_middleware(Meter, figures=state.figures)
+    app.add_middleware(Meter, figures=state.figures, memories=state.memories)
 
     app.add_exception_handler(TenureError, refuse)
     app.add_exception_handler(RequestValidationError, refuse_malformed)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
+
+from ..backend.caller import backend_of
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal
+    from ..backend.spans import RequestSpan
     from ..client.memory import Memory
 
 
@@ -18,6 +23,13 @@ class Memories:
     def bound(self, principal: Principal) -> Memory:
         """The memory of a caller; it costs nothing and holds nothing of a request."""
         return self._root.bind(principal)
+
+    def span_of_request(
+        self, method: str, headers: Mapping[str, str]
+    ) -> AbstractContextManager[RequestSpan | None]:
+        """What lasts as long as a request, and the span to fill where anybody traces."""
+        spans = backend_of(self._root).spans
+        return nullcontext() if spans is None else spans.request(method, headers)
 
     def flush(self) -> None:
         """Wait until what was acknowledged is findable, before the process ends."""

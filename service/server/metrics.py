@@ -12,9 +12,12 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
+from starlette.datastructures import Headers
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...schema.errors import Unavailable
+from .memories import Memories
 
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _NO_ROUTE: Final = "none"
@@ -40,12 +43,25 @@ class RequestFigures:
         )
 
 
-class Meter:
-    """Counts every request that passes."""
+class CountedRoute(Route):
+    """A route whose pattern its requests are counted under.
 
-    def __init__(self, app: ASGIApp, figures: RequestFigures) -> None:
+    FastAPI puts the route into the scope of a request, and Starlette's own does not.
+    """
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Tell whether a request is meant, and say so in its scope."""
+        match, child_scope = super().matches(scope)
+        return match, {**child_scope, "route": self}
+
+
+class Meter:
+    """Counts every request that passes, and tells whoever traces of it."""
+
+    def __init__(self, app: ASGIApp, figures: RequestFigures, memories: Memories) -> None:
         self._app = app
         self._figures = figures
+        self._memories = memories
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and count its answer."""
@@ -61,13 +77,17 @@ class Meter:
                 statuses.append(message["status"])
             await send(message)
 
-        try:
-            await self._app(scope, receive, counting_send)
-        finally:
-            route = _pattern(scope)
-            status = str(statuses[0] if statuses else 500)
-            self._figures.requests.labels(route, scope["method"], status).inc()
-            self._figures.seconds.labels(route).observe(time.perf_counter() - start_s)
+        # The threads that answer inherit the context, so that what the call does is a part of it.
+        with self._memories.span_of_request(scope["method"], Headers(scope=scope)) as span:
+            try:
+                await self._app(scope, receive, counting_send)
+            finally:
+                route = _pattern(scope)
+                status = statuses[0] if statuses else 500
+                self._figures.requests.labels(route, scope["method"], str(status)).inc()
+                self._figures.seconds.labels(route).observe(time.perf_counter() - start_s)
+                if span is not None:
+                    span.finish(route, status)
 
 
 @contextmanager

@@ -30,8 +30,8 @@ _IF_MATCH: Final = {
     "name": "If-Match",
     "in": "header",
     "required": True,
-    "description": "The version of the case that is decided.",
-    "schema": {"type": "string", "pattern": '^(W/)?"?[0-9]{1,9}"?$'},
+    "description": "The version of the case that is decided; `*`: whatever stands.",
+    "schema": {"type": "string", "pattern": '^([*]|(W/)?"?[0-9]{1,9}"?)$'},
 }
 _PAGE_SIZE: Final = {
     "name": "page_size",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from .api import build_api
 from .bearers import Bearers, OidcVerifier
 from .keys import KeyRing
+from .metrics import CountedRoute
 from .pace import CallPace
 from .state import ServerState
 from .transfers import Transfers
@@ -37,7 +38,7 @@ class Programs:
                 raise
         else:
             tools = McpApp(bearers, state.memories)
-            self.routes.append(Route(PATH, tools))
+            self.routes.append(CountedRoute(PATH, tools))
             self._running = tools.running()
 
     def running(self) -> AbstractAsyncContextManager[None]:

@@ -31,6 +31,7 @@ from ..stewardship.re_embed import re_embed
 from ..writing.ingest import IngestReport
 from .bearers import Bearers, check_tenant
 from .memories import Memories
+from .metrics import CountedRoute
 from .paging import NDJSON
 from .progress import Tell, respond
 
@@ -49,11 +50,11 @@ class Transfers:
     def routes(self) -> list[Route]:
         """Every route."""
         return [
-            Route("/v1/ingest", self._ingest, methods=["POST"]),
-            Route("/v1/export", self._export, methods=["GET"]),
-            Route("/v1/import", self._import, methods=["POST"]),
-            Route("/v1/import/abort", self._abort, methods=["POST"]),
-            Route("/v1/re_embed", self._re_embed, methods=["POST"]),
+            CountedRoute("/v1/ingest", self._ingest, methods=["POST"]),
+            CountedRoute("/v1/export", self._export, methods=["GET"]),
+            CountedRoute("/v1/import", self._import, methods=["POST"]),
+            CountedRoute("/v1/import/abort", self._abort, methods=["POST"]),
+            CountedRoute("/v1/re_embed", self._re_embed, methods=["POST"]),
         ]
 
     def _memory(self, request: Request) -> Memory:

@@ -13,12 +13,19 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from tenure import InvalidInput, Memory, NotFound, Principal, connect
+from tenure import ContextBudgetExhausted, InvalidInput, Memory, NotFound, Principal, connect
 from tenure.service.telemetry import trace_memory
 from tenure.tests.adapter_env import environment, run_in
 
 CANARY = "canary-4711"
-NAMES = {"upsert_memory", "search_memory", "delete_memory", "tenure.compile"}
+STEPS = [
+    *("gather", "normalize", "resolve", "gate", "validate", "rank"),
+    *("rescue", "convert", "contain", "order", "emit"),
+]
+NAMES = {
+    *("upsert_memory", "search_memory", "delete_memory", "tenure.compile"),
+    *(f"tenure.compile.{step}" for step in STEPS),
+}
 
 
 @pytest.fixture
@@ -78,7 +85,9 @@ def test_spans_bear_the_names_of_the_conventions(
     envelope = memory.compile("conversation", query="Where does Sam Rivera work?")
     memory.erase(entity="Sam Rivera", reason="asked for")
 
-    (write, search, compiled, erasure) = exporter.get_finished_spans()
+    spans = spans_by_name(exporter)
+    (write,), (search,) = spans["upsert_memory"], spans["search_memory"]
+    (compiled,), (erasure,) = spans["tenure.compile"], spans["delete_memory"]
     assert dict(write.attributes or {}) == {
         "gen_ai.operation.name": "upsert_memory",
         "gen_ai.memory.store.id": "default",
@@ -91,6 +100,32 @@ def test_spans_bear_the_names_of_the_conventions(
     assert (compiled.attributes or {})["tenure.compile.objects"] == objects > 0
     assert (compiled.attributes or {})["tenure.compile.tokens"] == envelope.tokens
     assert (erasure.attributes or {})["gen_ai.operation.name"] == "delete_memory"
+
+
+def test_each_step_of_a_compile_is_a_child_of_its_span_in_their_order(
+    memory: Memory, exporter: InMemorySpanExporter
+) -> None:
+    memory.write("Sam Rivera", "office", "Chicago")
+    exporter.clear()
+    memory.compile("conversation", query="Where does Sam Rivera work?")
+
+    *steps, compiled = exporter.get_finished_spans()
+    assert [span.name for span in steps] == [f"tenure.compile.{step}" for step in STEPS]
+    assert compiled.context is not None
+    for span in steps:
+        assert span.parent is not None
+        assert span.parent.span_id == compiled.context.span_id
+
+
+def test_a_step_that_fails_is_told_by_its_code(
+    memory: Memory, exporter: InMemorySpanExporter
+) -> None:
+    with pytest.raises(ContextBudgetExhausted):
+        memory.compile("conversation", query=CANARY, user_request="go on " * 9_000)
+    *_, failed, compiled = exporter.get_finished_spans()
+    assert (failed.attributes or {})["error.type"] == (compiled.attributes or {})["error.type"]
+    assert failed.name.startswith("tenure.compile.")
+    assert failed.events == ()
 
 
 def test_a_retraction_is_a_deletion(memory: Memory, exporter: InMemorySpanExporter) -> None:

@@ -133,6 +133,8 @@ def test_a_decision_states_the_version(owner: httpx2.Client) -> None:
         assert code(post(owner, path_of(BY_NAME[name]), body, **{"if-match": '"1"'})) == (
             "unknown_review"
         )
+    any_version = post(owner, "/v1/reviews/accept", {"review_id": "x"}, **{"if-match": "*"})
+    assert code(any_version) == "unknown_review"
     wrong = post(owner, "/v1/reviews/accept", {"review_id": "x"}, **{"if-match": "new"})
     assert code(wrong) == "bad_request"
 

@@ -18,6 +18,7 @@ def test_requests_are_counted_by_the_pattern_of_their_route(site: Site) -> None:
     site.browser.get(path)
     site.browser.get("/", params={"q": "canary"})
     site.browser.get("/canary")
+    site.browser.post("/v1/write", json={"subject": "canary"})
     site.browser.get("/healthz", headers={"host": "canary.example"})
     served_app: Any = site.browser.app
     figures = served_app.state.tenure.figures
@@ -25,6 +26,7 @@ def test_requests_are_counted_by_the_pattern_of_their_route(site: Site) -> None:
     with told_on(0, figures) as port:
         text = httpx2.get(f"http://127.0.0.1:{port}/metrics").text
     assert 'route="/entities/{entity_id}",status="200"' in text
+    assert 'method="POST",route="/v1/write",status="401"' in text
     assert 'route="none",status="421"' in text
     assert "canary" not in text
     assert path.rpartition("/")[2] not in text

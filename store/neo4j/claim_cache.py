@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Final
 
 from ...schema.interval import INF_US
-from ..search.claim_memory import claim_bytes
+from ..search.claim_memory import CLAIMS_IDLE_S, claim_bytes
 from ..search.two_generation_cache import Halves
 from .codec import ClaimBody, ClaimEntry
 
@@ -97,7 +97,7 @@ class ClaimCache:
 
     def __init__(self, kib: int) -> None:
         self.bodies: Halves[tuple[int, BodyKey], ClaimBody] = Halves(
-            _ENTRIES, room=kib * 1024 // 2, size_of=_body_bytes
+            _ENTRIES, room=kib * 1024 // 2, size_of=_body_bytes, idle_s=CLAIMS_IDLE_S
         )
         """By the number of the generation and the claim's key."""
         self._generations: dict[str, Generation] = {}

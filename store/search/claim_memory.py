@@ -9,6 +9,12 @@ from ...schema.claim import Content
 
 CLAIMS_KIB: Final = 131_072
 """Memory for the decoded claims of a store, unless told otherwise."""
+CLAIMS_IDLE_S: Final = 30.0
+"""Seconds that no read asks for a decoded claim before it may leave a cache that is not full.
+
+A writer of a growing store decodes each claim once or twice, soon after it was written. Kept until
+the memory above is taken, such claims make a server grow for an hour and serve nobody.
+"""
 _RECORD: Final = 2_000
 """Bytes of a decoded claim beside its texts: its records, ids and marks."""
 

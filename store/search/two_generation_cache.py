@@ -7,28 +7,43 @@ costs a second look-up. What may be kept, and for how long, is the adapter's bus
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable
+from math import inf
+from time import monotonic
+from typing import Final, Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
+_AGELESS: Final = 64
+"""What share of its room a young half holds before its age counts: one in so many."""
+
+
 class Halves(Generic[K, V]):
     """A bounded map: when the young half is full it becomes the old one."""
 
-    __slots__ = ("_most", "_old", "_room", "_size_of", "_taken", "_young")
+    __slots__ = ("_idle_s", "_most", "_old", "_room", "_size_of", "_taken", "_turned_s", "_young")
 
     def __init__(
-        self, size: int, *, room: int = 0, size_of: Callable[[V], int] | None = None
+        self,
+        size: int,
+        *,
+        room: int = 0,
+        size_of: Callable[[V], int] | None = None,
+        idle_s: float = inf,
     ) -> None:
         """Bound each half by entries, and where `size_of` tells their bytes by `room` bytes too.
 
-        One entry may stand over the room: a half is turned once it has taken that much.
+        One entry may stand over the room: a half is turned once it has taken that much. With
+        `idle_s` a half that is worth it is turned after so many seconds as well, so that what
+        nobody asks for leaves long before the room is taken.
         """
         self._most = size
         self._room = room
         self._size_of = size_of
+        self._idle_s = idle_s
+        self._turned_s = monotonic()
         self._taken = 0
         self._young: dict[K, V] = {}
         self._old: dict[K, V] = {}
@@ -53,16 +68,31 @@ class Halves(Generic[K, V]):
                 if is_stale(key):
                     half.pop(key, None)
 
+    def forget(self, keys: Iterable[K]) -> None:
+        """Forget some keys, wherever they stand."""
+        for key in keys:
+            self._old.pop(key, None)
+            value = self._young.pop(key, None)
+            if value is not None and self._size_of is not None:
+                self._taken -= self._size_of(value)
+
     def put(self, key: K, value: V) -> None:
         """Keep a value."""
         young = self._young
         is_full = self._size_of is not None and self._taken >= self._room
-        if is_full or len(young) >= self._most:
+        if is_full or len(young) >= self._most or self._is_stale():
             self._old, self._young = young, {}
             self._taken = 0
+            self._turned_s = monotonic()
             young = self._young
 
         if self._size_of is not None:
             # A lost race of two threads miscounts by an entry, which the next turn forgets.
             self._taken += self._size_of(value)
         young[key] = value
+
+    def _is_stale(self) -> bool:
+        # A small half costs nothing, and keeps an asker fast who comes back after a pause.
+        if self._taken * _AGELESS < self._room:
+            return False
+        return monotonic() - self._turned_s >= self._idle_s

@@ -10,9 +10,10 @@ each step is one dictionary operation and a lost race only costs a second look-u
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ..search.claim_memory import CLAIMS_KIB, claim_bytes
+from ..search.claim_memory import CLAIMS_IDLE_S, CLAIMS_KIB, claim_bytes
 from ..search.two_generation_cache import Halves
 
 if TYPE_CHECKING:  # what is kept here is decoded elsewhere, and not before something is read
@@ -59,8 +60,16 @@ class Caches:
             self._erasures, self._bodies = erasures, self._new_bodies()
         return self._bodies if erasures == self._erasures else self._new_bodies()
 
+    def overtaken(self, claims: Iterable[int]) -> None:
+        """Forget the decoded claims whose rows a commit closed.
+
+        Questions about now meet another claim from here on. Kept on, each change of a fact would
+        leave one more claim in memory for nobody, until the bound.
+        """
+        self._bodies.forget(claims)
+
     def _new_bodies(self) -> Halves[int, Body]:
-        return Halves(_BODIES, room=self._half_bytes, size_of=body_bytes)
+        return Halves(_BODIES, room=self._half_bytes, size_of=body_bytes, idle_s=CLAIMS_IDLE_S)
 
     def known_at(self, seq: int) -> LookupCache:
         """What a write transaction that begins after `seq` events may know of names.

@@ -35,8 +35,9 @@ class Tuning:
     sync: Literal["full", "normal", "off"] = "full"
     """When the disk must have it: at every commit; at checkpoints, so that a power failure may take
     the last moments but never breaks the file; or never, for a store that dies with the process."""
-    cache_kib: int = 32_768
-    """Page cache of a connection."""
+    cache_kib: int = 4_096
+    """Page cache of a connection. The system caches the file for all of them: 32 MiB each made no
+    read, write or import cheaper, and grew with the store under every writer."""
     claims_kib: int = CLAIMS_KIB
     """Memory for the decoded claims that the readers of a file share, however long their texts;
     one claim that is larger is kept all the same until the next ones push it out."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
-from ...schema.claim import Edge, MentionLink, Version
+from ...schema.claim import Assertion, Edge, MentionLink, Version
 from ...schema.entity import Alias, Judgement, Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
@@ -34,7 +34,7 @@ from ..port.store import (
     VectorRow,
 )
 from ..port.vectors import Vectors
-from . import codec, export, register_codec, sessions
+from . import claims, codec, export, register_codec, sessions
 from .caches import Caches
 from .identity import SqliteRegister
 from .sql import core as sql
@@ -227,6 +227,14 @@ class SqliteReader:
     def policy_pack(self, digest: str) -> str | None:
         """Return a stored policy pack."""
         return self._text(register.PACK, digest)
+
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Every object that is about one of these, points at it or mentions it."""
+        return claims.objects_of(self._db, entity_ids)
+
+    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+        """Return whole claims by object id, with today's permissions; erased ones left out."""
+        return claims.assertions(self._db, object_ids)
 
     def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
         """Return how objects were used, by object id."""

@@ -27,7 +27,7 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
 )
-from . import apply, codec, register_codec, sessions
+from . import apply, claims, codec, register_codec, sessions
 from .caches import Caches, LookupCache
 from .connection import rollback
 from .identity import SqliteRegister
@@ -53,6 +53,8 @@ class SqliteWriteTx:
         self._lookups: LookupCache | None = None
         """What earlier transactions looked up; None once this one has touched a name."""
         self._names_changed = False
+        self._overtaken: list[int] = []
+        """The claims whose rows this transaction closed."""
 
     # --- its life
 
@@ -77,6 +79,8 @@ class SqliteWriteTx:
         if self._db.in_transaction:
             self._db.execute("COMMIT")
             self._partition.caches.register_stands(self._seq, changed=self._names_changed)
+            # Not before the commit: a reader would decode them once more meanwhile.
+            self._partition.caches.overtaken(self._overtaken)
         if self._erased:
             self._partition.checkpoint_due = True
 
@@ -211,8 +215,7 @@ class SqliteWriteTx:
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Return every object that is about one of these, points at it or mentions it."""
-        lines = self._connection().execute(sql.OBJECTS_OF, {"ids": _distinct(entity_ids)})
-        return tuple(line[0] for line in lines)
+        return claims.objects_of(self._connection(), entity_ids)
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """Return the objects with open rows whose scope has this id, sorted."""
@@ -243,8 +246,7 @@ class SqliteWriteTx:
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""
-        lines = self._connection().execute(sql.ASSERTIONS, (_distinct(object_ids),))
-        return {line[1]: codec.assertion(line) for line in lines}
+        return claims.assertions(self._connection(), object_ids)
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""
@@ -298,6 +300,9 @@ class SqliteWriteTx:
         apply.batch(db, batch, counters=self._counters_now(), caches=self._partition.caches)
         self._counters = None
         self._seq = batch.clock.seq
+        if batch.close:
+            vids = codec.list_json(closing.vid for closing in batch.close)
+            self._overtaken += (line[0] for line in db.execute(row_sql.CLAIMS_OF_ROWS, (vids,)))
         if apply.touches_names(batch):
             self._forget_names()
 

@@ -18,6 +18,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT claim_id FROM claim WHERE object_i
   (SELECT slot_id FROM claim WHERE object_id = ?))"""
 CLOSE_VERSION: Final = f"UPDATE version SET tx_end = ? WHERE vid = ? AND tx_end = {_OPEN}"
 _CHANGED_ROWS: Final = "json_each(?) j CROSS JOIN version r ON r.vid = j.value "
+CLAIMS_OF_ROWS: Final = f"SELECT DISTINCT r.claim_id FROM {_CHANGED_ROWS}"
 _HAS_HEAD: Final = f"""EXISTS (SELECT 1 FROM version v INDEXED BY version_by_claim
     WHERE v.claim_id = r.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
 LEAVE_LIVE: Final = f"""

@@ -10,12 +10,15 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from ...schema.entity import Feature
 from ..stewardship.review_page import ReviewPage, best_of
 
 WIDTH: Final = 640
 ROW: Final = 30
 _LABELS: Final = 250
 """Units for the words at the left."""
+_WEIGHTS: Final = 70
+"""Units for the weights at the right, where no line of the axis runs through them."""
 _BOUND: Final = 12.0
 """Log-odds beyond which the axis is cut: 0.999994."""
 
@@ -69,18 +72,23 @@ def waterfall_of(record: ReviewPage) -> Waterfall | None:
 
     def x_of(log_odds: float) -> int:
         share = (min(max(log_odds, lowest), highest) - lowest) / (highest - lowest)
-        return _LABELS + round(share * (WIDTH - _LABELS - 20))
+        return _LABELS + round(share * (WIDTH - _LABELS - _WEIGHTS))
 
-    steps = [WaterfallStep("before any evidence", "", x_of(prior) - 2, 4, 0, speaks_for=True)]
-    for number, feature in enumerate(features, start=1):
-        left, right = sorted((x_of(ends[number - 1]), x_of(ends[number])))
+    steps: list[WaterfallStep] = []
+    # What a rule proposes was never weighed: then the score is the rule's, and no prior is told.
+    if any(map(_has_weight, features)):
+        steps.append(
+            WaterfallStep("before any evidence", "", x_of(prior) - 2, 4, 0, speaks_for=True)
+        )
+    for place, feature in enumerate(features):
+        left, right = sorted((x_of(ends[place]), x_of(ends[place + 1])))
         steps.append(
             WaterfallStep(
                 feature.detail or feature.name.replace("_", " "),
-                f"{feature.weight:+.1f}",
+                f"{feature.weight:+.1f}" if _has_weight(feature) else "by rule",
                 left,
                 max(2, right - left),
-                number * ROW,
+                len(steps) * ROW,
                 speaks_for=feature.weight >= 0,
             )
         )
@@ -88,6 +96,11 @@ def waterfall_of(record: ReviewPage) -> Waterfall | None:
     marks = tuple(Mark(f"{bar:.2f}", x_of(_log_odds(bar))) for bar in bars)
     total = Mark(f"{best.score:.2f}", x_of(best.log_odds))
     return Waterfall(tuple(steps), marks, total, len(steps) * ROW + 40, record.vetoes)
+
+
+def _has_weight(feature: Feature) -> bool:
+    """Whether a line of evidence is more than nothing at the precision that is shown."""
+    return abs(feature.weight) >= 0.05
 
 
 def _log_odds(probability: float) -> float:

@@ -137,6 +137,8 @@ def every_page(page: Any, base: str) -> dict[str, str]:
 def take_pictures(page: Any, name: str, theme: str) -> None:
     """Write the picture of a page at the width of a desk; the plane also at that of a telephone."""
     width, height = THEMES[theme]
+    if name == "review":
+        page.wait_for_selector("#prompts:not([hx-get])")
     if width < WIDE[0] and name == "plane":
         page.screenshot(path=PICTURE_FOLDER / f"{name}-{width}.png", full_page=True)
     page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})

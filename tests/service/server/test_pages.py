@@ -108,6 +108,31 @@ def test_a_case_answers_who_why_and_what_then(site: Site) -> None:
         assert f'data-key="{key}"' in text
 
 
+def test_what_a_rule_proposed_shows_no_weight(site: Site) -> None:
+    """An equal name was never weighed: a bar of +0.0 would say that it counted for nothing."""
+    waiting = re.findall(rf'<a href="/reviews/({UUID})"', read(site, "/reviews"))[0]
+    picture = read(site, f"/reviews/{waiting}").partition("<svg")[2].partition("</svg>")[0]
+    assert "equal name or id" in picture
+    assert "by rule" in picture
+    assert "+0.0" not in picture
+    assert "before any evidence" not in picture
+
+
+def test_a_case_put_aside_is_taken_back_whenever_it_is_opened(own_site: Site) -> None:
+    reviews = own_site.memory.reviews
+    review = reviews.list()[0]
+    reviews.unsure(review.review_id)
+
+    text = read(own_site, f"/reviews/{review.review_id}")
+    assert "Decided: unsure" in text
+    assert 'data-key="y"' in text  # it can be decided as well
+    assert text.count('data-key="z"') == 1
+    version = reviews.get(review.review_id).review.version
+    own_site.post(f"/reviews/{review.review_id}/undo", version=version)
+    assert reviews.get(review.review_id).review.state.value == "undone"
+    assert "Decided" not in read(own_site, f"/reviews/{review.review_id}")
+
+
 @pytest.mark.parametrize("decision", ["accept", "reject", "unsure"])
 def test_a_decision_is_taken_back_without_a_trace_in_the_facts(
     own_site: Site, decision: str

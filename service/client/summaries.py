@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ...schema.errors import TenureError
+from ..backend.caller import backend_of
+from ..reading.list_reads import ListReads
 from ..visual.text import value_text
 
 if TYPE_CHECKING:
@@ -103,17 +105,12 @@ def value_reader(
 
 def entity_names(memory: Memory, ids: Iterable[str | None]) -> Mapping[str, str]:
     """The names of entities by id; the beginning of the id stands behind a name that two have."""
-    view = memory.as_of()
-    names: dict[str, str] = {}
+    entity_ids = list(dict.fromkeys(filter(None, ids)))
+    if not entity_ids:
+        return {}
 
-    for entity_id in dict.fromkeys(ids):
-        if entity_id is None:
-            continue
-        try:
-            names[entity_id] = view.entity(entity_id).name
-        except TenureError:  # hidden from this caller, or erased
-            names[entity_id] = entity_id
-
+    known = ListReads(backend_of(memory), memory.principal).names(entity_ids)
+    names = {entity_id: known.get(entity_id, entity_id) for entity_id in entity_ids}
     counts = Counter(names.values())
     for entity_id, name in names.items():
         if counts[name] > 1:

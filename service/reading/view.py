@@ -259,7 +259,7 @@ class View(Caller):
             visible_rows = [v for v in versions if v.visible]
             if not visible_rows:
                 raise NotFound(f"there is no object {object_id}", code="unknown_object")
-            best = max(visible_rows, key=self._closeness)
+            best = max(visible_rows, key=lambda version: closeness(version, self.point))
             return self._shaper(reader, [best])(best)
 
     @property
@@ -272,11 +272,6 @@ class View(Caller):
         """Read rows at the view, or at another point, with personal data masked."""
         page = reader.versions(ask, sight=access, point=point or self.point)
         return Mask(self.principal, self._backend.policy).over(reader, page.versions)
-
-    def _closeness(self, version: Version) -> tuple[bool, bool, bool, int]:
-        row = version.row
-        believed = row.tx_start <= self.point.tx_us < row.tx_end
-        return believed, self.point.valid_us in row.interval, row.look.head, row.vid
 
     @contextmanager
     def _resolved_reader(
@@ -356,6 +351,13 @@ def pinned(
     valid_us = max(backend.now_us(), last) if valid is None else instant(valid, field="valid")
 
     return View(backend, principal, Point(valid_us, tx_us), words)
+
+
+def closeness(version: Version, point: Point) -> tuple[bool, bool, bool, int]:
+    """How near a row of an object is to what a point shows of it; the greatest stands for it."""
+    row = version.row
+    believed = row.tx_start <= point.tx_us < row.tx_end
+    return believed, point.valid_us in row.interval, row.look.head, row.vid
 
 
 def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> Sight:

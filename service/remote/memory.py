@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 TIMEOUT_S: Final = 60.0
+_WHATEVER_STANDS: Final = "*"
+"""The `If-Match` of a decision that names no version."""
 _TRIES: Final = 3
 """Of a request that no answer came to; a writing one carries its key, so it is done once."""
 
@@ -80,7 +82,9 @@ class RemoteLink:
         if call.writes:
             headers["idempotency-key"] = str(arguments.get("idempotency_key") or uuid.uuid4())
         if call.name in DECISIONS:
-            headers["if-match"] = str(self._version(arguments))
+            # Without a version: whatever stands, as for the embedded client.
+            version = arguments.pop("version", None)
+            headers["if-match"] = _WHATEVER_STANDS if version is None else str(version)
 
         body = request_json(call, arguments)
         answer = self._response_body("POST", path_of(call), body, headers)
@@ -91,14 +95,6 @@ class RemoteLink:
         """A short token for another user or session of the key."""
         answer = self._response_body("POST", "/v1/tokens", json.dumps(fields).encode(), {})
         return str(json.loads(answer)["token"])
-
-    def _version(self, arguments: dict[str, Any]) -> int:
-        """The version that a decision is about: the stated one, else what stands now."""
-        version = arguments.pop("version", None)
-        if version is not None:
-            return int(version)
-        page = self.call(BY_NAME["reviews.get"], {"review_id": arguments["review_id"]})
-        return int(page.review.version)
 
     def _response_body(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> bytes:
         import httpx2

@@ -15,9 +15,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from ...compiler.safety.detect import TextChannel, scan
 from ...schema.answers import Action
 from ...schema.context_object import ContextObject
-from ...schema.errors import TenureError
+from ..backend.caller import backend_of
 from ..client.memory import Memory
 from ..client.summaries import entity_names
+from ..reading.list_reads import ListReads
 from .identity import check_form, memory_of
 from .pages import address, page
 
@@ -76,16 +77,21 @@ def settle(
 
 
 def _entries(memory: Memory, queue: Sequence[Action]) -> Iterator[QueueEntry]:
-    view = memory.as_of()
     names = entity_names(memory, [action.entity for action in queue])
+    object_ids: list[str] = []
     for action in queue:
-        claims: list[ContextObject] = []
-        for object_id in action.members or (action.object_id,):
-            try:
-                claims.append(view.object(object_id))
-            except TenureError:  # hidden from this caller, or erased
-                continue
+        object_ids += _claims_of(action)
+    objects = ListReads(backend_of(memory), memory.principal).objects(object_ids)
+
+    for action in queue:
+        # Without an object: hidden from this caller, or gone with an erasure.
+        claims = [objects[object_id] for object_id in _claims_of(action) if object_id in objects]
         yield QueueEntry(action, names.get(action.entity or "", ""), tuple(claims))
+
+
+def _claims_of(action: Action) -> Sequence[str]:
+    """The claims that an action is about: both sides of a tie, else its one object."""
+    return action.members or (action.object_id,)
 
 
 def with_suspicions(entry: QueueEntry) -> QueueEntry:

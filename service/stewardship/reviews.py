@@ -25,7 +25,7 @@ from ...schema.vocabulary import ReviewState, parse
 from ...schema.words import Remembered, ReviewKind, ReviewStatus
 from ...store.operations.change import Mandate
 from ...store.operations.review import Remember, accept, open_case, reject, undo, unsure
-from ...store.operations.split import claim_groups
+from ...store.operations.split import claims_about, grouped
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
@@ -148,10 +148,7 @@ class Reviews(Caller):
             snippets = self._snippets(reader, case, subject.members)
             rehearsals = Rehearsals(self._backend, self.principal, self._view)
             impact = rehearsals.impact(reader, case, subject, best) if best else None
-
-        parts: tuple[tuple[str, ...], ...] = ()
-        if case.reason == NAMESAKES and case.state in WAITING:
-            parts = self._operate(lambda tx, _: _stories(tx, case))
+            parts = self._parts(reader, case, subject.members)
 
         bands = self._backend.policy.resolution.of_type(case.type)
 
@@ -455,6 +452,21 @@ class Reviews(Caller):
         bands, now_us = self._backend.policy.resolution, self._view.point.valid_us
         return priorities_of(reader, cases, self.principal, bands, now_us=now_us)
 
+    def _parts(
+        self, reader: Reader, case: Review, members: Sequence[str]
+    ) -> tuple[tuple[str, ...], ...]:
+        """How a split would part the claims of namesakes who wait."""
+        if case.reason != NAMESAKES or case.state not in WAITING:
+            return ()
+
+        claims = claims_about(reader, members)
+        many_of: dict[str, bool] = {}
+        for assertion in claims:
+            slot = assertion.details.slot
+            if slot is not None:
+                many_of[assertion.claim.slot_key] = self._view.words.slot(slot).many
+        return grouped(claims, many_of)
+
     def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
         """Return the texts about the entity and the one that named it, dated and marked."""
         by_subject = Ask(subjects=tuple(members), heads=False, at_valid=False)
@@ -475,8 +487,3 @@ class Reviews(Caller):
         ]
 
         return tuple(dict.fromkeys(texts))[:_SNIPPETS]
-
-
-def _stories(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
-    tx.lock()
-    return claim_groups(tx, case)

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
-from ...schema.claim import Edge, MentionLink, Version
+from ...schema.claim import Assertion, Edge, MentionLink, Version
 from ...schema.entity import Alias, Judgement, Review
 from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
@@ -316,6 +316,16 @@ class Neo4jReader:
         """A stored policy pack."""
         values = self._calls.column(register.PACK, digest=digest)
         return next(map(str, values), None)
+
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Every object that is about one of these, points at it or mentions it."""
+        values = self._calls.column(cypher.OBJECTS_OF, entity_ids=_distinct(entity_ids))
+        return tuple(sorted(map(str, values)))
+
+    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+        """Whole claims by object id, with today's permissions; erased ones left out."""
+        values = self._calls.column(cypher.ASSERTIONS, object_ids=_distinct(object_ids))
+        return {a.claim.object_id: a for a in map(codec.assertion, values)}
 
     def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
         """How objects were used, by object id."""

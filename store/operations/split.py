@@ -20,6 +20,7 @@ from ...schema.interval import ALL_TIME
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, Op
 from ..commit.effects import derivations
 from ..commit.namesakes import ClaimLine, groups
+from ..port.claim_reads import ClaimReads
 from ..port.store import SlotRecord, WriteTx
 from ..timeline.rule import everywhere
 from .change import OperationChange, derived_id, judgement_of
@@ -38,15 +39,26 @@ def members_of(tx: WriteTx, case: Review) -> tuple[str, ...]:
 
 def claim_groups(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     """The object ids of a case's claims, in groups that do not contradict themselves."""
-    members = members_of(tx, case)
+    assertions = claims_about(tx, members_of(tx, case))
+    keys = {assertion.claim.slot_key for assertion in assertions}
+    many_of = {record.slot_key: record.many for record in tx.slots(tuple(sorted(keys)))}
+    return grouped(assertions, many_of)
+
+
+def claims_about(reads: ClaimReads, members: Sequence[str]) -> list[Assertion]:
+    """The claims about an entity, by its raw ids, in the order of their writing."""
     assertions: list[Assertion] = []
-    for assertion in tx.assertions(tx.objects_of(members)).values():
+    for assertion in reads.assertions(reads.objects_of(members)).values():
         if assertion.details.subject_id in members:
             assertions.append(assertion)
     assertions.sort(key=lambda assertion: assertion.claim.order)
+    return assertions
 
-    keys = {assertion.claim.slot_key for assertion in assertions}
-    many_of = {record.slot_key: record.many for record in tx.slots(tuple(sorted(keys)))}
+
+def grouped(
+    assertions: Sequence[Assertion], many_of: Mapping[str, bool]
+) -> tuple[tuple[str, ...], ...]:
+    """The object ids of claims, in groups; `many_of` says which slot keys hold several values."""
     # A claim that an earlier split moved away stands under its new person.
     moved_ids = {a.claim.target for a in assertions if a.claim.op.withdraws}
     lines: list[ClaimLine] = []

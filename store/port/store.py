@@ -19,10 +19,11 @@ from typing import Protocol, TypeVar
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
-from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
+from ...schema.claim import Claim, Edge, MentionLink, Row, Version
 from ...schema.entity import Alias, Judgement, Review
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
+from .claim_reads import ClaimReads
 from .importing import Importing
 from .records import (
     ActionClosing,
@@ -142,7 +143,7 @@ class IdentityReads(Protocol):
         ...
 
 
-class WriteTx(IdentityReads, Protocol):
+class WriteTx(IdentityReads, ClaimReads, Protocol):
     """One write transaction of a tenant; leaving it cleanly commits."""
 
     def lock(self) -> Clock:
@@ -179,20 +180,12 @@ class WriteTx(IdentityReads, Protocol):
         """Return the slots of subjects, by key."""
         ...
 
-    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Every object that is about one of these, points at it or mentions it, none erased."""
-        ...
-
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """The objects with open rows whose scope has this session, project or user, sorted."""
         ...
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """Return the clean heads that have a decay rule, with all content, by vid."""
-        ...
-
-    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-        """Return whole claims by object id, with today's permissions; erased ones left out."""
         ...
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
@@ -256,7 +249,7 @@ class WriteTx(IdentityReads, Protocol):
         ...
 
 
-class Reader(IdentityReads, Protocol):
+class Reader(IdentityReads, ClaimReads, Protocol):
     """One consistent snapshot of a tenant.
 
     A version that the caller may not see is returned only by `versions`, with

@@ -158,6 +158,25 @@ class MemoryReads:
             confirm_due=self._flag(object_id, "confirm_due", tx_us),
         )
 
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        return tuple(
+            sorted(
+                i
+                for i, held in self.state.claims.items()
+                if not held.erased
+                and {
+                    held.details.subject_id,
+                    held.details.value_entity_id,
+                    *(m.entity_id for m in self.state.mentions if m.object_id == i),
+                }
+                & set(entity_ids)
+            )
+        )
+
+    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+        held = {i: self.state.claims[i] for i in object_ids if i in self.state.claims}
+        return {i: self._permitted(a) for i, a in held.items() if not a.erased}
+
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         return tuple(
             self._version(row, point.tx_us)
@@ -275,21 +294,6 @@ class MemoryTx(MemoryReads):
     def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
         return tuple(r for _, r in sorted(self.state.slots.items()) if r.subject_id in entity_ids)
 
-    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        return tuple(
-            sorted(
-                i
-                for i, held in self.state.claims.items()
-                if not held.erased
-                and {
-                    held.details.subject_id,
-                    held.details.value_entity_id,
-                    *(m.entity_id for m in self.state.mentions if m.object_id == i),
-                }
-                & set(entity_ids)
-            )
-        )
-
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         return tuple(
             sorted(
@@ -301,10 +305,6 @@ class MemoryTx(MemoryReads):
                 }
             )
         )
-
-    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-        held = {i: self.state.claims[i] for i in object_ids if i in self.state.claims}
-        return {i: self._permitted(a) for i, a in held.items() if not a.erased}
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         reached = set(object_ids)

@@ -11,6 +11,7 @@ import pytest
 
 import tenure
 from tenure.schema.principal import OWNER
+from tenure.service.stewardship.reviews import Reviews
 from tenure.tests.service.server.served import RunningServer, serving
 
 JAN, JUNE = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
@@ -160,6 +161,22 @@ def test_identity_and_review(memory: Any) -> None:
     assert memory.actions() == ()
     assert "office" in memory.vocabulary.slots()
     assert memory.vocabulary.define_slot("badge", description="a number").name == "badge"
+
+
+def test_a_decision_without_a_version_asks_for_no_page(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = server.memory.write("Ann Bell", "office", "Austin").entity
+    second = server.memory.write("Anne Belle", "office", "Rome").entity
+    case = server.memory.reviews.open(str(first), str(second))
+    pages: list[str] = []
+    monkeypatch.setattr(Reviews, "get", lambda self, review_id: pages.append(review_id))
+
+    with tenure.connect(server.url, token=server.owner_key()) as remote:
+        assert remote.reviews.reject(case.review_id).review.state == "rejected"
+        with pytest.raises(tenure.Conflict):
+            remote.reviews.reject(case.review_id, version=case.version)
+    assert pages == []
 
 
 def test_originals(memory: Any) -> None:

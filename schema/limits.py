@@ -28,6 +28,8 @@ IDENTIFIERS: Final = 100
 """Identifiers of one entity in one write."""
 LIST_MAX: Final = 256
 """Words or ids in one list of a write."""
+TIED_CLAIMS: Final = 200
+"""Claims of one slot that are equally strong at one time."""
 ITEMS: Final = 100_000
 """Members and items of one JSON value, those inside of it among them."""
 

@@ -36,6 +36,7 @@ from .effects import derivations, hold_action, staleness, stands, tie_action
 from .expectation import check_expected
 from .lookups import gather
 from .retries import find_older_keys, receipts_of, retry_answer
+from .tied import answers_beside, refuse_crowded_ties
 from .work import CommitWork, Result, batch_of, receipt_of, stored_receipts_of
 
 
@@ -70,6 +71,14 @@ def commit(
         _declare(tx, work)
 
     _load_slots(tx, work)
+
+    refusals = refuse_crowded_ties(group, work)
+    if refusals:
+        # Nothing is applied yet: the others begin anew, without stamps for what is refused.
+        commit_others = partial(
+            commit, tx, now_us=now_us, policy=policy, scorer=scorer, dry_run=dry_run
+        )
+        return answers_beside(refusals, group, commit_others)
 
     for _, stamp, claims in work.admissions:
         _plan_submission(claims, stamp, work)

@@ -1,0 +1,88 @@
+"""Ties with very many members: refused before they cost every other writer his turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenure.schema.errors import Conflict
+from tenure.schema.limits import TIED_CLAIMS
+from tenure.store.commit.admission import Submission
+from tenure.tests.store.drafts import draft, submission, write, write_all
+from tenure.tests.store.memory_store import MemoryStore
+
+
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
+    """A store with as many equal claims of one slot as may be."""
+    monkeypatch.setattr("tenure.store.commit.tied.TIED_CLAIMS", 4)
+    store = MemoryStore()
+    for number in range(4):
+        write(store, draft(f"d{number}", value=f"v{number}"))
+    return store
+
+
+def one_more(name: str = "e", **terms: object) -> Submission:
+    return submission(draft(name, **{"value": f"value of {name}", **terms}))  # type: ignore[arg-type]
+
+
+def test_the_limit_is_told_in_the_documents() -> None:
+    assert TIED_CLAIMS == 200
+
+
+def test_a_claim_that_would_crowd_a_tie_is_refused_and_leaves_nothing(crowded: MemoryStore) -> None:
+    rows, seq = dict(crowded.state.rows), crowded.state.events[-1].tx
+
+    (refusal,) = write_all(crowded, one_more())
+
+    assert isinstance(refusal, Conflict)
+    assert (refusal.code, refusal.data["members"]) == ("tie_too_large", 4)
+    assert (crowded.state.rows, crowded.state.events[-1].tx) == (rows, seq)
+
+
+def test_its_neighbours_in_a_group_are_written_as_if_it_were_not_there(
+    crowded: MemoryStore,
+) -> None:
+    answers = write_all(
+        crowded,
+        one_more("e", subject="Cleo"),
+        one_more("f"),
+        one_more("g", subject="Ben"),
+        now=500,
+    )
+
+    assert [isinstance(answer, Conflict) for answer in answers] == [False, True, False]
+    assert [event.tx for event in crowded.state.events[-2:]] == [500, 501]
+
+
+def test_a_whole_batch_counts_together() -> None:
+    store = MemoryStore()
+    drafts = [draft(f"d{number}", value=f"v{number}") for number in range(TIED_CLAIMS + 1)]
+
+    (refusal,) = write_all(store, submission(*drafts))
+
+    assert isinstance(refusal, Conflict)
+    assert not store.state.rows
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"value": "v1"},
+        {"op": "correct"},
+        {"op": "retract", "value": "v2"},
+        {"level": 1},
+        {"span": (50, 60)},
+        {"slot": "title"},
+    ],
+    ids=["confirms", "corrects", "retracts", "stronger", "later", "other slot"],
+)
+def test_what_joins_no_tie_is_written(crowded: MemoryStore, terms: dict[str, object]) -> None:
+    (answer,) = write_all(crowded, one_more(**terms))
+
+    assert not isinstance(answer, Exception)
+
+
+def test_a_replay_tells_a_history_as_it_was(crowded: MemoryStore) -> None:
+    (answer,) = write_all(crowded, submission(draft("e", value="v9"), stated_tx=10_000))
+
+    assert not isinstance(answer, Exception)

@@ -1,23 +1,29 @@
 """What an installation takes and how soon it answers: one table, to be run on a calm machine.
 
-    python -P bench/bench_sizes.py
+    python -P bench/bench_sizes.py [--heavy] [EXTRA ...]
 
 The wheel of this checkout is built and installed into environments of their own; their size is that
 over an empty environment. Start-up is the CPU time of a fresh process, the median of `ROUNDS`:
-other work on the machine moves the clock, and that hardly.
+other work on the machine moves the clock, and that hardly. With names of extras these alone are
+measured, and nothing is started.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("", "server", "neo4j", "onnx", "media")
+HEAVY = {"sentence-transformers"}
+"""Extras that bring gigabytes: measured with `--heavy` alone."""
+TOOLS = {"dev", "docker-tests"}
+"""Extras of those who work on tenure."""
 ROUNDS = 7
 COMPILE = "memory.compile('assistant', 'Where is Sam Rivera?')"
 STEPS = {
@@ -64,6 +70,13 @@ def cpu_ms(python: Path, arguments: list[str], folder: Path) -> float:
     return median(spent)
 
 
+def extras(*, heavy: bool) -> list[str]:
+    """The extras of `pyproject.toml` by name, after none."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    left_out = TOOLS if heavy else TOOLS | HEAVY
+    return ["", *sorted(set(project["optional-dependencies"]) - left_out)]
+
+
 def main() -> None:
     """Print both tables."""
     with tempfile.TemporaryDirectory(prefix="tenure-sizes-") as name:
@@ -75,11 +88,16 @@ def main() -> None:
         empty = size_of(folder / "empty")
 
         print("| pip install | MB over an empty environment |\n|---|---|")
-        for extra in EXTRAS:
+        names = [word for word in sys.argv[1:] if not word.startswith("-")]
+        for extra in names or extras(heavy="--heavy" in sys.argv):
             requirement = f"tenure[{extra}]" if extra else "tenure"
             target = folder / (extra or "core")
             environment(target, f"{requirement} @ {wheel.as_uri()}")
             print(f"| `{requirement}` | {(size_of(target) - empty) / 1e6:.0f} |", flush=True)
+            if extra:
+                shutil.rmtree(target)
+        if names:
+            return
 
         python = folder / "core" / "bin" / "python"
         write = "import tenure; tenure.connect('s.db').write('Sam Rivera', 'office', 'Chicago')"

@@ -33,6 +33,9 @@ from .checks import CheckReport, HardConstraint, check_output
 
 NOTHING_BESIDE: Final[Mapping[str, Any]] = MappingProxyType({})
 
+ObjectWords = Callable[["Envelope"], Mapping[str, str]]
+"""How to learn the opening words of an envelope's objects, by id."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
@@ -62,6 +65,7 @@ class Envelope:
     _tell: Callable[[], Trace] = field(repr=False, compare=False)
     _measure: Callable[[], Quality] = field(repr=False, compare=False)
     _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
+    _words: ObjectWords | None = field(default=None, repr=False, compare=False)
 
     @property
     def trace(self) -> Trace:
@@ -71,7 +75,7 @@ class Envelope:
     @property
     def next(self) -> Envelope | None:
         """The next page of a paginated compile, None when there is none."""
-        return self._turn() if self._turn is not None else None
+        return None if self._turn is None else self._turn().with_words(self._words)
 
     @property
     def quality(self) -> Quality:
@@ -94,15 +98,23 @@ class Envelope:
         return descents(self)
 
     def to_html(self, *, words: Mapping[str, str] | None = None) -> str:
-        """A page that shows it whole: self-contained, without scripts, the same bytes.
+        """A page that shows it whole: self-contained, without scripts.
 
-        `words` are the opening words of objects by their ids: an envelope does not hold the text
-        of what stayed out.
+        `words` are the opening words of objects by their ids. An envelope does not hold the text
+        of what stayed out: without `words` the memory that compiled it is asked, while it is
+        open, for what its caller may read today.
         """
-        return page(self, words or {})
+        return page(self, self._object_words() if words is None else words)
 
     def _repr_html_(self) -> str:
-        return fragment(self)
+        return fragment(self, self._object_words())
+
+    def with_words(self, words: ObjectWords | None) -> Envelope:
+        """The same envelope with whom to ask for the opening words of its objects, by id."""
+        return replace(self, _words=words)
+
+    def _object_words(self) -> Mapping[str, str]:
+        return {} if self._words is None else self._words(self)
 
     def budget_svg(self) -> str:
         """The budget as a stacked bar, as an SVG picture."""

@@ -69,7 +69,7 @@ def page(report: EnvelopeReport, words: Mapping[str, str]) -> str:
     )
 
 
-def fragment(report: EnvelopeReport) -> str:
+def fragment(report: EnvelopeReport, words: Mapping[str, str]) -> str:
     """A short account for a notebook, with no style sheet of its own."""
     return _fill(
         "fragment.jinja",
@@ -77,7 +77,7 @@ def fragment(report: EnvelopeReport) -> str:
         question=question_of(report),
         head_facts=head_facts(report),
         entries=entries(report),
-        omissions=omissions(report, {}),
+        omissions=omissions(report, words),
         gaps=report.gaps,
         bar=budget_bar(report, alone=False),
         rows=_FRAGMENT_ROWS,

@@ -123,6 +123,8 @@ class Entry:
     """Its text, with the numbers of its own objects apart."""
     opens_section: bool
     """Whether the block before stands in another section."""
+    dates: Mapping[str, str]
+    """The day on which each object was recorded, or found by the caller, by its id."""
 
 
 def question_of(report: EnvelopeReport) -> str:
@@ -170,6 +172,7 @@ def entries(report: EnvelopeReport) -> tuple[Entry, ...]:
 
 def _entries(report: EnvelopeReport) -> Iterator[Entry]:
     by_anchor = {source.anchor: source for source in report.trace.compiled_objects}
+    dates = {row.object_id: row.retrieved_at[:10] for row in report.trace.provenance}
     section = ""
     for number, segment in enumerate(report.plan.segments, 1):
         # Some pieces are words of the compiler itself: they have a number and are no object.
@@ -188,6 +191,7 @@ def _entries(report: EnvelopeReport) -> Iterator[Entry]:
             tuple(sources.values()),
             tuple(_parts(segment.block.text, sources)),
             segment.block.section != section,
+            {source.object_id: dates.get(source.object_id, "") for source in sources.values()},
         )
         section = segment.block.section
 

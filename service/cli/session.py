@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..client.summaries import opening
+from ..artifacts.openings import opening
 from ..visual.text import counted
 from .frame import answer, examples, open_memory
 from .show import Columns, Screen

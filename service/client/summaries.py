@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ...schema.errors import TenureError
+from ..artifacts.openings import Openings
 from ..backend.caller import backend_of
 from ..reading.list_reads import ListReads
 from ..visual.text import value_text
@@ -21,52 +21,22 @@ if TYPE_CHECKING:
     from ...schema.answers import SlotState
     from .memory import Memory
 
-_TEXT_LIMIT: Final = 60
-"""Characters of a text in a table."""
-
 _SHORT: Final = 8
 """Characters of an id that tell namesakes apart."""
 
 
 def opening_words(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
     """The opening words of every object that the envelopes hold or left out, by id."""
-    from ..reading.envelopes import request_items  # loads the compiler, which most reads never need
-
+    openings = Openings(backend_of(memory), memory.principal)
     words: dict[str, str] = {}
-
     for envelope in envelopes:
-        for object_id, item in request_items(envelope.manifest).items():
-            words[object_id] = opening(item.text)
-
-        trace = envelope.trace
-        listed_ids = {entry.object_id for entry in (*trace.compiled_objects, *trace.left_out)}
-        stored_ids = {entry.object_id for entry in envelope.manifest.candidates if entry.vid}
-        for object_id in (stored_ids & listed_ids) - words.keys():
-            words[object_id] = opening_of(memory, object_id)
-
+        words |= openings.words(envelope)
     return words
-
-
-def opening(text: str) -> str:
-    r"""The first words of a text on one line.
-
-    >>> opening("The deploy  ended.\nIt took nine minutes, which is a little more than before.")
-    'The deploy ended. It took nine minutes, which is a little…'
-    """
-    printable = "".join(character if character.isprintable() else " " for character in text)
-    line = " ".join(printable.split())
-
-    if len(line) <= _TEXT_LIMIT:
-        return line
-    return (line[:_TEXT_LIMIT].rpartition(" ")[0] or line[: _TEXT_LIMIT - 1]) + "…"
 
 
 def opening_of(memory: Memory, object_id: str) -> str:
     """The first words of a stored object; none where the caller may not read it today."""
-    try:
-        return opening(memory.rehydrate(object_id).text)
-    except TenureError:  # masked, erased, or no longer to be read
-        return ""
+    return Openings(backend_of(memory), memory.principal).of(object_id)
 
 
 def value_names(memory: Memory, *facts: Mapping[str, SlotState]) -> Mapping[str, str]:

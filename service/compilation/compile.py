@@ -39,6 +39,7 @@ from ...schema.window_policy import DEFAULT_WINDOW
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
 from ..artifacts.artifacts import ArtifactKeeper, Artifacts
+from ..artifacts.openings import Openings
 from ..backend.caller import Caller
 from ..backend.spans import COMPILE
 from ..backend.times import instant
@@ -339,11 +340,12 @@ class Compiler(Caller):
         self._backend.later(keep)
 
     def _with_run_facts(self, envelope: Envelope, began: float) -> Envelope:
-        return envelope.with_sidecar(
+        envelope = envelope.with_sidecar(
             run_id=self._backend.ids(),
             at=moment(self._backend.now_us()),
             compilation_latency_ms=round((time.perf_counter() - began) * 1000, 3),
         )
+        return envelope.with_words(Openings(self._backend, self.principal).words)
 
 
 def _log_alerts(envelope: Envelope) -> None:

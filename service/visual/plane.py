@@ -27,4 +27,10 @@ class TimePlane(BeliefPlane):
         return plane_svg(self)
 
     def _repr_html_(self) -> str:
-        return self.svg()
+        from .plane_svg import WIDTH
+
+        # A cell of a notebook is narrower than the picture, which keeps its own size elsewhere.
+        fixed_size = f'width="{WIDTH}" height="'
+        head, _, tail = self.svg().partition(fixed_size)
+        _, _, remainder = tail.partition('"')
+        return f'{head}width="100%"{remainder}'

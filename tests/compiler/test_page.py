@@ -10,6 +10,8 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -38,7 +40,7 @@ PAYLOADS = (
 )
 ELEMENTS = frozenset(
     "html head meta title style body main h1 h2 h3 section div p dl dt dd table thead tbody tr th "
-    "td details summary pre svg desc g rect text path strong b br small ul li a".split()
+    "td details summary pre svg desc g rect text path strong b br small ul li a blockquote".split()
 )
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -340,3 +342,39 @@ def test_a_notebook_gets_a_short_form() -> None:
     many = Bench().compile(query="alpha", evidence=texts, budget_tokens=500)
     assert len(many.trace.omitted_objects) > 20
     assert re.search(r"and \d+ more", many._repr_html_())
+
+
+def test_a_source_has_the_day_on_which_it_was_recorded() -> None:
+    bench = Bench()
+    bench.world.add("a", subject="Sam", slot="office", value="Rome", tx=NOW - 30 * DAY)
+    page = bench.compile(query="office of Sam", entities=["Sam"]).to_html()
+    day = datetime.fromtimestamp((NOW - 30 * DAY) / 1_000_000, UTC).date().isoformat()
+    assert re.search(rf'<small class="source">\S+, {day}</small>', page)
+
+
+def test_a_page_asks_for_the_words_of_what_stayed_out() -> None:
+    envelope = full_bench().compile(**{**REQUEST, "budget_tokens": 900})
+    omitted = envelope.trace.omitted_objects[0].object_id
+    assert f"object {omitted[:8]}" in envelope.to_html()
+
+    asked: list[str] = []
+
+    def words(about: Envelope) -> dict[str, str]:
+        asked.append(about.envelope_id)
+        return {omitted: "the boat is in the yard"}
+
+    answer = envelope.with_words(words)
+    assert answer == envelope
+    for text in (answer.to_html(), answer._repr_html_()):
+        assert "the boat is in the yard" in text
+        assert f"object {omitted[:8]}" not in text
+    assert asked == [envelope.envelope_id] * 2
+    assert "the boat" not in answer.to_html(words={})
+
+
+def test_what_several_gates_withheld_is_one_number() -> None:
+    envelope = Bench().compile(query="alpha")
+    trace = replace(envelope.trace, withheld={"gate": 1, "store_text": 2})
+    page = replace(envelope, _tell=lambda: trace).to_html()
+    assert page.count("3 objects that this caller may not see.") == 1
+    assert page.count("that this caller may not see.") == 1

@@ -69,6 +69,27 @@ def test_the_budget_is_never_exceeded_whatever_the_texts_are(
     assert all(seen["compiled " + model] >= 2 for model in random_requests.MODELS)
 
 
+def test_a_page_says_what_stayed_out_while_its_memory_is_open() -> None:
+    with connect(":memory:") as memory:
+        memory.write("Sam Rivera", "office", "Austin", valid_from="2025-01-01T00:00:00Z")
+        memory.write("Sam Rivera", "office", "Chicago", valid_from="2026-01-01T00:00:00Z")
+        memory.write("Sam Rivera", "manager", "Ann Lee", valid_from="2026-01-01T00:00:00Z")
+        question = "Where is the office of Sam Rivera, and was it Austin?"
+        envelope = memory.compile("assistant", question, budget_tokens=1500)
+        (omitted,) = [
+            entry.object_id
+            for entry in envelope.trace.omitted_objects
+            if "Austin" in memory.rehydrate(entry.object_id).text
+        ]
+        for copy in (envelope, memory.replay(envelope)):
+            assert "Sam Rivera office: Austin" in copy.to_html()
+            assert "Sam Rivera office: Austin" in copy._repr_html_()
+
+        memory.erase(omitted, reason="case 17")
+        assert "Sam Rivera office: Austin" not in envelope.to_html()
+    assert f"object {omitted[:8]}" in envelope.to_html()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 10_000, 2_500))
 def test_the_budget_is_never_exceeded_on_ten_thousand_requests(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import tempfile
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -224,7 +226,26 @@ def _serve(settings: ServerSettings, listener: socket.socket, metrics_port: int 
     with told_on(metrics_port, app.state.tenure.figures) as told_port:
         if told_port:
             note(f"figures for Prometheus: http://127.0.0.1:{told_port}/metrics")
-        uvicorn.Server(config).run(sockets=[listener])
+        with _unwinding_on_sigterm():
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _unwinding_on_sigterm() -> Generator[None]:
+    """Let SIGTERM end the process as an exception does.
+
+    The server sends itself the signal again once the last request is answered. Its own way to end a
+    process would leave the store unclosed, and the folder of a demonstration on the disk.
+    """
+
+    def end(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    handler = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
 
 
 def _agent_line(settings: ServerSettings) -> str:

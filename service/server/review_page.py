@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 from uuid import UUID
 
 from fastapi import APIRouter, Form, Query
@@ -16,6 +16,7 @@ from ..client.memory import Memory
 from ..client.summaries import entity_names
 from .identity import check_form, memory_of
 from .pages import address, page
+from .state import state_of
 from .waterfall import waterfall_of
 
 router = APIRouter(include_in_schema=False)
@@ -32,6 +33,16 @@ _BULK = 5
 """Cases alike that are shown before they are decided together."""
 
 
+class SecondLooks(NamedTuple):
+    """The drawn share of what was decided without a person, for a person to say again."""
+
+    cases: tuple[Review, ...]
+    """Those that wait."""
+    decided: int
+    agreement: float | None
+    """Share of the decided ones in which the person said the same; None before any."""
+
+
 @router.get("/reviews")
 def queue(
     request: Request,
@@ -45,7 +56,9 @@ def queue(
         "reviews.jinja",
         cases=memory.reviews.list(),
         suggestions=memory.reviews.list(kind="possible_same_as"),
+        second_looks=_second_looks(memory),
         progress=memory.reviews.progress(),
+        median_s=state_of(request).decision_times.median_s(memory.principal.tenant),
         decision=_decision(memory, last, outcome),
     )
 
@@ -75,6 +88,7 @@ def case(
         next_id=_neighbour(waiting, position + 1),
         previous_id=_neighbour(waiting, position - 1),
         alike=alike,
+        shown_ms=state_of(request).decision_times.now_ms(),
         decision=_decision(memory, last, outcome),
     )
 
@@ -101,6 +115,7 @@ def decide(
     version: Annotated[int, Form()],
     entity: Annotated[str, Form(max_length=64)] = "",
     form_token: Annotated[str, Form()] = "",
+    shown_ms: Annotated[int, Form(ge=0, lt=2**53)] = 0,
 ) -> Response:
     """Decide a case at the version that was shown, and lead to the next one.
 
@@ -121,6 +136,9 @@ def decide(
         reviews.unsure(name, version=version)
     else:
         reviews.undo(name, version=version)
+    if decision != "undo":
+        tenant = memory_of(request).principal.tenant
+        state_of(request).decision_times.add(tenant, shown_ms)
 
     target = _after(waiting, name) if decision != "undo" else name
     path = f"/reviews/{target}" if target else "/reviews"
@@ -144,6 +162,14 @@ def decide_alike(
 
     memory.reviews.decide_all(chosen_cases, decision, reason="decided together")
     return RedirectResponse(address("/reviews", last=str(review_id)), status_code=303)
+
+
+def _second_looks(memory: Memory) -> SecondLooks:
+    right, wrong = (
+        len(memory.reviews.list(state, kind="audit")) for state in ("accepted", "rejected")
+    )
+    agreement = right / (right + wrong) if right + wrong else None
+    return SecondLooks(memory.reviews.list(kind="audit"), right + wrong, agreement)
 
 
 def _alike(memory: Memory, review: Review) -> list[Review]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import HTTPConnection
 
 from .config import ServerSettings
+from .decision_times import DecisionTimes
 from .memories import Memories
 from .metrics import RequestFigures
 
@@ -33,6 +34,10 @@ class ServerState:
     """Tells the person at the terminal a sentence."""
     readiness: tuple[float, bool] | None = None
     """When the store was last asked, by the monotonic clock, and whether it answered."""
+    decision_times: DecisionTimes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.decision_times = DecisionTimes(self.settings.control)
 
 
 def state_of(request: HTTPConnection) -> ServerState:

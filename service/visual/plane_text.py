@@ -97,6 +97,10 @@ def _question(plane: BeliefPlane, gutter: int, days: Axis, width: int) -> str:
     start = max(gutter + _MARGIN, position - len(words) - 1)
     if start + len(words) < position:
         return _put(line, start, words)
+    # A long value is cut as in its stretch; the sentence above has it whole.
+    room = width - gutter - _MARGIN
+    if len(words) > room:
+        words = words[: room - 1] + "…"
     return f"{line}\n{_line(gutter, '')}{words}"
 
 

@@ -191,6 +191,14 @@ def test_an_unknown_slot_or_entity_is_refused(memory: tenure.Memory) -> None:
         memory.as_of().plane("Nobody", "office")
 
 
+def test_a_long_answer_is_cut_where_it_stands_under_the_drawing() -> None:
+    with tenure.connect(":memory:") as memory:
+        memory.write("Sam Rivera", "office", "Room " + "x" * 200)
+        lines = memory.as_of().plane("Sam Rivera", "office").text(80).split("\n\n")[0].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("= Room x" in line and line.endswith("…") for line in lines)
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
 def test_no_line_is_wider_than_asked(memory: tenure.Memory, width: int) -> None:
     for entity, slot in (ORCHID, ("Atlas", "deadline"), ("Sam Rivera", "manager")):

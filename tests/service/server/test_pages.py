@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tenure
+from tenure.schema.policy import Policy, ResolutionPolicy
 from tenure.schema.principal import OWNER
 from tenure.tests.service.server.site import OWN, Site, site_over
 
@@ -131,6 +132,50 @@ def test_a_case_put_aside_is_taken_back_whenever_it_is_opened(own_site: Site) ->
     own_site.post(f"/reviews/{review.review_id}/undo", version=version)
     assert reviews.get(review.review_id).review.state.value == "undone"
     assert "Decided" not in read(own_site, f"/reviews/{review.review_id}")
+
+
+def test_the_queue_says_how_long_a_decision_takes(own_site: Site) -> None:
+    assert "in the median" not in read(own_site, "/reviews")
+    review = own_site.memory.reviews.list()[0]
+    shown = re.search(
+        r'name="shown_ms" value="(\d+)"', read(own_site, f"/reviews/{review.review_id}")
+    )
+    assert shown is not None
+    shown_ms = int(shown[1]) - 7_000  # as if the page had been read for seven seconds
+    path = f"/reviews/{review.review_id}"
+    own_site.post(f"{path}/unsure", version=review.version, shown_ms=shown_ms)
+    text = read(own_site, "/reviews")
+    seconds = re.search(r"a decision takes (\d+) s in the median", text)
+    assert seconds is not None
+    assert 7 <= int(seconds[1]) <= 60
+
+    # A page that was left open, a clock of the future and an undo are no decisions that took time.
+    version = own_site.memory.reviews.get(review.review_id).review.version
+    own_site.post(f"{path}/undo", version=version, shown_ms=shown_ms)
+    own_site.post(f"{path}/unsure", version=version + 1, shown_ms=1)
+    own_site.post(f"{path}/undo", version=version + 2)
+    own_site.post(f"{path}/unsure", version=version + 3, shown_ms=shown_ms + 10**9)
+    assert f"a decision takes {seconds[1]} s in the median" in read(own_site, "/reviews")
+
+
+def test_a_second_look_at_what_no_person_decided_gives_an_agreement(tmp_path: Path) -> None:
+    policy = Policy(resolution=ResolutionPolicy(audit_share=1.0))
+    principal = replace(OWNER, tenant="demo")
+    with tenure.connect(":memory:", policy=policy, principal=principal) as memory:
+        site = site_over(memory, tmp_path)
+        assert "Second looks" not in read(site, "/reviews")
+        for first, second in (("Order Service", "OrderService"), ("Mail Gateway", "MailGateway")):
+            for name in (first, second):
+                memory.write(tenure.EntityRef(name=name, type="system"), "status", name)
+
+        listed = read(site, "/reviews").partition("Second looks")[2]
+        waiting = re.findall(rf'<a href="/reviews/({UUID})">(\w+)</a> system', listed)
+        assert {name for _, name in waiting} == {"OrderService", "MailGateway"}
+        assert "Order Service" not in listed  # which is what was decided
+        for (review_id, _), decision in zip(waiting, ("accept", "reject"), strict=True):
+            version = memory.reviews.get(review_id).review.version
+            assert site.post(f"/reviews/{review_id}/{decision}", version=version).status_code == 303
+        assert "2 second looks, 50% in agreement." in read(site, "/reviews")
 
 
 @pytest.mark.parametrize("decision", ["accept", "reject", "unsure"])

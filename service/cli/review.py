@@ -176,6 +176,8 @@ def _show_comparison(screen: Screen, comparison: EntityComparison) -> None:
         f"binds from {comparison.bind_at:.2f}, asks a person above {comparison.review_above:.2f}"
     )
     screen.line(f"{_DECISIONS[comparison.decision]}; {bands}")
+    for tip in comparison.tips:
+        screen.line(f"  would tip it: {tip}")
     if comparison.are_one:
         screen.line(f"they are one entity: {comparison.right.name} ({comparison.right.entity_id})")
 

@@ -21,6 +21,7 @@ from ...schema.policy import ResolutionPolicy
 from ...schema.short_repr import short_repr
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.vocabulary import CandidateSource, Decision
+from .review_page import tips
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,8 @@ class EntityComparison:
     """Score above which their type comes to a person."""
     are_one: bool
     """Whether they stand as one entity already."""
+    tips: tuple[str, ...]
+    """What would bind them that is not there: what lifts a veto, evidence that weighs enough."""
 
 
 def compared(
@@ -71,25 +74,27 @@ def compared(
         model or default_model(),
     )
     rules = bands.of_type(kind)
+    entry = EntityCandidate(
+        entity=right.entity_id,
+        name=right.name,
+        score=score.score,
+        log_odds=score.log_odds,
+        source=CandidateSource.BLOCKING,
+        features=score.features,
+        vetoes=score.vetoes,
+    )
 
     return EntityComparison(
         left=left,
         right=right,
         names=(name, score.name),
-        candidate=EntityCandidate(
-            entity=right.entity_id,
-            name=right.name,
-            score=score.score,
-            log_odds=score.log_odds,
-            source=CandidateSource.BLOCKING,
-            features=score.features,
-            vetoes=score.vetoes,
-        ),
+        candidate=entry,
         start=round(score.log_odds - sum([feature.weight for feature in score.features]), 6),
         decision=_decision(score, rules),
         bind_at=rules.bind_at,
         review_above=rules.review_above,
         are_one=left.entity_id == right.entity_id,
+        tips=tips(entry, rules),
     )
 
 

@@ -92,3 +92,9 @@ def test_the_commands_say_why_and_how(tmp_path: Path, monkeypatch: pytest.Monkey
     run("merge", "Jonathan Smythe", "Jon Smythe")
     assert "they are one entity" in run("resolution", "why", "Jonathan Smythe", "Jon Smythe")
     assert "MATCH" in run("resolution", "how", "Jon Smythe")
+
+
+def test_what_would_tip_the_scale_is_told(memory: Memory) -> None:
+    said(memory, "Sam Lee", "Samuel Lee")
+    comparison = memory.entities.compare("Sam Lee", "Samuel Lee")
+    assert any("nickname_only" in tip for tip in comparison.tips)

@@ -44,8 +44,8 @@ class ClientPart:
         from ...schema.principal import Principal  # a read does without its module
 
         words = [repr(getattr(self, "_backend", None))]
-        principal = getattr(self, "principal", None)
-        if isinstance(principal, Principal):
+        principal: Principal | None = getattr(self, "principal", None)
+        if principal is not None:
             words += [f"tenant={principal.tenant!r:.40}", f"user={principal.user!r:.40}"]
         return f"{type(self).__name__}({', '.join(words)})"
 

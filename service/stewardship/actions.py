@@ -132,6 +132,7 @@ class Actions(Caller):
 
         _check_settles(action, winner, value)
 
+        # Without a winner the value is new, and any member says of whom and when it holds.
         model = self._claim(winner or action.members[0])
         denial = winner is not None and model.row.claim.op is Op.DENY
         if denial:

@@ -50,7 +50,7 @@ class EntityComparison:
     """What would bind them that is not there: what lifts a veto, evidence that weighs enough."""
 
 
-def compared(
+def comparison_of(
     left: EntityView,
     right: EntityView,
     *,
@@ -102,6 +102,7 @@ def _best_pair(
     left: Sequence[str], right: Sequence[str], kind: str, context: PairContext, model: Model
 ) -> tuple[str, PairScore]:
     """The pair of names with the highest score, ties by name."""
+    # Of a cluster all names count: it may be known to the other by an old one alone.
     ratings: list[tuple[float, float, str, str, PairScore]] = []
     for name, candidate in product(left, right):
         score = score_pair(

@@ -38,7 +38,7 @@ from ..backend.caller import Caller
 from ..backend.parsing import scope_of
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, entity_views, sight_of
-from .comparing import EntityComparison, compared
+from .comparing import EntityComparison, comparison_of
 from .pair_evidence import facts_about, pair_context
 from .verdicts import JudgementView, sentences_about, verdicts_about
 
@@ -202,7 +202,7 @@ class Entities(Caller):
             scopes=scopes,
             overlap=1_000 * len(common_neighbours) // len(all_neighbours) if all_neighbours else 0,
         )
-        return compared(left.entity, right.entity, context=context, bands=policy.resolution)
+        return comparison_of(left.entity, right.entity, context=context, bands=policy.resolution)
 
     def list(
         self, type: str | None = None, *, after: str = "", limit: int | None = None
@@ -266,6 +266,7 @@ class Entities(Caller):
                 code="second_steward",
             )
 
+        # A refusal is returned, not raised: raising would take back the action that records it.
         def work(tx: WriteTx, mandate: Mandate) -> MergeReceipt | Conflict:
             return merge(tx, a, b, mandate=mandate, policy=self._backend.policy.resolution)
 

@@ -34,7 +34,7 @@ from ...store.port.store import Reader
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..reading.view import View, entity_views, sight_of
-from .comparing import EntityComparison, compared
+from .comparing import EntityComparison, comparison_of
 from .pair_evidence import (
     PairVerdicts,
     StatedFacts,
@@ -181,9 +181,13 @@ class Matching(Caller):
         self.principal.require(STEWARD)
         scopes = sight_of(self.principal, None).scopes
         with self._reading() as reader:
-            cases = [case for case in reader.reviews() if case.scope_id in scopes]
+            cases = reader.reviews()
 
-        labels = [label for case in cases if (label := _label(case)) is not None]
+        labels: list[Label] = []
+        for case in cases:
+            label = _label(case)
+            if label is not None and case.scope_id in scopes:
+                labels.append(label)
         return tuple(labels)
 
     def _proposals(
@@ -195,6 +199,7 @@ class Matching(Caller):
         scopes, tx_us = sorted(sight.scopes), reader.clock().last_us
         proposals = _Proposals(names=len(mentions))
 
+        # A name alone costs a statement a step; a part shares them, and stays small in memory.
         for first in range(0, len(mentions), _AT_ONCE):
             part = mentions[first : first + _AT_ONCE]
             lookups = [(fuzzy_lookup(ref, scorer, bands), scopes) for _, ref in part]
@@ -211,11 +216,13 @@ class Matching(Caller):
         for alias in known.aliases:
             partner = known.canonical.get(alias.entity_id, alias.entity_id)
             entity = known.entities.get(partner)
+            # Each pair once, from its smaller id: the greater one meets it when it is crossed.
             if partner <= root or entity is None or not compatible(ref.type, entity.type):
                 continue
 
             kind = entity.type if ref.type == UNKNOWN_TYPE else ref.type
             names: list[NameForm] = [normalize(alias.surface, kind)]
+            # The ceiling of the names is cheap; facts are read only where it leaves hope.
             proposals.comparisons += 1
             if name_ceiling(measure_names(form, names, kind, model), model) >= _WORTH_A_LOOK:
                 proposals.pairs[root, partner] = None
@@ -229,9 +236,14 @@ class Matching(Caller):
     ) -> list[DuplicatePair]:
         """The pairs that reach a suggestion with all that is known about both."""
         id_pairs = sorted(proposals)
-        partners = _views(reader, sorted({partner for _, partner in id_pairs}), sight)
-        views = {**partners, **stretch}
-        members = [raw for view in views.values() for raw in view.members] if id_pairs else []
+        partner_ids: set[str] = set()
+        for _, partner_id in id_pairs:
+            partner_ids.add(partner_id)
+
+        views = {**_views(reader, sorted(partner_ids), sight), **stretch}
+        members: list[str] = []
+        for view in views.values() if id_pairs else ():
+            members += view.members
         standing_verdicts = PairVerdicts.from_known(
             reader.entities(members, tx_us=reader.clock().last_us), sight
         )
@@ -240,6 +252,7 @@ class Matching(Caller):
 
         pairs: list[DuplicatePair] = []
         for left_id, right_id in id_pairs:
+            # A name of the partner proposed it, which the caller may not see.
             if left_id not in views or right_id not in views:
                 continue
             pair = self._pair(views[left_id], views[right_id], facts, standing_verdicts)
@@ -270,7 +283,7 @@ class Matching(Caller):
             unsure=verdict is JudgementVerdict.UNSURE,
         )
         bands = self._backend.policy.resolution
-        comparison = compared(left, right, context=context, bands=bands, model=self.model)
+        comparison = comparison_of(left, right, context=context, bands=bands, model=self.model)
         return DuplicatePair(comparison=comparison, settles=facts_to_unite(left, right, facts))
 
 
@@ -348,10 +361,12 @@ def _label(case: Review) -> Label | None:
         return None
 
     is_match = case.state is ReviewState.ACCEPTED
-    candidate = next(
-        (entry for entry in case.candidates if entry.entity == case.decided_entity),
-        case.candidates[0],
-    )
+    candidate = case.candidates[0]
+    for entry in case.candidates:
+        if entry.entity == case.decided_entity:
+            candidate = entry
+            break
+
     # Accepted as somebody who was no candidate: what was proposed was wrong.
     if is_match and case.decided_entity not in (None, candidate.entity):
         is_match = False

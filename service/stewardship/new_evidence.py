@@ -25,7 +25,7 @@ from ...schema.slots import Vocabulary
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from ...store.port.store import Reader
 from ..reading.view import entity_views, sight_of
-from .comparing import compared
+from .comparing import comparison_of
 from .pair_evidence import PairVerdicts, StatedFacts, facts_about, facts_of_cluster, pair_context
 
 _OF_THE_LIST = (VetoCode.MARGIN.value, VetoCode.CHAIN.value)
@@ -45,7 +45,11 @@ class Rescoring:
 
     def with_later_evidence(self, reader: Reader, cases: Sequence[Review]) -> dict[str, Review]:
         """The cases with later evidence, their candidates scored by all of it; by review id."""
-        asked_cases = [case for case in cases if case.reason != NAMESAKES and case.candidates]
+        asked_cases: list[Review] = []
+        for case in cases:
+            # Namesakes are a question about claims, which no score of names answers.
+            if case.reason != NAMESAKES and case.candidates:
+                asked_cases.append(case)
         if not asked_cases:
             return {}
 
@@ -55,32 +59,46 @@ class Rescoring:
             subject = sides.view(case.entity_id)
             if subject is None or not sides.has_news(case):
                 continue
-            candidates = self._scored(subject, case, sides)
+            candidates = self._rescored_candidates(subject, case, sides)
             candidates.sort(key=lambda entry: (-entry.score, -entry.log_odds, entry.entity))
             by_id[case.review_id] = replace(case, candidates=tuple(candidates))
         return by_id
 
-    def scored(self, reader: Reader, case: Review) -> Review:
+    def with_todays_scores(self, reader: Reader, case: Review) -> Review:
         """A case with its candidates scored by all that is known, whenever it was said."""
         sides = self._sides(reader, [case])
         subject = sides.view(case.entity_id)
         if subject is None:
             return case
-        return replace(case, candidates=tuple(self._scored(subject, case, sides)))
+        return replace(case, candidates=tuple(self._rescored_candidates(subject, case, sides)))
 
-    def _scored(self, subject: EntityView, case: Review, sides: _Sides) -> list[EntityCandidate]:
-        return [self._candidate(subject, entry, sides) for entry in case.candidates]
+    def _rescored_candidates(
+        self, subject: EntityView, case: Review, sides: _Sides
+    ) -> list[EntityCandidate]:
+        candidates: list[EntityCandidate] = []
+        for entry in case.candidates:
+            candidates.append(self._candidate(subject, entry, sides))
+        return candidates
 
     def _sides(self, reader: Reader, cases: Iterable[Review]) -> _Sides:
         ids: set[str] = set()
         for case in cases:
-            ids.update([case.entity_id, *(entry.entity for entry in case.candidates)])
+            ids.update(_sides_of(case))
 
         tx_us, sight = reader.clock().last_us, sight_of(self.principal, None)
         known = reader.entities(sorted(ids), tx_us=tx_us)
-        roots = sorted({known.canonical.get(raw, raw) for raw in ids} & known.entities.keys())
-        views = {view.entity_id: view for view in entity_views(reader, known, roots, sight, tx_us)}
-        members = [raw for view in views.values() for raw in view.members]
+        roots: set[str] = set()
+        for raw in ids:
+            root = known.canonical.get(raw, raw)
+            # An erased side is in no answer; its case stays as it was opened.
+            if root in known.entities:
+                roots.add(root)
+
+        views: dict[str, EntityView] = {}
+        members: list[str] = []
+        for view in entity_views(reader, known, sorted(roots), sight, tx_us):
+            views[view.entity_id] = view
+            members += view.members
         facts = facts_about(reader, members, self.principal, self.policy, now_us=self.now_us)
         return _Sides(known, views, facts, PairVerdicts.from_known(known, sight))
 
@@ -103,8 +121,9 @@ class Rescoring:
             unsure=verdicts.verdict(subject, partner) is JudgementVerdict.UNSURE,
         )
         bands = self.policy.resolution
-        score = compared(subject, partner, context=context, bands=bands).candidate
-        kept_vetoes = [code for code in candidate.vetoes if code in _OF_THE_LIST]
+        score = comparison_of(subject, partner, context=context, bands=bands).candidate
+        # What the other candidates, or the look of the names, once said is not said by a pair.
+        kept_vetoes = tuple(filter(_OF_THE_LIST.__contains__, candidate.vetoes))
         kept_lines = [line for line in candidate.features if line.name in _RESEMBLANCES]
         return replace(
             score,
@@ -133,11 +152,23 @@ class _Sides:
         if case.state is ReviewState.UNSURE and case.decided_tx is not None:
             looked_at = case.decided_tx
 
-        ids = (case.entity_id, *(candidate.entity for candidate in case.candidates))
-        entities = [view for raw in ids if (view := self.view(raw)) is not None]
-        if any(facts_of_cluster(entity, self.facts).last_tx > looked_at for entity in entities):
-            return True
+        members: set[str] = set()
+        for raw in _sides_of(case):
+            entity = self.view(raw)
+            if entity is None:
+                continue
+            if facts_of_cluster(entity, self.facts).last_tx > looked_at:
+                return True
+            members.update(entity.members)
 
-        members = {member for entity in entities for member in entity.members}
+        # A name or an identifier that was taught later is evidence as much as a fact.
         name_rows: tuple[Alias | Identifier, ...] = (*self.known.aliases, *self.known.identifiers)
         return any(row.entity_id in members and row.tx_start > looked_at for row in name_rows)
+
+
+def _sides_of(case: Review) -> list[str]:
+    """The raw ids that a case is about: its entity, then its candidates."""
+    ids = [case.entity_id]
+    for candidate in case.candidates:
+        ids.append(candidate.entity)
+    return ids

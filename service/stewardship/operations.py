@@ -47,7 +47,7 @@ SWEPT_AT_ONCE: Final = 500
 
 
 WatchErasure = Callable[[str, int], None]
-"""Told a step of an erasure (`objects`, `artifacts`, `sessions`) and how many it emptied."""
+"""Told a step of an erasure (`objects`, `artifacts`, `sessions`) and how many it repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,11 @@ class Steward(Caller):
         receipt = replace(receipt, artifacts=keeper.erase_with(receipt.object_ids, reason=reason))
         watch("artifacts", len(receipt.artifacts))
 
-        emptied = erase_repeats(self._backend, self.principal, patterns)
-        self._erase_checkpoints(emptied.checkpoints, reason)
-        watch("sessions", len(emptied.sessions))
+        repeats = erase_repeats(self._backend, self.principal, patterns)
+        self._erase_checkpoints(repeats.checkpoints, reason)
+        watch("sessions", len(repeats.sessions))
 
-        return replace(receipt, sessions=emptied.sessions)
+        return replace(receipt, sessions=repeats.sessions)
 
     def _erase_checkpoints(self, claims: Sequence[str], reason: str) -> None:
         """Erase checkpoints whose text in the log of their session was emptied."""

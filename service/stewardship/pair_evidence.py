@@ -75,7 +75,7 @@ class PairVerdicts:
                     verdicts.add(verdict)
 
         order = (JudgementVerdict.NON_MATCH, JudgementVerdict.UNSURE)
-        return next((verdict for verdict in order if verdict in verdicts), None)
+        return next(filter(verdicts.__contains__, order), None)
 
     def scopes_of(self, entity: EntityView) -> frozenset[str]:
         """The scopes in which an entity is named."""
@@ -99,7 +99,11 @@ def facts_about(
     page = reader.versions(
         Ask(subjects=tuple(members)), sight=sight_of(principal, None), point=point
     )
-    clean = [version for version in page.versions if version.row.look.status is Status.CLEAN]
+    # What is disputed or set apart is no evidence: nobody knows yet which of it holds.
+    clean: list[Version] = []
+    for version in page.versions:
+        if version.row.look.status is Status.CLEAN:
+            clean.append(version)
 
     facts: dict[str, StatedFacts] = {}
     for version in Mask(principal, policy).without(reader, clean):
@@ -131,6 +135,7 @@ def pair_context(
     evidence = compare_attributes(
         _with_identifiers(left, left_facts), _with_identifiers(right, right_facts), kinds
     )
+    # Whoever manages somebody is somebody else, whichever of the two says so.
     related = not left_facts.ends.isdisjoint(right.members)
     related |= not right_facts.ends.isdisjoint(left.members)
 

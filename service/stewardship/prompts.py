@@ -27,7 +27,7 @@ from ..backend.caller import Caller
 from ..compilation.readable import may_read
 from ..compilation.recompile import Recompiler, TextLine, around_changes, text_lines
 from ..reading.signatures import may_open
-from .rehearsal import rehearsed
+from .rehearsal import outcome_of
 
 PROMPTS: Final = 20
 """Envelopes that are asked again, the newest ones."""
@@ -91,11 +91,13 @@ class PromptRehearsals(Caller):
         with self._reading() as reader:
             manifests = list(self._manifests(reader, entity_ids))
 
+        # Counted apart: what may not be opened is withheld, what cannot be repeated is skipped.
         openable = [manifest for manifest in manifests if may_open(self.principal, manifest)]
         repeatable = [manifest for manifest in openable if _can_repeat(manifest)]
         withheld_count = len(manifests) - len(openable)
         skipped_count = len(openable) - len(repeatable)
 
+        # A portion shares one rehearsal, because writers wait while it runs.
         prompts: list[ChangedPrompt] = []
         for first in range(0, len(repeatable), _PORTION):
             part = repeatable[first : first + _PORTION]
@@ -136,18 +138,18 @@ class PromptRehearsals(Caller):
     ) -> Iterator[tuple[Manifest, Envelope | None, Envelope | None]]:
         """Each prompt as it is and as it would be; None for one that may not be read."""
         with self._reading() as reader:
-            before = [self._recompiled(reader, manifest) for manifest in manifests]
+            before = [self._compile_again(reader, manifest) for manifest in manifests]
 
         def after(tx: WriteTx) -> list[Envelope | None]:
             decide(tx)
             reader = tx.reader()
-            return [self._recompiled(reader, manifest) for manifest in manifests]
+            return [self._compile_again(reader, manifest) for manifest in manifests]
 
         yield from zip(
-            manifests, before, rehearsed(self._backend.store, self._tenant, after), strict=True
+            manifests, before, outcome_of(self._backend.store, self._tenant, after), strict=True
         )
 
-    def _recompiled(self, reader: Reader, manifest: Manifest) -> Envelope | None:
+    def _compile_again(self, reader: Reader, manifest: Manifest) -> Envelope | None:
         recompiler = Recompiler(self._backend, self.principal)
         point = Point(manifest.valid_us, reader.clock().last_us)
         try:

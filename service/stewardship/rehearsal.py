@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
 from ...resolution.clusters import WAITING, non_matches_between
 from ...schema.answers import EntityView
+from ...schema.claim import Version
 from ...schema.entity import EntityCandidate, Review
 from ...schema.errors import TenureError
 from ...schema.interval import ALL_TIME, Interval
@@ -41,7 +43,7 @@ class _TakenBackError(Exception):
     """Ends a rehearsal, so that its transaction leaves no trace."""
 
 
-def rehearsed(store: Store, tenant: str, work: Callable[[WriteTx], Outcome]) -> Outcome:
+def outcome_of(store: Store, tenant: str, work: Callable[[WriteTx], Outcome]) -> Outcome:
     """What a piece of work returns when it runs in a write transaction that is taken back."""
     outcomes: list[Outcome] = []
     with suppress(_TakenBackError), store.writing(tenant) as tx:
@@ -85,45 +87,48 @@ class Rehearsals(Caller):
         candidate = described_entity(reader, best.entity, sight_of(self.principal, None), last_us)
         known = reader.entities((*subject.members, *candidate.members), tx_us=last_us)
         judgements = non_matches_between(known.judgements, subject.members, candidate.members)
-        standing = tuple(
-            f"{row.actor} ({row.judged_by.value}): {row.left_id} and {row.right_id} differ"
-            for row in judgements
-            if row.merge_id is None or row.merge_id != case.merge_id  # its own may be lifted
-        )
+        standing: list[str] = []
+        for row in judgements:
+            # What the case itself has said before may be lifted by it.
+            if row.merge_id is None or row.merge_id != case.merge_id:
+                ends = f"{row.left_id} and {row.right_id}"
+                standing.append(f"{row.actor} ({row.judged_by.value}): {ends} differ")
+
         common = self._neighbour_names(subject) & self._neighbour_names(candidate)
-        untouched = Impact(
+        empty_impact = Impact(
             moves=0,
             slots=(),
             conflicts=(),
             surviving=candidate.entity_id,
             members=len(candidate.members),
-            standing=standing,
+            standing=tuple(standing),
             common=tuple(sorted(common)),
         )
         # A decided case would be refused: no writer has to wait for that to be found out.
         if case.state not in WAITING:
-            return untouched
+            return empty_impact
 
         try:
-            rehearsal = rehearsed(
+            rehearsal = outcome_of(
                 self._backend.store,
                 self._tenant,
                 lambda tx: self.accept(tx, case, subject, candidate),
             )
         except TenureError as refusal:
-            return replace(untouched, standing=standing or (str(refusal),))
+            # Why the store would refuse stands where the judgements stand that forbid it.
+            return replace(empty_impact, standing=tuple(standing) or (str(refusal),))
 
         changes = self._changes(reader, rehearsal)
-        own_records = [
-            (record, pieces)
-            for record, pieces in rehearsal.before
-            if record.subject_id in subject.members
-        ]
+        own_records: list[tuple[SlotRecord, frozenset[_Piece]]] = []
+        for record, pieces in rehearsal.before:
+            if record.subject_id in subject.members:
+                own_records.append((record, pieces))
+
         return replace(
-            untouched,
+            empty_impact,
             moves=len(_object_ids(own_records)),
-            slots=tuple(change.slot for change in changes),
-            conflicts=tuple(change.conflict for change in changes if change.conflict),
+            slots=tuple([change.slot for change in changes]),
+            conflicts=tuple([change.conflict for change in changes if change.conflict]),
             surviving=rehearsal.receipt.canonical_id,
             members=len({*subject.members, *candidate.members}),
             changes=changes,
@@ -138,11 +143,12 @@ class Rehearsals(Caller):
             TenureError: what the decision would be refused with.
         """
         tx.lock()
-        records = [
-            record
-            for record in tx.slots_of((*subject.members, *candidate.members))
-            if record.slot is not None
-        ]
+        # A slot without a name is one of texts, which decide nothing between them.
+        records: list[SlotRecord] = []
+        for record in tx.slots_of((*subject.members, *candidate.members)):
+            if record.slot is not None:
+                records.append(record)
+
         before = _pieces(tx, records)
         mandate = Mandate(
             operation_id=self._backend.ids(), actor=self._actor, now_us=self._backend.now_us()
@@ -160,22 +166,24 @@ class Rehearsals(Caller):
 
     def _changes(self, reader: Reader, rehearsal: Rehearsal) -> tuple[SlotChange, ...]:
         """The slots whose answer would change, with what the caller may see of it."""
+        # Read once for both sides: a merge moves objects and makes none.
         ids = sorted(_object_ids(rehearsal.before) | _object_ids(rehearsal.after))
         texts = self._texts(reader, ids)
         before, after = _by_slot(rehearsal.before), _by_slot(rehearsal.after)
 
         changes: list[SlotChange] = []
         for name in sorted(before.keys() | after.keys()):
-            earlier, later = before.get(name, frozenset()), after.get(name, frozenset())
-            if earlier == later:
+            earlier_pieces = before.get(name, frozenset[_Piece]())
+            later_pieces = after.get(name, frozenset[_Piece]())
+            if earlier_pieces == later_pieces:
                 continue
 
             slot, scope_id = name
             change = SlotChange(
                 slot=slot,
                 scope=scope_id,
-                before=_review_beliefs(earlier, texts),
-                after=_review_beliefs(later, texts),
+                before=_review_beliefs(earlier_pieces, texts),
+                after=_review_beliefs(later_pieces, texts),
             )
             changes.append(change)
         return tuple(changes)
@@ -183,8 +191,15 @@ class Rehearsals(Caller):
     def _texts(self, reader: Reader, object_ids: Sequence[str]) -> Mapping[str, str]:
         """The values of visible objects as one reads them: entities by name."""
         mask = Mask(self.principal, self._backend.policy)
-        versions = [v for v in mask.over(reader, self._rows_of(reader, object_ids)) if v.visible]
-        entity_ids = [v.details.value_entity_id for v in versions if v.details.value_entity_id]
+        versions: list[Version] = []
+        entity_ids: list[str] = []
+        for version in mask.over(reader, self._rows_of(reader, object_ids)):
+            if not version.visible:
+                continue
+            versions.append(version)
+            if version.details.value_entity_id:
+                entity_ids.append(version.details.value_entity_id)
+
         last_us = reader.clock().last_us
         names = names_by_id(reader, entity_ids, sight_of(self.principal, None), last_us)
 
@@ -197,9 +212,12 @@ class Rehearsals(Caller):
     def _neighbour_names(self, entity: EntityView) -> set[str]:
         """The names of what stands one step from an entity."""
         neighbourhood = self.view.neighbourhood(entity.entity_id, hops=1)
-        names = {neighbour.entity_id: neighbour.name for neighbour in neighbourhood.entities}
-        names.pop(entity.entity_id, None)
-        return set(names.values())
+        names: set[str] = set()
+        for neighbour in neighbourhood.entities:
+            # The neighbourhood has the entity itself in its middle.
+            if neighbour.entity_id != entity.entity_id:
+                names.add(neighbour.name)
+        return names
 
 
 def _pieces(tx: WriteTx, records: Sequence[SlotRecord]) -> PiecesOfRecords:
@@ -207,8 +225,11 @@ def _pieces(tx: WriteTx, records: Sequence[SlotRecord]) -> PiecesOfRecords:
     reads = [SlotRead((record.slot_key,), ALL_TIME, full=False) for record in records]
     pieces: list[tuple[SlotRecord, frozenset[_Piece]]] = []
     for record, rows in zip(records, tx.open_rows(reads), strict=True):
-        heads = [row for row in rows if row.look.head]
-        members = [_Piece(row.claim.object_id, row.interval, row.look.status) for row in heads]
+        members: set[_Piece] = set()
+        for row in rows:
+            # What another row overtook answers nobody.
+            if row.look.head:
+                members.add(_Piece(row.claim.object_id, row.interval, row.look.status))
         pieces.append((record, frozenset(members)))
     return pieces
 
@@ -224,7 +245,10 @@ def _by_slot(pieces: PiecesOfRecords) -> Mapping[SlotName, frozenset[_Piece]]:
 
 
 def _object_ids(pieces: PiecesOfRecords) -> frozenset[str]:
-    return frozenset(piece.object_id for _, members in pieces for piece in members)
+    object_ids: set[str] = set()
+    for _, members in pieces:
+        object_ids.update(map(attrgetter("object_id"), members))
+    return frozenset(object_ids)
 
 
 def _review_beliefs(pieces: Iterable[_Piece], texts: Mapping[str, str]) -> tuple[ReviewBelief, ...]:

@@ -43,22 +43,22 @@ class RescoredCase:
 def rescore_cases(reader: Reader, bands: ResolutionPolicy) -> tuple[RescoredCase, ...]:
     """Return the standing binds by rule that score below the bind band now, lowest first."""
     known = reader.entities(reader.entity_ids(), tx_us=reader.clock().last_us)
-    pairs = (
-        (
-            known.entities[row.left_id],
-            _rescored_pair(row, known.entities[row.left_id], known.entities[row.right_id]),
-        )
-        for row in known.judgements
-        if row.verdict is JudgementVerdict.MATCH and row.judged_by is JudgedBy.RULE
-    )
-    doubts = (
-        pair for left, pair in pairs if pair.now < bands.of_type(left.type).bind_at or pair.vetoes
-    )
+    doubts: list[RescoredCase] = []
+    for row in known.judgements:
+        # What a person or a register has judged is not for a model to doubt.
+        if row.verdict is not JudgementVerdict.MATCH or row.judged_by is not JudgedBy.RULE:
+            continue
+        left, right = known.entities[row.left_id], known.entities[row.right_id]
+        pair = _rescored_pair(row, left, right)
+        if pair.now < bands.of_type(left.type).bind_at or pair.vetoes:
+            doubts.append(pair)
+
     return tuple(sorted(doubts, key=lambda pair: (pair.now, pair.merge_id)))
 
 
 def _rescored_pair(row: Judgement, left: Entity, right: Entity) -> RescoredCase:
     lines = {line[0] for line in json.loads(row.evidence).get("features", ())}
+    # The context of the bind is read off its evidence: what was shared then is shared still.
     context = PairContext(
         same_handle="same_handle" in lines,
         same_scope="same_scope" in lines,

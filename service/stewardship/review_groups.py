@@ -48,9 +48,17 @@ def sources_of(reader: Reader, cases: Sequence[Review], sight: Sight) -> Mapping
 
     point = Point(0, reader.clock().last_us)
     versions: Sequence[Version] = reader.versions(ask, sight=sight, point=point).versions
-    origin = {v.row.claim.object_id: v.details.source_origin for v in versions if v.visible}
+    origins: dict[str, str] = {}
+    for version in versions:
+        if version.visible:
+            origins[version.row.claim.object_id] = version.details.source_origin
 
-    return {c.review_id: origin[c.object_id] for c in cases if c.object_id in origin}
+    # A write that the caller may not see has no origin for him, not an unknown one.
+    sources: dict[str, str] = {}
+    for case in cases:
+        if case.object_id in origins:
+            sources[case.review_id] = origins[case.object_id]
+    return sources
 
 
 def groups_of(
@@ -82,5 +90,6 @@ def groups_of(
             )
         )
 
+    # Values break ties, so that two stewards see one order.
     groups.sort(key=lambda group: (-group.cases, group.value))
     return tuple(groups)

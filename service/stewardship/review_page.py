@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 
 from ...resolution.model import default_model
 from ...schema.answers import EntityView
@@ -154,15 +155,20 @@ def waterfall(candidate: EntityCandidate) -> tuple[str, ...]:
 def tips(candidate: EntityCandidate, bands: ResolutionPolicy) -> tuple[str, ...]:
     """Return what would bind a pair: what lifts its vetoes, then evidence that weighs enough."""
     present = {feature.name for feature in candidate.features}
-    lifts = [f"{_LIFTS[code]} lifts {code}" for code in candidate.vetoes if code in _LIFTS]
+    lifts: list[str] = []
+    for code in candidate.vetoes:
+        if code in _LIFTS:
+            lifts.append(f"{_LIFTS[code]} lifts {code}")
+
+    # Compared in log-odds, since a probability saturates near one.
     bar = math.inf if bands.bind_at >= 1 else math.log(bands.bind_at / (1 - bands.bind_at))
     missing = bar - candidate.log_odds
     weights = default_model().context
-    sufficient = [
-        f"{words} (+{weights[name]:.1f})"
-        for name, words in _WORDS.items()
-        if name not in present and 0 < missing <= weights[name]
-    ]
+    sufficient: list[str] = []
+    for name, words in _WORDS.items():
+        # Of what is there already, more of the same adds nothing: each kind counts once.
+        if name not in present and 0 < missing <= weights[name]:
+            sufficient.append(f"{words} (+{weights[name]:.1f})")
 
     return (*lifts, *sufficient)
 
@@ -190,9 +196,14 @@ def with_mention_marked(text: str, mention: str) -> str:
 
 def queue_state(waiting: Sequence[Review], cases: Iterable[Review]) -> QueueState:
     """Return how far the stewards are, over what waits and every blocking case."""
-    states = [case.state for case in cases if case.blocking]
+    # Of blocking cases alone: suggestions are mostly rejected, and say nothing of the bands.
+    states: list[ReviewState] = []
+    for case in cases:
+        if case.blocking:
+            states.append(case.state)
+
     right, wrong = states.count(ReviewState.ACCEPTED), states.count(ReviewState.REJECTED)
-    oldest = min((case.opened_tx for case in waiting), default=None)
+    oldest = min(map(attrgetter("opened_tx"), waiting), default=None)
     return QueueState(
         waiting=len(waiting),
         oldest=None if oldest is None else str(stamp_time(oldest).date()),

@@ -5,7 +5,8 @@ Values and look-ups alone; nothing here decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from typing import Final
 
 from ...resolution.clusters import WAITING
 from ...resolution.keys import entity_id
@@ -24,6 +25,9 @@ AT_ONCE = 500
 """Cases whose entities and facts are looked up together."""
 
 
+_STATES: Final = tuple(map(str, ReviewState))
+
+
 def states_of(status: str) -> frozenset[str]:
     """The states that a status of a list means.
 
@@ -31,15 +35,16 @@ def states_of(status: str) -> frozenset[str]:
         InvalidInput: `unknown_vocabulary`.
     """
     if status == "all":
-        return frozenset(state.value for state in ReviewState)
-    if status not in {state.value for state in ReviewState}:
-        words = ", ".join(("all", *sorted(state.value for state in ReviewState)))
+        return frozenset(_STATES)
+    if status not in _STATES:
+        words = ", ".join(("all", *sorted(_STATES)))
         raise InvalidInput(f"status {status!r}: known: {words}", code="unknown_vocabulary")
 
     state = ReviewState(status)
-    states = {ReviewState.OPEN, ReviewState.UNDONE} if state is ReviewState.OPEN else {state}
-
-    return frozenset(member_state.value for member_state in states)
+    # Who asks for what is open means all that waits: a case whose decision was undone does.
+    if state is ReviewState.OPEN:
+        return frozenset((ReviewState.OPEN.value, ReviewState.UNDONE.value))
+    return frozenset((state.value,))
 
 
 def is_of_kind(case: Review, kind: str) -> bool:
@@ -47,6 +52,16 @@ def is_of_kind(case: Review, kind: str) -> bool:
     if kind == "blocking":
         return case.blocking
     return kind in ("all", case.reason)
+
+
+def of_kind(cases: Iterable[Review], kind: str, scopes: Set[str]) -> list[Review]:
+    """The cases of a kind in scopes that the caller sees."""
+    return [case for case in cases if case.scope_id in scopes and is_of_kind(case, kind)]
+
+
+def cases_without(cases: Iterable[Review], review_ids: Container[str]) -> list[Review]:
+    """The cases but for some."""
+    return [case for case in cases if case.review_id not in review_ids]
 
 
 def priorities_of(
@@ -63,19 +78,32 @@ def priorities_of(
     """
     priorities: dict[str, float] = {}
     for part in parts(cases):
-        sides = {case.review_id: _sides(case) for case in part}
-        entity_ids = tuple(dict.fromkeys(i for ids in sides.values() for i in ids))
-        known = Register(reader.entities(entity_ids, tx_us=reader.clock().last_us))
-        members = {m for raw in entity_ids for m in known.members(raw)}
+        sides: dict[str, tuple[str, ...]] = {}
+        entity_ids: dict[str, None] = {}
+        for case in part:
+            sides[case.review_id] = _sides(case)
+            entity_ids.update(dict.fromkeys(sides[case.review_id]))
+
+        # One look-up of the facts for the whole part: a queue may hold thousands of cases.
+        known = Register(reader.entities(tuple(entity_ids), tx_us=reader.clock().last_us))
+        members = _members(known, entity_ids)
         holdings = holdings_of(reader, sorted(members), principal, now_us)
         for case in part:
-            facts = sum(holdings.facts[m] for m in known.members(case.entity_id))
-            member_ids = {m for raw in sides[case.review_id] for m in known.members(raw)}
-            uses = sum(holdings.uses[m] for m in member_ids)
+            # Only the entity of the case waits; its candidate is settled and blocks nobody.
+            facts = sum(map(holdings.facts.__getitem__, known.members(case.entity_id)))
+            uses = sum(map(holdings.uses.__getitem__, _members(known, sides[case.review_id])))
             weight = (1 + facts) * (1 + uses) * _uncertainty(case, bands.of_type(case.type))
             priorities[case.review_id] = round(weight, 6)
 
     return priorities
+
+
+def _members(known: Register, raw_ids: Iterable[str]) -> set[str]:
+    """The raw ids of all clusters of some entities."""
+    members: set[str] = set()
+    for raw in raw_ids:
+        members.update(known.members(raw))
+    return members
 
 
 def _uncertainty(case: Review, bands: ResolutionPolicy) -> float:
@@ -121,16 +149,25 @@ def case_about(left: Entity, right: Entity) -> Review:
 
 def answered_elsewhere(reader: Reader, cases: Sequence[Review]) -> set[str]:
     """The suggestions that have been answered elsewhere: their pair is judged."""
-    suggestions = [c for c in cases if not (c.blocking or c.reason == AUDIT) and c.state in WAITING]
+    suggestions: list[Review] = []
+    for case in cases:
+        # A blocking case or an audit is answered by its own decision alone.
+        if not case.blocking and case.reason != AUDIT and case.state in WAITING:
+            suggestions.append(case)
+
     answered_ids: set[str] = set()
     for part in parts(suggestions):
         ids: set[str] = set()
         for case in part:
             ids.add(case.entity_id)
-            ids.update(candidate.entity for candidate in case.candidates)
+            for candidate in case.candidates:
+                ids.add(candidate.entity)
 
         known = reader.entities(sorted(ids), tx_us=reader.clock().last_us)
-        judged_pairs = {frozenset((j.left_id, j.right_id)) for j in known.judgements}
+        judged_pairs: set[frozenset[str]] = set()
+        for row in known.judgements:
+            judged_pairs.add(frozenset((row.left_id, row.right_id)))
+
         for case in part:
             root = known.canonical.get(case.entity_id, case.entity_id)
             best = best_of(case)

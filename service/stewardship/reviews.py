@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from ...resolution.clusters import WAITING
 from ...resolution.vetoes import sentence_of
+from ...schema.answers import EntityView
 from ...schema.claim import Version
 from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, Review
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
@@ -49,7 +50,8 @@ from .review_queue import (
     AT_ONCE,
     answered_elsewhere,
     case_about,
-    is_of_kind,
+    cases_without,
+    of_kind,
     parts,
     priorities_of,
     states_of,
@@ -88,14 +90,11 @@ class Reviews(Caller):
 
         scopes = frozenset(sight_of(self.principal, None).scopes)
         with self._reading() as reader:
-            cases: Sequence[Review] = [
-                case
-                for state in sorted(states)
-                for case in reader.reviews(state=state)
-                if case.scope_id in scopes and is_of_kind(case, kind)
-            ]
-            answered_ids = answered_elsewhere(reader, cases)
-            cases = [case for case in cases if case.review_id not in answered_ids]
+            cases: list[Review] = []
+            for state in sorted(states):
+                cases += of_kind(reader.reviews(state=state), kind, scopes)
+            # A pair that was judged in another way asks nobody any more.
+            cases = cases_without(cases, answered_elsewhere(reader, cases))
             if status in ("open", "unsure"):
                 cases = [*self._as_of_today(reader, cases, scopes, kind, status)]
             weight = self._priorities(reader, cases)
@@ -106,16 +105,12 @@ class Reviews(Caller):
         self, reader: Reader, cases: Sequence[Review], scopes: Set[str], kind: str, status: str
     ) -> Sequence[Review]:
         """Waiting cases with the evidence of today; what is unsure no more stands with the open."""
-        unsure_cases: list[Review] = []
-        for case in reader.reviews(state=ReviewState.UNSURE.value):
-            if case.scope_id in scopes and is_of_kind(case, kind):
-                unsure_cases.append(case)
-
+        unsure_cases = of_kind(reader.reviews(state=ReviewState.UNSURE.value), kind, scopes)
         reopenings: dict[str, Review] = {}
         for part in parts(unsure_cases):
             reopenings |= self._with_later_evidence(reader, part)
         if status == "unsure":
-            return [case for case in cases if case.review_id not in reopenings]
+            return cases_without(cases, reopenings)
 
         # The newest ones: what is far behind in the queue is scored when it comes up.
         latest = sorted(cases, key=lambda case: (-case.opened_tx, case.review_id))[:AT_ONCE]
@@ -142,7 +137,10 @@ class Reviews(Caller):
                 case = self._with_later_evidence(reader, [case]).get(review_id, case)
             sight, tx_us = sight_of(self.principal, None), reader.clock().last_us
             subject = described_entity(reader, case.entity_id, sight, tx_us)
-            candidates = [described_entity(reader, c.entity, sight, tx_us) for c in case.candidates]
+            candidates: list[EntityView] = []
+            for entry in case.candidates:
+                candidates.append(described_entity(reader, entry.entity, sight, tx_us))
+
             best = best_of(case)
             priority = self._priorities(reader, [case])[review_id]
             snippets = self._snippets(reader, case, subject.members)
@@ -181,8 +179,10 @@ class Reviews(Caller):
         self.principal.require(STEWARD)
         with self._reading() as reader:
             case = self._case(reader, review_id)
-            candidates = [c for c in case.candidates if entity in (None, c.entity)]
-            best = best_of(replace(case, candidates=tuple(candidates)))
+            if entity is not None:
+                named_only = filter(lambda entry: entry.entity == entity, case.candidates)
+                case = replace(case, candidates=tuple(named_only))
+            best = best_of(case)
             if best is None or case.state not in WAITING:
                 return NO_PROMPTS
 
@@ -209,13 +209,11 @@ class Reviews(Caller):
             Conflict: `already_decided` when they are one, or their case has been decided.
         """
         self.principal.require(STEWARD)
-        views = [self._view.entity(entity) for entity in (a, b)]
+        ids = self._view.entity(a).entity_id, self._view.entity(b).entity_id
         with self._reading() as reader:
-            known = reader.entities(
-                [view.entity_id for view in views], tx_us=reader.clock().last_us
-            )
-            entities = [known.entities[view.entity_id] for view in views]
-            proposal = self._rescoring().scored(reader, case_about(*entities))
+            known = reader.entities(ids, tx_us=reader.clock().last_us)
+            pair = known.entities[ids[0]], known.entities[ids[1]]
+            proposal = self._rescoring().with_todays_scores(reader, case_about(*pair))
 
         return self._operate(lambda tx, mandate: open_case(tx, proposal, mandate=mandate), reason)
 
@@ -429,7 +427,8 @@ class Reviews(Caller):
         ask = Ask(objects=(case.object_id,), heads=False, at_valid=False, at_tx=False)
         point = Point(self._view.point.valid_us, reader.clock().last_us)
         page = reader.versions(ask, sight=sight_of(self.principal, None), point=point)
-        if any(v.details.actor == user for v in page.versions):
+        # Every version counts: who corrected the claim since has a word in it as well.
+        if any(version.details.actor == user for version in page.versions):
             raise Forbidden(
                 f"{user} submitted what review {case.review_id} is about; another steward "
                 "decides it, or policy.resolution.own_reviews allows it",
@@ -477,13 +476,15 @@ class Reviews(Caller):
         versions: dict[int, Version] = {}
         for ask in (by_object, by_subject):
             page = reader.versions(ask, sight=sight, point=point)
-            versions.update({v.row.vid: v for v in mask.over(reader, page.versions)})
+            for version in mask.over(reader, page.versions):
+                versions[version.row.vid] = version
 
-        texts = [
-            f"{v.details.source_origin} {stamp_time(v.row.claim.tx).date()}: "
-            + with_mention_marked(text_of(v), case.mention)
-            for _, v in sorted(versions.items(), reverse=True)
-            if v.visible and text_of(v)
-        ]
-
-        return tuple(dict.fromkeys(texts))[:_SNIPPETS]
+        # The newest first; what two versions say in the same words is told once.
+        texts: dict[str, None] = {}
+        for _, version in sorted(versions.items(), reverse=True):
+            words = text_of(version)
+            if version.visible and words:
+                day = stamp_time(version.row.claim.tx).date()
+                mention_words = with_mention_marked(words, case.mention)
+                texts[f"{version.details.source_origin} {day}: {mention_words}"] = None
+        return tuple(texts)[:_SNIPPETS]

@@ -5,9 +5,12 @@ several policies. Each request is checked against the pairing and order rules of
 and against the window. A question is a value of a right action (six characters or more) that stood
 verbatim in an earlier user or tool message; it is asked 5, 20 and 60 turns later and at the end:
 does it stand in the context, and if not, does an address in the context lead back to it? No policy
-knows the questions. Baselines are given their best trigger at an equal mean request.
+knows the questions. Baselines are given the trigger at which they are equal with ours: in the mean
+request, or (`--equal total`) in all tokens, those of summarisers included, or (`--equal recall`)
+in recall within a point, so that costs are compared at the same use.
 
-Run: `python bench/bench_window.py [--window 16384 --window 32768]`. Reads the folder
+Run: `python bench/bench_window.py [--window 16384 --window 32768] [--equal recall]`; `--tables`
+prints compression by kind of result and the error of counts instead. Reads the folder
 `TENURE_SHARED` (by default `shared` beside the checkout).
 """
 
@@ -17,11 +20,12 @@ import argparse
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenure.bench.summary_script import Saying, scripted_summary
 from tenure.bench.window_data import MODEL, OUTPUT_PERMILLE, Question, Tally, chained, questions_due
 from tenure.bench.window_others import LIBRARIES, Unavailable, other
+from tenure.bench.window_tables import CountErrors, kinds_table
 from tenure.compiler.tokens.capabilities import capability
 from tenure.schema.window_policy import WindowPolicy
 from tenure.window.changes import UnitChange
@@ -134,14 +138,13 @@ def _sayings(unit: WindowUnit) -> Iterator[Saying]:
         yield Saying(speaker, item.text)
 
 
-def summary_cost(state: WindowState, plan: EditPlan) -> int:
-    """The call that wrote a summary: what it read anew, and what it wrote, five times dearer."""
+def summary_tokens(state: WindowState, plan: EditPlan) -> tuple[int, int]:
+    """What the call that wrote a summary read, and what it wrote."""
     (change, *_) = plan.changes
     if change.form is not StandingForm.EXTRACT:
-        return 0
+        return 0, 0
     read = sum(u.tokens for u in state.units if change.unit <= u.number <= change.last_unit)
-    written = state.count(change.texts[change.unit])
-    return 1000 * read + OUTPUT_PERMILLE * written
+    return read, state.count(change.texts[change.unit])
 
 
 def _dropped(unit: WindowUnit) -> UnitChange:
@@ -167,14 +170,15 @@ def _changed(
 class Replay:
     """One session, replayed through one policy."""
 
-    def __init__(self, window: int, policy: Policy, scale: float) -> None:
+    def __init__(self, window: int, policy: Policy, scale: float, model: str = MODEL) -> None:
         self.policy, self.scale = policy, scale
         self.state = EMPTY_STATE
         self.tally = Tally()
         self.addresses: dict[int, str] = {}
         self.sent: str = ""
+        self.errors: CountErrors | None = None
         limit = window - max(4096, window // 10) - 256
-        body = {"model": MODEL, "window": window, "limit": limit, "policy": ""}
+        body = {"model": model, "window": window, "limit": limit, "policy": ""}
         self.put(EventKind.OPENED, body, ("assist", "", "", ""))
 
     def put(self, kind: EventKind, body: Mapping[str, Any], texts: tuple[str, ...] = ()) -> None:
@@ -196,7 +200,9 @@ class Replay:
             self.put(EventKind.EDITED, plan.body, plan.texts)
             self.tally.edits += 1
             if self.policy is summarise_all:
-                self.tally.summariser += summary_cost(before, plan)
+                read, written = summary_tokens(before, plan)
+                self.tally.summariser += 1000 * read + OUTPUT_PERMILLE * written
+                self.tally.summariser_tokens += read + written
             took = 1000 * (time.perf_counter() - started)
             self.tally.slowest_ms = max(self.tally.slowest_ms, took)
 
@@ -206,6 +212,8 @@ class Replay:
         if check:
             messages = {target: native_messages(state, target) for target in FAULTS}
             tally.faults += any(FAULTS[name](sent) for name, sent in messages.items())
+        if self.errors is not None:
+            self.errors.add(state, native_messages(state, "openai"))
         text = "\n".join(unit.text for unit in state.units)
         tally.sent(text, self.sent, state.tokens)
         self.sent = text
@@ -230,9 +238,23 @@ def replayed(
     window: int, policy: Policy, scale: float, passes: int = 1, *, check: bool = False
 ) -> Tally:
     """Replay the chain through a policy; `check` renders and checks each request."""
+    replay = Replay(window, policy, scale)
+    go_through(replay, passes, check=check)
+    return replay.tally
+
+
+def count_errors(model: str, window: int = 32_768) -> CountErrors:
+    """How far our bound of each request is from its count, for a model."""
+    replay = Replay(window, ours, 1.0, model)
+    replay.errors = CountErrors()
+    go_through(replay, 1, check=False)
+    return replay.errors
+
+
+def go_through(replay: Replay, passes: int, *, check: bool) -> None:
+    """Replay the chain, and ask the questions when they are due."""
     messages, questions = chained(passes)
     due = questions_due(questions)
-    replay = Replay(window, policy, scale)
     for message in messages:
         role = message["role"]
         if role == "user":
@@ -256,23 +278,32 @@ def replayed(
     replay.request(check=check)
     for question in questions:
         replay.ask(question, "end")
-    return replay.tally
 
 
-def at_mean(replay: Callable[[float], Tally], mean: float, *, tries: int = 12) -> Tally:
-    """The replay whose mean request is nearest to a mean, by bisection of its trigger."""
+def at_level(
+    replay: Callable[[float], Tally], measure: Callable[[Tally], float], goal: float, tries: int
+) -> Tally:
+    """The replay that comes nearest to a goal by a measure, by bisection of its trigger."""
     low, high = 0.05, 3.0
     best: Tally | None = None
     for _ in range(tries):
         scale = (low + high) / 2
         tally = replay(scale)
-        if best is None or abs(tally.mean - mean) < abs(best.mean - mean):
+        if best is None or abs(measure(tally) - goal) < abs(measure(best) - goal):
             best = tally
-        if abs(tally.mean - mean) <= _EXACT * mean / 4:
+        if abs(measure(tally) - goal) <= _EXACT * goal / 4:
             break
-        low, high = (scale, high) if tally.mean < mean else (low, scale)
+        low, high = (scale, high) if measure(tally) < goal else (low, scale)
     assert best is not None
     return best
+
+
+MEASURES: Mapping[str, Callable[[Tally], float]] = {
+    "mean": lambda tally: tally.mean,
+    "total": lambda tally: tally.total / tally.requests,
+    "recall": lambda tally: tally.recall,
+}
+"""In what a baseline is made equal with ours."""
 
 
 BASELINES: Mapping[str, Policy] = {
@@ -284,19 +315,45 @@ BASELINES: Mapping[str, Policy] = {
 }
 
 
-def baseline_line(name: str, window: int, mean: float, passes: int, tries: int) -> str:
-    """The line of a baseline at a mean request, or why there is none."""
-    if name not in LIBRARIES:
-        policy = BASELINES[name]
-        return line(name, at_mean(lambda scale: replayed(window, policy, scale, passes), mean))
-    try:
-        with other(name, window, passes) as library:
-            return line(name, at_mean(library.replayed, mean, tries=tries))
-    except Unavailable as reason:
-        return f"{name:16} not measured: {reason}"
+class Comparison(NamedTuple):
+    """How baselines are set beside ours."""
+
+    window: int
+    passes: int
+    equal: str
+    goal: float
+    recall: float | None
+    """Of ours, in per cent; None where it was not replayed."""
+
+    def line(self, name: str, tries: int) -> str:
+        """The line of a baseline, or why there is none."""
+        measure = MEASURES[self.equal]
+        if name not in LIBRARIES:
+            policy = BASELINES[name]
+            tally = at_level(
+                lambda scale: replayed(self.window, policy, scale, self.passes),
+                measure,
+                self.goal,
+                12,
+            )
+            return line(name, tally, self.recall)
+        try:
+            with other(name, self.window, self.passes) as library:
+                tally = at_level(library.replayed, measure, self.goal, tries)
+                return line(name, tally, self.recall)
+        except Unavailable as reason:
+            return f"{name:16} not measured: {reason}"
 
 
-def line(name: str, tally: Tally) -> str:
+HEADER = (
+    f"{'policy':16} {'mean':>8} {'total':>8} {'largest':>8} {'over':>5} {'faults':>6} {'recall':>7}"
+    f"  {'@5':>5} {'@20':>5} {'@60':>5} {'@end':>5} {'removed':>7} {'reachable':>9} {'cached%':>7}"
+    f" {'cost':>7} {'ed/100':>6} {'edit ms':>8}"
+)
+
+
+def line(name: str, tally: Tally, recall: float | None = None) -> str:
+    """The row of a policy; `recall` is ours, which says how many of its misses ours removes."""
     ages = " ".join(
         f"{100 * tally.standing[age] / tally.asked[age]:5.1f}" for age in ("5", "20", "60", "end")
     )
@@ -304,12 +361,22 @@ def line(name: str, tally: Tally) -> str:
     row = capability(MODEL)
     cost = tally.written * row.write_permille[0] + tally.read * row.read_permille
     cost += tally.summariser
+    misses = 100 - tally.recall
+    removed = f"{100 * (recall - tally.recall) / misses:7.1f}" if recall and misses else f"{'-':>7}"
     return (
-        f"{name:16} {tally.mean:8.0f} {tally.largest:8} {tally.over:5} {tally.faults:6}"
-        f" {tally.recall:7.1f}  {ages} {100 * tally.reachable / asked:9.1f}"
-        f" {100 * tally.read / max(1, tally.tokens):7.1f} {cost / 1e9:7.2f}"
-        f" {100 * tally.edits / tally.requests:6.1f} {tally.slowest_ms:8.1f}"
+        f"{name:16} {tally.mean:8.0f} {tally.total / tally.requests:8.0f} {tally.largest:8}"
+        f" {tally.over:5} {tally.faults:6} {tally.recall:7.1f}  {ages} {removed}"
+        f" {100 * tally.reachable / asked:9.1f} {100 * tally.read / max(1, tally.tokens):7.1f}"
+        f" {cost / 1e9:7.2f} {100 * tally.edits / tally.requests:6.1f} {tally.slowest_ms:8.1f}"
     )
+
+
+def print_tables() -> None:
+    """Print what short forms and counts come to."""
+    print("\n".join(kinds_table()))
+    print(f"\n{'bound over count':16} {'requests':>7} {'p50 %':>7} {'p95 %':>7} {'least %':>7}")
+    for model in ("gpt-5", "generic"):
+        print(count_errors(model).line(model), flush=True)
 
 
 def main() -> None:
@@ -319,27 +386,28 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=1)
     parser.add_argument("--baseline", action="append", choices=[*BASELINES, *LIBRARIES])
     parser.add_argument("--tries", type=int, default=8, help="replays of a library at most")
-    parser.add_argument("--mean", type=float, help="a mean request measured before")
+    parser.add_argument("--equal", choices=[*MEASURES], default="mean")
+    parser.add_argument("--mean", type=float, help="what ours came to, measured before")
+    parser.add_argument("--tables", action="store_true")
     arguments = parser.parse_args()
+    if arguments.tables:
+        print_tables()
+        return
     for window in arguments.window or [16_384, 32_768]:
-        print(f"\nwindow {window}, {MODEL}")
-        print(
-            f"{'policy':16} {'mean':>8} {'largest':>8} {'over':>5} {'faults':>6} {'recall':>7}"
-            f"  {'@5':>5} {'@20':>5} {'@60':>5} {'@end':>5} {'reachable':>9} {'cached%':>7}"
-            f" {'cost':>7} {'ed/100':>6} {'edit ms':>8}"
-        )
-        mean = arguments.mean
-        if mean is None:
+        print(f"\nwindow {window}, {MODEL}, equal in {arguments.equal}\n{HEADER}", flush=True)
+        goal, recall = arguments.mean, None
+        if goal is None:
             own = replayed(window, ours, 1.0, arguments.passes, check=True)
             print(line("tenure", own), flush=True)
-            mean = own.mean
+            goal, recall = MEASURES[arguments.equal](own), own.recall
         if arguments.only_ours:
             continue
         baselines = arguments.baseline or [*BASELINES, *LIBRARIES]
         if not arguments.baseline:
             print(line("none", replayed(window, none, 1.0, arguments.passes)), flush=True)
+        comparison = Comparison(window, arguments.passes, arguments.equal, goal, recall)
         for name in baselines:
-            print(baseline_line(name, window, mean, arguments.passes, arguments.tries), flush=True)
+            print(comparison.line(name, arguments.tries), flush=True)
 
 
 if __name__ == "__main__":

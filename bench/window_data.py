@@ -50,6 +50,8 @@ class Tally:
     read: int = 0
     summariser: int = 0
     """What calls of a summariser cost, in thousandths of a base-priced token."""
+    summariser_tokens: int = 0
+    """What they read and wrote."""
     slowest_ms: float = 0.0
     asked: dict[str, int] = field(default_factory=dict)
     standing: dict[str, int] = field(default_factory=dict)
@@ -74,6 +76,11 @@ class Tally:
         self.asked[age] = self.asked.get(age, 0) + 1
         self.standing[age] = self.standing.get(age, 0) + stands
         return stands
+
+    @property
+    def total(self) -> int:
+        """All tokens that were sent or written, those of summarisers included."""
+        return self.tokens + self.summariser_tokens
 
     @property
     def mean(self) -> float:

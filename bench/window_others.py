@@ -88,8 +88,9 @@ class Other:
     def _summary(self, tally: Tally, sayings: Sequence[Saying]) -> str:
         text = scripted_summary(sayings)
         tally.edits += 1
-        tally.summariser += 1000 * tokens_of([saying.text for saying in sayings])
-        tally.summariser += OUTPUT_PERMILLE * tokens_of([text])
+        read, written = tokens_of([saying.text for saying in sayings]), tokens_of([text])
+        tally.summariser += 1000 * read + OUTPUT_PERMILLE * written
+        tally.summariser_tokens += read + written
         return text
 
     def _write(self, value: Any) -> None:

@@ -7,10 +7,12 @@ facts still stand. Which forms are taken is chosen elsewhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from ..compiler.text.duplicates import Text, duplicates
+from .facts import identifiers
 from .forms import (
     FoldContext,
     FoldRoom,
@@ -32,6 +34,9 @@ LEAST_LOSS: Final = "least_loss"
 """The reason of a change that nothing but the choice by loss has."""
 _PICTURE_TURNS: Final = 2
 """Turns for which a picture stands: what it shows was said by then."""
+_SHINGLE: Final = 5
+"""Words of a run by which two results are compared."""
+_SIMILARITY: Final = 0.92
 _IN_FOLD_TOKENS: Final = 4
 """What a unit takes in a fold beside its lines."""
 
@@ -64,22 +69,50 @@ class Occurrences(NamedTuple):
 
     uses: Mapping[str, int]
     """How many standing units name each identifier."""
-    last_results: Mapping[str, WindowItem]
-    """The newest result that stands in full, by its text."""
+    repetitions: Mapping[int, WindowItem]
+    """The newest result that says what an older one does, by the number of the older one."""
     room: FoldRoom = FoldRoom.AMPLE
     """How much of the window the folds may still take."""
 
 
-def occurrences(state: WindowState, room: FoldRoom = FoldRoom.AMPLE) -> Occurrences:
-    """Where the words of a window recur."""
+def occurrences(
+    state: WindowState, room: FoldRoom = FoldRoom.AMPLE, *, merging: bool = False
+) -> Occurrences:
+    """Where the words of a window recur; for the merging policy also where they nearly do."""
     uses: Counter[str] = Counter()
-    last_results: dict[str, WindowItem] = {}
+    results: list[WindowItem] = []
     for unit in state.units:
         uses.update(unit.identifiers)
         if unit.form is StandingForm.FULL:
-            for item in unit.results:
-                last_results[item.text] = item
-    return Occurrences(uses, last_results, room)
+            results += unit.results
+    newest: dict[str, WindowItem] = {}
+    for item in results:
+        newest[item.text] = item
+
+    similar = _nearly_repeated(newest.values()) if merging else {}
+    repetitions: dict[int, WindowItem] = {}
+    for item in results:
+        last = newest[item.text]
+        repetition = similar.get(last.seq, last)
+        if repetition.seq > item.seq:
+            repetitions[item.seq] = repetition
+    return Occurrences(uses, repetitions, room)
+
+
+def _nearly_repeated(results: Collection[WindowItem]) -> dict[int, WindowItem]:
+    """The results that say nothing which a later one does not, by number.
+
+    Nearly is a containment of 0.92 in runs of five words, where identifiers, numbers and negations
+    agree. What is merely alike stands as it is: merging that is work for a model. Checklist C-251.
+    """
+    # Only texts of equal identifiers are compared, so the many results of a window are few here.
+    texts: list[Text] = []
+    for item in results:
+        texts.append(Text(str(item.seq), item.text, identifiers(item.text), (-item.seq,)))
+
+    by_seq = {str(item.seq): item for item in results}
+    repeats = duplicates(texts, words=_SHINGLE, threshold=_SIMILARITY)
+    return {int(older): by_seq[later] for older, later in repeats.items()}
 
 
 def shorter_forms(
@@ -87,7 +120,7 @@ def shorter_forms(
 ) -> Iterator[UnitChange]:
     """Every shorter form that a unit can take from the one it stands in."""
     if unit.form is StandingForm.FULL and unit.results:
-        for form, texts in _result_forms(unit, recurrences.last_results).items():
+        for form, texts in _result_forms(unit, recurrences.repetitions).items():
             tokens = unit.tokens - sum(item.tokens for item in unit.results)
             tokens += sum(state.count(text) for text in texts.values())
             yield _change(unit, form, texts, keep, reason, tokens)
@@ -147,7 +180,7 @@ def departure(unit: WindowUnit, keep: int, reason: str, tokens: int) -> UnitChan
 
 
 def _result_forms(
-    unit: WindowUnit, last_results: Mapping[str, WindowItem]
+    unit: WindowUnit, repetitions: Mapping[int, WindowItem]
 ) -> dict[StandingForm, dict[int, str]]:
     """The shorter texts of a unit's results, by form."""
     forms: dict[StandingForm, dict[int, str]] = {
@@ -164,19 +197,19 @@ def _result_forms(
         forms[StandingForm.PRUNED][item.seq] = plain_format(content.text)
         forms[StandingForm.EXTERNAL][item.seq] = short
 
-    repetitions = _repetitions(unit, last_results)
-    if repetitions:
-        forms[StandingForm.POINTER] = repetitions
+    pointers = _pointers(unit, repetitions)
+    if pointers:
+        forms[StandingForm.POINTER] = pointers
     return forms
 
 
-def _repetitions(unit: WindowUnit, last_results: Mapping[str, WindowItem]) -> dict[int, str]:
-    """Pointers for the results of a unit, when later ones repeat all of them word for word."""
+def _pointers(unit: WindowUnit, repetitions: Mapping[int, WindowItem]) -> dict[int, str]:
+    """Pointers for the results of a unit, when later ones repeat all of them."""
     last_own = max(item.seq for item in unit.results)
     texts: dict[int, str] = {}
     for item in unit.results:
-        repetition = last_results[item.text]
-        if repetition.seq <= last_own:
+        repetition = repetitions.get(item.seq)
+        if repetition is None or repetition.seq <= last_own:
             return {}
         texts[item.seq] = same_as(item.seq, repetition.seq)
     return texts

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from ..compiler.tokens.capabilities import capability
-from ..schema.window_policy import WindowPolicy
+from ..schema.window_policy import EvictionPolicy, WindowPolicy
 from .budget import full_zone
 from .changes import LEAST_LOSS, TOMBSTONE_TOKENS, UnitChange, departure, occurrences
 from .choice import UnitAction, choose
@@ -178,7 +178,8 @@ def _plan(
     """The least harmful edit that leaves alone what a wish names."""
     stale = stale_units(state.units) | overtaken_units(state.links)
     scores = unit_scores(subsystems.eviction, state, policy, wish.focus, stale)
-    recurrences = occurrences(state, fold_room(state, policy))
+    merging = policy.eviction is EvictionPolicy.SEMANTIC_MERGE
+    recurrences = occurrences(state, fold_room(state, policy), merging=merging)
 
     # Folds of folds lose less than folds that leave, so they come before any choice.
     frontier = folds_of_folds(state, recurrences, wish.keep)

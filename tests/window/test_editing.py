@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from tenure.schema.window_policy import WindowPolicy, Zones
+from tenure.schema.window_policy import EvictionPolicy, WindowPolicy, Zones
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.window import editing
+from tenure.window.changes import occurrences, shorter_forms
 from tenure.window.editing import (
     EditWish,
     due_edit,
@@ -243,3 +244,51 @@ def test_a_price_that_cannot_be_earned_back_makes_no_plan(monkeypatch: pytest.Mo
     talk.state = replace(talk.state, loads=(talk.state.tokens - 1,))
     assert due_edit(talk.state, talk.policy) is None
     assert plans == [EditReason.PRICE]
+
+
+def near_duplicates(*texts: str) -> dict[int, str]:
+    """The texts of the pointer that the first of some results could take, by number."""
+    talk = Conversation(40_000)
+    for number, text in enumerate(texts):
+        talk.exchange(number, text)
+    unit = talk.state.units[1]
+    assert not occurrences(talk.state).repetitions.keys() & {4}
+    forms = shorter_forms(talk.state, unit, 500, "x", occurrences(talk.state, merging=True))
+    pointers = [dict(change.texts) for change in forms if change.form is StandingForm.POINTER]
+    return pointers[0] if pointers else {}
+
+
+PROSE = "the ticket REF17 of the flight to Chicago costs 120 dollars and may be changed once " * 4
+
+
+def test_a_result_that_a_later_one_nearly_repeats_becomes_a_pointer() -> None:
+    later = PROSE + "by the way"
+    assert near_duplicates(PROSE, later) == {4: "[the same as window://9. Original: window://4]"}
+    # The newest stands, and of three the oldest points at it, too.
+    assert near_duplicates(PROSE, later, later)[4].startswith("[the same as window://14.")
+
+
+def test_the_merging_policy_alone_points_at_what_is_nearly_the_same() -> None:
+    for eviction in EvictionPolicy:
+        talk = Conversation(9_000, policy=WindowPolicy(eviction=eviction))
+        for number in range(12):
+            talk.exchange(number, PROSE * 4 + "and so on " * number)
+        plan = planned_edit(talk.state, talk.policy, EditReason.COMPACT)
+        assert plan is not None
+        forms = {change.form for change in plan.changes}
+        is_merging = eviction is EvictionPolicy.SEMANTIC_MERGE
+        assert (StandingForm.POINTER in forms) == is_merging
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        PROSE.replace("120", "130"),
+        PROSE.replace("REF17", "REF18"),
+        PROSE.replace("may be changed", "may not be changed"),
+        PROSE.replace("changed once", "handed to somebody else for nothing in all cases"),
+    ],
+    ids=["number", "identifier", "negation", "merely alike"],
+)
+def test_a_result_with_other_facts_or_words_is_no_repetition(later: str) -> None:
+    assert near_duplicates(PROSE, later) == {}

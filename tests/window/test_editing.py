@@ -270,7 +270,7 @@ def test_a_result_that_a_later_one_nearly_repeats_becomes_a_pointer() -> None:
 
 def test_the_merging_policy_alone_points_at_what_is_nearly_the_same() -> None:
     for eviction in EvictionPolicy:
-        talk = Conversation(9_000, policy=WindowPolicy(eviction=eviction))
+        talk = Conversation(5_000, policy=WindowPolicy(eviction=eviction))
         for number in range(12):
             talk.exchange(number, PROSE * 4 + "and so on " * number)
         plan = planned_edit(talk.state, talk.policy, EditReason.COMPACT)

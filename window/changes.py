@@ -20,11 +20,11 @@ from .forms import (
     fidelity,
     fold,
     kind_of,
-    picture_line,
     placeholder,
     plain_format,
     same_as,
 )
+from .scratchpad import media_line
 from .state import WindowState
 from .units import PartKind, StandingForm, WindowItem, WindowUnit
 
@@ -126,7 +126,7 @@ def shorter_forms(
             yield _change(unit, form, texts, keep, reason, tokens)
 
     if unit.form is StandingForm.FULL and state.turn - unit.turn > _PICTURE_TURNS:
-        yield from _described_pictures(state, unit, keep, reason)
+        yield from _described_media(state, unit, keep, reason)
 
     # The header of a fold is shared by its units, so it is not counted to this one.
     context = FoldContext(set(), set(), recurrences.room)
@@ -146,17 +146,17 @@ def shorter_forms(
         yield departure(unit, keep, reason, _IN_FOLD_TOKENS)
 
 
-def _described_pictures(
+def _described_media(
     state: WindowState, unit: WindowUnit, keep: int, reason: str
 ) -> Iterator[UnitChange]:
-    """The change by which the pictures of a message stand as a line about them."""
+    """The change by which pictures and files of a message stand as a line about them."""
     pictures = [item for item in unit.items if item.kind is PartKind.MEDIA]
 
     # Parts beside calls stay: a provider refuses a model's message of which one part is missing.
     if not pictures or unit.calls:
         return
 
-    text = picture_line(unit.number, [item.text for item in pictures])
+    text = media_line(unit.number, [item.text for item in pictures])
     tokens = unit.tokens - sum(item.tokens for item in pictures) + state.count(text)
     yield _change(unit, StandingForm.EXTERNAL, {unit.number: text}, keep, reason, tokens)
 

@@ -42,7 +42,6 @@ _PARTIAL_WORD: Final = re.compile(r"(?<![!-~])[!-~]{1,40}\Z")
 """A word that a cut would leave without its end: half an identifier names something else."""
 _SHORTENED: Final = frozenset({StandingForm.EXTRACT, StandingForm.SUMMARY})
 """Forms of which only the identifiers are worth another fold."""
-_MEDIA_TYPE: Final = re.compile(r"(?:image|audio|video|application)/[a-z0-9.+-]{1,40}")
 _GAP: Final = re.compile(r"[ \t]+")
 _BLANK: Final = re.compile(r"\n{3,}")
 
@@ -103,20 +102,6 @@ def placeholder(number: int, tokens: int, name: str) -> str:
     '[result of search: 2134 tokens. Original: window://57]'
     """
     return f"[result of {_word(name)}: {tokens} tokens. Original: {pointer(number)}]"
-
-
-def picture_line(number: int, blocks: Sequence[str]) -> str:
-    """What stands for the pictures of a message, each given as its provider's JSON.
-
-    >>> picture_line(7, ['{"type":"image","source":{"media_type":"image/png","data":"aGk="}}'])
-    '[1 picture: image/png. Original: window://7]'
-    """
-    kinds: dict[str, None] = {}
-    for block in blocks:
-        match = _MEDIA_TYPE.search(block)
-        kinds[match[0] if match else "of unknown format"] = None
-    count = "1 picture" if len(blocks) == 1 else f"{len(blocks)} pictures"
-    return f"[{count}: {', '.join(kinds)}. Original: {pointer(number)}]"
 
 
 def external(text: str, kind: ToolKind, number: int, tokens: int, name: str) -> str:

@@ -18,7 +18,8 @@ Message = str | Mapping[str, Any]
 _MEDIA = frozenset(
     {"image", "image_url", "input_image", "input_audio", "input_file", "document", "file"}
 )
-_CHAT = frozenset({"image_url", "input_audio", "refusal"})
+_GEMINI_MEDIA = frozenset({"inline_data", "inlineData", "file_data", "fileData"})
+_CHAT = frozenset({"image_url", "input_audio", "file", "refusal"})
 """Parts of OpenAI's chat; those below are of its Responses."""
 _RESPONSES = frozenset({"input_image", "input_file", "reasoning"})
 
@@ -163,7 +164,7 @@ def _gemini(blocks: Sequence[Mapping[str, Any]], role: str) -> list[MessagePart]
         elif set(block) == {"text"}:
             parts.append(MessagePart(kind=PartKind(role), text=str(block["text"])))
         else:
-            kind = PartKind.MEDIA if "inline_data" in block else PartKind.OPAQUE
+            kind = PartKind.OPAQUE if _GEMINI_MEDIA.isdisjoint(block) else PartKind.MEDIA
             parts.append(MessagePart(kind=kind, text=canonical_json(dict(block)), name="gemini"))
     return parts
 

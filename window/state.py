@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ..compiler.tokens.counting import counter_for
 from .events import ERASURE_MARK, Note
@@ -154,11 +154,22 @@ def with_changed_unit(state: WindowState, unit: WindowUnit) -> WindowState:
 
 
 def part_tokens(state: WindowState, part: MessagePart) -> int:
-    """Upper bound of a part; a picture's is a fixed one, because its bytes are no text."""
+    """Upper bound of a part; a picture's is a fixed one, because its bytes are no text.
+
+    Of a file that is sent as text its words are counted.
+    """
     if part.kind is PartKind.MEDIA:
-        return MEDIA_TOKENS
+        return max(MEDIA_TOKENS, state.count(plain_words(part.text)))
     names = f"{part.name} {part.call_id}" if part.call_id else ""
     return state.count(part.text) + (state.count(names) if names else 0)
+
+
+def plain_words(block: str) -> str:
+    """The words of a file that a block holds as plain text, empty for bytes and addresses."""
+    source = json.loads(block).get("source")
+    if isinstance(source, dict) and cast("dict[str, Any]", source).get("type") == "text":
+        return str(cast("dict[str, Any]", source).get("data", ""))
+    return ""
 
 
 def part_body(part: MessagePart, tokens: int) -> dict[str, Any]:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from ...compiler.text.relevance import lexical, term_text, terms_of
 from ...schema.errors import NotFound
 from ...window.events import EventKind, WindowEvent
+from ...window.scratchpad import media_blocks, media_line
 from ...window.state import EMPTY_STATE, WindowState
 from ...window.step import step
-from ...window.units import WindowUnit
+from ...window.units import PartKind, WindowUnit
 
 _ADDRESS: Final = re.compile(r"(?:window://)?(\d+)(?:-(\d+))?")
 _EDITS: Final = frozenset({EventKind.EDITED, EventKind.UNDONE})
@@ -123,6 +124,18 @@ def rehydration(log: Sequence[WindowEvent], request: str, page_tokens: int) -> R
     return Rehydration(page, tuple(unit.number for unit in units), cursor)
 
 
+def media_originals(log: Iterable[WindowEvent], pointer: int | str) -> list[dict[str, Any]]:
+    """The pictures and files under an address, as the blocks in which they came.
+
+    Raises:
+        NotFound: `unknown_unit`, where none is.
+    """
+    blocks = media_blocks(originals_of(log, pointed_numbers(pointer)))
+    if not blocks:
+        raise NotFound(f"{pointer!r} leads to no picture and no file", code="unknown_unit")
+    return blocks
+
+
 def _asked_units(state: WindowState, request: str) -> tuple[WindowUnit, ...]:
     turn = re.fullmatch(r"turn:(\d+)", request.strip())
     if turn is not None:
@@ -151,6 +164,10 @@ def _matching(state: WindowState, question: str) -> tuple[WindowUnit, ...]:
 def _unit_text(unit: WindowUnit) -> str:
     lines = [f"[window://{unit.number}, turn {unit.turn}]"]
     for item in unit.items:
+        if item.kind is PartKind.MEDIA:
+            # Pages of base64 say nothing to a model; `media` gives the block back as it came.
+            lines.append(media_line(unit.number, [item.text]))
+            continue
         name = f" {item.content.name}" if item.content.name else ""
         lines.append(f"{item.kind.value}{name}: {item.text}")
     return "\n".join(lines)

@@ -11,6 +11,7 @@ from ...window.bootstrap import Probe, TaskBootstrap, task_bootstrap
 from ...window.editing import EditPlan, EditWish
 from ...window.events import EditReason, Note, NoteCategory, WindowEvent
 from ...window.judging import FidelityJudge
+from ...window.scratchpad import ScratchpadEntry, scratchpad_entries
 from ...window.state import WindowState
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
@@ -20,7 +21,13 @@ from .checkpoints import checkpoint_history
 from .core import SessionCore
 from .decision import SessionContext
 from .listening import Listener
-from .originals import Rehydration, pointed_numbers, rehydration
+from .originals import (
+    Rehydration,
+    full_history,
+    media_originals,
+    pointed_numbers,
+    rehydration,
+)
 from .reading import (
     SessionReport,
     memory_context,
@@ -92,6 +99,21 @@ class ReadableSession(Caller):
         """
         core = self._core
         return rehydration(core.log.read(), str(request), core.policy.page_tokens)
+
+    def scratchpad(self) -> tuple[ScratchpadEntry, ...]:
+        """Every picture and file of the session, oldest first, and whether it still stands."""
+        history = full_history(self._core.log.read())
+        return tuple(scratchpad_entries(history.units, self.state.units))
+
+    def media(self, item: int | str) -> list[dict[str, Any]]:
+        """The pictures and files under an address, as the blocks in which they came.
+
+        Put them into the next message to show them again.
+
+        Raises:
+            NotFound: `unknown_unit`, where no picture and no file is.
+        """
+        return media_originals(self._core.log.read(), item)
 
     def tools(self, target: str = "anthropic") -> list[dict[str, Any]]:
         """The schema of the tool by which a model asks for originals, for a provider.

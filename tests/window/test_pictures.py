@@ -1,11 +1,14 @@
 """A picture stands for two turns; then an edit may leave a line about it."""
 
+import json
 from typing import Any
 
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.window.changes import occurrences, shorter_forms
 from tenure.window.editing import EditPlan
 from tenure.window.events import EditReason
+from tenure.window.layout import native_messages
+from tenure.window.scratchpad import media_blocks, media_line, scratchpad_entries
 from tenure.window.units import PartKind, StandingForm
 
 PICTURE = {
@@ -70,3 +73,51 @@ def test_a_picture_beside_a_call_goes_with_the_whole_unit_alone() -> None:
     changes = list(shorter_forms(talk.state, unit, 500, "x", occurrences(talk.state)))
     places = [set(change.texts) for change in changes if change.form is StandingForm.EXTERNAL]
     assert places == [{unit.results[0].seq}]
+
+
+REPORT = {
+    "type": "document",
+    "title": 'report" of June.pdf',
+    "source": {"type": "base64", "media_type": "application/pdf", "data": "aGVsbG8="},
+}
+SOUND = {"type": "input_audio", "input_audio": {"data": "aGk=", "format": "mp3"}}
+CHAT_FILE = {"type": "file", "file": {"filename": "plan.xlsx", "file_id": "file_7"}}
+SHEET = {"file_data": {"mime_type": "text/csv", "file_uri": "gs://a/b", "display_name": "b.csv"}}
+
+
+def test_pictures_and_files_are_listed_shortened_and_given_back_as_blocks() -> None:
+    talk = shown(PICTURE, REPORT, SOUND)
+    history = talk.state.units
+    (change,) = external_forms(talk)
+    line = change.texts[2]
+    assert line.startswith("[1 picture and 1 file and 1 sound: image/png, application/pdf ")
+    assert '"report\\" of June.pdf"' in line
+    talk.edit(EditPlan(EditReason.COMPACT, (change,)))
+
+    entries = list(scratchpad_entries(history, talk.state.units))
+    assert [entry.kind.value for entry in entries] == ["picture", "file", "sound"]
+    assert [entry.stands for entry in entries] == [False] * 3
+    assert {entry.stands for entry in scratchpad_entries(history, history)} == {True}
+    assert (entries[1].address, entries[1].turn) == ("window://2", 1)
+    assert (entries[1].media_type, entries[1].name) == ("application/pdf", REPORT["title"])
+    assert media_blocks(history) == [PICTURE, REPORT, SOUND]
+
+
+def test_a_file_stays_with_its_provider_and_its_words_are_counted() -> None:
+    words = {"type": "text", "media_type": "text/plain", "data": "many words " * 2_000}
+    long = {"type": "document", "source": words}
+    talk = Conversation(limit=90_000, model="claude-opus-4-7")
+    talk.user({"role": "user", "content": [long]})
+    assert talk.state.units[0].tokens > 4_000
+    assert native_messages(talk.state, "anthropic")[0]["content"] == [long]
+
+    talk.user({"role": "user", "content": [CHAT_FILE]})
+    assert native_messages(talk.state, "openai")[-1]["content"] == [CHAT_FILE]
+    assert media_line(3, [json.dumps(CHAT_FILE)]) == (
+        '[1 file: of unknown format "plan.xlsx". Original: window://3]'
+    )
+    talk.user({"role": "user", "parts": [SHEET]})
+    assert native_messages(talk.state, "gemini")[-1]["parts"] == [SHEET]
+    assert media_line(3, [json.dumps(SHEET)] * 2) == (
+        '[2 files: text/csv "b.csv". Original: window://3]'
+    )

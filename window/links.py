@@ -9,6 +9,7 @@ holds now, until the next edit takes the unit before all others.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,6 +20,7 @@ from .units import StandingForm, WindowUnit
 
 _MOST_CHARACTERS: Final = 40
 """Of a value in a line: both values and the words around them take about thirty tokens."""
+_WORD: Final = re.compile(r"\w+")
 LINES_HEAD: Final = "Said earlier in this conversation, and no longer so:"
 
 
@@ -121,11 +123,22 @@ def overtaken_lines(links: Sequence[ClaimLink], units: Sequence[WindowUnit]) -> 
 
         unit = _holder(link, units)
         # A fold repeats only some of what was said; where the value is gone nothing is to be said.
-        if unit is None or (unit.form is not StandingForm.FULL and link.value not in unit.text):
+        if unit is None or (unit.form is not StandingForm.FULL and not _says(unit, link.value)):
             continue
         holds = f"now {_value(link.successor)}" if link.successor else "which no longer holds"
         lines[f"- turn {unit.turn}: {link.slot} {_value(link.value)}, {holds}"] = None
     return tuple(lines)
+
+
+def _says(unit: WindowUnit, value: str) -> bool:
+    """Whether the words of a value stand in a unit, in their order and in any case."""
+    # The store keeps "Review submissions" of what was said as "to review submissions", and a fold
+    # writes quotation marks as JSON does: marks and case say nothing here.
+    return f" {_plain_words(value)} " in f" {_plain_words(unit.text)} "
+
+
+def _plain_words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def _holder(link: ClaimLink, units: Sequence[WindowUnit]) -> WindowUnit | None:

@@ -114,3 +114,15 @@ def test_an_erased_value_is_in_no_line() -> None:
     assert replace(again, seq=seq - 1).links != state.links
     assert overtaken_lines(step(again, emptied).links, again.units) == ()
     assert overtaken_lines(whole.links, whole.units) != ()
+
+
+def test_a_fold_that_says_a_value_in_another_case_or_with_marks_keeps_its_line() -> None:
+    talk = linked_talk(12, limit=5_000)
+    judge(talk, "c1", "superseded", 'the "Big Office" in Chicago', "Oslo")
+    judge(talk, "c2", "superseded", "silver", "gold")
+    talk.edit(planned_edit(talk.state, talk.policy, EditReason.COMPACT))
+    unit = talk.state.units[0]
+    for words, count in (('user: "At the \\"big office\\" in CHICAGO."', 1), ("a big office", 0)):
+        content = replace(unit.items[0].content, text=words)
+        fold = replace(unit, items=(replace(unit.items[0], content=content),))
+        assert len(overtaken_lines(talk.state.links, (fold,))) == count

@@ -20,6 +20,7 @@ import pytest
 
 from tenure import Memory, connect
 from tenure.tests.source_tree import ROOT
+from tenure.window.pressure import WindowStatus, Zone
 
 
 class Mutant(NamedTuple):
@@ -230,6 +231,73 @@ MUTANTS = (
             "memory": (250, 300),
             "history": (150, 200),
         },
+    ),
+    Mutant(
+        "C-171",
+        "window/editing.py",
+        "newest = full_zone(state, policy)",
+        "newest = frozenset()",
+        "tests/window/test_folding.py::test_a_new_window_begins_with_the_newest_turns_in_full",
+    ),
+    Mutant(
+        "C-239",
+        "window/pressure.py",
+        "if utilisation >= zones.orange:",
+        "if utilisation > zones.orange:",
+        "tests/window/test_pressure.py::test_a_zone_starts_at_its_share_and_has_a_status",
+        {"tokens": 7_500, "zone": Zone.ORANGE, "status": WindowStatus.ACTIVE},
+    ),
+    Mutant(
+        "C-251",
+        "window/changes.py",
+        "similar = _nearly_repeated(newest.values()) if merging else {}",
+        "similar = {}",
+        "tests/window/test_editing.py::"
+        "test_the_merging_policy_alone_points_at_what_is_nearly_the_same",
+    ),
+    Mutant(
+        "C-254",
+        "window/folding.py",
+        "if unit.number in (newest_user, running) or unit.number in state.pins:",
+        "if unit.number in (newest_user, running):",
+        "tests/window/test_editing.py::test_out_of_reach_are_pins_open_calls_and_what_is_going_on",
+    ),
+    Mutant(
+        "C-273",
+        "window/budget.py",
+        "warns = load * 1000 >= _SOFT * share",
+        "warns = load >= share",
+        "tests/window/test_health.py::test_components_warn_at_four_fifths_of_their_share",
+    ),
+    Mutant(
+        "C-281",
+        "window/bootstrap.py",
+        "if texts and (omissions or tokens + size > budget):",
+        "if texts and tokens + size > budget:",
+        "tests/window/test_bootstrap.py::test_goal_work_and_blockers_come_before_all_else",
+    ),
+    Mutant(
+        "C-284",
+        "window/health.py",
+        "if len(latest) < _READINGS:",
+        "if not latest:",
+        "tests/window/test_health.py::test_an_alert_waits_for_the_third_reading_in_a_row",
+    ),
+    Mutant(
+        "C-289",
+        "window/pressure.py",
+        "rollover=utilisation >= zones.rollover or tokens + velocity > limit,",
+        "rollover=utilisation >= zones.rollover,",
+        "tests/window/test_pressure.py::"
+        "test_a_window_rolls_over_when_full_or_when_the_next_turn_would_not_fit",
+    ),
+    Mutant(
+        "C-314",
+        "window/scratchpad.py",
+        "stands=(item.seq, item.part) in places,",
+        "stands=True,",
+        "tests/window/test_pictures.py::"
+        "test_pictures_and_files_are_listed_shortened_and_given_back_as_blocks",
     ),
 )
 

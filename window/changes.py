@@ -112,7 +112,7 @@ def _nearly_repeated(results: Collection[WindowItem]) -> dict[int, WindowItem]:
 
     by_seq = {str(item.seq): item for item in results}
     repeats = duplicates(texts, words=_SHINGLE, threshold=_SIMILARITY)
-    return {int(older): by_seq[later] for older, later in repeats.items()}
+    return {int(older): by_seq[newer] for older, newer in repeats.items()}
 
 
 def shorter_forms(

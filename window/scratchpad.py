@@ -65,7 +65,7 @@ def scratchpad_entries(
 
     for unit in history:
         for item in _media(unit):
-            kind, media_type, name = described(item.text)
+            kind, media_type, name = media_description(item.text)
             yield ScratchpadEntry(
                 address=pointer(unit.number),
                 turn=unit.turn,
@@ -91,7 +91,7 @@ def media_line(number: int, blocks: Sequence[str]) -> str:
     counts: Counter[MediaKind] = Counter()
     words: dict[str, None] = {}
     for block in blocks:
-        kind, media_type, name = described(block)
+        kind, media_type, name = media_description(block)
         counts[kind] += 1
         label = f"{media_type or 'of unknown format'} {json.dumps(name) if name else ''}"
         words[label.rstrip()] = None
@@ -101,7 +101,7 @@ def media_line(number: int, blocks: Sequence[str]) -> str:
     return f"[{' and '.join(amounts)}: {', '.join(words)}. Original: {pointer(number)}]"
 
 
-def described(block: str) -> tuple[MediaKind, str, str]:
+def media_description(block: str) -> tuple[MediaKind, str, str]:
     """The kind, the media type and the name of a block, given as its provider's JSON."""
     tree = json.loads(block)
     match = _MEDIA_TYPE.search(block)

@@ -108,5 +108,5 @@ def _copy_of(tree: Any) -> Any:
                 branch[name] = _copy_of(value)
         return branch
     if isinstance(tree, list):
-        return list(map(_copy_of, cast("list[Any]", tree)))
+        return list(map(_copy_of, tree))  # pyright: ignore[reportUnknownArgumentType]
     return tree

@@ -21,7 +21,7 @@ _NAME_FIELDS: Final = ("title", "filename", "file_name", "display_name", "displa
 _LONGEST_NAME: Final = 60
 
 
-class MediaKind(StrEnum):
+class ScratchpadKind(StrEnum):
     """What a part that is no text is."""
 
     PICTURE = "picture"
@@ -30,13 +30,13 @@ class MediaKind(StrEnum):
 
 
 _KINDS: Final = {
-    "image": MediaKind.PICTURE,
-    "image_url": MediaKind.PICTURE,
-    "input_image": MediaKind.PICTURE,
-    "input_audio": MediaKind.SOUND,
+    "image": ScratchpadKind.PICTURE,
+    "image_url": ScratchpadKind.PICTURE,
+    "input_image": ScratchpadKind.PICTURE,
+    "input_audio": ScratchpadKind.SOUND,
 }
 """By the type of a provider's block; what stands in no row is told by its media type."""
-_FAMILIES: Final = {"image": MediaKind.PICTURE, "audio": MediaKind.SOUND}
+_FAMILIES: Final = {"image": ScratchpadKind.PICTURE, "audio": ScratchpadKind.SOUND}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class ScratchpadEntry:
 
     address: str
     turn: int
-    kind: MediaKind
+    kind: ScratchpadKind
     media_type: str
     """Such as `image/png`; empty where its block states none."""
     name: str
@@ -88,7 +88,7 @@ def media_line(number: int, blocks: Sequence[str]) -> str:
     >>> media_line(7, ['{"type":"image","source":{"media_type":"image/png","data":"aGk="}}'])
     '[1 picture: image/png. Original: window://7]'
     """
-    counts: Counter[MediaKind] = Counter()
+    counts: Counter[ScratchpadKind] = Counter()
     words: dict[str, None] = {}
     for block in blocks:
         kind, media_type, name = media_description(block)
@@ -101,13 +101,13 @@ def media_line(number: int, blocks: Sequence[str]) -> str:
     return f"[{' and '.join(amounts)}: {', '.join(words)}. Original: {pointer(number)}]"
 
 
-def media_description(block: str) -> tuple[MediaKind, str, str]:
+def media_description(block: str) -> tuple[ScratchpadKind, str, str]:
     """The kind, the media type and the name of a block, given as its provider's JSON."""
     tree = json.loads(block)
     match = _MEDIA_TYPE.search(block)
     media_type = match[0] if match else ""
     family = media_type.partition("/")[0]
-    kind = _KINDS.get(str(tree.get("type"))) or _FAMILIES.get(family, MediaKind.FILE)
+    kind = _KINDS.get(str(tree.get("type"))) or _FAMILIES.get(family, ScratchpadKind.FILE)
     return kind, media_type, _name_in(tree)
 
 

@@ -196,7 +196,7 @@ def _serve(settings: ServerSettings, listener: socket.socket, metrics_port: int 
         import uvicorn
 
         from ..server.app import build_app
-        from ..server.heap import share_heaps
+        from ..server.heap import share_heap
         from ..server.metrics import told_on
     except ModuleNotFoundError as error:
         raise Unavailable(
@@ -214,7 +214,7 @@ def _serve(settings: ServerSettings, listener: socket.socket, metrics_port: int 
         note(_DEMO_STEPS)
         note(_agent_line(settings))
 
-    share_heaps()
+    share_heap()
     config = uvicorn.Config(
         app,
         log_level="warning",

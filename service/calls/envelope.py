@@ -48,6 +48,7 @@ class EnvelopeRecord:
     @classmethod
     def from_envelope(cls, envelope: Envelope) -> EnvelopeRecord:
         """The record of an envelope."""
+        # Trace and quality are worked out when they are asked for; here is the last place that can.
         fields: dict[str, Any] = {}
         for name in cls.__dataclass_fields__:
             holder = envelope.plan if name in _OF_PLAN else envelope

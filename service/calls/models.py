@@ -116,6 +116,7 @@ def _arguments(call: Call) -> dict[str, Any]:
             for field, kind in field_kinds.items():
                 arguments[field] = (_StatedMoment if kind == Moment else kind, Field(None))
         else:
+            # The defaults of the method are those of the wire, so that a client need not know them.
             is_required = parameter.default is parameter.empty
             arguments[name] = (hints[name], ... if is_required else parameter.default)
 
@@ -147,6 +148,7 @@ _JSON_BYTES = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 def arguments_of(call: Call, request: BaseModel) -> dict[str, Any]:
     """The arguments that a request states, as the method takes them."""
     arguments: dict[str, Any] = {}
+    # What was not stated is not passed on: the method's own default holds, also one made later.
     for name in request.model_fields_set:
         value = getattr(request, name)
         arguments[name] = _argument(value) if name == "data" else value
@@ -175,6 +177,7 @@ def request_json(call: Call, arguments: Mapping[str, Any]) -> bytes:
 
 
 def _sendable(value: Any) -> Any:
+    # The server compiled it and has it still: its id is enough, and its text may be a megabyte.
     if isinstance(value, Envelope | StoredEnvelope):
         return value.envelope_id
     if isinstance(value, Manifest):

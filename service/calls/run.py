@@ -58,6 +58,7 @@ def plain(value: Any) -> Any:
 def _result(memory: Memory, call: Call, arguments: dict[str, Any]) -> Any:
     if isinstance(call.function, property):
         return getattr(memory, call.method)
+    # An envelope travels as its id or manifest, and the method takes the envelope itself.
     if call.name == "rehydrate" and arguments.get("envelope") is not None:
         arguments["envelope"] = memory.replay(arguments["envelope"])
 
@@ -79,6 +80,7 @@ def _answer(value: Any) -> Any:
 
 def _refusal(error: ValidationError) -> TenureError:
     """The first thing wrong with a request, and where; a record's own refusal as it is."""
+    # One at a time, as the client itself refuses: the next may only follow from the first.
     first = error.errors()[0]
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, TenureError):

@@ -42,6 +42,7 @@ def ablate(
     parameters = dict(request)
     view = memory.as_of(parameters.pop("valid", None), parameters.pop("tx", None))
     compile_request = parse_request(parameters.pop("task", ""), **parameters)
+    # One snapshot for every question: a write beside it would look like an effect of leaving out.
     with backend_of(memory).store.reading(memory.principal.tenant) as reader:
         circumstances = Circumstances(
             principal=memory.principal,
@@ -59,6 +60,7 @@ def ablate(
 
     if objects is None:
         envelope = compile_snapshot(snapshot, context)
+        # Items of the request are the question itself, and no answer is worth less without them.
         stored_ids = {c.object_id for c in envelope.manifest.candidates if c.vid}
         objects = [i for i in envelope.manifest.compiled if i in stored_ids]
     return ablation.ablate(objects, worth, pairs=pairs)

@@ -50,6 +50,7 @@ def answer(envelope: Envelope, ask: Ask, *, judge: Judge | None = None) -> Answe
     """
     unchecked_items = _unchecked_items(envelope)
     note = ""
+    # One repair and no loop: a model that fails twice on a list of failures fails a third time.
     for second_try in (False, True):
         output = ask(note)
         report = envelope.check(output)
@@ -69,6 +70,7 @@ def answer(envelope: Envelope, ask: Ask, *, judge: Judge | None = None) -> Answe
 
 def _unchecked_items(envelope: Envelope) -> tuple[str, ...]:
     """Return the acceptance items that no code checks."""
+    # The manifest pins the request as it was compiled; what the caller holds may have changed.
     items = json.loads(envelope.manifest.request)["acceptance"]
     return tuple(item["text"] for item in items if item["enforcement"] == "stated")
 

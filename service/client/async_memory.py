@@ -59,6 +59,7 @@ class AsyncMemory:
     async def opened(self) -> Memory:
         """Return the memory behind, opened on a thread the first time."""
         async with self._lock:
+            # Two tasks that come first at once would open the store twice.
             if self._memory is None:
                 self._memory = await asyncio.to_thread(self._opening)
         return self._memory
@@ -76,6 +77,7 @@ class AsyncMemory:
             await asyncio.to_thread(self._memory.close)
 
     def __getattr__(self, name: str) -> Any:
+        # Copying and pickling look for hooks by such names, and would be handed a path for each.
         if name.startswith("_"):
             raise AttributeError(name)
         return _Path(self, (name,))

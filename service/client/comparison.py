@@ -49,6 +49,7 @@ def compared_slots(memory: Memory, record: ReviewPage) -> tuple[ComparedRow, ...
         own_state = own_facts.get(slot)
         cells = [_cell(facts.get(slot), own_state, names) for facts in candidate_facts]
         rows.append(ComparedRow(slot, _cell(own_state, None, names), tuple(cells)))
+    # What speaks against a merge is read first.
     return tuple(sorted(rows, key=lambda row: (_order(row), row.slot)))
 
 
@@ -63,6 +64,7 @@ def _cell(
     if state is None:
         return ComparedCell("", "", "", "")
 
+    # A sign, never colour alone: it must be read in print and by who sees no red.
     sign = "+" if mention is None else "=" if mention.values == state.values else "!"
     words = value_words(state, names) or state.status.value
     source = state.candidates[0].source_origin if state.candidates else ""

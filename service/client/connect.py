@@ -115,7 +115,7 @@ def _with_originals(
     if place.is_server:
         store = place.server()
     else:
-        store = place.embedded()
+        store = place.embedded_store()
         artifacts = artifacts or str(store.artifacts)
 
     if isinstance(artifacts, str):
@@ -187,14 +187,15 @@ class Place(NamedTuple):
             InvalidInput: `bad_settings` for an option that an embedded store does not have.
             Unavailable: when it cannot be opened, with what to do.
         """
-        return self.server(prepare=prepare) if self.is_server else self.embedded()
+        return self.server(prepare=prepare) if self.is_server else self.embedded_store()
 
-    def embedded(self) -> SqliteStore:
+    def embedded_store(self) -> SqliteStore:
         """Open a file, a folder or memory.
 
         Raises:
             InvalidInput: `bad_settings`.
         """
+        # Refused, not ignored: who states a cell means that some tenants live elsewhere.
         for name in ("cells", "vector_index"):
             if getattr(self, name):
                 raise InvalidInput(
@@ -228,6 +229,7 @@ class Place(NamedTuple):
         try:
             module = import_module("tenure.store.neo4j.store")
         except ModuleNotFoundError as error:
+            # Any other module that is missing is a fault of ours, and no advice would mend it.
             if error.name != "neo4j":
                 raise
             raise Unavailable(

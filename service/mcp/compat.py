@@ -82,7 +82,7 @@ class CompatTools:
         for relation in relations:
             _state(memory, relation["from"], _relation_text(relation))
 
-        items = [ToolItem(f"related {_relation_text(item)}", dict(item)) for item in relations]
+        items = _relation_items("related", relations)
         return page(ToolQuestion(memory, "create_relations", {}), items)
 
     @refusal_as_result
@@ -131,7 +131,7 @@ class CompatTools:
             statements = _statements(memory, relation["from"])
             _retract(memory, [entry for entry in statements if entry.content == text])
 
-        items = [ToolItem(f"hidden {_relation_text(item)}", dict(item)) for item in relations]
+        items = _relation_items("hidden", relations)
         return page(ToolQuestion(memory, "delete_relations", {}), items)
 
     @refusal_as_result
@@ -164,6 +164,13 @@ class CompatTools:
 
 def _state(memory: Memory, name: str, text: str) -> None:
     memory.write(name, content=text, source_origin=ORIGIN, why_it_matters=f"known of {name}")
+
+
+def _relation_items(verb: str, relations: Iterable[Relation]) -> list[ToolItem]:
+    items: list[ToolItem] = []
+    for relation in relations:
+        items.append(ToolItem(f"{verb} {_relation_text(relation)}", dict(relation)))
+    return items
 
 
 def _relation_text(relation: Relation) -> str:

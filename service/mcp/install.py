@@ -134,7 +134,8 @@ def _with_toml_table(path: Path, server: Mapping[str, Any]) -> FileChange:
 
     # The strings of JSON are strings of TOML too.
     table = [f"[mcp_servers.{SERVER_NAME}]"]
-    table += [f"{name} = {json.dumps(value)}" for name, value in server.items()]
+    for name, value in server.items():
+        table.append(f"{name} = {json.dumps(value)}")
     return FileChange(path, text + ("\n" if text else "") + "\n".join(table) + "\n", not text)
 
 

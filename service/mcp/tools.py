@@ -95,7 +95,7 @@ class Toolbox:
                 "give a text, or subject, slot and value", code="missing_value", field="text"
             )
 
-        items = [_receipt_item(receipt) for receipt in receipts]
+        items = list(map(_receipt_item, receipts))
         return page(ToolQuestion(memory, "remember", {}), items)
 
     @refusal_as_result
@@ -164,7 +164,7 @@ class Toolbox:
         else:
             envelope = memory.replay(envelope_id)
 
-        items = [ToolItem(part) for part in _parts(envelope.text)]
+        items = list(map(ToolItem, _parts(envelope.text)))
         head = {
             "envelope_id": envelope.envelope_id,
             "digest": envelope.digest,
@@ -210,7 +210,7 @@ class Toolbox:
         """List names whose identity waits for a person to decide."""
         memory = self.memory_of()
         question = ToolQuestion(memory, "list_reviews", {"status": status}, cursor)
-        items = [_review_item(review) for review in memory.reviews.list(status)]
+        items = list(map(_review_item, memory.reviews.list(status)))
         return page(question, items, placeholder="nothing waits")
 
     @refusal_as_result

@@ -74,6 +74,7 @@ def require_protection(
     Raises:
         InvalidInput: `open_port`.
     """
+    # Whoever reaches loopback has an account on this machine; beyond it anybody may be there.
     if host in LOOPBACK or published_on_loopback:
         return
     if https and (has_issuer or control.has_keys()):

@@ -45,6 +45,7 @@ class DecisionTimes:
             connection.execute(
                 "INSERT INTO decision_times (tenant, seconds) VALUES (?, ?)", (tenant, seconds)
             )
+            # Bounded, because this is a figure for a page and no record of who worked when.
             connection.execute(
                 "DELETE FROM decision_times WHERE tenant = ?1 AND number NOT IN (SELECT number"
                 " FROM decision_times WHERE tenant = ?1 ORDER BY number DESC LIMIT ?2)",

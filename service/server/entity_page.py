@@ -30,6 +30,7 @@ def entity(request: Request, entity_id: UUID, notice: str = "") -> Response:
     if record.entity.redirected_from is not None:
         return RedirectResponse(f"/entities/{record.entity.entity_id}", status_code=303)
 
+    # Closed judgements were taken back already.
     merges = [j for j in record.judgements if j.merge_id and j.until is None]
     ids = {j.left for j in record.judgements} | {j.right for j in record.judgements}
     return page(

@@ -37,6 +37,8 @@ def envelopes(
 def envelope(request: Request, envelope_id: EnvelopeId) -> HTMLResponse:
     """Show an envelope: the prompt first, then what stayed out, then the budget."""
     memory = memory_of(request)
+    # Compiled again, not read from a stored text: a replay refuses what the caller may no longer
+    # read.
     replica = memory.replay(envelope_id)
     words = opening_words(memory, replica)
     stored_ids = {entry.object_id for entry in replica.manifest.candidates if entry.vid}
@@ -70,6 +72,7 @@ def what_if(
 ) -> HTMLResponse:
     """Show an envelope beside what its request gives under other circumstances."""
     memory = memory_of(request)
+    # What the form leaves empty stays as the stored request has it.
     terms: RequestTerms = {}
     if budget:
         terms["budget_tokens"] = int(budget)
@@ -101,6 +104,7 @@ def compare(
     memory = memory_of(request)
     first, second = memory.replay(a), memory.replay(b)
     changes = diff_envelopes(first, second)
+    # Up to its first difference a second prompt could be served from the first one's cache.
     same_tokens: int | None = None
     if changes.first_change is not None:
         same_tokens = second.plan.counter.count(second.text[: changes.first_change])

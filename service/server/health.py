@@ -33,6 +33,7 @@ def ready(request: Request) -> JSONResponse:
 
 def _readiness(state: ServerState) -> bool:
     now_s = time.monotonic()
+    # Asked by anybody without a key, so that a flood of questions must not become one of reads.
     if state.readiness is None or now_s - state.readiness[0] > _FRESH_SECONDS:
         try:
             state.memories.bound(state.settings.steward).as_of()

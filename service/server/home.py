@@ -31,6 +31,7 @@ def home(
     """Show what waits, and what a search brings: the entity of that name, then facts."""
     memory = memory_of(request)
     is_question = bool(q.strip())
+    # Pages of a register of any size: the next one begins after an id, whatever came meanwhile.
     entities = memory.entities.list(after=after, limit=_ENTITIES)
 
     return page(

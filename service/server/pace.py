@@ -41,6 +41,7 @@ class CallPace:
             return
 
         reset_s = self._window.get_window_stats(self._limit, *name).reset_time - time.time()
+        # Rounded up, so that whoever waits as long as it is told is let in.
         seconds = max(1, math.ceil(reset_s))
         raise Unavailable(
             f"more than {self._limit.amount} calls in a minute; go on in {seconds} s",

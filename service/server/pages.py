@@ -59,6 +59,7 @@ def address(path: str, **query: object) -> str:
     """
     pairs: dict[str, str] = {}
     for name, value in query.items():
+        # An address is what people copy: it holds nothing that says nothing.
         if value is not None and value != "":
             pairs[name] = str(value)
     return quote(path) + (f"?{urlencode(pairs)}" if pairs else "")
@@ -69,6 +70,7 @@ def _templates() -> Environment:
     environment = Environment(
         loader=FileSystemLoader([FOLDER / "templates", Path(explained.__file__).parent]),
         autoescape=True,
+        # A misspelt name in a template is an error of its test, not an empty place on a page.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

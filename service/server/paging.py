@@ -107,6 +107,7 @@ class Pager:
             place = place._replace(point=place.point or self._point(arguments))
             arguments |= place.point
         elif _LIMIT in _parameters(call) and _LIMIT not in arguments:
+            # Further than the page reaches: entries that came meanwhile have moved the place down.
             arguments[_LIMIT] = place.position + page_request.size + LARGEST_PAGE
 
         entries: Sequence[object] = run(self.memory, call, arguments)
@@ -140,6 +141,7 @@ class Pager:
         except (DecodingError, ValueError) as error:
             raise _bad_cursor() from error
 
+        # Nothing of a body is read before its seal holds.
         seal, body = token[:_SEAL_BYTES], token[_SEAL_BYTES:]
         if not hmac.compare_digest(seal, self._seal(body, question)):
             raise _bad_cursor()
@@ -173,6 +175,7 @@ def _start(texts: EntryTexts, entries: Sequence[object], place: _Place) -> int:
     if not place.last_entry:
         return 0
 
+    # Little moves between two pages, so the entry is looked for from where it stood.
     positions = sorted(range(len(entries)), key=lambda n: abs(n - place.position + 1))
     for position in positions:
         if _digest(texts.text(entries[position])) == place.last_entry:

@@ -36,6 +36,7 @@ def person(request: Request, entity_id: UUID) -> HTMLResponse:
 def export(request: Request, entity_id: UUID) -> Response:
     """Give the same as a file that programs read."""
     account = account_of(memory_of(request), str(entity_id))
+    # A name goes into a header only in letters that cannot end one.
     name = re.sub(r"[^a-z0-9]+", "-", str(account["entity"].name).lower()).strip("-") or "person"
     headers = {"content-disposition": f'attachment; filename="{name}.json"'}
     return Response(json_text(account), media_type="application/json", headers=headers)
@@ -56,6 +57,7 @@ def erase(
     memory = memory_of(request)
     check_form(request, form_token)
     account = account_of(memory, str(entity_id))
+    # Typed, not clicked: what goes cannot come back, and two people may have neighbouring pages.
     if confirm.strip() != account["entity"].name:
         return page(
             request,

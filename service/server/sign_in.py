@@ -40,6 +40,7 @@ def sign_in(
     check_origin(request)
     state, target = state_of(request), local_path(next)
     settings = state.settings
+    # Wrong, used and too old are answered alike: which it was would help who guesses alone.
     if not settings.control.take_code(settings.steward.tenant, code):
         announce_code(state)
         problem = "This code is wrong, used or too old. The terminal shows the one that counts."
@@ -99,5 +100,6 @@ def local_path(target: str) -> str:
     >>> local_path("/entity?name=Sam"), local_path("//evil.example"), local_path("/\\evil")
     ('/entity?name=Sam', '/', '/')
     """
+    # Browsers read both `//host` and `/\\host` as the address of another site.
     is_local = target.startswith("/") and not target.startswith(("//", "/\\"))
     return target if is_local and target.isprintable() else "/"

@@ -78,7 +78,7 @@ def _facts(tour: Tour) -> dict[str, Any]:
     for entry in tour.entries:
         log.append(
             {
-                "recorded_at": entry.event.held["recorded_at"],
+                "recorded_at": entry.event.members["recorded_at"],
                 "object_id": entry.receipt.object_id,
                 "outcome": entry.receipt.outcome,
                 "text": _sentence(entry),
@@ -209,7 +209,7 @@ def _show_entry(screen: Screen, entry: TourEntry) -> None:
 
     As a table of five columns it would break every reason into words.
     """
-    head = f"{str(entry.event.held['recorded_at'])[:10]}  {_speaker(entry):<{_SPEAKER_WIDTH}}  "
+    head = f"{str(entry.event.members['recorded_at'])[:10]}  {_speaker(entry):<{_SPEAKER_WIDTH}}  "
     margin = " " * len(head)
     width = min(screen.width, _PROSE_WIDTH)
 

@@ -186,7 +186,7 @@ def _entries(memory: Memory) -> tuple[TourEntry, ...]:
         # Events of one moment are told apart by their position in it.
         position = group_sizes.get(event.recorded_us, 0)
         group_sizes[event.recorded_us] = position + 1
-        body = canonical_json(event.held)
+        body = canonical_json(event.members)
         events[event_id(tenant, event.recorded_us, position, body)] = event
 
     with backend_of(memory).store.reading(tenant) as reader:

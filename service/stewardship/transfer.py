@@ -100,7 +100,7 @@ class Transfer(Caller):
                 count += 1
                 yield line.text
 
-        with opened(path, most=RECORD_BYTES) as lines:
+        with opened(path, line_bytes=RECORD_BYTES) as lines:
             restore(texts(lines), self._backend.store, self._tenant, resume=resume, watch=watch)
 
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys=False)

@@ -45,7 +45,7 @@ class Definition:
     """A line that defines vocabulary."""
 
     line: Line
-    held: Mapping[str, Any]
+    members: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Event:
     """A line that writes."""
 
     line: Line
-    held: Mapping[str, Any]
+    members: Mapping[str, Any]
     """The event as it was given; a replay derives the object id from it."""
     write: Write
     recorded_us: int | None
@@ -70,11 +70,11 @@ class Reading:
 
 
 @contextmanager
-def opened(path: str | Path, *, most: int = LINE_BYTES) -> Generator[Iterator[Line]]:
+def opened(path: str | Path, *, line_bytes: int = LINE_BYTES) -> Generator[Iterator[Line]]:
     """Open an import file, `.gz` or plain, or standard input as `-`.
 
-    A line of more than `most` bytes is passed over in pieces and refused by its number, so that a
-    packed file of a few kilobytes cannot fill the memory.
+    A line of more than `line_bytes` bytes is passed over in pieces and refused by its number, so
+    that a packed file of a few kilobytes cannot fill the memory.
 
     Raises:
         NotFound: `unknown_file`.
@@ -82,7 +82,7 @@ def opened(path: str | Path, *, most: int = LINE_BYTES) -> Generator[Iterator[Li
         InvalidInput: `bad_file` for a `.gz` that is none, `bad_json` for text that is no UTF-8.
     """
     with stream_of(path) as raw:
-        yield _lines(raw, most)
+        yield _lines(raw, line_bytes)
 
 
 @contextmanager
@@ -116,15 +116,15 @@ def stream_of(path: str | Path) -> Generator[IO[bytes]]:
         ) from error
 
 
-def _lines(raw: IO[bytes], most: int) -> Iterator[Line]:
+def _lines(raw: IO[bytes], line_bytes: int) -> Iterator[Line]:
     for number in count(1):
-        raw_line = raw.readline(most + 1)
+        raw_line = raw.readline(line_bytes + 1)
         if not raw_line:
             return
-        if len(raw_line) > most:
+        if len(raw_line) > line_bytes:
             while raw_line and not raw_line.endswith(b"\n"):
-                raw_line = raw.readline(most)
-            yield Line(number, f"{_TOO_LONG} {most} bytes")
+                raw_line = raw.readline(line_bytes)
+            yield Line(number, f"{_TOO_LONG} {line_bytes} bytes")
             continue
         try:
             text = raw_line.decode("utf-8-sig" if number == 1 else "utf-8").strip()

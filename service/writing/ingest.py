@@ -110,7 +110,7 @@ class IngestReport:
 class _Tally:
     """What an import has done so far; lives for one call."""
 
-    started: float = field(default_factory=time.perf_counter)
+    start_s: float = field(default_factory=time.perf_counter)
     events: int = 0
     skipped: int = 0
     definitions: int = 0
@@ -143,7 +143,7 @@ class _Tally:
             actions=self.actions,
             rejected=tuple(self.rejected),
             rejects_file=str(rejects) if rejects and self.rejected else None,
-            seconds=time.perf_counter() - self.started,
+            seconds=time.perf_counter() - self.start_s,
             refused=len(self.rejected),
         )
 
@@ -217,7 +217,7 @@ class Importer(Caller):
                 item = read(line, self.choices.reading)
                 if isinstance(item, Definition):
                     self.principal.require(DEFINE)
-                    words = with_definition(words, dict(item.held))
+                    words = with_definition(words, dict(item.members))
                     continue
                 before = _rising(before, item.recorded_us)
                 if not _refers(item):
@@ -246,7 +246,7 @@ class Importer(Caller):
     def _define(self, item: Definition, tally: _Tally) -> None:
         try:
             self.principal.require(DEFINE)
-            self._backend.define(self._tenant, dict(item.held))
+            self._backend.define(self._tenant, dict(item.members))
         except TenureError as error:
             self._refuse(error, [item.line], tally)
         else:
@@ -359,7 +359,7 @@ class Importer(Caller):
             receipts = Writer(self._backend, self.principal).replay(
                 [event.write for event in events],
                 recorded_us=events[0].recorded_us,
-                events=[event.held for event in events],
+                events=[event.members for event in events],
             )
         except TenureError as error:
             self._refuse(error, [event.line for event in events], tally)

@@ -68,14 +68,14 @@ def sanitize(
 def fingerprint(write: Write) -> str:
     """The SHA-256 of a write's canonical request, its idempotency key apart."""
     request: dict[str, Any] = {}
-    for value, (name, unset) in zip(_requested(write), _UNSET, strict=True):
+    for value, (name, unset) in zip(_request_values(write), _UNSET, strict=True):
         if value is not unset and value != unset:
             request[name] = _plain(value)
     return hashlib.sha256(canonical_json(request).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _UNSET = tuple((f.name, f.default) for f in fields(Write) if f.name != "idempotency_key")
-_requested = attrgetter(*(name for name, _ in _UNSET))
+_request_values = attrgetter(*(name for name, _ in _UNSET))
 
 
 _SCALARS = (str, int, bool, NoneType)

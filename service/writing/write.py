@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...resolution.bind import as_ref
+from ...resolution.known import Lookup
 from ...resolution.register import Register
 from ...schema.claim import Assertion, Authorship, Claim, Version
 from ...schema.errors import InvalidInput, TenureError
@@ -127,7 +128,8 @@ class Writer(Caller):
 
         with self._reading() as reader:
             tx_us = reader.clock().last_us
-            known = reader.entities(sorted(ids), tx_us=tx_us)
+            lookup = Lookup(entity_ids=tuple(sorted(ids)), names_only=True)
+            known = reader.known(lookup, scopes=(), tx_us=tx_us)
             rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
         names = visible_names(rows, Register(known), self.principal.sight())
         roots = {raw: known.canonical.get(raw, raw) for raw in ids}

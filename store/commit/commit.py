@@ -23,6 +23,7 @@ from ...schema.vocabulary import ActionKind, Status
 from ...schema.write import Receipt
 from ..port.store import (
     ActionClosing,
+    ActionRecord,
     Point,
     SlotRead,
     StoredReceipt,
@@ -276,17 +277,22 @@ def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
     # A tie may stand outside what the group has read, so its slots are read over all time.
     unsettled_slots = sorted(keys_of_slot.items())
     reads: list[SlotRead] = []
-    slot_keys_read: set[str] = set()
-    for _, slot_keys in unsettled_slots:
+    slot_of_key: dict[str | None, PlanningSlot] = {}
+    for slot, slot_keys in unsettled_slots:
         reads.append(SlotRead(slot_keys, ALL_TIME, full=False))
-        slot_keys_read.update(slot_keys)
-    open_actions = tx.open_actions(slot_keys=sorted(slot_keys_read))
+        slot_of_key.update(dict.fromkeys(slot_keys, slot))
+    open_actions = tx.open_actions(slot_keys=sorted(filter(None, slot_of_key)))
 
-    for (slot, slot_keys), rows in zip(unsettled_slots, tx.open_rows(reads), strict=True):
+    actions_of_slot: dict[PlanningSlot, list[ActionRecord]] = {}
+    for action in (*open_actions, *work.actions):
+        slot = slot_of_key.get(action.slot_key)
+        if slot is not None and action.kind is ActionKind.SETTLE_TIE:
+            actions_of_slot.setdefault(slot, []).append(action)
+
+    for (slot, _), rows in zip(unsettled_slots, tx.open_rows(reads), strict=True):
         ties = work.ledger.ties(slot, rows)
-        for action in (*open_actions, *work.actions):
-            is_of_slot = action.kind is ActionKind.SETTLE_TIE and action.slot_key in slot_keys
-            if is_of_slot and not stands(action, ties):
+        for action in actions_of_slot.get(slot, ()):
+            if not stands(action, ties):
                 work.closed_actions.append(
                     ActionClosing(action.action_id, work.last, "settled", "reconciliation")
                 )

@@ -41,8 +41,6 @@ class ClientPart:
 
     def __repr__(self) -> str:
         """Which part it is, over which store, for whom; what else it holds its methods tell."""
-        from ...schema.principal import Principal  # a read does without its module
-
         words = [repr(getattr(self, "_backend", None))]
         principal: Principal | None = getattr(self, "principal", None)
         if principal is not None:

@@ -285,9 +285,9 @@ def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
 
     actions_of_slot: dict[PlanningSlot, list[ActionRecord]] = {}
     for action in (*open_actions, *work.actions):
-        slot = slot_of_key.get(action.slot_key)
-        if slot is not None and action.kind is ActionKind.SETTLE_TIE:
-            actions_of_slot.setdefault(slot, []).append(action)
+        action_slot = slot_of_key.get(action.slot_key)
+        if action_slot is not None and action.kind is ActionKind.SETTLE_TIE:
+            actions_of_slot.setdefault(action_slot, []).append(action)
 
     for (slot, _), rows in zip(unsettled_slots, tx.open_rows(reads), strict=True):
         ties = work.ledger.ties(slot, rows)

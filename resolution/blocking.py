@@ -150,12 +150,14 @@ def outline(surface: str, entity_type: str) -> Outline:
     plain = None if is_ambiguous(surface) else plain_name(surface, entity_type)
     if plain:
         core = plain.core
-        spellings = frozenset(("".join(core), stem_of(core, entity_type)))
+        # As written, too: `AcmeLabs` holds no word that could be read in full.
+        written = "".join(plain.words[: len(core)])
+        spellings = frozenset((written, "".join(core), stem_of(core, entity_type)))
         sounds = frozenset(sounds_of_words(surface, core, entity_type))
         return Outline(" ".join(sorted(core)), spellings, _is_short(spellings), sounds)
 
     form = form_of(surface, entity_type)
-    spellings = frozenset((form.compact, form.stem, form.reading, shape_of(form)))
+    spellings = frozenset((form.spelling, form.compact, form.stem, form.reading, shape_of(form)))
     return Outline(form.ordered, spellings, _is_short(spellings), frozenset(sounds_of(form)))
 
 

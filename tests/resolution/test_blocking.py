@@ -141,7 +141,7 @@ types = st.sampled_from(["person", "organization", "system", "unknown"])
 @given(names, types)
 def test_an_outline_is_what_the_whole_form_has(name: str, entity_type: str) -> None:
     form = normalize(name, entity_type)
-    spellings = {form.compact, form.stem, form.reading, shape_of(form)}
+    spellings = {form.spelling, form.compact, form.stem, form.reading, shape_of(form)}
     sounds = set(sounds_of(form))
     is_short = min(map(len, spellings)) <= 8
     assert outline(name, entity_type) == (form.ordered, spellings, is_short, sounds)
@@ -178,3 +178,9 @@ def test_the_share_of_words_is_that_of_the_scorer_for_pairs() -> None:
     left, right = (outline(name, "organization").ordered for name in ("Acme Labs", "Acme Foods"))
     is_near = bool(near_names("Acme Labs", "organization", ["Acme Foods"]))
     assert is_near is (token_set_ratio(left, right) >= 70)
+
+
+def test_a_name_written_as_one_word_is_near_where_its_last_word_is_an_abbreviation() -> None:
+    assert near_names("AcmeGatewayLabs", "organization", ["Acme Gateway Labs"]) == {
+        "Acme Gateway Labs"
+    }

@@ -3,7 +3,9 @@
 The airline runs of `bench_window.py` are chained and replayed through a session of a file that
 holds 10,000 other objects, a compile and a rendered request before each answer of the model. Each
 hook is timed by the clock, which includes the durable append, and by the processor of its thread,
-which does not; hooks that made an edit are told apart. A bare append is what the disk takes for
+which does not; hooks that made an edit are told apart. "full request" is a compile and its request
+of the window as it stands at the end: its growth from one length to the other is what counts. A
+bare append is what the disk takes for
 one row that is as durable. At each mark the rows of the session's log, its snapshots and their
 indexes are weighed against the UTF-8 bytes that were said: texts, names, ids and arguments.
 
@@ -37,6 +39,8 @@ PASSES = 4
 MARKS = (100, 500, 1_000, 2_000)
 """Turns after which the log is weighed."""
 OPENINGS = 20
+REQUESTS = 40
+"""Made of the window as it stands at the end."""
 LOG_PAGES = "SELECT sum(pgsize) FROM dbstat WHERE name GLOB '*session_*'"
 MANIFESTS = "SELECT count(*), avg(length(body)), max(length(body)) FROM manifest"
 
@@ -67,6 +71,19 @@ class HookTimes:
                 columns.append(f"{unit} p50 {p50:7.1f} ms p99 {p99:7.1f} ms")
             yield f"{name:16} {'   '.join(columns)}   n {len(samples)}"
 
+    def above(self, floor: str) -> Iterator[str]:
+        """By how much each durable hook is above the least that a durable row takes."""
+        for name in self.seconds:
+            if name.startswith("on_"):
+                p50 = self.clock(name, 500) - self.clock(floor, 500)
+                p99 = self.clock(name, 990) - self.clock(floor, 990)
+                yield f"{name:16} above a {floor}: p50 {p50:+.1f} ms p99 {p99:+.1f} ms"
+
+    def clock(self, name: str, permille: int) -> float:
+        """A quantile of what calls took on the clock, in milliseconds."""
+        ordered = sorted(1000 * clock for clock, _ in self.seconds[name])
+        return ordered[len(ordered) * permille // 1000]
+
 
 class Talk:
     """The airline runs in one session, event by event."""
@@ -87,7 +104,7 @@ class Talk:
         elif step.role == "user":
             self._ask(step)
         else:
-            self.times.measured("compile", self._request, self.session)
+            self.times.measured("compile", self.request, self.session)
             self._count(*message_parts(step.message, "assistant"))
             self._time("on_step", step.message)
 
@@ -104,7 +121,7 @@ class Talk:
     def _time(self, hook: str, *arguments: object) -> None:
         self.times.measured(hook, partial(getattr(self.session, hook), *arguments), self.session)
 
-    def _request(self) -> None:
+    def request(self) -> None:
         self.session.compile().render("anthropic")
 
     def _count(self, *parts: MessagePart) -> None:
@@ -153,6 +170,11 @@ def measured(turns: int, window: int, objects: int) -> None:
                 turn = talk.session.state.turn
                 if turn in MARKS and turn not in ratios:
                     ratios[turn] = log_bytes(path) / talk.said
+            # Requests of one state: the table's compile takes in how the window filled.
+            while talk.session.state.open_units:
+                talk.go_on()
+            for _ in range(REQUESTS):
+                times.measured("full request", talk.request, None)
             state = talk.session.state
 
         with connect(str(path)) as memory:
@@ -162,7 +184,7 @@ def measured(turns: int, window: int, objects: int) -> None:
             count, mean, largest = db.execute(MANIFESTS).fetchone()
 
     print(f"\n{turns} turns, {state.seq} events, {state.tokens} live tokens, {state.edits} edits")
-    print("\n".join(times.table()))
+    print("\n".join([*times.table(), *times.above("bare append")]))
     weights = ", ".join(f"{ratio:.2f} at turn {turn}" for turn, ratio in ratios.items())
     print(f"log on disk by the bytes said: {weights}")
     print(f"{count} manifests, {mean:.0f} bytes on average, {largest} at most", flush=True)

@@ -122,7 +122,11 @@ def undo(
     """Put back what an edit took, while the window has room."""
     with _opened(context, name) as opened:
         decision = opened.undo(edit)
-    answer(context, asdict(decision), lambda screen: _show_decision(screen, name, decision))
+    answer(
+        context,
+        asdict(decision),
+        lambda screen: _show_decision(screen, name, decision, undone=True),
+    )
 
 
 def _show(screen: Screen, changes: tuple[UnitChange, ...]) -> None:
@@ -138,8 +142,11 @@ _CHANGES: Columns = {
 }
 
 
-def _show_decision(screen: Screen, name: str, decision: WindowDecision) -> None:
-    if decision.actions:
+def _show_decision(
+    screen: Screen, name: str, decision: WindowDecision, *, undone: bool = False
+) -> None:
+    # An undo has no edit of its own; a compact without one found nothing.
+    if decision.actions or not undone:
         _show(screen, decision.actions)
     if decision.edit is not None:
         screen.line(f"undo it with: tenure session undo {name} {decision.edit}")

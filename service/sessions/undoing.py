@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ...schema.errors import ContextBudgetExhausted, NotFound
-from ...window.events import EventKind
+from ...window.events import EventKind, WindowEvent
 from ...window.snapshot import unit_record
 from ...window.units import StandingForm, WindowUnit
 from .core import EventDraft, SessionCore
 from .originals import originals_of
+
+_NAMED_EDITS: Final = 5
 
 
 def undo_draft(core: SessionCore, edit: int) -> EventDraft:
@@ -18,7 +20,7 @@ def undo_draft(core: SessionCore, edit: int) -> EventDraft:
     log = core.log.read()
     event = next((e for e in log if e.seq == edit and e.kind is EventKind.EDITED), None)
     if event is None:
-        raise NotFound(f"event {edit} is no edit of this session", code="unknown_edit")
+        raise _unknown_edit(log, edit)
 
     # Where later edits took a unit into a larger fold, that fold is what comes back.
     units: dict[int, WindowUnit] = {}
@@ -44,6 +46,13 @@ def undo_draft(core: SessionCore, edit: int) -> EventDraft:
             shortfall=-room,
         )
     return _undo_draft(edit, sorted(originals, key=lambda unit: unit.number))
+
+
+def _unknown_edit(log: Sequence[WindowEvent], edit: int) -> NotFound:
+    """The error of a number that is no edit; the newest ones are named, to take one of them."""
+    numbers = [str(event.seq) for event in log if event.kind is EventKind.EDITED][-_NAMED_EDITS:]
+    advice = f"its newest edits are {', '.join(numbers)}" if numbers else "it has had none"
+    return NotFound(f"event {edit} is no edit of this session; {advice}", code="unknown_edit")
 
 
 def _undo_draft(edit: int, originals: Sequence[WindowUnit]) -> EventDraft:

@@ -68,6 +68,7 @@ def test_a_window_is_previewed_compacted_and_put_back(run: Run) -> None:
     assert 3 not in [change["unit"] for change in preview]
     assert "window://" in run("session", "preview", "trip-1", "--focus", "REF3X")
     assert "undo it with: tenure session undo trip-1 42" in run("session", "compact", "trip-1")
+    assert "there is nothing to free" in run("session", "compact", "trip-1")
     assert told(run, "undo", "trip-1", "42")["seq"] == 43
     assert "no edit of this session" in run("session", "undo", "trip-1", "1", code=1)
 

@@ -13,6 +13,7 @@ from tenure import Memory
 from tenure.schema.errors import (
     ContextBudgetExhausted,
     Forbidden,
+    NotFound,
     TenureError,
 )
 from tenure.schema.principal import OWNER, Principal
@@ -147,6 +148,10 @@ def test_an_edit_can_be_previewed_made_and_undone(memory: Memory) -> None:
     assert undone.reading.tokens > decision.reading.tokens
     assert any(unit.form is StandingForm.FULL for unit in session.state.units[-6:])
     assert code_of(lambda: session.undo(1)) == "unknown_edit"
+    with pytest.raises(NotFound, match=f"its newest edits are .*{decision.edit}"):
+        session.undo(1)
+    with pytest.raises(NotFound, match="it has had none"):
+        memory.session("fresh", window=20_000).undo(1)
     session.compact()
     assert session.compact().edit is None
 

@@ -208,7 +208,7 @@ MUTANTS = (
     Mutant(
         "C-217",
         "compiler/fitting/ledger.py",
-        "not _covers(piece)",
+        "not is_wanted(piece)",
         "True",
         f"{ROWS}::test_what_covers_an_acceptance_item_goes_before_what_is_more_relevant",
     ),

@@ -43,6 +43,16 @@ _MASK = "[masked]"
 
 _CELL_CHARS = 200
 
+_CHARS_A_TOKEN = 12
+"""Characters of passages that are made pieces, for each token of the budget: three times what it
+holds, which is more than the pieces that compete for it in the end (`fitting.fit`)."""
+
+_FAIR_CHARS = 800
+"""Characters from which a passage must be worth its length."""
+
+_FEW_PASSAGES = 96
+"""Passages that become pieces whatever the budget is."""
+
 
 @dataclass(frozen=True, slots=True)
 class _View:
@@ -72,7 +82,7 @@ def memory_pieces(
     # Templates may take values from all that was selected, also from what a cap leaves out.
     values = _values(stored_candidates, masked_ids)
     stored_candidates, verdicts = _newest_tools(stored_candidates, context)
-    best, cap_verdicts = _cap(stored_candidates, context.rules.section_items)
+    best, cap_verdicts = _cap(stored_candidates, context.rules.section_items, context.budget)
     verdicts += cap_verdicts
     steps, merged_ids = _climb(best, values, view, verdicts)
 
@@ -161,7 +171,9 @@ def _transaction_key(candidate: Candidate) -> tuple[int, str]:
     return version_of(candidate).row.claim.tx, candidate.object_id
 
 
-def _cap(candidates: list[Candidate], limit: int) -> tuple[list[Candidate], list[Verdict]]:
+def _cap(
+    candidates: list[Candidate], limit: int, budget: int
+) -> tuple[list[Candidate], list[Verdict]]:
     """Leave out what no section could hold: it would cost time and change nothing."""
     loose = [
         c for c in candidates if not c.by_task and version_of(c).details.object_type not in _RULES
@@ -171,9 +183,14 @@ def _cap(candidates: list[Candidate], limit: int) -> tuple[list[Candidate], list
     verdicts: list[Verdict] = []
     surplus: set[int] = set()
     counts = {True: 0, False: 0}
+    room = _CHARS_A_TOKEN * budget
     for candidate in loose:
         counts[candidate.is_passage] += 1
-        if counts[candidate.is_passage] > limit:
+        is_late = candidate.is_passage and room <= 0 and counts[True] > _FEW_PASSAGES
+        if candidate.is_passage:
+            # A long one may stay out of the text, so it fills no more than a fair one would.
+            room -= min(len(candidate.text), _FAIR_CHARS)
+        if is_late or counts[candidate.is_passage] > limit:
             surplus.add(id(candidate))
             verdicts.append(cap_verdict(candidate.object_id, candidate.score, candidate.tier.value))
     return [candidate for candidate in candidates if id(candidate) not in surplus], verdicts

@@ -31,7 +31,7 @@ from ..budget.section import Section, concave_envelope, significant, slope_at
 from ..ir.context import CompileContext, SectionShare
 from ..ir.piece import Piece, Short
 from ..text.relevance import FULL, terms_of
-from .ledger import Drop, Ledger, Place, Prices, Rung, Unit
+from .ledger import FAIR_SIZE, Drop, Ledger, Place, Prices, Rung, Unit, is_wanted
 from .offers import TURN_TWIN, moved_to_turn
 from .price import mu, token_cost, worth_its_price
 from .shorten import excerpt, fold
@@ -44,6 +44,15 @@ TURN: Final = (_S.HISTORY, _S.EVIDENCE, _S.TURN_MEMORY, _S.ERRORS, _S.TURN_GUIDA
 
 _FIRST_RUNG: Final = 500
 """Tokens of the smallest budget that larger ones build on."""
+
+_FEW: Final = 64
+"""Pieces of a section that compete whatever the budget is."""
+
+_SURPLUS: Final = 2
+"""How many times a budget the pieces that compete for it may fill."""
+
+_CHARS: Final = 4
+"""Characters of a token, about; texts are not counted to tell which may compete."""
 
 _LEAST_EXCERPT: Final = 24
 """Tokens below which an excerpt says nothing."""
@@ -158,8 +167,8 @@ def _limits(rung: Rung, section: SectionName) -> SectionShare:
 def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[str, int]) -> None:
     """Divide what is left between the sections of the turn, and fill them."""
     page = rung.ledger.room
-    sections = _worthwhile(rung, loose)
-    if rung.ledger.holds(chain.from_iterable(sections.values())):
+    sections, surplus = _contenders(_worthwhile(rung, loose), rung.budget)
+    if not surplus and rung.ledger.holds(chain.from_iterable(sections.values())):
         for pieces in sections.values():
             for piece in pieces:
                 rung.ledger.take(piece)
@@ -196,7 +205,8 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
             rung.take(unit)
         else:
             remainder += unit
-    _overflow(rung, remainder, rations, page)
+    # The best first: what is left of the room goes to an excerpt of one of them.
+    _overflow(rung, remainder + surplus, rations, page)
 
 
 def _worthwhile(
@@ -215,6 +225,35 @@ def _worthwhile(
             else:
                 rung.drop(piece, Reason.BELOW_FLOOR, "cost")
     return worthwhile
+
+
+def _contenders(
+    loose: Mapping[SectionName, Sequence[Piece]], budget: int
+) -> tuple[dict[SectionName, list[Piece]], list[Piece]]:
+    """The best pieces of each section, several times what a budget holds, and the rest.
+
+    What stands behind so many better ones is never shown, and pricing it is what a fit takes
+    longest for. It hangs on the rung alone, so a larger budget goes through the same rungs.
+    """
+    contenders: dict[SectionName, list[Piece]] = {}
+    surplus: list[Piece] = []
+    for name, pieces in loose.items():
+        if name is _S.HISTORY or len(pieces) <= _FEW:
+            contenders[name] = list(pieces)
+            continue
+
+        room = _SURPLUS * _CHARS * budget
+        best: set[int] = set()
+        for piece in sorted(pieces, key=lambda piece: (-piece.value, piece.object_id)):
+            if room <= 0 and len(best) >= _FEW:
+                break
+            best.add(id(piece))
+            # A long text may stay out, so it takes the room of no more than a fair one.
+            room -= min(len(piece.text), _CHARS * FAIR_SIZE)
+
+        contenders[name] = [piece for piece in pieces if id(piece) in best or is_wanted(piece)]
+        surplus += [piece for piece in pieces if id(piece) not in best and not is_wanted(piece)]
+    return contenders, surplus
 
 
 def _queue(

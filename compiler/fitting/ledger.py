@@ -50,7 +50,7 @@ Place = tuple[bool, int, str]
 """Where something stands in the one order in which all sections are filled."""
 
 
-_FAIR_SIZE: Final = 200
+FAIR_SIZE: Final = 200
 """Tokens from which a text must be worth its length."""
 
 
@@ -90,7 +90,7 @@ class Prices:
             known = self._bills[id(piece)] = Bill(
                 piece,
                 tokens,
-                (not _covers(piece), -_worth(piece, tokens), piece.object_id),
+                (not is_wanted(piece), -_worth(piece, tokens), piece.object_id),
                 section,
                 (section, frame) if frame else None,
                 (section, head) if head else None,
@@ -306,14 +306,14 @@ class Rung:
 
 def _worth(piece: Piece, tokens: int) -> int:
     """What a piece is worth: its score, less where it is long."""
-    return piece.value * _FAIR_SIZE // max(_FAIR_SIZE, tokens)
+    return piece.value * FAIR_SIZE // max(FAIR_SIZE, tokens)
 
 
-def _covers(piece: Piece) -> tuple[str, ...]:
-    """The acceptance items that a piece of evidence states to bear on (C-212)."""
+def is_wanted(piece: Piece) -> bool:
+    """Tell whether a piece of evidence states to bear on an acceptance item (C-212)."""
     item = piece.candidate.request_item if piece.candidate is not None else None
     part = item.part if item is not None else None
-    return part.covers if isinstance(part, Evidence) else ()
+    return isinstance(part, Evidence) and bool(part.covers)
 
 
 def _year_of(bill: Bill, piece: Piece) -> Frame:

@@ -299,7 +299,7 @@ def proposed(
 def growth(report: dict[str, Any]) -> float:
     """Return how much the p50 of what is scored grows from the first size to the last."""
     times = [row["scored"]["cpu_p50_ms"] for row in report.values()]
-    return round(times[-1] / times[0], 2)
+    return float(round(times[-1] / times[0], 2))
 
 
 def in_bulk(known: list[str], sizes: Sequence[int], count: int, rounds: int) -> None:

@@ -80,8 +80,8 @@ def kinds_table() -> Iterator[str]:
         tallies.setdefault(f"{source} {kind.value}", KindTally()).add(text, short, values)
 
     yield f"{'results of':16} {'count':>7} {'tokens':>9} {'shorter':>7} {'ids %':>7} {'asked %':>7}"
-    for kind, tally in sorted(tallies.items()):
-        yield tally.line(kind)
+    for label, tally in sorted(tallies.items()):
+        yield tally.line(label)
 
 
 def _airline_results() -> Iterator[tuple[str, str, str, Sequence[str]]]:

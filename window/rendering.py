@@ -108,5 +108,6 @@ def _copy_of(tree: Any) -> Any:
                 branch[name] = _copy_of(value)
         return branch
     if isinstance(tree, list):
-        return list(map(_copy_of, tree))  # pyright: ignore[reportUnknownArgumentType]
+        branches: list[Any] = tree  # pyright: ignore[reportUnknownVariableType]
+        return list(map(_copy_of, branches))
     return tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -99,6 +99,6 @@ def test_a_page_of_namesakes_waits_for_no_writer(tmp_path: Path) -> None:
         memory.write_many(lines)
         (case,) = memory.reviews.list()
 
-        store = backend_of(memory).store
+        store = cast("Any", backend_of(memory).store)
         with store._partition("default").taking_turn():  # as a write that runs does
             assert sorted(map(len, memory.reviews.get(case.review_id).groups)) == [2, 2]

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ..artifacts.openings import Openings
 from ..backend.caller import backend_of
 from ..reading.list_reads import ListReads
 from ..visual.text import value_text
@@ -27,6 +26,8 @@ _SHORT: Final = 8
 
 def opening_words(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
     """The opening words of every object that the envelopes hold or left out, by id."""
+    from ..artifacts.openings import Openings  # it loads the compiler, which lists of facts spare
+
     openings = Openings(backend_of(memory), memory.principal)
     words: dict[str, str] = {}
     for envelope in envelopes:
@@ -36,6 +37,8 @@ def opening_words(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
 
 def opening_of(memory: Memory, object_id: str) -> str:
     """The first words of a stored object; none where the caller may not read it today."""
+    from ..artifacts.openings import Openings
+
     return Openings(backend_of(memory), memory.principal).of(object_id)
 
 

@@ -65,6 +65,7 @@ _REPLAYABLE: Final = Kind(
 )
 _USAGE: Final = Kind((), "a SessionUsage", records=("SessionUsage",))
 _LISTENER: Final = Kind((cast(type, Callable),), "a function that takes a notice")
+_COUNT_WATCH: Final = Kind((cast(type, Callable),), "a function that takes a number")
 _MESSAGE: Final = Kind((str, Mapping), "a text or a message with a role and content")
 _MESSAGES: Final = Kind((str, Sequence), "a text or a list of messages")
 
@@ -77,6 +78,7 @@ ARGUMENTS: Final[Mapping[str, Kind]] = {
     "str | Path": _PATH,
     "bytes | str": _BYTES,
     "EntityLike": _ENTITY,
+    "Callable[[int], None]": _COUNT_WATCH,
     "Envelope": _ENVELOPE,
     "Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str": _REPLAYABLE,
     "Listener": _LISTENER,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..backend.caller import backend_of
+from ..visual.text import counted
 from .frame import answer, examples, open_memory
+from .progress import meter
 
 if TYPE_CHECKING:
     from ..encoders.progress import Progress
@@ -39,26 +38,15 @@ def re_embed(
     from ..encoders.choice import encoder_of
     from ..stewardship.re_embed import re_embed as run
 
-    with open_memory(context) as memory, _counter() as progress:
+    with open_memory(context) as memory, meter("claims") as gauge:
         choice = backend_of(memory).encoder
         if encoder is not None or choice is None:
             choice = encoder_of(encoder or "onnx")
 
-        total = run(backend_of(memory), memory.principal, choice, progress=progress).embedded
+        def tell(progress: Progress) -> None:
+            gauge.tell(progress.embedded, progress.missing)
+
+        total = run(backend_of(memory), memory.principal, choice, progress=tell).embedded
 
     report = {"encoder": choice.id if choice else None, "claims": total}
-    answer(context, report, f"{total} claims embedded")
-
-
-@contextmanager
-def _counter() -> Generator[Callable[[Progress], None]]:
-    """A line on standard error that says how far it is, on a terminal only."""
-    is_terminal = sys.stderr.isatty()
-
-    def show(progress: Progress) -> None:
-        if is_terminal:
-            print(f"\r{progress.embedded} of {progress.missing} claims", end="", file=sys.stderr)
-
-    yield show
-    if is_terminal:
-        print(file=sys.stderr)
+    answer(context, report, f"{counted(total, 'claim')} embedded")

@@ -8,7 +8,6 @@ public benchmarks into the format that `recall` reads (C-102).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,10 +18,11 @@ import typer
 from ...schema.errors import Unavailable
 from ..visual.text import json_text
 from .frame import answer, examples, frame_of, note, open_memory
+from .progress import meter
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
-    from ..evaluation.recall import EvaluationOptions, RecallReport, ShowProgress, Watch
+    from ..evaluation.recall import EvaluationOptions, RecallReport, Watch
 
 app = typer.Typer()
 evaluate_app = typer.Typer(help="Measure contexts on labelled questions.", rich_markup_mode=None)
@@ -96,13 +96,13 @@ def _measure(
 ) -> RecallReport:
     from ..evaluation.recall import evaluate_recall
 
-    with _score_writer(details) as watch, _counter() as progress:
+    with _score_writer(details) as watch, meter("questions") as gauge:
         if frame_of(context).flags.get("store") is None:
-            return evaluate_recall(file, options=options, progress=progress, watch=watch)
+            return evaluate_recall(file, options=options, progress=gauge.tell, watch=watch)
 
         with open_memory(context) as memory:
             return evaluate_recall(
-                file, options=options, memory=memory, progress=progress, watch=watch
+                file, options=options, memory=memory, progress=gauge.tell, watch=watch
             )
 
 
@@ -130,16 +130,6 @@ def _open_for_writing(path: Path) -> Generator[TextIO]:
 
 def _write_line(file: TextIO, value: object) -> None:
     file.write(json_text(value, indent=None) + "\n")
-
-
-@contextmanager
-def _counter() -> Generator[ShowProgress | None]:
-    """A line on standard error that says how far it is, on a terminal only."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    yield lambda count, total: print(f"\r{count} of {total} questions", end="", file=sys.stderr)
-    print(file=sys.stderr)
 
 
 def _share(value: float | None) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...schema.errors import InvalidInput, NotFound, unknown
+from ..backend.caller import backend_of
 from .frame import answer, examples, open_memory
+from .progress import meter
 from .review import resolution_app
 from .show import Columns, Screen
 
@@ -143,16 +144,22 @@ def _crossing(
 ) -> Iterator[tuple[tuple[DuplicatePair, ...], str | None]]:
     """Cross the register from a place on: the pairs of each stretch and where it ended."""
     matching = replace(memory.resolution, model=_model(model))
-    is_terminal, entity_count = sys.stderr.isatty(), 0
-    while after is not None:
-        stretch = matching.xref(type=type, after=after, limit=limit)
-        entity_count += stretch.entities
-        if is_terminal:
-            print(f"\r{entity_count} entities crossed", end="", file=sys.stderr)
-        after = stretch.after or None
-        yield stretch.pairs, after
-    if is_terminal:
-        print(file=sys.stderr)
+    entity_count = 0
+    with meter("entities", _entities_above(memory, type, after)) as gauge:
+        while after is not None:
+            stretch = matching.xref(type=type, after=after, limit=limit)
+            entity_count += stretch.entities
+            gauge.tell(entity_count)
+            after = stretch.after or None
+            yield stretch.pairs, after
+
+
+def _entities_above(memory: Memory, type: str | None, after: str | None) -> int:
+    """How many entities a crossing has before it; merged ones count apart, so it may end early."""
+    if after is None:
+        return 0
+    with backend_of(memory).store.reading(memory.principal.tenant) as reader:
+        return len(reader.entity_ids(type=type, after=after))
 
 
 def _model(path: Path | None) -> Model | None:

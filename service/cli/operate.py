@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...schema.principal import EVERYONE_TAG
+from ..backend.caller import backend_of
 from ..visual.text import sentence, when
 from .frame import answer, examples, frame_of, open_memory, place_of, require_store
+from .progress import meter
 from .show import Screen
 
 if TYPE_CHECKING:
@@ -29,8 +31,13 @@ def sweep(
     limit: Annotated[int, typer.Option(min=1, help="Objects a transaction.")] = 500,
 ) -> None:
     """Retire what has decayed, as its retirement rule says."""
-    with open_memory(context) as memory:
-        receipt = memory.sweep(dry_run=dry_run, limit=limit)
+    from ..stewardship.operations import Steward
+
+    with open_memory(context) as memory, meter("objects retired") as gauge:
+        steward = Steward(backend_of(memory), memory.principal)
+        receipt = steward.sweep(
+            dry_run=dry_run, limit=limit, watch=lambda total: gauge.tell(total.touched)
+        )
     answer(context, receipt, lambda screen: _show_sweep(screen, receipt, dry_run=dry_run))
 
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ...schema.errors import InvalidInput, Unavailable
 from ..visual.text import when
 from .frame import answer, examples, frame_of, note, open_memory, require_store
+from .progress import ProgressMeter, meter
 from .show import Columns
 
 if TYPE_CHECKING:
     from ...store.sqlite.store import SqliteStore
     from ...store.transfer.restore import RestoreProgress
-
-_TELL_EACH_S: Final = 2.0
-"""Seconds between two lines that say how far an import is."""
 
 app = typer.Typer()
 
@@ -38,8 +34,10 @@ def export(
     ] = False,
 ) -> None:
     """Write all of the tenant into a file only its owner may read."""
-    with open_memory(context) as memory:
-        report = memory.export(file, keys=not without_keys, replace=replace)
+    with open_memory(context) as memory, meter("records") as gauge:
+        report = memory.transfer.export(
+            file, keys=not without_keys, replace=replace, watch=gauge.tell
+        )
     if file == "-":
         note(f"{report.records:,} records")
         return
@@ -83,28 +81,22 @@ def import_file(
             answer(context, {"aborted": True}, "the import was taken back; the tenant is empty")
             return
 
-        with _telling(file):
-            report = memory.transfer.import_file(file, resume=resume, watch=_Told().tell)
+        with _telling(file), meter("lines checked") as gauge:
+            report = memory.transfer.import_file(file, resume=resume, watch=_watch(gauge))
     answer(context, report, f"{report.records:,} records imported into tenant {report.tenant}")
 
 
-@dataclass(slots=True)
-class _Told:
-    """When it was last said how far an import is."""
+def _watch(gauge: ProgressMeter) -> Callable[[RestoreProgress], None]:
+    """Tell how far an import is: first every line is checked, then all are written."""
 
-    at_s: float = field(default_factory=time.monotonic)
-
-    def tell(self, progress: RestoreProgress) -> None:
-        """Say it on standard error, some seconds apart."""
-        now_s = time.monotonic()
-        if now_s - self.at_s < _TELL_EACH_S:
-            return
-
-        self.at_s = now_s
+    def tell(progress: RestoreProgress) -> None:
         if progress.total:
-            note(f"{progress.records_written:,} of {progress.total:,} records written")
+            gauge.noun = "records"
+            gauge.tell(progress.records_written, progress.total)
         else:
-            note(f"{progress.lines_checked:,} lines checked")
+            gauge.tell(progress.lines_checked)
+
+    return tell
 
 
 @contextmanager

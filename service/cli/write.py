@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from ..visual.text import counted, sentence, when
 from .frame import EXIT_REFUSED, answer, examples, note, open_memory
+from .progress import ProgressMeter, lines_of, meter
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
@@ -213,7 +212,7 @@ def ingest(
     was interrupted is simply run again. Exits with 1 when lines were refused.
     """
     opening = open_memory(context, create=not check, scratch=check)
-    with opening as memory, _progress() as progress:
+    with opening as memory, meter("lines", lines_of(file)) as gauge:
         report = memory.ingest(
             file,
             replay=replay,
@@ -222,7 +221,7 @@ def ingest(
             keep_going=keep_going,
             retry=retry,
             ignore_external_ids=ignore_external_ids,
-            progress=progress,
+            progress=_tell_lines(gauge),
         )
     answer(context, report, lambda screen: _show_report(screen, report))
 
@@ -235,21 +234,11 @@ def ingest(
         raise typer.Exit(EXIT_REFUSED)
 
 
-@contextmanager
-def _progress() -> Generator[Callable[[int, int], None] | None]:
-    """A line on the terminal that counts; silent anywhere else."""
-    if not sys.stderr.isatty():
-        yield None
-        return
+def _tell_lines(gauge: ProgressMeter) -> Callable[[int, int], None]:
+    def tell(line: int, _: int) -> None:
+        gauge.tell(line)
 
-    begin = time.perf_counter()
-    with Screen.of_process(stderr=True).console.status("checking the file") as status:
-
-        def show(line: int, events: int) -> None:
-            rate = events / max(time.perf_counter() - begin, 1e-6)
-            status.update(f"line {line:,}: {events:,} events, {rate:,.0f}/s")
-
-        yield show
+    return tell
 
 
 def _show_report(screen: Screen, report: IngestReport) -> None:

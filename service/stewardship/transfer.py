@@ -11,11 +11,11 @@ from __future__ import annotations
 import gzip
 import io
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Final, cast
 
 from ...schema.errors import Conflict, Unavailable
 from ...schema.limits import RECORD_BYTES
@@ -26,6 +26,9 @@ from ...store.transfer.whole_file import whole_file
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..writing.event_lines import STDIN, Line, opened
+
+_TELL_EACH: Final = 1_000
+"""Records between two words about how far an export is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,16 @@ class Transfer(Caller):
     """The export and the restore of one caller's tenant."""
 
     def export(
-        self, path: str | Path, *, keys: bool = True, replace: bool = False
+        self,
+        path: str | Path,
+        *,
+        keys: bool = True,
+        replace: bool = False,
+        watch: Callable[[int], None] | None = None,
     ) -> TransferReport:
         """Write the tenant into a file and report what was written.
+
+        `watch` is told some thousand records apart how many are written.
 
         Raises:
             Conflict: `file_exists`, unless `replace`.
@@ -63,6 +73,8 @@ class Transfer(Caller):
             for line in export_lines(reader, tenant=self._tenant, keys=keys):
                 target.write(line + "\n")
                 count += 1
+                if watch is not None and count % _TELL_EACH == 0:
+                    watch(count)
 
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys)
 

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tenure import connect
+from tenure.service.cli import progress
 from tenure.service.cli import transfer as command
 from tenure.service.cli.main import app
 from tenure.store.transfer.restore import RestoreProgress
@@ -83,11 +84,10 @@ def test_an_import_needs_a_file_or_an_abort(half: Path, words: tuple[str, ...]) 
 def test_a_long_import_says_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "_TELL_EACH_S", 0.0)
-    line = command._Told()
-    line.tell(RestoreProgress(10_000, 0, 0))
-    line.tell(RestoreProgress(50_000, 2_000, 50_000))
-    assert capsys.readouterr().err.splitlines() == [
-        "10,000 lines checked",
-        "2,000 of 50,000 records written",
-    ]
+    monkeypatch.setattr(progress, "_LOG_EACH_S", 0.0)
+    watch = command._watch(progress.ProgressMeter("lines checked", begin_s=0.0))
+    watch(RestoreProgress(10_000, 0, 0))
+    watch(RestoreProgress(50_000, 2_000, 50_000))
+    checked, written = capsys.readouterr().err.splitlines()
+    assert checked.startswith("10,000 lines checked, ")
+    assert "  2,000 of 50,000 records, " in written

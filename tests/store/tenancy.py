@@ -26,6 +26,7 @@ from tenure.schema.vocabulary import (
 )
 from tenure.store.commit.sessions import append_events
 from tenure.store.port import store as port
+from tenure.store.port.claim_reads import ClaimReads
 from tenure.store.port.importing import Importing
 from tenure.store.port.records import NextReads
 from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionText
@@ -201,7 +202,20 @@ def transacted(store: Store) -> object:
 
 
 CASES: Mapping[str, Callable[[Store], object]] = {
+    # ClaimReads, asked by readers and by writers
+    "ClaimReads.objects_of": reading(lambda r: r.objects_of(ENTITIES)),
+    "ClaimReads.objects_of, under the lock": writing(lambda t: t.objects_of(ENTITIES)),
+    "ClaimReads.assertions": reading(lambda r: r.assertions(IDS)),
+    "ClaimReads.assertions, under the lock": writing(lambda t: t.assertions(IDS)),
     # IdentityReads, asked by readers and by writers
+    "IdentityReads.judgements": reading(lambda r: r.judgements(entity_ids=ENTITIES)),
+    "IdentityReads.judgements, of a merge": reading(lambda r: r.judgements(merge_id="merge-t-j")),
+    "IdentityReads.judgements, under the lock": writing(
+        lambda t: t.judgements(entity_ids=ENTITIES)
+    ),
+    "IdentityReads.judgements, of a merge under the lock": writing(
+        lambda t: t.judgements(merge_id="merge-t-j")
+    ),
     "IdentityReads.known": reading(lambda r: r.known(LOOKUP, scopes=("tenant",), tx_us=1_000)),
     "IdentityReads.known, under the lock": writing(
         lambda t: t.known(LOOKUP, scopes=("tenant",), tx_us=1_000)
@@ -283,12 +297,8 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "WriteTx.slot_claims": writing(lambda t: t.slot_claims([SLOT])),
     "WriteTx.slots": writing(lambda t: t.slots([SLOT])),
     "WriteTx.slots_of": writing(lambda t: t.slots_of(ENTITIES)),
-    "WriteTx.objects_of": writing(lambda t: t.objects_of(ENTITIES)),
     "WriteTx.live_objects": writing(lambda t: t.live_objects("user", "ann")),
     "WriteTx.decaying": writing(lambda t: t.decaying(point=POINT)),
-    "WriteTx.judgements": writing(lambda t: t.judgements(entity_ids=ENTITIES)),
-    "WriteTx.judgements, of a merge": writing(lambda t: t.judgements(merge_id="merge-t-j")),
-    "WriteTx.assertions": writing(lambda t: t.assertions(IDS)),
     "WriteTx.dependants": writing(lambda t: t.dependants(IDS)),
     "WriteTx.open_actions": writing(lambda t: t.open_actions(slot_keys=[SLOT], object_ids=IDS)),
     "WriteTx.action": writing(lambda t: t.action("t-action")),
@@ -398,7 +408,7 @@ OF_NO_TENANT = {
 
 def port_members() -> set[str]:
     """Return every method and property of the port's protocols."""
-    protocols: list[type] = [IdentityReads, Importing, Reader, Store, WriteTx]
+    protocols: list[type] = [ClaimReads, IdentityReads, Importing, Reader, Store, WriteTx]
     return {
         f"{protocol.__name__}.{name}"
         for protocol in protocols

@@ -175,12 +175,9 @@ def _entries(report: EnvelopeReport) -> Iterator[Entry]:
     dates = {row.object_id: row.retrieved_at[:10] for row in report.trace.provenance}
     section = ""
     for number, segment in enumerate(report.plan.segments, 1):
-        # Some pieces are words of the compiler itself: they have a number and are no object.
-        sources: dict[str, CompiledObject] = {}
-        for anchor in segment.block.object_ids:
-            if anchor in by_anchor:
-                sources[anchor] = by_anchor[anchor]
-
+        # Some pieces may be words of the compiler itself: they have a number and are no object.
+        anchors = segment.block.object_ids
+        sources = {anchor: by_anchor[anchor] for anchor in anchors if anchor in by_anchor}
         tiers = sorted((source.priority_tier for source in sources.values()), key=_TIERS.index)
         yield Entry(
             number,

@@ -81,14 +81,14 @@ def parse_request(task: str, **parameters: Any) -> CompileRequest:
             read[name] = _READERS[name](name, raw)
 
     # Callers hand in two kinds of thing under one name; the request keeps them apart.
-    evidence, media = _by_kind(read.pop("evidence", ()), Evidence, Media)
-    pinned, pinned_ids = _by_kind(read.pop("pinned", ()), Evidence, str)
+    evidence = read.pop("evidence", ())
+    pinned = read.pop("pinned", ())
     return CompileRequest(
         task=_text("task", task),
-        evidence=evidence,
-        media=media,
-        pinned=pinned,
-        pinned_ids=pinned_ids,
+        evidence=_of_kind(evidence, Evidence),
+        media=_of_kind(evidence, Media),
+        pinned=_of_kind(pinned, Evidence),
+        pinned_ids=_of_kind(pinned, str),
         valid_us=_instant("valid", parameters.get("valid")),
         tx_us=_instant("tx", parameters.get("tx")),
         **read,
@@ -97,21 +97,11 @@ def parse_request(task: str, **parameters: Any) -> CompileRequest:
 
 _LONE: Final = re.compile("[\ud800-\udfff]")
 _Kind = TypeVar("_Kind")
-_OtherKind = TypeVar("_OtherKind")
 
 
-def _by_kind(
-    items: Iterable[_Kind | _OtherKind], kind: type[_Kind], other_kind: type[_OtherKind]
-) -> tuple[tuple[_Kind, ...], tuple[_OtherKind, ...]]:
-    """Items of two kinds apart, each in the order in which they came."""
-    first: list[_Kind] = []
-    second: list[_OtherKind] = []
-    for item in items:
-        if isinstance(item, kind):
-            first.append(item)
-        elif isinstance(item, other_kind):
-            second.append(item)
-    return tuple(first), tuple(second)
+def _of_kind(items: Iterable[object], kind: type[_Kind]) -> tuple[_Kind, ...]:
+    """Those of one kind among items of two, in the order in which they came."""
+    return tuple(item for item in items if isinstance(item, kind))
 
 
 def _text(path: str, raw: object) -> str:

@@ -22,6 +22,8 @@ from tenure.window.budget import (
 from tenure.window.editing import concluding_edit, planned_edit
 from tenure.window.events import EditReason
 from tenure.window.health import AlertLevel
+from tenure.window.notices import NoticeKind, notice_lines
+from tenure.window.pressure import Zones, pressure
 from tenure.window.units import StandingForm
 
 
@@ -36,6 +38,12 @@ def test_the_work_of_one_turn_is_what_is_delegated() -> None:
     talk = Conversation(limit=400_000)
     talk.exchange(1, "word " * 60_000)
     assert axis_of(talk.state, ()) is WindowAxis.DELEGATE
+
+    # A listener is told once by how much.
+    reading = pressure(70_000, 400_000, (), 0, Zones())
+    (notice,) = notice_lines(talk.state, reading, None, (), WindowAxis.DELEGATE)
+    assert notice[0] is NoticeKind.DELEGATION_ADVISED
+    assert f"takes {turn_work(talk.state)} tokens" in notice[1]
 
     # The next turn begins with nothing done, however full the window is.
     talk.user("and now?")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tenure.schema.window_policy import WindowPolicy
+from tenure.schema.window_policy import WindowPolicy, Zones
 from tenure.schema.window_shares import BudgetShares
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.advice import (
@@ -23,7 +23,7 @@ from tenure.window.editing import concluding_edit, planned_edit
 from tenure.window.events import EditReason
 from tenure.window.health import AlertLevel
 from tenure.window.notices import NoticeKind, notice_lines
-from tenure.window.pressure import Zones, pressure
+from tenure.window.pressure import pressure
 from tenure.window.units import StandingForm
 
 

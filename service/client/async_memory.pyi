@@ -262,7 +262,12 @@ class AsyncReviews(AsyncPart):
 
 class AsyncTransfer(AsyncPart):
     async def export(
-        self, path: str | Path, *, keys: bool = True, replace: bool = False
+        self,
+        path: str | Path,
+        *,
+        keys: bool = True,
+        replace: bool = False,
+        watch: Callable[[int], None] | None = None,
     ) -> TransferReport: ...
     async def lines(self, *, keys: bool = False) -> Iterator[str]: ...
     async def import_file(

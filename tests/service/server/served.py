@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import uvicorn
 import tenure
 from tenure.schema.principal import Principal
 from tenure.service.calls.table import Permit
+from tenure.service.cli.serve import listening_socket
 from tenure.service.server.app import build_app
 from tenure.service.server.config import ServerSettings
 from tenure.service.server.control import ControlFile
@@ -49,7 +49,7 @@ class RunningServer(NamedTuple):
 @contextmanager
 def serving(memory: tenure.Memory, folder: Path, **options: Any) -> Iterator[RunningServer]:
     control = ControlFile(folder / "control.db")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with listening_socket("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         steward = Principal(tenant=memory.principal.tenant, user="steward", roles={"steward"})
         settings = ServerSettings(

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import tenure
 from tenure.service.cli.main import app
+from tenure.service.cli.serve import listening_socket
 
 COMMAND = [sys.executable, "-P", "-m", "tenure"]
 
@@ -79,3 +80,11 @@ def test_what_serve_refuses(store: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         assert "--port" in refusal("--store", str(store), "serve", "--port", port)
+
+
+def test_an_answer_leaves_at_once_and_not_when_its_head_was_acknowledged() -> None:
+    with listening_socket("127.0.0.1", 0) as listener:
+        with socket.create_connection(listener.getsockname()):
+            connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -7,12 +7,12 @@ import os
 import pty
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-from tenure.service.cli import progress
 from tenure.service.cli.progress import ProgressMeter, lines_of, meter
 from tenure.tests.service.test_cli import Run, run
 
@@ -103,7 +103,7 @@ def test_a_log_gets_a_line_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     with meter("records", total=1_000) as gauge:
         gauge.begin_s = gauge.last_s = 0.0
         for count in range(0, 1_001, 50):
@@ -120,7 +120,7 @@ def test_a_terminal_is_drawn_at_most_ten_times_a_second(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     with meter("records", total=1_000) as gauge:
         gauge.is_terminal, gauge.begin_s, gauge.last_s = True, 0.0, 0.0
         for count in range(1, 1_001):

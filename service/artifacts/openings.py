@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import TenureError
 from ..backend.caller import Caller
+from ..reading.envelopes import request_items
 from .artifacts import Artifacts
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ class Openings(Caller):
 
     def words(self, envelope: Envelope) -> Mapping[str, str]:
         """The opening words of every object that an envelope holds or left out, by id."""
-        from ..reading.envelopes import request_items  # loads the compiler, which reads never need
-
         words: dict[str, str] = {}
         for object_id, item in request_items(envelope.manifest).items():
             words[object_id] = opening(item.text)

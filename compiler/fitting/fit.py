@@ -251,8 +251,10 @@ def _contenders(
             # A long text may stay out, so it takes the room of no more than a fair one.
             room -= min(len(piece.text), _CHARS * FAIR_SIZE)
 
-        contenders[name] = [piece for piece in pieces if id(piece) in best or is_wanted(piece)]
-        surplus += [piece for piece in pieces if id(piece) not in best and not is_wanted(piece)]
+        contenders[name] = []
+        for piece in pieces:
+            competes = id(piece) in best or is_wanted(piece)
+            (contenders[name] if competes else surplus).append(piece)
     return contenders, surplus
 
 

@@ -21,7 +21,7 @@ import gzip
 import json
 import random
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenure import Memory, connect
 from tenure.bench.lives_data import (
@@ -34,7 +34,7 @@ from tenure.bench.lives_data import (
     said_by_user,
     slots_of,
 )
-from tenure.bench.window_data import SHARED
+from tenure.bench.window_data import SHARED, Chain
 from tenure.compiler.text.sentences import subunits
 from tenure.service.sessions.session import Session
 
@@ -63,23 +63,58 @@ def shown_as_current(session: Session, values: set[str]) -> tuple[int, int]:
     return len(standing), sum(value not in lines for value in standing)
 
 
+class Statement(NamedTuple):
+    """What is said in one turn, and what becomes of it."""
+
+    person: int
+    value: str
+    op: str
+    ends: bool
+    """Whether it holds no longer before the turn is over."""
+
+
+def statements(turns: int) -> Iterator[Statement]:
+    """One statement a turn, the same in every run."""
+    chance = random.Random(SEED)
+    for turn in range(turns):
+        person = chance.randrange(PEOPLE)
+        op = chance.choice(("assert", "assert", "correct"))
+        yield Statement(person, value_of(turn), op, chance.random() < 0.1)
+
+
+def overtaken_chain(turns: int) -> Chain:
+    """The same conversation as messages, with the values that hold no longer in each turn."""
+    messages: list[dict[str, Any]] = []
+    by_turn: dict[int, tuple[str, ...]] = {}
+    current: dict[int, str] = {}
+    overtaken: list[str] = []
+    for turn, statement in enumerate(statements(turns)):
+        text = spoken(statement.person, statement.value, turn)
+        messages.append({"role": "user", "content": text})
+        messages.append({"role": "assistant", "content": "Noted."})
+
+        if statement.person in current:
+            overtaken.append(current[statement.person])
+        current[statement.person] = statement.value
+        if statement.ends:
+            overtaken.append(current.pop(statement.person))
+        by_turn[turn + 1] = tuple(overtaken)
+    return Chain(messages, overtaken=by_turn)
+
+
 def replayed(memory: Memory, turns: int, window: int, *, links: bool) -> tuple[int, int, int, int]:
     """Requests, overtaken values standing in them, of these shown as current, and edits."""
-    chance = random.Random(SEED)
     session = memory.session("linked" if links else "bare", window=window)
     current: dict[int, str] = {}
     overtaken: set[str] = set()
     standing = wrong = 0
-    for turn in range(turns):
-        person = chance.randrange(PEOPLE)
-        value = value_of(turn)
-        op = chance.choice(("assert", "assert", "correct"))
+    for turn, (person, value, op, ends) in enumerate(statements(turns)):
         session.on_turn_start(spoken(person, value, turn))
         receipt = memory.write(subject=f"Person {person}", slot=SLOT, value=value, op=op)
         if person in current:
             overtaken.add(current[person])
         current[person] = value
-        if chance.random() < 0.1:
+        if ends:
             memory.write(subject=f"Person {person}", slot=SLOT, op="delete")
             overtaken.add(current.pop(person))
         if links:

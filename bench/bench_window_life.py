@@ -20,7 +20,7 @@ import itertools
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,9 @@ from tenure.service.sessions.transcript import ToolAnswer, Utterance, transcript
 from tenure.window.intake import message_parts
 from tenure.window.units import MessagePart
 
+TURNS = (200, 2_000)
+WINDOW = 350_000
+OBJECTS = 10_000
 PASSES = 4
 """Every task with each of its trials."""
 MARKS = (100, 500, 1_000, 2_000)
@@ -89,8 +92,8 @@ class Talk:
     """The airline runs in one session, event by event."""
 
     def __init__(self, memory: Memory, window: int, times: HookTimes) -> None:
-        entries, _ = chained(passes=PASSES)
-        self.steps = itertools.cycle(transcript_steps(entries))
+        chain = chained(passes=PASSES)
+        self.steps = itertools.cycle(transcript_steps(chain.messages))
         self.session = memory.session("airline", model=MODEL, window=window)
         self.times = times
         self.said = 0
@@ -190,15 +193,20 @@ def measured(turns: int, window: int, objects: int) -> None:
     print(f"{count} manifests, {mean:.0f} bytes on average, {largest} at most", flush=True)
 
 
+def print_lives(turns: Sequence[int] = TURNS, window: int = WINDOW, objects: int = OBJECTS) -> None:
+    """Print sessions of rising length."""
+    for count in turns:
+        measured(count, window, objects)
+
+
 def main() -> None:
     """Measure sessions of rising length."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--turns", type=int, nargs="+", default=[200, 2_000])
-    parser.add_argument("--window", type=int, default=350_000)
-    parser.add_argument("--objects", type=int, default=10_000)
+    parser.add_argument("--turns", type=int, nargs="+", default=TURNS)
+    parser.add_argument("--window", type=int, default=WINDOW)
+    parser.add_argument("--objects", type=int, default=OBJECTS)
     arguments = parser.parse_args()
-    for turns in arguments.turns:
-        measured(turns, arguments.window, arguments.objects)
+    print_lives(arguments.turns, arguments.window, arguments.objects)
 
 
 if __name__ == "__main__":

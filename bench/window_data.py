@@ -14,6 +14,7 @@ import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,25 @@ class Question:
     turn: int
 
 
+@dataclass(frozen=True)
+class Chain:
+    """The messages of one long session, and what is asked of a window on the way."""
+
+    messages: Sequence[dict[str, Any]]
+    questions: Sequence[Question] = ()
+    overtaken: Mapping[int, Sequence[str]] = field(default_factory=dict[int, "Sequence[str]"])
+    """By turn, the values that were said and hold no longer."""
+
+    @cached_property
+    def due(self) -> Mapping[int, Sequence[tuple[Question, str]]]:
+        """The questions by the turn in which they are asked, with their age."""
+        due: dict[int, list[tuple[Question, str]]] = {}
+        for question in self.questions:
+            for age in AGES:
+                due.setdefault(question.turn + age, []).append((question, f"{age}"))
+        return due
+
+
 @dataclass
 class Tally:
     """What one replay came to."""
@@ -44,7 +64,11 @@ class Tally:
     tokens: int = 0
     largest: int = 0
     over: int = 0
+    checked: int = 0
     faults: int = 0
+    """Of the checked requests."""
+    stale: int = 0
+    """Values that hold no longer and stand in a request, over all requests."""
     edits: int = 0
     written: int = 0
     read: int = 0
@@ -56,17 +80,39 @@ class Tally:
     asked: dict[str, int] = field(default_factory=dict)
     standing: dict[str, int] = field(default_factory=dict)
     reachable: int = 0
+    rendered_texts: dict[str, str] = field(default_factory=dict)
+    """By provider, the request before."""
+    kept: dict[str, int] = field(default_factory=dict)
+    appended_to: dict[str, int] = field(default_factory=dict)
+    """Characters of requests between edits, and how many stood there as before."""
+    all_rendered: dict[str, int] = field(default_factory=dict)
+
+    def rendered(self, target: str, messages: Sequence[Any], *, edited: bool) -> None:
+        """Count what a provider's cache keeps of a request, where no edit came before it."""
+        # Without the bracket that closes the list, because the next request goes on behind it.
+        text = json.dumps(messages, ensure_ascii=False)[:-1]
+        before = self.rendered_texts.get(target, "")
+        self.rendered_texts[target] = text
+        if edited:
+            return
+        self.kept[target] = self.kept.get(target, 0) + common_prefix(text, before)
+        self.appended_to[target] = self.appended_to.get(target, 0) + len(before)
+        self.all_rendered[target] = self.all_rendered.get(target, 0) + len(text)
+
+    @property
+    def cache_loss(self) -> float:
+        """Points of cached share below append-only between edits, of the worst provider."""
+        losses: list[float] = []
+        for target, characters in self.all_rendered.items():
+            losses.append(100 * (self.appended_to[target] - self.kept[target]) / characters)
+        return max(losses, default=0.0)
 
     def sent(self, text: str, before: str, tokens: int) -> None:
         """Count the tokens of a request, and how many the provider reads from its cache."""
         self.requests += 1
         self.tokens += tokens
         self.largest = max(self.largest, tokens)
-        shared = next(
-            (place for place, (a, b) in enumerate(zip(text, before, strict=False)) if a != b),
-            min(len(text), len(before)),
-        )
-        cached = tokens * shared // max(1, len(text))
+        cached = tokens * common_prefix(text, before) // max(1, len(text))
         self.read += cached
         self.written += tokens - cached
 
@@ -91,7 +137,19 @@ class Tally:
         return 100 * sum(self.standing.values()) / max(1, sum(self.asked.values()))
 
 
-def chained(passes: int = 1) -> tuple[list[dict[str, Any]], list[Question]]:
+def common_prefix(text: str, other: str) -> int:
+    """Characters that two texts begin with in common."""
+    low, high = 0, min(len(text), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if text[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def chained(passes: int = 1) -> Chain:
     """The messages of one trial a task, and the questions with the turn of their value."""
     with gzip.open(DATA, "rt", encoding="utf-8") as lines:
         runs = [json.loads(line) for line in lines]
@@ -115,16 +173,7 @@ def chained(passes: int = 1) -> tuple[list[dict[str, Any]], list[Question]]:
                     for value in values:
                         if value in (message["content"] or ""):
                             questions[value] = Question(value, turn)
-    return messages, list(questions.values())
-
-
-def questions_due(questions: Sequence[Question]) -> dict[int, list[tuple[Question, str]]]:
-    """The questions by the turn in which they are asked, with their age."""
-    due: dict[int, list[tuple[Question, str]]] = {}
-    for question in questions:
-        for age in AGES:
-            due.setdefault(question.turn + age, []).append((question, f"{age}"))
-    return due
+    return Chain(messages, tuple(questions.values()))
 
 
 def _renamed(tree: Any, table: Mapping[int, int]) -> Any:

@@ -1,8 +1,8 @@
 """The compactions of other libraries, replayed as they are, each in an environment of its own.
 
 A worker of `bench/peers` runs the library and tells every request that it would send; here the
-request is counted and asked, and summaries are written by the one script. What cannot be installed
-or does not run is not measured, and the reason stands in the place of the figures.
+request is counted, checked and asked, and summaries are written by the one summariser. What cannot
+be installed or does not run is not measured, and the reason stands in the place of the figures.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import venv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -19,15 +19,12 @@ from subprocess import PIPE, Popen
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
-from tenure.bench.summary_script import Saying, scripted_summary
-from tenure.bench.window_data import (
-    MODEL,
-    OUTPUT_PERMILLE,
-    Tally,
-    chained,
-    questions_due,
-)
+from tenure.bench.summary_script import CHARACTERS, Saying
+from tenure.bench.window_data import MODEL, OUTPUT_PERMILLE, Chain, Tally
+from tenure.bench.window_policies import Summariser
+from tenure.bench.window_replay import limit_of
 from tenure.compiler.tokens.counting import counter_for
+from tenure.window.checkers import FAULTS
 from tenure.window.state import FRAMING
 
 PEERS = Path(__file__).resolve().parent / "peers"
@@ -39,12 +36,15 @@ class Library(NamedTuple):
     requirement: str
     distribution: str
     worker: str
+    target: str
+    """The provider whose requests it makes."""
 
 
 LIBRARIES: Mapping[str, Library] = {
-    "langchain": Library("langchain==1.4.7", "langchain", "langchain_window_peer.py"),
-    "adk": Library("google-adk==2.13.0", "google-adk", "adk_window_peer.py"),
+    "langchain": Library("langchain==1.4.7", "langchain", "langchain_window_peer.py", "openai"),
+    "adk": Library("google-adk==2.13.0", "google-adk", "adk_window_peer.py", "gemini"),
 }
+TEXTRANK = Library("summa==1.2.0", "summa", "textrank_peer.py", "")
 
 
 class Unavailable(Exception):
@@ -54,46 +54,63 @@ class Unavailable(Exception):
 class Other:
     """A library's compaction, ready for one replay after another."""
 
-    def __init__(self, process: Popen[str], errors: IO[str], window: int, passes: int) -> None:
-        self.process, self.errors = process, errors
-        self.limit = window - max(4096, window // 10) - 256
-        messages, self.questions = chained(passes)
-        self.due = questions_due(self.questions)
-        self._write(messages)
+    def __init__(self, worker: Worker, target: str, window: int, summarise: Summariser) -> None:
+        self.worker, self.target, self.summarise = worker, target, summarise
+        self.limit = limit_of(window)
 
-    def replayed(self, scale: float) -> Tally:
-        """Replay the chain with a trigger at a part of the limit."""
-        self._write(int(scale * self.limit))
+    def replayed(self, chain: Chain, scale: float) -> Tally:
+        """Replay a chain with a trigger at a part of the limit."""
+        self.worker.write([chain.messages, int(scale * self.limit)])
         tally, text, turn = Tally(), "", 0
-        while "end" not in (line := self._line()):
+        edited = False
+        while "end" not in (line := self.worker.line()):
             if "summarise" in line:
                 sayings = [Saying(speaker, said) for speaker, said in line["summarise"]]
-                self._write(self._summary(tally, sayings))
+                self.worker.write(self._summary(tally, sayings))
+                edited = True
                 continue
 
             before, text = text, "\n".join(line["request"])
             tokens = tokens_of(line["request"])
             tally.sent(text, before, tokens)
             tally.over += tokens > self.limit
-            self._write(tokens)
+            tally.checked += 1
+            tally.faults += FAULTS[self.target](line["messages"]) is not None
+            tally.rendered(self.target, line["messages"], edited=edited)
+            edited = False
+            self.worker.write(tokens)
             if line["opens_turn"]:
                 turn += 1
-                for question, age in self.due.get(turn, ()):
+                for question, age in chain.due.get(turn, ()):
                     tally.reachable += tally.ask(question, age, text)
+                for value in chain.overtaken.get(turn, ()):
+                    tally.stale += value in text
 
-        for question in self.questions:
+        for question in chain.questions:
             tally.reachable += tally.ask(question, "end", text)
         return tally
 
     def _summary(self, tally: Tally, sayings: Sequence[Saying]) -> str:
-        text = scripted_summary(sayings)
+        text = self.summarise(sayings)
         tally.edits += 1
         read, written = tokens_of([saying.text for saying in sayings]), tokens_of([text])
         tally.summariser += 1000 * read + OUTPUT_PERMILLE * written
         tally.summariser_tokens += read + written
         return text
 
-    def _write(self, value: Any) -> None:
+
+class Worker:
+    """A process that is talked with in lines of JSON."""
+
+    def __init__(self, process: Popen[str], errors: IO[str]) -> None:
+        self.process, self.errors = process, errors
+
+    def write(self, value: Any) -> None:
+        """Say something.
+
+        Raises:
+            Unavailable: when nobody listens any more.
+        """
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(json.dumps(value) + "\n")
@@ -101,13 +118,17 @@ class Other:
         except BrokenPipeError as error:
             raise self._failure() from error
 
-    def _line(self) -> dict[str, Any]:
+    def line(self) -> Any:
+        """What is said next.
+
+        Raises:
+            Unavailable: when nothing comes any more.
+        """
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
             raise self._failure()
-        value: dict[str, Any] = json.loads(line)
-        return value
+        return json.loads(line)
 
     def _failure(self) -> Unavailable:
         self.errors.seek(0)
@@ -116,20 +137,47 @@ class Other:
 
 
 @contextmanager
-def other(name: str, window: int, passes: int) -> Iterator[Other]:
-    """A library's worker, until the block ends.
+def other(name: str, window: int, summarise: Summariser) -> Iterator[Other]:
+    """A library's compaction, until the block ends.
 
     Raises:
         Unavailable: when the library cannot be installed.
     """
     library = LIBRARIES[name]
+    with running(library) as worker:
+        yield Other(worker, library.target, window, summarise)
+
+
+@contextmanager
+def textrank() -> Iterator[Summariser]:
+    """A summariser of others: TextRank, as `summa` has it, in as many characters as the script.
+
+    Raises:
+        Unavailable: when it cannot be installed.
+    """
+    with running(TEXTRANK) as worker:
+
+        def summarise(sayings: Iterable[Saying]) -> str:
+            worker.write([CHARACTERS, [saying.text for saying in sayings]])
+            return str(worker.line())
+
+        yield summarise
+
+
+@contextmanager
+def running(library: Library) -> Iterator[Worker]:
+    """A worker in the environment of its library, until the block ends.
+
+    Raises:
+        Unavailable: when the library cannot be installed.
+    """
     command = [str(environment(library)), str(PEERS / library.worker)]
     ways = {**os.environ, "PYTHONPATH": str(PEERS)}
     with (
         TemporaryFile("w+") as errors,
         Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True, env=ways) as process,
     ):
-        yield Other(process, errors, window, passes)
+        yield Worker(process, errors)
 
 
 def tokens_of(texts: Sequence[str]) -> int:

@@ -85,9 +85,9 @@ def kinds_table() -> Iterator[str]:
 
 
 def _airline_results() -> Iterator[tuple[str, str, str, Sequence[str]]]:
-    messages, questions = chained()
-    values = [question.value for question in questions]
-    for message in messages:
+    chain = chained()
+    values = [question.value for question in chain.questions]
+    for message in chain.messages:
         if message["role"] == "tool":
             yield "airline", message["name"], message["content"] or "", values
 

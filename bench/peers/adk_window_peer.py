@@ -93,7 +93,10 @@ class ScriptedModel(BaseLlm):
             for part in content.parts or ():
                 texts += [text for _, text in part_texts(part)]
         opens_turn = self.script.chain[self.script.place - 1]["role"] == "user"
-        tokens = channel.sent(texts, opens_turn=opens_turn)
+        contents = [
+            content.model_dump(mode="json", exclude_none=True) for content in llm_request.contents
+        ]
+        tokens = channel.sent(texts, contents, opens_turn=opens_turn)
 
         usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=tokens)
         content = types.Content(role="model", parts=self._parts())

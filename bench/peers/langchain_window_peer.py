@@ -8,7 +8,13 @@ from typing import Any
 
 from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    ToolMessage,
+    convert_to_openai_messages,
+)
 from langgraph.graph.message import add_messages
 from window_channel import Channel, Message, call_of
 
@@ -80,7 +86,7 @@ def requested(middleware: Any, messages: list[AnyMessage], *, opens_turn: bool) 
     texts: list[str] = []
     for message in messages:
         texts += [text for text in (str(message.content), *call_texts(message)) if text]
-    channel.sent(texts, opens_turn=opens_turn)
+    channel.sent(texts, convert_to_openai_messages(messages), opens_turn=opens_turn)
     return messages
 
 

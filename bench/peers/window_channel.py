@@ -1,6 +1,6 @@
 """How a compaction of another library talks with the bench that measures it: lines of JSON.
 
-The bench hands in the chain of messages once, and then a trigger for each replay. The other side
+The bench hands in the chain of messages and a trigger for each replay. The other side
 tells each request that it would send, and is told its tokens; it asks for a summary by naming who
 said what. So neither the summariser nor the token counts differ between the compared.
 """
@@ -22,19 +22,20 @@ class Channel:
         # What a library prints must not pose as a line of ours.
         self._lines, sys.stdout = sys.stdout, sys.stderr
 
-    def sent(self, texts: Sequence[str], *, opens_turn: bool) -> int:
-        """Tell the texts of a request, and return its tokens."""
-        return int(self._answer({"request": list(texts), "opens_turn": opens_turn}))
+    def sent(self, texts: Sequence[str], messages: Sequence[Any], *, opens_turn: bool) -> int:
+        """Tell the texts and the native messages of a request, and return its tokens."""
+        line = {"request": list(texts), "messages": list(messages), "opens_turn": opens_turn}
+        return int(self._answer(line))
 
     def summary(self, sayings: Sequence[tuple[str, str]]) -> str:
         """The summary of who said what."""
         return str(self._answer({"summarise": list(sayings)}))
 
     def serve(self, replay: Callable[[list[Message], int], None]) -> None:
-        """Replay the chain for each trigger that comes, until no more does."""
-        messages = json.loads(sys.stdin.readline())
-        while trigger := sys.stdin.readline():
-            replay(messages, int(trigger))
+        """Replay each chain that comes, with its trigger, until no more does."""
+        while line := sys.stdin.readline():
+            messages, trigger = json.loads(line)
+            replay(messages, trigger)
             self._write({"end": True})
 
     def _answer(self, line: dict[str, Any]) -> Any:

@@ -30,6 +30,16 @@ def act(session: Session) -> None:
         session.on_turn_end(f"answer {state.turn}")
 
 
+def is_over(session: Session) -> bool:
+    """Whether everything was said."""
+    return session.state.turn >= TURNS and not session.state.in_turn
+
+
+def opened_session(memory: Memory, name: str) -> Session:
+    """The session as every process opens it."""
+    return memory.session(name, window=9_000, goal="Rebook")
+
+
 def opened(store: str) -> Memory:
     """A store: a file, or a server as the tenant and with the credentials of the environment."""
     tenant = os.environ.get("TALKER_TENANT")
@@ -40,14 +50,14 @@ def opened(store: str) -> Memory:
     return connect(store, auth=auth, principal=replace(OWNER, tenant=tenant))
 
 
-def main(store: str) -> None:
+def main(store: str, name: str) -> None:
     """Talk, and say the number of each event once it is kept."""
     with opened(store) as memory:
-        session = memory.session("s1", window=9_000, goal="Rebook")
-        while session.state.turn < TURNS or session.state.in_turn:
+        session = opened_session(memory, name)
+        while not is_over(session):
             act(session)
             print(session.state.seq, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -35,6 +35,25 @@ def hit_weight(kind: str, kind_weight: int, *, postings: int, total: int) -> int
     return round(kind_weight * math.log(1 + total / postings))
 
 
+HEAVIER_ENOUGH: Final = 5
+"""Heavier candidates beside which a crowd of equal weight is not read."""
+CROWD: Final = 2
+"""How many equal names stand for each place that is left, in a crowd."""
+
+
+def is_crowd(*, heavier: int, equals: int, limit: int) -> bool:
+    """Whether those who tie for the last places are too many to choose among.
+
+    What hundreds share is a prefix or a common word, and the alphabet would say which of them are
+    scored. Of the labelled pairs none that would reach a suggestion came in by such a place, and
+    reading them is a fifth of a look-up.
+
+    >>> is_crowd(heavier=24, equals=111, limit=50), is_crowd(heavier=24, equals=30, limit=50)
+    (True, False)
+    """
+    return heavier >= HEAVIER_ENOUGH and equals > CROWD * (limit - heavier)
+
+
 Norm = TypeVar("Norm", int, str)
 """A norm, by its number or by itself."""
 

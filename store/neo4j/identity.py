@@ -17,7 +17,7 @@ from typing import Any
 from ...resolution import clusters
 from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
 from ...resolution.names import NameRow
-from ...resolution.postings import hit_weight
+from ...resolution.postings import CROWD, HEAVIER_ENOUGH, hit_weight
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import register_codec as codec
@@ -271,7 +271,9 @@ class Neo4jRegister:
         self, questions: Sequence[dict[str, Any]], tx_us: int, *, limit: int, norms: int
     ) -> dict[int, list[Properties]]:
         records_of: dict[int, list[Properties]] = {}
-        bound = {"asked": list(questions), "tx": tx_us, "most": limit, "most_norms": norms}
+        bound: dict[str, Any] = {"asked": list(questions), "tx": tx_us}
+        bound |= {"most": limit, "most_norms": norms}
+        bound |= {"heavier_enough": HEAVIER_ENOUGH, "crowd": CROWD}
         for record in self._calls.rows(cypher.BLOCK_MATCHES, **bound):
             records_of.setdefault(int(record["place"]), []).append(record)
         return records_of
@@ -405,4 +407,7 @@ def _key_weights(
 
 
 def _is_scarce(records: Sequence[Properties], limit: int) -> bool:
-    return len(records) < limit and (not records or records[0]["total"] > limit)
+    if not records:
+        return True
+    minimum = HEAVIER_ENOUGH if records[0]["crowded"] else limit
+    return len(records) < minimum and records[0]["total"] > limit

@@ -14,7 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...resolution.known import Lookup, worth_it
-from ...resolution.postings import Posting, heaviest, hit_weight, kth_largest
+from ...resolution.postings import (
+    HEAVIER_ENOUGH,
+    Posting,
+    heaviest,
+    hit_weight,
+    is_crowd,
+    kth_largest,
+)
 from . import codec
 from .codec import Line
 from .sql import register as sql
@@ -38,6 +45,16 @@ class _Question(NamedTuple):
     """By number of the norm; exact down to `bar`."""
     bar: int
     """The weight of the last norm within the limit; 0 where there are fewer."""
+    heavier_count: int
+    """How many norms weigh more."""
+    tied_numbers: tuple[int, ...]
+    """The norms of just that weight."""
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether the tied norms are left out, as long as enough of the heavier are visible."""
+        limit = self.lookup.limit
+        return is_crowd(heavier=self.heavier_count, equals=len(self.tied_numbers), limit=limit)
 
 
 class Proposals:
@@ -58,7 +75,8 @@ class Proposals:
             proposals = [
                 (line, norms[norm]) for norm in norms for line in visible_lines.get(norm, ())
             ]
-            if question.bar and len(proposals) < question.lookup.limit:
+            minimum = HEAVIER_ENOUGH if question.is_crowded else question.lookup.limit
+            if question.bar and len(proposals) < minimum:
                 self._add_lighter(question, norms, proposals)
 
             yield _worth_reading(proposals, question.lookup)
@@ -85,8 +103,7 @@ class Proposals:
             postings_of = [Posting(weight, norms_of[key]) for key, weight in weights.items()]
             postings_of.sort(key=_lightest_last)
             heavy = heaviest(postings_of, lookup.limit)
-            bar = kth_largest(heavy.values(), lookup.limit)
-            questions.append(_Question(lookup, tuple(scopes), postings_of, heavy, bar))
+            questions.append(_question(lookup, scopes, postings_of, heavy))
         return questions
 
     def _counts(self, keys: Iterable[str]) -> dict[str, tuple[str, int]]:
@@ -122,14 +139,13 @@ class Proposals:
 
     def _tied_norms(self, question: _Question, free: int) -> dict[str, int]:
         """The norms that weigh as much as the last within the limit, as many as are free."""
-        bar = question.bar
-        if not bar or free <= 0:
+        if not question.bar or free <= 0 or question.is_crowded:
             return {}
 
         # Thousands may bear one common word. Ordered by the file, only what has a place is read.
-        numbers = [number for number, weight in question.weights.items() if weight == bar]
-        norms = self._db.execute(sql.NORMS_IN_ORDER, (codec.list_json(numbers), free))
-        return {norm: bar for norm, _ in norms}
+        numbers = codec.list_json(question.tied_numbers)
+        norms = self._db.execute(sql.NORMS_IN_ORDER, (numbers, free))
+        return {norm: question.bar for norm, _ in norms}
 
     def _lines(
         self, questions: Sequence[_Question], norms_of: Sequence[Mapping[str, int]]
@@ -170,6 +186,25 @@ class Proposals:
         scope_list = codec.list_json(scopes)
         bound = {"norms": codec.list_json(norms), "scopes": scope_list, "tx": self._tx_us}
         return self._db.execute(sql.VISIBLE_ALIASES, bound).fetchall()
+
+
+def _question(
+    lookup: Lookup,
+    scopes: Sequence[str],
+    postings: list[Posting[int]],
+    weights: Mapping[int, int],
+) -> _Question:
+    bar = kth_largest(weights.values(), lookup.limit)
+    heavier_count = 0
+    tied_numbers: list[int] = []
+    for number, weight in weights.items():
+        if weight > bar:
+            heavier_count += 1
+        elif weight == bar:
+            tied_numbers.append(number)
+    return _Question(
+        lookup, tuple(scopes), postings, weights, bar, heavier_count, tuple(tied_numbers)
+    )
 
 
 def _worth_reading(hits: list[Hit], lookup: Lookup) -> list[Hit]:

@@ -50,14 +50,20 @@ CALL (one) {
   MATCH (b:BlockKey {tenant_id: $tenant, key: hit[0]})<-[:HAS_KEY]-(m:Norm)
   WITH one, m.norm AS norm, sum(hit[1]) AS weight ORDER BY weight DESC, norm
   WITH one, collect([norm, weight]) AS ranked
-  WITH one, ranked[..$most_norms] AS heavy, size(ranked) AS total
+  WITH one, ranked, size(ranked) AS total,
+    CASE WHEN size(ranked) < $most THEN 0 ELSE ranked[$most - 1][1] END AS bar
+  WITH one, ranked, total, size([named IN ranked WHERE named[1] > bar]) AS heavier,
+    size([named IN ranked WHERE named[1] = bar]) AS tied
+  WITH one, ranked, total, $most_norms = $most AND heavier >= $heavier_enough
+    AND tied > $crowd * ($most - heavier) AS crowded, heavier
+  WITH one, total, crowded, ranked[..CASE WHEN crowded THEN heavier ELSE $most_norms END] AS heavy
   UNWIND heavy AS named
   UNWIND one.scopes AS scope_id
   MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = named[0] AND a.scope_id = scope_id
     AND a.tx_start <= $tx AND a.tx_end > $tx
-  RETURN a, named[1] AS weight, total
+  RETURN a, named[1] AS weight, total, crowded
   ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most }
-RETURN one.place AS place, {alias} AS alias, weight, total
+RETURN one.place AS place, {alias} AS alias, weight, total, crowded
 """,
     _FRAGMENTS,
 )

@@ -253,6 +253,36 @@ def test_lighter_names_move_up_where_heavier_ones_are_out_of_sight(store: Store)
     assert set(every.entities) == set(ids[5:])
 
 
+def test_a_crowd_takes_no_last_places_beside_enough_heavier_names(store: Store) -> None:
+    heavy = [f"heavy e{number}" for number in range(6)]
+    crowd = [f"light e{number:02}" for number in range(10, 24)]
+    ids = {name: name.split()[1] for name in (*heavy, *crowd)}
+    add(
+        store,
+        tx=1,
+        entities=tuple(entity(raw) for raw in ids.values()),
+        aliases=tuple(
+            alias(raw, name, scope_id="user=bob" if name == "heavy e0" else "tenant")
+            for name, raw in ids.items()
+        ),
+        block_keys={
+            name: (("t:one", "token"), *((("t:two", "token"),) if name in heavy else ()))
+            for name in ids
+        },
+    )
+
+    def proposed(limit: int, scopes: tuple[str, ...] = SCOPES) -> list[str]:
+        lookup = Lookup(block_keys=(("t:one", 4_000), ("t:two", 4_000)), limit=limit)
+        with store.reading(TENANT) as reader:
+            return sorted(norm for _, norm in reader.known(lookup, scopes=scopes, tx_us=9).weights)
+
+    assert proposed(12) == heavy[1:], "fourteen tie for six places"
+    assert proposed(13) == [*heavy[1:], *crowd[:8]], "for half of them there is a place"
+    assert proposed(12, ("user=bob",)) == heavy[:1]
+    add(store, tx=2, closed_aliases=tuple((alias(ids[name], name), 2) for name in heavy[1:3]))
+    assert proposed(12) == [*heavy[3:], *crowd[:9]], "three are too few to do without"
+
+
 def test_what_is_not_near_is_left_out_after_the_cut(store: Store) -> None:
     people(store)
     key = (("t:person", "token"),)

@@ -74,6 +74,7 @@ from tenure.service.extraction.claims import ExtractedClaim as ExtractedClaim
 from tenure.service.extraction.claims import Extraction as Extraction
 from tenure.service.extraction.claims import ExtractionContext as ExtractionContext
 from tenure.service.extraction.claims import Extractor as Extractor
+from tenure.service.extraction.claims import PaidExtractor as PaidExtractor
 from tenure.service.reading.envelopes import StoredEnvelope as StoredEnvelope
 from tenure.service.reading.view import View as View
 from tenure.store.port.targets import Cell as Cell

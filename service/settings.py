@@ -210,6 +210,9 @@ class Settings(_Group):
     extractor: str | None = None
     """`openai:` or `anthropic:` and a model, with `@` and an address where it is your own: finds
     the claims of what is observed; without one, rules do."""
+    answers: str | None = None
+    """The file where a model's answers are kept; by default beside an embedded store, and in memory
+    for a server."""
     mentions: str | None = None
     """`spacy:` and an installed model: finds names beside known ones and rules."""
     artifacts: ArtifactSettings = ArtifactSettings()

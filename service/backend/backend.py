@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...schema.errors import Conflict, TenureError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ...store.transfer.artifact_files import ArtifactFiles
     from ..encoders.embedding import Embedding
     from ..encoders.encoder import Encoder
+    from ..extraction.answer_cache import AnswerCache, TenantSeal
     from ..extraction.claims import Extractor
     from .spans import OperationSpan, Spans
 
@@ -61,6 +63,10 @@ class Backend:
     """Where originals are kept; None for a server that was not told where."""
     spans: Spans | None = None
     """Who traces what is done; None: nobody."""
+    answers_path: Path | None = None
+    """The file of what models answered; None keeps that in memory."""
+    _answers: AnswerCache | None = None
+    _swept_tenants: set[str] = field(default_factory=set[str])
     _words: dict[str, Vocabulary] = field(default_factory=dict[str, Vocabulary])
     _queues: dict[str, CommitQueue[Submission | Work, Any]] = field(
         default_factory=dict[str, "CommitQueue[Submission | Work, Any]"]
@@ -115,6 +121,54 @@ class Backend:
             with self.store.reading(tenant) as reader:
                 self._secrets[tenant] = reader.keys()[0]
         return self._secrets[tenant]
+
+    def seal(self, tenant: str) -> TenantSeal:
+        """What digests of the tenant's texts are made with."""
+        from ..extraction.answer_cache import TenantSeal
+
+        return TenantSeal(tenant, self.secret(tenant))
+
+    @property
+    def answers(self) -> AnswerCache:
+        """What models answered before; its file is opened with the first question."""
+        from ..extraction.answer_cache import AnswerCache
+
+        with self._lock:
+            if self._answers is None:
+                self._answers = AnswerCache(self.answers_path)
+            return self._answers
+
+    def settled_answers(self, tenant: str) -> AnswerCache:
+        """What models answered, without what was erased while no process saw to it.
+
+        Raises:
+            Unavailable: `answers_unreachable`.
+        """
+        answers = self.answers
+        if tenant not in self._swept_tenants:
+            # A crash between an erasure and its answers leaves them: the next process sees to it.
+            with self.store.reading(tenant) as reader:
+                erased_ids = reader.erased_since(0)
+            answers.forget(self.seal(tenant), object_ids=erased_ids)
+            self._swept_tenants.add(tenant)
+        return answers
+
+    def forget_answers(
+        self,
+        tenant: str,
+        object_ids: Iterable[str],
+        *,
+        texts: Iterable[str] = (),
+        repeats: Callable[[str], bool] | None = None,
+    ) -> int:
+        """Drop what models answered about texts that were erased; how many answers.
+
+        Raises:
+            Unavailable: `answers_unreachable`.
+        """
+        return self.answers.forget(
+            self.seal(tenant), object_ids=object_ids, texts=texts, repeats=repeats
+        )
 
     def submit(self, tenant: str, submission: Submission) -> Result:
         """Return the receipts of a write, which shares a transaction with its neighbours."""
@@ -241,6 +295,8 @@ class Backend:
             with self._lock:
                 for queue in self._queues.values():
                     queue.close()
+            if self._answers is not None:
+                self._answers.close()
             try:
                 if self._embedding is not None:
                     self._embedding.close()

@@ -178,6 +178,7 @@ def connect_by(settings: Settings) -> Memory:
         policy=settings.policy,
         encoder=settings.encoder,
         extractor=settings.extractor,
+        answers=settings.answers,
         mentions=settings.mentions,
         artifacts=settings.artifacts.url,
         artifact_bytes=settings.artifacts.max_bytes,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ...schema.write import Receipt
     from ..client.memory import Memory
     from ..writing.ingest import IngestReport
+    from ..writing.talk import TalkTotals
 
 app = typer.Typer()
 
@@ -176,6 +177,7 @@ def observe(
         "tenure ingest events.jsonl --check",
         "tenure ingest events.jsonl",
         "tenure ingest people.csv --map people.toml",
+        "tenure ingest talk.jsonl",
         "tenure ingest history.jsonl.gz --replay",
         "tenure ingest events.jsonl --keep-going",
         "tenure ingest events.rejects.jsonl --retry",
@@ -206,10 +208,10 @@ def ingest(
         bool, typer.Option(help="Let names alone decide who is who.")
     ] = False,
 ) -> None:
-    """Load a file of events, or tell all that is wrong with it.
+    """Load a file of events and talk, or tell all that is wrong with it.
 
-    Without --keep-going the whole file is checked before anything is written. A replay that
-    was interrupted is simply run again. Exits with 1 when lines were refused.
+    Without --keep-going the whole file is checked before anything is written. A replay, or
+    talk, that was interrupted is simply run again. Exits with 1 when lines were refused.
     """
     opening = open_memory(context, create=not check, scratch=check)
     with opening as memory, meter("lines", lines_of(file)) as gauge:
@@ -265,6 +267,8 @@ def _show_report(screen: Screen, report: IngestReport) -> None:
     if report.skipped:
         groups = f" in {counted(report.skipped_groups, 'group')}" if report.skipped_groups else ""
         screen.line(f"{counted(report.skipped, 'event')}{groups} stored before: skipped")
+    if report.talk is not None and report.talk.texts:
+        screen.line(_talk_sentence(report.talk))
     if report.definitions:
         screen.line(counted(report.definitions, "definition"))
 
@@ -273,6 +277,23 @@ def _show_report(screen: Screen, report: IngestReport) -> None:
         screen.line(f"opened: {reviews}, {actions}")
     if report.rejected:
         screen.line(f"{counted(len(report.rejected), 'line')} refused")
+
+
+def _talk_sentence(talk: TalkTotals) -> str:
+    """What reading the texts of talk took, in words."""
+    parts = [f"{counted(talk.texts, 'text')} read"]
+    if talk.model_reads:
+        parts.append(f"{talk.model_reads:,} by the model")
+        parts.append(f"{talk.tokens_in:,} tokens in, {talk.tokens_out:,} out")
+    if talk.cost is not None:
+        parts.append(f"cost {talk.cost:.4f}")
+    if talk.cache_hits:
+        parts.append(f"{talk.cache_hits:,} from kept answers")
+    if talk.rule_reads:
+        parts.append(f"{talk.rule_reads:,} by rules because the model failed")
+    if talk.refused_claims:
+        parts.append(f"{counted(talk.refused_claims, 'proposed claim')} not taken")
+    return ", ".join(parts)
 
 
 @app.command(

@@ -461,6 +461,7 @@ def aconnect(
     durability: Durability = "full",
     encoder: Encoder | str | None = None,
     extractor: Extractor | str | None = None,
+    answers: str | None = None,
     mentions: MentionExtractor | str | None = None,
     reranker: Reranker | None = None,
     scorer: Scorer | None = None,

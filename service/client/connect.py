@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 from ...schema.artifact import MAX_BYTES
@@ -52,6 +53,7 @@ def connect(
     durability: Durability = "full",
     encoder: Encoder | str | None = None,
     extractor: Extractor | str | None = None,
+    answers: str | None = None,
     mentions: MentionExtractor | str | None = None,
     reranker: Reranker | None = None,
     scorer: Scorer | None = None,
@@ -65,16 +67,14 @@ def connect(
     """Open a store and return the memory of its owner, or of `principal`.
 
     `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, the address of a Neo4j
-    server, or, with the `token` that says who asks, of `tenure serve`, which has its own options.
-    `cells` are servers for some tenants, or a function that returns the target of each;
-    `vector_index` lets the server propose what is near, for tenants whose vectors outgrow memory,
-    and gives up that both stores answer alike. `durability` is of an embedded store: with "normal",
-    which is faster, a power failure may take the last moments but never breaks the file. `encoder`
-    is "onnx", "sentence-transformers:/folder" or an `Encoder`; without one, search is lexical.
-    `extractor` finds the claims of an observed text: "openai:MODEL", "anthropic:MODEL" ("@" and an
-    address may follow) or an `Extractor`; without one, rules do. `mentions` finds names beyond the
-    known ones: "spacy:MODEL" or a `MentionExtractor`. `reranker` scores the best candidates of a
-    compile once more. `artifacts` is where originals are kept: a folder or a URL of fsspec.
+    server, or, with the `token` that says who asks, of `tenure serve`. `cells` are servers for some
+    tenants, or a function that returns the target of each; with `vector_index` the server proposes
+    what is near, and stores answer alike no more. `durability` "normal" is faster, and a power
+    failure may take the last moments. `encoder` is "onnx", "sentence-transformers:/folder" or an
+    `Encoder`, else search is lexical. `extractor` finds the claims of texts: "openai:MODEL",
+    "anthropic:MODEL" ("@" and an address may follow) or an `Extractor`, else rules; `answers` is
+    the file of its answers. `mentions` finds further names: "spacy:MODEL" or a `MentionExtractor`.
+    `reranker` scores the best anew. `artifacts` is a folder or fsspec URL for originals.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings`: not an option of the store.
@@ -84,7 +84,7 @@ def connect(
         return _remote_memory(url, token)
     chosen_encoder, finder = _encoder(encoder), _finder(mentions)
     place = Place(url, auth, database, cells, vector_index, durability)
-    store, originals = _with_originals(place, artifacts, artifact_bytes)
+    store, originals, answers_path = _with_files(place, artifacts, artifact_bytes, answers)
     backend = Backend(
         store=store,
         policy=policy,
@@ -97,6 +97,7 @@ def connect(
         reranker=reranker,
         tenant_key=tenant_key,
         artifacts=originals,
+        answers_path=answers_path,
     )
     backend.open(principal.tenant)
     return Memory(backend, principal)
@@ -107,20 +108,22 @@ def _remote_memory(url: str, token: str | None) -> Memory:
     return memory
 
 
-def _with_originals(
-    place: Place, artifacts: ArtifactFiles | str | None, max_bytes: int
-) -> tuple[Store, ArtifactFiles | None]:
-    """Open a store and where originals are kept: beside an embedded one, unless told."""
+def _with_files(
+    place: Place, artifacts: ArtifactFiles | str | None, max_bytes: int, answers: str | None
+) -> tuple[Store, ArtifactFiles | None, Path | None]:
+    """Open a store; where originals and answers are kept: beside an embedded one, unless told."""
     store: Store
+    answers_path = None if answers is None else Path(answers).expanduser()
     if place.is_server:
         store = place.server()
     else:
         store = place.embedded_store()
         artifacts = artifacts or str(store.artifacts)
+        answers_path = answers_path or store.answers
 
     if isinstance(artifacts, str):
         artifacts = ArtifactFiles(artifacts, max_bytes=max_bytes)
-    return store, artifacts
+    return store, artifacts, answers_path
 
 
 class NamesOnDemand:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from .claims import ContextualExtractor, Extraction, ExtractionContext, Extractor
+from .answer_cache import AnswerCache, AnswerKey, TenantSeal
+from .claims import (
+    ContextualExtractor,
+    Extraction,
+    ExtractionContext,
+    Extractor,
+    PaidExtractor,
+)
 from .rules import RuleExtractor
 
 
@@ -34,3 +41,32 @@ def extraction(extractor: Extractor | None, text: str, context: ExtractionContex
     claims = reader.extract(text, at=context.at)
     fitting = tuple(claim for claim in claims if claim.slot in context.slots)
     return Extraction(claims=fitting, extractor="rules")
+
+
+def answer_key(
+    extractor: Extractor | None, text: str, context: ExtractionContext, seal: TenantSeal
+) -> AnswerKey | None:
+    """What an answer about a text is kept under; None of an extractor that costs nothing."""
+    if not isinstance(extractor, PaidExtractor):
+        return None
+    return seal.key(text, extractor.question(text, context))
+
+
+def kept_extraction(
+    extractor: Extractor | None,
+    text: str,
+    context: ExtractionContext,
+    *,
+    key: AnswerKey | None,
+    cache: AnswerCache,
+) -> Extraction:
+    """The claims of a text, from what was answered before where that is kept."""
+    answer = None if key is None else cache.find(key)
+    if answer is not None:
+        return answer
+
+    answer = extraction(extractor, text, context)
+    # An outage is not remembered: the next time asks again.
+    if key is not None and not answer.failure:
+        cache.keep(key, answer)
+    return answer

@@ -112,3 +112,20 @@ class ContextualExtractor(Protocol):
     def extract_in(self, text: str, context: ExtractionContext) -> Extraction:
         """Find the claims of a text, in order of appearance."""
         ...
+
+
+@runtime_checkable
+class PaidExtractor(ContextualExtractor, Protocol):
+    """An extractor whose answers take time and money, so that they are kept and asked for at once.
+
+    It is safe to share between threads, and equal questions about equal texts have equal answers.
+    """
+
+    @property
+    def parallel(self) -> int:
+        """How many texts it may be asked about at the same time."""
+        ...
+
+    def question(self, text: str, context: ExtractionContext) -> str:
+        """All that its answer depends on beside the text: model, instructions, vocabulary."""
+        ...

@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
-from threading import Lock
 from typing import Any, Final, cast
 
 from ...schema.errors import Unavailable
@@ -31,6 +28,8 @@ _MOST_CLAIMS: Final = 64
 _MOST_CHARACTERS: Final = {ValueType.TEXT: 2_000}
 _SHORT_VALUE: Final = 300
 _DECADE: Final = re.compile(r"\b(?:1[89]|20)(\d0s)\b")
+PARALLEL: Final = 8
+"""Requests at a time: few enough for the limits of a new account."""
 _PIECE: Final = 16_000
 """Characters that are read at once."""
 
@@ -59,57 +58,39 @@ class ModelExtractor:
         provider: Provider,
         *,
         prices: tuple[float, float] | None = None,
-        cache_size: int = 1024,
+        parallel: int = PARALLEL,
     ) -> None:
-        """Take a provider; `prices` are those of a million tokens in and out."""
+        """Take a provider; `prices` are those of a million tokens in and out.
+
+        `parallel` is how many texts of an import the model reads at the same time.
+        """
         self._provider = provider
         self._prices = prices
         self._rules = RuleExtractor()
-        self._cache: OrderedDict[str, Extraction] = OrderedDict()
-        self._cache_size = cache_size
-        self._lock = Lock()
+        self.parallel = parallel
 
     def extract(self, text: str, *, at: datetime) -> tuple[ExtractedClaim, ...]:
         """Find claims with no slots known: what rules find, since a model has nothing to fill."""
         return self._rules.extract(text, at=at)
 
+    def question(self, text: str, context: ExtractionContext) -> str:
+        """All that an answer depends on beside the text: who is asked, and what they are told."""
+        instructions = _instructions(text, context, _offered_slots(context))
+        return canonical_json([self._provider.id, instructions, context.vocabulary_version])
+
     def extract_in(self, text: str, context: ExtractionContext) -> Extraction:
         """Find the claims of a text, in order of appearance; never fails for the model's sake."""
         slots = _offered_slots(context)
         instructions = _instructions(text, context, slots)
-        key = hashlib.sha256(
-            canonical_json([text, instructions, self._provider.id, context.vocabulary_version])
-            .encode("utf-8", "surrogatepass")
-        ).hexdigest()  # fmt: skip
-
-        memo = self._recall(key)
-        if memo is not None:
-            return memo
-
         try:
-            extraction = self._propose(text, instructions, context, slots)
+            return self._propose(text, instructions, context, slots)
         except Unavailable as failure:
-            # An outage is not remembered: the next text asks again.
             claims = self._rules.extract(text, at=context.at)
             return Extraction(
                 claims=tuple(claim for claim in claims if claim.slot in context.slots),
                 extractor="rules",
                 failure=str(failure),
             )
-
-        with self._lock:
-            self._cache[key] = extraction
-            while len(self._cache) > self._cache_size:
-                self._cache.popitem(last=False)
-        return extraction
-
-    def _recall(self, key: str) -> Extraction | None:
-        with self._lock:
-            extraction = self._cache.get(key)
-            if extraction is None:
-                return None
-            self._cache.move_to_end(key)
-        return replace(extraction, is_cached=True, tokens_in=0, tokens_out=0, cost=None)
 
     def _propose(
         self,

@@ -34,6 +34,10 @@ class ErasurePatterns:
     """What takes a text along in which it stands."""
     common: tuple[re.Pattern[str], ...] = ()
 
+    def repeats(self, text: str) -> bool:
+        """Whether a text says, in so many words, what is erased."""
+        return any(pattern.search(text) for pattern in self.selective)
+
 
 def object_patterns(assertions: Iterable[Assertion]) -> ErasurePatterns:
     """The texts and values of objects; an entity that is a value is not what is erased."""
@@ -111,7 +115,7 @@ def erase_repeats(
                 continue
             for part, text in enumerate(record.texts):
                 words = text.text or ""
-                if any(pattern.search(words) for pattern in patterns.selective):
+                if patterns.repeats(words):
                     places.append(SessionPlace(record.session, record.seq, part))
                     empty_texts.add((record.session, record.seq))
                     claims += _checkpoint_claims(record)

@@ -115,6 +115,7 @@ class Actions(Caller):
 
         receipt = self._operate(work)
         if receipt.erasure is not None:
+            self._backend.forget_answers(self._tenant, receipt.erasure.object_ids)
             keeper = ArtifactKeeper(self._backend, self.principal)
             keeper.erase_with(receipt.erasure.object_ids, reason=receipt.erasure.reason)
 

@@ -116,18 +116,25 @@ class Steward(Caller):
             with self._reading() as reader:
                 patterns = name_patterns(reader, root)
 
+        texts: list[str] = []
+
         def work(tx: WriteTx, mandate: Mandate) -> ErasureReceipt:
             nonlocal patterns
             if object_id is not None:
                 # Read under the lock: whoever may erase an object need not be allowed to see it.
                 tx.lock()
-                patterns = object_patterns(tx.assertions((object_id,)).values())
+                assertions = tx.assertions((object_id,)).values()
+                patterns = object_patterns(assertions)
+                texts.extend(assertion.content.text for assertion in assertions)
             return erase(tx, object_id=object_id, entity=root, mandate=mandate)
 
         # A manifest still waiting to be stored would bring back what is erased now.
         self._backend.settle()
         receipt = self._operate(work, reason)
         watch("objects", len(receipt.object_ids))
+        self._backend.forget_answers(
+            self._tenant, receipt.object_ids, texts=texts, repeats=patterns.repeats
+        )
 
         keeper = ArtifactKeeper(self._backend, self.principal)
         receipt = replace(receipt, artifacts=keeper.erase_with(receipt.object_ids, reason=reason))
@@ -310,6 +317,7 @@ class Steward(Caller):
             total = _sum(total, self._operate(batch))
 
         if not dry_run:
+            self._backend.forget_answers(self._tenant, total.erased)
             keeper = ArtifactKeeper(self._backend, self.principal)
             keeper.erase_with(total.erased, reason="retired")
 

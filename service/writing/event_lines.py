@@ -1,8 +1,9 @@
 """Event lines: the import format, read line by line, refused with number and reason.
 
-A line is a JSON object: a definition (`{"define": "slot", …}`) or an event, whose fields are
-those of a write, and `recorded_at` in a replay. Nothing is guessed: an unknown field, a
-repeated key, a wrong type or text that is no JSON refuses the line. This module reads and
+A line is a JSON object: a definition (`{"define": "slot", …}`), what somebody said
+(`{"observe": "…", …}`), or an event, whose fields are those of a write, and `recorded_at` in a
+replay. Nothing is guessed: an unknown field, a repeated key, a wrong type or text that is no JSON
+refuses the line. This module reads and
 checks; `ingest` decides and writes.
 """
 
@@ -43,6 +44,14 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A line that defines vocabulary."""
+
+    line: Line
+    members: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TalkLine:
+    """A line that says what was said, in a text or in messages."""
 
     line: Line
     members: Mapping[str, Any]
@@ -155,7 +164,7 @@ def _time(value: Any) -> str:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def read(line: Line, reading: Reading) -> Definition | Event:
+def read(line: Line, reading: Reading) -> Definition | TalkLine | Event:
     """Return what a line says.
 
     Raises:
@@ -167,6 +176,15 @@ def read(line: Line, reading: Reading) -> Definition | Event:
     event = json_object(line.text)
     if "define" in event:
         return Definition(line, event)
+    if "observe" in event:
+        if reading.replay:
+            raise InvalidInput(
+                "a replay loads claims with the stamps that they had; observe talk in an import "
+                "of its own, without --replay (replay=True)",
+                code="unknown_field",
+                field="observe",
+            )
+        return TalkLine(line, event)
 
     recorded_us = _recorded_us(event, reading)
     if reading.replay:

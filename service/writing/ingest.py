@@ -9,6 +9,9 @@ A replay loads a history: consecutive lines with one `recorded_at` are one write
 stamp. Groups that are stored already are skipped, so an interrupted replay is simply run
 again. A definition holds from its place on, and for the whole of the group it stands in.
 
+Talk stands in lines of its own kind, each text a transaction with the claims found in it; `talk`
+reads and writes these.
+
 With `keep_going` a refused line goes to a rejects file with its number and its reason; without
 it all refusals of a file are told at once, and a check tells them and writes nothing at all.
 """
@@ -23,6 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,6 +51,7 @@ from .event_lines import (
     Event,
     Line,
     Reading,
+    TalkLine,
     at_line,
     at_lines,
     lines_of,
@@ -54,6 +59,7 @@ from .event_lines import (
     read,
 )
 from .limits import check_shape
+from .observe import Observer
 from .refusals import (
     Refusals,
     RefusedLine,
@@ -62,11 +68,14 @@ from .refusals import (
     write_rejects,
 )
 from .sanitize import sanitize
+from .talk import LineText, TalkImport, TalkTotals, batches, observations_of
 from .trust import References, WriteContext
 from .write import Writer
 
 BATCH: Final = 1_000
 """Lines of a plain import that share a transaction: what one statement of a server takes."""
+
+Item = Definition | TalkLine | Event
 
 Lines = Callable[[], Iterator[Line]]
 """Gives the lines of a source from the start, as often as it is called."""
@@ -99,6 +108,8 @@ class IngestReport:
     """How many lines were refused."""
     checked: int | None = None
     """Of a check, which writes nothing: the lines it looked at; None of an import."""
+    talk: TalkTotals | None = None
+    """What reading the texts of talk took; None where there was none."""
 
     @property
     def rate(self) -> float:
@@ -120,6 +131,7 @@ class _Tally:
     actions: int = 0
     outcomes: Counter[str] = field(default_factory=Counter[str])
     rejected: list[RefusedLine] = field(default_factory=list[RefusedLine])
+    talk: TalkTotals | None = None
 
     def take(self, receipts: Iterable[Receipt]) -> None:
         for receipt in receipts:
@@ -145,6 +157,7 @@ class _Tally:
             rejects_file=str(rejects) if rejects and self.rejected else None,
             seconds=time.perf_counter() - self.start_s,
             refused=len(self.rejected),
+            talk=self.talk,
         )
 
 
@@ -219,6 +232,9 @@ class Importer(Caller):
                     self.principal.require(DEFINE)
                     words = with_definition(words, dict(item.members))
                     continue
+                if isinstance(item, TalkLine):
+                    observations_of(item.members, Observer(self._backend, self.principal))
+                    continue
                 before = _rising(before, item.recorded_us)
                 if not _refers(item):
                     self._draft(item, words, _UNWRITTEN)
@@ -227,7 +243,7 @@ class Importer(Caller):
 
         return refusals, count
 
-    def _items(self, lines: Iterator[Line], tally: _Tally) -> Iterator[Definition | Event]:
+    def _items(self, lines: Iterator[Line], tally: _Tally) -> Iterator[Item]:
         for line in lines:
             try:
                 yield read(line, self.choices.reading)
@@ -252,20 +268,39 @@ class Importer(Caller):
         else:
             tally.definitions += 1
 
-    def _write(self, items: Iterator[Definition | Event], tally: _Tally) -> None:
-        batch: list[Event] = []
-        for item in items:
-            if isinstance(item, Definition):
-                self._write_batch(batch, tally)
-                self._define(item, tally)
-                batch = []
-                continue
-            batch.append(item)
-            if len(batch) == BATCH:
-                self._write_batch(batch, tally)
-                batch = []
+    def _write(self, items: Iterator[Item], tally: _Tally) -> None:
+        observer = Observer(self._backend, self.principal)
+        talk = TalkImport(self._backend, observer, falls_back=self.choices.keep_going)
 
-        self._write_batch(batch, tally)
+        for kind, run in groupby(items, key=type):
+            for batch in batches(run, BATCH):
+                if kind is Definition:
+                    for definition in batch:
+                        self._define(definition, tally)
+                elif kind is TalkLine:
+                    self._observe(batch, talk, tally)
+                else:
+                    self._write_batch(batch, tally)
+
+    def _observe(self, utterances: Sequence[TalkLine], talk: TalkImport, tally: _Tally) -> None:
+        texts: list[LineText] = []
+        for utterance in utterances:
+            try:
+                texts += talk.texts(utterance)
+            except TenureError as error:
+                self._refuse(error, [utterance.line], tally)
+
+        for line, outcome in talk.write(texts):
+            if isinstance(outcome, TenureError):
+                self._refuse(outcome, [line], tally)
+            elif outcome:
+                tally.take(outcome)
+                tally.transactions += 1
+            else:
+                tally.skipped += 1
+            self._tell(line, tally)
+
+        tally.talk = talk.totals
 
     def _write_batch(self, events: Sequence[Event], tally: _Tally) -> None:
         drafts = self._sound_drafts(events, tally)
@@ -285,7 +320,7 @@ class Importer(Caller):
                 writing.embed([draft], result)
 
         tally.transactions += 1
-        self._tell(events[-1], tally)
+        self._tell(events[-1].line, tally)
 
     def _commit(self, tx: WriteTx, drafts: Sequence[tuple[Event, Draft]]) -> Sequence[Result]:
         """Write drafts under one lock, a stamp each; without `keep_going` all or none."""
@@ -336,12 +371,14 @@ class Importer(Caller):
         draft = sanitize(event.write, context, object_id=object_id, references=References())
         return Writer(self._backend, self.principal).with_key(draft)
 
-    def _replay(self, items: Iterator[Definition | Event], tally: _Tally) -> None:
+    def _replay(self, items: Iterator[Item], tally: _Tally) -> None:
         group: list[Event] = []
         for item in items:
             if isinstance(item, Definition):
                 self._define(item, tally)
                 continue
+            if not isinstance(item, Event):
+                continue  # reading refused talk in a replay
             if group and item.recorded_us != group[0].recorded_us:
                 self._replay_group(group, tally)
                 group = []
@@ -371,7 +408,7 @@ class Importer(Caller):
         else:
             tally.transactions += 1
 
-        self._tell(events[-1], tally)
+        self._tell(events[-1].line, tally)
 
     def _sound(self, events: Sequence[Event], tally: _Tally) -> list[Event]:
         """Leave out the lines of a group that no store could take."""
@@ -388,9 +425,9 @@ class Importer(Caller):
 
         return sound
 
-    def _tell(self, last: Event, tally: _Tally) -> None:
+    def _tell(self, last: Line, tally: _Tally) -> None:
         if self.choices.progress is not None:
-            self.choices.progress(last.line.number, tally.events + tally.skipped)
+            self.choices.progress(last.number, tally.events + tally.skipped)
 
 
 _UNWRITTEN: Final = "00000000-0000-0000-0000-000000000000"

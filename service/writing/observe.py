@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from ...compiler.request.parse import parse_request
@@ -27,12 +27,14 @@ from ...schema.write import Draft, Moment, Receipt, Write
 from ..backend.caller import Caller
 from ..backend.parsing import entity_ref
 from ..backend.times import instant
-from ..extraction.choice import extraction
+from ..extraction.answer_cache import AnswerKey
+from ..extraction.choice import answer_key, kept_extraction
 from ..extraction.claims import (
     ContextualExtractor,
     ExtractedClaim,
     Extraction,
     ExtractionContext,
+    PaidExtractor,
 )
 from ..extraction.taste_rules import is_meant
 from ..reading.mentions import MentionFinder, StatedMentions
@@ -56,6 +58,25 @@ class Observation:
     """Of the passage and its claims."""
     decay_rule: Mapping[str, float] | None = None
     """Of the passage; None is the rule of its type."""
+    idempotency_key: str | None = None
+    """Of the passage: a text that is stored under it is not observed again."""
+
+
+class TextQuestion(NamedTuple):
+    """What an extractor is asked about a text."""
+
+    text: str
+    context: ExtractionContext | None
+    """None for a text of nobody, which makes no claims."""
+    key: AnswerKey | None
+    """What its answer is kept under; None where asking costs nothing."""
+
+
+class TextReading(NamedTuple):
+    """What was found in a text, and what that is kept under."""
+
+    extraction: Extraction
+    key: AnswerKey | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +95,27 @@ class Observer(Caller):
             return self.observe(replace(frame, text=text))
         return self.observe_messages(text, frame)
 
-    def observe(self, observation: Observation) -> list[Receipt]:
+    def observe(
+        self, observation: Observation, reading: TextReading | None = None
+    ) -> list[Receipt]:
         """Return the receipts: the passage first, then its claims in order of appearance.
 
-        The passage is linked to whom its names mean, so that it is found around them.
+        The passage is linked to whom its names mean, so that it is found around them. `reading`
+        is what was found in the text already.
 
         Raises:
             InvalidInput: for an empty text, `bad_mention`, or whatever a write would refuse.
         """
-        if not observation.text.strip():
-            raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
-
-        extraction_account = self._extraction(observation)
+        reading = reading or self.read(self.question(observation))
+        extraction_account = reading.extraction
         scope = self._scope(observation.layer)
         writer = Writer(self._backend, self.principal)
 
         passage = self._passage_draft(writer, observation, scope)
+        if reading.key is not None:
+            # Before the write: what is erased right after it must not leave its answer behind.
+            self._backend.answers.bind(reading.key, passage.object_id)
+
         claims: list[Draft] = []
         refusals: list[str] = []
         if not passage.quarantine:  # what is set apart teaches nothing until it is accepted
@@ -121,11 +147,25 @@ class Observer(Caller):
         Raises:
             InvalidInput: `bad_request` for what is no message; what `observe` refuses.
         """
+        receipts: list[Receipt] = []
+        for observation in self.observations(messages, frame):
+            receipts += self.observe(observation)
+
+        return receipts
+
+    def observations(
+        self, messages: Sequence[Mapping[str, Any]], frame: Observation
+    ) -> list[Observation]:
+        """The texts of a conversation, each with who said it and where it comes from.
+
+        Raises:
+            InvalidInput: `bad_request` for what is no message.
+        """
         turns: list[Turn] = []
         for message in messages:
             turns += parse_request("conversation", history=[message]).history
 
-        receipts: list[Receipt] = []
+        observations: list[Observation] = []
         for turn in turns:
             observation = replace(frame, text=turn.text, mentions=())
             if turn.role is Role.SYSTEM:
@@ -137,9 +177,9 @@ class Observer(Caller):
                 scheme = "tool" if turn.role is Role.TOOL else "agent"
                 origin = f"{scheme}://{quote(turn.name or turn.role.value, safe='')}"
                 observation = replace(observation, speaker=None, source_origin=origin)
-            receipts += self.observe(observation)
+            observations.append(observation)
 
-        return receipts
+        return observations
 
     def _own_name(self) -> EntityRef | None:
         """The caller as somebody who speaks: his user, or the owner of a store of his own."""
@@ -206,12 +246,19 @@ class Observer(Caller):
 
         return utterance_time
 
-    def _extraction(self, observation: Observation) -> Extraction:
-        """The claims of a text that somebody said; a text of nobody makes none."""
+    def question(self, observation: Observation) -> TextQuestion:
+        """What an extractor is told about a text; asks it nothing yet.
+
+        Raises:
+            InvalidInput: for an empty text, or `bad_time`.
+        """
+        if not observation.text.strip():
+            raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
+
         said_at = self._utterance_time(observation.at)
         speaker = observation.speaker
         if speaker is None:
-            return Extraction(claims=(), extractor="rules")
+            return TextQuestion(observation.text, None, None)
 
         extractor = self._backend.extractor
         words = self._words_now()
@@ -229,8 +276,27 @@ class Observer(Caller):
             entities=tuple(dict.fromkeys(names)),
             may_direct=scheme in _OWN_WORDS,
         )
+        key = None
+        if isinstance(extractor, PaidExtractor):
+            self._backend.settled_answers(self._tenant)
+            seal = self._backend.seal(self._tenant)
+            key = answer_key(extractor, observation.text, context, seal)
 
-        return extraction(extractor, observation.text, context)
+        return TextQuestion(observation.text, context, key)
+
+    def read(self, question: TextQuestion) -> TextReading:
+        """The claims of a text that somebody said; a text of nobody makes none."""
+        if question.context is None:
+            return TextReading(Extraction(claims=(), extractor="rules"), None)
+
+        answer = kept_extraction(
+            self._backend.extractor,
+            question.text,
+            question.context,
+            key=question.key,
+            cache=self._backend.answers,
+        )
+        return TextReading(answer, question.key)
 
     def _as_known(
         self, claim: ExtractedClaim, observation: Observation
@@ -268,6 +334,7 @@ class Observer(Caller):
             or f"what {speaker} said in {observation.source_origin}",
             applicable_task_types=observation.applicable_task_types,
             decay_rule=observation.decay_rule,
+            idempotency_key=observation.idempotency_key,
         )
 
     def _claim(

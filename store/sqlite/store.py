@@ -78,6 +78,12 @@ class SqliteStore:
         folder = self._root.with_name(self._root.name + ".artifacts")
         return self._root / "artifacts" if self._folder else folder
 
+    @property
+    def answers(self) -> Path:
+        """The file that stands beside the files, for what models answered about texts."""
+        file = self._root.with_name(self._root.name + ".answers")
+        return self._root / "answers" if self._folder else file
+
     def path_of(self, tenant: str) -> Path:
         """Return the file of a tenant."""
         if not self._folder:

@@ -20,8 +20,8 @@ class ModelServer:
     """What it answers, and what it was asked."""
 
     claims: list[Any] = field(default_factory=list)
-    read: Callable[[dict[str, Any]], list[Any]] | None = None
-    """Makes the claims of a request; None answers `claims` to all."""
+    read: Callable[[dict[str, Any]], list[Any] | None] | None = None
+    """Makes the claims of a request, none at all for a bad answer; None answers `claims` to all."""
     requests: list[dict[str, Any]] = field(default_factory=list)
     summary: Callable[[str], str] = str
     """What a good model makes of the prompt for a summary."""
@@ -35,7 +35,7 @@ def model_server() -> Iterator[ModelServer]:
     """Run a server until the block ends."""
     state = ModelServer()
 
-    def claims_of(body: dict[str, Any]) -> list[Any]:
+    def claims_of(body: dict[str, Any]) -> list[Any] | None:
         return state.claims if state.read is None else state.read(body)
 
     def summary_of(model: str, body: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -144,25 +145,21 @@ def test_a_passing_failure_is_tried_again(server: ModelServer, kind: str) -> Non
     assert len(server.requests) == 2
 
 
-def test_the_same_question_is_asked_once(server: ModelServer) -> None:
-    server.claims = GOOD
-    asked = extractor(server, "openai", "good", cache_size=2)
-    first, again = (asked.extract_in(TEXT, CONTEXT) for _ in range(2))
-    assert (again.claims, again.is_cached, again.tokens_in) == (first.claims, True, 0)
-    others = [
-        ExtractionContext(at=NOW, speaker="Bo", slots=BUILT_IN_SLOTS),
-        ExtractionContext(at=NOW.replace(hour=10), speaker="Ana Ortiz", slots=BUILT_IN_SLOTS),
-        ExtractionContext(at=NOW, slots=BUILT_IN_SLOTS, vocabulary_version=1),
-    ]
-    assert not any(asked.extract_in(TEXT, each).is_cached for each in others)
-    assert not asked.extract_in(TEXT, CONTEXT).is_cached  # pushed out by newer ones
-
-
-def test_an_outage_is_not_remembered(server: ModelServer) -> None:
-    server.claims, server.failures = GOOD, 2
+def test_a_question_says_all_that_its_answer_depends_on(server: ModelServer) -> None:
     asked = extractor(server, "openai", "good")
-    assert asked.extract_in(TEXT, CONTEXT).failure
-    assert asked.extract_in(TEXT, CONTEXT).failure == ""
+    questions = [
+        asked.question(TEXT, CONTEXT),
+        asked.question(TEXT, replace(CONTEXT, speaker="Bo")),
+        asked.question(TEXT, replace(CONTEXT, at=NOW.replace(hour=10))),
+        asked.question(TEXT, replace(CONTEXT, vocabulary_version=1)),
+        asked.question(TEXT, replace(CONTEXT, entities=("Acme",))),
+        asked.question(TEXT, replace(CONTEXT, may_direct=True)),
+        extractor(server, "openai", "better").question(TEXT, CONTEXT),
+        extractor(server, "anthropic", "good").question(TEXT, CONTEXT),
+    ]
+    assert len(set(questions)) == len(questions)
+    assert asked.question(TEXT, CONTEXT) == questions[0]
+    assert server.requests == []
 
 
 def test_an_observation_tells_what_its_claims_took(server: ModelServer) -> None:

@@ -1,0 +1,263 @@
+"""Talk in an import file: what was said becomes observations, and a model reads several at once.
+
+A line says what was said, `{"observe": "I moved to Lisbon.", "speaker": "Ana"}`, or holds the
+messages of a conversation in place of the text. Each text is one transaction with its claims, and
+the store is the journal: a text that is stored is neither asked about nor written again, so an
+import that was interrupted is simply run again. Answers that had come and were not written yet are
+kept, so a second run pays for nothing twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final, NamedTuple, cast
+
+from ...schema.errors import InvalidInput, TenureError, Unavailable, did_you_mean
+from ...schema.short_repr import short_repr
+from ...schema.values import canonical_json
+from ...schema.vocabulary import StateLayer, parse
+from ...schema.write import Receipt, Write
+from ..backend.backend import Backend
+from ..backend.times import instant
+from ..extraction.claims import Extraction, PaidExtractor
+from .event_lines import Line, TalkLine
+from .observe import Observation, Observer, TextQuestion, TextReading
+from .write import Writer
+
+TEXTS_AHEAD: Final = 8
+"""Texts for each request at a time that are prepared together: they see the names known before."""
+
+_FIELDS: Final = frozenset(
+    {
+        "observe",
+        "speaker",
+        "at",
+        "source_origin",
+        "why_it_matters",
+        "applicable_task_types",
+        "layer",
+        "decay_rule",
+        "idempotency_key",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkTotals:
+    """What reading the texts of an import took."""
+
+    __repr__ = short_repr
+
+    texts: int = 0
+    """Texts stored now; those stored before are among the skipped events."""
+    model_reads: int = 0
+    """Texts that a model was asked about."""
+    cache_hits: int = 0
+    """Texts whose answer was kept."""
+    rule_reads: int = 0
+    """Texts that rules read because the model failed."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    """In the currency of the fields prices; None where no price is known."""
+    refused_claims: int = 0
+    """Claims that were proposed and not taken."""
+
+    def with_text(self, extraction: Extraction) -> TalkTotals:
+        """The totals with one more text."""
+        is_asked = bool(extraction.tokens_in or extraction.tokens_out)
+        cost = self.cost
+        if extraction.cost is not None:
+            cost = (cost or 0.0) + extraction.cost
+
+        return TalkTotals(
+            texts=self.texts + 1,
+            model_reads=self.model_reads + is_asked,
+            cache_hits=self.cache_hits + extraction.is_cached,
+            rule_reads=self.rule_reads + bool(extraction.failure),
+            tokens_in=self.tokens_in + extraction.tokens_in,
+            tokens_out=self.tokens_out + extraction.tokens_out,
+            cost=cost,
+            refused_claims=self.refused_claims + len(extraction.dropped),
+        )
+
+
+def observations_of(members: Mapping[str, Any], observer: Observer) -> list[Observation]:
+    """The texts of a line, in order.
+
+    Raises:
+        InvalidInput: `unknown_field`, `bad_field`, `bad_time`, `unknown_vocabulary`,
+            `missing_value`; `bad_request` for messages that are none.
+    """
+    fields = {name: value for name, value in members.items() if value is not None}
+    for name in fields:
+        if name not in _FIELDS:
+            raise InvalidInput(
+                f"there is no field {name!r} of an observation: {did_you_mean(name, _FIELDS)}",
+                code="unknown_field",
+                field=name,
+            )
+
+    content = fields.get("observe")
+    if not isinstance(content, str | list):
+        raise InvalidInput(
+            "observe is a text, or a list of messages {role, content}",
+            code="bad_field",
+            field="observe",
+        )
+    for name in ("at", "source_origin", "why_it_matters", "layer", "idempotency_key"):
+        if not isinstance(fields.get(name, ""), str):
+            raise InvalidInput(f"{name} must be a text", code="bad_field", field=name)
+    if "at" in fields:
+        instant(fields["at"], field="at")
+
+    frame = Observation(
+        text="",
+        speaker=fields.get("speaker"),
+        source_origin=fields.get("source_origin", "chat://local"),
+        at=fields.get("at"),
+        why_it_matters=fields.get("why_it_matters"),
+        applicable_task_types=fields.get("applicable_task_types", ()),
+        layer=parse(StateLayer, fields.get("layer", StateLayer.USER.value)),
+        decay_rule=fields.get("decay_rule"),
+        idempotency_key=fields.get("idempotency_key"),
+    )
+    if isinstance(content, list):
+        return observer.observations(cast("list[Mapping[str, Any]]", content), frame)
+    if not content.strip():
+        raise InvalidInput("there is nothing to observe in an empty text", code="missing_value")
+    return [replace(frame, text=content)]
+
+
+class LineText(NamedTuple):
+    """A text of a line, on its way into the store."""
+
+    line: Line
+    observation: Observation
+    object_id: str
+    """Of its passage: made from its key, so that a second run finds it stored."""
+
+
+@dataclass(slots=True)
+class TalkImport:
+    """The texts of one import; lives for one call."""
+
+    backend: Backend
+    observer: Observer
+    falls_back: bool
+    """Whether rules read a text where the model fails; else the import stops there."""
+    totals: TalkTotals = field(default_factory=TalkTotals)
+    _line_counts: Counter[str] = field(default_factory=Counter[str])
+
+    def texts(self, utterance: TalkLine) -> list[LineText]:
+        """The texts of a line, each with the key under which a second run finds it stored.
+
+        Raises:
+            InvalidInput: what `observations_of` refuses, and `bad_key`.
+        """
+        members = utterance.members
+        line_digest = hashlib.sha256(canonical_json(dict(members)).encode()).hexdigest()
+        # Somebody may say the same twice: the second such line of a file is another text.
+        self._line_counts[line_digest] += 1
+        line_key = f"talk-{line_digest}-{self._line_counts[line_digest]}"
+
+        writer = Writer(self.backend, self.observer.principal)
+        texts: list[LineText] = []
+        for number, observation in enumerate(observations_of(members, self.observer)):
+            key = observation.idempotency_key or line_key
+            text_key = key if number == 0 else f"{key}/{number}"
+            object_id = writer.object_id(Write(idempotency_key=text_key))
+            keyed_observation = replace(observation, idempotency_key=text_key)
+            texts.append(LineText(utterance.line, keyed_observation, object_id))
+        return texts
+
+    def write(
+        self, texts: Sequence[LineText]
+    ) -> Iterator[tuple[Line, Sequence[Receipt] | TenureError]]:
+        """Store texts in order; of each its line and receipts, none where it was stored before.
+
+        In place of receipts stands why a text is refused; `extractor_unavailable` where the model
+        fails and rules shall not read.
+        """
+        extractor = self.backend.extractor
+        parallel = extractor.parallel if isinstance(extractor, PaidExtractor) else 1
+        for batch in batches(texts, parallel * TEXTS_AHEAD):
+            questions = self._questions(batch)
+            with _mapping(parallel) as apply:
+                # In order, and as they come: one text is written while others are being read.
+                for text, reading in zip(batch, apply(self._read, questions), strict=True):
+                    yield text.line, self._outcome(text, reading)
+
+    def _questions(self, texts: Sequence[LineText]) -> list[TextQuestion | TenureError | None]:
+        """What to ask about each text; None of one that is stored already."""
+        with self.backend.store.reading(self.observer.principal.tenant) as reader:
+            receipts = reader.receipts([text.object_id for text in texts])
+        # One that was erased has its receipt still: no second run brings it back.
+        stored_ids = {receipt.object_id for receipt in receipts}
+
+        questions: list[TextQuestion | TenureError | None] = []
+        for text in texts:
+            if text.object_id in stored_ids:
+                questions.append(None)
+                continue
+            try:
+                questions.append(self.observer.question(text.observation))
+            except TenureError as refusal:
+                questions.append(refusal)
+        return questions
+
+    def _read(
+        self, question: TextQuestion | TenureError | None
+    ) -> TextReading | TenureError | None:
+        return self.observer.read(question) if isinstance(question, TextQuestion) else question
+
+    def _outcome(
+        self, text: LineText, reading: TextReading | TenureError | None
+    ) -> Sequence[Receipt] | TenureError:
+        if reading is None:
+            return ()
+        if isinstance(reading, TenureError):
+            return reading
+
+        failure = reading.extraction.failure
+        if failure and not self.falls_back:
+            return Unavailable(
+                f"{failure}; what was read before is stored: run the import again, or let rules "
+                "read on with --keep-going (keep_going=True)",
+                code="extractor_unavailable",
+            )
+        try:
+            receipts = self.observer.observe(text.observation, reading)
+        except TenureError as refusal:
+            # Another import of the same file was faster, and its text stands with its claims.
+            return () if refusal.code == "idempotency_mismatch" else refusal
+
+        self.totals = self.totals.with_text(reading.extraction)
+        return receipts
+
+
+def batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """Items in lists of a size, the last one shorter."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+@contextmanager
+def _mapping(parallel: int) -> Generator[Callable[..., Iterator[Any]]]:
+    """A `map` that runs so many calls at a time; what was not begun when it ends is let go."""
+    if parallel == 1:
+        yield map
+        return
+
+    executor = ThreadPoolExecutor(parallel, thread_name_prefix="tenure-extract")
+    try:
+        yield executor.map
+    finally:
+        executor.shutdown(cancel_futures=True)

@@ -33,6 +33,7 @@ from .paths import are_two_paths
 from .plain_name import acronyms_of, plain_name, stem_of
 from .postings import hit_weight
 from .renderings import sounds_of, sounds_of_words
+from .short_names import unit_keys
 
 CANDIDATE_LIMIT = 50
 """Aliases that a blocking query hands to scoring."""
@@ -98,6 +99,7 @@ def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
         _key(KeyKind.WHOLE, form.ordered.replace(" ", "")[:_WHOLE_MAX]),
         _key(KeyKind.FIRST, form.compact[:_FIRST]),
         *(_key(KeyKind.ACRONYM, short) for short in _acronyms(form)),
+        *(_key(KeyKind.ACRONYM, short) for short in _unit_acronyms(form)),
         *(_key(KeyKind.DELETION, shorter) for shorter in _deletions(form.compact)),
         *(_key(KeyKind.SOUND, sound[:_WHOLE_MAX]) for sound in sounds_of(form)),
     }
@@ -152,12 +154,14 @@ def outline(surface: str, entity_type: str) -> Outline:
         core = plain.core
         # As written, too: `AcmeLabs` holds no word that could be read in full.
         written = "".join(plain.words[: len(core)])
-        spellings = frozenset((written, "".join(core), stem_of(core, entity_type)))
+        stem = stem_of(core, entity_type)
+        spellings = frozenset((written, "".join(core), stem, *unit_keys(core)[:1]))
         sounds = frozenset(sounds_of_words(surface, core, entity_type))
         return Outline(" ".join(sorted(core)), spellings, _is_short(spellings), sounds)
 
     form = form_of(surface, entity_type)
-    spellings = frozenset((form.spelling, form.compact, form.stem, form.reading, shape_of(form)))
+    written = (form.spelling, form.compact, form.stem, form.reading, shape_of(form))
+    spellings = frozenset((*written, *unit_keys(form.core)[:1]))
     return Outline(form.ordered, spellings, _is_short(spellings), frozenset(sounds_of(form)))
 
 
@@ -174,8 +178,9 @@ def acronyms(surface: str, entity_type: str) -> tuple[str, ...]:
     """
     plain = plain_name(surface, entity_type)
     if plain:
-        return acronyms_of(plain.core, plain.words)
-    return form_of(surface, entity_type).acronyms
+        return (*acronyms_of(plain.core, plain.words), *unit_keys(plain.core)[1:])
+    form = form_of(surface, entity_type)
+    return (*form.acronyms, *unit_keys(form.core)[1:])
 
 
 def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozenset[str]:
@@ -223,6 +228,12 @@ def _acronyms(form: NameForm) -> tuple[str, ...]:
         return tuple([short for short in form.acronyms if len(short) <= _ACRONYM_MAX])
     # A short single word may itself be the acronym that another name spells out.
     return (form.compact,) if 2 <= len(form.compact) <= _ACRONYM_MAX else ()
+
+
+def _unit_acronyms(form: NameForm) -> tuple[str, ...]:
+    """HR for the HR Department as for the Human Resources Department."""
+    shorts = unit_keys(form.core)
+    return tuple([short for short in shorts if 1 < len(short) <= _ACRONYM_MAX])
 
 
 def _deletions(word: str) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """Names that no score brings together and a person should still see.
 
-Drawn alike, written as another language does, or equal once a learned short form is said in full:
-where `PG` is an alias of PostgreSQL, the PG cluster may be the PostgreSQL cluster. What resembles
-a known name binds nothing and waits for nobody. Where the score makes it a new entity, it leaves a
-suggestion with one line of evidence that says why. Pure; checklist C-048.
+Drawn alike, written as another language does, said in short, or equal once a learned short form
+is said in full: where `PG` is an alias of PostgreSQL, the PG cluster may be the PostgreSQL cluster.
+What resembles a known name binds nothing and waits for nobody. Where the score makes it a new
+entity, it leaves a suggestion with one line of evidence that says why. Pure; checklist C-048.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .look_alike import LOOK_ALIKE, look_alike
 from .normalize import form_of
 from .register import Register
 from .renderings import RENDERING, is_rendering
+from .short_names import SHORT_NAME, is_in_short
 
 SHORT_FORM = "learned_short_form"
 """The line of evidence that says so."""
@@ -38,6 +39,8 @@ def resemblance(mention: str, names: Iterable[str], kind: str) -> Feature | None
             return Feature(LOOK_ALIKE, 1.0, 0.0, f"drawn alike: {pair}")
         if is_rendering(form, stored_form):
             return Feature(RENDERING, 1.0, 0.0, f"one name as two languages write it: {pair}")
+        if is_in_short(form, stored_form):
+            return Feature(SHORT_NAME, 1.0, 0.0, f"one says the other in short: {pair}")
     return None
 
 
@@ -81,5 +84,7 @@ def may_resemble(mention: str, names: Iterable[str], kind: str) -> bool:
         if not left.sounds.isdisjoint(right.sounds) or not left.spellings.isdisjoint(
             right.spellings
         ):
+            return True
+        if is_in_short(form_of(mention, kind), form_of(name, kind)):
             return True
     return False

@@ -16,6 +16,7 @@ from ...resolution.look_alike import LOOK_ALIKE
 from ...resolution.renderings import RENDERING
 from ...resolution.resemblance import SHORT_FORM
 from ...resolution.score import MARGIN_SCORE
+from ...resolution.short_names import SHORT_NAME
 from ...resolution.vetoes import VetoCode
 from ...schema.answers import EntityView
 from ...schema.entity import NAMESAKES, Alias, EntityCandidate, Identifier, Review
@@ -30,7 +31,7 @@ from .pair_evidence import PairVerdicts, StatedFacts, facts_about, facts_of_clus
 
 _OF_THE_LIST = (VetoCode.MARGIN.value, VetoCode.CHAIN.value)
 """Vetoes that follow from the other candidates, which a pair alone cannot know."""
-_RESEMBLANCES = (LOOK_ALIKE, RENDERING, SHORT_FORM)
+_RESEMBLANCES = (LOOK_ALIKE, RENDERING, SHORT_FORM, SHORT_NAME)
 """Lines of the names that no score has."""
 
 

@@ -23,6 +23,7 @@ from tenure.resolution.look_alike import shape_of
 from tenure.resolution.normalize import normalize
 from tenure.resolution.postings import COARSE_KINDS, COARSE_LIMIT, LIMIT
 from tenure.resolution.renderings import sounds_of
+from tenure.resolution.short_names import unit_keys
 
 
 def keys(name, entity_type="organization"):
@@ -142,6 +143,7 @@ types = st.sampled_from(["person", "organization", "system", "unknown"])
 def test_an_outline_is_what_the_whole_form_has(name: str, entity_type: str) -> None:
     form = normalize(name, entity_type)
     spellings = {form.spelling, form.compact, form.stem, form.reading, shape_of(form)}
+    spellings |= set(unit_keys(form.core)[:1])
     sounds = set(sounds_of(form))
     is_short = min(map(len, spellings)) <= 8
     assert outline(name, entity_type) == (form.ordered, spellings, is_short, sounds)

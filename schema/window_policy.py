@@ -32,6 +32,7 @@ class EvictionPolicy(StrEnum):
     TYPE_BASED = "type_based"
     HYBRID = "hybrid"
     RELEVANCE_COST = "relevance_cost"
+    TURN_FACTORS = "turn_factors"
 
 
 def _because(reason: str) -> Mapping[str, str]:

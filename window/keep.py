@@ -2,8 +2,13 @@
 
 One table holds the policies. Each is a function of the same five signals, in permille: recency by
 half-lives without a reference, closeness to what is worked on, the worth of the source, how often
-later units use its identifiers, and whether others repeat it. Stale units (a call made again, an
-error put right) count a quarter under every policy.
+later units use its identifiers, and whether others repeat it. One policy weighs what words do in
+their place: how dense they are, whether they decide or correct.
+
+Under every policy the order of omission is the same. What is only written differently, and what
+stands elsewhere word for word, loses nothing and goes first; then acknowledgements, of which a
+tenth counts; then stale units (a call made again, an error put right), of which a quarter counts;
+then finished work, by age; and last of all how people said they want it. Checklist C-151.
 """
 
 from __future__ import annotations
@@ -43,6 +48,11 @@ _FIFO_HALF_LIFE: Final = 10.0
 _MERGE_FROM: Final = 850
 """Permille of repeated terms from which the merging policy lets a unit go."""
 _STALE_SHARE: Final = 4
+_ACKNOWLEDGEMENT_SHARE: Final = 10
+_PREFERENCE_WORTH: Final = 950
+"""Of a preference at least: nothing that comes later says it again."""
+_TURN_FACTORS: Final = (200, 250, 250, 150, 150)
+"""Density, closeness, recency, decision, correction; they add up to 1000."""
 _CURVES: Final = {kind: Fading(kind) for kind in DecayKind}
 
 
@@ -63,6 +73,10 @@ class Signals:
     tokens: int
     lifetime: int
     """Turns that its kind usually stays useful."""
+    density: int = 0
+    """Distinct terms a token: what a text says for its length."""
+    decides: bool = False
+    corrects: bool = False
 
 
 _Score = Callable[[Signals], int]
@@ -99,6 +113,12 @@ def _relevance_cost(signals: Signals) -> int:
     return 1000 - min(1000, (1000 - signals.semantic) * signals.tokens // 2_000)
 
 
+def _turn_factors(signals: Signals) -> int:
+    density, semantic, recency, decision, correction = _TURN_FACTORS
+    total = density * signals.density + semantic * signals.semantic + recency * signals.recency
+    return (total + 1000 * (decision * signals.decides + correction * signals.corrects)) // 1000
+
+
 SCORES: Final[Mapping[EvictionPolicy, _Score]] = {
     EvictionPolicy.FIFO: _fifo,
     EvictionPolicy.LRU: lambda signals: signals.recency,
@@ -107,6 +127,7 @@ SCORES: Final[Mapping[EvictionPolicy, _Score]] = {
     EvictionPolicy.TYPE_BASED: _type_based,
     EvictionPolicy.HYBRID: _hybrid,
     EvictionPolicy.RELEVANCE_COST: _relevance_cost,
+    EvictionPolicy.TURN_FACTORS: _turn_factors,
 }
 """The score of each policy, 0 to 1000."""
 
@@ -123,13 +144,19 @@ def keep_scores(
     # What the store has overtaken leaves before all others; a call made again is a guess of ours.
     overtaken_numbers = overtaken_units(state.links)
 
+    signals_of = _signals(state, policy, focus)
     scores: dict[int, int] = {}
-    for number, signals in _signals(state, policy, focus).items():
-        worth = score(signals)
+    for unit in state.units:
+        number = unit.number
+        worth = score(signals_of[number])
         if number in overtaken_numbers:
             worth = 0
         elif number in stale:
             worth //= _STALE_SHARE
+        elif unit.acts.acknowledges:
+            worth //= _ACKNOWLEDGEMENT_SHARE
+        elif unit.acts.prefers:
+            worth = max(worth, _PREFERENCE_WORTH)
         # Never 0: an action on a worthless unit must still cost more than none at all.
         scores[number] = max(1, worth)
     return scores
@@ -166,6 +193,9 @@ def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, 
             duplication=_share(repeats, len(unit_terms)),
             tokens=unit.tokens,
             lifetime=_LIFETIMES.get(kind, _LIFETIME),
+            density=min(1000, _share(len(unit_terms), unit.tokens)),
+            decides=unit.acts.decides,
+            corrects=unit.acts.corrects,
         )
 
         later_terms.update(unit_terms)

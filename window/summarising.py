@@ -20,6 +20,7 @@ from ..schema.window_policy import WindowPolicy
 from .facts import identifiers
 from .folding import reachable_units
 from .forms import fidelity
+from .speech import DECISION
 from .state import WindowState
 from .summaries import standing_summary
 from .units import StandingForm, WindowUnit
@@ -33,12 +34,6 @@ SUMMARY_PROMPT: Final = (
 PROMPT_VERSION: Final = 1
 _FAITHFUL: Final = 900
 """Permille of the facts that a summary must keep."""
-_DECISION: Final = re.compile(
-    r"\b(?:decid|agree|approv|confirm|chose|choos|reject|cancel|go ahead|instead of|must\b|never\b"
-    r"|only if|will not|won't|entschied|entscheid|beschloss|einverstanden)",
-    re.IGNORECASE,
-)
-"""How a sentence says what shall be, and what shall not."""
 _DECISION_WORDS: Final = 500
 """Permille of the words of a decision that a summary must repeat, beside all its identifiers."""
 _MARKUP: Final = re.compile(r"```|<[/|]?\w[^>]*>|^\s*[\[{]|[\x00-\x08\x0b-\x1f\x7f]", re.MULTILINE)
@@ -93,7 +88,7 @@ def litmus(unit: WindowUnit, text: str) -> Litmus:
     """The three checks of a summary."""
     words = content_terms(text)
 
-    decisions = [sentence for sentence in unit.sentences if _DECISION.search(sentence)]
+    decisions = [sentence for sentence in unit.sentences if DECISION.search(sentence)]
     count = sum(_repeats(text, words, sentence) for sentence in decisions)
     return Litmus(
         facts=fidelity(unit.facts, text),

@@ -22,6 +22,7 @@ from .facts import (
     names_of_fold,
     proper_names,
 )
+from .speech import SILENCE, SpeechActs, speech_acts
 
 
 class PartKind(StrEnum):
@@ -188,6 +189,19 @@ class WindowUnit:
     def identifiers(self) -> tuple[str, ...]:
         """The ids, numbers and codes in it, in order."""
         return identifiers(self.text)
+
+    @cached_property
+    def acts(self) -> SpeechActs:
+        """What its words do; a message with calls or results does something else, too."""
+        words: list[str] = []
+        for item in self.items:
+            if item.kind in (PartKind.USER, PartKind.ASSISTANT):
+                words.append(item.text)
+        if not words:
+            return SILENCE
+
+        acts = speech_acts("\n".join(words), by_user=self.is_user)
+        return acts._replace(acknowledges=acts.acknowledges and len(words) == len(self.items))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

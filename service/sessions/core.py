@@ -46,7 +46,7 @@ _SNAPSHOT_EVENTS: Final = 100
 """Events between two snapshots at least."""
 _CHARACTERS_A_TOKEN: Final = 4
 """About; the exact size of a snapshot is not worth a walk over the window after each event."""
-_READ_AHEAD: Final = attrgetter("terms", "identifiers", "names", "facts", "sentences")
+_READ_AHEAD: Final = attrgetter("terms", "identifiers", "names", "facts", "sentences", "acts")
 """What an edit asks of every unit: read off each as it comes, not of all in the hook that edits."""
 _MOST_EVENTS: Final = 400
 """Events that an opening folds at most, about: 0.1 ms each."""

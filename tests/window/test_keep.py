@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from tenure.schema.window_policy import EvictionPolicy, WindowPolicy
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.events import EventKind
 from tenure.window.keep import SCORES, Signals, keep_scores, stale_units
+from tenure.window.units import LOSS, StandingForm
 
 
 def talk_of(*results: str) -> Conversation:
@@ -87,6 +89,55 @@ def test_hybrid_is_the_weighted_sum_of_five_signals() -> None:
         lifetime=8,
     )
     assert SCORES[EvictionPolicy.HYBRID](signals) == 300 + 100 + 100 + 30 + 70
+
+
+def test_turn_factors_are_density_closeness_recency_decision_and_correction() -> None:
+    plain = Signals(
+        age=1,
+        idle=0,
+        recency=800,
+        semantic=400,
+        source=500,
+        reuse=200,
+        duplication=300,
+        tokens=10,
+        lifetime=8,
+        density=500,
+    )
+    score = SCORES[EvictionPolicy.TURN_FACTORS]
+    assert score(plain) == 100 + 100 + 200
+    assert score(replace(plain, decides=True)) == score(plain) + 150
+    assert score(replace(plain, corrects=True)) == score(plain) + 150
+
+
+def test_a_correction_outlasts_what_was_said_before_and_behind_it() -> None:
+    talk = Conversation(limit=100_000)
+    for words in ("The train goes Monday.", "No, I meant Tuesday.", "It leaves at noon.", "Go."):
+        talk.user(words)
+        talk.model("Noted.")
+    values = scores(talk, EvictionPolicy.TURN_FACTORS)
+    before, correction, behind, _ = (values[u.number] for u in talk.state.units if u.is_user)
+    assert correction > max(before, behind)
+
+
+def test_what_loses_least_is_left_out_first() -> None:
+    talk = Conversation(limit=100_000)
+    talk.user("I prefer an aisle seat, always.")
+    talk.exchange(1, "the timetable of the harbour ferries " * 9)
+    for number in (1, 2):
+        talk.call(f"same{number}", "get", id="A1")
+        talk.result(f"same{number}", f"version {number} of the booking and what it costs " * 9)
+    talk.model("Sure, let me check that.")
+    values = scores(talk, EvictionPolicy.HYBRID)
+    by_text = {unit.text: values[unit.number] for unit in talk.state.units}
+
+    def worth(words: str) -> int:
+        return next(value for text, value in by_text.items() if words in text)
+
+    acknowledgement, superseded = worth("Sure"), worth("version 1")
+    assert acknowledgement < superseded < worth("ferries") < worth("aisle seat")
+    assert worth("aisle seat") >= 950
+    assert LOSS[StandingForm.PRUNED] == LOSS[StandingForm.POINTER] == 0
 
 
 def test_a_call_made_again_makes_its_first_result_stale() -> None:

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from .errors import unknown
+from .frozen_dict import FrozenDict
 from .phases import caps
 from .policy import DEFAULT, Policy
 
@@ -52,7 +52,7 @@ _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 PRESETS: Final = tuple(_CHANGES)
 """The names, the default first."""
-ROLES: Final[Mapping[str, str]] = MappingProxyType(
+ROLES: Final[Mapping[str, str]] = FrozenDict(
     {
         "planner": "You are the Planner. Divide the goal into steps that can be checked; state for "
         "each what it needs, what it yields and when it is done. Name what is not known. Carry "

@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Final
 
 from .errors import InvalidInput, unknown
+from .frozen_dict import FrozenDict
 from .layers import DecayRule
 from .short_repr import short_repr
 from .sources import BUILT_IN_KINDS, SourceKind
@@ -163,7 +163,7 @@ _BUILT_IN_ROWS: Final = (
     ("related_to", "any", "association", "many", "entity authority what it relates to"),
 )  # fmt: skip
 
-BUILT_IN_SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
+BUILT_IN_SLOTS: Final[Mapping[str, Slot]] = FrozenDict(
     {slot.name: slot for row in _BUILT_IN_ROWS for slot in _slots(*row)}
 )
 """The slots that every tenant starts with."""
@@ -181,7 +181,7 @@ class TenantWord:
     """Of a task type: the built-in type whose templates and defaults it takes."""
 
 
-_BUILT_IN_SOURCES: Final[Mapping[str, SourceKind]] = MappingProxyType(
+_BUILT_IN_SOURCES: Final[Mapping[str, SourceKind]] = FrozenDict(
     {kind.name: kind for kind in BUILT_IN_KINDS}
 )
 

@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Any, Final, cast
 
 from .errors import Fault, InvalidInput
+from .frozen_dict import FrozenDict
 from .interval import INF_US, MIN_US
 from .vocabulary import ValueType
 
-NO_FIELDS: Final[Mapping[str, Any]] = MappingProxyType({})
+NO_FIELDS: Final[Mapping[str, Any]] = FrozenDict({})
 
 
 def fields_of(value: object) -> Mapping[str, Any]:

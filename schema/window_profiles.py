@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
+from .frozen_dict import FrozenDict
 from .window_policy import EvictionPolicy, WindowPolicy
 from .window_shares import BudgetProfile
 
@@ -30,7 +30,7 @@ class AgentProfile(StrEnum):
     """Production, where a wrong eviction is dear."""
 
 
-AGENT_POLICIES: Final[Mapping[AgentProfile, WindowPolicy]] = MappingProxyType(
+AGENT_POLICIES: Final[Mapping[AgentProfile, WindowPolicy]] = FrozenDict(
     {
         AgentProfile.CHAT: WindowPolicy(
             eviction=EvictionPolicy.FIFO, profile=BudgetProfile.SUPPORT

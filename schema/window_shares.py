@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
 from .errors import InvalidInput
+from .frozen_dict import FrozenDict
 from .short_repr import short_repr
 
 _PERCENT: Final = 100
@@ -58,7 +58,7 @@ class BudgetShares:
         return share * limit // (_PERCENT - self.output_reserve)
 
 
-PROFILES: Final[Mapping[BudgetProfile, BudgetShares]] = MappingProxyType(
+PROFILES: Final[Mapping[BudgetProfile, BudgetShares]] = FrozenDict(
     {
         BudgetProfile.DEFAULT: BudgetShares(),
         BudgetProfile.CODE_REVIEW: BudgetShares(6, 5, 60, 18, 6, 5),

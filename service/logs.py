@@ -39,6 +39,11 @@ def configure(*, level: str = "warning", as_json: bool) -> None:
     logger.handlers = [StructuredHandler(as_json=as_json)]
     logger.propagate = False
 
+    # Without a handler the driver prints its lines as they are: a service logs them like
+    # its own, and on the command line our error says the same and what to do.
+    driver = logging.getLogger("neo4j")
+    driver.handlers = [StructuredHandler(as_json=True) if as_json else logging.NullHandler()]
+
 
 class StructuredHandler(logging.Handler):
     """Print records as structured lines; structlog is loaded with the first of them.

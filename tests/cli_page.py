@@ -19,8 +19,9 @@ prompts and addresses stay as they are. A character that an encoding lacks is sh
 A closed pipe (`| head -1`) ends a command silently with 1. `-v` shows the traceback of an error,
 `tenure --install-completion` teaches a shell the commands.
 
-Wherever a command takes the id of an entity, a review or an action, the beginning of it is enough,
-from four digits on.
+Wherever a command takes the id of an entity, an object, a review, an action, a merge, an envelope
+or a key, the beginning of it is enough, from four digits on; where several begin so, they are
+listed with what they stand for.
 
 Settings come from defaults, `tenure.toml`, `TENURE_…` variables and flags, the later winning;
 `tenure config show --origin` says where each came from. The password of a server comes from the

@@ -25,10 +25,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Final, cast
 
 from ...schema.errors import InvalidInput, did_you_mean
+from ...schema.frozen_dict import FrozenDict
 from ...schema.short_repr import short_repr
 
 
@@ -163,7 +163,7 @@ def allocation(
     """An allocation with its tokens in the order of their ids."""
     ordered = {name: tokens[name] for name in sorted(tokens)}
     return Allocation(
-        tokens=MappingProxyType(ordered),
+        tokens=FrozenDict(ordered),
         included_ids=tuple(sorted(included_ids)),
         used_tokens=sum(ordered.values()),
         objective=values["objective"],

@@ -8,12 +8,12 @@ stages said, and are worked out when asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, TypeVar
 
 from ...schema.errors import InvalidInput, unknown
+from ...schema.frozen_dict import FrozenDict
 from ...schema.short_repr import short_repr
 from ..explain.diagnosis import Suspicion, diagnosis
 from ..explain.lineage import Descent, descents
@@ -31,7 +31,9 @@ from ..trace.metrics import Quality
 from ..trace.trace import SectionUse, Trace
 from .checks import CheckReport, HardConstraint, check_output
 
-NOTHING_BESIDE: Final[Mapping[str, Any]] = MappingProxyType({})
+NOTHING_BESIDE: Final[Mapping[str, Any]] = FrozenDict({})
+
+Outcome = TypeVar("Outcome")
 
 ObjectWords = Callable[["Envelope"], Mapping[str, str]]
 """How to learn the opening words of an envelope's objects, by id."""
@@ -66,6 +68,32 @@ class Envelope:
     _measure: Callable[[], Quality] = field(repr=False, compare=False)
     _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
     _words: ObjectWords | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it with its trace, its quality and its further pages worked out.
+
+        Whom to ask for words stays behind: a copy elsewhere has no memory to ask, and it holds no
+        text of what stayed out.
+        """
+        states: list[tuple[Mapping[str, Any], Trace, Quality]] = []
+        envelope: Envelope | None = self
+        while envelope is not None:
+            states.append(envelope._state())
+            envelope = envelope.next
+        return _envelope_of_pages, (states,)
+
+    def _state(self) -> tuple[Mapping[str, Any], Trace, Quality]:
+        values: dict[str, Any] = {}
+        for item in fields(self):
+            if not item.name.startswith("_"):
+                values[item.name] = getattr(self, item.name)
+        return values, self.trace, self.quality
+
+    def __copy__(self) -> Envelope:
+        return self  # nothing in it can be changed, so a copy can be told from it by nothing
+
+    def __deepcopy__(self, memo: object) -> Envelope:
+        return self
 
     @property
     def trace(self) -> Trace:
@@ -170,7 +198,22 @@ class Envelope:
 
     def with_sidecar(self, **measurements: Any) -> Envelope:
         """The same envelope with more in its sidecar."""
-        return replace(self, sidecar=MappingProxyType({**self.sidecar, **measurements}))
+        return replace(self, sidecar=FrozenDict({**self.sidecar, **measurements}))
+
+
+def _envelope_of_pages(pages: Sequence[tuple[Mapping[str, Any], Trace, Quality]]) -> Envelope:
+    """An envelope from what was worked out of it and of its further pages."""
+    (values, trace, quality), *page_states = pages
+    return Envelope(
+        **values,
+        _tell=_constant(trace),
+        _measure=_constant(quality),
+        _turn=_constant(_envelope_of_pages(page_states)) if page_states else None,
+    )
+
+
+def _constant(value: Outcome) -> Callable[[], Outcome]:
+    return lambda: value
 
 
 def _render_text(plan: RenderPlan, *, media: Originals | None = None) -> str:
@@ -178,7 +221,7 @@ def _render_text(plan: RenderPlan, *, media: Originals | None = None) -> str:
     return "".join(segment.text for segment in plan.segments)
 
 
-_RENDERERS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
+_RENDERERS: Final[Mapping[str, Callable[..., Any]]] = FrozenDict(
     {
         "anthropic": render_anthropic,
         "openai": render_openai,

@@ -12,10 +12,11 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
-SHAPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+from ...schema.frozen_dict import FrozenDict
+
+SHAPES: Final[Mapping[str, tuple[str, ...]]] = FrozenDict(
     {
         "progress": ("{text}", "Done: {text}", "✓ {text}"),
         "separator": (" ", " — ", " | "),
@@ -42,7 +43,7 @@ class Variation:
         return self.shape(element).replace("{text}", text)
 
 
-NO_VARIATION: Final = Variation(MappingProxyType({}))
+NO_VARIATION: Final = Variation(FrozenDict({}))
 
 
 def variation(key: bytes, session: str, turn: int) -> Variation:
@@ -57,4 +58,4 @@ def variation(key: bytes, session: str, turn: int) -> Variation:
         message = "".join(f"{len(part.encode())}:{part}" for part in parts)
         digest = hmac.digest(key, message.encode(), "sha256")
         choices[element] = int.from_bytes(digest[:8]) % len(shapes)
-    return Variation(MappingProxyType(choices))
+    return Variation(FrozenDict(choices))

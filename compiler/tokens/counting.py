@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final, Protocol
 
+from ...schema.frozen_dict import FrozenDict
 from .capabilities import GENERIC, CountingRule, capability, plain_name
 from .o200k import VOCABULARY, VOCABULARY_SHA256, count_o200k
 from .text_features import features
@@ -138,7 +138,7 @@ _EXACT: Final = ExactCounter()
 _CLAUDE_TO_4_6: Final = RuleCounter(
     name="claude-to-4.6",
     o200k_thousandths=1027,
-    thousandths=MappingProxyType(
+    thousandths=FrozenDict(
         {
             "words": 134,
             "letters": 110,
@@ -155,7 +155,7 @@ _CLAUDE_TO_4_6: Final = RuleCounter(
 _CLAUDE_FROM_4_7: Final = RuleCounter(
     name="claude-from-4.7",
     o200k_thousandths=731,
-    thousandths=MappingProxyType(
+    thousandths=FrozenDict(
         {
             "words": 579,
             "letters": 263,
@@ -170,10 +170,10 @@ _CLAUDE_FROM_4_7: Final = RuleCounter(
 )
 
 _GEMINI: Final = RuleCounter(
-    name="gemini", o200k_thousandths=1150, thousandths=MappingProxyType({"digits": 700})
+    name="gemini", o200k_thousandths=1150, thousandths=FrozenDict({"digits": 700})
 )
 
-_COUNTERS: Final[Mapping[CountingRule, TokenCounter]] = MappingProxyType(
+_COUNTERS: Final[Mapping[CountingRule, TokenCounter]] = FrozenDict(
     {
         CountingRule.O200K: _EXACT,
         CountingRule.CLAUDE_TO_4_6: _CLAUDE_TO_4_6,

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
 from ...schema.errors import InvalidInput
+from ...schema.frozen_dict import FrozenDict
 from ...schema.short_repr import short_repr
 
 _PERMILLE: Final = 1000
@@ -244,7 +244,7 @@ def evidence_split(items: Iterable[MediaItem]) -> Mapping[Modality, int]:
     split = dict.fromkeys(Modality, 0)
     for item in items:
         split[item.modality] += item.tokens
-    return MappingProxyType(split)
+    return FrozenDict(split)
 
 
 def _patches(width: int, height: int, rule: ImageRule) -> int:

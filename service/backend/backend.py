@@ -111,7 +111,7 @@ class Backend:
         # One queue a tenant for the whole process: it is what writers of all threads meet in.
         with self._lock:
             if tenant not in self._queues:
-                self.store.ensure(tenant, key=self.tenant_key)
+                self.store.ensure(tenant, key=self.tenant_key, at_once=False)
                 self._queues[tenant] = CommitQueue(partial(self._run, tenant))
 
     def secret(self, tenant: str) -> bytes:
@@ -250,6 +250,7 @@ class Backend:
         # looked at anew. Eight times is far beyond what any two people do at once.
         for _ in range(8):
             known = self.vocabulary(tenant)
+            with_definition(known, definition)  # what is malformed asks no store, and makes none
             vocabulary = with_definition(known, definition, used=self._used(tenant, definition))
             if vocabulary == known:
                 return known

@@ -16,7 +16,7 @@ from ..backend.caller import backend_of
 from ..client.summaries import entity_names, opening_of, value_reader
 from ..visual.text import held_span, when
 from .frame import FINDINGS, answer, examples, frame_of, open_memory, place_of
-from .ids import action_of, entity_of
+from .ids import action_of, entity_of, object_of
 from .read import Entity, SlotName
 from .show import Columns, Screen
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+ObjectId = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of an object, or its beginning.")
+]
 
 _VERSIONS: Columns = {
     "holds": held_span,
@@ -124,14 +127,18 @@ def log(
     answer(context, entries, show)
 
 
-@app.command(epilog=examples("tenure explain 0190e3a2-7c1f-7000-8000-000000000001"))
+@app.command(
+    epilog=examples(
+        "tenure explain 0190e3a2-7c1f-7000-8000-000000000001", "tenure explain 0190e3a2-7c1f"
+    )
+)
 def explain(
     context: typer.Context,
-    object_id: Annotated[str, typer.Argument(metavar="ID", help="The id of an object.")],
+    object_id: ObjectId,
 ) -> None:
     """Show where an object comes from, and what became of it."""
     with open_memory(context) as memory:
-        explanation = memory.explain(object_id)
+        explanation = memory.explain(object_of(memory, object_id))
         columns = _version_columns(memory, explanation.object.slot, explanation.rows)
         answer(context, explanation, lambda screen: _show_explanation(screen, explanation, columns))
 
@@ -233,7 +240,9 @@ def _words(memory: Memory, action: Action) -> list[str]:
 )
 def resolve_action(
     context: typer.Context,
-    action_id: Annotated[str, typer.Argument(metavar="ID", help="The id of an action.")],
+    action_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The id of an action, or its beginning.")
+    ],
     winner: Annotated[str | None, typer.Option(help="Of a tie: the object that is right.")] = None,
     value: Annotated[str | None, typer.Option(help="Of a tie: what is right instead.")] = None,
     accept: Annotated[
@@ -243,7 +252,8 @@ def resolve_action(
     """Settle an action. A tie is settled by a correction at the caller's level."""
     with open_memory(context) as memory:
         action = action_of(memory, action_id)
-        receipt = memory.actions.resolve(action, winner=winner, value=value, accept=accept)
+        right = winner and object_of(memory, winner)
+        receipt = memory.actions.resolve(action, winner=right, value=value, accept=accept)
         answer(context, receipt, f"{action}: {receipt.outcome}")
 
 

@@ -11,6 +11,7 @@ import typer
 from ..client.summaries import opening_words
 from .files import envelope_named
 from .frame import answer, examples, open_memory
+from .ids import object_of
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ _Time = Annotated[str | None, typer.Option(metavar="TIME", help="A transaction t
 def list_envelopes(
     context: typer.Context,
     object_id: Annotated[
-        str | None, typer.Option("--object", metavar="ID", help="Those that hold it.")
+        str | None,
+        typer.Option("--object", metavar="ID", help="Those that hold this object."),
     ] = None,
     in_session: Annotated[
         str | None, typer.Option("--in-session", metavar="ID", help="Those of a session.")
@@ -46,8 +48,9 @@ def list_envelopes(
 ) -> None:
     """List the envelopes that were compiled, newest first."""
     with open_memory(context) as memory:
+        target = object_id and object_of(memory, object_id)
         envelopes = memory.envelopes.list(
-            limit, object_id=object_id, session=in_session, task=task, since=since, until=until
+            limit, object_id=target, session=in_session, task=task, since=since, until=until
         )
 
     # The manifest is the whole request, and `replay` takes the id alone.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import InvalidInput, NotFound, Unavailable
+from .ids import unique_id
 
 if TYPE_CHECKING:
     from ..client.memory import Memory
@@ -74,12 +75,8 @@ def envelope_named(memory: Memory, reference: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{4,63}", prefix):
         return reference
 
-    envelopes = memory.envelopes.list(_SCAN_LIMIT)
-    ids = sorted(e.envelope_id for e in envelopes if e.envelope_id.startswith(prefix))
-    if len(ids) > 1:
-        raise InvalidInput(
-            f"{len(ids)} envelopes begin with {prefix}: state more of the id, as in "
-            f"{ids[0][: len(prefix) + 4]}",
-            code="bad_request",
-        )
-    return ids[0] if ids else reference
+    words: dict[str, str] = {}
+    for stored in memory.envelopes.list(_SCAN_LIMIT):
+        words[stored.envelope_id] = f"{stored.task}: {stored.query}" if stored.task else "erased"
+    match = unique_id(prefix, words, words)
+    return reference if match == prefix else match

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import InvalidInput
+from ..backend.caller import backend_of
+from ..client.summaries import entity_names, opening_of
 
 if TYPE_CHECKING:
     from ..client.memory import Memory
+    from ..reading.beginnings import Beginnings
 
 _BEGINNING: Final = re.compile(r"[0-9a-f]{4}[0-9a-f-]{0,31}…?")
 """The beginning of an id, at least four digits of it; a whole one has 36 characters."""
+
+_LEAST: Final = 4
+"""Characters of a beginning: fewer are a slip of the finger."""
+
+_SHOWN: Final = 8
+"""How many ids a refusal lists."""
 
 
 def entity_of(memory: Memory, text: str) -> str:
@@ -26,8 +35,39 @@ def entity_of(memory: Memory, text: str) -> str:
 
     # Ids come in their order, so those that begin so are the first above the beginning itself.
     prefix = text.rstrip("…")
-    page = memory.entities.list(after=prefix, limit=2)
-    return _unique_id(text, [entity.entity_id for entity in page])
+    page = memory.entities.list(after=prefix, limit=_SHOWN + 1)
+    ids = [entity.entity_id for entity in page if entity.entity_id.startswith(prefix)]
+    return unique_id(text, ids, entity_names(memory, ids))
+
+
+def object_of(memory: Memory, text: str) -> str:
+    """The object that an id or its beginning means; what else names one stays as it is.
+
+    Raises:
+        InvalidInput: `bad_request`, when several ids begin so.
+    """
+    if not _BEGINNING.fullmatch(text):
+        return text
+    ids = _beginnings(memory).objects(text.rstrip("…"), limit=_SHOWN + 1)
+    return unique_id(text, ids, {object_id: opening_of(memory, object_id) for object_id in ids})
+
+
+def merge_of(memory: Memory, text: str) -> str:
+    """The merge that an id or its beginning means.
+
+    Raises:
+        InvalidInput: `bad_request`, when several ids begin so.
+        Forbidden: `privilege_required`.
+    """
+    if not _BEGINNING.fullmatch(text):
+        return text
+    return unique_id(text, _beginnings(memory).merges(text.rstrip("…")))
+
+
+def _beginnings(memory: Memory) -> Beginnings:
+    from ..reading.beginnings import Beginnings
+
+    return Beginnings(backend_of(memory), memory.principal)
 
 
 def review_of(memory: Memory, text: str) -> str:
@@ -38,7 +78,12 @@ def review_of(memory: Memory, text: str) -> str:
     """
     if not _BEGINNING.fullmatch(text):
         return text
-    return _unique_id(text, [case.review_id for case in memory.reviews.list("all", kind="all")])
+    cases = memory.reviews.list("all", kind="all")
+    return unique_id(
+        text,
+        [case.review_id for case in cases],
+        {case.review_id: f"{case.mention}, {case.state}" for case in cases},
+    )
 
 
 def action_of(memory: Memory, text: str) -> str:
@@ -49,17 +94,41 @@ def action_of(memory: Memory, text: str) -> str:
     """
     if not _BEGINNING.fullmatch(text):
         return text
-    return _unique_id(text, [action.action_id for action in memory.actions.list("all")])
+    queue = memory.actions.list("all")
+    return unique_id(
+        text,
+        [action.action_id for action in queue],
+        {action.action_id: f"{action.kind.value} {action.slot or ''}" for action in queue},
+    )
 
 
-def _unique_id(text: str, ids: Iterable[str]) -> str:
-    """The one id that begins so; the text itself where none does."""
+def unique_id(text: str, ids: Iterable[str], words: Mapping[str, str] | None = None) -> str:
+    """The one id that begins so; the text itself where none does.
+
+    `words` say in a line what an id stands for, so that a refusal can be chosen from.
+
+    Raises:
+        InvalidInput: `bad_request`, with the ids, when several begin so.
+
+    >>> unique_id("4f0c…", ["4f0c2a9b", "91ab77de"]), unique_id("beef", ["4f0c2a9b"])
+    ('4f0c2a9b', 'beef')
+    """
     prefix = text.rstrip("…")
-    matches = sorted(item for item in ids if item.startswith(prefix))
-    if len(matches) > 1:
-        raise InvalidInput(
-            f"several ids begin with {prefix}, such as {matches[0]} and {matches[1]}; state more "
-            "of it",
-            code="bad_request",
-        )
-    return matches[0] if matches else text
+    matches: list[str] = []
+    if len(prefix) >= _LEAST:
+        matches = sorted(item for item in ids if item.startswith(prefix))
+    if len(matches) < 2:
+        return matches[0] if matches else text
+
+    names = words or {}
+    lines: list[str] = []
+    for match in matches[:_SHOWN]:
+        lines.append(f"  {match}  {names.get(match, '')}".rstrip())
+    if len(matches) > _SHOWN:
+        lines.append("  …")
+    raise InvalidInput(
+        "\n".join(
+            (f"several ids begin with {prefix}; state more of the one that is meant", *lines)
+        ),
+        code="bad_request",
+    )

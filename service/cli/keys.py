@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...schema.errors import Unavailable
+from ..visual.text import by_field
 from .frame import answer, caller, examples, frame_of
+from .ids import unique_id
 from .serve import control_file
 from .show import Columns
 
@@ -21,6 +23,9 @@ app = typer.Typer()
 keys = typer.Typer(help="Keys of programs.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 
+KeyId = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of a key, or its beginning: four digits on.")
+]
 _DAY_S = 86_400
 
 
@@ -71,13 +76,21 @@ _COLUMNS: Columns = {
     "user": "user",
     "roles": "roles",
     "allows": "permits",
-    "made": lambda key: _day(key.made_s),
-    "ends": lambda key: _day(key.ends_s),
+    "made": lambda key: _moment(key.made_s),
+    "ends": lambda key: _moment(key.ends_s) or "never",
 }
 
 
-def _day(seconds: float | None) -> object:
-    return "never" if seconds is None else datetime.fromtimestamp(int(seconds), UTC)
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(int(seconds), UTC)
+
+
+def _entry(key: KeyRecord) -> dict[str, Any]:
+    """A key as JSON shows it: its times read like those of every other answer."""
+    entry = by_field(key)
+    for time in ("made", "ends"):
+        entry[time] = _moment(entry.pop(f"{time}_s"))
+    return entry
 
 
 @keys.command("list", epilog=examples("tenure keys list"))
@@ -86,26 +99,35 @@ def list_keys(context: typer.Context) -> None:
     tenant = frame_of(context).settings().settings.tenant
     with _ring(context) as ring:
         records: tuple[KeyRecord, ...] = ring.records(tenant)
-    answer(context, records, _COLUMNS)
+    entries = list(map(_entry, records))
+    answer(context, entries, lambda screen: screen.table(records, _COLUMNS))
 
 
 @keys.command(epilog=examples("tenure keys rotate 4f0c2a9b1d7e --overlap-hours 48"))
 def rotate(
     context: typer.Context,
-    key_id: Annotated[str, typer.Argument(metavar="ID")],
+    key_id: KeyId,
     overlap_hours: Annotated[
         float, typer.Option(min=0, help="How long the old one still opens.")
     ] = 24,
 ) -> None:
     """Give a key a new secret; shown once."""
     with _ring(context) as ring:
-        text = ring.rotate(key_id, overlap_seconds=overlap_hours * 3600)
+        text = ring.rotate(_key_of(context, ring, key_id), overlap_seconds=overlap_hours * 3600)
     answer(context, {"key": text}, text)
 
 
 @keys.command(epilog=examples("tenure keys revoke 4f0c2a9b1d7e"))
-def revoke(context: typer.Context, key_id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
+def revoke(context: typer.Context, key_id: KeyId) -> None:
     """End a key and all tokens of it, at once."""
     with _ring(context) as ring:
-        ring.revoke(key_id)
-    answer(context, {"revoked": key_id}, f"{key_id} opens nothing any more")
+        revoked = _key_of(context, ring, key_id)
+        ring.revoke(revoked)
+    answer(context, {"revoked": revoked}, f"{revoked} opens nothing any more")
+
+
+def _key_of(context: typer.Context, ring: KeyRing, text: str) -> str:
+    """The key of the tenant that an id or its beginning means; the id of any other as it is."""
+    tenant = frame_of(context).settings().settings.tenant
+    names = {key.key_id: key.name for key in ring.records(tenant)}
+    return unique_id(text, names, names)

@@ -10,14 +10,18 @@ import typer
 
 from ...schema.principal import EVERYONE_TAG
 from ..backend.caller import backend_of
+from ..client.summaries import entity_names, opening_of
 from ..visual.text import sentence, when
+from .audit import ObjectId
 from .frame import answer, examples, frame_of, open_memory, place_of, require_store
+from .ids import entity_of, object_of
 from .progress import meter
 from .show import Screen
 
 if TYPE_CHECKING:
     from ...schema.operation import ErasureReceipt, SweepReceipt
     from ..client.connect import Place
+    from ..client.memory import Memory
 
 app = typer.Typer()
 
@@ -67,7 +71,9 @@ def _show_sweep(screen: Screen, receipt: SweepReceipt, *, dry_run: bool) -> None
 )
 def erase(
     context: typer.Context,
-    object_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="An object.")] = None,
+    object_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The id of an object, or its beginning.")
+    ] = None,
     entity: Annotated[
         str | None, typer.Option(help="Instead: an entity, with all that is said about it.")
     ] = None,
@@ -75,11 +81,24 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Empty an object, or everything about an entity. It cannot be undone."""
-    if not yes:
-        typer.confirm(f"Erase {object_id or entity} for ever?", abort=True, err=True)
     with open_memory(context) as memory:
-        receipt = memory.erase(object_id, entity=entity, reason=reason)
+        target = object_id and object_of(memory, object_id)
+        subject = entity and entity_of(memory, entity)
+        if not yes:
+            typer.confirm(
+                f"Erase {_title(memory, target, subject)} for ever?", abort=True, err=True
+            )
+        receipt = memory.erase(target, entity=subject, reason=reason)
     answer(context, receipt, lambda screen: _show_erasure(screen, receipt))
+
+
+def _title(memory: Memory, object_id: str | None, entity: str | None) -> str:
+    """What an erasure is about to empty, by its id and its words."""
+    if object_id is None:
+        names = entity_names(memory, [entity])
+        return f"all about {names.get(entity or '', entity)}"
+    words = opening_of(memory, object_id)
+    return f"{object_id} ({words})" if words else object_id
 
 
 def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:
@@ -105,7 +124,7 @@ def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:
 )
 def reclassify(
     context: typer.Context,
-    object_id: Annotated[str, typer.Argument(metavar="ID", help="An object.")],
+    object_id: ObjectId,
     classification: Annotated[
         str | None, typer.Option("--as", help="public … highly_restricted.")
     ] = None,
@@ -121,8 +140,9 @@ def reclassify(
     It changes for all times at once.
     """
     with open_memory(context) as memory:
+        target = object_of(memory, object_id)
         receipt = memory.reclassify(
-            object_id,
+            target,
             security_classification=classification,
             allow_roles=allow_role,
             deny_roles=deny_role,
@@ -131,7 +151,7 @@ def reclassify(
     denial = f", not for {', '.join(access.deny)}" if access.deny else ""
     readers = ", ".join("everybody" if tag == EVERYONE_TAG else tag for tag in access.allow)
     classes = f"{access.classification.value}, for {readers}"
-    answer(context, receipt, f"{object_id}: {classes}{denial}")
+    answer(context, receipt, f"{target}: {classes}{denial}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from ..client.summaries import entity_names, value_names, value_words
 from ..visual.text import counted, when
 from .desk import Desk, show_page
 from .frame import answer, examples, open_memory
-from .ids import entity_of, review_of
+from .ids import entity_of, merge_of, review_of
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
@@ -353,12 +353,14 @@ def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "")
 @app.command()
 def unmerge(
     context: typer.Context,
-    merge_id: Annotated[str, typer.Argument(help="The id that `tenure merge` printed.")],
+    merge_id: Annotated[
+        str, typer.Argument(help="The id that `tenure merge` printed, or its beginning.")
+    ],
     reason: Reason = "",
 ) -> None:
     """Take a merge back. What was written since stays with its side."""
     with open_memory(context) as memory:
-        split = memory.entities.unmerge(merge_id, reason=reason)
+        split = memory.entities.unmerge(merge_of(memory, merge_id), reason=reason)
         names = [_name(memory, part[0]) for part in split.parts]
     answer(context, split, "\n  ".join([f"{len(names)} entities again:", *names]))
 

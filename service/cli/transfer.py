@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +17,7 @@ from .progress import ProgressMeter, meter
 from .show import Columns
 
 if TYPE_CHECKING:
+    from ...store.sqlite.backup import TenantFile
     from ...store.sqlite.store import SqliteStore
     from ...store.transfer.restore import RestoreProgress
 
@@ -75,7 +77,7 @@ def import_file(
             code="bad_settings",
         )
 
-    with open_memory(context, create=True) as memory:
+    with open_memory(context, create=not abort) as memory:
         if abort:
             memory.transfer.abort()
             answer(context, {"aborted": True}, "the import was taken back; the tenant is empty")
@@ -126,7 +128,9 @@ def backup(
 
     store, tenant = _embedded_store(context)
     copied_file = copy_store(store.path_of(tenant), file, replace=replace)
-    answer(context, copied_file, f"{file}: {copied_file.bytes:,} bytes of {copied_file.tenant}")
+    answer(
+        context, _entry(copied_file), f"{file}: {copied_file.bytes:,} bytes of {copied_file.tenant}"
+    )
 
 
 @app.command(epilog=examples("tenure --store team.db restore team-backup.db"))
@@ -146,24 +150,39 @@ def restore(
     target = store.path_of(tenant)
     target.parent.mkdir(parents=True, exist_ok=True)
     copied_file = copy_store(file, target)
-    answer(context, copied_file, f"{copied_file.path}: {copied_file.bytes:,} bytes restored")
+    answer(
+        context, _entry(copied_file), f"{copied_file.path}: {copied_file.bytes:,} bytes restored"
+    )
 
 
 @app.command(epilog=examples("tenure --store stores/ tenants"))
 def tenants(context: typer.Context) -> None:
     """List the tenants of a store, with size and last write."""
-    from ...schema.values import moment
     from ...store.sqlite.backup import tenant_files
 
     store, _ = _embedded_store(context)
-    files = list(tenant_files(Path(store.url).expanduser()))
-    columns: Columns = {
-        "tenant": "tenant",
-        "bytes": "bytes",
-        "last write": lambda entry: when(moment(entry.last_us)) if entry.last_us > 0 else "none",
-        "file": "path",
+    entries = list(map(_entry, tenant_files(Path(store.url).expanduser())))
+    answer(context, entries, _TENANTS)
+
+
+_TENANTS: Columns = {
+    "tenant": itemgetter("tenant"),
+    "bytes": itemgetter("bytes"),
+    "last write": lambda entry: when(entry["last_write"], missing="none"),
+    "file": itemgetter("path"),
+}
+
+
+def _entry(file: TenantFile) -> dict[str, Any]:
+    """A file of a tenant as JSON shows it: its times read like those of every other answer."""
+    from ...schema.values import moment
+
+    return {
+        "tenant": file.tenant,
+        "path": file.path,
+        "bytes": file.bytes,
+        "last_write": moment(file.last_us) if file.last_us > 0 else None,
     }
-    answer(context, files, columns)
 
 
 def _embedded_store(context: typer.Context, *, create: bool = False) -> tuple[SqliteStore, str]:

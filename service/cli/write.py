@@ -208,7 +208,7 @@ def ingest(
         bool, typer.Option(help="Let names alone decide who is who.")
     ] = False,
 ) -> None:
-    """Load a file of events and talk, or tell all that is wrong with it.
+    """Load a file of events or talk, or tell what is wrong with it.
 
     Without --keep-going the whole file is checked before anything is written. A replay, or
     talk, that was interrupted is simply run again. Exits with 1 when lines were refused.

@@ -26,8 +26,10 @@ def window_policy(path: str | Path) -> WindowPolicy:
     file = Path(path)
     try:
         text = file.read_text("utf-8") if file.stat().st_size <= _MOST_BYTES else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise _bad(file, f"cannot be read: {error}") from error
+    except OSError as error:
+        raise _bad(file, f"cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise _bad(file, "is no UTF-8 text") from error
     if not text.strip():
         raise _bad(file, "is empty, or larger than a megabyte")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
-from ...schema.errors import InvalidInput
+from ...schema.errors import InvalidInput, NotFound, Unavailable
 
 Entry = Mapping[str, Any]
 _MODEL_ITEMS: Final = frozenset({"function_call", "reasoning"})
@@ -39,14 +39,28 @@ def read_transcript(path: str | Path) -> list[Entry]:
     """The entries of a transcript: a JSON list, an object that holds one, or JSON Lines.
 
     Raises:
-        InvalidInput: `bad_message`, for a file that cannot be read or holds no messages.
+        InvalidInput: `bad_message`, for a file that holds no messages.
+        NotFound: `unknown_file`.
+        Unavailable: `file_unreadable`.
     """
     file = Path(path)
     try:
         text = file.read_text("utf-8")
         trees = [json.loads(text)] if text.lstrip()[:1] == "[" else _lines(text)
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"{file} is no transcript: {error}", code="bad_message") from error
+    except FileNotFoundError as error:
+        raise NotFound(
+            f"there is no file {file}; name one that holds the messages of a conversation, as JSON "
+            "or JSON Lines",
+            code="unknown_file",
+        ) from error
+    except OSError as error:
+        raise Unavailable(
+            f"{file} cannot be read: {error.strerror or error}", code="file_unreadable"
+        ) from error
+    except ValueError as error:
+        raise InvalidInput(
+            f"{file} is no transcript, messages as JSON or JSON Lines: {error}", code="bad_message"
+        ) from error
 
     entries: list[Entry] = []
     for tree in trees:

@@ -160,6 +160,11 @@ class Neo4jReader:
 
         return tuple(map(str, values))
 
+    def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
+        """Ids of objects that begin so, above another one, sorted; at most so many."""
+        bound = {"beginning": beginning, "after": after, "limit": limit}
+        return tuple(map(str, self._calls.column(cypher.OBJECT_IDS, **bound)))
+
     def review(self, review_id: str) -> Review | None:
         """A review case in its newest version."""
         values = self._calls.column(register.REVIEWS, first=review_id, last=review_id, state=None)

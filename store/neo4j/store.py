@@ -132,8 +132,10 @@ class Neo4jStore:
 
     # --- tenants
 
-    def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
+    def ensure(self, tenant: str, *, key: bytes | None = None, at_once: bool = True) -> None:
         """Create a tenant when it is not there; `key` sets its first secret key.
+
+        It is one node, so it is always made at once.
 
         Raises:
             Conflict: `key_mismatch`.

@@ -343,6 +343,13 @@ class Reader(IdentityReads, ClaimReads, Protocol):
         """Return raw entity ids above another one, sorted; at most so many."""
         ...
 
+    def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
+        """Return ids of objects that begin so, above another one, sorted; at most so many.
+
+        Whoever may see them: what is told of them is for the asker to choose.
+        """
+        ...
+
     def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
         """Return the events of the audit log with these stamps, by stamp."""
         ...
@@ -431,10 +438,11 @@ class Store(Importing, Protocol):
         """Return where it is, without secrets."""
         ...
 
-    def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
+    def ensure(self, tenant: str, *, key: bytes | None = None, at_once: bool = True) -> None:
         """Create a tenant when it is not there; `key` sets its first secret key.
 
-        Of a tenant that is there the key must be the one it has.
+        Of a tenant that is there the key must be the one it has. Not `at_once`, a store may leave
+        the making to the tenant's first use.
         """
         ...
 

@@ -233,6 +233,20 @@ class Partition:
                 self.flush()
 
 
+def require_place(path: Path) -> None:
+    """Refuse the path of a file or a folder that nothing can stand in.
+
+    Raises:
+        InvalidInput: `missing_folder`.
+    """
+    if not path.parent.is_dir():
+        raise InvalidInput(
+            f"the folder {path.parent} does not exist; make it first",
+            code="missing_folder",
+            path=str(path),
+        )
+
+
 def create(path: Path, tenant: str, key: bytes | None, tuning: Tuning) -> None:
     """Make a tenant's file, or check the one that is there.
 
@@ -242,12 +256,7 @@ def create(path: Path, tenant: str, key: bytes | None, tuning: Tuning) -> None:
         InvalidInput: `not_a_store`, `missing_folder`.
         Unavailable: `newer_schema`, `store_read_only`, `store_full`, `store_unreachable`.
     """
-    if not path.parent.is_dir():
-        raise InvalidInput(
-            f"the folder {path.parent} does not exist; make it first",
-            code="missing_folder",
-            path=str(path),
-        )
+    require_place(path)
 
     fresh = not path.exists()
     if fresh:
@@ -458,7 +467,12 @@ def _check_file(db: sqlite3.Connection, path: Path, tenant: str) -> None:
         owner = db.execute(sql.TENANT).fetchone()[0]
 
     if owner != tenant:
-        raise Forbidden(
-            "the file belongs to another tenant; open it with a principal of that tenant",
-            code="tenant_mismatch",
-        )
+        raise other_tenant()
+
+
+def other_tenant() -> Forbidden:
+    """The error of a file whose tenant is another one."""
+    return Forbidden(
+        "the file belongs to another tenant; open it with a principal of that tenant",
+        code="tenant_mismatch",
+    )

@@ -103,6 +103,11 @@ class SqliteReader:
             return self._texts(register.ENTITY_IDS, after, limit)
         return self._texts(register.ENTITY_IDS_OF_TYPE, type, after, limit)
 
+    def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
+        """Return ids of objects that begin so, above another one, sorted; at most so many."""
+        bound = {"beginning": beginning, "after": after, "limit": limit}
+        return tuple(line[0] for line in self._db.execute(sql.OBJECT_IDS, bound))
+
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
         line = self._db.execute(register.REVIEW, (review_id,)).fetchone()

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 from ...schema.errors import NotFound, Unavailable
 from .caches import Caches
 from .connection import Tuning
-from .partition import Partition, create, migrate, start_over
+from .partition import Partition, create, migrate, other_tenant, require_place, start_over
 from .sql import core as sql
 
 if TYPE_CHECKING:  # opening loads nothing of reading, and reading nothing of writing
@@ -51,6 +51,9 @@ class SqliteStore:
         if self._name == MEMORY:
             self._tuning = replace(self._tuning, sync="off")
         self._partitions: dict[str, Partition] = {}
+        self._promises: dict[str, bytes | None] = {}
+        """Tenants that their first use makes, by the secret key they begin with: a write that is
+        refused for what it says leaves no file."""
         self._guard = Lock()
         self._closed = False
         self._remove: weakref.finalize[..., SqliteStore] | None = None
@@ -95,8 +98,10 @@ class SqliteStore:
             return hashed
         return self._root / f"tenant-{tenant}.db"
 
-    def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
+    def ensure(self, tenant: str, *, key: bytes | None = None, at_once: bool = True) -> None:
         """Create a tenant when it is not there; `key` sets its first secret key.
+
+        Not `at_once`, the first read or write makes it. To ask for definitions is no such use.
 
         Raises:
             Conflict: `key_mismatch`.
@@ -106,11 +111,17 @@ class SqliteStore:
                 `store_full`, `store_read_only`, `store_unreachable`.
         """
         self._require_open()
-        if self._folder and self._root.parent.is_dir():
-            self._root.mkdir(exist_ok=True)
+        path = self.path_of(tenant)
+        require_place(self._root if self._folder else path)
+        if at_once or path.exists():
+            self._create(tenant, key)
+            self._partition(tenant)
+            return
 
-        create(self.path_of(tenant), tenant, key, self._tuning)
-        self._partition(tenant)
+        # A file has one tenant, also while it is only promised.
+        if not self._folder and self._promises.keys() - {tenant}:
+            raise other_tenant()
+        self._promises[tenant] = key
 
     def migrate(self, tenant: str, *, dry_run: bool = False) -> Migration:
         """Bring the schema of a tenant's file up to date, and mend what is missing.
@@ -189,6 +200,8 @@ class SqliteStore:
 
     def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
         """Return (number, canonical JSON) of vocabulary definitions above a number."""
+        if self._is_promise(tenant):
+            return ()
         with self._partition(tenant).asking() as db:
             return tuple(db.execute(sql.DEFINITIONS, (after,)).fetchall())
 
@@ -263,11 +276,30 @@ class SqliteStore:
         with self._guard:
             self._require_open()
             if tenant not in self._partitions:
-                path = self.path_of(tenant)
-                if not path.is_file():
-                    raise _unknown()
-                self._partitions[tenant] = Partition(path, tenant, self._tuning)
+                self._partitions[tenant] = self._opened(tenant)
             return self._partitions[tenant]
+
+    def _create(self, tenant: str, key: bytes | None) -> None:
+        """Make the file of a tenant, or check the one that another process made meanwhile."""
+        if self._folder:
+            self._root.mkdir(exist_ok=True)
+        create(self.path_of(tenant), tenant, key or self._promises.get(tenant), self._tuning)
+        # From here on an import may give the tenant other keys.
+        self._promises.pop(tenant, None)
+
+    def _opened(self, tenant: str) -> Partition:
+        path = self.path_of(tenant)
+        if tenant in self._promises:
+            self._create(tenant, None)
+        if not path.is_file():
+            raise _unknown()
+        return Partition(path, tenant, self._tuning)
+
+    def _is_promise(self, tenant: str) -> bool:
+        """Whether a tenant may be made and nothing has made it yet."""
+        if tenant in self._partitions or tenant not in self._promises:
+            return False
+        return not self.path_of(tenant).exists()
 
 
 def _unknown() -> NotFound:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from collections.abc import Collection
 from contextlib import suppress
@@ -292,6 +294,25 @@ def test_pages_end_even_when_an_item_fits_on_none() -> None:
     reasons = [o.reason for o in pages[-1].trace.omitted_objects]
     assert "item_larger_than_section" in reasons
     assert "next_page" not in reasons
+
+
+def test_a_pickled_envelope_keeps_its_trace_its_quality_and_its_pages() -> None:
+    bench = full_bench().rules(overflow=OverflowPolicy.PAGINATE)
+    page = bench.compile(query="nightly deploy report", budget_tokens=700).with_words(
+        lambda envelope: {"secret": "words of what stayed out"}
+    )
+    stored = pickle.dumps(page)
+    assert b"words of what stayed out" not in stored
+
+    twin, count = pickle.loads(stored), 0
+    original: Envelope | None = page
+    while original is not None:
+        assert (twin, twin.trace, twin.quality) == (original, original.trace, original.quality)
+        original, twin = original.next, twin.next
+        count += 1
+    assert count > 1
+    assert twin is None
+    assert copy.copy(page) is page is copy.deepcopy(page)
 
 
 def test_a_step_without_acceptance_is_a_gap() -> None:

@@ -6,6 +6,7 @@ import json
 import stat
 import threading
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -96,10 +97,13 @@ def test_tenants_are_listed_with_size_and_last_write(tmp_path: Path) -> None:
     folder.mkdir()
     with tenure.connect(str(folder), principal=replace(OWNER, tenant="acme")) as acme:
         acme.write("Sam", "office", "Rome")
-        acme.bind(replace(OWNER, tenant="beta"))
+        acme.bind(replace(OWNER, tenant="beta")).doctor()
     (folder / "foreign.db").write_text("something else")
 
     listing = json.loads(run("--json", "--store", folder, "tenants"))
     assert sorted(entry["tenant"] for entry in listing) == ["acme", "beta"]
     assert all(entry["bytes"] > 0 for entry in listing)
+    by_tenant = {entry["tenant"]: entry for entry in listing}
+    assert by_tenant["beta"]["last_write"] is None
+    assert datetime.fromisoformat(by_tenant["acme"]["last_write"]).tzinfo is not None
     assert "none" in run("--store", folder, "tenants")

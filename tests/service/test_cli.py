@@ -80,6 +80,24 @@ def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
     assert told(run, "get", "Sam Rivera", "office")["value"] == "Austin"
 
 
+def test_a_refused_first_write_leaves_no_store(run: Run) -> None:
+    Path("bad.jsonl").write_text('{"subject": ', encoding="utf-8")
+    for words in (
+        ("write", "Sam Rivera", "ofice", "Austin"),
+        ("write", "Sam Rivera", "office", "Austin", "--from", "yesterday"),
+        ("observe", ""),
+        ("define", "slot", "badge"),
+        ("ingest", "bad.jsonl"),
+        ("import", "bad.jsonl"),
+        ("import", "--abort"),
+    ):
+        run(*words, code=1)
+        assert not Path("memory.db").exists(), words
+
+    run("define", "slot", "badge", "description=its number")
+    assert Path("memory.db").exists()
+
+
 def test_an_idempotency_key_returns_the_first_receipt(run: Run) -> None:
     words = ("write", "Sam Rivera", "office", "Austin", "--from", MAY, "--key", "k1")
     first = told(run, *words)
@@ -205,7 +223,7 @@ def test_refused_lines_are_told_and_kept(run: Run, tmp_path: Path) -> None:
     assert "2 lines cannot be taken; nothing was written" in stopped.stderr
     assert re.search(r"line 2: this is no JSON: .* \[bad_json\]", stopped.stderr)
     assert stopped.stdout == ""
-    assert told(run, "facts", "Sam Rivera") == {}
+    assert not Path("memory.db").exists()
     result = run("ingest", path, "--keep-going", code=1)
     assert "line 3: unknown slot 'ofice': did you mean 'office'?" in result.stderr
     assert "see events.rejects.jsonl" in result.stderr.replace(str(tmp_path) + "/", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -80,6 +81,73 @@ def test_reviews_and_actions_are_named_by_the_beginning_of_their_ids(run: Run) -
     (action,) = told(run, "actions", "list")
     run("actions", "resolve", action["action_id"][:8], "--value", "4.2")
     assert told(run, "actions", "list") == []
+
+
+def shared_beginning(first: str, second: str) -> str:
+    """How far two ids are alike."""
+    pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=True))
+    return "".join(letter for letter, _ in pairs)
+
+
+def test_an_object_is_named_by_the_beginning_of_its_id(run: Run) -> None:
+    first = told(run, "write", "Sam Rivera", "office", "Austin")["object_id"]
+    assert "Austin" in run("explain", first[:4]).stdout
+
+    second = told(run, "write", "Nova", "status", "live")["object_id"]
+    shared = shared_beginning(first, second)
+    refused = run("explain", shared, code=1).stderr
+    assert f"several ids begin with {shared}" in refused
+    for object_id, words in ((first, "Austin"), (second, "live")):
+        assert re.search(rf"{object_id}  .*{words}", refused)
+
+    rest = second[: len(shared) + 1]
+    assert second in run("reclassify", rest, "--as", "confidential").stdout
+    asked = run("erase", rest, "--reason", "case 17", input="n\n", code=1).stderr
+    assert f"Erase {second} (" in asked
+    assert "live" in asked
+    assert second in run("erase", f"{rest}…", "--reason", "case 17", "--yes").stdout
+    assert told(run, "get", "Nova", "status")["status"] == "unknown"
+
+
+def test_what_a_caller_may_not_see_makes_no_beginning_ambiguous(run: Run) -> None:
+    secret = told(run, "write", "Nova", "status", "live", "--set", 'allow_roles=["auditor"]')
+    public = told(run, "write", "Sam Rivera", "office", "Austin")["object_id"]
+    shared = shared_beginning(secret["object_id"], public)
+    assert "Austin" in run("--role", "member", "explain", shared).stdout
+    hidden = secret["object_id"][: len(shared) + 1]
+    assert "there is no object" in run("--role", "member", "explain", hidden, code=1).stderr
+
+
+def test_a_tie_is_settled_by_the_beginning_of_the_object_that_is_right(run: Run) -> None:
+    ids = [
+        told(run, "write", "Nova", "version", version, "--from", "2026-05-01T00:00:00Z")
+        for version in ("4.1", "4.2")
+    ]
+    (action,) = told(run, "actions", "list")
+    winner = ids[1]["object_id"]
+    shared = len(shared_beginning(ids[0]["object_id"], winner))
+    run("actions", "resolve", action["action_id"], "--winner", winner[: shared + 1])
+    assert told(run, "get", "Nova", "version")["value"] == "4.2"
+
+
+def test_a_merge_is_taken_back_by_the_beginning_of_its_id(run: Run) -> None:
+    for name in ("Sam Lee", "Samuel Lee"):
+        run("write", name, "office", "Chicago", "--type", "person")
+    merge_id = told(run, "merge", "Sam Lee", "Samuel Lee")["merge_id"]
+    assert "privilege" in run("--role", "member", "unmerge", merge_id[:13], code=1).stderr
+    assert "2 entities again" in run("unmerge", merge_id[:13]).stdout
+
+
+def test_a_key_is_named_by_the_beginning_of_its_id(run: Run) -> None:
+    run("write", "Nova", "status", "live")
+    made = told(run, "--user", "ann", "keys", "create", "--allow", "memory:read", "--days", "1")
+    key_id = made["key"].split("_")[1]
+    (key,) = told(run, "keys", "list")
+    assert (key["key_id"], key["made"][:4], key["ends"][-1]) == (key_id, "2026", "Z")
+
+    run("keys", "revoke", key_id[:3], code=1)
+    assert told(run, "keys", "rotate", key_id[:4])["key"].startswith(f"tnr_{key_id}_")
+    assert told(run, "keys", "revoke", key_id[:4]) == {"revoked": key_id}
 
 
 @pytest.mark.parametrize("words", [("review", "show"), ("actions", "resolve")])

@@ -67,6 +67,19 @@ def test_a_failure_is_logged_with_its_traceback_and_without_its_secret(
     assert line["exception"] == MASK
 
 
+def test_the_driver_logs_with_a_service_and_is_silent_on_the_command_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    driver = logging.getLogger("neo4j.pool")
+    configure(as_json=False)
+    driver.warning("Unable to retrieve routing information")
+    assert capsys.readouterr().err == ""
+
+    configure(as_json=True)
+    driver.warning("Unable to retrieve routing information")
+    assert json.loads(capsys.readouterr().err)["logger"] == "neo4j.pool"
+
+
 def test_a_line_that_cannot_be_said_stops_nobody(capsys: pytest.CaptureFixture[str]) -> None:
     configure(as_json=True)
     LOG.warning("%d of", "three")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tenure import connect
-from tenure.schema.errors import InvalidInput
+from tenure.schema.errors import InvalidInput, NotFound, Unavailable
 from tenure.service.sessions.replay import compare_policies
 from tenure.service.sessions.transcript import (
     ToolAnswer,
@@ -112,6 +112,13 @@ def test_a_file_holds_messages_in_one_of_four_ways(tmp_path: Path, text: str) ->
     path = tmp_path / "run"
     path.write_text(text)
     assert read_transcript(path) == CHAT
+
+
+def test_a_file_that_cannot_be_read_says_so_in_words(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"there is no file .*; name one that holds the messages"):
+        read_transcript(tmp_path / "nowhere.json")
+    with pytest.raises(Unavailable, match="cannot be read: Is a directory"):
+        read_transcript(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "[", "{}x", "5", "[]"])

@@ -30,8 +30,8 @@ class ApartStore:
     def url(self) -> str:
         return self.store.url
 
-    def ensure(self, tenant: str, *, key: bytes | None = None) -> None:
-        self.store.ensure(self.real(tenant), key=key)
+    def ensure(self, tenant: str, *, key: bytes | None = None, at_once: bool = True) -> None:
+        self.store.ensure(self.real(tenant), key=key, at_once=at_once)
 
     def migrate(self, tenant: str, *, dry_run: bool = False) -> Migration:
         return self.store.migrate(self.real(tenant), dry_run=dry_run)

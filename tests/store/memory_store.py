@@ -245,6 +245,10 @@ class MemoryReader(MemoryReads):
         found = sorted(self.state.entities.items())
         return tuple(i for i, e in found if type in (None, e.type) and i > after)[:most]
 
+    def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
+        ids = sorted(i for i in self.state.claims if i.startswith(beginning) and i > after)
+        return tuple(ids[:limit])
+
 
 class MemoryTx(MemoryReads):
     def lock(self) -> Clock:

@@ -270,6 +270,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.events_in": reading(lambda r: r.events_in(0, 10**9, actor=None, limit=100)),
     "Reader.reviews": reading(lambda r: r.reviews()),
     "Reader.entity_ids": reading(lambda r: r.entity_ids()),
+    "Reader.object_ids": reading(lambda r: r.object_ids("", limit=100)),
     "Reader.review": reading(lambda r: r.review("t-review")),
     "Reader.mentions": reading(lambda r: r.mentions(IDS)),
     "Reader.expect": reading(

@@ -279,6 +279,11 @@ RETURN {slot} AS slot ORDER BY s.slot_key
 """,
     _FRAGMENTS,
 )
+OBJECT_IDS: Final[LiteralString] = """
+MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id STARTS WITH $given.beginning
+  AND c.object_id > $given.after
+RETURN c.object_id AS object_id ORDER BY object_id LIMIT $limit
+"""
 OBJECTS_OF: Final[LiteralString] = """
 UNWIND $given.entity_ids AS entity_id
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''

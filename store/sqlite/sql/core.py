@@ -180,6 +180,10 @@ CROSS JOIN permit p ON p.permit_id = o.permit_id"""
 ASSERTIONS: Final = f"""{_CLAIM}{_WITH_PERMIT} FROM json_each(?) j
 CROSS JOIN claim c ON c.object_id = j.value CROSS JOIN slot s ON s.slot_id = c.slot_id
 CROSS JOIN content d ON d.claim_id = c.claim_id{_PERMIT}"""
+# The upper end keeps the search inside the index: no id holds the last character there is.
+OBJECT_IDS: Final = """
+SELECT object_id FROM claim WHERE object_id >= :beginning AND object_id > :after
+AND object_id < :beginning || char(1114111) ORDER BY object_id LIMIT :limit"""
 OBJECTS_OF: Final = """
 SELECT c.object_id FROM json_each(:ids) j
 CROSS JOIN slot s INDEXED BY slot_by_subject ON s.subject_id = j.value

@@ -70,6 +70,16 @@ def test_manifests_are_kept_with_what_they_compiled(store: Store) -> None:
         assert reader.policy_pack("0") is None
 
 
+def test_objects_are_found_by_the_beginning_of_their_ids(store: Store) -> None:
+    for tx, object_id in enumerate(("ab", "aba", "abb", "ac", "b"), start=1):
+        commit(store, [Say(object_id=object_id)], tx=tx)
+
+    with store.reading(TENANT) as reader:
+        assert reader.object_ids("ab", limit=9) == ("ab", "aba", "abb")
+        assert reader.object_ids("ab", after="ab", limit=1) == ("aba",)
+        assert reader.object_ids("c", limit=9) == reader.object_ids("", limit=0) == ()
+
+
 def test_usage_is_counted_apart(store: Store) -> None:
     commit(store, [Say(object_id="a")], tx=1)
     store.log_usage(TENANT, ["a", "b"], at_us=50)

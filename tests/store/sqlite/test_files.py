@@ -16,7 +16,15 @@ from pathlib import Path
 
 import pytest
 
-from tenure.schema.errors import Fault, Forbidden, InvalidInput, NotFound, TenureError, Unavailable
+from tenure.schema.errors import (
+    Conflict,
+    Fault,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    TenureError,
+    Unavailable,
+)
 from tenure.store.port.store import Point
 from tenure.store.sqlite import SqliteStore, open_store
 from tenure.store.sqlite.connection import Tuning, meaning
@@ -43,6 +51,42 @@ def test_a_file_is_made_once_and_opens_again(tmp_path: Path) -> None:
     store = SqliteStore(path)
     store.ensure(TENANT)
     assert store.check(TENANT) == ()
+    store.close()
+
+
+def test_a_tenant_that_is_promised_is_made_by_its_first_use(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = SqliteStore(path)
+    store.ensure(TENANT, key=b"k" * 32, at_once=False)
+    assert store.definitions(TENANT) == ()
+    assert not path.exists()
+    with pytest.raises(Forbidden):
+        store.ensure("other", at_once=False)
+
+    with store.reading(TENANT) as reader:
+        assert reader.keys() == (b"k" * 32,)
+    assert path.exists()
+    store.close()
+
+
+def test_a_tenant_that_is_made_at_once_has_the_key_it_was_promised_with(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "memory.db")
+    store.ensure(TENANT, key=b"k" * 32, at_once=False)
+    store.ensure(TENANT)
+    with store.reading(TENANT) as reader:
+        assert reader.keys() == (b"k" * 32,)
+    store.close()
+
+
+def test_a_promise_does_not_outrank_what_another_process_made(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store, other = SqliteStore(path), SqliteStore(path)
+    store.ensure(TENANT, key=b"k" * 32, at_once=False)
+    other.ensure(TENANT, key=b"o" * 32)
+    with pytest.raises(Conflict) as caught:
+        store.check(TENANT)
+    assert caught.value.code == "key_mismatch"
+    other.close()
     store.close()
 
 

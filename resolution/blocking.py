@@ -160,8 +160,8 @@ def outline(surface: str, entity_type: str) -> Outline:
         return Outline(" ".join(sorted(core)), spellings, _is_short(spellings), sounds)
 
     form = form_of(surface, entity_type)
-    written = (form.spelling, form.compact, form.stem, form.reading, shape_of(form))
-    spellings = frozenset((*written, *unit_keys(form.core)[:1]))
+    letters = (form.spelling, form.compact, form.stem, form.reading, shape_of(form))
+    spellings = frozenset((*letters, *unit_keys(form.core)[:1]))
     return Outline(form.ordered, spellings, _is_short(spellings), frozenset(sounds_of(form)))
 
 

@@ -1,6 +1,6 @@
 """Measure finding duplicates in a register: time, memory, pairs, recall of planted ones.
 
-    python bench/bench_xref.py [--size 100000] [--planted 2000] [--sample N] [--json FILE]
+    python bench/bench_xref.py [--size 100000] [--planted 2000] [--sample N] [--folder DIR]
 
 The names are those of `bench_resolve.py`. Planted beside them are as many slips as asked: a
 letter dropped, two letters swapped, words turned around, words joined, a word left out, a legal
@@ -8,7 +8,8 @@ form more, each of another name. `memory.resolution.xref` then crosses the whole
 first `--sample` entities, in stretches. `recall` is the share of planted pairs among the pairs
 that came, of those whose smaller id was crossed; `pairs` counts all of them, because a name that
 is like another by chance is a proposal too. `peak_mb` is the resident memory of the process at
-its highest, the stocking included; `cpu_s` is the process's own time.
+its highest, the stocking included; `cpu_s` is the process's own time. With `--folder` the store and
+what was crossed stay there, stretch by stretch, and a run that was broken off goes on.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from typing import Any
 from tenure import Memory, connect
 from tenure.bench.bench_resolve import names, raw_id, slips, stock
 from tenure.resolution.keys import alias_key
-from tenure.service.stewardship.matching import DuplicatePair
 
 STRETCH = 500
 KEPT = 100_000
@@ -50,31 +50,45 @@ def planted_slips(known: list[str], count: int) -> list[tuple[int, str, str]]:
     return planted
 
 
-def crossed(memory: Memory, sample: int) -> tuple[list[DuplicatePair], dict[str, Any], str]:
-    """The pairs of a crossing, what it cost, and the last id that was crossed."""
-    pairs: list[DuplicatePair] = []
-    after, entities, compared = "", 0, 0
-    cpu, began = time.process_time(), time.perf_counter()
+class Progress:
+    """The ids of the pairs that came and what they cost, kept in a file between stretches."""
 
-    while entities < sample:
-        stretch = memory.resolution.xref(after=after, entities=STRETCH, limit=KEPT)
-        pairs += stretch.pairs
-        entities += stretch.entities
-        compared += stretch.comparisons
-        after = stretch.after
-        if not after:
-            break
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.state: dict[str, Any] = {"after": "", "pair_ids": []}
+        self.state |= dict.fromkeys(("entities", "compared", "wall_s", "cpu_s", "peak_mb"), 0)
+        if file.exists():
+            self.state = json.loads(file.read_text(encoding="utf-8"))
 
-    cost = {
-        "entities": entities,
-        "compared": compared,
-        "pairs": len(pairs),
-        "wall_s": round(time.perf_counter() - began, 1),
-        "cpu_s": round(time.process_time() - cpu, 1),
-        "ms_an_entity": round((time.process_time() - cpu) * 1_000 / entities, 3),
-        "peak_mb": peak_mb(),
-    }
-    return pairs, cost, after
+    def cross(self, memory: Memory, sample: int) -> None:
+        """Cross stretch after stretch, to the end of the register or of the sample."""
+        state = self.state
+        while state["entities"] < sample:
+            cpu, began = time.process_time(), time.perf_counter()
+            stretch = memory.resolution.xref(after=state["after"], entities=STRETCH, limit=KEPT)
+            state["pair_ids"] += [pair.pair_id for pair in stretch.pairs]
+            state["entities"] += stretch.entities
+            state["compared"] += stretch.comparisons
+            state["cpu_s"] += time.process_time() - cpu
+            state["wall_s"] += time.perf_counter() - began
+            state["peak_mb"] = max(state["peak_mb"], peak_mb())
+            state["after"] = stretch.after
+            self.file.write_text(json.dumps(state), encoding="utf-8")
+            if not stretch.after:
+                break
+
+    def cost(self) -> dict[str, Any]:
+        """What the crossing has cost so far."""
+        state = self.state
+        return {
+            "entities": state["entities"],
+            "compared": state["compared"],
+            "pairs": len(state["pair_ids"]),
+            "wall_s": round(state["wall_s"], 1),
+            "cpu_s": round(state["cpu_s"], 1),
+            "ms_an_entity": round(state["cpu_s"] * 1_000 / state["entities"], 3),
+            "peak_mb": state["peak_mb"],
+        }
 
 
 def peak_mb() -> float:
@@ -83,10 +97,10 @@ def peak_mb() -> float:
 
 
 def recall(
-    pairs: list[DuplicatePair], planted: list[tuple[int, str, str]], first: int, last_id: str
+    pair_ids: list[str], planted: list[tuple[int, str, str]], first: int, last_id: str
 ) -> dict[str, dict[str, float]]:
     """The share of planted pairs that came, pooled and by kind of slip."""
-    proposed = {pair.pair_id for pair in pairs}
+    proposed = frozenset(pair_ids)
     outcomes: dict[str, list[bool]] = {}
     for number, (place, kind, _) in enumerate(planted):
         low, high = sorted((raw_id(place), raw_id(first + number)))
@@ -107,29 +121,28 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--planted", type=int, default=2_000)
     parser.add_argument("--sample", type=int, help="cross so many entities alone")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--folder", type=Path, help="keep the store and the progress here")
     options = parser.parse_args()
 
     known = names(options.size - options.planted)
     planted = planted_slips(known, options.planted)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        connect(str(Path(folder) / "bench.db")) as memory,
-    ):
-        began = time.perf_counter()
-        stock(memory, known)
-        stock(memory, [slip for _, _, slip in planted], len(known))
-        report: dict[str, Any] = {
-            "names": len(known) + len(planted),
-            "stocked_s": round(time.perf_counter() - began, 1),
-        }
-        pairs, cost, last_id = crossed(memory, options.sample or report["names"])
-        report |= cost
-        report["planted"] = recall(pairs, planted, len(known), last_id)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.folder or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        is_new = not (folder / "stocked").exists()
+        with connect(str(folder / "bench.db")) as memory:
+            if is_new:
+                stock(memory, known)
+                stock(memory, [slip for _, _, slip in planted], len(known))
+                (folder / "stocked").touch()
 
+            progress = Progress(folder / "progress.json")
+            progress.cross(memory, options.sample or options.size)
+
+    state = progress.state
+    report = {"names": len(known) + len(planted), **progress.cost()}
+    report["planted"] = recall(state["pair_ids"], planted, len(known), state["after"])
     print(json.dumps(report, indent=1))
-    if options.json:
-        options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from itertools import product
 
 from ...resolution.context import PairContext
 from ...resolution.model import Model, default_model
-from ...resolution.normalize import normalize
+from ...resolution.normalize import form_of
 from ...resolution.score import PairScore, score_pair
 from ...schema.answers import EntityView
 from ...schema.entity import EntityCandidate
@@ -105,9 +105,8 @@ def _best_pair(
     # Of a cluster all names count: it may be known to the other by an old one alone.
     ratings: list[tuple[float, float, str, str, PairScore]] = []
     for name, candidate in product(left, right):
-        score = score_pair(
-            normalize(name, kind), (normalize(candidate, kind),), kind, context, model
-        )
+        forms = (form_of(candidate, kind),)
+        score = score_pair(form_of(name, kind), forms, kind, context, model)
         ratings.append((-score.score, -score.log_odds, name, candidate, score))
 
     *_, name, _, score = min(ratings, key=lambda rating: rating[:4])

@@ -13,13 +13,13 @@ person's word about them would teach. Checklist: C-048, C-053.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ...resolution.bind import fuzzy_lookup
-from ...resolution.known import Known
+from ...resolution.known import Known, Lookup
 from ...resolution.model import Model, default_model
-from ...resolution.normalize import NameForm, normalize
+from ...resolution.normalize import NameForm, form_of
 from ...resolution.score import measure_names, name_ceiling
 from ...resolution.scorer import NameScorer
 from ...schema.answers import EntityView
@@ -202,7 +202,11 @@ class Matching(Caller):
         # A name alone costs a statement a step; a part shares them, and stays small in memory.
         for first in range(0, len(mentions), _AT_ONCE):
             part = mentions[first : first + _AT_ONCE]
-            lookups = [(fuzzy_lookup(ref, scorer, bands), scopes) for _, ref in part]
+            lookups: list[tuple[Lookup, list[str]]] = []
+            for _, ref in part:
+                # Who identifies them and how they were judged is read of the few that remain.
+                lookup = replace(fuzzy_lookup(ref, scorer, bands), names_only=True)
+                lookups.append((lookup, scopes))
             answers = reader.known_each(lookups, tx_us=tx_us)
             for (root, ref), known in zip(part, answers, strict=True):
                 self._propose(root, ref, known, proposals)
@@ -212,7 +216,7 @@ class Matching(Caller):
     def _propose(self, root: str, ref: EntityRef, known: Known, proposals: _Proposals) -> None:
         """Note the entities of greater id that a name may stand for as well."""
         model = self.model or default_model()
-        form = normalize(ref.name, ref.type)
+        form = form_of(ref.name, ref.type)
         for alias in known.aliases:
             partner = known.canonical.get(alias.entity_id, alias.entity_id)
             entity = known.entities.get(partner)
@@ -221,7 +225,7 @@ class Matching(Caller):
                 continue
 
             kind = entity.type if ref.type == UNKNOWN_TYPE else ref.type
-            names: list[NameForm] = [normalize(alias.surface, kind)]
+            names: list[NameForm] = [form_of(alias.surface, kind)]
             # The ceiling of the names is cheap; facts are read only where it leaves hope.
             proposals.comparisons += 1
             if name_ceiling(measure_names(form, names, kind, model), model) >= _WORTH_A_LOOK:

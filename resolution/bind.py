@@ -28,6 +28,7 @@ from ..schema.entity import (
 )
 from ..schema.errors import Conflict, NotFound
 from ..schema.policy import ResolutionPolicy
+from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState, JudgedBy, JudgementVerdict
 from .attributes import repeatable_schemes
@@ -343,10 +344,10 @@ def excluding_schemes(
 
 
 def _names(ref: EntityRef) -> list[tuple[str, CandidateSource]]:
-    return [
-        (ref.name, CandidateSource.EXACT),
-        *[(name, CandidateSource.ALIAS) for name in ref.aliases],
-    ]
+    names = [(ref.name, CandidateSource.EXACT)]
+    for alias in ref.aliases:
+        names.append((alias, CandidateSource.ALIAS))
+    return names
 
 
 class _AliasReading(NamedTuple):
@@ -382,15 +383,23 @@ def _read_alias(
     known: Register,
     rules: Rules,
 ) -> _AliasReading | None:
-    hits = [alias for alias in known.named(norm) if _may_mean(alias, ref, known, rules)]
-    # A pending entity is nobody yet, so its name counts apart from the settled ones.
-    pending = [alias for alias in hits if _pending(alias, known)]
-    waiting = [alias for alias in pending if alias.scope_id == rules.scope_id]
-    roots = sorted({known.root(alias.entity_id) for alias in hits if alias not in pending})
+    hits: list[Alias] = []
+    settled_hits: list[Alias] = []
+    local_cases: list[Alias] = []
+    for alias in known.named(norm):
+        if not _may_mean(alias, ref, known, rules):
+            continue
+        hits.append(alias)
+        # A pending entity is nobody yet, so its name counts apart from the settled ones.
+        if not _pending(alias, known):
+            settled_hits.append(alias)
+        elif alias.scope_id == rules.scope_id:
+            local_cases.append(alias)
+    roots = sorted({known.root(alias.entity_id) for alias in settled_hits})
 
     # One case a name and scope: whoever comes second waits for the same decision.
-    if waiting and (source is CandidateSource.EXACT or not roots):
-        first = min(waiting, key=_age)
+    if local_cases and (source is CandidateSource.EXACT or not roots):
+        first = min(local_cases, key=_age)
         return _AliasReading(first.entity_id, "pending", roots)
 
     if not roots:
@@ -399,13 +408,12 @@ def _read_alias(
     if len(roots) > 1:
         return _AliasReading(None, "ambiguous", roots)
 
-    if not any(is_trusted(alias, known, rules) for alias in hits if alias not in pending):
+    if not any(is_trusted(alias, known, rules) for alias in settled_hits):
         return _AliasReading(None, UNTRUSTED_ALIAS, roots)
     if not _has_context(ref, hits, known, rules):
         return _AliasReading(None, "person_without_context", roots)
 
-    names = [alias for alias in hits if known.root(alias.entity_id) == roots[0]]
-    first = min(names, key=_age)
+    first = min(settled_hits, key=_age)
     return _AliasReading(first.entity_id, source.value, roots, binds=True)
 
 
@@ -417,9 +425,12 @@ def _judged_alias(
         return question
 
     judgement = scorer.judge(ref, known, rules)
-    candidate_ids = {candidate.entity for candidate in question.candidates}
-    is_bound = judgement.decision is Decision.BIND and judgement.entity in candidate_ids
-    return judgement if is_bound else question
+    if judgement.decision is not Decision.BIND:
+        return question
+    for candidate in question.candidates:
+        if candidate.entity == judgement.entity:
+            return judgement
+    return question
 
 
 def is_trusted(alias: Alias, known: Register, rules: Rules) -> bool:
@@ -466,7 +477,8 @@ def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Register, rules: 
     person = "person" in types
     if not person or rules.bands.person_context_scope == "tenant":
         return True
-    return any(a.scope_id == rules.scope_id and a.scope_id != "tenant" for a in hits)
+    scopes = {alias.scope_id for alias in hits} - {TENANT_SCOPE.scope_id}
+    return rules.scope_id in scopes
 
 
 def _known_type(alias: Alias, known: Register) -> str:

@@ -153,15 +153,15 @@ def outline(surface: str, entity_type: str) -> Outline:
     if plain:
         core = plain.core
         # As written, too: `AcmeLabs` holds no word that could be read in full.
-        written = "".join(plain.words[: len(core)])
+        letters = "".join(plain.words[: len(core)])
         stem = stem_of(core, entity_type)
-        spellings = frozenset((written, "".join(core), stem, *unit_keys(core)[:1]))
+        spellings = frozenset((letters, "".join(core), stem, *unit_keys(core)[:1]))
         sounds = frozenset(sounds_of_words(surface, core, entity_type))
         return Outline(" ".join(sorted(core)), spellings, _is_short(spellings), sounds)
 
     form = form_of(surface, entity_type)
-    letters = (form.spelling, form.compact, form.stem, form.reading, shape_of(form))
-    spellings = frozenset((*letters, *unit_keys(form.core)[:1]))
+    written_forms = (form.spelling, form.compact, form.stem, form.reading, shape_of(form))
+    spellings = frozenset((*written_forms, *unit_keys(form.core)[:1]))
     return Outline(form.ordered, spellings, _is_short(spellings), frozenset(sounds_of(form)))
 
 

@@ -46,7 +46,10 @@ class Clusters:
             return ()
         chain: list[str] = _networkx().shortest_path(self._graph, a, b)
         edges: Any = self._graph
-        return tuple(edges[left][right]["row"] for left, right in pairwise(chain))
+        rows: list[Judgement] = []
+        for left, right in pairwise(chain):
+            rows.append(edges[left][right]["row"])
+        return tuple(rows)
 
 
 def _graph(judgements: Iterable[Judgement]) -> Any:
@@ -126,8 +129,10 @@ def components(judgements: Iterable[Judgement]) -> tuple[frozenset[str], ...]:
     graph = _graph(judgements)
     if graph is None:
         return ()
+
+    # Whoever stands in a row stands there with another one: no cluster has a single member.
     clusters = sorted(map(sorted, _networkx().connected_components(graph)))
-    return tuple(frozenset(members) for members in clusters if len(members) > 1)
+    return tuple(map(frozenset, clusters))
 
 
 def canonical_ids(
@@ -136,8 +141,9 @@ def canonical_ids(
     """The canonical id of every raw id that is in a cluster."""
     canonical: dict[str, str] = {}
     for cluster in components(judgements):
-        root = canonical_id([entities[raw] for raw in sorted(cluster)])
-        canonical.update(dict.fromkeys(sorted(cluster), root))
+        members = sorted(cluster)
+        root = canonical_id(list(map(entities.__getitem__, members)))
+        canonical.update(dict.fromkeys(members, root))
     return canonical
 
 

@@ -131,8 +131,8 @@ class _Outcome:
     pair: LabelledPair
     score: float
     """Vetoes applied."""
-    uncapped: float
-    """The probability before vetoes, which calibration speaks about."""
+    probability: float
+    """What was found before vetoes, which calibration speaks about."""
 
     @property
     def is_match(self) -> bool:
@@ -203,25 +203,31 @@ def evaluate(
     the place of every pair's own: a stress test, because in life hardly any two names share it.
     """
     scoring_model, bands = model or default_model(), policy or ResolutionPolicy()
-    if context is not NO_CONTEXT:
-        pairs = [replace(pair, context=context) for pair in pairs]
-
-    outcomes = [_judge(pair, scoring_model, assume_same_scope) for pair in pairs]
+    outcomes: list[_Outcome] = []
     by_type: dict[str, list[_Outcome]] = {}
-    for outcome in outcomes:
-        by_type.setdefault(outcome.pair.entity_type, []).append(outcome)
+    false_binds: list[str] = []
+    for pair in pairs:
+        judged_pair = pair if context is NO_CONTEXT else replace(pair, context=context)
+        outcome = _judge(judged_pair, scoring_model, assume_same_scope)
+        outcomes.append(outcome)
+        by_type.setdefault(pair.entity_type, []).append(outcome)
+        if outcome.score >= bands.bind_at and not pair.is_match:
+            false_binds.append(pair.pair_id)
+
+    sets: list[SetReport] = []
+    for name, outcomes_of_type in sorted(by_type.items()):
+        sets.append(_report(name, outcomes_of_type, bands))
 
     reliability = _reliability(outcomes)
-    bound = [outcome for outcome in outcomes if outcome.score >= bands.bind_at]
     return Report(
         model_version=scoring_model.version,
         assume_same_scope=assume_same_scope,
         pooled=_report("pooled", outcomes, bands),
-        sets=tuple([_report(name, by_type[name], bands) for name in sorted(by_type)]),
+        sets=tuple(sets),
         reliability=reliability,
         thresholds=tuple([_cut(outcomes, threshold) for threshold in _CUTS]),
         calibration_error=_calibration_error(outcomes, reliability),
-        false_binds=tuple([wrong.pair.pair_id for wrong in bound if not wrong.is_match]),
+        false_binds=tuple(false_binds),
     )
 
 
@@ -237,11 +243,14 @@ def refit_platt(pairs: Sequence[LabelledPair], model: Model) -> Refit:
         return _refusal(f"{len(pairs)} labels; {REFIT_MIN_LABELS} are needed", no_precision)
 
     train, held_out = split(pairs, 0, 3)
-    matches = sum(pair.is_match for pair in train)
+    evidence: list[CalibrationLabel] = []
+    matches = 0
+    for pair in train:
+        evidence.append(_evidence(pair, model))
+        matches += pair.is_match
     if matches in (0, len(train)):
         return _refusal("the labels to fit are all of one kind", no_precision)
 
-    evidence = [_evidence(pair, model) for pair in train]
     slope, intercept = platt(evidence, matches / len(train))
     if slope <= 0:
         return _refusal("more name evidence would mean less probability", no_precision)
@@ -327,7 +336,11 @@ def _ratio(part: float, total: int) -> float:
 
 
 def _in_bin(outcomes: Iterable[_Outcome], low: float, high: float) -> list[_Outcome]:
-    return [outcome for outcome in outcomes if low <= outcome.uncapped < high]
+    outcomes_inside: list[_Outcome] = []
+    for outcome in outcomes:
+        if low <= outcome.probability < high:
+            outcomes_inside.append(outcome)
+    return outcomes_inside
 
 
 def _reliability(outcomes: Sequence[_Outcome]) -> tuple[Bin, ...]:
@@ -347,6 +360,8 @@ def _calibration_error(outcomes: Sequence[_Outcome], bins: Sequence[Bin]) -> flo
     # weighted by the pairs in the bin.
     error = 0.0
     for (low, high), row in zip(pairwise(_EDGES), bins, strict=True):
-        total = sum(outcome.uncapped for outcome in _in_bin(outcomes, low, high))
+        total = 0.0
+        for outcome in _in_bin(outcomes, low, high):
+            total += outcome.probability
         error += abs(total - row.truth.right)
     return _ratio(error, len(outcomes))

@@ -103,6 +103,8 @@ def split(
 
 def fit(pairs: Sequence[LabelledPair], *, fitted_on: Mapping[str, object]) -> Model:
     """The model of labelled pairs; the same pairs in the same order give the same bytes."""
+    status = dict.fromkeys([row.name for row in COMPARISONS], "fitted")
+    status["short_form"] = "prior"  # too few labels hold one
     draft = Model(
         version="",
         normalizer=NORMALIZER_VERSION,
@@ -112,13 +114,16 @@ def fit(pairs: Sequence[LabelledPair], *, fitted_on: Mapping[str, object]) -> Mo
         intercept=0.0,
         shift=0.0,
         weights={},
-        status={row.name: "prior" if row.name == "short_form" else "fitted" for row in COMPARISONS},
+        status=status,
         context=CONTEXT_PRIOR,
         limits=DEFAULT_LIMITS,
         rarity=rarity_table(pairs),
     )
 
-    measurements = [(pair, measure_pair(pair, draft)) for pair in pairs]
+    measurements: list[tuple[LabelledPair, Measures]] = []
+    for pair in pairs:
+        measurements.append((pair, measure_pair(pair, draft)))
+
     evidence = _unseen_evidence(draft, measurements)
     slope, intercept = platt(evidence)
     return with_version(
@@ -151,7 +156,10 @@ def rarity_table(pairs: Iterable[LabelledPair]) -> dict[str, dict[str, int]]:
             core = normalize(surface, pair.entity_type).core
             names.setdefault(profile_of(pair.entity_type).value, set()).add(core)
 
-    return {profile: _rarity(cores) for profile, cores in sorted(names.items())}
+    table: dict[str, dict[str, int]] = {}
+    for profile, cores in sorted(names.items()):
+        table[profile] = _rarity(cores)
+    return table
 
 
 def _rarity(cores: set[tuple[str, ...]]) -> dict[str, int]:
@@ -172,7 +180,9 @@ def platt(evidence: Sequence[CalibrationLabel], share: float = PRIOR_SHARE) -> t
 
     Newton's method on the weighted log-loss; `share` is the weight of all matches together.
     """
-    matches = sum(1 for label in evidence if label.truth)
+    matches = 0
+    for label in evidence:
+        matches += label.truth
     weight = {True: share / max(matches, 1), False: (1 - share) / max(len(evidence) - matches, 1)}
     line = (1.0, 0.0)
     loss = _log_loss(evidence, weight, line)
@@ -248,13 +258,14 @@ def _unseen_evidence(
 def _weights(
     measurements: Sequence[tuple[LabelledPair, Measures]],
 ) -> dict[str, tuple[float, ...]]:
-    levels = [(measures.levels, pair.is_match) for pair, measures in measurements]
     weights: dict[str, tuple[float, ...]] = {}
     for index, row in enumerate(COMPARISONS):
         if row.name == "short_form":
             weights[row.name] = SHORT_FORM_PRIOR
             continue
-        counts = Counter((level[index], truth) for level, truth in levels)
+        counts: Counter[tuple[int, bool]] = Counter()
+        for pair, measures in measurements:
+            counts[measures.levels[index], pair.is_match] += 1
         weights[row.name] = _monotone(row, counts)
 
     return weights
@@ -277,8 +288,11 @@ def _monotone(row: Comparison, counts: Mapping[tuple[int, bool], int]) -> tuple[
             pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
         pools.append(pool)
 
-    matches = sum(pool[0] for pool in pools)
-    non_matches = sum(pool[1] for pool in pools)
+    matches = non_matches = 0.0
+    for match_count, non_match_count, _ in pools:
+        matches += match_count
+        non_matches += non_match_count
+
     weights: list[float] = []
     for match_count, non_match_count, levels in pools:
         weight = math.log(match_count * non_matches / (non_match_count * matches))

@@ -43,7 +43,7 @@ _MAX_WORDS = 24
 class Word(NamedTuple):
     """One word of a text."""
 
-    folded: str
+    letters: str
     start: int
     end: int
 
@@ -51,7 +51,7 @@ class Word(NamedTuple):
 def words_of(text: str) -> Iterator[Word]:
     """Yield the words and the telling punctuation of a text, with their offsets.
 
-    >>> [word.folded for word in words_of("Sam's order-service, v2")]
+    >>> [word.letters for word in words_of("Sam's order-service, v2")]
     ['sam', 'order', 'service', ',', 'v2']
     """
     for match in _WORD.finditer(text):
@@ -155,7 +155,7 @@ class Gazetteer:
     ) -> tuple[Mention | None, int]:
         node, best, size = self._root, None, 1
         for offset in range(min(_MAX_WORDS, len(words) - start_index)):
-            following = node.after.get(words[start_index + offset].folded)
+            following = node.after.get(words[start_index + offset].letters)
             if following is None:
                 break
             node = following
@@ -169,7 +169,7 @@ class Gazetteer:
 
 
 def _path(surface: str) -> tuple[str, ...]:
-    words = [word.folded for word in words_of(surface)]
+    words = [word.letters for word in words_of(surface)]
     while words and not any(map(str.isalnum, words[-1])):
         words.pop()
     return tuple(words) if len(words) <= _MAX_WORDS else ()

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
+from itertools import chain
 from typing import cast
 
 _ORGANISATION_TYPES = frozenset({"organization", "team", "tenant", "unknown"})
@@ -85,7 +86,7 @@ class Lexicon:
     """Words in the longest legal form."""
     legal_native: tuple[tuple[str, str], ...]
     """Legal forms of scripts without spaces, longest first, with their class."""
-    marked: dict[Profile, frozenset[str]]
+    marked_words: dict[Profile, frozenset[str]]
     """Every word that is read in its own way in names of a profile."""
     irregular: dict[Profile, frozenset[str]]
     """Those of them that change more than a word: all but abbreviations and trade words of
@@ -101,7 +102,7 @@ def lexicon() -> Lexicon:
     legal = _legal_forms(raw)
     native = cast("dict[str, str]", raw["legal_native"])
     people = frozenset({*raw["titles"], *raw["postnominals"], *raw["generations"]})
-    legal_words = frozenset(word for words in legal for word in words)
+    legal_words = frozenset(chain.from_iterable(legal))
     number_words = raw["number_words"] | raw["ordinals"]
     numbers = frozenset(number_words) | frozenset(raw["roman_numerals"])
     particles = {Profile(name): frozenset(words) for name, words in raw["particles"].items()}
@@ -148,7 +149,7 @@ def lexicon() -> Lexicon:
         legal_words=legal_words,
         legal_longest=max(map(len, legal)),
         legal_native=tuple(sorted(native.items(), key=lambda item: (-len(item[0]), item[0]))),
-        marked=marked_words,
+        marked_words=marked_words,
         irregular=irregular,
         last_forms=last_forms,
     )

@@ -42,7 +42,7 @@ def shape_of(form: NameForm) -> str:
 
 @lru_cache(maxsize=16_384)
 def _shape(surface: str, entity_type: str) -> str:
-    marked_words = lexicon().marked[profile_of(entity_type)]
+    marked_words = lexicon().marked_words[profile_of(entity_type)]
 
     def plain_letters(match: re.Match[str]) -> str:
         # "Inc" stays a legal form, which the core leaves out.

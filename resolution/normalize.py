@@ -21,7 +21,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, filterfalse
 
 from anyascii import anyascii
 
@@ -199,7 +199,7 @@ class _Parts:
 
         words = self._without_legal(self.tokens)
         self.core = self._without_particles(words)
-        self.particles = tuple(word for word in words if word not in self.core)
+        self.particles = tuple(filterfalse(self.core.__contains__, words))
         self.spelling = self.core
         if self.profile is not Profile.PERSON:
             self.core = [*self._opening(), *map(self._in_full, self.core[1:])]
@@ -281,10 +281,10 @@ class _Parts:
         particles = self.words.particles[self.profile]
         if self.profile is Profile.PERSON:
             # First and last word stay: Al Gore and Van Nguyen are no particles.
-            inner = [word for word in tokens[1:-1] if word not in particles]
+            inner = filterfalse(particles.__contains__, tokens[1:-1])
             return [*tokens[:1], *inner, *tokens[1:][-1:]]
 
-        return [word for word in tokens if word not in particles] or tokens
+        return list(filterfalse(particles.__contains__, tokens)) or tokens
 
 
 def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:

@@ -63,7 +63,11 @@ def context_ceiling(mention: EntityRef, known: Register, rules: Rules, model: Mo
         "same_scope": rules.scope_id == TENANT_SCOPE.scope_id,
         "mentioned_together": not known.named_now,
     }
-    return sum(max(model.context[name], 0.0) for name in model.context if not absent.get(name))
+    ceiling = 0.0
+    for name, weight in model.context.items():
+        if not absent.get(name):
+            ceiling += max(weight, 0.0)
+    return ceiling
 
 
 def _same_scope(root: str, names: Sequence[str], known: Register, rules: Rules) -> bool:
@@ -94,7 +98,12 @@ def _handles_of(root: str, known: Register) -> set[str]:
 
 def _domains(handles: Iterable[str]) -> set[str]:
     """The domains of addresses; a handle without one has none."""
-    return {domain for handle in handles if "." in (domain := handle.rpartition("@")[2])}
+    domains: set[str] = set()
+    for handle in handles:
+        domain = handle.rpartition("@")[2]
+        if "." in domain:
+            domains.add(domain)
+    return domains
 
 
 def _overlap(rules: Rules, root: str) -> int:

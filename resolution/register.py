@@ -114,11 +114,11 @@ class Register:
         """Note which stored names share blocking keys with a mention."""
         self._proposals[query] = proposals
 
-    def proposed(self, query: MentionKey) -> Proposals:
+    def proposals_of(self, query: MentionKey) -> Proposals:
         """The stored names that share blocking keys with a mention."""
         if query in self._proposals or not self._parent:
             return self._proposals.get(query, {})
-        return self._parent.proposed(query)
+        return self._parent.proposals_of(query)
 
     def block(self, norm: str, keys: Sequence[tuple[str, str]]) -> None:
         """Note the (blocking key, kind) pairs of a norm that is new."""
@@ -136,9 +136,11 @@ class Register:
     def rows_between(self, members: Collection[str]) -> list[Judgement]:
         """The open judgements between raw ids, stored ones first."""
         before = self._parent.rows_between(members) if self._parent else []
-        rows = (*self.known_judgements, *self.judgements)
-        rows_inside = [row for row in rows if row.left_id in members and row.right_id in members]
-        return before + rows_inside
+        rows: list[Judgement] = list(before)
+        for row in (*self.known_judgements, *self.judgements):
+            if row.left_id in members and row.right_id in members:
+                rows.append(row)
+        return rows
 
     def join(self, judgement: Judgement) -> None:
         """Make the two ends of a MATCH one entity."""
@@ -152,9 +154,9 @@ class Register:
             self._settle(members)
 
     def _settle(self, members: Sequence[str]) -> None:
-        entities = [entity for raw in members if (entity := self.entity(raw))]
+        entities = list(filter(None, map(self.entity, members)))
         top = canonical_id(entities)
-        pending = not any(entity.state is EntityState.ACTIVE for entity in entities)
+        pending = EntityState.ACTIVE not in {entity.state for entity in entities}
         self._members[top] = list(members)
         self._canonical |= dict.fromkeys(members, top)
         self.moved |= dict.fromkeys(members, top)
@@ -199,12 +201,14 @@ class Register:
         values: dict[str, dict[str, None]] = {}
         for identifier in sorted(identifiers, key=_identifier_age):
             values.setdefault(identifier.scheme, {})[identifier.value] = None
-        return {scheme: tuple(of_scheme) for scheme, of_scheme in values.items()}
+        return dict(zip(values, map(tuple, values.values()), strict=True))
 
     def external_ids(self, entity_id: str) -> dict[str, str]:
         """One identifier a scheme, the oldest, by scheme: what an entity is shown with."""
-        identifiers = sorted(self.held(entity_id).items())
-        return {scheme: values[0] for scheme, values in identifiers}
+        first_values: dict[str, str] = {}
+        for scheme, values in sorted(self.held(entity_id).items()):
+            first_values[scheme] = values[0]
+        return first_values
 
     def _own_identifiers(self, entity_id: str) -> list[Identifier]:
         before = self._parent._own_identifiers(entity_id) if self._parent else []

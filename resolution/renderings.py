@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
-from itertools import islice, product
+from itertools import chain, islice, product
 
 from anyascii import anyascii
 
@@ -96,7 +96,7 @@ def given_names(word: str) -> tuple[str, ...]:
 @cache
 def _english_names() -> tuple[str, ...]:
     heads, _ = _tables()
-    return tuple(sorted({name for names in heads.values() for name in names}))
+    return tuple(sorted(set(chain.from_iterable(heads.values()))))
 
 
 def sounds_of(form: NameForm) -> tuple[str, ...]:
@@ -197,10 +197,10 @@ def _korean(family: str, given_name: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def romanised(word: str) -> str:
-    """A word in plain letters with the sounds that romanisations spell in several ways as one.
+def romanisation(word: str) -> str:
+    """A word in plain letters, with the sounds that romanisations spell in several ways as one.
 
-    >>> romanised("tchaikovsky"), romanised("chaykovskiy"), romanised("tschaikowski")
+    >>> romanisation("tchaikovsky"), romanisation("chaykovskiy"), romanisation("tschaikowski")
     ('chaikofski', 'chaikofski', 'chaikofski')
     """
     sound = word
@@ -217,7 +217,7 @@ def consonants(word: str) -> str:
     >>> consonants("muhammad"), consonants("mhmd"), consonants("tchaikovsky")
     ('mhmd', 'mhmd', 'ckfsk')
     """
-    sound = romanised(word)
+    sound = romanisation(word)
     for spelling, letter in _CONSONANTS:
         sound = sound.replace(spelling, letter)
     return _DOUBLE_LETTER.sub(r"\1", _VOWELS.sub("", sound))
@@ -253,6 +253,6 @@ def _meet_word_for_word(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
 
 
 def _is_one_word(left: str, right: str) -> bool:
-    if left == right or romanised(left) == romanised(right):
+    if left == right or romanisation(left) == romanisation(right):
         return True
     return not set(given_names(left)).isdisjoint(given_names(right))

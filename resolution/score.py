@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 
 from ..schema.entity import Feature
 from ..schema.errors import InvalidInput
@@ -210,7 +211,7 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
 
     name_odds = name_log_odds(measures, model)
     context_lines = tuple(_context_lines(facts, model))
-    log_odds = round(name_odds + sum([line.weight for line in context_lines]), 6)
+    log_odds = round(name_odds + _total(context_lines), 6)
     score = probability(log_odds)
     vetoes = vetoes_of(facts)
 
@@ -235,7 +236,14 @@ def name_log_odds(measures: Measures, model: Model) -> float:
 
 def context_log_odds(facts: PairFacts, model: Model) -> float:
     """What the context adds to the calibrated log-odds."""
-    return sum([line.weight for line in _context_lines(facts, model)])
+    return _total(_context_lines(facts, model))
+
+
+def _total(lines: Iterable[Feature]) -> float:
+    total = 0.0
+    for line in lines:
+        total += line.weight
+    return total
 
 
 def _context_lines(facts: PairFacts, model: Model) -> list[Feature]:
@@ -332,7 +340,7 @@ def _telling(measures: Sequence[Measures]) -> Sequence[Measures]:
     # No other qualifier under the same words, or the mention's own among them: nothing hides.
     if not qualifiers - {""} or mention.qualifier in qualifiers:
         return measures
-    return [one_name for one_name in measures if one_name not in bare]
+    return list(filterfalse(bare.__contains__, measures))
 
 
 def _ranking(candidates: Iterable[ScoredEntity]) -> list[ScoredEntity]:

@@ -136,7 +136,9 @@ class NameScorer:
         verdict = decide(scores, rules.bands.of_type(_type_of(mention, scores, by_root)))
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
-        candidates_shown = [_as_candidate(row, by_root[row.entity_id]) for row in best_scores]
+        candidates_shown: list[EntityCandidate] = []
+        for row in best_scores:
+            candidates_shown.append(_as_candidate(row, by_root[row.entity_id]))
         look_alikes: list[EntityCandidate] = []
         if verdict.decision is Decision.NEW:
             look_alikes = self._resembling(mention, ready_candidates, known, rules)
@@ -209,7 +211,7 @@ class NameScorer:
     def _candidates(self, mention: EntityRef, known: Register, rules: Rules) -> list[_Candidate]:
         """The entities that may be meant, best blocking weight first, then by id."""
         weights: Counter[tuple[str, str]] = Counter()
-        weights.update(known.proposed((alias_key(mention.name), mention.type, rules.scopes)))
+        weights.update(known.proposals_of((alias_key(mention.name), mention.type, rules.scopes)))
         weights.update(self._fresh(mention, known))
         order = sorted(weights, key=lambda pair: (-weights[pair], pair[1], pair[0]))
         neighbours = [pair for pair in rules.beside if pair not in weights]
@@ -217,6 +219,7 @@ class NameScorer:
         aliases_of: dict[str, list[Alias]] = {}
         roots_by_norm: dict[str, set[str]] = {}
         first_alias: dict[str, Alias] = {}
+        surfaces: set[str] = set()
         for raw, norm in (*order[:CANDIDATE_LIMIT], *neighbours):
             for alias in known.named(norm):
                 if alias.entity_id != raw or alias.scope_id not in rules.scopes:
@@ -227,8 +230,8 @@ class NameScorer:
                 aliases_of.setdefault(root, []).append(alias)
                 roots_by_norm.setdefault(norm, set()).add(root)
                 first_alias.setdefault(root, alias)
+                surfaces.add(alias.surface)
 
-        surfaces = {alias.surface for aliases in aliases_of.values() for alias in aliases}
         near_surfaces = near_names(mention.name, mention.type, surfaces)
         candidates: list[_Candidate] = []
         for root, aliases in aliases_of.items():
@@ -368,7 +371,11 @@ def _bound_beside(
     name: str, members: Sequence[str], known: Register, rules: Rules
 ) -> frozenset[str]:
     """The members that rules alone tied to those of a name."""
-    rows = [row for row in known.rows_between(members) if row.judged_by in _AUTOMATIC]
+    rows: list[Judgement] = []
+    for row in known.rows_between(members):
+        if row.judged_by in _AUTOMATIC:
+            rows.append(row)
+
     clusters = Clusters(rows)
     bound: set[str] = set()
     for raw in members:
@@ -475,8 +482,10 @@ def _reason(decision: Decision, *, suggested: bool) -> str:
 def _with_look_alikes(
     candidates: Sequence[EntityCandidate], look_alikes: Sequence[EntityCandidate]
 ) -> tuple[EntityCandidate, ...]:
-    drawn_alike = {row.entity for row in look_alikes}
-    return (*look_alikes, *[row for row in candidates if row.entity not in drawn_alike])
+    entries: dict[str, EntityCandidate] = {}
+    for row in (*look_alikes, *candidates):
+        entries.setdefault(row.entity, row)
+    return tuple(entries.values())
 
 
 def _as_candidate(score: ScoredEntity, candidate: _Candidate) -> EntityCandidate:

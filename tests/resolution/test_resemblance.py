@@ -85,3 +85,4 @@ def test_a_drawing_and_a_rendering_are_worth_a_look_and_a_plain_name_is_not() ->
     assert may_resemble("paypa1", ["Redis", "paypal"], "system")
     assert may_resemble("محمد", ["Sam", "Muhammad"], "person")
     assert not may_resemble("Redis", ["paypal"], "system")
+    assert may_resemble("HR Team", ["Redis", "Human Resources"], "organization")

@@ -23,7 +23,7 @@ from ..schema.principal import Scope
 from ..schema.slots import UNKNOWN_TYPE
 from .lexicon import lexicon, nicknames
 from .mention import Mention, MentionSource, compose
-from .normalize import fold
+from .normalize import fold, form_of
 from .text import find_dates
 
 _URL = re.compile(r"\bhttps?://\S+")
@@ -139,6 +139,21 @@ def is_name_of_a_thing(words: Sequence[str]) -> bool:
     rules = _rule_words()
     kinds = rules.last_words.keys() | rules.first_words.keys() | rules.system_parts
     return not kinds.isdisjoint(words)
+
+
+def may_be_person(name: str) -> bool:
+    """Whether a name of unknown type may be a person's: two to four plain words.
+
+    >>> may_be_person("Priya Natarajan"), may_be_person("Order Service")
+    (True, False)
+    """
+    form = form_of(name, UNKNOWN_TYPE)
+    if form.legal or not 2 <= len(form.tokens) <= 4 or form.digits:
+        return False
+    if form.tokens[0] in nicknames() or form.tokens[0] in lexicon().titles:
+        return True
+
+    return all(word.isalpha() for word in form.tokens) and not is_name_of_a_thing(form.tokens)
 
 
 def _slug_type(surface: str) -> str | None:

@@ -44,10 +44,9 @@ from .clusters import Clusters
 from .common_names import bears_a_common_name, without_common_names
 from .compare import Measures
 from .context import PairContext, PersonContext
-from .extract import is_name_of_a_thing
+from .extract import may_be_person
 from .keys import alias_key
 from .known import NearTest
-from .lexicon import lexicon, nicknames
 from .model import Model, default_model
 from .normalize import form_of
 from .pair_context import context_ceiling, context_of
@@ -422,21 +421,6 @@ def _rival(raw: str, pair: PairScore) -> EntityCandidate:
 def _kind(mention: EntityRef, entity: Entity) -> str:
     """The type whose names the two are compared as."""
     return mention.type if mention.type != UNKNOWN_TYPE else entity.type
-
-
-def may_be_person(name: str) -> bool:
-    """Whether a name of unknown type may be a person's: two to four plain words.
-
-    >>> may_be_person("Priya Natarajan"), may_be_person("Order Service")
-    (True, False)
-    """
-    form = form_of(name, UNKNOWN_TYPE)
-    if form.legal or not 2 <= len(form.tokens) <= 4 or form.digits:
-        return False
-    if form.tokens[0] in nicknames() or form.tokens[0] in lexicon().titles:
-        return True
-
-    return all(word.isalpha() for word in form.tokens) and not is_name_of_a_thing(form.tokens)
 
 
 def _type_of(

@@ -219,6 +219,18 @@ class Backend:
         """Return the tenant's vocabulary as a snapshot holds it."""
         return self._extended(tenant, reader.definitions)
 
+    def newest(self, tenant: str) -> tuple[int, Vocabulary]:
+        """Return the tenant's last stamp and its vocabulary."""
+        self.open(tenant)
+        version = self._words.get(tenant, Vocabulary()).version
+        last_us, new = self.store.newest(tenant, version)
+
+        def definitions(after: int) -> tuple[tuple[int, str], ...]:
+            # Another thread may have taken some of them in meanwhile.
+            return tuple(line for line in new if line[0] > after)
+
+        return last_us, self._extended(tenant, definitions)
+
     def _extended(
         self, tenant: str, definitions: Callable[[int], tuple[tuple[int, str], ...]]
     ) -> Vocabulary:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...schema.answers import SlotState
+from ..reading.view import View
 from ..stewardship.review_page import ReviewPage
 from ..visual.text import when
 from .memory import Memory
@@ -35,9 +36,11 @@ class ComparedRow:
     candidates: tuple[ComparedCell, ...]
 
 
-def compared_slots(memory: Memory, record: ReviewPage) -> tuple[ComparedRow, ...]:
-    """The slots of a case, those first in which somebody differs."""
-    view = memory.as_of()
+def compared_slots(
+    memory: Memory, record: ReviewPage, view: View | None = None
+) -> tuple[ComparedRow, ...]:
+    """The slots of a case, now or at a view, those first in which somebody differs."""
+    view = view or memory.as_of()
     own_facts = view.facts(record.entity.entity_id)
     candidate_facts = [view.facts(candidate.entity_id) for candidate in record.candidates[:COLUMNS]]
     slots = sorted({*own_facts, *(name for facts in candidate_facts for name in facts)})

@@ -235,11 +235,9 @@ class Memory(Caller):
         `as_of()` is what is true now, `as_of(t, t)` what was believed at t, and `as_of(v, k)`
         what was true at v as known at k.
         """
-        from ..reading.view import pinned
+        from ..reading.view import pinned_now
 
-        self._backend.open(self._tenant)
-        with self._backend.store.reading(self._tenant) as reader:
-            return pinned(self._backend, self.principal, reader, valid, tx)
+        return pinned_now(self._backend, self.principal, valid, tx)
 
     def compile(self, task: str, query: str = "", **fields: Unpack[RequestFields]) -> Envelope:
         """Compile the context envelope of a task: permission-safe, current, within budget.

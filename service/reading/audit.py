@@ -8,9 +8,9 @@ Checklist: C-113.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...compiler.trace.manifest import stored_manifest
 from ...resolution.register import Register
@@ -28,6 +28,15 @@ from .log import TransactionLog
 from .masking import MASK, Mask
 from .signatures import may_open
 from .view import EntityLike, View, find
+
+
+class Dossier(NamedTuple):
+    """What was ever said of an entity."""
+
+    history: Mapping[str, tuple[HistoryRow, ...]]
+    """Every version, by slot."""
+    envelopes: tuple[str, ...]
+    """The ids of those that held any of it and that the caller may open, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,27 @@ class Auditor(Caller):
             page = reader.versions(ask, sight=access, point=self.now.point)
             versions = [v for v in self._mask.over(reader, page.versions) if v.visible]
             return self._rows_with_actors(reader, versions)
+
+    def dossier(self, entity: EntityLike, slots: Iterable[str]) -> Dossier:
+        """Every visible version of some slots of an entity, and who was given any of them."""
+        access = self.principal.sight()
+        rows_of: dict[str, list[Version]] = {slot: [] for slot in slots}
+        with self._reading() as reader:
+            members = _members(reader, entity, access, self.now.point.tx_us)
+            ask = Ask(
+                subjects=members, slots=tuple(rows_of), heads=False, at_valid=False, at_tx=False
+            )
+            page = reader.versions(ask, sight=access, point=self.now.point)
+            versions = [v for v in self._mask.over(reader, page.versions) if v.visible]
+            for version in versions:
+                if version.details.slot is not None:
+                    rows_of[version.details.slot].append(version)
+
+            history = {slot: self._rows_with_actors(reader, rows) for slot, rows in rows_of.items()}
+            object_ids = dict.fromkeys(version.row.claim.object_id for version in versions)
+            envelopes = self._openable(reader, reader.envelopes_of(list(object_ids)))
+
+        return Dossier(history, envelopes)
 
     def _rows_with_actors(
         self, reader: Reader, versions: Sequence[Version]
@@ -97,7 +127,7 @@ class Auditor(Caller):
             rows = self._mask.over(reader, self._visible_rows(reader, object_id))
             edges = self._visible_edges(reader, reader.edges([object_id], tx_us=last_us), object_id)
             verdicts = self._visible_verdicts(reader, object_id)
-            envelopes = self._openable(reader, reader.envelopes_of(object_id))
+            envelopes = self._openable(reader, reader.envelopes_of([object_id]))
             mentions = _mentions(reader, rows[0], last_us)
             history = self._rows_with_actors(reader, rows)
         return Explanation(

@@ -18,7 +18,7 @@ from ...resolution.register import Register
 from ...schema.claim import EMPTY_CONTENT, Edge, Version
 from ...schema.context_object import ContextObject
 from ...schema.layers import DecayRule
-from ...schema.principal import EVERYONE_TAG, Sight
+from ...schema.principal import EVERYONE_TAG, Principal, Sight
 from ...schema.values import moment, stamp_time
 from ...schema.vocabulary import Authority, EdgeKind
 from ...store.port.store import Ask, Point, Reader, Usage
@@ -34,18 +34,24 @@ class ObjectShaper:
         reader: Reader,
         versions: Iterable[Version],
         *,
-        tenant: str,
-        access: Sight,
+        caller: Principal,
         point: Point,
+        register: Register | None = None,
     ) -> None:
-        self._tenant = tenant
+        """Read what stands beside the versions; `register` is what a look-up has found already."""
+        self._tenant = caller.tenant
+        access = caller.sight()
         rows = tuple(versions)
         object_ids = sorted({version.row.claim.object_id for version in rows})
         entity_ids = sorted({entity for version in rows for entity in _entities(version)})
 
-        known = reader.entities(entity_ids, tx_us=point.tx_us) if entity_ids else Known()
-        self._register = Register(known)
-        members = sorted(known.entities)
+        # Whoever asked for a fact by a name has met its entity on the way. A value may be another.
+        if register is None or not all(map(register.entity, entity_ids)):
+            known = reader.entities(entity_ids, tx_us=point.tx_us) if entity_ids else Known()
+            register = Register(known)
+        self._register = register
+
+        members = sorted({raw for entity in entity_ids for raw in register.members(entity)})
         name_rows = reader.name_rows(members, tx_us=point.tx_us) if members else ()
         self._names = visible_names(name_rows, self._register, access)
 

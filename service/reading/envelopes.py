@@ -117,7 +117,7 @@ class Envelopes(Caller):
             read_limit = limit if sees_all and narrowing.anything else _SCAN_LIMIT
             pairs = list(reader.manifests(limit=max(limit, read_limit)))
         else:
-            ids = reversed(reader.envelopes_of(object_id))
+            ids = reversed(reader.envelopes_of([object_id]))
             pairs = [(envelope_id, reader.manifest(envelope_id) or "") for envelope_id in ids]
 
         for envelope_id, text in pairs:

@@ -48,7 +48,5 @@ class ListReads(Caller):
                 if version.visible and is_closer:
                     best[object_id] = version
 
-            shape = ObjectShaper(
-                reader, best.values(), tenant=self._tenant, access=access, point=point
-            )
+            shape = ObjectShaper(reader, best.values(), caller=self.principal, point=point)
             return {object_id: shape(version) for object_id, version in best.items()}

@@ -40,6 +40,7 @@ from ..backend.times import instant
 from .context_objects import ObjectShaper, visible_names
 from .masking import Mask
 from .neighbourhood import walk
+from .resolved_name import ResolvedName
 
 if TYPE_CHECKING:
     from ..visual.plane import TimePlane
@@ -76,38 +77,35 @@ class View(Caller):
             InvalidInput: `unknown_vocabulary` for a slot that does not exist.
         """
         definition, sight = self._definition(slot), self._sight(scope)
-        with self._resolved_reader(entity, sight) as (reader, roots, known):
-            if len(roots) != 1:
-                return _no_answer(roots)
-            members = known.members(roots[0])
-            state = self._state(reader, members, definition, sight)
+        with self._resolved_reader(entity, sight) as subject:
+            if not subject.is_one:
+                return _no_answer(subject.roots)
+            state = self._state(subject, definition, sight)
             if state.status is SlotStatus.CLEAN and not definition.many:
-                return self._widened_state(reader, members, definition, sight, state)
+                return self._widened_state(subject, definition, sight, state)
             return state
 
     def value(self, entity: EntityLike, slot: str, default: Any = None) -> Any:
         """Return the clean value of a slot, or the default."""
         definition, sight = self._definition(slot), self._sight(None)
-        with self._resolved_reader(entity, sight) as (reader, roots, known):
-            if len(roots) != 1:
+        with self._resolved_reader(entity, sight) as subject:
+            if not subject.is_one:
                 return default
-            members = known.members(roots[0])
-            state = self._state(reader, members, definition, sight, shaped=False)
+            state = self._state(subject, definition, sight, shaped=False)
             return state.value if state.status is SlotStatus.CLEAN else default
 
     def facts(self, entity: EntityLike) -> dict[str, SlotState]:
         """Return the state of every slot of an entity that has one, by slot name."""
         sight = self._sight(None)
-        with self._resolved_reader(entity, sight) as (reader, roots, known):
-            if len(roots) != 1:
+        with self._resolved_reader(entity, sight) as subject:
+            if not subject.is_one:
                 return {}
-            ask = Ask(subjects=known.members(roots[0]))
-            versions = self._rows(reader, ask, sight)
+            versions = self._rows(subject.reader, Ask(subjects=subject.members), sight)
             by_slot: dict[str, list[Version]] = {}
             for version in versions:
                 if version.details.slot is not None:
                     by_slot.setdefault(version.details.slot, []).append(version)
-            shape = self._shaper(reader, versions)
+            shape = self._shaper(subject.reader, versions, subject.register)
             return {
                 name: slot_state(rows, many=self._definition(name).many, shape=shape)
                 for name, rows in sorted(by_slot.items())
@@ -116,12 +114,13 @@ class View(Caller):
     def timeline(self, entity: EntityLike, slot: str) -> tuple[Segment, ...]:
         """Return the whole of valid time as stretches with one answer, oldest first."""
         definition, sight = self._definition(slot), self._sight(None)
-        with self._resolved_reader(entity, sight) as (reader, roots, known):
-            if len(roots) != 1:
+        with self._resolved_reader(entity, sight) as subject:
+            if not subject.is_one:
                 return ()
-            ask = Ask(subjects=known.members(roots[0]), slots=(slot,), at_valid=False)
-            versions = self._rows(reader, ask, sight)
-            return segments(versions, many=definition.many, shape=self._shaper(reader, versions))
+            ask = Ask(subjects=subject.members, slots=(slot,), at_valid=False)
+            versions = self._rows(subject.reader, ask, sight)
+            shape = self._shaper(subject.reader, versions, subject.register)
+            return segments(versions, many=definition.many, shape=shape)
 
     def plane(self, entity: EntityLike, slot: str) -> TimePlane:
         """Everything that was ever believed of a slot over both times, with this view marked.
@@ -274,13 +273,11 @@ class View(Caller):
         return Mask(self.principal, self._backend.policy).over(reader, page.versions)
 
     @contextmanager
-    def _resolved_reader(
-        self, entity: EntityLike, sight: Sight
-    ) -> Generator[tuple[Reader, tuple[str, ...], Register]]:
+    def _resolved_reader(self, entity: EntityLike, sight: Sight) -> Generator[ResolvedName]:
         """Open a reader with the ids that an entity may mean, and what is known around them."""
         lookup = lookup_of([mention_of(entity)])
         with self._backend.store.reading(self._tenant, Names(lookup, sight.scopes)) as reader:
-            yield reader, *found_by(reader, entity, lookup, sight, self.point.tx_us)
+            yield ResolvedName(reader, *found_by(reader, entity, lookup, sight, self.point.tx_us))
 
     def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:
         return sight_of(self.principal, scope)
@@ -290,8 +287,7 @@ class View(Caller):
 
     def _state(
         self,
-        reader: Reader,
-        members: tuple[str, ...],
+        subject: ResolvedName,
         slot: Slot,
         sight: Sight,
         *,
@@ -299,26 +295,21 @@ class View(Caller):
         shaped: bool = True,
     ) -> SlotState:
         """Return the state of a slot at the view, or at another valid time."""
-        ask = Ask(subjects=members, slots=(slot.name,))
+        ask = Ask(subjects=subject.members, slots=(slot.name,))
         point = self.point if at_us is None else Point(at_us, self.point.tx_us)
-        versions = self._rows(reader, ask, sight, point)
-        shape = self._shaper(reader, versions) if shaped else None
+        versions = self._rows(subject.reader, ask, sight, point)
+        shape = self._shaper(subject.reader, versions, subject.register) if shaped else None
 
         return slot_state(versions, many=slot.many, shape=shape)
 
     def _widened_state(
-        self,
-        reader: Reader,
-        members: tuple[str, ...],
-        slot: Slot,
-        sight: Sight,
-        state: SlotState,
+        self, subject: ResolvedName, slot: Slot, sight: Sight, state: SlotState
     ) -> SlotState:
         """Return a clean state whose bounds reach over neighbouring rows of the same value."""
         start, end = state.valid_from, state.valid_until
 
         def same_at(at_us: int) -> SlotState | None:
-            neighbour_state = self._state(reader, members, slot, sight, at_us=at_us, shaped=False)
+            neighbour_state = self._state(subject, slot, sight, at_us=at_us, shaped=False)
             same = (
                 neighbour_state.status is SlotStatus.CLEAN
                 and neighbour_state.values == state.values
@@ -334,10 +325,12 @@ class View(Caller):
 
         return replace(state, valid_from=start, valid_until=end)
 
-    def _shaper(self, reader: Reader, versions: Iterable[Version]) -> Shape:
+    def _shaper(
+        self, reader: Reader, versions: Iterable[Version], register: Register | None = None
+    ) -> Shape:
         """Return a function from versions to objects that reads what stands beside them once."""
         return ObjectShaper(
-            reader, versions, tenant=self._tenant, access=self._sight(None), point=self.point
+            reader, versions, caller=self.principal, point=self.point, register=register
         )
 
 
@@ -345,12 +338,20 @@ def pinned(
     backend: Backend, principal: Principal, reader: Reader, valid: Moment, tx: Moment
 ) -> View:
     """Return the view of (valid, tx) from a reader; None means now."""
-    last = reader.clock().last_us
-    words = backend.words(principal.tenant, reader)
-    tx_us = last if tx is None else min(instant(tx, field="tx"), last)
-    valid_us = max(backend.now_us(), last) if valid is None else instant(valid, field="valid")
+    last_us, words = reader.clock().last_us, backend.words(principal.tenant, reader)
+    return View(backend, principal, _point_at(backend, last_us, valid, tx), words)
 
-    return View(backend, principal, Point(valid_us, tx_us), words)
+
+def pinned_now(backend: Backend, principal: Principal, valid: Moment, tx: Moment) -> View:
+    """Return the view of (valid, tx) with no more asked than where the history ends."""
+    last_us, words = backend.newest(principal.tenant)
+    return View(backend, principal, _point_at(backend, last_us, valid, tx), words)
+
+
+def _point_at(backend: Backend, last_us: int, valid: Moment, tx: Moment) -> Point:
+    tx_us = last_us if tx is None else min(instant(tx, field="tx"), last_us)
+    valid_us = max(backend.now_us(), last_us) if valid is None else instant(valid, field="valid")
+    return Point(valid_us, tx_us)
 
 
 def closeness(version: Version, point: Point) -> tuple[bool, bool, bool, int]:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
@@ -52,9 +51,9 @@ class Api:
     answers: AnswerBook
     control: ControlFile
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[CountedRoute]:
         """Every route, in the order of the table."""
-        routes: list[Route] = [
+        routes: list[CountedRoute] = [
             CountedRoute("/v1/openapi.json", _description, methods=["GET"]),
             CountedRoute("/v1/version", _version, methods=["GET"]),
             CountedRoute("/v1/tokens", self._issue, methods=["POST"]),
@@ -181,14 +180,23 @@ def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:
     if request.method == "POST":
         return _json_object(body)
 
-    # Query parameters are texts; a field that takes several is repeated.
-    fields = request_model(call).model_fields
-    arguments: dict[str, Any] = {}
-    for name in request.query_params.keys() - set(FIELDS if is_listing(call) else ()):
-        values = request.query_params.getlist(name)
-        takes_many = name in fields and "Sequence" in str(fields[name].annotation)
-        arguments[name] = values if takes_many else values[-1]
+    # Query parameters are texts; of a field that takes one the last counts, as in a form.
+    query = request.query_params
+    arguments: dict[str, Any] = dict(query)
+    for name in arguments.keys() & _repeated_fields(call):
+        arguments[name] = query.getlist(name)
+
+    if is_listing(call):
+        for name in FIELDS:
+            arguments.pop(name, None)
     return arguments
+
+
+@cache
+def _repeated_fields(call: Call) -> frozenset[str]:
+    """The fields of a call that take several values, each in a parameter of its own."""
+    fields = request_model(call).model_fields
+    return frozenset(name for name in fields if "Sequence" in str(fields[name].annotation))
 
 
 def _json_object(body: bytes) -> dict[str, Any]:

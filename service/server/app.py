@@ -25,6 +25,7 @@ from . import (
     person_page,
     queue_page,
     review_page,
+    second_look_page,
     sign_in,
 )
 from .config import ServerSettings
@@ -46,6 +47,7 @@ def build_app(settings: ServerSettings) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         async with programs.running():
             yield
+        await run_in_threadpool(state.readiness.settle)
         # Requests that run are answered by now; what they put off is kept too.
         await run_in_threadpool(state.memories.flush)
 
@@ -61,9 +63,11 @@ def build_app(settings: ServerSettings) -> FastAPI:
     app.add_exception_handler(HTTPException, refuse_unserved)
     app.add_exception_handler(Exception, refuse_unexpected)
 
-    pages = (home, entity_page, review_page, envelope_page, queue_page, person_page)
+    reviews = (review_page, second_look_page)
+    pages = (home, entity_page, *reviews, envelope_page, queue_page, person_page)
     for module in (health, sign_in, issuer_page, *pages):
         app.include_router(module.router)
-    app.router.routes.extend(programs.routes)
+    # Before the pages: a program asks a hundred times as often as a person.
+    app.router.routes[:0] = programs.routes
     app.mount("/static", StaticFiles(directory=FOLDER / "static"))
     return app

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import json
 from dataclasses import fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.requests import HTTPConnection
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 SIGN_IN: Final = "sign_in_needed"
 """Code of a request by nobody; pages lead to the form, everything else answers 401."""
+
+_KEPT_PRINCIPALS: Final = 1_024
+"""Callers whose JSON is not taken apart again; whether a key is known is asked each time."""
 
 
 def principal_of(request: HTTPConnection) -> Principal:
@@ -124,6 +128,10 @@ def principal_json(principal: Principal) -> str:
     return json.dumps(record)
 
 
+@lru_cache(_KEPT_PRINCIPALS)
 def principal_from_json(text: str) -> Principal:
-    """The principal that `principal_json` wrote."""
+    """The principal that `principal_json` wrote.
+
+    The same value for the same text, so that what a store keeps by caller is found by identity.
+    """
     return Principal(**json.loads(text))

@@ -15,6 +15,7 @@ import json
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from ...schema.errors import Forbidden, InvalidInput, NotFound
@@ -244,10 +245,15 @@ class KeyRing:
         *_, principal, permits, ends_s = row
         if ends_s is not None and self._control.now() >= ends_s:
             return None
-        return Credential(principal_from_json(principal), frozenset(json.loads(permits)), key_id)
+        return Credential(principal_from_json(principal), _permits_from_json(permits), key_id)
 
     def _hash(self, key_id: str, secret: str) -> bytes:
         return self._control.digest("key", f"{key_id}.{secret}")
+
+
+@lru_cache
+def _permits_from_json(text: str) -> frozenset[str]:
+    return frozenset(json.loads(text))
 
 
 def _known_permits(permits: Iterable[str]) -> list[str]:

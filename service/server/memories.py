@@ -31,6 +31,19 @@ class Memories:
         spans = backend_of(self._root).spans
         return nullcontext() if spans is None else spans.request(method, headers)
 
+    def ask(self, tenant: str) -> None:
+        """Ask the store of a tenant for as little as there is.
+
+        Raises:
+            TenureError: it does not answer, or not for this version of tenure.
+        """
+        with backend_of(self._root).store.reading(tenant) as reader:
+            reader.clock()
+
+    def problems(self, tenant: str) -> tuple[str, ...]:
+        """What the doctor finds: a sentence for each thing that does not agree with another."""
+        return backend_of(self._root).store.check(tenant)
+
     def flush(self) -> None:
         """Wait until what was acknowledged is findable, before the process ends."""
         self._root.flush()

@@ -7,13 +7,13 @@ say who is known here. The route is its pattern, so that no id of an address bec
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
-from starlette.datastructures import Headers
-from starlette.routing import Match, Route
+from starlette.datastructures import Headers, URLPath
+from starlette.routing import BaseRoute, Match, NoMatchFound, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...schema.errors import Unavailable
@@ -53,6 +53,39 @@ class CountedRoute(Route):
         """Tell whether a request is meant, and say so in its scope."""
         match, child_scope = super().matches(scope)
         return match, {**child_scope, "route": self}
+
+
+class LiteralRoutes(BaseRoute):
+    """Routes whose paths have no parameters, found in one step.
+
+    A router tries its routes one after another, each by a pattern: with a hundred calls that is a
+    tenth of what a read of one fact costs.
+    """
+
+    def __init__(self, routes: Iterable[CountedRoute]) -> None:
+        self.routes = {route.path: route for route in routes}
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Tell whether a request is meant, and for which route."""
+        if scope["type"] != "http":
+            return Match.NONE, {}
+
+        path = str(scope["path"]).removeprefix(scope.get("root_path", ""))
+        route = self.routes.get(path)
+        return (Match.NONE, {}) if route is None else route.matches(scope)
+
+    def url_path_for(self, name: str, /, **path_params: Any) -> URLPath:
+        """Decline to name an address: the table of calls does.
+
+        Raises:
+            NoMatchFound: always.
+        """
+        raise NoMatchFound(name, path_params)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer by the route that was found."""
+        route: CountedRoute = scope["route"]
+        await route.handle(scope, receive, send)
 
 
 class Meter:

@@ -11,7 +11,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from ...schema.principal import ERASE
+from ..backend.caller import backend_of
 from ..client.memory import Memory
+from ..reading.audit import Auditor
 from ..visual.text import json_text
 from .identity import check_form, memory_of
 from .pages import page
@@ -76,21 +78,14 @@ def erase(
 def account_of(memory: Memory, entity_id: str) -> dict[str, Any]:
     """Everything about an entity that the caller may see: names, facts, history, envelopes."""
     record = memory.entities.get(entity_id)
-    history: dict[str, Any] = {}
-    for slot in record.facts:
-        history[slot] = memory.history(record.entity.entity_id, slot)
-
-    object_ids: dict[str, None] = {}
-    for rows in history.values():
-        object_ids.update(dict.fromkeys(row.object_id for row in rows))
-    envelope_ids: dict[str, None] = {}
-    for object_id in object_ids:
-        envelope_ids.update(dict.fromkeys(memory.explain(object_id).envelopes))
+    auditor = Auditor(backend_of(memory), memory.principal, memory.as_of())
+    # Slots that say nothing today are told too: what was believed once is known about somebody.
+    dossier = auditor.dossier(record.entity.entity_id, memory.as_of().words.slots)
 
     return {
         "entity": record.entity,
         "names": record.aliases,
         "facts": record.facts,
-        "history": history,
-        "envelopes": tuple(envelope_ids),
+        "history": {slot: rows for slot, rows in dossier.history.items() if rows},
+        "envelopes": dossier.envelopes,
     }

@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute
 from .api import build_api
 from .bearers import Bearers, OidcVerifier
 from .keys import KeyRing
-from .metrics import CountedRoute
+from .metrics import CountedRoute, LiteralRoutes
 from .pace import CallPace
 from .state import ServerState
 from .transfers import Transfers
@@ -25,10 +25,9 @@ class Programs:
         bearers = Bearers(KeyRing(state.settings.control), verifier, pace)
         state.bearer, state.id_tokens = bearers, verifier
 
-        self.routes: list[BaseRoute] = [
-            *build_api(state.settings.control, state.memories, bearers).routes(),
-            *Transfers(bearers, state.memories).routes(),
-        ]
+        calls = build_api(state.settings.control, state.memories, bearers).routes()
+        transfers = Transfers(bearers, state.memories).routes()
+        self.routes: list[BaseRoute] = [LiteralRoutes([*calls, *transfers])]
         self._running: AbstractAsyncContextManager[None] = nullcontext()
         try:
             from .mcp_app import PATH, McpApp

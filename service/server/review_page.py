@@ -16,6 +16,7 @@ from ..client.memory import Memory
 from ..client.summaries import entity_names
 from .identity import check_form, memory_of
 from .pages import address, page
+from .second_look_page import waiting_looks
 from .state import state_of
 from .waterfall import waterfall_of
 
@@ -59,6 +60,8 @@ def queue(
         second_looks=_second_looks(memory),
         progress=memory.reviews.progress(),
         median_s=state_of(request).decision_times.median_s(memory.principal.tenant),
+        looks=waiting_looks(request, memory),
+        look_figures=state_of(request).looks.figures(memory.principal.tenant),
         decision=_decision(memory, last, outcome),
     )
 

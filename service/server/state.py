@@ -10,8 +10,10 @@ from starlette.requests import HTTPConnection
 
 from .config import ServerSettings
 from .decision_times import DecisionTimes
+from .look_book import LookBook
 from .memories import Memories
 from .metrics import RequestFigures
+from .readiness import Readiness
 
 if TYPE_CHECKING:
     from ...schema.principal import Principal
@@ -32,12 +34,14 @@ class ServerState:
     """What is counted for Prometheus."""
     announce: Callable[[str], None] = print
     """Tells the person at the terminal a sentence."""
-    readiness: tuple[float, bool] | None = None
-    """When the store was last asked, by the monotonic clock, and whether it answered."""
+    readiness: Readiness = field(init=False)
     decision_times: DecisionTimes = field(init=False)
+    looks: LookBook = field(init=False)
 
     def __post_init__(self) -> None:
+        self.readiness = Readiness(self.memories, self.settings.steward.tenant)
         self.decision_times = DecisionTimes(self.settings.control)
+        self.looks = LookBook(self.settings.control)
 
 
 def state_of(request: HTTPConnection) -> ServerState:

@@ -18,7 +18,6 @@ from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from ...schema.errors import InvalidInput
 from ...schema.principal import OPERATE
@@ -47,7 +46,7 @@ class Transfers:
     bearers: Bearers
     memories: Memories
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[CountedRoute]:
         """Every route."""
         return [
             CountedRoute("/v1/ingest", self._ingest, methods=["POST"]),

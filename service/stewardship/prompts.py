@@ -121,12 +121,8 @@ class PromptRehearsals(Caller):
         page = reader.versions(ask, sight=self.principal.sight(), point=point)
         object_ids = dict.fromkeys(v.row.claim.object_id for v in reversed(page.versions))
 
-        envelope_ids: dict[str, None] = {}
-        for object_id in list(object_ids)[:_OBJECTS]:
-            envelope_ids.update(dict.fromkeys(reader.envelopes_of(object_id)))
-
         manifests: list[Manifest] = []
-        for envelope_id in envelope_ids:
+        for envelope_id in reader.envelopes_of(list(object_ids)[:_OBJECTS]):
             text = reader.manifest(envelope_id)
             if text:
                 manifests.append(stored_manifest(text))

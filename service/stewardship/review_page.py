@@ -194,6 +194,11 @@ def with_mention_marked(text: str, mention: str) -> str:
     return f"{text[start:position]}[{mention}]{text[end : end + _SNIPPET // 2]}"
 
 
+def snippet(origin: str, said_at: datetime, words: str, mention: str) -> str:
+    """A text that named somebody as a line: where it comes from, its day, the name in brackets."""
+    return f"{origin} {said_at.date()}: {with_mention_marked(words, mention)}"
+
+
 def queue_state(waiting: Sequence[Review], cases: Iterable[Review]) -> QueueState:
     """Return how far the stewards are, over what waits and every blocking case."""
     # Of blocking cases alone: suggestions are mostly rejected, and say nothing of the bands.

@@ -41,10 +41,10 @@ from .review_page import (
     ReviewPage,
     best_of,
     queue_state,
+    snippet,
     text_of,
     tips,
     waterfall,
-    with_mention_marked,
 )
 from .review_queue import (
     AT_ONCE,
@@ -484,7 +484,6 @@ class Reviews(Caller):
         for _, version in sorted(versions.items(), reverse=True):
             words = text_of(version)
             if version.visible and words:
-                day = stamp_time(version.row.claim.tx).date()
-                mention_words = with_mention_marked(words, case.mention)
-                texts[f"{version.details.source_origin} {day}: {mention_words}"] = None
+                said_at, origin = stamp_time(version.row.claim.tx), version.details.source_origin
+                texts[snippet(origin, said_at, words, case.mention)] = None
         return tuple(texts)[:_SNIPPETS]

@@ -312,9 +312,9 @@ class Neo4jReader:
         records = self._calls.rows(register.MANIFESTS, limit=limit)
         return tuple((record["envelope_id"], record["body"]) for record in records)
 
-    def envelopes_of(self, object_id: str) -> tuple[str, ...]:
-        """The envelope ids an object was compiled into, oldest first."""
-        values = self._calls.column(register.ENVELOPES_OF, object_id=object_id)
+    def envelopes_of(self, object_ids: Sequence[str]) -> tuple[str, ...]:
+        """The envelope ids that any of these objects was compiled into, oldest first."""
+        values = self._calls.column(register.ENVELOPES_OF, object_ids=list(object_ids))
         return tuple(map(str, values))
 
     def policy_pack(self, digest: str) -> str | None:

@@ -280,6 +280,11 @@ class Neo4jStore:
         with self.reading(tenant) as reader:
             return reader.definitions(after)
 
+    def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
+        """Return the last stamp and the definitions above a number: what a view is pinned to."""
+        with self.reading(tenant) as reader:
+            return reader.clock().last_us, reader.definitions(after)
+
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         """Append a vocabulary definition when the list still has `after` entries."""
 

@@ -392,8 +392,8 @@ class Reader(IdentityReads, ClaimReads, Protocol):
         """Return (envelope id, manifest) pairs, newest first."""
         ...
 
-    def envelopes_of(self, object_id: str) -> tuple[str, ...]:
-        """Return the envelope ids an object was compiled into, oldest first."""
+    def envelopes_of(self, object_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the envelope ids that any of these objects was compiled into, oldest first."""
         ...
 
     def policy_pack(self, digest: str) -> str | None:
@@ -471,6 +471,10 @@ class Store(Importing, Protocol):
 
     def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
         """Return (number, canonical JSON) of vocabulary definitions above a number, in one call."""
+        ...
+
+    def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
+        """Return the last stamp and the definitions above a number: what a view is pinned to."""
         ...
 
     def define(self, tenant: str, *, after: int, definition: str) -> bool:

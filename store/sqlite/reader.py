@@ -225,9 +225,9 @@ class SqliteReader:
         """Return (envelope id, manifest) pairs, newest first."""
         return tuple(self._db.execute(register.MANIFESTS, (limit,)))
 
-    def envelopes_of(self, object_id: str) -> tuple[str, ...]:
-        """Return the envelope ids an object was compiled into, oldest first."""
-        return self._texts(register.ENVELOPES_OF, object_id)
+    def envelopes_of(self, object_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the envelope ids that any of these objects was compiled into, oldest first."""
+        return self._texts(register.ENVELOPES_OF, codec.list_json(object_ids))
 
     def policy_pack(self, digest: str) -> str | None:
         """Return a stored policy pack."""

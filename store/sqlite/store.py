@@ -205,6 +205,13 @@ class SqliteStore:
         with self._partition(tenant).asking() as db:
             return tuple(db.execute(sql.DEFINITIONS, (after,)).fetchall())
 
+    def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
+        """Return the last stamp and the definitions above a number: what a view is pinned to."""
+        with self._partition(tenant).asking() as db:
+            last_us, count = db.execute(sql.NEWEST).fetchone()
+        # Definitions are only ever added: what is read a moment later holds what stood then.
+        return last_us, self.definitions(tenant, after) if count > after else ()
+
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         """Append a vocabulary definition when the list still has `after` entries."""
         from . import apply

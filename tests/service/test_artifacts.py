@@ -348,7 +348,7 @@ def test_a_compile_reads_an_artifact_and_points_back_to_it(memory: Memory) -> No
     assert memory.rehydrate(brief.manifest.artifact_uris[0]).text == TEXT
     memory._backend.settle()
     with memory._backend.store.reading("default") as reader:
-        assert len(reader.envelopes_of(address)) == 3
+        assert len(reader.envelopes_of([address])) == 3
 
 
 def test_a_long_original_is_cut_to_the_budget_and_stays_whole_behind_its_address(

@@ -56,6 +56,9 @@ class ApartStore:
     def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
         return self.store.definitions(self.real(tenant), after)
 
+    def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
+        return self.store.newest(self.real(tenant), after)
+
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         return self.store.define(self.real(tenant), after=after, definition=definition)
 

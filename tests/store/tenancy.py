@@ -283,7 +283,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.erased_since": reading(lambda r: r.erased_since(0)),
     "Reader.manifest": reading(lambda r: r.manifest("t-env")),
     "Reader.manifests": reading(lambda r: r.manifests()),
-    "Reader.envelopes_of": reading(lambda r: r.envelopes_of("t-a")),
+    "Reader.envelopes_of": reading(lambda r: r.envelopes_of(["t-a"])),
     "Reader.policy_pack": reading(lambda r: r.policy_pack(hashlib.sha256(b'"SECRET"').hexdigest())),
     "Reader.usage": reading(lambda r: r.usage(IDS)),
     "Reader.keys": reading(lambda r: r.keys()),

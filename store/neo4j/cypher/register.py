@@ -253,7 +253,9 @@ MATCH (m:Manifest) WHERE m.tenant_id = $tenant AND m.n >= 0
 RETURN m.envelope_id AS envelope_id, m.body AS body ORDER BY m.n DESC LIMIT $limit
 """
 ENVELOPES_OF: Final[LiteralString] = """
-MATCH (:Compiled {tenant_id: $tenant, object_id: $given.object_id})<-[:COMPILED]-(m:Manifest)
+UNWIND $given.object_ids AS object_id
+MATCH (:Compiled {tenant_id: $tenant, object_id: object_id})<-[:COMPILED]-(m:Manifest)
+WITH DISTINCT m
 RETURN m.envelope_id AS envelope_id ORDER BY m.n
 """
 # Without the tenant's lock, so the counter is added to and the last time never goes back.

@@ -199,8 +199,9 @@ MANIFESTS: Final = "SELECT envelope_id, body FROM manifest ORDER BY number DESC 
 ALL_MANIFESTS: Final = "SELECT number, envelope_id, body, pack FROM manifest ORDER BY number"
 COMPILED_IDS: Final = "SELECT object_id FROM compiled WHERE number = ? ORDER BY place"
 ENVELOPES_OF: Final = """
-SELECT DISTINCT m.envelope_id, m.number FROM compiled c INDEXED BY compiled_by_object
-CROSS JOIN manifest m ON m.number = c.number WHERE c.object_id = ? ORDER BY m.number"""
+SELECT DISTINCT m.envelope_id, m.number FROM json_each(?) j
+CROSS JOIN compiled c INDEXED BY compiled_by_object ON c.object_id = j.value
+CROSS JOIN manifest m ON m.number = c.number ORDER BY m.number"""
 DROP_VECTOR: Final = """
 DELETE FROM vector WHERE encoder_id = ? AND part = ?
   AND claim_id = (SELECT claim_id FROM claim WHERE object_id = ?)"""

@@ -203,7 +203,8 @@ def test_readiness_asks_the_store(site: Site) -> None:
 
 def test_a_closed_store_is_not_ready(demo_file: Path, own_site: Site) -> None:
     own_site.memory.close()
-    assert own_site.browser.get("/readyz").status_code == 503
+    answer = own_site.browser.get("/readyz")
+    assert (answer.status_code, answer.json()) == (503, {"status": "store_unreachable"})
 
 
 def test_an_unknown_page_is_told_to_people_as_a_page(site: Site) -> None:

@@ -19,6 +19,9 @@ def test_definitions_are_appended_when_nobody_was_faster(store: Store) -> None:
         assert reader.definitions() == ((1, '{"a":1}'), (2, '{"b":2}'))
         assert reader.definitions(1) == ((2, '{"b":2}'),)
         assert reader.clock().seq == 0
+        last_us = reader.clock().last_us
+    assert store.newest(TENANT, 1) == (last_us, ((2, '{"b":2}'),))
+    assert store.newest(TENANT, 2) == (last_us, ())
 
 
 def test_vectors_reach_every_cache_in_order_and_replace_their_like(store: Store) -> None:
@@ -63,9 +66,10 @@ def test_manifests_are_kept_with_what_they_compiled(store: Store) -> None:
         assert reader.manifest("env9") is None
         assert [e for e, _ in reader.manifests()] == ["env2", "env1", "env0"]
         assert reader.manifests(limit=1) == (("env2", '{"n":2}'),)
-        assert reader.envelopes_of("a") == ("env0", "env1", "env2")
-        assert reader.envelopes_of("b1") == ("env1",)
-        assert reader.envelopes_of("c") == ()
+        assert reader.envelopes_of(["a"]) == ("env0", "env1", "env2")
+        assert reader.envelopes_of(["b1"]) == ("env1",)
+        assert reader.envelopes_of(["b1", "a", "a"]) == ("env0", "env1", "env2")
+        assert reader.envelopes_of(["c"]) == reader.envelopes_of([]) == ()
         assert reader.policy_pack(hashlib.sha256(pack.encode()).hexdigest()) == pack
         assert reader.policy_pack("0") is None
 

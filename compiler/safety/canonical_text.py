@@ -132,6 +132,9 @@ def canonicalise(raw: str | bytes) -> Canonical:
     text = _decode(raw)
     if text is None:
         return _INVALID_TEXT
+    # Nothing that prints in ASCII is ever stripped, and a write asks this of its texts four times.
+    if text.isascii() and text.replace("\n", " ").isprintable():
+        return Canonical(text, NOTHING_STRIPPED, None)
     # A text has few distinct characters, and most texts none that could be stripped: asking each
     # of them once is ten times as fast as a search through the text.
     if all(map(_is_plain, set(text))):

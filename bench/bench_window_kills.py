@@ -18,7 +18,10 @@ from functools import partial
 from pathlib import Path
 
 from tenure.tests.neo4j_server import running_server, wanted_version
-from tenure.tests.service.session_kills import SERVER_LONGEST, check_kills
+from tenure.tests.service.session_kills import SERVER_LONGEST, check_kills, check_two
+
+TOGETHER = 10
+KEPT = ": no event lost or doubled, the same next request"
 
 
 def tell(store: str, kills: int) -> None:
@@ -30,7 +33,16 @@ def on_a_file(kills: int) -> None:
     """Kill writers of a file."""
     with tempfile.TemporaryDirectory() as folder:
         check_kills(str(Path(folder) / "crash.db"), kills, tell=partial(tell, "SQLite"))
-    print(": no event lost or doubled, the same next request")
+        print(KEPT, flush=True)
+        print_two(str(Path(folder) / "two.db"), "SQLite")
+
+
+def print_two(store: str, name: str) -> None:
+    """Let two processes talk through sessions at once, and say how often one lost an append."""
+    losses = 0
+    for number in range(TOGETHER):
+        losses += check_two(store, f"both{number}")
+    print(f"{name}: {TOGETHER} sessions by two processes, {losses} appends lost and decided anew")
 
 
 def on_a_server(kills: int) -> None:
@@ -40,7 +52,8 @@ def on_a_server(kills: int) -> None:
         os.environ["TALKER_AUTH"] = "/".join(server.auth or ())
         name = f"Neo4j {server.version}"
         check_kills(server.uri, kills, longest=SERVER_LONGEST, tell=partial(tell, name))
-    print(": no event lost or doubled, the same next request")
+        print(KEPT, flush=True)
+        print_two(server.uri, name)
 
 
 def main() -> None:

@@ -64,6 +64,26 @@ def killed_after(store: str, name: str, seconds: float) -> tuple[int, bool]:
     return int(whole_lines[-1]) if whole_lines else 0, running
 
 
+def check_two(store: str, name: str) -> int:
+    """Let two processes talk through one session at once; how often one of them lost an append.
+
+    Raises:
+        AssertionError: when one of them failed, or the log is not that of one alone.
+    """
+    command = [sys.executable, str(TALKER), store, name]
+    talkers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    lines: list[str] = []
+    for talker in talkers:
+        output, _ = talker.communicate()
+        lines += output.split()
+    assert [talker.returncode for talker in talkers] == [0, 0]
+
+    with opened(store) as memory:
+        assert memory.doctor() == ()
+        check_log(memory, name)
+    return lines.count("lost")
+
+
 def check_log(memory: Memory, name: str) -> None:
     """Go on to the end: the log, and so every request, is that of a process never killed."""
     killed = talked_out(memory, name)

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 from tenure import Memory, connect
+from tenure.schema.errors import Conflict
 from tenure.schema.principal import OWNER
 from tenure.service.sessions.session import Session
 
@@ -55,8 +56,15 @@ def main(store: str, name: str) -> None:
     with opened(store) as memory:
         session = opened_session(memory, name)
         while not is_over(session):
-            act(session)
-            print(session.state.seq, flush=True)
+            try:
+                act(session)
+            except Conflict as conflict:
+                # Somebody else was faster; what they wrote is read, and decided on anew.
+                if conflict.code != "stale_version":
+                    raise
+                print("lost", flush=True)
+            else:
+                print(session.state.seq, flush=True)
 
 
 if __name__ == "__main__":

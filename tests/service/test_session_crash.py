@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tenure.tests.neo4j_fixtures import wipe
-from tenure.tests.service.session_kills import SERVER_LONGEST, check_kills
+from tenure.tests.service.session_kills import SERVER_LONGEST, check_kills, check_two
 
 if TYPE_CHECKING:
     import neo4j
@@ -21,6 +21,10 @@ SERVER_KILLS = 20
 
 def test_three_kills_leave_the_log_of_an_undisturbed_session(tmp_path: Path) -> None:
     check_kills(str(tmp_path / "crash.db"), 3)
+
+
+def test_two_processes_on_one_session_make_the_log_of_one(tmp_path: Path) -> None:
+    check_two(str(tmp_path / "two.db"), "s1")
 
 
 @pytest.mark.slow

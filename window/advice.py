@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import Final
 
 from .budget import ComponentUse, WindowComponent
-from .changes import UnitChange
+from .changes import UnitChange, savings_of
 from .state import WindowState
-from .units import StandingForm
+from .units import StandingForm, tokens_in
 
 DELEGATE_FROM: Final = 50_000
 """Tokens of one turn's work from which a window of its own is the cheaper place for it."""
@@ -96,14 +96,15 @@ def compression_result(
     changed_numbers: set[int] = set()
     for change in changes:
         changed_numbers.update(range(change.unit, change.last_unit + 1))
-    original = sum(unit.tokens for unit in before.units if unit.number in changed_numbers)
-
-    savings = sum(change.savings for change in changes)
+    original = tokens_in(unit for unit in before.units if unit.number in changed_numbers)
+    savings = savings_of(changes)
 
     # A change that frees nothing counts too: the weights must not sum to nothing.
     total_weight = 0
     total_fidelity = 0
+    forms: list[StandingForm] = []
     for change in changes:
+        forms.append(change.form)
         weight = max(1, change.savings)
         total_weight += weight
         total_fidelity += change.fidelity * weight
@@ -113,7 +114,7 @@ def compression_result(
         original=original,
         compressed=max(0, original - savings),
         fidelity=total_fidelity // total_weight,
-        calls=sum(change.form is StandingForm.SUMMARY for change in changes),
+        calls=forms.count(StandingForm.SUMMARY),
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..schema.errors import InvalidInput
-from .checkpoint import TaskCheckpoint
+from .checkpoint import TaskCheckpoint, bullets
 
 
 class BootstrapStep(StrEnum):
@@ -118,7 +118,7 @@ def _fitting_sections(
     for title, lines in sections:
         if not lines:
             continue
-        text = "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)])
+        text = "\n".join([f"## {title}", "", *bullets(lines)])
         size = count(text)
 
         # A later section may be short, but what stands there would look more important.

@@ -16,7 +16,7 @@ from ..schema.window_shares import BudgetShares
 from .health import AlertLevel
 from .pressure import Pressure
 from .state import WindowState
-from .units import StandingForm, WindowUnit
+from .units import StandingForm, WindowUnit, numbers_of, tokens_in
 
 
 class WindowComponent(StrEnum):
@@ -85,7 +85,7 @@ def _loads(units: Iterable[WindowUnit]) -> tuple[int, int]:
     """Tokens of results, and of everything else that stands in units."""
     results = history = 0
     for unit in units:
-        share = sum(item.tokens for item in unit.results)
+        share = tokens_in(unit.results)
         results += share
         history += unit.tokens - share
     return results, history
@@ -133,7 +133,7 @@ def full_zone(state: WindowState, policy: WindowPolicy) -> frozenset[int]:
         if budget < 0:
             break
         turns.add(turn)
-    return frozenset(unit.number for unit in state.units if unit.turn in turns)
+    return frozenset(numbers_of(unit for unit in state.units if unit.turn in turns))
 
 
 def result_threshold(state: WindowState, cap: int) -> int:

@@ -7,7 +7,7 @@ facts still stand. Which forms are taken is chosen elsewhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -26,7 +26,7 @@ from .forms import (
 )
 from .scratchpad import media_line
 from .state import WindowState
-from .units import PartKind, StandingForm, WindowItem, WindowUnit
+from .units import PartKind, StandingForm, WindowItem, WindowUnit, tokens_in
 
 TOMBSTONE_TOKENS: Final = 50
 """The most that the line of a unit which left takes."""
@@ -75,6 +75,14 @@ class Occurrences(NamedTuple):
     """How much of the window the folds may still take."""
 
 
+def savings_of(changes: Iterable[UnitChange]) -> int:
+    """Tokens that changes free together."""
+    total = 0
+    for change in changes:
+        total += change.savings
+    return total
+
+
 def occurrences(
     state: WindowState, room: FoldRoom = FoldRoom.AMPLE, *, merging: bool = False
 ) -> Occurrences:
@@ -121,8 +129,8 @@ def shorter_forms(
     """Every shorter form that a unit can take from the one it stands in."""
     if unit.form is StandingForm.FULL and unit.results:
         for form, texts in _result_forms(unit, recurrences.repetitions).items():
-            tokens = unit.tokens - sum(item.tokens for item in unit.results)
-            tokens += sum(state.count(text) for text in texts.values())
+            tokens = unit.tokens - tokens_in(unit.results)
+            tokens += sum(map(state.count, texts.values()))
             yield _change(unit, form, texts, keep, reason, tokens)
 
     if unit.form is StandingForm.FULL and state.turn - unit.turn > _PICTURE_TURNS:
@@ -150,14 +158,14 @@ def _described_media(
     state: WindowState, unit: WindowUnit, keep: int, reason: str
 ) -> Iterator[UnitChange]:
     """The change by which pictures and files of a message stand as a line about them."""
-    pictures = [item for item in unit.items if item.kind is PartKind.MEDIA]
+    pictures = unit.of_kind(PartKind.MEDIA)
 
     # Parts beside calls stay: a provider refuses a model's message of which one part is missing.
     if not pictures or unit.calls:
         return
 
     text = media_line(unit.number, [item.text for item in pictures])
-    tokens = unit.tokens - sum(item.tokens for item in pictures) + state.count(text)
+    tokens = unit.tokens - tokens_in(pictures) + state.count(text)
     yield _change(unit, StandingForm.EXTERNAL, {unit.number: text}, keep, reason, tokens)
 
 
@@ -205,7 +213,7 @@ def _result_forms(
 
 def _pointers(unit: WindowUnit, repetitions: Mapping[int, WindowItem]) -> dict[int, str]:
     """Pointers for the results of a unit, when later ones repeat all of them."""
-    last_own = max(item.seq for item in unit.results)
+    last_own = unit.results[-1].seq
     texts: dict[int, str] = {}
     for item in unit.results:
         repetition = repetitions.get(item.seq)

@@ -28,27 +28,36 @@ def anthropic_fault(messages: _Messages) -> str | None:
         if fault:
             return fault
 
-        waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        waiting = _ids(_of_type(blocks, "tool_use"))
         if waiting and message["role"] != "assistant":
             return "tool_use blocks belong to the assistant"
         if known_ids & set(waiting) or len(set(waiting)) < len(waiting):
             return "tool_use ids must be unique"
         known_ids |= set(waiting)
-        if any(block["type"] == "text" and not block["text"].strip() for block in blocks):
-            return "text content blocks must be non-empty"
+        for block in _of_type(blocks, "text"):
+            if not block["text"].strip():
+                return "text content blocks must be non-empty"
     return "tool_use ids were found without tool_result blocks" if waiting else None
 
 
 def _anthropic_results(blocks: Sequence[Mapping[str, Any]], waiting: Sequence[str]) -> str | None:
     """Check the results of one message against the calls of the one before it."""
-    results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
-    if any(block["type"] != "tool_result" for block in blocks[: len(results)]):
+    results = _ids(_of_type(blocks, "tool_result"), "tool_use_id")
+    if len(_of_type(blocks[: len(results)], "tool_result")) < len(results):
         return "tool_result blocks must come first in the content"
     if set(waiting) - set(results):
         return "tool_use ids were found without tool_result blocks immediately after"
     if sorted(results) != sorted(waiting):
         return "each tool_result block must have a corresponding tool_use block"
     return None
+
+
+def _of_type(blocks: _Messages, kind: str) -> _Messages:
+    return [block for block in blocks if block["type"] == kind]
+
+
+def _ids(blocks: _Messages, key: str = "id") -> list[str]:
+    return [block[key] for block in blocks]
 
 
 def openai_fault(messages: _Messages) -> str | None:
@@ -67,7 +76,7 @@ def openai_fault(messages: _Messages) -> str | None:
         calls = message.get("tool_calls") or ()
         if not message.get("content") and not calls:
             return "content must be a non-empty text or list"
-        ids = [call["id"] for call in calls]
+        ids = _ids(calls)
         if len(set(ids)) < len(ids):
             return "tool call ids must be unique"
         waiting = set(ids)

@@ -6,7 +6,7 @@ the tools that ran, and the calls still open. It reads cold, as JSON and as Mark
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,14 +63,21 @@ class TaskCheckpoint:
         )
         for title, entries in lists:
             if entries:
-                lines += ["", f"## {title}", "", *(f"- {entry}" for entry in entries)]
+                lines += ["", f"## {title}", "", *bullets(entries)]
         return "\n".join(lines) + "\n"
+
+
+def bullets(entries: Iterable[str]) -> list[str]:
+    """Entries as the lines of a list."""
+    return [f"- {entry}" for entry in entries]
 
 
 def task_checkpoint(state: WindowState) -> TaskCheckpoint:
     """The checkpoint of a session as it stands."""
-    waiting = [call_id for unit in state.open_units for call_id in unit.open_calls]
-    issues = [*_notes(state, NoteCategory.ISSUE), *(f"open call {call}" for call in waiting)]
+    issues = _notes(state, NoteCategory.ISSUE)
+    for unit in state.open_units:
+        for call_id in unit.open_calls:
+            issues.append(f"open call {call_id}")
 
     environment = (
         ("model", state.model),

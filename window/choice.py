@@ -13,6 +13,7 @@ it the same table is made in plain Python, with the same choices, in a few secon
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from ..compiler.budget.knapsack import has_numpy
@@ -70,7 +71,9 @@ def _table_maker(rows: Sequence[Sequence[_Gain]]) -> _Table:
 def _largest_cost(rows: Sequence[Sequence[_Gain]]) -> int:
     total = 0
     for gains in rows:
-        total += max((cost for _, cost in gains), default=0)
+        if gains:
+            _, cost = max(gains, key=itemgetter(1))
+            total += cost
     return total
 
 
@@ -143,7 +146,11 @@ def _trace(
 
 
 def _largest_sum(units: Sequence[Sequence[UnitAction]], grid: int) -> int:
-    return sum(max((action.savings // grid for action in row), default=0) for row in units)
+    total = 0
+    for row in units:
+        savings = [action.savings // grid for action in row]
+        total += max(savings, default=0)
+    return total
 
 
 def _largest_choices(units: Sequence[Sequence[UnitAction]]) -> tuple[Choice, ...]:

@@ -19,17 +19,24 @@ from typing import Any, Final, NamedTuple
 from ..compiler.tokens.capabilities import capability
 from ..schema.window_policy import EvictionPolicy, WindowPolicy
 from .budget import full_zone
-from .changes import LEAST_LOSS, TOMBSTONE_TOKENS, UnitChange, departure, occurrences
+from .changes import (
+    LEAST_LOSS,
+    TOMBSTONE_TOKENS,
+    UnitChange,
+    departure,
+    occurrences,
+    savings_of,
+)
 from .choice import UnitAction, choose
 from .events import EditReason
-from .folding import fold_room, folds_of_folds, reachable, with_folds
+from .folding import fold_room, folds_of_folds, members_of, reachable, with_folds
 from .forms import FoldRoom
 from .keep import stale_units
 from .links import overtaken_units, spent_units
 from .pressure import Pressure, Zone
 from .state import WindowState
 from .subsystems import BUILT_IN, Subsystems, unit_forms, unit_scores
-from .units import LOSS, StandingForm, WindowUnit
+from .units import LOSS, StandingForm, WindowUnit, tokens_in
 
 _STEPS_WITHOUT_DATA: Final = 10
 _FEWEST_CELLS: Final = 512
@@ -47,7 +54,7 @@ class EditPlan:
     @property
     def savings(self) -> int:
         """Tokens that all changes free."""
-        return sum(change.savings for change in self.changes)
+        return savings_of(self.changes)
 
     @property
     def body(self) -> dict[str, Any]:
@@ -127,7 +134,7 @@ def due_edit(
 
 def _suffix(state: WindowState, number: int) -> int:
     """Tokens behind a unit: what a provider reads anew when it changes."""
-    return sum(unit.tokens for unit in state.units if unit.number > number)
+    return tokens_in(unit for unit in state.units if unit.number > number)
 
 
 def _tokens_to_free(state: WindowState, policy: WindowPolicy, deepening: int = 1) -> int:
@@ -183,9 +190,10 @@ def _plan(
 
     # Folds of folds lose less than folds that leave, so they come before any choice.
     frontier = folds_of_folds(state, recurrences, wish.keep)
-    merge_numbers = {unit.number for run in frontier for unit in run.members}
+    merge_numbers = members_of(frontier)
     need = _tokens_to_free(state, policy, _deepening(reason))
-    need -= sum(run.change.savings for run in frontier)
+    for merge in frontier:
+        need -= merge.change.savings
 
     units: list[WindowUnit] = []
     for unit in reachable(state):

@@ -48,8 +48,11 @@ def proper_names(text: str) -> tuple[str, ...]:
     >>> proper_names("Use one for Aarav, another for Evelyn. Then pay by card.")
     ('Aarav', 'Evelyn')
     """
-    words = dict.fromkeys(_INNER_WORD.findall(text))
-    return tuple(word for word in words if word[0].isupper())
+    names: dict[str, None] = {}
+    for word in _INNER_WORD.findall(text):
+        if word[0].isupper():
+            names[word] = None
+    return tuple(names)
 
 
 def has_identifier(text: str) -> bool:

@@ -17,7 +17,7 @@ from .changes import TOMBSTONE_TOKENS, Occurrences, UnitChange
 from .facts import identifiers, names_line, names_of_fold
 from .forms import FoldContext, FoldRoom, fidelity, fold, fold_header, without_header
 from .state import WindowState
-from .units import StandingForm, WindowUnit
+from .units import StandingForm, WindowUnit, facts_in, numbers_of, tokens_in
 
 _FOLDING: Final = frozenset({StandingForm.EXTRACT, StandingForm.TOMBSTONE})
 _LARGEST_FOLD: Final = 500
@@ -55,14 +55,14 @@ def folds_of_folds(
     if recurrences.room is not FoldRoom.NONE:
         return ()
 
-    within_reach = {unit.number for unit in reachable(state)} - keep
+    within_reach = numbers_of(reachable(state)) - keep
     merges: list[FoldOfFolds] = []
     highest = max((unit.fold_level for unit in state.units), default=0)
     for level in range(1, highest + 1):
         for members in _full_runs(state, level, within_reach):
-            within_reach.difference_update(unit.number for unit in members)
+            within_reach -= numbers_of(members)
             text = _text_of_folds(state, members, recurrences.uses)
-            savings = sum(unit.tokens for unit in members) - state.count(text)
+            savings = tokens_in(members) - state.count(text)
             merges.append(FoldOfFolds(tuple(members), _merge_change(members, level, text, savings)))
     return tuple(merges)
 
@@ -143,7 +143,6 @@ def _most_used(names: Sequence[str], uses: Mapping[str, int], characters: int) -
 
 def _merge_change(members: Sequence[WindowUnit], level: int, text: str, savings: int) -> UnitChange:
     first, last = members[0], members[-1]
-    facts_before = frozenset[str]().union(*(unit.facts for unit in members))
     return UnitChange(
         unit=first.number,
         last_unit=last.last_number or last.number,
@@ -153,7 +152,7 @@ def _merge_change(members: Sequence[WindowUnit], level: int, text: str, savings:
         savings=savings,
         keep=1,
         reason="frontier",
-        fidelity=fidelity(facts_before, text),
+        fidelity=fidelity(facts_in(members), text),
         fold_level=level + 1,
     )
 
@@ -173,20 +172,32 @@ def with_folds(
     `keep` are units that stay as they are.
     """
     by_unit = {change.unit: change for change in changes}
-    merge_numbers = {unit.number for merge in frontier for unit in merge.members}
-    within_reach = {unit.number for unit in reachable(state)} - merge_numbers - keep
+    merge_numbers = members_of(frontier)
+    within_reach = numbers_of(reachable(state)) - merge_numbers - keep
 
-    folds: list[UnitChange] = []
+    successors: list[UnitChange] = []
     runs = list(_runs(state, by_unit, within_reach, merge_numbers))
     context = _fold_context(state, by_unit, runs, frontier, recurrences.room)
     for run in runs:
         members = [unit for unit in run if not _leaves(unit, by_unit)]
         text = fold(members, state.turn, recurrences.uses, run, context) if members else ""
-        folds.append(_fold_change(state, run, text, by_unit))
+        successors.append(_fold_change(state, run, text, by_unit))
 
-    in_place = [change for change in changes if change.form not in _FOLDING]
-    merges = [merge.change for merge in frontier]
-    return tuple(sorted([*in_place, *folds, *merges], key=lambda change: change.unit))
+    # What changes in its own place stands beside the folds, and so do the folds of folds.
+    for change in changes:
+        if change.form not in _FOLDING:
+            successors.append(change)
+    for merge in frontier:
+        successors.append(merge.change)
+    return tuple(sorted(successors, key=lambda change: change.unit))
+
+
+def members_of(frontier: Iterable[FoldOfFolds]) -> set[int]:
+    """The numbers of all units that folds of folds take in."""
+    numbers: set[int] = set()
+    for merge in frontier:
+        numbers |= numbers_of(merge.members)
+    return numbers
 
 
 def _fold_context(
@@ -197,13 +208,12 @@ def _fold_context(
     room: FoldRoom,
 ) -> FoldContext:
     """What stands outside of all folds that an edit makes."""
-    members: set[int] = set()
+    members = members_of(frontier)
     for run in runs:
-        members.update(unit.number for unit in run)
+        members |= numbers_of(run)
 
     context = FoldContext(set(), set(), room)
     for merge in frontier:
-        members.update(unit.number for unit in merge.members)
         lines = merge.change.texts[merge.change.unit].split("\n")[1:]
         context.names.update(names_of_fold(lines))
     for unit in state.units:
@@ -246,12 +256,15 @@ def _worth_folding(
     run: Sequence[WindowUnit], by_unit: Mapping[int, UnitChange]
 ) -> Iterator[list[WindowUnit]]:
     """A run without its unchanged ends, if anything of it changes."""
-    changing = [place for place, unit in enumerate(run) if unit.number in by_unit]
-    if not changing:
+    places: list[int] = []
+    for place, unit in enumerate(run):
+        if unit.number in by_unit:
+            places.append(place)
+    if not places:
         return
 
     # Unchanged folds at the ends join, because that saves a header; unchanged messages stay whole.
-    first, last = changing[0], changing[-1]
+    first, last = places[0], places[-1]
     while first > 0 and run[first - 1].form in _FOLDING:
         first -= 1
     while last + 1 < len(run) and run[last + 1].form in _FOLDING:
@@ -280,27 +293,30 @@ def _fold_change(
     state: WindowState, run: Sequence[WindowUnit], text: str, by_unit: Mapping[int, UnitChange]
 ) -> UnitChange:
     first, last = run[0], run[-1]
-    changes = [by_unit[unit.number] for unit in run if unit.number in by_unit]
-    before = sum(unit.tokens for unit in run)
-    facts_before = frozenset[str]().union(*(unit.facts for unit in run))
+    changes: list[UnitChange] = []
+    level = 1
+    for unit in run:
+        level = max(level, unit.fold_level)
+        if unit.number in by_unit:
+            changes.append(by_unit[unit.number])
     return UnitChange(
         unit=first.number,
         last_unit=last.last_number or last.number,
         turn=first.turn,
         form=StandingForm.EXTRACT if text else StandingForm.TOMBSTONE,
         texts={first.number: text} if text else {},
-        savings=before - (state.count(text) if text else TOMBSTONE_TOKENS),
+        savings=tokens_in(run) - (state.count(text) if text else TOMBSTONE_TOKENS),
         keep=max(change.keep for change in changes),
         reason=changes[0].reason,
-        fidelity=fidelity(facts_before, text),
-        fold_level=max(1, *(unit.fold_level for unit in run)) if text else 0,
+        fidelity=fidelity(facts_in(run), text),
+        fold_level=level if text else 0,
     )
 
 
 def fold_room(state: WindowState, policy: WindowPolicy) -> FoldRoom:
     """How much of the target the folds may still take."""
     target = policy.zones_of(state.window).target * state.limit // 1000
-    size = sum(unit.tokens for unit in state.units if unit.form in _FOLDING)
+    size = tokens_in(unit for unit in state.units if unit.form in _FOLDING)
     share = size * 1000 // max(1, target)
     if share >= policy.fold_share:
         return FoldRoom.NONE
@@ -314,12 +330,17 @@ def reachable_units(state: WindowState) -> tuple[WindowUnit, ...]:
 
 def reachable(state: WindowState) -> Iterator[WindowUnit]:
     """The same, one by one: often the first is all that is asked for."""
-    newest_user = next((unit.number for unit in reversed(state.units) if unit.is_user), 0)
-    newest_step = next((unit.number for unit in reversed(state.units) if unit.calls), 0)
-    running = newest_step if newest_step > newest_user else 0
+    newest_user = newest_step = 0
+    for unit in reversed(state.units):
+        if unit.is_user:
+            newest_user = unit.number
+            break
+        # A step before the newest message of the user is over.
+        if unit.calls and not newest_step:
+            newest_step = unit.number
 
     for unit in state.units:
-        if unit.number in (newest_user, running) or unit.number in state.pins:
+        if unit.number in (newest_user, newest_step) or unit.number in state.pins:
             continue
         if not unit.open_calls and unit.form is not StandingForm.TOMBSTONE:
             yield unit

@@ -79,9 +79,12 @@ def short_result(text: str, kind: ToolKind) -> str:
     # Hits are ranked by their engine, so the first ones are worth most.
     if kind is ToolKind.SEARCH and isinstance(tree, list):
         hits: list[Any] = tree  # pyright: ignore[reportUnknownVariableType]
-        entries = ["; ".join(_leaves(hit)) for hit in hits[:_TOP]]
-        remainder = [f"({len(hits) - _TOP} more)"] if len(hits) > _TOP else []
-        return _cut("\n".join([*entries, *remainder]), limit)
+        lines: list[str] = []
+        for hit in hits[:_TOP]:
+            lines.append("; ".join(_leaves(hit)))
+        if len(hits) > _TOP:
+            lines.append(f"({len(hits) - _TOP} more)")
+        return _cut("\n".join(lines), limit)
 
     # An answer of an API has its facts in the leaves; the nesting is for programs.
     if tree is not None:
@@ -222,7 +225,7 @@ def _speech(unit: WindowUnit, limit: int, known: set[str]) -> Iterator[str]:
 
     # A user's words are never left out whole: what was wanted cannot be read off anything else.
     if unit.is_user and not selection:
-        selection = [_cut(sentence, limit) for sentence in by_facts[:1]]
+        selection = [_cut(by_facts[0], limit)] if by_facts else []
     if selection:
         body = " ".join(sorted(selection, key=" ".join(sentences).find))
         yield f"{'user' if unit.is_user else 'assistant'}: {_json_text(body)}"
@@ -232,9 +235,12 @@ def _call_lines(
     unit: WindowUnit, limit: int, known: set[str], uses: Mapping[str, int]
 ) -> Iterator[str]:
     """One line a call: the tool, its arguments, and the identifiers of its result."""
+    texts: dict[str, str] = {}
+    for item in unit.results:
+        texts.setdefault(item.content.call_id, item.text)
+
     for call in unit.calls:
-        results = [item for item in unit.results if item.content.call_id == call.content.call_id]
-        text = results[0].text if results else ""
+        text = texts.get(call.content.call_id, "")
         arguments = _cut(plain_format(call.text), _ARGUMENTS)
         known |= set(identifiers(arguments))
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from .pressure import Pressure
 from .state import WindowState
-from .units import PartKind
+from .units import tokens_in
 
 _READINGS: Final = 3
 """Readings in a row from which a metric out of its range is an alert."""
@@ -74,10 +74,9 @@ _LEAST_FIDELITY: Final = 750
 
 def health_reading(state: WindowState, reading: Pressure) -> HealthReading:
     """The metrics of a window at a reading of its pressure."""
-    tools = sum(
-        item.tokens for unit in state.units for item in unit.items if item.kind is PartKind.RESULT
-    )
-    tools += state.count(state.tools) if state.tools else 0
+    tools = state.count(state.tools) if state.tools else 0
+    for unit in state.units:
+        tools += tokens_in(unit.results)
     standing = state.standing_tokens
     return HealthReading(
         utilisation=reading.utilisation,

@@ -71,8 +71,7 @@ def judged_fidelity(
         raise InvalidInput(
             "a judge has a method answer(question, context)", code="bad_field", field="judge"
         )
-    history_text = "\n".join(unit.text for unit in history.units)
-    standing = "\n".join(unit.text for unit in state.units)
+    history_text, standing = history.text, state.text
 
     answerable = agreements = 0
     for question in fidelity_questions(history):

@@ -94,9 +94,9 @@ def _fifo(signals: Signals) -> int:
 
 def _priority(signals: Signals) -> int:
     # An explicit pin, the fifth signal of this policy, keeps a unit out of reach altogether.
-    parts = (signals.recency, signals.semantic, signals.source, signals.reuse)
-    weights = _WEIGHTS[:4]
-    return sum(w * part for w, part in zip(weights, parts, strict=True)) // sum(weights)
+    recency, semantic, source, reuse, _ = _WEIGHTS
+    total = recency * signals.recency + semantic * signals.semantic + source * signals.source
+    return (total + reuse * signals.reuse) // (recency + semantic + source + reuse)
 
 
 def _semantic_merge(signals: Signals) -> int:
@@ -164,9 +164,9 @@ def keep_scores(
 
 def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, Signals]:
     half_lives = _half_lives(policy)
-    last_words = [unit.text for unit in state.units if unit.is_user][-1:]
     # What is worked on now: the task, what the caller stresses, and the newest user message.
-    focus_terms = content_terms(" ".join([state.task, state.goal, focus, *last_words]))
+    newest = next((unit.text for unit in reversed(state.units) if unit.is_user), "")
+    focus_terms = content_terms(" ".join([state.task, state.goal, focus, newest]))
 
     # Walked from the newest to the oldest: what later units hold is known when a unit is met.
     later_terms: set[str] = set()
@@ -176,8 +176,10 @@ def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, 
     for unit in reversed(state.units):
         unit_terms = unit.terms
         names = unit.identifiers
-        last_turn = max((last_use.get(name, unit.turn) for name in names), default=unit.turn)
-        reuse = max((uses[name] for name in names), default=0)
+        last_turn, reuse = unit.turn, 0
+        for name in names:
+            last_turn = max(last_turn, last_use.get(name, unit.turn))
+            reuse = max(reuse, uses[name])
         kind = _leading_kind(unit)
 
         # Terms that later units hold too can be read there; this unit alone loses little.

@@ -123,7 +123,7 @@ def _anthropic(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]
         return
 
     blocks: list[dict[str, Any]] = []
-    ids = {pair.call.part: pair.call_id for pair in pairs}
+    ids = _ids_by_part(pairs)
     for item in unit.items:
         if item.kind is PartKind.CALL:
             block = {
@@ -166,9 +166,11 @@ def _openai(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
         if item.kind not in (PartKind.CALL, PartKind.RESULT):
             parts += _own_part(item, "openai", _text_block)
 
-    texts_alone = all(part["type"] == "text" for part in parts)
-    text = "\n".join(part["text"] for part in parts) if texts_alone else ""
-    content: Any = text if texts_alone else parts
+    texts: list[str] = []
+    for part in parts:
+        if part["type"] == "text":
+            texts.append(part["text"])
+    content: Any = "\n".join(texts) if len(texts) == len(parts) else parts
     message: dict[str, Any] = {"role": unit.role, "content": content or None}
     if pairs:
         message["tool_calls"] = [_chat_call(pair) for pair in pairs]
@@ -177,6 +179,10 @@ def _openai(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
 
     for pair in pairs:
         messages.append({"role": "tool", "tool_call_id": pair.call_id, "content": pair.answer_text})
+
+
+def _ids_by_part(pairs: Sequence[PairedCall]) -> dict[int, str]:
+    return {pair.call.part: pair.call_id for pair in pairs}
 
 
 def _chat_call(pair: PairedCall) -> dict[str, Any]:
@@ -194,7 +200,7 @@ def _responses(items: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
             items.append({"role": "user", "content": content})
         return
 
-    ids = {pair.call.part: pair.call_id for pair in pairs}
+    ids = _ids_by_part(pairs)
     for item in unit.items:
         if item.kind is PartKind.CALL:
             call = {"type": "function_call", "call_id": ids[item.part]}

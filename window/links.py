@@ -54,9 +54,10 @@ class ClaimLink:
 def with_new_links(links: Sequence[ClaimLink], event: WindowEvent) -> tuple[ClaimLink, ...]:
     """The links after a unit was linked to claims; a claim is linked once to a unit."""
     unit = int(event.body["unit"])
+    pairs = {(link.unit, link.claim) for link in links}
     additions: list[ClaimLink] = []
     for claim in event.body["claims"]:
-        if not any(link.unit == unit and link.claim == claim for link in links):
+        if (unit, claim) not in pairs:
             additions.append(ClaimLink(unit=unit, claim=claim))
     return (*links, *additions)
 
@@ -110,8 +111,11 @@ def overtaken_units(links: Sequence[ClaimLink]) -> dict[int, str]:
 
 def spent_units(links: Sequence[ClaimLink]) -> frozenset[int]:
     """The units of which nothing holds any more that they stated."""
-    holding = {link.unit for link in links if not link.reason}
-    return frozenset(link.unit for link in links) - holding
+    numbers: set[int] = set()
+    holders: set[int] = set()
+    for link in links:
+        (numbers if link.reason else holders).add(link.unit)
+    return frozenset(numbers - holders)
 
 
 def overtaken_lines(links: Sequence[ClaimLink], units: Sequence[WindowUnit]) -> tuple[str, ...]:

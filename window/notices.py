@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .advice import WindowAxis, turn_work
-from .changes import UnitChange
+from .changes import UnitChange, savings_of
 from .health import WindowAlert
 from .pressure import Pressure, Zone
 from .state import WindowState
@@ -63,7 +63,7 @@ def notice_lines(
         lines.append((NoticeKind.SPIKE, text))
 
     if changes:
-        savings = sum(change.savings for change in changes)
+        savings = savings_of(changes)
         lines.append((NoticeKind.EDITED, f"{len(changes)} changes freed {savings} tokens"))
 
     if axis is WindowAxis.DELEGATE:

@@ -77,7 +77,7 @@ def _longer_prefix(prefix: _Prefix, units: tuple[WindowUnit, ...], target: str) 
 
 def _copier(message: _Message) -> _Copier:
     """The cheapest way to copy a message; nearly all are a role and some texts."""
-    nested_names = [name for name, value in message.items() if isinstance(value, dict | list)]
+    nested_names = _nested_names(message)
     if not nested_names:
         return dict[str, Any].copy
     if nested_names == ["content"] and all(map(_is_flat, message["content"])):
@@ -85,10 +85,12 @@ def _copier(message: _Message) -> _Copier:
     return _copy_of_tree
 
 
+def _nested_names(tree: dict[str, Any]) -> list[str]:
+    return [name for name, value in tree.items() if isinstance(value, dict | list)]
+
+
 def _is_flat(block: object) -> bool:
-    return isinstance(block, dict) and not any(
-        isinstance(value, dict | list) for value in cast("dict[str, Any]", block).values()
-    )
+    return isinstance(block, dict) and not _nested_names(cast("dict[str, Any]", block))
 
 
 def _copy_of_texts(message: _Message) -> _Message:
@@ -96,7 +98,8 @@ def _copy_of_texts(message: _Message) -> _Message:
 
 
 def _copy_of_tree(message: _Message) -> _Message:
-    return {name: _copy_of(value) for name, value in message.items()}
+    branch: _Message = _copy_of(message)
+    return branch
 
 
 def _copy_of(tree: Any) -> Any:

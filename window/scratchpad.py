@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, cast
 
-from .units import PartKind, WindowItem, WindowUnit, pointer
+from .units import PartKind, WindowUnit, pointer
 
 _MEDIA_TYPE: Final = re.compile(r"(?:image|audio|video|application|text)/[a-z0-9.+-]{1,40}")
 _NAME_FIELDS: Final = ("title", "filename", "file_name", "display_name", "displayName")
@@ -61,10 +61,11 @@ def scratchpad_entries(
     """Every picture and file of a history, oldest first, and whether it stands in a window."""
     places: set[tuple[int, int]] = set()
     for unit in standing:
-        places.update((item.seq, item.part) for item in _media(unit))
+        for item in unit.of_kind(PartKind.MEDIA):
+            places.add((item.seq, item.part))
 
     for unit in history:
-        for item in _media(unit):
+        for item in unit.of_kind(PartKind.MEDIA):
             kind, media_type, name = media_description(item.text)
             yield ScratchpadEntry(
                 address=pointer(unit.number),
@@ -79,7 +80,11 @@ def scratchpad_entries(
 
 def media_blocks(units: Sequence[WindowUnit]) -> list[dict[str, Any]]:
     """The pictures and files of units as the blocks in which they came."""
-    return [json.loads(item.text) for unit in units for item in _media(unit)]
+    blocks: list[dict[str, Any]] = []
+    for unit in units:
+        for item in unit.of_kind(PartKind.MEDIA):
+            blocks.append(json.loads(item.text))
+    return blocks
 
 
 def media_line(number: int, blocks: Sequence[str]) -> str:
@@ -122,7 +127,3 @@ def _name_in(tree: Mapping[str, Any]) -> str:
             if name:
                 return name
     return ""
-
-
-def _media(unit: WindowUnit) -> list[WindowItem]:
-    return [item for item in unit.items if item.kind is PartKind.MEDIA]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Final, cast
 
 from ..compiler.tokens.counting import counter_for
@@ -21,6 +22,7 @@ from .units import (
     PartKind,
     WindowUnit,
     pointer,
+    tokens_in,
 )
 
 FRAMING: Final = 6
@@ -101,9 +103,14 @@ class WindowState:
         return -(-raw * self.correction // 1000)
 
     @property
+    def text(self) -> str:
+        """All words that stand."""
+        return "\n".join(unit.text for unit in self.units)
+
+    @property
     def open_units(self) -> tuple[WindowUnit, ...]:
         """The units with a call that waits for its result."""
-        return tuple(unit for unit in self.units if unit.open_calls)
+        return tuple(filter(_OPEN_CALLS, self.units))
 
     def standing(self, number: int) -> WindowUnit:
         """The standing unit of exactly this number."""
@@ -126,13 +133,14 @@ class WindowState:
         return counter_for(self.model).upper_bound(text) + FRAMING
 
 
+_OPEN_CALLS: Final = attrgetter("open_calls")
 EMPTY_STATE: Final = WindowState(pins={})
 
 
 def with_units(state: WindowState, units: Iterable[WindowUnit]) -> WindowState:
     """The state with other units in its window."""
     standing = tuple(units)
-    return replace(state, units=standing, history_tokens=sum(unit.tokens for unit in standing))
+    return replace(state, units=standing, history_tokens=tokens_in(standing))
 
 
 def with_new_unit(state: WindowState, unit: WindowUnit) -> WindowState:
@@ -145,11 +153,12 @@ def with_changed_unit(state: WindowState, unit: WindowUnit) -> WindowState:
     """The state with a unit in the place of the one of its number."""
     units = list(state.units)
     # Read from the end: what changes is nearly always one of the newest.
-    numbers = (standing.number for standing in reversed(units))
-    position = next(place for place, number in enumerate(numbers, start=1) if number == unit.number)
+    position = len(units) - 1
+    while units[position].number != unit.number:
+        position -= 1
 
-    tokens = state.history_tokens + unit.tokens - units[-position].tokens
-    units[-position] = unit
+    tokens = state.history_tokens + unit.tokens - units[position].tokens
+    units[position] = unit
     return replace(state, units=tuple(units), history_tokens=tokens)
 
 

@@ -39,6 +39,8 @@ from .units import (
     StandingForm,
     WindowItem,
     WindowUnit,
+    numbers_of,
+    tokens_in,
 )
 
 _TERMS: Final = ("task", "goal", "system", "tools")
@@ -105,7 +107,7 @@ def _on_opened(state: WindowState, event: WindowEvent) -> WindowState:
 
 def _fixed_tokens(state: WindowState) -> int:
     texts = [state.system, state.tools, state.task, state.goal, *state.acceptance]
-    return sum(state.count(text) for text in texts if text)
+    return sum(map(state.count, filter(None, texts)))
 
 
 def _on_turn_start(state: WindowState, event: WindowEvent) -> WindowState:
@@ -138,10 +140,12 @@ def _on_result(state: WindowState, event: WindowEvent) -> WindowState:
 
     # The newest open call with this id: real logs use an id twice, and the older one was answered.
     call_id = item.content.call_id
-    number = next(u.number for u in reversed(state.units) if call_id in u.open_calls)
-
-    unit = state.standing(number)
+    unit = _waiting_unit(state, call_id)
     return with_changed_unit(state, replace(unit, items=(*unit.items, item)))
+
+
+def _waiting_unit(state: WindowState, call_id: str) -> WindowUnit:
+    return next(unit for unit in reversed(state.units) if call_id in unit.open_calls)
 
 
 def _on_turn_end(state: WindowState, event: WindowEvent) -> WindowState:
@@ -159,8 +163,7 @@ def _on_turn_end(state: WindowState, event: WindowEvent) -> WindowState:
 
 def _on_abandoned(state: WindowState, event: WindowEvent) -> WindowState:
     call_id = str(event.body["call_id"])
-    number = next(u.number for u in reversed(state.units) if call_id in u.open_calls)
-    unit = state.standing(number)
+    unit = _waiting_unit(state, call_id)
     return with_changed_unit(state, replace(unit, given_up=unit.given_up | {call_id}))
 
 
@@ -181,7 +184,7 @@ def _on_edited(state: WindowState, event: WindowEvent) -> WindowState:
         while position < len(state.units) and state.units[position].number <= change.last:
             members.append(state.units[position])
             position += 1
-        original += sum(member.tokens for member in members)
+        original += tokens_in(members)
         units.append(_in_form(state, members, change))
 
     successor = with_units(state, _with_one_tombstone_a_run(state, units))
@@ -190,18 +193,21 @@ def _on_edited(state: WindowState, event: WindowEvent) -> WindowState:
     savings = state.history_tokens - successor.history_tokens
     rolled = event.body["reason"] == "rollover"
 
-    fidelities = [int(change["fidelity"]) for change in event.body["changes"]]
+    lines = event.body["changes"]
+    total_fidelity = 0
+    for line in lines:
+        total_fidelity += int(line["fidelity"])
     return replace(
         successor,
         links=links,
         summaries=summaries,
         edits=state.edits + 1,
-        evictions=state.evictions + len(event.body["changes"]),
+        evictions=state.evictions + len(lines),
         last_edit_step=state.step,
         original_tokens=state.original_tokens + original,
         standing_tokens=state.standing_tokens + max(0, original - savings),
         windows=state.windows + rolled,
-        fidelity=sum(fidelities) // max(1, len(fidelities)),
+        fidelity=total_fidelity // max(1, len(lines)),
     )
 
 
@@ -323,13 +329,13 @@ def _on_undone(state: WindowState, event: WindowEvent) -> WindowState:
     texts = iter(event.texts)
     originals = [unit_from(record, texts) for record in event.body["units"]]
 
-    numbers = {unit.number for unit in originals}
+    numbers = numbers_of(originals)
 
     # What stands for an original may stand for its neighbours too: a fold leaves as a whole.
     remaining_units: list[WindowUnit] = []
     for unit in state.units:
         last = unit.last_number or unit.number
-        if not any(unit.number <= number <= last for number in numbers):
+        if numbers.isdisjoint(range(unit.number, last + 1)):
             remaining_units.append(unit)
     return with_units(state, sorted([*remaining_units, *originals], key=lambda unit: unit.number))
 
@@ -373,10 +379,14 @@ def _on_model_change(state: WindowState, event: WindowEvent) -> WindowState:
     # Another model counts otherwise: everything that stands is counted again.
     units: list[WindowUnit] = []
     for unit in state.units:
-        items = [replace(item, tokens=part_tokens(successor, item.content)) for item in unit.items]
+        items: list[WindowItem] = []
+        for item in unit.items:
+            items.append(replace(item, tokens=part_tokens(successor, item.content)))
         units.append(replace(unit, items=tuple(items)))
 
-    fixed_total = _fixed_tokens(successor) + sum(successor.count(note.text) for note in state.notes)
+    fixed_total = _fixed_tokens(successor)
+    for note in state.notes:
+        fixed_total += successor.count(note.text)
     successor = with_units(successor, units)
 
     summaries: list[UnitSummary] = []
@@ -419,16 +429,25 @@ def _on_checkpoint(state: WindowState, event: WindowEvent) -> WindowState:
 
 def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
     """Take the words of erased events out of what stands, folds made of them included."""
-    places = {(int(seq), int(part)) for seq, part in event.body["places"]}
-    seqs = {seq for seq, _ in places}
-    remaining_summaries = [summary for summary in state.summaries if summary.seq not in seqs]
-    emptied_summaries = {summary.unit for summary in state.summaries if summary.seq in seqs}
+    places: set[tuple[int, int]] = set()
+    seqs: set[int] = set()
+    for seq, part in event.body["places"]:
+        places.add((int(seq), int(part)))
+        seqs.add(int(seq))
+
+    remaining_summaries: list[UnitSummary] = []
+    emptied_summaries: set[int] = set()
+    for summary in state.summaries:
+        if summary.seq in seqs:
+            emptied_summaries.add(summary.unit)
+        else:
+            remaining_summaries.append(summary)
 
     units: list[WindowUnit] = []
     for unit in state.units:
         last = unit.last_number or unit.number
         in_fold = unit.form in (StandingForm.EXTRACT, StandingForm.SUMMARY)
-        hit = in_fold and any(unit.number <= seq <= last for seq in seqs)
+        hit = in_fold and not seqs.isdisjoint(range(unit.number, last + 1))
         hit = hit or (in_fold and unit.number in emptied_summaries)
 
         items: list[WindowItem] = []
@@ -469,7 +488,10 @@ def _on_closed(state: WindowState, event: WindowEvent) -> WindowState:
 def _items(event: WindowEvent) -> tuple[WindowItem, ...]:
     # Behind the texts of the parts an event may keep originals that stand in no window.
     lines = zip(event.body["parts"], event.texts, strict=False)
-    return tuple(item_from(event.seq, line, text, part) for part, (line, text) in enumerate(lines))
+    items: list[WindowItem] = []
+    for part, (line, text) in enumerate(lines):
+        items.append(item_from(event.seq, line, text, part))
+    return tuple(items)
 
 
 _FOLDS: Final[Mapping[EventKind, _Fold]] = {

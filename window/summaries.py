@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .events import ERASURE_MARK, WindowEvent
-from .units import StandingForm, WindowUnit, pointer
+from .units import StandingForm, WindowUnit, numbers_of, pointer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +40,10 @@ def with_new_summary(
 
     # A unit has one summary: the newest takes the place of the one before.
     unit = int(event.body["of"][0])
-    others = [summary for summary in summaries if summary.unit != unit]
+    remainder = [summary for summary in summaries if summary.unit != unit]
     tokens = int(event.body["tokens"])
     summary = UnitSummary(unit=unit, seq=event.seq, text=event.texts[0], tokens=tokens)
-    return (*others, summary)
+    return (*remainder, summary)
 
 
 def standing_summaries(
@@ -51,5 +51,5 @@ def standing_summaries(
 ) -> tuple[UnitSummary, ...]:
     """The summaries whose unit still stands in full or as its summary."""
     forms = (StandingForm.FULL, StandingForm.SUMMARY)
-    numbers = {unit.number for unit in units if unit.form in forms}
+    numbers = numbers_of(unit for unit in units if unit.form in forms)
     return tuple(summary for summary in summaries if summary.unit in numbers)

@@ -7,6 +7,7 @@ them is missing, so nothing in this folder can take a unit apart.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -149,20 +150,24 @@ class WindowUnit:
     given_up: frozenset[str] = frozenset()
     """Calls that will never be answered."""
 
+    def of_kind(self, kind: PartKind) -> tuple[WindowItem, ...]:
+        """Its items of one kind, in order."""
+        return tuple(item for item in self.items if item.kind is kind)
+
     @cached_property
     def tokens(self) -> int:
         """The upper bounds of its items together."""
-        return sum(item.tokens for item in self.items)
+        return tokens_in(self.items)
 
     @cached_property
     def calls(self) -> tuple[WindowItem, ...]:
         """Its calls, in order."""
-        return tuple(item for item in self.items if item.kind is PartKind.CALL)
+        return self.of_kind(PartKind.CALL)
 
     @cached_property
     def results(self) -> tuple[WindowItem, ...]:
         """Its results, in the order in which they came."""
-        return tuple(item for item in self.items if item.kind is PartKind.RESULT)
+        return self.of_kind(PartKind.RESULT)
 
     @cached_property
     def open_calls(self) -> tuple[str, ...]:
@@ -251,6 +256,27 @@ class WindowUnit:
     def is_user(self) -> bool:
         """Whether it is a user message."""
         return bool(self.items) and self.items[0].kind is PartKind.USER
+
+
+def tokens_in(parts: Iterable[WindowItem | WindowUnit]) -> int:
+    """The upper bounds of items, or of units, together."""
+    total = 0
+    for part in parts:
+        total += part.tokens
+    return total
+
+
+def numbers_of(units: Iterable[WindowUnit]) -> set[int]:
+    """By which units are named in events and addresses."""
+    return {unit.number for unit in units}
+
+
+def facts_in(units: Iterable[WindowUnit]) -> frozenset[str]:
+    """What a shorter form of several units must still hold."""
+    union: set[str] = set()
+    for unit in units:
+        union |= unit.facts
+    return frozenset(union)
 
 
 def pointer(number: int) -> str:

@@ -14,7 +14,7 @@ from tenure.tests.window.test_names import folds, long_work, window_text
 from tenure.window import editing
 from tenure.window.changes import TOMBSTONE_TOKENS, UnitChange, departure, occurrences
 from tenure.window.events import EditReason, EventKind
-from tenure.window.folding import folds_of_folds
+from tenure.window.folding import folds_of_folds, reachable_units
 from tenure.window.forms import FoldRoom, fold_header, without_header
 from tenure.window.snapshot import snapshot_text, state_from
 from tenure.window.units import StandingForm
@@ -27,6 +27,10 @@ TURNS = 400
 def worked() -> Conversation:
     """A long talk whose folds have no room from the start."""
     return long_work(TURNS, 9_000, policy=WindowPolicy(fold_share=100))
+
+
+def test_of_a_window_that_nobody_spoke_in_nothing_can_change() -> None:
+    assert reachable_units(Conversation().state) == ()
 
 
 def test_no_level_holds_as_many_neighbouring_folds_as_make_one_of_the_next(

@@ -136,6 +136,14 @@ def test_an_erasure_takes_the_summary_whether_it_stands_or_waits() -> None:
     assert set(waiting) <= set(numbers)
 
 
+def test_an_erasure_leaves_the_summaries_of_other_messages() -> None:
+    talk = long_talk()
+    first, second = answers(talk)[:2]
+    erased, kept = summarise(talk, first), summarise(talk, second)
+    talk.put(EventKind.TEXTS_ERASED, {"places": [[erased, 0]]})
+    assert [summary.seq for summary in talk.state.summaries] == [kept]
+
+
 def test_a_log_whose_summary_was_erased_folds_to_its_address() -> None:
     talk = long_talk()
     number = answers(talk)[0]

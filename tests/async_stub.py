@@ -30,7 +30,10 @@ PARTS = {
 }
 """The classes of the client that do work, with their modules."""
 
-BASES = {"Session": ("ReadableSession", "service/sessions/readable.py")}
+BASES = {
+    "Memory": ("Upkeep", "service/client/upkeep.py"),
+    "Session": ("ReadableSession", "service/sessions/readable.py"),
+}
 """Classes that one of these extends, in a module of their own."""
 
 OWN = frozenset({"close", "opened"})
@@ -60,18 +63,22 @@ def stub() -> str:
     for base, path in BASES.values():
         trees[base] = ast.parse((ROOT / path).read_text())
     parts = [_part(name, trees) for name in PARTS if name != "Memory"]
-    memory = TAIL + "".join(_methods("Memory", trees["Memory"]))
+    memory = TAIL + "".join(_all_methods("Memory", trees))
     bodies = "class AsyncPart: ...\n\n" + "\n\n".join(parts) + memory + "\n\n" + _aconnect()
     used = {node.id for node in ast.walk(ast.parse(bodies)) if isinstance(node, ast.Name)}
     return _formatted(HEAD + "\n".join(sorted(_imports(trees, used))) + "\n\n" + bodies)
 
 
 def _part(name: str, trees: dict[str, ast.Module]) -> str:
-    lines = [f"class Async{name}(AsyncPart):\n"]
+    return "".join([f"class Async{name}(AsyncPart):\n", *_all_methods(name, trees)])
+
+
+def _all_methods(name: str, trees: dict[str, ast.Module]) -> Iterator[str]:
+    """The methods of a class, behind those of the class that it extends."""
     if name in BASES:
         base, _ = BASES[name]
-        lines += _methods(base, trees[base])
-    return "".join([*lines, *_methods(name, trees[name])])
+        yield from _methods(base, trees[base])
+    yield from _methods(name, trees[name])
 
 
 def _methods(name: str, tree: ast.Module) -> Iterator[str]:

@@ -258,8 +258,8 @@ MUTANTS = (
     Mutant(
         "C-254",
         "window/folding.py",
-        "if unit.number in (newest_user, running) or unit.number in state.pins:",
-        "if unit.number in (newest_user, running):",
+        "if unit.number in (newest_user, newest_step) or unit.number in state.pins:",
+        "if unit.number in (newest_user, newest_step):",
         "tests/window/test_editing.py::test_out_of_reach_are_pins_open_calls_and_what_is_going_on",
     ),
     Mutant(

@@ -80,6 +80,7 @@ def savings_of(changes: Iterable[UnitChange]) -> int:
     total = 0
     for change in changes:
         total += change.savings
+
     return total
 
 

@@ -197,6 +197,7 @@ def members_of(frontier: Iterable[FoldOfFolds]) -> set[int]:
     numbers: set[int] = set()
     for merge in frontier:
         numbers |= numbers_of(merge.members)
+
     return numbers
 
 

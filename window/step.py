@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from .erasing import with_erased_texts
 from .events import (
     ERASURE_MARK,
     EventKind,
@@ -18,7 +19,7 @@ from .events import (
     SubtaskStatus,
     WindowEvent,
 )
-from .links import standing_links, with_judged_claims, with_new_links, without_erased
+from .links import standing_links, with_judged_claims, with_new_links
 from .pressure import READINGS, next_mean
 from .snapshot import item_from, unit_from
 from .state import (
@@ -42,9 +43,6 @@ from .units import (
     numbers_of,
     tokens_in,
 )
-
-_TERMS: Final = ("task", "goal", "system", "tools")
-"""The texts of the first event, in their order; acceptance criteria follow."""
 
 
 class _ShortText(NamedTuple):
@@ -427,60 +425,6 @@ def _on_checkpoint(state: WindowState, event: WindowEvent) -> WindowState:
     return replace(state, checkpoint=event.seq, checkpoint_object=claim)
 
 
-def _on_erasure(state: WindowState, event: WindowEvent) -> WindowState:
-    """Take the words of erased events out of what stands, folds made of them included."""
-    places: set[tuple[int, int]] = set()
-    seqs: set[int] = set()
-    for seq, part in event.body["places"]:
-        places.add((int(seq), int(part)))
-        seqs.add(int(seq))
-
-    remaining_summaries: list[UnitSummary] = []
-    emptied_summaries: set[int] = set()
-    for summary in state.summaries:
-        if summary.seq in seqs:
-            emptied_summaries.add(summary.unit)
-        else:
-            remaining_summaries.append(summary)
-
-    units: list[WindowUnit] = []
-    for unit in state.units:
-        last = unit.last_number or unit.number
-        in_fold = unit.form in (StandingForm.EXTRACT, StandingForm.SUMMARY)
-        hit = in_fold and not seqs.isdisjoint(range(unit.number, last + 1))
-        hit = hit or (in_fold and unit.number in emptied_summaries)
-
-        items: list[WindowItem] = []
-        for item in unit.items:
-            if hit or (item.seq, item.part) in places:
-                text = fold_mark(unit) if in_fold else ERASURE_MARK
-                text = "{}" if item.kind is PartKind.CALL else text
-                content = replace(item.content, text=text)
-                item = replace(item, content=content, tokens=part_tokens(state, content))
-            items.append(item)
-        units.append(replace(unit, items=tuple(items)))
-
-    notes = tuple(note for note in state.notes if note.seq not in seqs)
-
-    # The first event holds the terms, in the order of its parts.
-    terms = [getattr(state, name) for name in _TERMS]
-    for part in range(len(terms)):
-        if (1, part) in places:
-            terms[part] = ""
-    task, goal, system, tools = terms
-
-    return replace(
-        with_units(state, units),
-        notes=notes,
-        links=without_erased(state.links, frozenset(places)),
-        summaries=tuple(remaining_summaries),
-        task=task,
-        goal=goal,
-        system=system,
-        tools=tools,
-    )
-
-
 def _on_closed(state: WindowState, event: WindowEvent) -> WindowState:
     return replace(state, closed=True)
 
@@ -513,6 +457,6 @@ _FOLDS: Final[Mapping[EventKind, _Fold]] = {
     EventKind.SUMMARISED: _on_summary,
     EventKind.CHECKPOINTED: _on_checkpoint,
     EventKind.RECOUNTED: _on_recount,
-    EventKind.TEXTS_ERASED: _on_erasure,
+    EventKind.TEXTS_ERASED: with_erased_texts,
     EventKind.CLOSED: _on_closed,
 }

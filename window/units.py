@@ -263,6 +263,7 @@ def tokens_in(parts: Iterable[WindowItem | WindowUnit]) -> int:
     total = 0
     for part in parts:
         total += part.tokens
+
     return total
 
 
@@ -276,6 +277,7 @@ def facts_in(units: Iterable[WindowUnit]) -> frozenset[str]:
     union: set[str] = set()
     for unit in units:
         union |= unit.facts
+
     return frozenset(union)
 
 

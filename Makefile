@@ -70,6 +70,7 @@ bench: $(DEV)
 docs: $(DEV)
 	@$(PY) tests/site_pages.py build/docs
 	@$(BIN)/uv tool run --from 'zensical>=0.0.73,<0.2' zensical build --clean --strict
+	@$(PY) tests/site_pages.py build/docs site
 
 neo4j: $(NEO4J)
 	@$(PY) tests/neo4j_server.py

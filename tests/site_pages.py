@@ -1,7 +1,8 @@
 """The documentation site: its pages in their order, and the list for machines made of them.
 
 `python -P tests/site_pages.py FOLDER` writes what the site is built from: the pages of `docs/`, the
-reference and `llms.txt`. `make docs` does, into the folder that `mkdocs.yml` names.
+reference and `llms.txt`. `make docs` does, into the folder that `mkdocs.yml` names, and lays the
+pages as they are into the built site with `python -P tests/site_pages.py FOLDER SITE`.
 """
 
 from __future__ import annotations
@@ -85,5 +86,17 @@ def write_pages(folder: Path) -> None:
     (folder / "llms.txt").write_text(llms_text(), encoding="utf-8")
 
 
+def add_texts(folder: Path, built_site: Path) -> None:
+    """Lay the Markdown of every page into the built site, where `llms.txt` says it is."""
+    for path in folder.rglob("*.md"):
+        target = built_site / path.relative_to(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+
+
 if __name__ == "__main__":
-    write_pages(Path(sys.argv[1]))
+    folders = [Path(word) for word in sys.argv[1:]]
+    if len(folders) == 1:
+        write_pages(*folders)
+    else:
+        add_texts(*folders)

@@ -8,7 +8,14 @@ from pathlib import Path
 import tenure
 from tenure.tests.docs_pages import pages
 from tenure.tests.reference_page import page
-from tenure.tests.site_pages import REFERENCE, listed_pages, llms_text, site, write_pages
+from tenure.tests.site_pages import (
+    REFERENCE,
+    add_texts,
+    listed_pages,
+    llms_text,
+    site,
+    write_pages,
+)
 from tenure.tests.source_tree import ROOT, pyproject
 
 CLIENT = frozenset({"Memory", "View", "Envelope", "__version__"})
@@ -51,6 +58,15 @@ def test_the_list_for_machines_says_what_each_page_is_about() -> None:
     lines = [line for line in llms_text().splitlines() if line.startswith("- [")]
     assert len(lines) == len(list(listed_pages()))
     assert [line for line in lines if not line.endswith(".")] == []
+    assert [line for line in lines if "```" in line or len(line) > 320] == []
+
+
+def test_the_list_for_machines_leads_to_texts_that_stand_beside_it(tmp_path: Path) -> None:
+    write_pages(tmp_path / "docs")
+    add_texts(tmp_path / "docs", tmp_path / "site")
+    targets = re.findall(r"^- \[[^]]+\]\(([^)]+)\)", llms_text(), re.M)
+    assert len(targets) > 30
+    assert [target for target in targets if not (tmp_path / "site" / target).is_file()] == []
 
 
 def test_every_block_of_the_site_states_a_language_that_the_builder_takes(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ from tenure.compiler.request.parse import parse_request
 from tenure.schema.terms import content_terms
 from tenure.service.encoders.embedding import claims_of, texts_of
 from tenure.service.reading.nearest import KNOWN, VectorView, VisibleVectors
+from tenure.service.reading.view import point_of
 from tenure.store.port.store import VectorRow
 from tenure.store.search.matrix import WHY_PART
 
@@ -184,7 +185,7 @@ def measured(memory: Memory, asked: Asked, clock: Clock) -> dict[str, float]:
             parse_request("code_generation", query=query, query_vector=vector),
             driver.Circumstances(
                 principal=memory.principal, vocabulary=memory._backend.vocabulary(tenant),
-                policy=memory.policy, point=view.point, keys=reader.keys(),
+                policy=memory.policy, point=point_of(view), keys=reader.keys(),
             ),
         )  # fmt: skip
         index = None
@@ -192,11 +193,11 @@ def measured(memory: Memory, asked: Asked, clock: Clock) -> dict[str, float]:
             index = VisibleVectors(
                 VectorView(
                     vectors=embedding.vectors(tenant, reader), reader=reader,
-                    sight=memory.principal.sight(context.scopes), point=view.point,
+                    sight=memory.principal.sight(context.scopes), point=point_of(view),
                     exact_rows=memory.policy.read.vector_exact_rows, ask=KNOWN,
                 )
             )  # fmt: skip
-        bind = ExactBinder(reader, context.scopes, view.point.tx_us)
+        bind = ExactBinder(reader, context.scopes, point_of(view).tx_us)
         snapshot = gather(context, reader, bind=bind, index=index)
     times["gather"] = clock() - began
     with ExitStack() as patches:

@@ -232,8 +232,6 @@ EMBEDDED_ONLY: Final[Mapping[str, str]] = MappingProxyType(
         "artifacts.rehydrate": "the same as rehydrate of the memory",
         "view.valid": "as_of answers it",
         "view.tx": "as_of answers it",
-        "view.point": "the two in microseconds",
-        "view.words": "vocabulary answers it",
     }
 )
 """The public names that stay in the process of the store, each with its reason."""

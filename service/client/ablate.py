@@ -18,6 +18,7 @@ from ...compiler.gathering.binding import ExactBinder
 from ...compiler.gathering.gather import gather
 from ...compiler.request.parse import parse_request
 from ..backend.caller import backend_of
+from ..reading.view import point_of, words_of
 from .memory import Memory
 
 
@@ -46,13 +47,13 @@ def ablate(
     with backend_of(memory).store.reading(memory.principal.tenant) as reader:
         circumstances = Circumstances(
             principal=memory.principal,
-            vocabulary=view.words,
+            vocabulary=words_of(view),
             policy=memory.policy,
-            point=view.point,
+            point=point_of(view),
             keys=reader.keys(),
         )
         context = context_of(compile_request, circumstances)
-        binder = ExactBinder(reader, context.scopes, view.point.tx_us)
+        binder = ExactBinder(reader, context.scopes, point_of(view).tx_us)
         snapshot = gather(context, reader, bind=binder)
 
     def worth(omitted_ids: frozenset[str]) -> float:

@@ -43,7 +43,6 @@ from ...schema.window_policy import WindowPolicy
 from ...schema.words import ActionStatus, GraphForm, Remembered, ReviewKind, ReviewStatus
 from ...schema.write import Moment, Receipt, Write, WriteFields
 from ...store.port.sessions import SessionSummary
-from ...store.port.store import Point
 from ...store.port.targets import DATABASE
 from ...store.transfer.artifact_files import ArtifactFiles
 from ...store.transfer.restore import Watch
@@ -89,10 +88,6 @@ from .memory import Memory
 class AsyncPart: ...
 
 class AsyncView(AsyncPart):
-    @property
-    def point(self) -> Point: ...
-    @property
-    def words(self) -> Vocabulary: ...
     @property
     def valid(self) -> datetime | None: ...
     @property

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..backend.caller import backend_of
 from ..reading.list_reads import ListReads
+from ..reading.view import words_of
 from ..visual.text import value_text
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def opening_of(memory: Memory, object_id: str) -> str:
 
 def value_names(memory: Memory, *facts: Mapping[str, SlotState]) -> Mapping[str, str]:
     """The names of the entities that facts, by slot, have as values; by id."""
-    words_in_use = memory.as_of().words
+    words_in_use = words_of(memory.as_of())
     ids: list[str] = []
     for states in facts:
         for slot, state in states.items():
@@ -66,7 +67,7 @@ def value_reader(
     `pairs` are the slots with the values that will be asked for, so that two entities of one name
     are told apart.
     """
-    words_in_use = memory.as_of().words
+    words_in_use = words_of(memory.as_of())
 
     def relates(slot: str | None) -> bool:
         return slot is not None and words_in_use.slot(slot).relates

@@ -45,7 +45,7 @@ from ..backend.spans import COMPILE
 from ..backend.times import instant
 from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
 from ..reading.signatures import may_open, sign_manifest, verify
-from ..reading.view import View, pinned
+from ..reading.view import View, pinned, point_of, words_of
 from .originals import with_originals
 from .readable import check_personal_data
 
@@ -126,7 +126,7 @@ class Compiler(Caller):
                 view = pinned(self._backend, self.principal, reader, *points)
                 user = parameters.get("user")
                 if user is not None:
-                    named_id = _person(user, reader, view.point)
+                    named_id = _person(user, reader, point_of(view))
                     request = replace(request, entities=(*request.entities, named_id))
                 person = None
                 if not (self.principal.user or request.entities):
@@ -175,9 +175,9 @@ class Compiler(Caller):
         # Looked for by callers without a user alone: whoever has one asks for that one, and a
         # tenant of many people keeps their wishes in the scopes of these.
         page = reader.standing(
-            sight=self.principal.sight(), point=view.point, scopes=(TENANT_SCOPE.scope_id,)
+            sight=self.principal.sight(), point=point_of(view), scopes=(TENANT_SCOPE.scope_id,)
         )
-        slots = view.words.slots
+        slots = words_of(view).slots
         subjects: set[str] = set()
         for version in page.versions:
             details = version.details
@@ -189,7 +189,7 @@ class Compiler(Caller):
             return None
 
         known = reader.known(
-            Lookup(entity_ids=tuple(sorted(subjects))), scopes=(), tx_us=view.point.tx_us
+            Lookup(entity_ids=tuple(sorted(subjects))), scopes=(), tx_us=point_of(view).tx_us
         )
         people = {known.canonical.get(raw, raw) for raw in subjects}
         return people.pop() if len(people) == 1 else None
@@ -206,12 +206,12 @@ class Compiler(Caller):
             request,
             reader=reader,
             principal=self.principal,
-            vocabulary=view.words,
+            vocabulary=words_of(view),
             policy=self._backend.policy,
-            point=view.point,
+            point=point_of(view),
             keys=keys,
             resolve_mentions=ExactBinder(
-                reader, frozenset(self.principal.sight().scopes), view.point.tx_us
+                reader, frozenset(self.principal.sight().scopes), point_of(view).tx_us
             ),
             encoder_id=embedding.encoder.id if embedding else None,
             index=self._vectors(reader, view, request),
@@ -310,7 +310,7 @@ class Compiler(Caller):
                 vectors=embedding.vectors(tenant, reader),
                 reader=reader,
                 sight=self.principal.sight(scopes),
-                point=view.point,
+                point=point_of(view),
                 exact_rows=self._backend.policy.read.vector_exact_rows,
                 ask=KNOWN,
             )

@@ -26,7 +26,7 @@ from ...schema.values import iso
 from ...schema.vocabulary import Authority
 from ...schema.write import Receipt
 from ..client.memory import Memory
-from ..reading.view import View
+from ..reading.view import View, point_of
 from .answers import ToolItem, ToolQuestion, page, refusal
 
 Arguments = ParamSpec("Arguments")
@@ -350,4 +350,4 @@ def _text(moment: datetime | None) -> str | None:
 
 
 def _stamp(view: View) -> str | None:
-    return iso(view.point.tx_us)
+    return iso(point_of(view).tx_us)

@@ -27,7 +27,7 @@ from ..backend.times import instant
 from .log import TransactionLog
 from .masking import MASK, Mask
 from .signatures import may_open
-from .view import EntityLike, View, find
+from .view import EntityLike, View, find, point_of, words_of
 
 
 class Dossier(NamedTuple):
@@ -55,14 +55,14 @@ class Auditor(Caller):
 
     def history(self, entity: EntityLike, slot: str) -> tuple[HistoryRow, ...]:
         """Every visible version of a slot, oldest transaction first."""
-        self.now.words.slot(slot)
+        words_of(self.now).slot(slot)
         access = self.principal.sight()
         with self._reading() as reader:
-            members = _members(reader, entity, access, self.now.point.tx_us)
+            members = _members(reader, entity, access, point_of(self.now).tx_us)
             if not members:
                 return ()
             ask = Ask(subjects=members, slots=(slot,), heads=False, at_valid=False, at_tx=False)
-            page = reader.versions(ask, sight=access, point=self.now.point)
+            page = reader.versions(ask, sight=access, point=point_of(self.now))
             versions = [v for v in self._mask.over(reader, page.versions) if v.visible]
             return self._rows_with_actors(reader, versions)
 
@@ -71,11 +71,11 @@ class Auditor(Caller):
         access = self.principal.sight()
         rows_of: dict[str, list[Version]] = {slot: [] for slot in slots}
         with self._reading() as reader:
-            members = _members(reader, entity, access, self.now.point.tx_us)
+            members = _members(reader, entity, access, point_of(self.now).tx_us)
             ask = Ask(
                 subjects=members, slots=tuple(rows_of), heads=False, at_valid=False, at_tx=False
             )
-            page = reader.versions(ask, sight=access, point=self.now.point)
+            page = reader.versions(ask, sight=access, point=point_of(self.now))
             versions = [v for v in self._mask.over(reader, page.versions) if v.visible]
             for version in versions:
                 if version.details.slot is not None:
@@ -104,7 +104,7 @@ class Auditor(Caller):
         with self._reading() as reader:
             subjects: tuple[str, ...] = ()
             if entity is not None:
-                known_at = min(until_us, self.now.point.tx_us)
+                known_at = min(until_us, point_of(self.now).tx_us)
                 subjects = _members(reader, entity, access, known_at)
                 if not subjects:
                     return ()

@@ -182,3 +182,10 @@ def _visible_winners(
     visible = {version.row.claim.object_id for version in versions if version.visible}
 
     return {loser: edge.src for loser, edge in winners.items() if edge.src in visible}
+
+
+def closeness(version: Version, point: Point) -> tuple[bool, bool, bool, int]:
+    """How near a row of an object is to what a point shows of it; the greatest stands for it."""
+    row = version.row
+    believed = row.tx_start <= point.tx_us < row.tx_end
+    return believed, point.valid_us in row.interval, row.look.head, row.vid

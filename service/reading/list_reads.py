@@ -13,9 +13,9 @@ from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...store.port.store import Ask
 from ..backend.caller import Caller
-from .context_objects import ObjectShaper
+from .context_objects import ObjectShaper, closeness
 from .masking import Mask
-from .view import closeness, names_by_id, pinned, sight_of
+from .view import names_by_id, pinned, point_of, sight_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ListReads(Caller):
 
         access = sight_of(self.principal, None)
         with self._reading() as reader:
-            point = pinned(self._backend, self.principal, reader, None, None).point
+            point = point_of(pinned(self._backend, self.principal, reader, None, None))
             page = reader.versions(ask, sight=access, point=point)
             best: dict[str, Version] = {}
             for version in Mask(self.principal, self._backend.policy).over(reader, page.versions):

@@ -37,7 +37,7 @@ from ..backend.backend import Backend
 from ..backend.caller import Caller
 from ..backend.parsing import entity_ref, scope_of
 from ..backend.times import instant
-from .context_objects import ObjectShaper, visible_names
+from .context_objects import ObjectShaper, closeness, visible_names
 from .masking import Mask
 from .neighbourhood import walk
 from .resolved_name import ResolvedName
@@ -54,19 +54,19 @@ EntityLike = str | EntityRef | Mapping[str, Any]
 class View(Caller):
     """A pinned view; every read of tenure is a method of one."""
 
-    point: Point
-    words: Vocabulary
+    _point: Point
+    _words: Vocabulary
     """The tenant's vocabulary when the view was made."""
 
     @property
     def valid(self) -> datetime | None:
         """Return the valid time of the view."""
-        return moment(self.point.valid_us)
+        return moment(self._point.valid_us)
 
     @property
     def tx(self) -> datetime | None:
         """Return the transaction time the view is pinned at; None before any write."""
-        return moment(self.point.tx_us)
+        return moment(self._point.tx_us)
 
     def slot(
         self, entity: EntityLike, slot: str, scope: Scope | Mapping[str, str] | None = None
@@ -139,7 +139,7 @@ class View(Caller):
         definition, access = self._definition(slot), self._sight(None)
         subject = self.entity(entity)
         with self._reading() as reader:
-            today = Point(self.point.valid_us, reader.clock().last_us)
+            today = Point(self._point.valid_us, reader.clock().last_us)
             ask = Ask(
                 subjects=subject.members, slots=(slot,), heads=False, at_valid=False, at_tx=False
             )
@@ -160,8 +160,8 @@ class View(Caller):
             slot=slot,
             bands=with_actors(bands, actors),
             lost_claims=lost_claims(versions, naming),
-            valid=stamp_time(self.point.valid_us),
-            known=stamp_time(self.point.tx_us),
+            valid=stamp_time(self._point.valid_us),
+            known=stamp_time(self._point.tx_us),
         )
 
     def _naming(
@@ -176,7 +176,7 @@ class View(Caller):
             return value_text
 
         ids = {str(plain_value(version)) for version in versions if version.visible}
-        names = names_by_id(reader, ids, access, self.point.tx_us)
+        names = names_by_id(reader, ids, access, self._point.tx_us)
         return lambda value: names.get(str(value), value_text(value))
 
     def entity(self, mention: EntityLike) -> EntityView:
@@ -200,7 +200,7 @@ class View(Caller):
                     entities=list(roots),
                 )
             mention_id = mention if isinstance(mention, str) else None
-            return entity_view(reader, roots[0], sight, self.point.tx_us, mention=mention_id)
+            return entity_view(reader, roots[0], sight, self._point.tx_us, mention=mention_id)
 
     def neighbourhood(self, entity: EntityLike, hops: int = 2, limit: int = 50) -> Neighbourhood:
         """Return what stands around an entity, breadth first, capped by the policy."""
@@ -210,7 +210,7 @@ class View(Caller):
                 reader,
                 roots[:1],
                 sight=sight,
-                point=self.point,
+                point=self._point,
                 hops=hops,
                 limit=min(limit, self._backend.policy.read.neighbourhood_fanout),
                 shaper=lambda versions: self._shaper(reader, versions),
@@ -232,9 +232,9 @@ class View(Caller):
         with self._reading() as reader:
             subjects: frozenset[str] | None = None
             if entity is not None:
-                roots, known = find(reader, entity, sight, self.point.tx_us)
+                roots, known = find(reader, entity, sight, self._point.tx_us)
                 subjects = frozenset(m for root in roots for m in known.members(root))
-            search = Searcher(self._backend, self.principal, reader, sight, self.point)
+            search = Searcher(self._backend, self.principal, reader, sight, self._point)
             matches = search.find(
                 self._tenant,
                 SearchQuery(text=text, limit=limit, kind=kind, subjects=subjects),
@@ -258,7 +258,7 @@ class View(Caller):
             visible_rows = [v for v in versions if v.visible]
             if not visible_rows:
                 raise NotFound(f"there is no object {object_id}", code="unknown_object")
-            best = max(visible_rows, key=lambda version: closeness(version, self.point))
+            best = max(visible_rows, key=lambda version: closeness(version, self._point))
             return self._shaper(reader, [best])(best)
 
     @property
@@ -269,7 +269,7 @@ class View(Caller):
         self, reader: Reader, ask: Ask, access: Sight, point: Point | None = None
     ) -> tuple[Version, ...]:
         """Read rows at the view, or at another point, with personal data masked."""
-        page = reader.versions(ask, sight=access, point=point or self.point)
+        page = reader.versions(ask, sight=access, point=point or self._point)
         return Mask(self.principal, self._backend.policy).over(reader, page.versions)
 
     @contextmanager
@@ -277,13 +277,13 @@ class View(Caller):
         """Open a reader with the ids that an entity may mean, and what is known around them."""
         lookup = lookup_of([mention_of(entity)])
         with self._backend.store.reading(self._tenant, Names(lookup, sight.scopes)) as reader:
-            yield ResolvedName(reader, *found_by(reader, entity, lookup, sight, self.point.tx_us))
+            yield ResolvedName(reader, *found_by(reader, entity, lookup, sight, self._point.tx_us))
 
     def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:
         return sight_of(self.principal, scope)
 
     def _definition(self, slot: str) -> Slot:
-        return self.words.slot(slot)
+        return self._words.slot(slot)
 
     def _state(
         self,
@@ -296,7 +296,7 @@ class View(Caller):
     ) -> SlotState:
         """Return the state of a slot at the view, or at another valid time."""
         ask = Ask(subjects=subject.members, slots=(slot.name,))
-        point = self.point if at_us is None else Point(at_us, self.point.tx_us)
+        point = self._point if at_us is None else Point(at_us, self._point.tx_us)
         versions = self._rows(subject.reader, ask, sight, point)
         shape = self._shaper(subject.reader, versions, subject.register) if shaped else None
 
@@ -330,7 +330,7 @@ class View(Caller):
     ) -> Shape:
         """Return a function from versions to objects that reads what stands beside them once."""
         return ObjectShaper(
-            reader, versions, caller=self.principal, point=self.point, register=register
+            reader, versions, caller=self.principal, point=self._point, register=register
         )
 
 
@@ -354,11 +354,14 @@ def _point_at(backend: Backend, last_us: int, valid: Moment, tx: Moment) -> Poin
     return Point(valid_us, tx_us)
 
 
-def closeness(version: Version, point: Point) -> tuple[bool, bool, bool, int]:
-    """How near a row of an object is to what a point shows of it; the greatest stands for it."""
-    row = version.row
-    believed = row.tx_start <= point.tx_us < row.tx_end
-    return believed, point.valid_us in row.interval, row.look.head, row.vid
+def point_of(view: View) -> Point:
+    """The point that every read of a view is asked at; to users it tells `valid` and `tx`."""
+    return view._point  # pyright: ignore[reportPrivateUsage]
+
+
+def words_of(view: View) -> Vocabulary:
+    """The tenant's vocabulary when a view was made."""
+    return view._words  # pyright: ignore[reportPrivateUsage]
 
 
 def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> Sight:

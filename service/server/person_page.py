@@ -14,6 +14,7 @@ from ...schema.principal import ERASE
 from ..backend.caller import backend_of
 from ..client.memory import Memory
 from ..reading.audit import Auditor
+from ..reading.view import words_of
 from ..visual.text import json_text
 from .identity import check_form, memory_of
 from .pages import page
@@ -80,7 +81,7 @@ def account_of(memory: Memory, entity_id: str) -> dict[str, Any]:
     record = memory.entities.get(entity_id)
     auditor = Auditor(backend_of(memory), memory.principal, memory.as_of())
     # Slots that say nothing today are told too: what was believed once is known about somebody.
-    dossier = auditor.dossier(record.entity.entity_id, memory.as_of().words.slots)
+    dossier = auditor.dossier(record.entity.entity_id, words_of(memory.as_of()).slots)
 
     return {
         "entity": record.entity,

@@ -13,7 +13,7 @@ from ...store.timeline.state import plain_value
 from ...window.events import EventKind
 from ...window.links import EndReason
 from ..reading.masking import Mask
-from ..reading.view import pinned
+from ..reading.view import pinned, point_of
 from .core import EventDraft, SessionCore
 
 
@@ -50,7 +50,7 @@ def _judgements(core: SessionCore, known: dict[str, str]) -> list[_Judgement]:
     mask, sight = Mask(principal, backend.policy), principal.sight()
     claims = tuple(sorted(known))
     with backend.store.reading(principal.tenant) as reader:
-        point = pinned(backend, principal, reader, None, None).point
+        point = point_of(pinned(backend, principal, reader, None, None))
         page = reader.versions(Ask(objects=claims), sight=sight, point=point)
         holding = {row.row.claim.object_id for row in page.versions if row.visible}
 

@@ -37,7 +37,7 @@ from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..backend.parsing import scope_of
 from ..reading.resolve import Resolver
-from ..reading.view import EntityLike, View, entity_views, sight_of
+from ..reading.view import EntityLike, View, entity_views, point_of, sight_of, words_of
 from .comparing import EntityComparison, comparison_of
 from .pair_evidence import facts_about, pair_context
 from .verdicts import JudgementView, sentences_about, verdicts_about
@@ -154,7 +154,7 @@ class Entities(Caller):
     def _page(self, entity: EntityLike, now: View) -> EntityPage:
         view = now.entity(entity)
         with self._reading() as reader:
-            known = reader.entities(view.members, tx_us=now.point.tx_us)
+            known = reader.entities(view.members, tx_us=point_of(now).tx_us)
             verdicts = verdicts_about(reader, view.members, sight_of(self.principal, None))
 
         scopes = sight_of(self.principal, None).scopes
@@ -189,7 +189,7 @@ class Entities(Caller):
 
         policy = self._backend.policy
         members = (*left.entity.members, *right.entity.members)
-        now_us = now.point.valid_us
+        now_us = point_of(now).valid_us
         with self._reading() as reader:
             facts = facts_about(reader, members, self.principal, policy, now_us=now_us)
 
@@ -198,7 +198,7 @@ class Entities(Caller):
             right.entity,
             facts,
             policy,
-            now.words,
+            words_of(now),
             scopes=scopes,
             overlap=1_000 * len(common_neighbours) // len(all_neighbours) if all_neighbours else 0,
         )
@@ -218,13 +218,13 @@ class Entities(Caller):
         """
         now = self._as_of_now()
         if type is not None:
-            now.words.check("entity_type", (type,))
+            words_of(now).check("entity_type", (type,))
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit {limit}: ask for 1 or more", code="out_of_range")
 
         sight = sight_of(self.principal, None)
         with self._reading() as reader:
-            views = _entity_pages(reader, type, after, sight, now.point.tx_us)
+            views = _entity_pages(reader, type, after, sight, point_of(now).tx_us)
             return tuple(islice(views, limit))
 
     def add_alias(

@@ -33,7 +33,7 @@ from ...schema.vocabulary import EntityState, JudgementVerdict, ReviewState
 from ...store.port.store import Reader
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
-from ..reading.view import View, entity_views, sight_of
+from ..reading.view import View, entity_views, point_of, sight_of, words_of
 from .comparing import EntityComparison, comparison_of
 from .pair_evidence import (
     PairVerdicts,
@@ -136,7 +136,7 @@ class Matching(Caller):
         """
         self.principal.require(STEWARD)
         if type is not None:
-            self._view.words.check("entity_type", (type,))
+            words_of(self._view).check("entity_type", (type,))
         counts: tuple[object, ...] = (entities, limit)
         if not all(isinstance(count, int) and count >= 1 for count in counts):
             raise InvalidInput("cross 1 or more entities, keep 1 or more", code="out_of_range")
@@ -251,7 +251,7 @@ class Matching(Caller):
         standing_verdicts = PairVerdicts.from_known(
             reader.entities(members, tx_us=reader.clock().last_us), sight
         )
-        policy, now_us = self._backend.policy, self._view.point.valid_us
+        policy, now_us = self._backend.policy, point_of(self._view).valid_us
         facts = facts_about(reader, members, self.principal, policy, now_us=now_us)
 
         pairs: list[DuplicatePair] = []
@@ -276,7 +276,7 @@ class Matching(Caller):
         if verdict is JudgementVerdict.NON_MATCH:
             return None
 
-        words: Vocabulary = self._view.words
+        words: Vocabulary = words_of(self._view)
         context = pair_context(
             left,
             right,

@@ -31,7 +31,7 @@ from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..reading.masking import Mask
-from ..reading.view import View, described_entity, sight_of
+from ..reading.view import View, described_entity, point_of, sight_of, words_of
 from .new_evidence import Rescoring
 from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals
@@ -122,8 +122,8 @@ class Reviews(Caller):
         return self._rescoring().with_later_evidence(reader, cases)
 
     def _rescoring(self) -> Rescoring:
-        now_us = self._view.point.valid_us
-        return Rescoring(self.principal, self._backend.policy, self._view.words, now_us)
+        now_us = point_of(self._view).valid_us
+        return Rescoring(self.principal, self._backend.policy, words_of(self._view), now_us)
 
     def get(self, review_id: str) -> ReviewPage:
         """Return the page of a case.
@@ -425,7 +425,7 @@ class Reviews(Caller):
             return
 
         ask = Ask(objects=(case.object_id,), heads=False, at_valid=False, at_tx=False)
-        point = Point(self._view.point.valid_us, reader.clock().last_us)
+        point = Point(point_of(self._view).valid_us, reader.clock().last_us)
         page = reader.versions(ask, sight=sight_of(self.principal, None), point=point)
         # Every version counts: who corrected the claim since has a word in it as well.
         if any(version.details.actor == user for version in page.versions):
@@ -448,7 +448,7 @@ class Reviews(Caller):
         return case
 
     def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
-        bands, now_us = self._backend.policy.resolution, self._view.point.valid_us
+        bands, now_us = self._backend.policy.resolution, point_of(self._view).valid_us
         return priorities_of(reader, cases, self.principal, bands, now_us=now_us)
 
     def _parts(
@@ -463,14 +463,14 @@ class Reviews(Caller):
         for assertion in claims:
             slot = assertion.details.slot
             if slot is not None:
-                many_of[assertion.claim.slot_key] = self._view.words.slot(slot).many
+                many_of[assertion.claim.slot_key] = words_of(self._view).slot(slot).many
         return grouped(claims, many_of)
 
     def _snippets(self, reader: Reader, case: Review, members: Sequence[str]) -> tuple[str, ...]:
         """Return the texts about the entity and the one that named it, dated and marked."""
         by_subject = Ask(subjects=tuple(members), heads=False, at_valid=False)
         by_object = Ask(objects=(case.object_id,), heads=False, at_valid=False)
-        point = Point(self._view.point.valid_us, reader.clock().last_us)
+        point = Point(point_of(self._view).valid_us, reader.clock().last_us)
         sight = sight_of(self.principal, None)
         mask = Mask(self.principal, self._backend.policy)
         versions: dict[int, Version] = {}

@@ -344,10 +344,7 @@ class Reader(IdentityReads, ClaimReads, Protocol):
         ...
 
     def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
-        """Return ids of objects that begin so, above another one, sorted; at most so many.
-
-        Whoever may see them: what is told of them is for the asker to choose.
-        """
+        """Return ids of objects that begin so, whoever may see them, above another one, sorted."""
         ...
 
     def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
@@ -441,8 +438,7 @@ class Store(Importing, Protocol):
     def ensure(self, tenant: str, *, key: bytes | None = None, at_once: bool = True) -> None:
         """Create a tenant when it is not there; `key` sets its first secret key.
 
-        Of a tenant that is there the key must be the one it has. Not `at_once`, a store may leave
-        the making to the tenant's first use.
+        A tenant that is there has it already. Not `at_once`, its first use may make a tenant.
         """
         ...
 

@@ -16,6 +16,7 @@ from tenure.schema.entity import EntityRef
 from tenure.schema.principal import Principal
 from tenure.service.client.connect import connect
 from tenure.service.client.memory import Memory
+from tenure.service.reading.view import point_of
 
 SAID = "I am a senior prompt engineer and I specialize in high-dimensional model steering."
 WHY = "explanations of prompting and model steering can assume expert knowledge"
@@ -33,7 +34,7 @@ ANN = Principal(user="ann", roles=frozenset({"engineer"}))
 def compiled(memory: Memory, task: str, **given: Any) -> Envelope:
     request = parse_request(task, **given)
     principal = memory.principal
-    point = memory.as_of().point
+    point = point_of(memory.as_of())
     scopes = scopes_of(principal, project_of(request, principal))
     with memory._backend.store.reading(principal.tenant) as reader:
         return compile(

@@ -12,7 +12,7 @@ from tenure.service.calls.models import answer_adapter, request_model
 from tenure.service.calls.run import answer_json, run
 from tenure.service.calls.table import BY_NAME, CALLS, EMBEDDED_ONLY, PARTS
 
-EMBEDDED_CALLS = 20
+EMBEDDED_CALLS = 18
 """How many calls stay in the process of the store; each more needs its reason."""
 
 

@@ -6,10 +6,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...schema.values import iso
 from ..artifacts.openings import opening
 from ..visual.text import counted
 from .frame import answer, examples, open_memory
@@ -53,7 +54,10 @@ def list_sessions(context: typer.Context) -> None:
     """List one's own sessions, by name."""
     with open_memory(context) as memory:
         summaries = memory.sessions()
-    listing = [summary._asdict() for summary in summaries]
+    listing: list[dict[str, Any]] = []
+    for summary in summaries:
+        at = iso(summary.recorded_us)
+        listing.append({"session": summary.session, "seq": summary.seq, "recorded_at": at})
     columns: Columns = {"session": "session", "events": "seq"}
     answer(
         context,

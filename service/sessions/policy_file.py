@@ -60,7 +60,16 @@ def _yaml(file: Path, text: str) -> Any:
         _refuse_repeats(file, yaml.compose(text, Loader=yaml.SafeLoader))
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise _bad(file, f"is no YAML: {error}") from error
+        raise _bad(file, f"is no YAML: {_in_one_line(error)}") from error
+
+
+def _in_one_line(error: Exception) -> str:
+    """What a parser says, with the place; PyYAML draws a picture of it over several lines."""
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None)
+    if mark is None or not problem:
+        return " ".join(str(error).split())
+    return f"{problem} (at line {mark.line + 1}, column {mark.column + 1})"
 
 
 def _refuse_repeats(file: Path, node: Any) -> None:

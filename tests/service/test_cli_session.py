@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +45,15 @@ def told(run: Run, *words: str) -> Any:
 
 
 def test_sessions_are_listed_and_shown(run: Run) -> None:
-    assert told(run, "list") == [{"session": "trip-1", "seq": 41, "recorded_us": ANY}]
+    (line,) = told(run, "list")
+    assert (line["session"], line["seq"]) == ("trip-1", 41)
+    assert datetime.fromisoformat(line["recorded_at"]).tzinfo is not None
     assert "trip-1" in run("session", "list")
     units = told(run, "show", "trip-1")
     assert units[0]["number"] == 2
     assert "question 0" in run("session", "show", "trip-1")
     assert "there is no session" in run("session", "show", "trip-2", code=1)
     assert len(told(run, "list")) == 1
-
-
-class _Any(int):
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, int)
-
-    __hash__ = int.__hash__
-
-
-ANY = _Any()
 
 
 def test_a_window_is_previewed_compacted_and_put_back(run: Run) -> None:
@@ -125,4 +118,4 @@ def test_a_transcript_is_run_through_policies(run: Run, tmp_path: Path) -> None:
     )
     lfu = ("session", "replay", "run.jsonl", "--window", "9000", "--policy", "lfu")
     assert "lru" in run(*lfu, code=1)
-    assert "no transcript" in run("session", "replay", "none.json", "--window", "9000", code=1)
+    assert "no file none.json" in run("session", "replay", "none.json", "--window", "9000", code=1)

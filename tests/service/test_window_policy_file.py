@@ -44,7 +44,12 @@ def test_a_session_takes_its_policy_from_a_file(tmp_path: Path) -> None:
     ("name", "text", "words"),
     [
         ("w.toml", "eviction = ", "no TOML"),
-        ("w.yaml", "a: [", "no YAML"),
+        (
+            "w.yaml",
+            "a: [",
+            "no YAML: expected the node content, but found '<stream end>' (at line 1",
+        ),
+        ("w.yaml", "a: \0", "no YAML: unacceptable character"),
         ("w.yaml", "? {a: b}\n: 1", "no YAML"),
         ("w.yaml", "page_tokens: 5\npage_tokens: 6", "twice"),
         ("w.yaml", "a: &x [1]\nb: [*x, *x]", "alias"),
@@ -59,6 +64,7 @@ def test_a_broken_file_is_named(tmp_path: Path, name: str, text: str, words: str
         window_policy(written(tmp_path, name, text))
     assert refusal.value.code == "bad_policy"
     assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ class CacheHitStatus(StrEnum):
 
 
 class ValidationStatus(StrEnum):
-    """The result of the checks on an envelope; quality beyond a mandatory target is a warning."""
+    """The result of the checks on an envelope; a quality metric outside its target is a warning."""
 
     CLEAN = "CLEAN"
     WARNINGS = "WARNINGS"

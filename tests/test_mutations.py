@@ -213,11 +213,25 @@ MUTANTS = (
         f"{ROWS}::test_what_covers_an_acceptance_item_goes_before_what_is_more_relevant",
     ),
     Mutant(
+        "C-225",
+        "compiler/budget/profiles.py",
+        "total = sum(share.floor for share in shares.values())",
+        "total = sum(share.ceiling for share in shares.values()) + 700",
+        "tests/compiler/test_shares.py::test_shipped_floors_leave_most_of_the_window",
+    ),
+    Mutant(
         "C-226",
         "compiler/budget/profiles.py",
         "[Layer(rule.layer)] += ",
         "[Layer.MEMORY] += ",
         f"{ROWS}::test_a_signal_moves_the_weight_of_its_own_section",
+    ),
+    Mutant(
+        "C-228",
+        "compiler/budget/profiles.py",
+        "share_base * share.floor // _PERMILLE",
+        "-(-share_base * share.floor // _PERMILLE) + 1",
+        "tests/compiler/test_shares.py::test_floors_round_down_so_that_together_they_fit",
     ),
     Mutant(
         "C-229",
@@ -231,6 +245,20 @@ MUTANTS = (
             "memory": (250, 300),
             "history": (150, 200),
         },
+    ),
+    Mutant(
+        "C-230",
+        "compiler/budget/profiles.py",
+        "if total + slack_permille > _PERMILLE:",
+        "if total > _PERMILLE:",
+        "tests/compiler/test_shares.py::test_the_example_that_adds_up_to_110_percent_is_refused",
+    ),
+    Mutant(
+        "C-230",
+        "compiler/budget/profiles.py",
+        "if not 0 <= share.floor <= share.ceiling <= _PERMILLE:",
+        "if share.floor > share.ceiling:",
+        "tests/compiler/test_shares.py::test_a_share_below_nothing_or_above_the_whole_is_refused",
     ),
     Mutant(
         "C-171",

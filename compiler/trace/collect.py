@@ -270,7 +270,7 @@ def _status(
 
     over = any(use.tokens > (use.allocated or use.tokens) for use in account.sections)
     has_quarantines = any(verdict.quarantines for verdict in account.verdicts)
-    has_warnings = bool(account.gaps or doubts or report.failed) or over or has_quarantines
+    has_warnings = bool(account.gaps or doubts or report.alerts) or over or has_quarantines
     return ValidationStatus.WARNINGS if has_warnings else ValidationStatus.CLEAN
 
 

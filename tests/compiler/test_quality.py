@@ -56,6 +56,15 @@ def test_a_stronger_isolation_leaves_less_surface_and_no_alert() -> None:
     assert "injection_surface" not in marked.compile(query="x", evidence=[evidence]).quality.alerts
 
 
+def test_every_alert_is_a_warning_of_the_envelope() -> None:
+    notes = ["The report of room 3 is blue."]
+    envelope = Bench().compile(query="Which harbour tariff has Lisbon?", evidence=notes)
+    assert "signal_density" in envelope.trace.alerts
+    assert not envelope.quality.failed
+    assert not envelope.gaps
+    assert envelope.trace.validation_status is ValidationStatus.WARNINGS
+
+
 def test_notes_about_something_else_alert_and_one_right_line_does_not() -> None:
     bench = Bench()
     for number in range(20):

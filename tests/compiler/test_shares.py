@@ -62,10 +62,17 @@ def test_shipped_floors_leave_most_of_the_window() -> None:
     assert sum(share.floor for share in FLOORS.values()) == 160
 
 
-@pytest.mark.parametrize("share", [Share(-1, 5), Share(6, 5), Share(5, 1001)])
-def test_a_share_outside_the_whole_is_refused(share: Share) -> None:
-    with pytest.raises(InvalidInput, match="must rise within"):
-        check_shares({Layer.TASK: share})
+def test_floors_round_down_so_that_together_they_fit() -> None:
+    thirds = {layer: Share(333, 333) for layer in (Layer.TASK, Layer.TOOLS, Layer.EVIDENCE)}
+    for budget in range(40):
+        floors = [limit.t_min for limit in limits(thirds, budget, slack_permille=0).values()]
+        assert sum(floors) <= budget
+
+
+def test_a_share_below_nothing_or_above_the_whole_is_refused() -> None:
+    for share in (Share(-1, 5), Share(6, 5), Share(5, 1001)):
+        with pytest.raises(InvalidInput, match="must rise within"):
+            check_shares({Layer.TASK: share})
 
 
 @pytest.mark.parametrize("slack", [-1, 1001])

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -313,11 +313,22 @@ def asked_of(kind: str, folder: Path, objects: int, rounds: int) -> Asking | Non
     return Asking(path, "analytical_reporting", questions, encoder)
 
 
-def print_bars(kinds: Sequence[str], folder: Path, objects: int, rounds: int) -> None:
-    """Print the one table: times, and what is kept, by kind of data and mode."""
-    title = f"a compile over {objects:,} objects (dense: {data.FACTS:,} facts), CPU of the process"
-    heads = ("p50 ms", "p95 ms", "candidates", "best 20", "worth", "total", "wide p50", "p95")
-    table = Table("data", "mode", *heads, title=title)
+class Row(NamedTuple):
+    """What compiles of one kind of data and mode take, and what they keep."""
+
+    kind: str
+    mode: str
+    times_ms: tuple[float, float]
+    """p50 and p95."""
+    candidates: float
+    kept: Sequence[float]
+    """The shares `best 20`, `worth` and `total` of the wide compile."""
+    price_ms: tuple[float, float]
+    """p50 and p95 of the wide compile."""
+
+
+def rows_of(kinds: Sequence[str], folder: Path, objects: int, rounds: int) -> Iterator[Row]:
+    """Yield times, and what is kept, by kind of data and mode."""
     for kind in kinds:
         both_modes = asked_of(kind, folder, objects, rounds)
         if both_modes is None:
@@ -326,11 +337,26 @@ def print_bars(kinds: Sequence[str], folder: Path, objects: int, rounds: int) ->
             asking = both_modes._replace(encoder=both_modes.encoder if mode == "hybrid" else None)
             default = chosen(asking, warm_up=WARM_UP)
             wide = chosen(asking, policy_of(*WIDE, talk_candidates=WIDE_TALK), warm_up=WARM_UP)
-            times = [f"{ms:.1f}" for ms in percentiles([each.seconds for each in default])]
-            price = [f"{ms:.0f}" for ms in percentiles([each.seconds for each in wide])]
-            many = statistics.mean(each.candidates for each in default)
-            shares = [f"{share:.2f}" for share in mean_kept(wide, default)]
-            table.add_row(kind, mode, *times, f"{many:.0f}", *shares, *price)
+            yield Row(
+                kind,
+                mode,
+                percentiles([answer.seconds for answer in default]),
+                statistics.mean(answer.candidates for answer in default),
+                mean_kept(wide, default),
+                percentiles([answer.seconds for answer in wide]),
+            )
+
+
+def print_bars(kinds: Sequence[str], folder: Path, objects: int, rounds: int) -> None:
+    """Print the one table: times, and what is kept, by kind of data and mode."""
+    title = f"a compile over {objects:,} objects (dense: {data.FACTS:,} facts), CPU of the process"
+    heads = ("p50 ms", "p95 ms", "candidates", "best 20", "worth", "total", "wide p50", "p95")
+    table = Table("data", "mode", *heads, title=title)
+    for row in rows_of(kinds, folder, objects, rounds):
+        times = [f"{ms:.1f}" for ms in row.times_ms]
+        price = [f"{ms:.0f}" for ms in row.price_ms]
+        shares = [f"{share:.2f}" for share in row.kept]
+        table.add_row(row.kind, row.mode, *times, f"{row.candidates:.0f}", *shares, *price)
     for mode, bar in BARS.items():
         table.add_row("bar", mode, *map(str, bar), "", *(f"{share:.2f}" for share in KEPT_BARS))
     Console(width=110).print(table)

@@ -248,8 +248,8 @@ def show(tally: Tally) -> list[dict[str, Any]]:
     return figures
 
 
-def main() -> None:
-    """Ask the questions and print the table."""
+def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """What a command line asks for, by default that of the process."""
     parser = argparse.ArgumentParser(description="what an assistant is shown of a changing life")
     parser.add_argument("--mode", nargs="*", default=["structured", "rules", "scripted"])
     parser.add_argument("--caller", nargs="*", default=list(CALLERS), choices=CALLERS)
@@ -258,7 +258,12 @@ def main() -> None:
     parser.add_argument("--task", default="analytical_reporting")
     parser.add_argument("--encoder", default=None)
     parser.add_argument("--json", type=Path, default=None)
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Ask the questions and print the table."""
+    options = options_of()
     shared = os.environ.get("TENURE_SHARED")
     if not shared or not Path(shared, LIVES).is_file():
         print("no lives to ask about: set TENURE_SHARED to the folder that holds data/")
@@ -269,8 +274,17 @@ def main() -> None:
 
         encoder = encoder_of(options.encoder)
 
+    figures = show(tally_of(options, encoder))
+    if options.json is not None:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+def tally_of(options: argparse.Namespace, encoder: Any) -> Tally:
+    """Ask the questions of the people's lives, by every mode and caller."""
     tally = Tally()
-    with gzip.open(Path(shared, LIVES), "rt", encoding="utf-8") as file:
+    lives = Path(os.environ["TENURE_SHARED"], LIVES)
+    with gzip.open(lives, "rt", encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             if options.people and number not in options.people:
                 continue
@@ -283,10 +297,7 @@ def main() -> None:
                 for caller in options.caller:
                     ask_store(record, life, mode, caller, options, encoder, tally)
             print(f"person {number} asked", flush=True)
-    figures = show(tally)
-    if options.json is not None:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    return tally
 
 
 if __name__ == "__main__":

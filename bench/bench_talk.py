@@ -414,8 +414,8 @@ def show_ablation(
         console.print(table)
 
 
-def options_of() -> argparse.Namespace:
-    """What the command line asks for."""
+def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """What a command line asks for, by default that of the process."""
     parser = argparse.ArgumentParser(description="evidence of real talk in a context")
     parser.add_argument("--meetings", type=int, default=None, help="only the first so many")
     parser.add_argument("--questions", type=int, default=None, help="only so many a meeting")
@@ -429,7 +429,7 @@ def options_of() -> argparse.Namespace:
     parser.add_argument("--resume", type=Path, default=None, help="keep counts here, and go on")
     parser.add_argument("--minutes", type=float, default=None, help="stop after so many")
     parser.add_argument("--json", type=Path, default=None)
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def settings_of(
@@ -463,9 +463,19 @@ def main() -> None:
         encoder = encoder_of(options.encoder)
 
     methods = methods_of(options)
+    results = results_of(methods, options, encoder)
+    figures = show(results, methods, options)
+    if options.json is not None:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+def results_of(methods: Sequence[Method], options: argparse.Namespace, encoder: Any) -> Results:
+    """Ask the questions of the meetings by every method."""
     results = Results(options.resume, settings_of(methods, options, encoder))
+    talk = Path(os.environ["TENURE_SHARED"], MEETINGS)
     began = time.monotonic()
-    for number, meeting in enumerate(meetings(Path(shared, MEETINGS), options.meetings), start=1):
+    for number, meeting in enumerate(meetings(talk, options.meetings), start=1):
         name = meeting["conversation"]
         missing = [method for method in methods if (name, method.name) not in results.counts]
         if not missing:
@@ -478,10 +488,7 @@ def main() -> None:
             results.take(name, method.name, asking.by(method))
         print(f"meeting {number}: {len(asking.questions)} questions", flush=True)
 
-    figures = show(results, methods, options)
-    if options.json is not None:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    return results
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ def _piece(candidate: Candidate, item: RequestItem, context: CompileContext) -> 
     level = block_level(item.section, item.level)
     ladder, enforcement = _form(item, level, context)
     key = item_key(item.position, item.object_id)
+    # What the request states counts in full; only evidence has to compete for its place.
     value, tier = FULL, PriorityTier.CRITICAL
     if item.section is _S.EVIDENCE:
         key = (candidate.score, *key[1:])
@@ -114,6 +115,7 @@ def _form(
     if not isinstance(constraint, Constraint) or level > 2 or not constraint.binds:
         return data, None
 
+    # An acceptance item says what is judged in the end, which code need not hold the answer to.
     only_stated = constraint.enforcement is Enforcement.STATED
     if item.section is _S.ACCEPTANCE and only_stated:
         return data, None

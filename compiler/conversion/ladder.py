@@ -79,13 +79,19 @@ def climb(
     data = Step(Ladder.SCOPED_MEMORY if candidate.by_task else Ladder.TASK_CONTEXT)
     if candidate.pending or not candidate.ours or not may_direct(version, context):
         return data
+
     words = _instruction(candidate, context, values=values, names=names)
     if words is None:
         return data
-    weakest = max([candidate.level, *(source.level for source in words.sources)])
+
+    # An instruction is as weak as the weakest value in it, so that none is laundered.
+    weakest = candidate.level
+    for source in words.sources:
+        weakest = max(weakest, source.level)
     if weakest > 3 or (weakest >= 2 and _is_suspected(words.text, version, context)):
         return data
 
+    # Where safety counts, a rule that no code can check is advice and must not look like more.
     enforcement = enforcement_of(version)
     soft = context.rules.safety_critical and enforcement.kind is Enforcement.STATED
     if weakest <= 2 and _may_bind(version) and not soft:
@@ -132,6 +138,8 @@ def _instruction(
     """Return the instruction of an object and what it consumed; None without a template."""
     version = version_of(candidate)
     details, content = version.details, content_of(version)
+
+    # The slot's own words first: whoever defined it knows best what its values ask for.
     slot = context.vocabulary.slots.get(details.slot or "")
     template = slot.template(context.task_types) if slot else None
     if template is not None:
@@ -171,17 +179,22 @@ def _fill_template(
         else:
             default = (candidate,) if name == own_slot else ()
             members = values.get((subject, name), default)
-        if not members or any(member.pending for member in members):
+        if not members:
             return None
 
-        value_texts = [(member, shown_value(version_of(member), names)) for member in members]
-        for member, value in value_texts:
-            if member is not candidate and not may_fill(version_of(member), value, context):
+        # One value that may not stand here drops the whole template: half a rule is another rule.
+        value_texts: list[str] = []
+        for member in members:
+            value = shown_value(version_of(member), names)
+            if member.pending:
                 return None
+            if member is not candidate:
+                if not may_fill(version_of(member), value, context):
+                    return None
+                sources[member.object_id] = member
+            value_texts.append(value)
 
-        words[name] = ", ".join(value for _, value in value_texts)
-        if name != "value":
-            sources.update((m.object_id, m) for m in members if m is not candidate)
+        words[name] = ", ".join(value_texts)
     return _Words(_substitute(template, words), tuple(sources.values()))
 
 

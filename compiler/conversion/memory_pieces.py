@@ -14,6 +14,7 @@ from ...schema.compile_terms import SECTIONS, Conversion, Ladder, Reason, Sectio
 from ...schema.sources import kind_of
 from ...schema.values import iso
 from ...schema.vocabulary import ObjectType
+from ..budget.competition import room_of, size_of
 from ..format.lines import who_of
 from ..ir.candidate import Candidate, version_of
 from ..ir.context import CompileContext
@@ -43,12 +44,9 @@ _MASK = "[masked]"
 
 _CELL_CHARS = 200
 
-_CHARS_A_TOKEN = 12
-"""Characters of passages that are made pieces, for each token of the budget: three times what it
-holds, which is more than the pieces that compete for it in the end (`fitting.fit`)."""
-
-_FAIR_CHARS = 800
-"""Characters from which a passage must be worth its length."""
+_BUDGETS = 3
+"""How many budgets the passages may fill that become pieces: one more than the pieces may that
+compete in the end (`fitting.fit`)."""
 
 _FEW_PASSAGES = 96
 """Passages that become pieces whatever the budget is."""
@@ -76,6 +74,8 @@ def memory_pieces(
 ) -> tuple[list[Piece], list[TextChange], list[Verdict]]:
     """Return the pieces of the stored objects that were selected, and those of rescued texts."""
     view = _View(context, masked_ids, *display_names(known))
+
+    # By first tx and id: what is written later stands later, so a cached prefix keeps its bytes.
     stored_candidates = [candidate for candidate in candidates if candidate.version is not None]
     stored_candidates.sort(key=lambda candidate: stored_key(version_of(candidate)))
 
@@ -138,10 +138,11 @@ def _newest_tools(
 
     A version that nobody signed is never newer than one that the store vouches for.
     """
-    tools = [candidate for candidate in candidates if _is_tool(candidate)]
-    ages = {
-        id(tool): (is_offered(version_of(tool), context), *_transaction_key(tool)) for tool in tools
-    }
+    tools = list(filter(_is_tool, candidates))
+    ages: dict[int, tuple[bool, int, str]] = {}
+    for tool in tools:
+        ages[id(tool)] = (is_offered(version_of(tool), context), *_transaction_key(tool))
+
     newest: dict[str, Candidate] = {}
     for tool in sorted(tools, key=lambda tool: ages[id(tool)]):
         newest[tool_name(tool.text) or tool.object_id] = tool
@@ -149,7 +150,8 @@ def _newest_tools(
     # The oldest first, so that a further tool never moves one out of a cached prefix.
     callable_tools = [tool for tool in newest.values() if ages[id(tool)][0]]
     callable_tools.sort(key=_transaction_key)
-    surplus_ids = {id(tool) for tool in callable_tools[context.rules.stored_tools :]}
+    surplus_ids = set(map(id, callable_tools[context.rules.stored_tools :]))
+
     verdicts: list[Verdict] = []
     for tool in tools:
         successor = newest[tool_name(tool.text) or tool.object_id]
@@ -175,21 +177,24 @@ def _cap(
     candidates: list[Candidate], limit: int, budget: int
 ) -> tuple[list[Candidate], list[Verdict]]:
     """Leave out what no section could hold: it would cost time and change nothing."""
-    loose = [
-        c for c in candidates if not c.by_task and version_of(c).details.object_type not in _RULES
-    ]
+    loose: list[Candidate] = []
+    for candidate in candidates:
+        is_rule = version_of(candidate).details.object_type in _RULES
+        if not candidate.by_task and not is_rule:
+            loose.append(candidate)
     loose.sort(key=lambda candidate: (-candidate.score, candidate.object_id))
 
     verdicts: list[Verdict] = []
     surplus: set[int] = set()
     counts = {True: 0, False: 0}
-    room = _CHARS_A_TOKEN * budget
+    room = room_of(budget, _BUDGETS)
     for candidate in loose:
         counts[candidate.is_passage] += 1
         is_late = candidate.is_passage and room <= 0 and counts[True] > _FEW_PASSAGES
+
+        # Facts are short, and few of them compete: only passages fill the room.
         if candidate.is_passage:
-            # A long one may stay out of the text, so it fills no more than a fair one would.
-            room -= min(len(candidate.text), _FAIR_CHARS)
+            room -= size_of(candidate.text)
         if is_late or counts[candidate.is_passage] > limit:
             surplus.add(id(candidate))
             verdicts.append(cap_verdict(candidate.object_id, candidate.score, candidate.tier.value))
@@ -218,6 +223,8 @@ def _climb(
 
         step = climb(candidate, view.context, values=values, names=view.names)
         steps.append((candidate, step))
+
+        # A value that stands in an instruction already would only be said twice.
         for source in step.sources:
             merged_ids.add(source.object_id)
             reason = Reason.MERGED_INTO
@@ -233,8 +240,14 @@ def _pieces_of(
     verdicts: list[Verdict],
 ) -> Iterator[Piece]:
     version = version_of(candidate)
-    by_task = candidate.by_task and all(source.by_task for source in step.sources)
-    level = max([candidate.level, *(source.level for source in step.sources)])
+    # A piece is as weak as the weakest of what it is made of, and belongs to the cached zones only
+    # if no part of it was found by the question.
+    by_task, level, value = candidate.by_task, candidate.level, candidate.score
+    for source in step.sources:
+        by_task = by_task and source.by_task
+        level = max(level, source.level)
+        value = max(value, source.score)
+
     section = section_of(
         version,
         step.ladder,
@@ -251,15 +264,17 @@ def _pieces_of(
     elif _is_tool(candidate):
         yield base._replace(text=tool_line(candidate.text), alone=True)
     elif section in _POLICIES:
+        # A policy binds by where it stands: no template may say it in other words.
         enforcement = enforcement_of(version)
         yield base._replace(ladder=Ladder.HARD_CONSTRAINT, enforcement=enforcement)
     elif step.instruction:
+        source_ids = [source.object_id for source in step.sources]
         yield base._replace(
-            object_ids=(candidate.object_id, *(source.object_id for source in step.sources)),
+            object_ids=(candidate.object_id, *source_ids),
             text=step.instruction,
             required=base.required or step.ladder is Ladder.HARD_CONSTRAINT,
             enforcement=step.enforcement,
-            value=max(candidate.score, *(source.score for source in step.sources), 0),
+            value=max(value, 0),
         )
     else:
         yield _fact(base, candidate, view, changes)
@@ -268,6 +283,7 @@ def _pieces_of(
 def _base(candidate: Candidate, section: SectionName, level: int, ladder: Ladder) -> Piece:
     level = block_level(section, level)
     key = stored_key(version_of(candidate))
+    # Evidence stands by score, the best last and next to the request; all else by age.
     if section is _S.EVIDENCE:
         key = (candidate.score, *key[1:])
     return Piece(
@@ -298,6 +314,8 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
     if slot is None or subject is None:
         return piece._replace(text=_MASK) if masked else _with_date(piece, candidate, view)
 
+    # A text of its own may hold the masked value, or name one of two namesakes: then slot and
+    # value stand alone, under a name that tells them apart.
     value = _MASK if masked else shown_value(version, view.names)
     label = view.names.get(subject, "")
     cell = f"{slot.replace('_', ' ')} = {value}"
@@ -316,6 +334,8 @@ def _with_date(piece: Piece, candidate: Candidate, view: _View) -> Piece:
 
     version = version_of(candidate)
     details = version.details
+
+    # The subject of a document is its topic, and did not speak.
     said = kind_of(details.source_origin, view.context.source_kinds).name in _SPEECH_SOURCES
     speaker = view.names.get(candidate.subject, "") if said and candidate.subject else ""
     return piece._replace(

@@ -45,11 +45,12 @@ def bare(schema: object) -> object:
     """
     fields, items = fields_of(schema), items_of(schema)
     if fields:
-        return {
-            key: _members(value) if key in _NAME_MAPS else bare(value)
-            for key, value in fields.items()
-            if key in _STRUCTURE
-        }
+        structure: dict[str, object] = {}
+        for key, value in fields.items():
+            # A keyword that is not known may hold free text, which a model would read as ours.
+            if key in _STRUCTURE:
+                structure[key] = _members(value) if key in _NAME_MAPS else bare(value)
+        return structure
     if items:
         return [item for item in map(bare, items) if item is not None]
     return schema if not isinstance(schema, str) else checked_name(schema)
@@ -108,6 +109,6 @@ def tool_line(text: str) -> str:
     if name is None:
         return one_line(text)
     description = manifest_fields(text).get("description")
-    return (
-        f"tool {name}: {one_line(description)}" if isinstance(description, str) else f"tool {name}"
-    )
+    if not isinstance(description, str):
+        return f"tool {name}"
+    return f"tool {name}: {one_line(description)}"

@@ -169,10 +169,13 @@ def visible_ids(piece: Piece) -> tuple[str, ...]:
 
 
 def _origin(group: tuple[Piece, ...]) -> str:
-    origins = {piece.origin for piece in group}
+    origins: set[str] = set()
+    schemes: set[str] = set()
+    for piece in group:
+        origins.add(piece.origin)
+        schemes.add(piece.origin.partition("://")[0])
     if len(origins) == 1:
         return short_origin(group[0].origin) or _UNKNOWN_ORIGIN
-    schemes = {origin.partition("://")[0] for origin in origins}
     return f"{schemes.pop()}://" if len(schemes) == 1 else "tenure://"
 
 

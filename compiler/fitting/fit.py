@@ -25,13 +25,14 @@ from typing import Final
 
 from ...schema.compile_terms import OverflowPolicy, Reason, SectionName
 from ..budget.allocate import allocate
+from ..budget.competition import room_of, size_of
 from ..budget.diversity import mmr
 from ..budget.items import Item
 from ..budget.section import Section, concave_envelope, significant, slope_at
 from ..ir.context import CompileContext, SectionShare
 from ..ir.piece import Piece, Short
 from ..text.relevance import FULL, terms_of
-from .ledger import FAIR_SIZE, Drop, Ledger, Place, Prices, Rung, Unit, is_wanted
+from .ledger import Drop, Ledger, Place, Prices, Rung, Unit, is_wanted
 from .offers import TURN_TWIN, moved_to_turn
 from .price import mu, token_cost, worth_its_price
 from .shorten import excerpt, fold
@@ -50,9 +51,6 @@ _FEW: Final = 64
 
 _SURPLUS: Final = 2
 """How many times a budget the pieces that compete for it may fill."""
-
-_CHARS: Final = 4
-"""Characters of a token, about; texts are not counted to tell which may compete."""
 
 _LEAST_EXCERPT: Final = 24
 """Tokens below which an excerpt says nothing."""
@@ -242,14 +240,13 @@ def _contenders(
             contenders[name] = list(pieces)
             continue
 
-        room = _SURPLUS * _CHARS * budget
+        room = room_of(budget, _SURPLUS)
         best: set[int] = set()
         for piece in sorted(pieces, key=lambda piece: (-piece.value, piece.object_id)):
             if room <= 0 and len(best) >= _FEW:
                 break
             best.add(id(piece))
-            # A long text may stay out, so it takes the room of no more than a fair one.
-            room -= min(len(piece.text), _CHARS * FAIR_SIZE)
+            room -= size_of(piece.text)
 
         contenders[name] = []
         for piece in pieces:
@@ -302,9 +299,15 @@ def _late_ids(rung: Rung, pieces: Sequence[Piece]) -> frozenset[str]:
         return frozenset()
 
     # Only the best compete, because every pair of them is compared.
-    items = [Item(p.object_id, rung.ledger.size(p), max(1, p.value)) for p in pieces]
+    items: list[Item] = []
+    words: dict[str, frozenset[str]] = {}
+    tokens = 0
+    for piece in pieces:
+        size = rung.ledger.size(piece)
+        tokens += size
+        items.append(Item(piece.object_id, size, max(1, piece.value)))
+        words[piece.object_id] = terms_of(piece.text)
     best = sorted(items, key=lambda item: (-item.value, item.id))[: rules.mmr_items]
-    words = {piece.object_id: terms_of(piece.text) for piece in pieces}
 
     def alike(left: str, right: str) -> int:
         union = len(words[left] | words[right])
@@ -312,7 +315,7 @@ def _late_ids(rung: Rung, pieces: Sequence[Piece]) -> frozenset[str]:
         return FULL * common // union if union else FULL
 
     # What the pieces share is paid before any of them: heading, boundary, days and sources.
-    frames = rung.ledger.total(pieces) - sum(item.tokens for item in items)
+    frames = rung.ledger.total(pieces) - tokens
     room = max(0, rung.ledger.room - frames)
     picks = mmr(best, alike, room, relevance_permille=round(1000 * rules.mmr_relevance))
     return frozenset(words).difference(picks.ids)
@@ -332,9 +335,15 @@ def _rations(rung: Rung, sections: Mapping[SectionName, Sequence[Piece]]) -> dic
         rung.allocation[names[0].value] = ledger.room
         return {names[0]: ledger.room}
 
-    envelopes = {name: concave_envelope(_utility(rung, name, sections[name])) for name in names}
-    limits_of = {name: _limits(rung, name) for name in names}
-    floors = sum(min(limits_of[name].floor, points[-1][0]) for name, points in envelopes.items())
+    envelopes: dict[SectionName, tuple[tuple[int, int], ...]] = {}
+    limits_of: dict[SectionName, SectionShare] = {}
+    floors = 0
+    for name in names:
+        points = concave_envelope(_utility(rung, name, sections[name]))
+        envelopes[name] = points
+        limits_of[name] = _limits(rung, name)
+        # No section is promised more than it could spend.
+        floors += min(limits_of[name].floor, points[-1][0])
 
     curves: list[Section] = []
     for name, points in envelopes.items():

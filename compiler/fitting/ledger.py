@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ...schema.compile_terms import Reason, SectionName
+from ..budget.competition import FAIR_TOKENS
 from ..ir.context import CompileContext
 from ..ir.piece import Piece, Short
 from ..request.request import Evidence
@@ -48,10 +49,6 @@ Frame = tuple[SectionName, str]
 
 Place = tuple[bool, int, str]
 """Where something stands in the one order in which all sections are filled."""
-
-
-FAIR_SIZE: Final = 200
-"""Tokens from which a text must be worth its length."""
 
 
 class Bill(NamedTuple):
@@ -306,7 +303,7 @@ class Rung:
 
 def _worth(piece: Piece, tokens: int) -> int:
     """What a piece is worth: its score, less where it is long."""
-    return piece.value * FAIR_SIZE // max(FAIR_SIZE, tokens)
+    return piece.value * FAIR_TOKENS // max(FAIR_TOKENS, tokens)
 
 
 def is_wanted(piece: Piece) -> bool:

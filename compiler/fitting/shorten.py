@@ -101,7 +101,8 @@ def _join(units: Sequence[str], numbers: Sequence[int]) -> str:
 
 def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short | None:
     """Return old turns as one line each in one data block, the newest that fit; None for none."""
-    lines: list[tuple[Piece, str]] = []
+    shown_turns: list[Piece] = []
+    lines: list[str] = []
     # For the heading and the boundaries of the block, before any line.
     tokens = 80
     for turn in sorted(turns, key=lambda piece: piece.key, reverse=True):
@@ -109,18 +110,27 @@ def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short |
         tokens += counter.upper_bound(line) + 1
         if tokens > room:
             break
-        lines.append((turn, line))
+        shown_turns.append(turn)
+        lines.append(line)
     if not lines:
         return None
 
+    # Chosen from the newest on, and read from the oldest on.
+    shown_turns.reverse()
     lines.reverse()
-    shown_turns = [turn for turn, _ in lines]
-    text = "\n".join(line for _, line in lines)
-    original = "\n".join(turn.text for turn in shown_turns)
+    originals: list[str] = []
+    object_ids: list[str] = []
+    level = 0
+    for turn in shown_turns:
+        originals.append(turn.text)
+        object_ids.append(turn.object_id)
+        level = max(level, turn.level)
+
+    text, original = "\n".join(lines), "\n".join(originals)
     piece = shown_turns[0]._replace(
-        object_ids=tuple(turn.object_id for turn in shown_turns),
+        object_ids=tuple(object_ids),
         kind=BlockKind.DATA,
-        level=max(turn.level for turn in shown_turns),
+        level=level,
         origin="tenure://folded",
         text=text,
         pair="",

@@ -20,6 +20,7 @@ found, so a replay finds it in the manifest. Checklist C-074, C-098.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import filterfalse
 
 from ...schema.claim import Version, slot_key
 from ...schema.terms import content_terms
@@ -77,7 +78,7 @@ def outdated_sources(
             holds[source] = holds.get(source, False) or _speaks(version, terms, context.point)
 
     # A source of which no claim was made is not in the table: it is no history.
-    return frozenset(source for source, holds_still in holds.items() if not holds_still)
+    return frozenset(filterfalse(holds.__getitem__, holds))
 
 
 def _speaks(version: Version, terms: frozenset[str], point: Point) -> bool:

@@ -103,7 +103,7 @@ def gather(
     if ids:
         known = _union(known, _entities(context, reader, ids))
     return Snapshot(
-        proposals=tuple(candidates.rows[key] for key in sorted(candidates.rows)),
+        proposals=tuple(map(candidates.rows.__getitem__, sorted(candidates.rows))),
         subjects=names.request_subjects,
         query_subjects=names.query_subjects,
         own_subjects=names.own_subjects,
@@ -142,8 +142,17 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
     candidates.reads += 2 + bool(ids)
 
     expansion = _expansion(context, reader, roots)
-    words = [known.entities[root].name for root in roots if root in known.entities]
-    members = {root: members_of(known, root) for root in (*roots, *own_subjects.values())}
+    words: list[str] = []
+    centre: dict[str, None] = {}
+    for root in roots:
+        centre.update(dict.fromkeys(members_of(known, root)))
+        if root in known.entities:
+            words.append(known.entities[root].name)
+
+    # The walk begins at whom the request names; of the caller only his slots are asked for.
+    members: dict[str, Sequence[str]] = {}
+    for root in own_subjects.values():
+        members[root] = members_of(known, root)
     return (
         _Names(
             request_subjects=subjects,
@@ -152,8 +161,8 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
             own_ids=frozenset(members.get(own_subjects.get("user", ""), ())),
             expansion=expansion,
             words=(*words, *expansion),
-            subjects=tuple(sorted(set(chain.from_iterable(members.values())))),
-            centre=tuple(dict.fromkeys(chain.from_iterable(members[root] for root in roots))),
+            subjects=tuple(sorted({*centre, *chain.from_iterable(members.values())})),
+            centre=tuple(centre),
         ),
         known,
     )
@@ -359,8 +368,8 @@ def _newest(versions: Sequence[Version], ask: Ask) -> list[Version]:
     for version in versions:
         if version.details.slot is None:
             claims[version.row.claim.object_id] = version.row.claim
-    newest = sorted(claims.values(), key=lambda claim: (-claim.tx, -claim.ordinal))[: ask.texts]
-    text_ids = {claim.object_id for claim in newest}
+    newest_ids = sorted(claims, key=lambda i: (-claims[i].tx, -claims[i].ordinal))
+    text_ids = set(newest_ids[: ask.texts])
 
     rows: list[Version] = []
     for version in versions:
@@ -420,7 +429,11 @@ def _add_nearest(candidates: Candidates, index: VectorIndex | None) -> Mapping[s
     page = index.nearest(query, limit=vectors_wanted(context.policy))
     if page.versions:
         candidates.add_read("vector", Page(tuple(page.versions), 0), Via.VECTOR)
-    return {score.object_id: score for score in page.scores}
+
+    scores: dict[str, VectorScore] = {}
+    for score in page.scores:
+        scores[score.object_id] = score
+    return scores
 
 
 def _with_scores(
@@ -465,8 +478,12 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
         if not proposal.via & ~(Via.NEIGHBOUR | Via.TALK | Via.TEXT):
             loose.append((bool(proposal.via & Via.TEXT), -proposal.hop, key))
     candidates.cut = True
-    capped = [candidates.rows.pop(key).version for _, _, key in sorted(loose)[:surplus]]
-    return tuple(sorted({version.row.claim.object_id for version in capped if version.visible}))
+    capped_ids: set[str] = set()
+    for _, _, key in sorted(loose)[:surplus]:
+        version = candidates.rows.pop(key).version
+        if version.visible:
+            capped_ids.add(version.row.claim.object_id)
+    return tuple(sorted(capped_ids))
 
 
 def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Sequence[str]) -> None:

@@ -77,9 +77,13 @@ def _best(
         if content is not None and version.row.look.head and not version.details.sensitivity:
             texts[version.row.claim.object_id] = content.text or content.normalized_claim
 
-    overlaps = {object_id: len(query_terms & terms_of(text)) for object_id, text in texts.items()}
-    ranking = sorted((-overlap, object_id) for object_id, overlap in overlaps.items() if overlap)
-    return [(object_id, texts[object_id]) for _, object_id in ranking[:limit]]
+    # A text that shares nothing with the question is no use of a model's time.
+    ranking: list[tuple[int, str]] = []
+    for object_id, text in texts.items():
+        overlap = len(query_terms & terms_of(text))
+        if overlap:
+            ranking.append((-overlap, object_id))
+    return [(object_id, texts[object_id]) for _, object_id in sorted(ranking)[:limit]]
 
 
 def blend(relevance: int, score: int | None, share: float) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from ...schema.claim import Version
@@ -120,13 +121,17 @@ def lifted_by_subject(
 
 def _covers(terms: frozenset[str], terms_of_subject: Mapping[str, set[str]]) -> dict[str, float]:
     """By subject: the share of the question that it covers, rare terms counting more."""
-    spread = Counter(term for matches in terms_of_subject.values() for term in matches)
+    spread = Counter(chain.from_iterable(terms_of_subject.values()))
     total = len(terms_of_subject)
 
     # In the order of the terms, so that sums of floats are the same on every machine.
-    weights = {term: math.log(1 + (total + 1) / (spread[term] + 0.5)) for term in sorted(terms)}
+    weights: dict[str, float] = {}
+    for term in sorted(terms):
+        weights[term] = math.log(1 + (total + 1) / (spread[term] + 0.5))
+
     total_weight = sum(weights.values()) or 1.0
     covers: dict[str, float] = {}
     for subject, matches in terms_of_subject.items():
-        covers[subject] = round(sum(weights[term] for term in sorted(matches)) / total_weight, 9)
+        weight = sum(map(weights.__getitem__, sorted(matches)))
+        covers[subject] = round(weight / total_weight, 9)
     return covers

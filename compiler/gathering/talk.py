@@ -46,8 +46,9 @@ def add_talk(candidates: Candidates) -> None:
         return
 
     known = {vid for _, vid in candidates.rows}
-    vids = _vids_around([hit.row.vid for hit in hits], known, limit=rules.talk_candidates)
-    talks = {talk_of(hit) for hit in hits}
+    talks = set(map(talk_of, hits))
+    centres = [hit.row.vid for hit in hits]
+    vids = _vids_around(centres, known, limit=rules.talk_candidates)
     candidates.reads += 1
     page = candidates.read(Ask(vids=tuple(sorted(vids))))
 
@@ -94,11 +95,15 @@ def lifted_scores(
         for position, lift in zip(run, lifts, strict=True):
             results[position] += lift
 
-    turns = [i for i, candidate in enumerate(candidates) if _is_turn(candidate)]
-    best = max((relevances[i] for i in turns), default=0)
-    highest = max((results[i] for i in turns), default=0)
-    for i in turns if highest else ():
-        results[i] = results[i] * best // highest
+    turns: list[int] = []
+    best = highest = 0
+    for position, candidate in enumerate(candidates):
+        if _is_turn(candidate):
+            turns.append(position)
+            best = max(best, relevances[position])
+            highest = max(highest, results[position])
+    for position in turns if highest else ():
+        results[position] = results[position] * best // highest
 
     for run in runs if highest else ():
         for position, distance in _distances(run, results):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final
 
 from ...schema.short_repr import short_repr
@@ -104,17 +105,20 @@ class MediaPlan:
     @property
     def tokens(self) -> int:
         """The tokens that are sent beside the text."""
-        return sum(entry.attachment_tokens for entry in self.entries)
+        return sum(map(attrgetter("attachment_tokens"), self.entries))
 
     @property
     def texts(self) -> tuple[str, ...]:
         """What stands in the text for each item."""
-        return tuple(entry.text for entry in self.entries)
+        return tuple(map(attrgetter("text"), self.entries))
 
     def split(self) -> dict[str, int]:
         """The tokens by modality of what is shown; stand-ins count as text."""
         tokens_by_modality = evidence_split(entry.item for entry in self.entries)
-        return {modality.value: tokens for modality, tokens in tokens_by_modality.items()}
+        split: dict[str, int] = {}
+        for modality, tokens in tokens_by_modality.items():
+            split[modality.value] = tokens
+        return split
 
 
 def seconds(number: float) -> str:

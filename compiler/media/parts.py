@@ -8,6 +8,7 @@ often. Plans only: nothing is decoded. Checklist C-193.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import starmap
 
 from ..budget.items import Item
 from ..request.request import Box, Media, MediaKind, MediaSegment
@@ -24,9 +25,11 @@ def cropped_picture(entry: MediaEntry) -> MediaEntry:
     if media.kind is not MediaKind.IMAGE or not media.regions:
         return entry
 
-    width = media.width or max(box[2] for box in media.regions)
-    height = media.height or max(box[3] for box in media.regions)
-    region = crop_region(width, height, [Region(*box) for box in media.regions])
+    # A picture of unknown size is at least as large as the regions in it.
+    _, _, rights, bottoms = zip(*media.regions, strict=True)
+    width = media.width or max(rights)
+    height = media.height or max(bottoms)
+    region = crop_region(width, height, list(starmap(Region, media.regions)))
     if region is None:
         return entry
 

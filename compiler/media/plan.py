@@ -93,23 +93,29 @@ def plan_media(
 
 def _refuse(entries: Sequence[MediaEntry], context: _PlanContext) -> None:
     """Refuse what no budget makes the model take."""
-    unreadable = [entry for entry in entries if entry.item.modality not in context.modalities]
-    names = ", ".join(entry.media.uri for entry in unreadable)
-    if names:
+    unreadable_uris: list[str] = []
+    for entry in entries:
+        if entry.item.modality not in context.modalities:
+            unreadable_uris.append(entry.media.uri)
+    if unreadable_uris:
         raise InvalidInput(
-            f"the model does not take {names} and the policy leaves nothing out: give stand_ins "
-            "(text, method), leave them out, or compile for a model that takes them",
+            f"the model does not take {', '.join(unreadable_uris)} and the policy leaves nothing "
+            "out: give stand_ins (text, method), leave them out, or compile for a model that takes "
+            "them",
             code="bad_media",
         )
 
 
 def _budget_error(entries: Sequence[MediaEntry], budget: int) -> ContextBudgetExhausted:
-    tokens = sum(original(entry.media).tokens for entry in entries)
-    names = ", ".join(entry.media.uri for entry in entries)
+    tokens = 0
+    uris: list[str] = []
+    for entry in entries:
+        tokens += original(entry.media).tokens
+        uris.append(entry.media.uri)
     return ContextBudgetExhausted(
-        f"{names} would take {tokens} tokens beside the text, the budget is {budget} and the "
-        "policy leaves nothing out: raise budget_tokens, send fewer or smaller ones, or give "
-        "stand_ins (text, method), segments or regions",
+        f"{', '.join(uris)} would take {tokens} tokens beside the text, the budget is {budget} "
+        "and the policy leaves nothing out: raise budget_tokens, send fewer or smaller ones, or "
+        "give stand_ins (text, method), segments or regions",
         code="required_over_budget",
         shortfall=tokens,
     )
@@ -226,7 +232,11 @@ def _share_pool(entries: Sequence[MediaEntry], context: _PlanContext) -> list[Me
         if claim.id not in plans:
             plans[claim.id] = _substitute_entry(claim.entry, context)
 
-    return [plans.get(f"{number:05}", entry) for number, entry in enumerate(entries)]
+    # What takes nothing of the pool made no claim, and stays as it is.
+    final_entries: list[MediaEntry] = []
+    for number, entry in enumerate(entries):
+        final_entries.append(plans.get(f"{number:05}", entry))
+    return final_entries
 
 
 class _Claim(NamedTuple):

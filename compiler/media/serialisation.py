@@ -94,7 +94,7 @@ def serialise(records: Sequence[Record], form: Form) -> str:
     if form is Form.MARKDOWN:
         return _markdown(columns, rows)
     if form is Form.CSV:
-        return "\n".join(",".join(map(_csv_field, row)) for row in (columns, *rows))
+        return "\n".join(map(_csv_line, (columns, *rows)))
 
     return _compact(columns, rows)
 
@@ -146,7 +146,15 @@ def _cell(value: object) -> str:
 
 def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join("| " + " | ".join(map(_escape_cell, line)) + " |" for line in lines)
+    return "\n".join(map(_markdown_line, lines))
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_escape_cell, cells)) + " |"
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    return ",".join(map(_csv_field, cells))
 
 
 def _compact(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

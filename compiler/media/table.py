@@ -105,7 +105,8 @@ def table_within(reduction: TableReduction, options: TableRules, room: int) -> T
     summary = _summary(reduction.rows, options, room)
     worth = [0] * len(reduction.rows)
     if options.query_terms:
-        worth = [len(options.query_terms & terms_of(_words(row))) for row in reduction.rows]
+        for number, row in enumerate(reduction.rows):
+            worth[number] = len(options.query_terms & terms_of(_words(row)))
 
     # Start at the number of rows that the average row allows, then shrink by what was too much:
     # two or three tables are written, not one for each row.

@@ -117,7 +117,7 @@ def with_transcript(
     if not selection:
         return media
 
-    text = "\n".join(lines[name] for name in selection)
+    text = "\n".join(map(lines.__getitem__, selection))
     if len(selection) < len(lines):
         text = f"[{len(selection)} of {len(lines)} segments]\n{text}"
 

@@ -151,8 +151,10 @@ def _reject(passes: Passes, context: CompileContext) -> None:
 
     report = quality(passes, context)
     if report.failed:
-        failures = [name for name in report.alerts if report.targets[name].mandatory]
-        misses = {name: report.metrics[name] for name in failures}
+        misses: dict[str, float] = {}
+        for name in report.alerts:
+            if report.targets[name].mandatory:
+                misses[name] = report.metrics[name]
         raise InvalidInput(
             f"the envelope misses {', '.join(misses)} and this policy is safety-critical: "
             "confirm or leave out what has aged, send less untrusted text, or grant more tokens",

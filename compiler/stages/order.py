@@ -44,11 +44,15 @@ def order(contained: Contained, context: CompileContext) -> Ordered:
             pieces.append(piece)
     result, assembled, tokens = _within_budget(tuple(pieces), context, seal_of(context))
 
-    losses = [d.tokens for d in result.drops if d.reason not in _DELIBERATE]
+    losses: list[int] = []
+    is_deferred = False
+    for drop in result.drops:
+        is_deferred = is_deferred or drop.reason is Reason.RETRIEVAL_DEFERRED
+        if drop.reason not in _DELIBERATE:
+            losses.append(drop.tokens)
     if overflow_of(context) is OverflowPolicy.FAIL_LOUD and losses:
         raise _budget_error("ladder_exhausted", sum(losses), context)
 
-    deferred = any(d.reason is Reason.RETRIEVAL_DEFERRED for d in result.drops)
     return Ordered(
         assembled,
         tokens,
@@ -56,8 +60,8 @@ def order(contained: Contained, context: CompileContext) -> Ordered:
         tuple(sorted(result.allocation.items())),
         result.shadow_price,
         _changes(result.shorts),
-        tuple(_verdict(drop) for drop in result.drops),
-        (Gap(GapCode.RETRIEVAL_PENDING),) if deferred else (),
+        tuple(map(_verdict, result.drops)),
+        (Gap(GapCode.RETRIEVAL_PENDING),) if is_deferred else (),
     )
 
 

@@ -256,14 +256,20 @@ def _bound_names(snapshot: Snapshot) -> list[str]:
 
 
 def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) -> list[Candidate]:
-    competing = [candidate for candidate in active if _competes(candidate)]
     context = activation.context
-    documents = [_document(candidate, activation) for candidate in competing]
+    competing = list(filter(_competes, active))
+    documents: list[Document] = []
+    for candidate in competing:
+        documents.append(_document(candidate, activation))
+
+    # A replay takes the scores that were recorded: those who stood beside may be gone by now.
     recorded_scores = activation.snapshot.texts
     if recorded_scores is None:
         scores = _lexical_scores(competing, documents, activation)
     else:
-        scores = [recorded_scores.get(candidate.object_id, 0) for candidate in competing]
+        scores = []
+        for candidate in competing:
+            scores.append(recorded_scores.get(candidate.object_id, 0))
 
     relevances: list[int] = []
     for candidate, score in zip(competing, scores, strict=True):

@@ -86,6 +86,7 @@ def _absolute(
 ) -> datetime | None:
     year, month, day = parts
     local = now.astimezone(UTC)
+    # Without a year the nearest one is meant: behind for what was, ahead for what is to come.
     if year is None:
         if month is None:
             return None
@@ -129,6 +130,7 @@ def _number(word: str) -> int:
 
 def _weekday(midnight: datetime, name: str, turn: str) -> datetime:
     """The nearest such day: behind for `last`, ahead for `next`, today or ahead otherwise."""
+    # 0 to 6 days ahead; "last" goes a week back from there, and "next" is never today.
     days = (_WEEKDAYS.index(name) - midnight.weekday()) % 7
     if turn == "last":
         days -= 7

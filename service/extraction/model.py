@@ -212,6 +212,7 @@ def _check(
         raise _Unfit("a claim is no object")
     claim = cast("Mapping[str, Any]", candidate)
 
+    # A provider may ignore the schema, so that nothing of it is taken for granted here.
     name, quote = claim.get("slot"), claim.get("quote")
     if not isinstance(name, str) or name not in slots:
         raise _Unfit("a slot that was not offered")
@@ -243,6 +244,8 @@ def _check(
 
 def _value(value: object, quote: str, slot: Slot) -> str | int | float | bool:
     """A value of the slot's type that the quotation bears out."""
+    # Numbers, dates and truth values are often said in other words than they are written in, so
+    # that only texts must share a term with their quotation.
     kind = slot.value_type
     if kind is ValueType.BOOLEAN and isinstance(value, bool):
         return value
@@ -273,6 +276,7 @@ def _number(value: object, slot: Slot) -> int | float:
         raise _Unfit(f"{slot.name}: no number")
     if slot.value_type is ValueType.NUMBER:
         return value
+    # JSON knows one kind of number: 3.0 is what some models write for 3.
     if value != int(value):
         raise _Unfit(f"{slot.name}: no whole number")
     return int(value)
@@ -282,6 +286,7 @@ def _subject(subject: object, text: str, context: ExtractionContext, name: str) 
     """The name of whom a claim is about; None for the speaker."""
     if subject is None or subject == context.speaker:
         return None
+    # A name that neither the text nor the store knows would make a person out of nothing.
     if not isinstance(subject, str) or not subject.strip() or len(subject) > _SHORT_VALUE:
         raise _Unfit(f"{name}: a subject that is no name")
     if subject not in text and subject not in context.entities:

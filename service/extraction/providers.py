@@ -121,12 +121,14 @@ class OpenAIProvider:
         except (self._library.OpenAIError, ValueError) as error:
             raise _unavailable(self.id, str(error)) from error
 
+        # The SDK hands on what it cannot read, such as the login page of a proxy, as a plain text.
         if not isinstance(completion, self._library.types.chat.ChatCompletion):
             raise _unavailable(self.id, "what answered is no chat completion")
         reply: Any = completion
         choice = (reply.choices or [None])[0]
         if choice is None or choice.message is None:
             raise _unavailable(self.id, "the answer holds no message")
+        # Half a list of claims reads as a whole one where the JSON happens to close.
         if choice.finish_reason != "stop":
             raise _unavailable(self.id, f"the answer was cut ({choice.finish_reason})")
         return choice.message, reply.usage

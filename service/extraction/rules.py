@@ -349,6 +349,7 @@ def _of_match(
     if rule.is_dated and day is None:
         return
 
+    # "my wife Ruth" and "my dog Max" are one pattern, and the word of kin says which slot it fills.
     groups = match.groupdict()
     slot = SLOT_OF_KIN[groups["kin"]] if rule.slot == "kin" else rule.slot
     op = "correct" if rule.op == "assert" and _is_correction(rule, match) else rule.op
@@ -404,6 +405,7 @@ _DATED_BY_VALUE: Final = frozenset({"plan", "goal", "appointment", "birthday"})
 
 def _values(rule: Rule, match: re.Match[str], sentence: str) -> list[str]:
     words = match["value"]
+    # Titles in quotation marks were blanked out in `_claims`, so that no rule reads inside them.
     if TITLE in words:
         start = match.start("value")
         titles = re.finditer(f"{TITLE}+", words)
@@ -443,6 +445,7 @@ def _is_whole(value: str, tail: str) -> bool:
     """
     if _UNFIT.search(value) or _RESTRICTION.match(tail):
         return False
+    # An odd apostrophe is half a quotation, unless it stands inside a word.
     if value.count("'") % 2 and not re.search(r"\w'\w", value):
         return False
     return not value.startswith("the ") or _THE_NAMED.match(value) is not None

@@ -46,10 +46,10 @@ def bare(schema: object) -> object:
     fields, items = fields_of(schema), items_of(schema)
     if fields:
         structure: dict[str, object] = {}
-        for key, value in fields.items():
-            # A keyword that is not known may hold free text, which a model would read as ours.
-            if key in _STRUCTURE:
-                structure[key] = _members(value) if key in _NAME_MAPS else bare(value)
+        # A keyword that is not known may hold free text, which a model would read as ours.
+        for key in filter(_STRUCTURE.__contains__, fields):
+            value = fields[key]
+            structure[key] = _members(value) if key in _NAME_MAPS else bare(value)
         return structure
     if items:
         return [item for item in map(bare, items) if item is not None]

@@ -142,12 +142,10 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
     candidates.reads += 2 + bool(ids)
 
     expansion = _expansion(context, reader, roots)
-    words: list[str] = []
+    words = [known.entities[root].name for root in roots if root in known.entities]
     centre: dict[str, None] = {}
     for root in roots:
         centre.update(dict.fromkeys(members_of(known, root)))
-        if root in known.entities:
-            words.append(known.entities[root].name)
 
     # The walk begins at whom the request names; of the caller only his slots are asked for.
     members: dict[str, Sequence[str]] = {}
@@ -478,12 +476,8 @@ def _cap(candidates: Candidates) -> tuple[str, ...]:
         if not proposal.via & ~(Via.NEIGHBOUR | Via.TALK | Via.TEXT):
             loose.append((bool(proposal.via & Via.TEXT), -proposal.hop, key))
     candidates.cut = True
-    capped_ids: set[str] = set()
-    for _, _, key in sorted(loose)[:surplus]:
-        version = candidates.rows.pop(key).version
-        if version.visible:
-            capped_ids.add(version.row.claim.object_id)
-    return tuple(sorted(capped_ids))
+    capped = [candidates.rows.pop(key).version for _, _, key in sorted(loose)[:surplus]]
+    return tuple(sorted({version.row.claim.object_id for version in capped if version.visible}))
 
 
 def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Sequence[str]) -> None:

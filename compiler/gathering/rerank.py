@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Protocol
 
 from ...schema.errors import InvalidInput
@@ -77,13 +78,13 @@ def _best(
         if content is not None and version.row.look.head and not version.details.sensitivity:
             texts[version.row.claim.object_id] = content.text or content.normalized_claim
 
-    # A text that shares nothing with the question is no use of a model's time.
     ranking: list[tuple[int, str]] = []
     for object_id, text in texts.items():
-        overlap = len(query_terms & terms_of(text))
-        if overlap:
-            ranking.append((-overlap, object_id))
-    return [(object_id, texts[object_id]) for _, object_id in sorted(ranking)[:limit]]
+        ranking.append((-len(query_terms & terms_of(text)), object_id))
+
+    # A text that shares nothing with the question is no use of a model's time.
+    best = sorted(filter(itemgetter(0), ranking))[:limit]
+    return [(object_id, texts[object_id]) for _, object_id in best]
 
 
 def blend(relevance: int, score: int | None, share: float) -> int:

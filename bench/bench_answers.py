@@ -108,8 +108,8 @@ def meeting_lines(options: Namespace, encoder: Any) -> Iterator[BarLine]:
             bar = bench_talk.FRAME_BARS.get(budget)
             subject = f"{method.name}, frame at {budget:,}"
             yield BarLine("meetings", subject, share, bar, at_most=True, unit="%")
-        named = 100 * statistics.fmean(total.labels) if total.labels else float("nan")
-        yield BarLine("meetings", f"{method.name}, with who and when", named, 100.0, unit="%")
+        labelled = 100 * statistics.fmean(total.labels) if total.labels else float("nan")
+        yield BarLine("meetings", f"{method.name}, with who and when", labelled, 100.0, unit="%")
 
 
 def year_lines(options: Namespace, encoder: Any) -> Iterator[BarLine]:
@@ -200,8 +200,8 @@ def compile_lines(options: Namespace, encoder: Any) -> Iterator[BarLine]:
             for name, figure, bar in zip(("p50", "p95"), row.times_ms, bars, strict=True):
                 yield BarLine("compile", f"{subject}: {name}", figure, bar, True, "ms")
             parts = zip(("best twenty", "worth"), row.kept, bench_compile.KEPT_BARS, strict=False)
-            for name, share, bar in parts:
-                yield BarLine("compile", f"{subject}: {name} kept", share, bar)
+            for name, share, least in parts:
+                yield BarLine("compile", f"{subject}: {name} kept", share, least)
 
 
 ROWS: dict[str, Callable[[Namespace, Any], Iterator[BarLine]]] = {

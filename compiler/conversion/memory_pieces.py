@@ -14,7 +14,6 @@ from ...schema.compile_terms import SECTIONS, Conversion, Ladder, Reason, Sectio
 from ...schema.sources import kind_of
 from ...schema.values import iso
 from ...schema.vocabulary import ObjectType
-from ..budget.competition import room_of, size_of
 from ..format.lines import who_of
 from ..ir.candidate import Candidate, version_of
 from ..ir.context import CompileContext
@@ -23,6 +22,7 @@ from ..ir.piece import Piece
 from ..ir.verdicts import TextChange, Verdict
 from ..safety.canonical_text import canonicalise
 from ..text.relevance import one_line
+from ..tokens.counting import room_of, size_of
 from .direction import is_offered
 from .ladder import Step, Values, climb, enforcement_of, shown_value
 from .placement import block_level, kind_of_block, section_of, stored_key

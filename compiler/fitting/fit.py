@@ -25,13 +25,13 @@ from typing import Final
 
 from ...schema.compile_terms import OverflowPolicy, Reason, SectionName
 from ..budget.allocate import allocate
-from ..budget.competition import room_of, size_of
 from ..budget.diversity import mmr
 from ..budget.items import Item
 from ..budget.section import Section, concave_envelope, significant, slope_at
 from ..ir.context import CompileContext, SectionShare
 from ..ir.piece import Piece, Short
 from ..text.relevance import FULL, terms_of
+from ..tokens.counting import room_of, size_of
 from .ledger import Drop, Ledger, Place, Prices, Rung, Unit, is_wanted
 from .offers import TURN_TWIN, moved_to_turn
 from .price import mu, token_cost, worth_its_price

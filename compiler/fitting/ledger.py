@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ...schema.compile_terms import Reason, SectionName
-from ..budget.competition import FAIR_TOKENS
 from ..ir.context import CompileContext
 from ..ir.piece import Piece, Short
 from ..request.request import Evidence
 from ..text.sentences import Statement, statements
+from ..tokens.counting import FAIR_TOKENS
 from .assemble import frame_tokens, heading_tokens, label_tokens, piece_tokens
 
 _STATING: Final = frozenset(

@@ -55,6 +55,7 @@ def child_core(core: SessionCore, name: str, task: str, budget_tokens: int) -> S
     """
     if not task.strip():
         raise InvalidInput("delegated work needs a task in words", code="missing_value")
+
     log = _fresh_log(core, name)
     window, limit = window_limit(core.state.model, min(budget_tokens, core.state.window), None)
     body: dict[str, Any] = {
@@ -95,6 +96,7 @@ def conclusion_drafts(state: WindowState, conclusion: str, task: str) -> list[Ev
             body = {"category": NoteCategory.TODO.value, "status": SubtaskStatus.DONE.value}
             drafts.append(EventDraft(EventKind.NOTED, body, (task,)))
             break
+
     return drafts
 
 
@@ -110,11 +112,13 @@ def told_conclusion(core: SessionCore) -> str:
         for item in unit.items:
             if item.kind is PartKind.ASSISTANT:
                 answers.append(item.text)
+
     text = "\n".join([*lines, *answers[-1:]])
 
     # Cut by a quarter until it fits: counts grow with length, and this is told once.
     while core.state.count(text) > CONCLUSION_TOKENS:
         text = text[: len(text) * 3 // 4]
+
     return text
 
 
@@ -134,4 +138,5 @@ def _fresh_log(core: SessionCore, name: str) -> SessionLog:
     log = replace(core.log, session=session_scope(core.log.principal, name))
     if log.read():
         raise Conflict(f"the session {name!r} is there already", code="session_exists")
+
     return log

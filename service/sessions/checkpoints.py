@@ -48,6 +48,7 @@ def save_checkpoint(
         # Its own claim stands, and the event that should tell of it was lost in a crash between.
         if newest.value.get("session") != core.log.session:
             raise
+
         return _write(core, checkpoint, milestone, newest.object_id)
 
 
@@ -62,6 +63,7 @@ def milestone_draft(
     except Conflict as conflict:
         notices.append(f"the checkpoint stands in the log alone: {conflict}")
         claim = ""
+
     return checkpoint_draft(checkpoint, milestone, claim)
 
 

@@ -88,6 +88,7 @@ class SessionCore:
         events = self.log.read(self.state.seq)
         for event in events:
             self.state = step(self.state, event)
+
         self.characters += text_characters(events)
 
     @property
@@ -122,6 +123,7 @@ class SessionCore:
             raise Conflict(
                 "no turn is running; begin one with on_turn_start", code="step_out_of_order"
             )
+
         if self.state.open_units:
             call_id = self.state.open_units[0].open_calls[0]
             raise Conflict(
@@ -165,6 +167,7 @@ class SessionCore:
         if must_fit and state.tokens > state.limit:
             plans = [*plans, _last_resort(state)]
             state = self._with_edit(state, events, plans[-1])
+
         edit = state.seq if plans else None
         if state.tokens > state.limit and plans:
             raise over_budget(state)
@@ -176,12 +179,15 @@ class SessionCore:
         except Conflict:
             self.catch_up()
             raise
+
         self.characters += text_characters(events)
         if snapshot is not None:
             self.snapshot_seq, self.characters = state.seq, 0
         before, self.state = self.state, state
+        # Only the newest unit is new; what is read off it stays with it for as long as it stands.
         for unit in state.units[-1:]:
             _READ_AHEAD(unit)
+
         changes = tuple(change for plan in plans for change in plan.changes)
         return self.decision(changes=changes, before=before, edit=edit)
 
@@ -194,6 +200,7 @@ class SessionCore:
             draft = EventDraft(EventKind.POLICY_CHANGED, policy_body(self.policy, self.subsystems))
             state, event = with_draft(state, draft)
             events.append(event)
+
         state, event = with_plan(state, plan)
         events.append(event)
         return state
@@ -208,6 +215,7 @@ class SessionCore:
         size = self.characters + text_characters(events)
         if size < 2 * _CHARACTERS_A_TOKEN * state.tokens and count < _MOST_EVENTS:
             return None
+
         return snapshot_text(state)
 
     def decision(
@@ -218,10 +226,12 @@ class SessionCore:
         earlier: Pressure | None = None
         if before is not None and before.limit:
             earlier = self.subsystems.pressure.read(before, self.policy)
+
         axis = axis_of(self.state, changes)
         lines = notice_lines(self.state, reading, earlier, changes, axis)
         if before is not None:
             self.listening.tell(self.state.seq, reading.zone, lines)
+
         return WindowDecision(
             seq=self.state.seq,
             zone=reading.zone,
@@ -256,7 +266,11 @@ def policy_body(policy: WindowPolicy, subsystems: Subsystems = BUILT_IN) -> dict
 
 def text_characters(events: Sequence[WindowEvent]) -> int:
     """The length of all texts of events."""
-    return sum(len(text) for event in events for text in event.texts)
+    characters = 0
+    for event in events:
+        characters += sum(map(len, event.texts))
+
+    return characters
 
 
 def over_budget(state: WindowState) -> ContextBudgetExhausted:
@@ -277,6 +291,7 @@ def _last_resort(state: WindowState) -> EditPlan:
     plan = everything_that_can_go(state)
     if plan is None:
         raise over_budget(state)
+
     return plan
 
 
@@ -323,13 +338,16 @@ def earlier_decision(core: SessionCore, body: dict[str, Any]) -> WindowDecision 
     for key, fingerprint, seq in core.state.keys:
         if key != body.get("key"):
             continue
+
         if fingerprint != body["fingerprint"]:
             raise Conflict(
                 f"the key {key!r} came with another message before; use a new key",
                 code="idempotency_mismatch",
                 key=key,
             )
+
         return replace(core.decision(), seq=seq, replayed=True)
+
     return None
 
 
@@ -338,10 +356,12 @@ def provider_edits(message: Message) -> dict[str, Any]:
     report: Any = None if isinstance(message, str) else message.get("context_management")
     if not isinstance(report, Mapping):
         return {}
+
     edits: list[dict[str, Any]] = []
     for edit in cast("Mapping[str, Any]", report).get("applied_edits") or ():
         counts = {name: count for name, count in edit.items() if type(count) is int}
         edits.append({"type": str(edit.get("type", ""))[:64], **counts})
+
     return {"provider_edits": edits} if edits else {}
 
 
@@ -354,6 +374,7 @@ def usage_body(
     """
     if usage is None:
         return {}
+
     for name in ("input", "output", "cache_reads"):
         value = getattr(usage, name)
         if type(value) is not int or value < 0:
@@ -368,4 +389,5 @@ def usage_body(
     bound = state.tokens if state.sent_tokens and not answered else state.sent_tokens
     if bound and usage.input > bound:
         body["correction"] = -(-state.correction * usage.input // bound)
+
     return body

@@ -86,6 +86,7 @@ class SessionContext:
         """
         if target not in _RENDERERS:
             raise unknown("render target", target, _RENDERERS)
+
         plan = self.envelope.plan
         # The user's request stands at its place in the history, once.
         turn = [
@@ -98,8 +99,10 @@ class SessionContext:
         request: dict[str, Any] = _RENDERERS[target](self.state.model, system, messages)
         if self.state.tools:
             request["tools"] = json.loads(self.state.tools)
+
         if provider_edit:
             request |= _provider_edit(target, provider_edit, self.state.limit)
+
         return request
 
     def _notes(self) -> str:
@@ -119,6 +122,7 @@ def _provider_edit(target: str, edit: str, threshold: int) -> dict[str, Any]:
     edits = _PROVIDER_EDITS.get(target, {})
     if edit not in edits:
         raise unknown(f"edit of the provider for {target}", edit, edits)
+
     return edits[edit](threshold)
 
 
@@ -163,6 +167,7 @@ def _responses(model: str, system: str, items: list[dict[str, Any]]) -> dict[str
     request: dict[str, Any] = {"model": model, "input": items}
     if system:
         request["instructions"] = system
+
     return request
 
 
@@ -170,6 +175,7 @@ def _gemini(model: str, system: str, messages: list[dict[str, Any]]) -> dict[str
     request: dict[str, Any] = {"model": model, "contents": messages}
     if system:
         request["system_instruction"] = {"parts": [{"text": system}]}
+
     return request
 
 

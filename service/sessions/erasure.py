@@ -59,6 +59,7 @@ def name_patterns(reader: Reader, entity_id: str) -> ErasurePatterns:
     for alias in reader.records(RecordKind.ALIAS):
         if isinstance(alias, Alias) and alias.entity_id in known.entities:
             names.add(alias.surface)
+
     for identifier in reader.records(RecordKind.IDENTIFIER):
         if isinstance(identifier, Identifier) and identifier.entity_id in known.entities:
             identifiers.add(identifier.value)
@@ -73,6 +74,7 @@ def _erasure_patterns(
     for phrase in phrases:
         is_selective = len(_WORD.findall(phrase)) >= selective_words
         (selective if is_selective else common).append(phrase)
+
     return ErasurePatterns(_patterns(selective), _patterns(common))
 
 
@@ -84,6 +86,7 @@ def _patterns(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
             # Between the words anything may stand that is no word: a hyphen, a line break, JSON.
             pattern = r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)"
             patterns.append(re.compile(pattern, re.IGNORECASE))
+
     return tuple(patterns)
 
 
@@ -113,6 +116,7 @@ def erase_repeats(
             if any((record.session, seq) in empty_texts for seq in _summary_sources(record)):
                 places += [SessionPlace(record.session, record.seq, 0)]
                 continue
+
             for part, text in enumerate(record.texts):
                 words = text.text or ""
                 if patterns.repeats(words):
@@ -133,15 +137,21 @@ def erase_session(backend: Backend, principal: Principal, session: str) -> tuple
     Raises:
         NotFound: `unknown_session`.
     """
+    claims: list[str] = []
     places: list[SessionPlace] = []
     with backend.store.reading(principal.tenant) as reader:
         records = reader.session_events(session)
+
     if not records:
         raise NotFound(f"there is no session {session!r}", code="unknown_session")
+
     for record in records:
-        places += [SessionPlace(session, record.seq, part) for part in range(len(record.texts))]
+        for part in range(len(record.texts)):
+            places.append(SessionPlace(session, record.seq, part))
+        claims += _checkpoint_claims(record)
+
     _empty(backend, principal, places, EventKind.TEXTS_ERASED, EventKind.CLOSED)
-    return tuple(claim for record in records for claim in _checkpoint_claims(record))
+    return tuple(claims)
 
 
 def _summary_sources(record: SessionRecord) -> Iterator[int]:

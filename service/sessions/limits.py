@@ -25,9 +25,11 @@ def window_limit(model: str, window: int | None, reserve: int | None) -> tuple[i
             f"the window of the model {model!r} is not known; state window= in tokens",
             code="unknown_window",
         )
+
     size = row.window if window is None else window
     if size is None or type(size) is not int or size < 2_048:
         raise InvalidInput(
             f"a window has at least 2048 tokens, not {window!r}", code="window_too_small"
         )
+
     return size, compile_budget(_AMPLE, reserve, replace(row, window=size)).tokens

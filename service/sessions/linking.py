@@ -36,6 +36,7 @@ def judge_claims(core: SessionCore) -> None:
     judgements = _judgements(core, known)
     if not judgements:
         return
+
     claims: list[dict[str, str]] = []
     texts: list[str] = []
     for judgement in judgements:
@@ -66,6 +67,7 @@ def _judgements(core: SessionCore, known: dict[str, str]) -> list[_Judgement]:
         for rows in _rows_by_claim(reader, mask, ended_claims, point):
             if not _is_to_come(rows, point):
                 judgements.append(_ending(reader, mask, rows, point))
+
     return judgements
 
 
@@ -75,12 +77,14 @@ def _rows_by_claim(
     """The visible rows of claims on both axes, those of a claim together."""
     if not claims:
         return ()
+
     ask = Ask(objects=tuple(claims), heads=False, at_valid=False, at_tx=False)
     page = reader.versions(ask, sight=mask.principal.sight(), point=point)
     by_claim: dict[str, list[Version]] = {}
     for version in mask.over(reader, page.versions):
         if version.visible:
             by_claim.setdefault(version.row.claim.object_id, []).append(version)
+
     return by_claim.values()
 
 
@@ -90,6 +94,7 @@ def _is_to_come(rows: Iterable[Version], point: Point) -> bool:
         row = version.row
         if row.live and row.look.head and row.interval.start_us > point.valid_us:
             return True
+
     return False
 
 
@@ -109,6 +114,7 @@ def _ending(reader: Reader, mask: Mask, rows: list[Version], point: Point) -> _J
         reason = EndReason.ERROR_INVALIDATED
     else:
         reason = EndReason.PHASE_CHANGE if successor is None else EndReason.SUPERSEDED
+
     return _Judgement(
         claim=claim.object_id,
         reason=reason.value,
@@ -122,4 +128,5 @@ def _words(value: Any) -> str:
     """A value as a line shows it: a text as it is, all else as JSON; empty for none."""
     if value is None:
         return ""
+
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

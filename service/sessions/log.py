@@ -34,12 +34,14 @@ class SessionLog:
         self.backend.open(self.principal.tenant)
         with self.backend.store.reading(self.principal.tenant) as reader:
             records = reader.session_events(self.session, after=after, until=until)
+
         return tuple(event_of(record) for record in records)
 
     def chain_digest(self, seq: int) -> str:
         """The digest of the chain up to an event, in hexadecimal digits; empty for none."""
         with self.backend.store.reading(self.principal.tenant) as reader:
             records = reader.session_events(self.session, after=seq - 1, until=seq)
+
         return records[0].digest.hex() if records else ""
 
     def snapshot(self) -> WindowState | None:
@@ -47,6 +49,7 @@ class SessionLog:
         self.backend.open(self.principal.tenant)
         with self.backend.store.reading(self.principal.tenant) as reader:
             snapshot = reader.session_snapshot(self.session)
+
         return None if snapshot is None else state_from(snapshot.body)
 
     def append(
@@ -98,6 +101,7 @@ def session_scope(principal: Principal, name: str) -> str:
     """
     if not name:
         raise InvalidInput("a session needs a name", code="bad_scope")
+
     return Scope(user=principal.user, session=name).scope_id
 
 
@@ -112,4 +116,5 @@ def own_sessions(backend: Backend, principal: Principal) -> tuple[SessionSummary
         scope = Scope.parse(summary.session)
         if scope.user == principal.user and scope.session:
             summaries_of_caller.append(summary._replace(session=scope.session))
+
     return tuple(summaries_of_caller)

@@ -69,6 +69,7 @@ def open_session(
     core.resume()
     if core.state.seq == 0:
         _begin(core, terms)
+
     return Session(backend, principal, core)
 
 
@@ -77,6 +78,7 @@ def _policy_of(policy: WindowPolicy | str | Path | None, backend: Backend) -> Wi
         from .policy_file import window_policy
 
         return window_policy(policy)
+
     return policy or backend.policy.window
 
 

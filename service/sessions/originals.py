@@ -45,9 +45,11 @@ def pointed_numbers(pointer: int | str) -> tuple[int, ...]:
     """
     if isinstance(pointer, int):
         return (pointer,)
+
     match = _ADDRESS.fullmatch(pointer.strip())
     if match is None:
         return ()
+
     first, last = int(match[1]), int(match[2] or match[1])
     return tuple(range(first, last + 1))
 
@@ -62,12 +64,14 @@ def standing_unit(state: WindowState, item: int | str | None) -> WindowUnit:
         unit = next((unit for unit in reversed(state.units) if unit.is_user), None)
         if unit is None:
             raise NotFound("no user's message stands in the window", code="unknown_unit")
+
         return unit
 
     numbers = pointed_numbers(item)
     unit = state.unit(numbers[0]) if numbers else None
     if unit is None:
         raise NotFound(f"{item!r} does not stand in the window", code="unknown_unit")
+
     return unit
 
 
@@ -77,6 +81,7 @@ def full_history(log: Iterable[WindowEvent]) -> WindowState:
     for event in log:
         if event.kind not in _EDITS:
             state = step(state, _with_original(event))
+
     return state
 
 
@@ -84,6 +89,7 @@ def _with_original(event: WindowEvent) -> WindowEvent:
     """A result's event with the original in the place of the short form it came in."""
     if event.kind is EventKind.RESULT_CAME and len(event.texts) > 1:
         return replace(event, texts=event.texts[1:])
+
     return event
 
 
@@ -99,6 +105,7 @@ def originals_of(log: Iterable[WindowEvent], numbers: Iterable[int]) -> tuple[Wi
     for unit in state.units:
         if targets & {unit.number, *(item.seq for item in unit.items)}:
             units.append(unit)
+
     return tuple(units)
 
 
@@ -133,6 +140,7 @@ def media_originals(log: Iterable[WindowEvent], pointer: int | str) -> list[dict
     blocks = media_blocks(originals_of(log, pointed_numbers(pointer)))
     if not blocks:
         raise NotFound(f"{pointer!r} leads to no picture and no file", code="unknown_unit")
+
     return blocks
 
 
@@ -147,7 +155,9 @@ def _asked_units(state: WindowState, request: str) -> tuple[WindowUnit, ...]:
         for unit in state.units:
             if numbers & {unit.number, *(item.seq for item in unit.items)}:
                 members.append(unit)
+
         return tuple(members)
+
     return _matching(state, request)
 
 
@@ -168,8 +178,10 @@ def _unit_text(unit: WindowUnit) -> str:
             # Pages of base64 say nothing to a model; `media` gives the block back as it came.
             lines.append(media_line(unit.number, [item.text]))
             continue
+
         name = f" {item.content.name}" if item.content.name else ""
         lines.append(f"{item.kind.value}{name}: {item.text}")
+
     return "\n".join(lines)
 
 
@@ -178,6 +190,7 @@ def _page(state: WindowState, text: str, page_tokens: int) -> str:
     # Counts grow with length but not evenly, so the cut is searched and not computed.
     if state.count(text) <= page_tokens:
         return text
+
     low, high = 0, min(len(text), page_tokens * 8)
     while high - low > 1:
         middle = (low + high) // 2
@@ -185,4 +198,5 @@ def _page(state: WindowState, text: str, page_tokens: int) -> str:
             low = middle
         else:
             high = middle
+
     return text[:low]

@@ -24,6 +24,8 @@ def make_room(core: SessionCore, error: str | None) -> WindowDecision:
     plan = core.edit_plan(EditReason.OVERFLOW)
     if plan is None or with_plan(state, plan)[0].tokens > state.limit:
         plan = everything_that_can_go(state)
+
     if plan is None and state.tokens > state.limit:
         raise over_budget(state)
+
     return core.edit(plan)

@@ -30,12 +30,14 @@ def window_policy(path: str | Path) -> WindowPolicy:
         raise _bad(file, f"cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise _bad(file, "is no UTF-8 text") from error
+
     if not text.strip():
         raise _bad(file, "is empty, or larger than a megabyte")
 
     values = _toml(file, text) if file.suffix == ".toml" else _yaml(file, text)
     if not isinstance(values, dict):
         raise _bad(file, "states no names")
+
     return policy_from(cast("dict[str, Any]", values))
 
 
@@ -69,6 +71,7 @@ def _in_one_line(error: Exception) -> str:
     problem = getattr(error, "problem", None)
     if mark is None or not problem:
         return " ".join(str(error).split())
+
     return f"{problem} (at line {mark.line + 1}, column {mark.column + 1})"
 
 

@@ -98,6 +98,7 @@ def memory_context(
         state = core.state
         history = state.tokens - state.memory_tokens * state.correction // 1000
         room = (state.limit - history - margin) * 1000 // state.correction
+
     if room < _LEAST_MEMORY:
         raise ContextBudgetExhausted(
             "the history leaves no room for what the store knows; call on_overflow",
@@ -137,6 +138,7 @@ def _count_memory(core: SessionCore, envelope_id: str, tokens: int) -> None:
     slack = core.state.limit // _SLACK_SHARE
     if tokens <= core.state.memory_tokens <= tokens + slack:
         return
+
     body = {"envelope": envelope_id, "tokens": tokens}
     core.act([EventDraft(EventKind.MEMORY_READ, body)], edit=False)
 
@@ -152,12 +154,14 @@ def replayed_context(core: SessionCore, reference: Replayable) -> SessionContext
     pin = request_from_json(envelope.manifest.request).window
     if pin is None or pin.session != core.log.session:
         raise bad_manifest("it was not compiled for this session")
+
     if core.log.chain_digest(pin.seq) != pin.digest:
         raise bad_manifest(f"the log of the session is another one at event {pin.seq}")
 
     state = EMPTY_STATE
     for event in core.log.read(until=pin.seq):
         state = step(state, event)
+
     lines = overtaken_text(state)
     tokens = envelope.tokens_upper + _MARGIN + (state.count(lines) if lines else 0)
     return SessionContext(replace(state, memory_tokens=tokens), envelope)
@@ -168,6 +172,7 @@ def _question(core: SessionCore) -> str:
     for unit in reversed(core.state.units):
         if unit.is_user:
             return one_line(unit.text)[:_QUERY_CHARS]
+
     return core.state.goal
 
 
@@ -179,6 +184,7 @@ def session_report(core: SessionCore, judge: FidelityJudge | None = None) -> Ses
     judgement: JudgedFidelity | None = None
     if judge is not None:
         judgement = judged_fidelity(full_history(core.log.read()), state, judge)
+
     uses = parts.budget.uses(state, core.policy)
     turns_left = exhaustion_turns(reading)
     sessions = len(own_sessions(core.log.backend, core.log.principal))

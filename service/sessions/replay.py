@@ -82,12 +82,14 @@ def compare_policies(
             policy, room = WindowPolicy(), _ENDLESS
         else:
             policy, room = WindowPolicy(eviction=parse(EvictionPolicy, name)), size
+
         terms = SessionTerms(model=model, window=room)
         backend, principal = backend_of(caller), caller.principal
         session = open_session(backend, principal, f"replay {name}", SessionRules(policy), terms)
         tallies.append(
             replay_steps(session, transcript_steps(entries), policy=str(name), limit=limit)
         )
+
     return tallies
 
 
@@ -103,8 +105,7 @@ def replay_steps(
             continue
 
         # Whoever speaks before a call was answered has given it up.
-        for call_id in [name for unit in session.state.open_units for name in unit.open_calls]:
-            session.abandon(call_id)
+        _abandon_calls(session)
         try:
             if event.role == "user":
                 if session.state.in_turn:
@@ -118,10 +119,20 @@ def replay_steps(
 
     log = session.events()
     tally.edits = sum(event.kind is EventKind.EDITED for event in log)
-    standing = "\n".join(unit.text for unit in session.state.units)
-    names = frozenset[str]().union(*(unit.identifiers for unit in full_history(log).units))
+    standing = session.state.text
+    # What an edit may lose: of all that was said the values that nobody can guess.
+    names: set[str] = set()
+    for unit in full_history(log).units:
+        names.update(unit.identifiers)
+
     tally.facts_standing = 1000 * sum(name in standing for name in names) // max(1, len(names))
     return tally
+
+
+def _abandon_calls(session: Session) -> None:
+    """Give up all calls that wait."""
+    while session.state.open_units:
+        session.abandon(session.state.open_units[0].open_calls[0])
 
 
 def _answer(session: Session, answer: ToolAnswer) -> None:
@@ -148,7 +159,7 @@ def _count_request(session: Session, tally: ReplayTally, request_text: str, limi
     tally.faulty += any(faults)
 
     # The share of the text that begins like the last request is read from the provider's cache.
-    text = "\n".join(unit.text for unit in state.units)
+    text = state.text
     reads = state.tokens * _common_length(text, request_text) // max(1, len(text))
     row = capability(state.model)
     tally.cache_reads += reads

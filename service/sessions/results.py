@@ -53,13 +53,17 @@ def _answered_before(core: SessionCore, call_id: str, part: MessagePart) -> Wind
         for item in unit.results:
             if item.content.call_id != call_id:
                 continue
+
+            # Of a result that an edit has shortened no byte is left here to compare with.
             if item.text == part.text or unit.form is not StandingForm.FULL:
                 return replace(core.decision(), replayed=True)
+
             raise Conflict(
                 f"the call {call_id} was answered with another result; a result is never changed",
                 code="already_answered",
                 call_id=call_id,
             )
+
     raise unknown_call(call_id)
 
 
@@ -102,6 +106,7 @@ def result_part(
     if tokens > result_threshold(state, policy.result_cap):
         standing = external(text, shape or kind_of(text, ""), number, tokens, "this call")
         return _part(call_id, standing, shape, is_error), text
+
     return _part(call_id, text, shape, is_error), None
 
 
@@ -109,6 +114,7 @@ def _token_count(state: WindowState, text: str) -> int:
     """The tokens of a result; of one that stands in no window whole, about, by its beginning."""
     if len(text) <= _COUNTED_CHARACTERS:
         return state.count(text)
+
     return state.count(text[:_COUNTED_CHARACTERS]) * len(text) // _COUNTED_CHARACTERS
 
 
@@ -129,6 +135,7 @@ def _text_of(content: Any, policy: WindowPolicy) -> str:
                 "memory.artifacts.put and hand in the address",
                 code="invalid_encoding",
             ) from error
+
     if isinstance(content, str):
         text = content
     else:

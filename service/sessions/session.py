@@ -86,10 +86,12 @@ class Session(ReadableSession):
             earlier = earlier_decision(core, body)
             if earlier:
                 return earlier
+
             if core.state.in_turn:
                 raise Conflict(
                     "a turn is running; close it with on_turn_end", code="step_out_of_order"
                 )
+
             return core.act([message_draft(core.state, EventKind.TURN_STARTED, parts, body)])
 
     def on_step(
@@ -144,6 +146,7 @@ class Session(ReadableSession):
                 except Conflict as conflict:
                     if conflict.code != "stale_version" or attempt == _TRIES - 1:
                         raise
+
             raise AssertionError("the last try returns or raises")
 
     def on_turn_end(
@@ -171,12 +174,14 @@ class Session(ReadableSession):
             if message is not None:
                 parts = message_parts(message, "assistant")
                 drafts.append(message_draft(core.state, EventKind.STEP_MADE, parts, {}))
+
             report = usage_body(core.state, usage, answered=message is None)
             drafts.append(EventDraft(EventKind.TURN_ENDED, report))
             notices: list[str] = []
             reading = core.pressure()
             if not milestone and (reading.rollover or reading.utilisation >= _HIGH_WATER):
                 milestone = _BEFORE_AN_EDIT
+
             if milestone:
                 drafts.append(milestone_draft(core, milestone, len(drafts), notices))
 
@@ -245,10 +250,12 @@ class Session(ReadableSession):
         """
         if not text.strip():
             raise InvalidInput("a note needs words", code="missing_value")
+
         section = parse(NoteCategory, category)
         body: dict[str, Any] = {"category": section.value}
         if status is not None:
             body["status"] = parse(SubtaskStatus, status).value
+
         with self._core.lock:
             self._core.require_open()
             return self._core.act([EventDraft(EventKind.NOTED, body, (text,))])
@@ -279,6 +286,7 @@ class Session(ReadableSession):
             self._core.require_open()
             if not any(call_id in unit.open_calls for unit in self.state.units):
                 raise unknown_call(call_id)
+
             return self._core.act([EventDraft(EventKind.CALL_ABANDONED, {"call_id": call_id})])
 
     def fork(self, name: str, *, at: int | None = None) -> Session:
@@ -302,6 +310,7 @@ class Session(ReadableSession):
             self._core.require_open()
             child = child_core(self._core, name, task, budget_tokens)
             self._core.act([delegation_draft(task)])
+
         return Session(self._backend, self.principal, child)
 
     def conclude(self, conclusion: str, *, since: int, task: str = "") -> WindowDecision:
@@ -314,6 +323,7 @@ class Session(ReadableSession):
         """
         if not conclusion.strip():
             raise InvalidInput("a conclusion needs words", code="missing_value")
+
         core = self._core
         with core.lock:
             core.require_open()

@@ -73,22 +73,26 @@ def summarise_ahead(core: SessionCore, summariser: Summariser, most: int) -> Sum
             answer: Any = summariser.summarise(SUMMARY_PROMPT + unit.text)
         except Unavailable:
             answer = None
+
         fault = _record(core, summariser, unit, answer)
         if fault:
             refusals[fault] += 1
         else:
             unit_numbers.append(unit.number)
+
     return SummaryReport(tuple(unit_numbers), dict(refusals))
 
 
 def _due_units(core: SessionCore, summariser: Summariser) -> tuple[WindowUnit, ...]:
     if core.pressure().zone is Zone.GREEN:
         return ()
+
     unit_ids: set[int] = set()
     for event in core.log.read():
         body = event.body
         if event.kind is EventKind.SUMMARISED and body["by"] == [summariser.id, PROMPT_VERSION]:
             unit_ids.add(body["of"][0])
+
     return summary_candidates(core.state, core.policy, unit_ids)
 
 
@@ -110,6 +114,7 @@ def _record(core: SessionCore, summariser: Summariser, unit: WindowUnit, answer:
                     raise
             else:
                 return fault
+
     raise AssertionError("the last try returns or raises")
 
 

@@ -65,8 +65,10 @@ def read_transcript(path: str | Path) -> list[Entry]:
     entries: list[Entry] = []
     for tree in trees:
         entries += _entries(tree)
+
     if not entries:
         raise InvalidInput(f"{file} holds no messages", code="bad_message")
+
     return entries
 
 
@@ -81,11 +83,14 @@ def _entries(tree: Any) -> list[Entry]:
     if isinstance(tree, list):
         members: list[Any] = tree  # pyright: ignore[reportUnknownVariableType]
         return [cast("Entry", entry) for entry in members if isinstance(entry, dict)]
+
     if not isinstance(tree, dict):
         return []
+
     for name in _LISTS:
         if isinstance(tree.get(name), list):  # pyright: ignore[reportUnknownMemberType]
             return _entries(tree[name])
+
     return [cast("Entry", tree)]
 
 
@@ -101,10 +106,13 @@ def transcript_steps(entries: Iterable[Entry]) -> Iterator[Utterance | ToolAnswe
         if entry.get("type") in _MODEL_ITEMS:
             answer.append(entry)
             continue
+
         if answer:
             yield _model_answer(answer)
             answer = []
+
         yield from _steps_of(entry)
+
     if answer:
         yield _model_answer(answer)
 
@@ -119,6 +127,7 @@ def _model_answer(items: Sequence[Entry]) -> Utterance:
             calls.append({"id": item.get("call_id", ""), "function": function})
         else:
             opaque.append(item)
+
     return Utterance("assistant", {"role": "assistant", "content": opaque, "tool_calls": calls})
 
 
@@ -144,6 +153,7 @@ def _steps_of(entry: Entry) -> Iterator[Utterance | ToolAnswer]:
                 speech.append(block)
             else:
                 yield result
+
         if speech or entry.get("tool_calls"):
             yield Utterance(role, {**entry, key: speech})
 
@@ -152,8 +162,10 @@ def _tool_answer(block: Entry) -> ToolAnswer | None:
     if block.get("type") == "tool_result":
         is_error = bool(block.get("is_error"))
         return ToolAnswer(str(block.get("tool_use_id", "")), "", block.get("content"), is_error)
+
     response = block.get("function_response") or block.get("functionResponse")
     if response:
         call_id, name = str(response.get("id") or ""), str(response.get("name", ""))
         return ToolAnswer(call_id, name, response.get("response"), False)
+
     return None

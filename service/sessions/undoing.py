@@ -8,7 +8,7 @@ from typing import Any, Final
 from ...schema.errors import ContextBudgetExhausted, NotFound
 from ...window.events import EventKind, WindowEvent
 from ...window.snapshot import unit_record
-from ...window.units import StandingForm, WindowUnit
+from ...window.units import StandingForm, WindowUnit, tokens_in
 from .core import EventDraft, SessionCore
 from .originals import originals_of
 
@@ -29,15 +29,18 @@ def undo_draft(core: SessionCore, edit: int) -> EventDraft:
         if unit is not None and unit.form is not StandingForm.FULL:
             units[unit.number] = unit
 
+    # The load is corrected by the provider's count, the tokens of units are not.
     room = (core.state.limit - core.state.tokens) * 1000 // core.state.correction
     originals: list[WindowUnit] = []
     for unit in sorted(units.values(), key=lambda unit: -unit.number):
         numbers = range(unit.number, max(unit.number, unit.last_number) + 1)
         members = originals_of(log, numbers)
-        room -= sum(member.tokens for member in members) - unit.tokens
+        room -= tokens_in(members) - unit.tokens
+        # Whole edits are not promised: what fits comes back, the newest first, and the rest stays.
         if room < 0:
             break
         originals += members
+
     if units and not originals:
         raise ContextBudgetExhausted(
             f"the window has no room for what edit {edit} took out: {-room} tokens are "
@@ -45,6 +48,7 @@ def undo_draft(core: SessionCore, edit: int) -> EventDraft:
             code="required_over_budget",
             shortfall=-room,
         )
+
     return _undo_draft(edit, sorted(originals, key=lambda unit: unit.number))
 
 
@@ -63,4 +67,5 @@ def _undo_draft(edit: int, originals: Sequence[WindowUnit]) -> EventDraft:
         record, words = unit_record(unit)
         records.append(record)
         texts += words
+
     return EventDraft(EventKind.UNDONE, {"edit": edit, "units": records}, tuple(texts))

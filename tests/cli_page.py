@@ -34,6 +34,7 @@ environment alone (`TENURE_AUTH__USER`, `TENURE_AUTH__PASSWORD`).
 | 2 | wrong usage |
 | 3 | the store, a server or a file is unavailable |
 | 4 | `tenure doctor` found something |
+| 130 | interrupted (Ctrl-C): what was committed stays, and nothing is half-written |
 
 This page is made from the help texts by `tests/cli_page.py`.
 """

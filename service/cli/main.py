@@ -130,6 +130,10 @@ class GuardedGroup(TyperGroup):
             if frame.is_verbose:
                 traceback.print_exc()
             raise typer.Exit(fail(error, frame)) from error
+        except KeyboardInterrupt:
+            # Silence would leave open whether half of it was written.
+            note("tenure: interrupted; what was committed stays, and nothing is half-written")
+            raise
 
 
 _GLOBAL_FLAGS = ("--json", "--jsonl", "-v", "--verbose")

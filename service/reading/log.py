@@ -84,11 +84,11 @@ class TransactionLog(ActorReader):
 
     def _entries(self, reader: Reader, events: Sequence[TxEvent]) -> tuple[LogEntry, ...]:
         visible = self._visible_rows_by_object(reader, events)
-        names = self._entity_names(reader, events, visible)
+        names, own_names = self._entity_names(reader, events, visible)
 
         entries: list[LogEntry] = []
         for event in events:
-            sentences = _sentences(event, visible, names)
+            sentences = _sentences(event, visible, names, own_names)
             # Callers without a user share one name, so that what is hidden is not their own.
             if not sentences and self.principal.user is None and not self._reads_all:
                 continue
@@ -106,8 +106,11 @@ class TransactionLog(ActorReader):
 
     def _entity_names(
         self, reader: Reader, events: Sequence[TxEvent], visible: Mapping[str, list[Version]]
-    ) -> dict[str, str]:
-        """The names of subjects, and of the entities of operations, by raw id."""
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """The names of subjects as they are called now, and of entities before they were merged.
+
+        Both by raw id.
+        """
         words = self._words_now()
         subjects: set[str] = set()
         operands: set[str] = set()
@@ -123,7 +126,7 @@ class TransactionLog(ActorReader):
 
         ids = sorted(subjects | operands)
         if not ids:
-            return {}
+            return {}, {}
 
         tx_us = reader.clock().last_us
         known = reader.entities(ids, tx_us=tx_us)
@@ -136,11 +139,23 @@ class TransactionLog(ActorReader):
         nameable = set(map(register.root, subjects))
         by_root = {v.entity_id: v.name for v in views if v.aliases or v.entity_id in nameable}
 
-        return {raw_id: by_root[root] for raw_id, root in roots.items() if root in by_root}
+        names = {raw_id: by_root[root] for raw_id, root in roots.items() if root in by_root}
+
+        # A merge of two must not read as one name said twice; only a name that may be read is told.
+        aliases = {view.entity_id: view.aliases for view in views}
+        own_names: dict[str, str] = {}
+        for raw_id in names:
+            own_name = known.entities[raw_id].name
+            is_readable = own_name in aliases[roots[raw_id]]
+            own_names[raw_id] = own_name if is_readable else names[raw_id]
+        return names, own_names
 
 
 def _sentences(
-    event: TxEvent, visible: Mapping[str, list[Version]], names: Mapping[str, str]
+    event: TxEvent,
+    visible: Mapping[str, list[Version]],
+    names: Mapping[str, str],
+    own_names: Mapping[str, str],
 ) -> tuple[str, ...]:
     sentences: list[str] = []
     for item in event.object_ids:
@@ -148,8 +163,8 @@ def _sentences(
             version = visible[item][0]
             is_own = version.row.claim.object_id == item
             sentences.append(("" if is_own else "took back ") + _sentence(version, names))
-        elif item in names:
-            sentences.append(names[item])
+        elif item in own_names:
+            sentences.append(own_names[item])
 
     surplus = len(sentences) - _SENTENCES
     if surplus > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
 import os
 import re
@@ -96,6 +97,25 @@ def test_a_refused_first_write_leaves_no_store(run: Run) -> None:
 
     run("define", "slot", "badge", "description=its number")
     assert Path("memory.db").exists()
+
+
+class Interrupted(io.StringIO):
+    """An input at which somebody presses Ctrl-C."""
+
+    def read(self, size: int | None = -1, /) -> str:
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_says_what_became_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "memory.db"
+    monkeypatch.setattr("sys.stdin", Interrupted())
+    with pytest.raises(SystemExit) as ended:
+        app(["--store", str(store), "observe", "-"])
+    assert ended.value.code == 130
+    assert "interrupted; what was committed stays" in capsys.readouterr().err
+    assert not store.exists()
 
 
 def test_an_idempotency_key_returns_the_first_receipt(run: Run) -> None:

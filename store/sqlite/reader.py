@@ -2,7 +2,8 @@
 
 The snapshot begins with the counters and lasts until the reader is given back; versions come
 from `versions`, mentions from `identity`, the export from `export`. The rest are plain
-look-ups, each one statement.
+look-ups, each one statement. What a question about facts never asks for, sessions and the export,
+is loaded by whoever asks for it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from ..port.store import (
     VectorRow,
 )
 from ..port.vectors import Vectors
-from . import claims, codec, export, register_codec, sessions
+from . import claims, codec, register_codec
 from .caches import Caches
 from .identity import SqliteRegister
 from .sql import core as sql
@@ -254,18 +255,26 @@ class SqliteReader:
         self, session: str, *, after: int = 0, until: int = 2**62
     ) -> tuple[SessionRecord, ...]:
         """The events of a session with numbers above `after`, up to `until`, in order."""
+        from . import sessions
+
         return sessions.events(self._db, session, after, until)
 
     def session_snapshot(self, session: str) -> SessionSnapshot | None:
         """The newest snapshot of a session whose seal holds."""
+        from . import sessions
+
         return sessions.snapshot(self._db, session)
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """Every session of the tenant with its last event, by session."""
+        from . import sessions
+
         return sessions.summaries(self._db)
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""
+        from . import export
+
         return export.records(self._db, kind)
 
     def _text(self, statement: str, key: str) -> str | None:

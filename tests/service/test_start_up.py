@@ -36,7 +36,7 @@ print(json.dumps(loaded))
 ELSEWHERE = (
     *("PIL", "fastapi", "fsspec", "jinja2", "jsonschema", "mcp", "neo4j", "networkx", "numpy"),
     *("pendulum", "pydantic", "rich", "structlog", "toktok", "typer"),
-    *("tenure.service.settings", "tenure.store.operations.change"),
+    *("tenure.service.settings", "tenure.store.operations.change", "tenure.store.sqlite.export"),
 )
 """What neither a store nor a first compile needs."""
 FIRST_STEP = {

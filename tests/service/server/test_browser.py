@@ -224,6 +224,61 @@ def test_a_case_is_decided_and_taken_back_by_keys(
     assert len(served.memory.reviews.list()) == 1
 
 
+def test_the_next_case_shows_before_the_server_has_answered(
+    served: Served, open_page: Callable[..., Any]
+) -> None:
+    memory = served.memory
+    people = ("Mika Rogers", "Toni Fisher", "Kim Waters")
+    for name in people:
+        for office in ("Rome", "Oslo"):
+            ids = {"hr": f"{name} {office}"}
+            person = tenure.EntityRef(name=name, type="person", external_ids=ids)
+            memory.write(person, "office", office)
+        memory.write(tenure.EntityRef(name=name, type="person"), "title", "counsel")
+
+    first, second, third, *_ = [review.review_id for review in memory.reviews.list()]
+    page = open_page()
+    reports: list[str] = []
+    page.on("console", lambda message: reports.append(message.text))
+    # What a decision is answered with waits until it is let go.
+    posts: list[Any] = []
+    page.route("**/reviews/*/unsure", lambda route: posts.append(route))
+    with page.expect_response(f"**/reviews/{second}") as fetched:
+        page.goto(f"{served.base}/reviews/{first}")
+    assert fetched.value.headers["cache-control"] == "no-store"
+    page.wait_for_timeout(200)
+    page.keyboard.press("u")
+    page.wait_for_url(f"**/reviews/{second}")
+    assert memory.reviews.get(second).review.mention in page.inner_text("h1")
+    assert memory.reviews.get(first).review.state.value != "unsure"
+
+    with page.expect_response(f"**/reviews/{third}"):
+        posts[0].continue_()
+        page.wait_for_url(f"**/reviews/{second}?last={first}*")
+    assert "put aside as unsure" in page.inner_text(".flash")
+    assert memory.reviews.get(first).review.state.value == "unsure"
+
+    # Skipping asks for nothing but the case after it; a decision at an old version is told.
+    page.wait_for_timeout(200)
+    page.keyboard.press("s")
+    page.wait_for_url(f"**/reviews/{third}")
+    assert memory.reviews.get(third).review.mention in page.inner_text("h1")
+    page.go_back()
+    page.wait_for_load_state()
+    assert memory.reviews.get(second).review.mention in page.inner_text("h1")
+    page.unroute("**/reviews/*/unsure")
+    memory.reviews.unsure(second)
+    with page.expect_response(lambda answer: answer.status == 412):
+        page.keyboard.press("u")
+    page.wait_for_selector("text=Somebody was faster")
+    assert [words for words in reports if "412" not in words] == []
+    for review_id in (first, second):
+        memory.reviews.undo(review_id)
+    for review in memory.reviews.list():
+        if review.mention in people:
+            memory.reviews.reject(review.review_id)
+
+
 def test_without_scripts_everything_is_done_by_buttons(
     served: Served, open_page: Callable[..., Any]
 ) -> None:

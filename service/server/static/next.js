@@ -1,0 +1,79 @@
+"use strict";
+// The next case is fetched while this one is read, so that it shows at once when this one is
+// decided or skipped. Pages say no-store: what is fetched stays in the memory of this document
+// alone, for half a minute, and what the server answers to the decision takes its place.
+// Without this script every decision leads to a page as before.
+(() => {
+  const FRESH_MS = 30000;
+  let next = null;
+  let turn = 0;
+
+  const fetchNext = async () => {
+    next = null;
+    const link = document.querySelector("main a[rel=next]");
+    if (!link) return;
+    const url = link.href;
+    const began = Date.now();
+    const answer = await fetch(url, { headers: { accept: "text/html" } }).catch(() => null);
+    if (!answer || !answer.ok || answer.redirected) return;
+    next = { url, html: await answer.text(), began };
+  };
+
+  const takeNext = () => {
+    const page = next && Date.now() - next.began < FRESH_MS ? next : null;
+    next = null;
+    return page;
+  };
+
+  const show = (html, url, push) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    document.title = page.title;
+    document.querySelector("main").replaceWith(page.querySelector("main"));
+    if (push) history.pushState(null, "", url);
+    else history.replaceState(null, "", url);
+    scrollTo(0, 0);
+  };
+
+  const settle = () => {
+    // What the page asks for itself, and the case after it: both belong to what stays.
+    htmx.process(document.querySelector("main"));
+    return fetchNext();
+  };
+
+  document.addEventListener("submit", async (event) => {
+    const form = event.target.closest(".decide form");
+    const page = form && takeNext();
+    if (!page) return;
+    event.preventDefault();
+    const mine = ++turn;
+    const body = new URLSearchParams(new FormData(form));
+    const sent = fetch(form.action, { method: "POST", body });
+    show(page.html, page.url, true);
+
+    const answer = await sent.catch(() => null);
+    if (!answer) return location.reload();
+    const html = await answer.text();
+    if (mine !== turn) return;
+    show(html, answer.ok ? answer.url : location.href, false);
+    settle();
+  });
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("main nav.steps a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!next || next.url !== link.href) return;
+    const page = takeNext();
+    if (!page) return;
+    event.preventDefault();
+    ++turn;
+    show(page.html, page.url, true);
+    for (const field of document.querySelectorAll("main input[name=shown_ms]")) {
+      // Fetched earlier than shown: a decision takes the time in which somebody could read it.
+      field.value = Number(field.value) + Date.now() - page.began;
+    }
+    settle();
+  });
+
+  addEventListener("popstate", () => location.reload());
+  fetchNext();
+})();

@@ -125,6 +125,7 @@ def _refusal(response: httpx2.Response) -> TenureError:
         body: dict[str, Any] = response.json()
         code, detail = str(body["code"]), str(body["detail"])
     except (ValueError, KeyError, TypeError):
+        # A proxy before the server refuses in words of its own.
         return Unavailable(
             f"the server answered {response.status_code} without a reason; is it tenure?",
             code="server_unreachable",
@@ -152,6 +153,7 @@ def _method(call: Call) -> Any:
         bound = signature.bind(self, *args, **kwargs).arguments
         arguments = {name: value for name, value in bound.items() if name != "self"}
         for name, parameter in signature.parameters.items():
+            # What a method takes as `**fields` travels beside the other arguments.
             if parameter.kind is parameter.VAR_KEYWORD:
                 arguments |= arguments.pop(name, {})
         return self._link.call(call, self._point() | arguments)
@@ -214,6 +216,7 @@ class RemoteView(_ViewMethods):  # type: ignore[misc]
         self.valid, self.tx = point
 
     def _point(self) -> dict[str, Any]:
+        # None would mean now, which moves from call to call; a view stands still.
         return {"valid": self.valid or "infinity", "tx": self.tx or "-infinity"}
 
 

@@ -5,6 +5,7 @@
 // Without this script every decision leads to a page as before.
 (() => {
   const FRESH_MS = 30000;
+  const AS_PAGE = { accept: "text/html" };
   let next = null;
   let turn = 0;
 
@@ -14,9 +15,10 @@
     if (!link) return;
     const url = link.href;
     const began = Date.now();
-    const answer = await fetch(url, { headers: { accept: "text/html" } }).catch(() => null);
+    const answer = await fetch(url, { headers: AS_PAGE }).catch(() => null);
     if (!answer || !answer.ok || answer.redirected) return;
     next = { url, html: await answer.text(), began };
+    link.dataset.fetched = "";
   };
 
   const takeNext = () => {
@@ -47,7 +49,7 @@
     event.preventDefault();
     const mine = ++turn;
     const body = new URLSearchParams(new FormData(form));
-    const sent = fetch(form.action, { method: "POST", body });
+    const sent = fetch(form.action, { method: "POST", body, headers: AS_PAGE });
     show(page.html, page.url, true);
 
     const answer = await sent.catch(() => null);

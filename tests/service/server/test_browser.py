@@ -246,7 +246,7 @@ def test_the_next_case_shows_before_the_server_has_answered(
     with page.expect_response(f"**/reviews/{second}") as fetched:
         page.goto(f"{served.base}/reviews/{first}")
     assert fetched.value.headers["cache-control"] == "no-store"
-    page.wait_for_timeout(200)
+    page.wait_for_selector("a[rel=next][data-fetched]")
     page.keyboard.press("u")
     page.wait_for_url(f"**/reviews/{second}")
     assert memory.reviews.get(second).review.mention in page.inner_text("h1")
@@ -259,13 +259,13 @@ def test_the_next_case_shows_before_the_server_has_answered(
     assert memory.reviews.get(first).review.state.value == "unsure"
 
     # Skipping asks for nothing but the case after it; a decision at an old version is told.
-    page.wait_for_timeout(200)
+    page.wait_for_selector("a[rel=next][data-fetched]")
     page.keyboard.press("s")
     page.wait_for_url(f"**/reviews/{third}")
     assert memory.reviews.get(third).review.mention in page.inner_text("h1")
     page.go_back()
-    page.wait_for_load_state()
-    assert memory.reviews.get(second).review.mention in page.inner_text("h1")
+    page.wait_for_selector(f"h1:has-text('{memory.reviews.get(second).review.mention}')")
+    page.wait_for_selector("a[rel=next][data-fetched]")
     page.unroute("**/reviews/*/unsure")
     memory.reviews.unsure(second)
     with page.expect_response(lambda answer: answer.status == 412):

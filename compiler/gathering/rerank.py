@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
 from typing import Protocol
 
 from ...schema.errors import InvalidInput
@@ -83,7 +82,7 @@ def _best(
         ranking.append((-len(query_terms & terms_of(text)), object_id))
 
     # A text that shares nothing with the question is no use of a model's time.
-    best = sorted(filter(itemgetter(0), ranking))[:limit]
+    best = sorted(pair for pair in ranking if pair[0])[:limit]
     return [(object_id, texts[object_id]) for _, object_id in best]
 
 

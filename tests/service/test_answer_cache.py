@@ -151,16 +151,17 @@ def test_an_answer_stands_before_its_passage_does(
     memory: Memory, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    for name in ("keep", "bind"):
-        plain = getattr(AnswerCache, name)
-        monkeypatch.setattr(
-            AnswerCache, name, lambda *a, n=name, p=plain: (order.append(n), p(*a))[1]
-        )
-    backend = backend_of(memory)
-    submit = backend.submit
-    monkeypatch.setattr(
-        type(backend), "submit", lambda _, *a: (order.append("write"), submit(*a))[1]
-    )
+
+    def noted(name: str, call: Any) -> Any:
+        def run(*arguments: Any) -> Any:
+            order.append(name)
+            return call(*arguments)
+
+        return run
+
+    monkeypatch.setattr(AnswerCache, "keep", noted("keep", AnswerCache.keep))
+    monkeypatch.setattr(AnswerCache, "bind", noted("bind", AnswerCache.bind))
+    monkeypatch.setattr(Backend, "submit", noted("write", Backend.submit))
     memory.observe(SAID, **HOME)
     assert order == ["keep", "bind", "write"]
 

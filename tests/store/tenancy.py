@@ -383,6 +383,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Store.writing": writing(lambda t: t.receipts(["t-key"], IDS)),
     "Store.transact": transacted,
     "Store.definitions": lambda store: store.definitions(MINE),
+    "Store.newest": lambda store: store.newest(MINE, 0),
     "Store.define": lambda store: store.define(
         MINE, after=0, definition='{"define":"slot","name":"mine"}'
     ),

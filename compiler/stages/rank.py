@@ -264,10 +264,10 @@ def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) 
 
     # A replay takes the scores that were recorded: those who stood beside may be gone by now.
     recorded_scores = activation.snapshot.texts
+    scores: list[int] = []
     if recorded_scores is None:
-        scores = _lexical_scores(competing, documents, activation)
+        scores += _lexical_scores(competing, documents, activation)
     else:
-        scores = []
         for candidate in competing:
             scores.append(recorded_scores.get(candidate.object_id, 0))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 from ...schema.claim import Version
@@ -15,6 +16,7 @@ from ...schema.principal import AUDIT
 from ...store.port.receipts import decode
 from ...store.port.store import Reader, TxEvent
 from ..backend.caller import Caller
+from .context_objects import visible_rows
 from .masking import Mask
 
 WRITES: Final = frozenset({"write", "replay"})
@@ -45,7 +47,8 @@ class ActorReader(Caller):
     def _visible_rows_by_object(
         self, reader: Reader, events: Sequence[TxEvent]
     ) -> dict[str, list[Version]]:
-        object_ids = sorted(set(chain.from_iterable(event.object_ids for event in events)))
+        event_ids = map(attrgetter("object_ids"), events)
+        object_ids = sorted(set(chain.from_iterable(event_ids)))
         rows = self._rows_of(reader, object_ids)
         by_object = self._visible_by_object(reader, rows)
 
@@ -68,9 +71,9 @@ class ActorReader(Caller):
         self, reader: Reader, rows: Sequence[Version]
     ) -> dict[str, list[Version]]:
         by_object: dict[str, list[Version]] = {}
-        for version in Mask(self.principal, self._backend.policy).over(reader, rows):
-            if version.visible:
-                by_object.setdefault(version.row.claim.object_id, []).append(version)
+        masked_rows = Mask(self.principal, self._backend.policy).over(reader, rows)
+        for version in visible_rows(masked_rows):
+            by_object.setdefault(version.row.claim.object_id, []).append(version)
 
         return by_object
 

@@ -16,6 +16,7 @@ from ...compiler.trace.manifest import stored_manifest
 from ...resolution.register import Register
 from ...schema.answers import Change, Explanation, HistoryRow, Link, MentionView
 from ...schema.claim import Edge, Version
+from ...schema.interval import Interval
 from ...schema.principal import AUDIT, Sight
 from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import EdgeKind
@@ -24,8 +25,10 @@ from ...store.port.store import Ask, Reader
 from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller
 from ..backend.times import instant
+from .context_objects import visible_object_ids, visible_rows
 from .log import TransactionLog
 from .masking import MASK, Mask
+from .resolved_name import members_of
 from .signatures import may_open
 from .view import EntityLike, View, find, point_of, words_of
 
@@ -63,12 +66,13 @@ class Auditor(Caller):
                 return ()
             ask = Ask(subjects=members, slots=(slot,), heads=False, at_valid=False, at_tx=False)
             page = reader.versions(ask, sight=access, point=point_of(self.now))
-            versions = [v for v in self._mask.over(reader, page.versions) if v.visible]
+            versions = visible_rows(self._mask.over(reader, page.versions))
             return self._rows_with_actors(reader, versions)
 
     def dossier(self, entity: EntityLike, slots: Iterable[str]) -> Dossier:
         """Every visible version of some slots of an entity, and who was given any of them."""
         access = self.principal.sight()
+        # A slot without any row stands in the answer too, in the order that was asked for.
         rows_of: dict[str, list[Version]] = {slot: [] for slot in slots}
         with self._reading() as reader:
             members = _members(reader, entity, access, point_of(self.now).tx_us)
@@ -76,13 +80,16 @@ class Auditor(Caller):
                 subjects=members, slots=tuple(rows_of), heads=False, at_valid=False, at_tx=False
             )
             page = reader.versions(ask, sight=access, point=point_of(self.now))
-            versions = [v for v in self._mask.over(reader, page.versions) if v.visible]
+            versions = visible_rows(self._mask.over(reader, page.versions))
+            object_ids: dict[str, None] = {}
             for version in versions:
+                object_ids[version.row.claim.object_id] = None
                 if version.details.slot is not None:
                     rows_of[version.details.slot].append(version)
 
-            history = {slot: self._rows_with_actors(reader, rows) for slot, rows in rows_of.items()}
-            object_ids = dict.fromkeys(version.row.claim.object_id for version in versions)
+            history: dict[str, tuple[HistoryRow, ...]] = {}
+            for slot, rows in rows_of.items():
+                history[slot] = self._rows_with_actors(reader, rows)
             envelopes = self._openable(reader, reader.envelopes_of(list(object_ids)))
 
         return Dossier(history, envelopes)
@@ -91,11 +98,13 @@ class Auditor(Caller):
         self, reader: Reader, versions: Sequence[Version]
     ) -> tuple[HistoryRow, ...]:
         """Versions as rows of a history, each with who made it."""
-        actors = self._log.actors(reader, (version.row.tx_start for version in versions))
-        return tuple(
-            history_row(version, actors.get(version.row.tx_start, ""))
-            for version in _by_tx(versions)
-        )
+        ordered = sorted(versions, key=_tx_order)
+        actors = self._log.actors(reader, map(_tx_start, ordered))
+
+        history: list[HistoryRow] = []
+        for version in ordered:
+            history.append(history_row(version, actors.get(version.row.tx_start, "")))
+        return tuple(history)
 
     def diff(self, tx1: Moment, tx2: Moment, entity: EntityLike | None) -> tuple[Change, ...]:
         """The visible changes of belief in (tx1, tx2], in order of tx."""
@@ -103,6 +112,8 @@ class Auditor(Caller):
         access = self.principal.sight()
         with self._reading() as reader:
             subjects: tuple[str, ...] = ()
+            # Without subjects the store answers for the whole tenant, so that a name which means
+            # nobody must end here.
             if entity is not None:
                 known_at = min(until_us, point_of(self.now).tx_us)
                 subjects = _members(reader, entity, access, known_at)
@@ -112,9 +123,13 @@ class Auditor(Caller):
             versions = self._mask.over(reader, page.versions)
             roots = _roots(reader, versions, until_us)
             changes = sorted(_changes(versions, after_us, until_us, roots), key=_change_order)
-            actors = self._log.actors(reader, (micros(change.tx) for change in changes))
+            stamps = [micros(change.tx) for change in changes]
+            actors = self._log.actors(reader, stamps)
 
-        return tuple(replace(change, actor=actors[micros(change.tx)]) for change in changes)
+        signed_changes: list[Change] = []
+        for change, stamp in zip(changes, stamps, strict=True):
+            signed_changes.append(replace(change, actor=actors[stamp]))
+        return tuple(signed_changes)
 
     def explain(self, object_id: str) -> Explanation:
         """Everything that is known of an object.
@@ -122,6 +137,7 @@ class Auditor(Caller):
         Raises:
             NotFound: `unknown_object`, also for what the caller may not see.
         """
+        # The rows come first: they refuse a hidden object before anything else is read of it.
         with self._reading() as reader:
             last_us = reader.clock().last_us
             rows = self._mask.over(reader, self._visible_rows(reader, object_id))
@@ -150,8 +166,8 @@ class Auditor(Caller):
         for receipt in reader.receipts([object_id]):
             verdicts += _verdicts(receipt.body)
 
-        rows = self._rows_of(reader, sorted({verdict["object_id"] for verdict in verdicts}))
-        visible = {row.row.claim.object_id for row in rows if row.visible}
+        rival_ids = sorted({verdict["object_id"] for verdict in verdicts})
+        visible = visible_object_ids(self._rows_of(reader, rival_ids))
 
         return tuple(verdict for verdict in verdicts if verdict["object_id"] in visible)
 
@@ -172,14 +188,19 @@ class Auditor(Caller):
         self, reader: Reader, edges: Iterable[Edge], object_id: str
     ) -> tuple[Edge, ...]:
         """Leave out edges whose other end the caller may not see."""
-        ends = [(edge, _far_end(edge, object_id)) for edge in edges]
-        rows = self._rows_of(reader, sorted({end for _, end in ends}))
+        edges_by_end: dict[str, list[Edge]] = {}
+        for edge in edges:
+            edges_by_end.setdefault(_far_end(edge, object_id), []).append(edge)
+
+        rows = self._rows_of(reader, sorted(edges_by_end))
+        hidden_ends = {row.row.claim.object_id for row in rows} - visible_object_ids(rows)
 
         # An operation such as a merge has an id and no row; it hides nothing.
-        with_rows = {row.row.claim.object_id for row in rows}
-        visible = {row.row.claim.object_id for row in rows if row.visible}
-
-        return tuple(edge for edge, end in ends if end in visible or end not in with_rows)
+        visible_edges: list[Edge] = []
+        for end, edges_of_end in edges_by_end.items():
+            if end not in hidden_ends:
+                visible_edges += edges_of_end
+        return tuple(visible_edges)
 
 
 def _far_end(edge: Edge, object_id: str) -> str:
@@ -189,7 +210,7 @@ def _far_end(edge: Edge, object_id: str) -> str:
 def _members(reader: Reader, entity: EntityLike, access: Sight, tx_us: int) -> tuple[str, ...]:
     """The raw ids of the entities that a name may mean, sorted."""
     roots, register = find(reader, entity, access, tx_us)
-    return tuple(sorted({member for root in roots for member in register.members(root)}))
+    return tuple(sorted(members_of(roots, register)))
 
 
 _WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})
@@ -198,8 +219,13 @@ _CONFIRMS = frozenset({EdgeKind.CONFIRMS})
 _DERIVES = frozenset({EdgeKind.DERIVED_FROM})
 
 
-def _by_tx(versions: Iterable[Version]) -> list[Version]:
-    return sorted(versions, key=lambda v: (v.row.tx_start, v.row.interval, v.row.vid))
+def _tx_start(version: Version) -> int:
+    return version.row.tx_start
+
+
+def _tx_order(version: Version) -> tuple[int, Interval, int]:
+    row = version.row
+    return row.tx_start, row.interval, row.vid
 
 
 def _links(
@@ -235,6 +261,8 @@ def _mentions(reader: Reader, version: Version, tx_us: int) -> tuple[MentionView
     entity_ids = sorted({link.entity_id for link in links})
     register = Register(reader.entities(entity_ids, tx_us=tx_us))
     text = version.content.text if version.content else ""
+    # The places are those of the text that was masked: cut out of the mask they would be nonsense,
+    # and whom it names is part of what is hidden.
     if text == MASK:
         return ()
 
@@ -252,13 +280,16 @@ def _verdicts(body: str) -> list[dict[str, Any]]:
     if not body:
         return []
 
+    # A receipt keeps a relation by position, and these four come first.
     names = ("object_id", "relation", "verdict", "reason")
-    relations = json.loads(body)["relations"]
-    return [dict(zip(names, relation[:4], strict=True)) for relation in relations]
+    verdicts: list[dict[str, Any]] = []
+    for relation in json.loads(body)["relations"]:
+        verdicts.append(dict(zip(names, relation[:4], strict=True)))
+    return verdicts
 
 
 def _roots(reader: Reader, rows: Iterable[Version], tx_us: int) -> dict[str, str]:
-    subjects = sorted({row.details.subject_id for row in rows if row.details.subject_id})
+    subjects = sorted({row.details.subject_id or "" for row in rows} - {""})
     register = Register(reader.entities(subjects, tx_us=tx_us))
     return {subject: register.root(subject) for subject in subjects}
 
@@ -266,6 +297,7 @@ def _roots(reader: Reader, rows: Iterable[Version], tx_us: int) -> dict[str, str
 def _changes(
     rows: Iterable[Version], after: int, until: int, roots: dict[str, str]
 ) -> Iterable[Change]:
+    # A row that came and went within the span is told twice: both were changes.
     for version in rows:
         if after < version.row.tx_start <= until:
             yield _change("opened", version, version.row.tx_start, roots)

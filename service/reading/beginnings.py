@@ -14,6 +14,7 @@ from ...schema.principal import STEWARD
 from ...store.port.records import RecordKind
 from ...store.port.store import Reader
 from ..backend.caller import Caller
+from .context_objects import visible_object_ids
 
 _PAGE: Final = 200
 """Ids that are read at once: most stores have fewer of one beginning."""
@@ -29,7 +30,7 @@ class Beginnings(Caller):
             visible: list[str] = []
             for page in _pages(reader, beginning):
                 rows = self._rows_of(reader, page)
-                visible += sorted({row.row.claim.object_id for row in rows if row.visible})
+                visible += sorted(visible_object_ids(rows))
                 if len(visible) >= limit:
                     break
         return tuple(visible[:limit])

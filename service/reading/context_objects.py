@@ -9,8 +9,9 @@ Checklist: C-013, C-016, C-023, C-028.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 
 from ...resolution.known import Known
 from ...resolution.names import NameRow
@@ -22,6 +23,7 @@ from ...schema.principal import EVERYONE_TAG, Principal, Sight
 from ...schema.values import moment, stamp_time
 from ...schema.vocabulary import Authority, EdgeKind
 from ...store.port.store import Ask, Point, Reader, Usage
+from .resolved_name import members_of
 
 _WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})
 
@@ -43,7 +45,7 @@ class ObjectShaper:
         access = caller.sight()
         rows = tuple(versions)
         object_ids = sorted({version.row.claim.object_id for version in rows})
-        entity_ids = sorted({entity for version in rows for entity in _entities(version)})
+        entity_ids = sorted(set(chain.from_iterable(map(entity_ends, rows))))
 
         # Whoever asked for a fact by a name has met its entity on the way. A value may be another.
         if register is None or not all(map(register.entity, entity_ids)):
@@ -51,7 +53,8 @@ class ObjectShaper:
             register = Register(known)
         self._register = register
 
-        members = sorted({raw for entity in entity_ids for raw in register.members(entity)})
+        # A note may be about nobody: what there is nothing to ask about is not asked.
+        members = sorted(members_of(entity_ids, register))
         name_rows = reader.name_rows(members, tx_us=point.tx_us) if members else ()
         self._names = visible_names(name_rows, self._register, access)
 
@@ -64,13 +67,15 @@ class ObjectShaper:
         """The version as a context object."""
         row, details, content = version.row, version.details, version.content or EMPTY_CONTENT
         object_id = row.claim.object_id
-        roots = dict.fromkeys(self._register.root(entity) for entity in _entities(version))
-        aliases = dict.fromkeys(name for root in roots for name in self._names.get(root, ()))
 
-        # An identifier is as telling as a name: who may read no name gets no identifier.
+        # Dicts for sets that keep their order: subject before value, and names as they rank. An
+        # identifier is as telling as a name: who may read no name gets no identifier.
+        roots = dict.fromkeys(map(self._register.root, entity_ends(version)))
+        aliases: dict[str, None] = {}
         external_ids: dict[str, str] = {}
         for root in roots:
             if root in self._names:
+                aliases |= dict.fromkeys(self._names[root])
                 external_ids |= self._register.external_ids(root)
 
         allow = [] if EVERYONE_TAG in version.permissions.allow else list(version.permissions.allow)
@@ -123,9 +128,27 @@ def _fields_of(rule: DecayRule | None) -> dict[str, float] | None:
     return None if rule is None else asdict(rule)
 
 
-def _entities(version: Version) -> Iterable[str]:
-    ends = (version.details.subject_id, version.details.value_entity_id)
-    return (entity for entity in ends if entity is not None)
+def entity_ends(version: Version) -> Iterator[str]:
+    """The raw ids of the entities that a version is about: its subject, then its value."""
+    details = version.details
+    if details.subject_id is not None:
+        yield details.subject_id
+    if details.value_entity_id is not None:
+        yield details.value_entity_id
+
+
+def visible_rows(versions: Iterable[Version]) -> list[Version]:
+    """Those of the versions that the caller may see.
+
+    A store hands out the others too, marked so: were they missing, the next one would decide a slot
+    and tell what the hidden one does not say.
+    """
+    return [version for version in versions if version.visible]
+
+
+def visible_object_ids(versions: Iterable[Version]) -> set[str]:
+    """The ids of the objects of which the caller may see a row."""
+    return {version.row.claim.object_id for version in versions if version.visible}
 
 
 def visible_names(
@@ -137,6 +160,7 @@ def visible_names(
     """
     names: dict[str, dict[str, None]] = {}
     trusted_roots: set[str] = set()
+    # The trusted come first, so that whether a later name counts is known when it is met.
     for row in sorted(rows, key=lambda row: (row.level >= Authority.RETRIEVED, row.surface)):
         root = register.root(row.entity_id)
         if not row.is_visible(access):
@@ -170,6 +194,7 @@ def _visible_winners(
     winners: dict[str, Edge] = {}
     for edge in edges:
         last = winners.get(edge.dst)
+        # Edges of one transaction share a stamp: the id breaks the tie, in every store alike.
         if edge.kind in _WINS and (last is None or (edge.tx, edge.src) > (last.tx, last.src)):
             winners[edge.dst] = edge
 
@@ -178,8 +203,7 @@ def _visible_winners(
 
     objects = tuple(sorted({edge.src for edge in winners.values()}))
     ask = Ask(objects=objects, heads=False, at_valid=False, at_tx=False)
-    versions = reader.versions(ask, sight=access, point=point).versions
-    visible = {version.row.claim.object_id for version in versions if version.visible}
+    visible = visible_object_ids(reader.versions(ask, sight=access, point=point).versions)
 
     return {loser: edge.src for loser, edge in winners.items() if edge.src in visible}
 

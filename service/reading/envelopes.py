@@ -84,11 +84,11 @@ class Envelopes(Caller):
             InvalidInput: for a malformed time.
         """
         narrowing = _Narrowing(session, task, _micros(since, "since"), _micros(until, "until"))
+        # A manifest may still be on its way to the store when its compile has returned.
         self._backend.settle()
         with self._reading() as reader:
-            envelopes = [
-                e for e in self._read(reader, object_id, narrowing, limit) if narrowing.takes(e)
-            ]
+            candidates = self._read(reader, object_id, narrowing, limit)
+            envelopes = list(filter(narrowing.takes, candidates))
 
         return tuple(envelopes[: max(0, limit)])
 
@@ -113,12 +113,17 @@ class Envelopes(Caller):
         self, reader: Reader, object_id: str | None, narrowing: _Narrowing, limit: int
     ) -> Iterator[StoredEnvelope]:
         sees_all = not self.principal.roles.isdisjoint(AUDIT.roles)
+        pairs: list[tuple[str, str]] = []
+
+        # Whom an envelope is for, and what a filter looks at, stands in its manifest and in no
+        # index. The store may cut the list only where nothing of it is left out afterwards.
         if object_id is None:
             read_limit = limit if sees_all and narrowing.anything else _SCAN_LIMIT
             pairs = list(reader.manifests(limit=max(limit, read_limit)))
         else:
             ids = reversed(reader.envelopes_of([object_id]))
-            pairs = [(envelope_id, reader.manifest(envelope_id) or "") for envelope_id in ids]
+            for envelope_id in ids:
+                pairs.append((envelope_id, reader.manifest(envelope_id) or ""))
 
         for envelope_id, text in pairs:
             if text:

@@ -14,8 +14,9 @@ from ...schema.context_object import ContextObject
 from ...store.port.store import Ask
 from ..backend.caller import Caller
 from .context_objects import ObjectShaper, closeness
+from .entity_views import names_by_id
 from .masking import Mask
-from .view import names_by_id, pinned, point_of, sight_of
+from .view import pinned, point_of, sight_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class ListReads(Caller):
         with self._reading() as reader:
             point = point_of(pinned(self._backend, self.principal, reader, None, None))
             page = reader.versions(ask, sight=access, point=point)
+            # The row that is nearest to now stands for an object, as in `View.object`: one that
+            # was retracted is shown as it last was.
             best: dict[str, Version] = {}
             for version in Mask(self.principal, self._backend.policy).over(reader, page.versions):
                 object_id = version.row.claim.object_id
@@ -49,4 +52,4 @@ class ListReads(Caller):
                     best[object_id] = version
 
             shape = ObjectShaper(reader, best.values(), caller=self.principal, point=point)
-            return {object_id: shape(version) for object_id, version in best.items()}
+            return dict(zip(best, map(shape, best.values()), strict=True))

@@ -22,7 +22,10 @@ from ...store.timeline.state import plain_value
 from ..backend.caller import FAR_US
 from ..backend.times import instant
 from .actors import WRITES, ActorReader
-from .view import EntityLike, entity_views, find
+from .context_objects import visible_rows
+from .entity_views import entity_views
+from .resolved_name import members_of
+from .view import EntityLike, find
 
 _SENTENCES: Final = 20
 """Of one transaction; a bulk import would fill screens."""
@@ -64,23 +67,22 @@ class TransactionLog(ActorReader):
         """The newest events that changed what is believed of an entity, newest first."""
         access = self.principal.sight()
         roots, register = find(reader, entity, access, reader.clock().last_us)
-        members: set[str] = set()
-        for root in roots:
-            members.update(register.members(root))
+        members = members_of(roots, register)
         if not members:
             return ()
 
         page = reader.changes(*span, sight=access, subjects=sorted(members))
         stamps: set[int] = set()
-        for version in page.versions:
-            if version.visible:
-                stamps |= {version.row.tx_start, version.row.tx_end}
+        for version in visible_rows(page.versions):
+            stamps |= {version.row.tx_start, version.row.tx_end}
 
+        # A row that was opened in the span may have been closed behind it, or be open still.
         stamps_within = sorted(stamp for stamp in stamps if span[0] < stamp <= span[1])
         events = reader.events_at(stamps_within)
-        own_events = [event for event in events if self._reads_all or event.actor == self._actor]
+        if not self._reads_all:
+            events = tuple(event for event in events if event.actor == self._actor)
 
-        return tuple(reversed(own_events[-limit:]))
+        return tuple(reversed(events[-limit:]))
 
     def _entries(self, reader: Reader, events: Sequence[TxEvent]) -> tuple[LogEntry, ...]:
         visible = self._visible_rows_by_object(reader, events)
@@ -137,7 +139,10 @@ class TransactionLog(ActorReader):
 
         # The subject of a visible object may be named; any other entity by a visible name alone.
         nameable = set(map(register.root, subjects))
-        by_root = {v.entity_id: v.name for v in views if v.aliases or v.entity_id in nameable}
+        by_root: dict[str, str] = {}
+        for view in views:
+            if view.aliases or view.entity_id in nameable:
+                by_root[view.entity_id] = view.name
 
         names = {raw_id: by_root[root] for raw_id, root in roots.items() if root in by_root}
 

@@ -44,15 +44,19 @@ class Mask:
         if not any(is_personal(row.details) for row in rows):
             return rows
 
-        return tuple(_without_value(row) if self.hides(reader, row) else row for row in rows)
+        shown_rows: list[Version] = []
+        for row in rows:
+            shown_rows.append(_without_value(row) if self.hides(reader, row) else row)
+        return tuple(shown_rows)
 
     def without(self, reader: Reader, versions: Iterable[Version]) -> list[Version]:
         """The versions that may be found by what they say."""
-        return [
-            version
-            for version in versions
-            if not (is_personal(version.details) and self.hides(reader, version))
-        ]
+        rows: list[Version] = []
+        for version in versions:
+            # In this order: the second question may read the store, the first is a field.
+            if not (is_personal(version.details) and self.hides(reader, version)):
+                rows.append(version)
+        return rows
 
 
 def own_entities(reader: Reader, principal: Principal) -> frozenset[str]:
@@ -62,14 +66,17 @@ def own_entities(reader: Reader, principal: Principal) -> frozenset[str]:
 
     lookup = Lookup(identifiers=(("user", principal.user),))
     known = reader.known(lookup, scopes=(), tx_us=reader.clock().last_us)
-    identified_ids = {
-        identifier.entity_id
-        for identifier in known.identifiers
-        if (identifier.scheme, identifier.value) == ("user", principal.user)
-    }
-    roots = {known.canonical.get(entity, entity) for entity in identified_ids}
-    members = {raw for raw, root in known.canonical.items() if root in roots}
 
+    # The answer also holds the other identifiers of whoever it names.
+    identified_ids: set[str] = set()
+    roots: set[str] = set()
+    for identifier in known.identifiers:
+        if (identifier.scheme, identifier.value) == ("user", principal.user):
+            identified_ids.add(identifier.entity_id)
+            roots.add(known.canonical.get(identifier.entity_id, identifier.entity_id))
+
+    # A claim about a person may stand under any id that was merged into theirs.
+    members = {raw for raw, root in known.canonical.items() if root in roots}
     return frozenset(identified_ids | members)
 
 

@@ -63,11 +63,13 @@ class MentionFinder(Caller):
     ) -> tuple[ResolvedMention, ...]:
         """Return the mentions of a text in order, each resolved as one in this scope."""
         resolving = Resolver(self._backend, self.principal)
+        resolved_mentions: list[ResolvedMention] = []
+        # One snapshot: a write in between must not make two mentions of one name differ.
         with self._reading() as reader:
-            return tuple(
-                ResolvedMention(mention, resolving.among(reader, _ref(mention), scope_id))
-                for mention in self._mentions_in(reader, text)
-            )
+            for mention in self._mentions_in(reader, text):
+                resolution = resolving.among(reader, _ref(mention), scope_id)
+                resolved_mentions.append(ResolvedMention(mention, resolution))
+        return tuple(resolved_mentions)
 
     def spans(self, text: str, scope_id: str, statements: StatedMentions = ()) -> tuple[Span, ...]:
         """Return the names of a text that a write may link it to, at most `MENTION_LIMIT`.
@@ -77,52 +79,63 @@ class MentionFinder(Caller):
         Raises:
             InvalidInput: `bad_mention`.
         """
-        stated_spans = sorted(
-            (_stated_span(text, statement) for statement in statements), key=lambda span: span.start
-        )
-        clash = next((b for a, b in pairwise(stated_spans) if b.start < a.end), None)
-        if clash:
-            raise _bad(clash.start, clash.end, "overlaps the mention before it")
+        stated_spans: list[Span] = []
+        for statement in statements:
+            stated_spans.append(_stated_span(text, statement))
+        stated_spans.sort(key=_span_start)
 
-        free = [
-            link for link in self.mentions(text, scope_id) if _is_free(link.mention, stated_spans)
-        ]
-        known_spans = [
-            Span(link.mention.start, link.mention.end, _ref(link.mention), stated=False)
-            for link in free
-            if link.resolution.decision is not Decision.NEW
-        ]
+        # In order of their starts, so that only neighbours can overlap.
+        for before, after in pairwise(stated_spans):
+            if after.start < before.end:
+                raise _bad(after.start, after.end, "overlaps the mention before it")
+
+        # A text alone creates nobody: that a name is new is for a statement to say.
+        known_spans: list[Span] = []
+        for link in self.mentions(text, scope_id):
+            mention = link.mention
+            is_known = link.resolution.decision is not Decision.NEW
+            if is_known and _is_free(mention, stated_spans):
+                known_spans.append(Span(mention.start, mention.end, _ref(mention), stated=False))
+
+        # What was stated is never cut: the room is that of the names that were found.
         room = max(0, MENTION_LIMIT - len(stated_spans))
-
-        return tuple(sorted((*stated_spans, *known_spans[:room]), key=lambda span: span.start))
+        spans = [*stated_spans, *known_spans[:room]]
+        return tuple(sorted(spans, key=_span_start))
 
     def _mentions_in(self, reader: Reader, text: str) -> tuple[Mention, ...]:
         groups = [self._known(reader, text).extract(text), ShapeExtractor().extract(text)]
         if self._backend.mentions is not None:
             groups.append(tuple(self._backend.mentions.extract(text)))
 
-        return tuple(
-            mention
-            for mention in compose(*groups)
-            if len(mention.surface) <= MAX_NAME and not is_pronoun(mention.surface)
-        )
+        # A finder may take a span that is longer than any name: a reference to it is refused.
+        mentions: list[Mention] = []
+        for mention in compose(*groups):
+            if len(mention.surface) <= MAX_NAME and not is_pronoun(mention.surface):
+                mentions.append(mention)
+        return tuple(mentions)
 
     def _known(self, reader: Reader, text: str) -> Gazetteer:
         """Return a gazetteer of the visible aliases that stand in the text."""
         words = list(words_of(text))[:_READ]
-        runs = {
-            alias_key(text[words[first_word].start : words[last_word].end])
-            for first_word in range(len(words))
-            for last_word in range(first_word, min(first_word + _WORDS, len(words)))
-        }
+        # Some five keys a word, looked up by index: a register of a million names costs no more.
+        runs: set[str] = set()
+        for position, first_word in enumerate(words):
+            for last_word in words[position : position + _WORDS]:
+                runs.add(alias_key(text[first_word.start : last_word.end]))
+
         scopes = sight_of(self.principal, None).scopes
         lookup = Lookup(norms=tuple(sorted(runs - {""})))
         known_names = reader.known(lookup, scopes=sorted(scopes), tx_us=reader.clock().last_us)
 
-        return Gazetteer(
-            (a.surface, f"{a.entity_id}/{a.norm}/{a.scope_id}/{a.ordinal}", a.type)
-            for a in known_names.aliases
-        )
+        entries: list[tuple[str, str, str]] = []
+        for alias in known_names.aliases:
+            alias_id = f"{alias.entity_id}/{alias.norm}/{alias.scope_id}/{alias.ordinal}"
+            entries.append((alias.surface, alias_id, alias.type))
+        return Gazetteer(entries)
+
+
+def _span_start(span: Span) -> int:
+    return span.start
 
 
 def _ref(mention: Mention) -> EntityRef:

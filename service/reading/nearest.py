@@ -22,6 +22,7 @@ from ...schema.policy import CompilePolicy
 from ...schema.principal import Sight
 from ...store.port.store import Ask, Point, Reader
 from ...store.port.vectors import FULL, Vectors, VectorScore
+from .context_objects import visible_object_ids, visible_rows
 
 _AT_ONCE: Final = 1_000
 """Most objects the store is asked about in one look-up."""
@@ -138,11 +139,16 @@ def _nearest(view: VectorView, walk: _Walk, *, keep: Keep | None) -> Nearest:
         page = view.reader.versions(
             replace(view.ask, objects=ids), sight=view.sight, point=view.point
         )
-        visible_rows = [v for v in page.versions if v.visible and (keep is None or keep(v))]
-        withheld += sum(1 for v in page.versions if not v.visible)
-        visible_ids = {v.row.claim.object_id for v in visible_rows}
-        best_ids += [object_id for object_id in ids if object_id in visible_ids]
-        versions += visible_rows
+        rows = visible_rows(page.versions)
+        withheld += len(page.versions) - len(rows)
+        wanted_rows = rows if keep is None else list(filter(keep, rows))
+
+        # The page comes in the order of the store; the order of the scores is that of `ids`.
+        wanted_ids = visible_object_ids(wanted_rows)
+        for object_id in ids:
+            if object_id in wanted_ids:
+                best_ids.append(object_id)
+        versions += wanted_rows
         if len(best_ids) >= limit:
             break
         # the fewer of a chunk were visible, the more of the next one are asked for
@@ -150,18 +156,14 @@ def _nearest(view: VectorView, walk: _Walk, *, keep: Keep | None) -> Nearest:
         step *= 2
         ids = tuple(islice(hits, size))
 
+    # The last chunk mostly brings more than was asked for; an object may have several rows.
     best = best_ids[:limit]
-    kept_ids = frozenset(best)
+    best_set = frozenset(best)
+    best_rows = [version for version in versions if version.row.claim.object_id in best_set]
+    best_rows.sort(key=lambda version: version.row.vid)
 
-    return Nearest(
-        scores=view.vectors.scores(query, best),
-        versions=tuple(
-            sorted(
-                (v for v in versions if v.row.claim.object_id in kept_ids), key=lambda v: v.row.vid
-            )
-        ),
-        withheld=withheld,
-    )
+    scores = view.vectors.scores(query, best)
+    return Nearest(scores=scores, versions=tuple(best_rows), withheld=withheld)
 
 
 def _object_ids(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ Checklist: C-076.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from ...resolution.known import Lookup
 from ...resolution.names import with_visible_names
@@ -17,6 +18,7 @@ from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...schema.principal import Sight
 from ...store.port.store import Point, Reader
+from .context_objects import entity_ends
 from .masking import Mask
 
 Shaper = Callable[[Sequence[Version]], Callable[[Version], ContextObject]]
@@ -45,14 +47,18 @@ def walk(
     for _ in range(hops):
         if not frontier:
             break
-        raw = sorted({m for root in frontier for m in ground.members[root]})
-        page = reader.around(raw, sight=sight, point=point, limit=limit)
+        raw: set[str] = set()
+        for root in frontier:
+            raw.update(ground.members[root])
+        page = reader.around(sorted(raw), sight=sight, point=point, limit=limit)
         withheld += page.withheld
         cut = cut or page.cut
         versions = mask.over(reader, page.versions)
-        facts.update({version.row.vid: version for version in versions})
+        # A fact between two entities is met from both of its ends.
+        for version in versions:
+            facts[version.row.vid] = version
 
-        ends = sorted({end for version in versions for end in _ends(version)})
+        ends = sorted(set(chain.from_iterable(map(entity_ends, versions))))
         ground.explore(ends)
         edges.update(dict.fromkeys(_edges(versions, ground.roots)))
         roots_ahead = dict.fromkeys(ground.roots[end] for end in ends)
@@ -90,6 +96,7 @@ class _Ground:
         rows = self._reader.name_rows(sorted(answer.entities), tx_us=self._tx_us)
         visible = with_visible_names(answer, rows, self._sight)
         known = Register(visible)
+        # The root is met too, under its own id: a later hop may name it by that.
         for entity in new:
             root = known.root(entity)
             self.roots[entity] = self.roots[root] = root
@@ -109,11 +116,6 @@ class _Ground:
                 aliases=(),
                 external_ids=known.external_ids(root) if is_named else {},
             )
-
-
-def _ends(version: Version) -> Iterable[str]:
-    ends = (version.details.subject_id, version.details.value_entity_id)
-    return (entity for entity in ends if entity is not None)
 
 
 def _edges(versions: Sequence[Version], roots: dict[str, str]) -> Iterable[tuple[str, str, str]]:

@@ -47,6 +47,7 @@ def bands_of(
     naming: Naming,
 ) -> tuple[Band, ...]:
     """What was believed in each stretch of known time, oldest first."""
+    # Rows are opened and closed at these stamps alone: the same ones stand throughout a stretch.
     edges = {version.row.tx_start for version in versions}
     edges |= {version.row.tx_end for version in versions} - {INF_US}
     stretches = [*sorted(edges)[-BAND_LIMIT:], INF_US]
@@ -54,7 +55,10 @@ def bands_of(
     bands: list[Band] = []
     for start_us, end_us in pairwise(stretches):
         members = _members_at(reader, versions, entity, start_us)
-        rows = [v for v in versions if _is_believed(v, start_us, members)]
+        rows: list[Version] = []
+        for version in versions:
+            if _is_believed(version, start_us, members):
+                rows.append(version)
         beliefs = _beliefs(segments(rows, many=slot.many, shape=None), now_us, naming)
         band = Band(
             known_from=stamp_time(start_us), known_until=moment(end_us), beliefs=tuple(beliefs)

@@ -31,7 +31,6 @@ from .masking import Mask
 
 if TYPE_CHECKING:
     from ..encoders.embedding import Embedding
-if TYPE_CHECKING:
     from .nearest import Nearest, VectorView
 
 
@@ -39,30 +38,45 @@ def bm25(
     query: Sequence[str], versions: Sequence[Version], policy: CompilePolicy
 ) -> list[tuple[Version, float]]:
     """Return versions with their score, best first, one for each object."""
-    texts = {v.row.claim.object_id: v for v in versions if v.content is not None}
-    counts = {i: Counter(v.content.terms.split()) for i, v in texts.items() if v.content}
+    # Several rows of one object say the same: the last one stands for it.
+    texts: dict[str, Version] = {}
+    counts: dict[str, Counter[str]] = {}
+    for version in versions:
+        if version.content is not None:
+            object_id = version.row.claim.object_id
+            texts[object_id] = version
+            counts[object_id] = Counter(version.content.terms.split())
     if not counts:
         return []
 
-    mean = sum(c.total() for c in counts.values()) / len(counts) or 1.0
+    # Texts without a term have the mean zero, which is divided by.
+    total = 0
+    for frequencies in counts.values():
+        total += frequencies.total()
+    mean = total / len(counts) or 1.0
     idf: dict[str, float] = {}
     for term in query:
         holders = sum(term in frequencies for frequencies in counts.values())
         idf[term] = _idf(holders, len(counts))
 
     k1, b = policy.bm25_k1, policy.bm25_b
-
-    def score(frequencies: Counter[str]) -> float:
+    scores: list[tuple[Version, float]] = []
+    for object_id, frequencies in counts.items():
         norm = k1 * (1 - b + b * frequencies.total() / mean)
-        return sum(
-            idf[t] * frequencies[t] * (k1 + 1) / (frequencies[t] + norm)
-            for t in query
-            if frequencies[t]
-        )
+        shares: list[float] = []
+        for term in query:
+            frequency = frequencies[term]
+            if frequency:
+                shares.append(idf[term] * frequency * (k1 + 1) / (frequency + norm))
+        # Not `+=`: since Python 3.12 `sum` makes good the rounding of each step, and `+=` does not.
+        scores.append((texts[object_id], round(sum(shares), 6)))
 
-    scores = [(texts[i], round(score(frequencies), 6)) for i, frequencies in counts.items()]
+    return sorted(scores, key=_best_first)
 
-    return sorted(scores, key=lambda pair: (-pair[1], pair[0].row.claim.object_id))
+
+def _best_first(pair: tuple[Version, float]) -> tuple[float, str]:
+    version, score = pair
+    return -score, version.row.claim.object_id
 
 
 def _idf(having: int, total: int) -> float:
@@ -123,7 +137,7 @@ class Searcher:
             terms, sight=self.sight, point=self.point, limit=policy.read.text_candidates
         )
         mask = Mask(self.principal, policy)
-        candidates = [v for v in mask.without(self.reader, hits.versions) if question.takes(v)]
+        candidates = list(filter(question.takes, mask.without(self.reader, hits.versions)))
         embedding = self.backend.embedding
         if embedding is None or not question.text.strip():
             scores = bm25(terms, candidates, policy.compile)
@@ -145,18 +159,28 @@ class Searcher:
         mask = Mask(self.principal, policy)
         neighbour_rows = mask.without(self.reader, neighbours.versions)
         versions = {v.row.claim.object_id: v for v in (*neighbour_rows, *by_text)}
-        cosines = {s.object_id: s.content for s in neighbours.scores if s.object_id in versions}
-        without_cosine = sorted(versions.keys() - cosines.keys())
-        cosines.update({s.object_id: s.content for s in view.vectors.scores(query, without_cosine)})
-        texts = bm25(sorted(content_terms(question.text)), [*versions.values()], policy.compile)
-        best = max((score for _, score in texts), default=0.0) or 1.0
-        fused_scores = [
-            (v, fused_score(score / best, cosines.get(v.row.claim.object_id), policy.compile))
-            for v, score in texts
-        ]
-        hits = [pair for pair in fused_scores if pair[1] >= policy.compile.relevance_floor]
 
-        return sorted(hits, key=lambda p: (-p[1], p[0].row.claim.object_id))
+        # What only the words brought has a vector too, as a rule, and is scored by it as well.
+        cosines: dict[str, int] = {}
+        for neighbour in neighbours.scores:
+            if neighbour.object_id in versions:
+                cosines[neighbour.object_id] = neighbour.content
+        without_cosine = sorted(versions.keys() - cosines.keys())
+        for neighbour in view.vectors.scores(query, without_cosine):
+            cosines[neighbour.object_id] = neighbour.content
+
+        # A text score has no upper end, so that the best one is the measure; without any word in
+        # common all are zero.
+        texts = bm25(sorted(content_terms(question.text)), [*versions.values()], policy.compile)
+        best = (texts[0][1] if texts else 0.0) or 1.0
+        hits: list[tuple[Version, float]] = []
+        for version, text_score in texts:
+            cosine = cosines.get(version.row.claim.object_id)
+            score = fused_score(text_score / best, cosine, policy.compile)
+            if score >= policy.compile.relevance_floor:
+                hits.append((version, score))
+
+        return sorted(hits, key=_best_first)
 
     def _nearest_claims(
         self, view: VectorView, query: tuple[int, ...], question: SearchQuery

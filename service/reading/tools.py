@@ -11,6 +11,7 @@ from ...schema.tool_manifest import is_signed, manifest_digest, manifest_fields
 from ...schema.vocabulary import ObjectType
 from ...store.port.store import Point
 from ..backend.caller import Caller
+from .context_objects import visible_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +43,20 @@ class ToolReader(Caller):
         with self._reading() as reader:
             keys = reader.keys()
             point = Point(self._backend.now_us(), INF_US - 1)
+            # Tools come whatever the scopes are: those are for what a scope prefers and decided.
             page = reader.standing(sight=self.principal.sight(), point=point, scopes=())
 
-        tools: list[tuple[int, StoredTool]] = []
-        for version in page.versions:
-            if version.visible and version.details.object_type is ObjectType.TOOL_SCHEMA:
-                tools.append((version.row.claim.tx, _tool(version, keys)))
+        stamps: dict[str, int] = {}
+        tools: list[StoredTool] = []
+        for version in visible_rows(page.versions):
+            if version.details.object_type is ObjectType.TOOL_SCHEMA:
+                tool = _tool(version, keys)
+                stamps[tool.object_id] = version.row.claim.tx
+                tools.append(tool)
 
-        tools.sort(key=lambda pair: (pair[1].name, -pair[0], pair[1].object_id))
-        return tuple(tool for _, tool in tools)
+        return tuple(
+            sorted(tools, key=lambda tool: (tool.name, -stamps[tool.object_id], tool.object_id))
+        )
 
 
 def _tool(version: Version, keys: tuple[bytes, ...]) -> StoredTool:

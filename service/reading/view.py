@@ -8,23 +8,22 @@ Checklist: C-061 to C-064.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from ...resolution.bind import MentionOrId, lookup_of
-from ...resolution.known import Known, Lookup
+from ...resolution.known import Lookup
 from ...resolution.locate import locate
-from ...resolution.names import with_visible_names
 from ...resolution.register import Register
 from ...schema.answers import EntityView, Neighbourhood, SearchHit, SearchResult, Segment, SlotState
 from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...schema.entity import EntityRef
 from ...schema.errors import NotFound
-from ...schema.interval import INF_US
 from ...schema.principal import AUDIT, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.slots import Slot, Vocabulary
 from ...schema.values import micros, moment, stamp_time
@@ -37,10 +36,10 @@ from ..backend.backend import Backend
 from ..backend.caller import Caller
 from ..backend.parsing import entity_ref, scope_of
 from ..backend.times import instant
-from .context_objects import ObjectShaper, closeness, visible_names
+from .context_objects import ObjectShaper, closeness, visible_rows
 from .masking import Mask
 from .neighbourhood import walk
-from .resolved_name import ResolvedName
+from .resolved_name import ResolvedName, members_of
 
 if TYPE_CHECKING:
     from ..visual.plane import TimePlane
@@ -80,6 +79,8 @@ class View(Caller):
         with self._resolved_reader(entity, sight) as subject:
             if not subject.is_one:
                 return _no_answer(subject.roots)
+            # The bounds of a clean value cost further reads, one a neighbour. Of many values each
+            # has bounds of its own, so that there is nothing to widen.
             state = self._state(subject, definition, sight)
             if state.status is SlotStatus.CLEAN and not definition.many:
                 return self._widened_state(subject, definition, sight, state)
@@ -91,6 +92,7 @@ class View(Caller):
         with self._resolved_reader(entity, sight) as subject:
             if not subject.is_one:
                 return default
+            # Unshaped: whoever wants the value alone does not pay for names, edges and usage.
             state = self._state(subject, definition, sight, shaped=False)
             return state.value if state.status is SlotStatus.CLEAN else default
 
@@ -106,10 +108,11 @@ class View(Caller):
                 if version.details.slot is not None:
                     by_slot.setdefault(version.details.slot, []).append(version)
             shape = self._shaper(subject.reader, versions, subject.register)
-            return {
-                name: slot_state(rows, many=self._definition(name).many, shape=shape)
-                for name, rows in sorted(by_slot.items())
-            }
+            states: dict[str, SlotState] = {}
+            for name, rows in sorted(by_slot.items()):
+                many = self._definition(name).many
+                states[name] = slot_state(rows, many=many, shape=shape)
+            return states
 
     def timeline(self, entity: EntityLike, slot: str) -> tuple[Segment, ...]:
         """Return the whole of valid time as stretches with one answer, oldest first."""
@@ -169,13 +172,14 @@ class View(Caller):
     ) -> Callable[[Any], str]:
         """How the values of a slot read to people: entities by name, all else as it is."""
         from ..visual.text import value_text, when
+        from .entity_views import names_by_id
 
         if slot.value_type is ValueType.INSTANT:
             return lambda value: when(datetime.fromisoformat(value)) if value else "-"
         if not slot.relates:
             return value_text
 
-        ids = {str(plain_value(version)) for version in versions if version.visible}
+        ids = set(map(str, map(plain_value, visible_rows(versions))))
         names = names_by_id(reader, ids, access, self._point.tx_us)
         return lambda value: names.get(str(value), value_text(value))
 
@@ -185,20 +189,13 @@ class View(Caller):
         Raises:
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
+        # A look-up of a slot needs none of it, and it is what most start a process for.
+        from .entity_views import entity_view
+
         sight = self._sight(None)
         with self._resolved_reader(mention, sight) as (reader, roots, _):
             if len(roots) != 1:
-                problem = (
-                    f"several entities ({', '.join(roots)}); say which by its id"
-                    if roots
-                    else "no entity that you may see; list those with entities.list() or "
-                    "`tenure entities`"
-                )
-                raise NotFound(
-                    f"{mention!r} names {problem}",
-                    code="ambiguous_entity" if roots else "unknown_entity",
-                    entities=list(roots),
-                )
+                raise _not_one_entity(mention, roots)
             mention_id = mention if isinstance(mention, str) else None
             return entity_view(reader, roots[0], sight, self._point.tx_us, mention=mention_id)
 
@@ -233,15 +230,21 @@ class View(Caller):
             subjects: frozenset[str] | None = None
             if entity is not None:
                 roots, known = find(reader, entity, sight, self._point.tx_us)
-                subjects = frozenset(m for root in roots for m in known.members(root))
+                subjects = members_of(roots, known)
             search = Searcher(self._backend, self.principal, reader, sight, self._point)
             matches = search.find(
                 self._tenant,
                 SearchQuery(text=text, limit=limit, kind=kind, subjects=subjects),
             )
-            shape = self._shaper(reader, [v for v, _ in matches.ranked])
+            shape = self._shaper(reader, map(itemgetter(0), matches.ranked))
+            hits: list[SearchHit] = []
+            for version, score in matches.ranked:
+                hits.append(SearchHit(object=shape(version), score=score))
+
+            # Only an auditor learns that something was withheld: the bare fact would tell anybody
+            # that a word stands somewhere.
             return SearchResult(
-                hits=tuple(SearchHit(object=shape(v), score=score) for v, score in matches.ranked),
+                hits=tuple(hits),
                 withheld=bool(matches.withheld) and self._is_auditor,
                 truncated=matches.cut,
             )
@@ -254,11 +257,10 @@ class View(Caller):
         """
         with self._reading() as reader:
             ask = Ask(objects=(object_id,), heads=False, at_valid=False, at_tx=False)
-            versions = self._rows(reader, ask, self._sight(None))
-            visible_rows = [v for v in versions if v.visible]
-            if not visible_rows:
+            rows = visible_rows(self._rows(reader, ask, self._sight(None)))
+            if not rows:
                 raise NotFound(f"there is no object {object_id}", code="unknown_object")
-            best = max(visible_rows, key=lambda version: closeness(version, self._point))
+            best = max(rows, key=lambda version: closeness(version, self._point))
             return self._shaper(reader, [best])(best)
 
     @property
@@ -349,6 +351,8 @@ def pinned_now(backend: Backend, principal: Principal, valid: Moment, tx: Moment
 
 
 def _point_at(backend: Backend, last_us: int, valid: Moment, tx: Moment) -> Point:
+    # A tx ahead of the last stamp is cut down to it, so that a later write cannot change the view.
+    # And where a clock jumped back, now is the last stamp: what was just written is seen.
     tx_us = last_us if tx is None else min(instant(tx, field="tx"), last_us)
     valid_us = max(backend.now_us(), last_us) if valid is None else instant(valid, field="valid")
     return Point(valid_us, tx_us)
@@ -370,6 +374,7 @@ def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> S
         return principal.sight()
 
     wanted_scope = scope_of(scope) or TENANT_SCOPE
+    # A scope of somebody else reads as an empty one: a refusal would say that it exists.
     if not principal.privileged and wanted_scope.scope_id not in principal.sight().scopes:
         return principal.sight(())
 
@@ -397,102 +402,18 @@ def found_by(
     return locate(mention_of(entity), register, frozenset(sight.scopes)), register
 
 
-def entity_view(
-    reader: Reader, entity_id: str, sight: Sight, tx_us: int, *, mention: str | None = None
-) -> EntityView:
-    """An entity of the register as known at a tx, under the strongest name that may be seen.
-
-    Raises:
-        NotFound: `unknown_entity`, also when neither a name nor a fact of it may be seen.
-    """
-    view = described_entity(reader, entity_id, sight, tx_us)
-    if not view.aliases and not _has_visible_facts(reader, view.members, sight, tx_us):
-        raise unknown_entity(entity_id)
-    moved = mention is not None and mention in view.members and mention != view.entity_id
-    return replace(view, redirected_from=mention) if moved else view
-
-
-def described_entity(reader: Reader, entity_id: str, sight: Sight, tx_us: int) -> EntityView:
-    """An entity for who handles its case, whatever of it may be seen.
-
-    Raises:
-        NotFound: `unknown_entity`.
-    """
-    known = reader.entities([entity_id], tx_us=tx_us)
-    root = known.canonical.get(entity_id, entity_id)
-    if root not in known.entities:
-        raise unknown_entity(entity_id)
-    (view,) = entity_views(reader, known, [root], sight, tx_us)
-    return view
-
-
-def unknown_entity(entity_id: str) -> NotFound:
-    """The error of an entity that is not there, or that the caller may not know of."""
-    return NotFound(f"there is no entity {entity_id}", code="unknown_entity")
-
-
-def _has_visible_facts(reader: Reader, members: Sequence[str], sight: Sight, tx_us: int) -> bool:
-    point = Point(INF_US - 1, tx_us)
-    ask = Ask(subjects=tuple(members), heads=False, at_valid=False)
-    versions = reader.versions(ask, sight=sight, point=point).versions
-    if any(version.visible for version in versions):
-        return True
-    # It may stand only as the value of others' facts.
-    return bool(reader.around(members, sight=sight, point=point, limit=1).versions)
-
-
-def entity_views(
-    reader: Reader, known: Known, roots: Iterable[str], sight: Sight, tx_us: int
-) -> tuple[EntityView, ...]:
-    """Known entities by canonical id, under the names that may be seen.
-
-    An external id says who somebody is, so that it is shown with a visible name only.
-    """
-    rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
-    register = Register(with_visible_names(known, rows, sight))
-    names = visible_names(rows, register, sight)
-
-    views: list[EntityView] = []
-    for root in roots:
-        entity = register.entity(root)
-        assert entity is not None  # it is known
-        views.append(
-            EntityView(
-                entity_id=root,
-                name=entity.name,
-                type=entity.type,
-                state=entity.state.value,
-                members=register.members(root),
-                aliases=names.get(root, ()),
-                external_ids=register.external_ids(root) if root in names else {},
-                identifiers=_identifiers(root, register) if root in names else (),
-            )
-        )
-    return tuple(views)
-
-
-def _identifiers(root: str, register: Register) -> tuple[tuple[str, str], ...]:
-    identifiers: list[tuple[str, str]] = []
-    for scheme, values in sorted(register.held(root).items()):
-        identifiers += [(scheme, value) for value in values]
-    return tuple(identifiers)
-
-
-def names_by_id(
-    reader: Reader, entity_ids: Iterable[str], sight: Sight, tx_us: int
-) -> Mapping[str, str]:
-    """The names of entities, as today's clusters have them, by the ids that were asked for.
-
-    `tx_us` is when the names were known. An id that stands for no entity is left out.
-    """
-    ids = sorted(set(entity_ids))
-    known = reader.entities(ids, tx_us=reader.clock().last_us)
-    roots = {entity_id: known.canonical.get(entity_id, entity_id) for entity_id in ids}
-    present_roots = sorted(set(roots.values()) & known.entities.keys())
-    views = entity_views(reader, known, present_roots, sight, tx_us)
-    names = {view.entity_id: view.name for view in views}
-
-    return {entity_id: names[root] for entity_id, root in roots.items() if root in names}
+def _not_one_entity(mention: EntityLike, roots: tuple[str, ...]) -> NotFound:
+    """The error of a name that means nobody, or several."""
+    problem = (
+        f"several entities ({', '.join(roots)}); say which by its id"
+        if roots
+        else "no entity that you may see; list those with entities.list() or `tenure entities`"
+    )
+    return NotFound(
+        f"{mention!r} names {problem}",
+        code="ambiguous_entity" if roots else "unknown_entity",
+        entities=list(roots),
+    )
 
 
 def _no_answer(roots: tuple[str, ...]) -> SlotState:

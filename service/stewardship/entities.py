@@ -36,8 +36,9 @@ from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
 from ..backend.parsing import scope_of
+from ..reading.entity_views import entity_views
 from ..reading.resolve import Resolver
-from ..reading.view import EntityLike, View, entity_views, point_of, sight_of, words_of
+from ..reading.view import EntityLike, View, point_of, sight_of, words_of
 from .comparing import EntityComparison, comparison_of
 from .pair_evidence import facts_about, pair_context
 from .verdicts import JudgementView, sentences_about, verdicts_about

@@ -33,7 +33,8 @@ from ...schema.vocabulary import EntityState, JudgementVerdict, ReviewState
 from ...store.port.store import Reader
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
-from ..reading.view import View, entity_views, point_of, sight_of, words_of
+from ..reading.entity_views import entity_views
+from ..reading.view import View, point_of, sight_of, words_of
 from .comparing import EntityComparison, comparison_of
 from .pair_evidence import (
     PairVerdicts,

@@ -25,7 +25,8 @@ from ...schema.principal import Principal
 from ...schema.slots import Vocabulary
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from ...store.port.store import Reader
-from ..reading.view import entity_views, sight_of
+from ..reading.entity_views import entity_views
+from ..reading.view import sight_of
 from .comparing import comparison_of
 from .pair_evidence import PairVerdicts, StatedFacts, facts_about, facts_of_cluster, pair_context
 

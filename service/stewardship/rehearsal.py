@@ -28,8 +28,9 @@ from ...store.operations.review import accept
 from ...store.port.store import Reader, SlotRead, SlotRecord, Store, WriteTx
 from ...store.timeline.state import plain_value
 from ..backend.caller import Caller
+from ..reading.entity_views import described_entity, names_by_id
 from ..reading.masking import Mask
-from ..reading.view import View, described_entity, names_by_id, sight_of
+from ..reading.view import View, sight_of
 from ..visual.text import value_text
 from .review_page import Impact, ReviewBelief, SlotChange
 

@@ -30,8 +30,9 @@ from ...store.operations.split import claims_about, grouped
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
+from ..reading.entity_views import described_entity
 from ..reading.masking import Mask
-from ..reading.view import View, described_entity, point_of, sight_of, words_of
+from ..reading.view import View, point_of, sight_of, words_of
 from .new_evidence import Rescoring
 from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals

@@ -18,7 +18,8 @@ from ...schema.values import stamp_time
 from ...schema.vocabulary import ReviewState
 from ...store.commit.cases import is_sampled
 from ..backend.caller import Caller
-from ..reading.view import View, described_entity, pinned, sight_of
+from ..reading.entity_views import described_entity
+from ..reading.view import View, pinned, sight_of
 from .review_page import ReviewPage, best_of, snippet, tips, waterfall
 from .review_queue import of_kind
 

@@ -37,8 +37,9 @@ from ..extraction.claims import (
     PaidExtractor,
 )
 from ..extraction.taste_rules import is_meant
+from ..reading.entity_views import names_by_id
 from ..reading.mentions import MentionFinder, StatedMentions
-from ..reading.view import EntityLike, names_by_id, pinned
+from ..reading.view import EntityLike, pinned
 from .trust import may_direct
 from .write import Writer, by_author
 

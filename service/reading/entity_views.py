@@ -1,0 +1,120 @@
+"""Entities as a caller may know them: under the names, identifiers and facts that may be seen.
+
+What is asked for by id tells as little of a hidden entity as what is asked for by name: the same
+error, whether it is not there or may not be known of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from ...resolution.known import Known
+from ...resolution.names import with_visible_names
+from ...resolution.register import Register
+from ...schema.answers import EntityView
+from ...schema.errors import NotFound
+from ...schema.interval import INF_US
+from ...schema.principal import Sight
+from ...store.port.store import Ask, Point, Reader
+from .context_objects import visible_names, visible_rows
+
+
+def entity_view(
+    reader: Reader, entity_id: str, sight: Sight, tx_us: int, *, mention: str | None = None
+) -> EntityView:
+    """An entity of the register as known at a tx, under the strongest name that may be seen.
+
+    Raises:
+        NotFound: `unknown_entity`, also when neither a name nor a fact of it may be seen.
+    """
+    view = described_entity(reader, entity_id, sight, tx_us)
+    if not view.aliases and not _has_visible_facts(reader, view.members, sight, tx_us):
+        raise unknown_entity(entity_id)
+    moved = mention is not None and mention in view.members and mention != view.entity_id
+    return replace(view, redirected_from=mention) if moved else view
+
+
+def described_entity(reader: Reader, entity_id: str, sight: Sight, tx_us: int) -> EntityView:
+    """An entity for who handles its case, whatever of it may be seen.
+
+    Raises:
+        NotFound: `unknown_entity`.
+    """
+    known = reader.entities([entity_id], tx_us=tx_us)
+    root = known.canonical.get(entity_id, entity_id)
+    if root not in known.entities:
+        raise unknown_entity(entity_id)
+    (view,) = entity_views(reader, known, [root], sight, tx_us)
+    return view
+
+
+def unknown_entity(entity_id: str) -> NotFound:
+    """The error of an entity that is not there, or that the caller may not know of."""
+    return NotFound(f"there is no entity {entity_id}", code="unknown_entity")
+
+
+def _has_visible_facts(reader: Reader, members: Sequence[str], sight: Sight, tx_us: int) -> bool:
+    point = Point(INF_US - 1, tx_us)
+    ask = Ask(subjects=tuple(members), heads=False, at_valid=False)
+    if visible_rows(reader.versions(ask, sight=sight, point=point).versions):
+        return True
+    # It may stand only as the value of others' facts.
+    return bool(reader.around(members, sight=sight, point=point, limit=1).versions)
+
+
+def entity_views(
+    reader: Reader, known: Known, roots: Iterable[str], sight: Sight, tx_us: int
+) -> tuple[EntityView, ...]:
+    """Known entities by canonical id, under the names that may be seen.
+
+    An external id says who somebody is, so that it is shown with a visible name only.
+    """
+    rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
+    register = Register(with_visible_names(known, rows, sight))
+    names = visible_names(rows, register, sight)
+
+    views: list[EntityView] = []
+    for root in roots:
+        entity = register.entity(root)
+        assert entity is not None  # it is known
+        views.append(
+            EntityView(
+                entity_id=root,
+                name=entity.name,
+                type=entity.type,
+                state=entity.state.value,
+                members=register.members(root),
+                aliases=names.get(root, ()),
+                external_ids=register.external_ids(root) if root in names else {},
+                identifiers=_identifiers(root, register) if root in names else (),
+            )
+        )
+    return tuple(views)
+
+
+def _identifiers(root: str, register: Register) -> tuple[tuple[str, str], ...]:
+    identifiers: list[tuple[str, str]] = []
+    for scheme, values in sorted(register.held(root).items()):
+        for value in values:
+            identifiers.append((scheme, value))
+    return tuple(identifiers)
+
+
+def names_by_id(
+    reader: Reader, entity_ids: Iterable[str], sight: Sight, tx_us: int
+) -> Mapping[str, str]:
+    """The names of entities, as today's clusters have them, by the ids that were asked for.
+
+    `tx_us` is when the names were known. An id that stands for no entity is left out.
+    """
+    # Clusters of today and names of then: what was merged since reads as one also in the past.
+    ids = sorted(set(entity_ids))
+    known = reader.entities(ids, tx_us=reader.clock().last_us)
+    roots = {entity_id: known.canonical.get(entity_id, entity_id) for entity_id in ids}
+    present_roots = sorted(set(roots.values()) & known.entities.keys())
+    views = entity_views(reader, known, present_roots, sight, tx_us)
+    names = {view.entity_id: view.name for view in views}
+
+    # By the ids that were asked for, so that whoever holds a merged-away id finds its name.
+    return {entity_id: names[root] for entity_id, root in roots.items() if root in names}

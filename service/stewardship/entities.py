@@ -30,8 +30,9 @@ from ...schema.short_repr import short_repr
 from ...schema.values import moment
 from ...schema.words import GraphForm
 from ...store.operations.change import Mandate
-from ...store.operations.merge import merge, unmerge
+from ...store.operations.merge import merge
 from ...store.operations.naming import add_alias
+from ...store.operations.unmerge import unmerge
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller

@@ -184,14 +184,17 @@ def _release(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
     note_ties(tx, change, group, rows)
     flag_dependants(tx, change, excluding=(claim.object_id, object_id))
 
-    superseded = [edge.dst for edge in effect.edges if edge.kind is EdgeKind.SUPERSEDES]
+    superseded: dict[str, None] = {}
+    for edge in effect.edges:
+        if edge.kind is EdgeKind.SUPERSEDES:
+            superseded[edge.dst] = None
     receipt = Receipt(
         object_id=claim.object_id,
         tx=change.at,
         outcome=effect.outcome,
         entity=group.planning[0] if group.planning[1] else None,
         relations=effect.relations,
-        superseded=tuple(dict.fromkeys(superseded)),
+        superseded=tuple(superseded),
         inserted=len(effect.insert),
         actions=change.action_ids,
     )
@@ -202,7 +205,7 @@ def _release(decision: _Decision, assertion: Assertion) -> tuple[str, ...]:
 def _teach(tx: WriteTx, change: OperationChange, release: Assertion, quarantined_id: str) -> None:
     """Let a released claim teach the names that were shown to nobody while it was set apart."""
     details = release.details
-    ends = [raw for raw in (details.subject_id, details.value_entity_id) if raw]
+    ends = list(filter(None, (details.subject_id, details.value_entity_id)))
     aliases = tx.entities(ends, tx_us=change.clock.last_us).aliases if ends else ()
     for alias in aliases:
         if alias.object_id == quarantined_id:

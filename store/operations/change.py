@@ -88,6 +88,7 @@ class OperationChange:
     @property
     def stamp(self) -> int:
         """The operation's own stamp, later than every earlier one."""
+        # A clock that jumped back must not write into what was read already.
         return max(self.mandate.now_us, self.clock.last_us + 1)
 
     @property
@@ -101,6 +102,7 @@ class OperationChange:
 
     def close_actions(self, actions: Iterable[ActionRecord], outcome: str) -> None:
         """Close entries of the resolver queue, each once."""
+        # The first step that ended it says why; a later one has found it closed.
         for action in actions:
             self.closed_actions.setdefault(action.action_id, outcome)
 
@@ -131,8 +133,16 @@ class OperationChange:
             op=self.op,
             object_ids=tuple(dict.fromkeys(self.objects)),
         )
-        outcomes = sorted(self.closed_actions.items())
 
+        closings = [*self.ledger.closings]
+        for row in self.closed_rows:
+            closings.append(Closing(row.vid, stamp))
+        closed_actions: list[ActionClosing] = []
+        for action_id, outcome in sorted(self.closed_actions.items()):
+            closed_actions.append(ActionClosing(action_id, stamp, outcome, actor))
+
+        # Two steps of one operation may draw the same edge or close the same row: each is once.
+        closed_judgements = dict.fromkeys(self.closed_judgements, stamp)
         return Batch(
             clock=Clock(self.clock.seq + 1, stamp, self.ledger.next_vid, self.clock.vec_seq),
             events=(event,),
@@ -142,22 +152,15 @@ class OperationChange:
             block_keys=self.block_keys,
             slots=tuple(self.slots),
             claims=tuple(self.claims),
-            close=(
-                *self.ledger.closings,
-                *(Closing(row.vid, stamp) for row in self.closed_rows),
-            ),
+            close=tuple(closings),
             rows=self.ledger.rows,
             edges=tuple(dict.fromkeys(self.edges)),
             judgements=tuple(self.judgements),
-            closed_judgements=tuple(
-                (row_id, stamp) for row_id in dict.fromkeys(self.closed_judgements)
-            ),
+            closed_judgements=tuple(closed_judgements.items()),
             reviews=tuple(self.reviews),
             canonical=tuple(self.canonical),
             actions=tuple(self.actions),
-            closed_actions=tuple(
-                ActionClosing(action_id, stamp, outcome, actor) for action_id, outcome in outcomes
-            ),
+            closed_actions=tuple(closed_actions),
             flags=tuple(self.flags),
             permissions=tuple(self.permissions),
             tombstones=tuple(self.tombstones),
@@ -217,8 +220,11 @@ def kept_receipt(
 
 def first_receipt(tx: WriteTx, key: str) -> str | None:
     """The stored text of a receipt; None for a first call."""
-    bodies = (receipt.body for receipt in tx.receipts((), (key,)))
-    return next(filter(None, bodies), None)
+    # An erasure keeps the receipt and empties it: such a call counts as never made.
+    for receipt in tx.receipts((), (key,)):
+        if receipt.body:
+            return receipt.body
+    return None
 
 
 def unknown_object(object_id: str) -> NotFound:

@@ -146,10 +146,11 @@ class _Closure:
         frontier = list(object_ids)
         while True:
             assertions = self.tx.assertions(tuple(sorted(frontier)))
-            missing = [object_id for object_id in frontier if object_id not in assertions]
-            if missing and named:
-                raise unknown_object(missing[0])
+            for object_id in frontier:
+                if named and object_id not in assertions:
+                    raise unknown_object(object_id)
 
+            # What came along, or stands under an entity, may have been erased before.
             self.assertions |= assertions
             named = False
             self._read_slots()
@@ -159,6 +160,7 @@ class _Closure:
                 return
 
     def _read_slots(self) -> None:
+        # All of it anew each time: an object that came along may lie in another slot.
         keys = {assertion.claim.slot_key for assertion in self.assertions.values()}
         self.groups = groups_for(self.tx, keys, self.last_us)
 
@@ -173,7 +175,7 @@ class _Closure:
                 subjects[record.slot_key] = record.subject_id
 
         # Who was one with whom, and when, matters only where a slot has several parts.
-        merged = any(len(group.keys) > 1 for group in self.groups)
+        merged = len(slot_keys) > len(self.groups)
         history = history_of(self.tx, subjects.values()) if merged else ()
         self._reach = reach_of(history, subjects)
 
@@ -185,8 +187,12 @@ class _Closure:
                 if withdrawal.object_id in self.assertions or not _names_value(withdrawal):
                     continue
 
-                targets = [claim for claim in claims if self._acts_on(withdrawal, claim)]
-                if targets and all(claim.object_id in self.assertions for claim in targets):
+                # One that took back another claim of the value as well keeps that one away.
+                targets: set[str] = set()
+                for claim in claims:
+                    if self._acts_on(withdrawal, claim):
+                        targets.add(claim.object_id)
+                if targets and targets <= self.assertions.keys():
                     yield withdrawal.object_id
 
     def _acts_on(self, withdrawal: Claim, claim: Claim) -> bool:
@@ -251,6 +257,7 @@ def _names_value(withdrawal: Claim) -> bool:
 
 def _originals(assertions: Iterable[Assertion]) -> tuple[str, ...]:
     """The artifacts that objects were taken from."""
+    # Artifacts live outside the store: whoever keeps them learns from the receipt what to delete.
     origins = {assertion.details.source_origin for assertion in assertions}
     return tuple(sorted(filter(is_address, origins)))
 
@@ -279,6 +286,7 @@ def _repeats(assertion: Assertion, words: Collection[str]) -> bool:
         content.behavioral_implication or "",
     )
     text = "\n".join(parts).casefold()
+    # Substrings and not words: a name inside a longer text, or in a script without spaces, too.
     return any(word in text for word in words)
 
 

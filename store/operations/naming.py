@@ -4,6 +4,9 @@ An alias is a way to hijack an entity, so the edge checks the privilege. The nam
 in one scope; where another entity carries it already, it takes the next ordinal, and a bare
 mention of it is a review from then on.
 
+The surface of a review case names its entity, too: a decision may close that name or widen it,
+and undoing the decision teaches it again.
+
 Refolding: what an erasure takes away are also the names that it taught. A name that somebody
 else uses goes on as taught by that one, from the day it was; any other is gone.
 """
@@ -19,9 +22,9 @@ from ...resolution.keys import alias_key, free_ordinal
 from ...resolution.known import Known, Lookup
 from ...resolution.names import short_id
 from ...schema.claim import Assertion
-from ...schema.entity import Alias, EntityRef
+from ...schema.entity import Alias, EntityRef, Review
 from ...schema.errors import NotFound
-from ...schema.interval import ALL_TIME
+from ...schema.interval import ALL_TIME, INF_US
 from ...schema.vocabulary import CandidateSource, EntityState
 from ..port.store import WriteTx
 from .change import Mandate, OperationChange, begin
@@ -59,6 +62,7 @@ def add_alias(
             entity=entity_id,
         )
 
+    # Nothing is written, so that a retry under another operation id teaches nothing twice.
     for alias in known.aliases:
         if alias.norm == norm and alias.scope_id == scope_id:
             return alias
@@ -91,6 +95,33 @@ def next_ordinal(tx: WriteTx, change: OperationChange, norm: str, scope_id: str)
     return free_ordinal(alias.ordinal for alias in carriers if alias.norm == norm)
 
 
+def teach_again(tx: WriteTx, change: OperationChange, case: Review, known: Known) -> None:
+    """Let the surface name the waiting entity again, when the decision had closed that."""
+    norm = alias_key(case.mention)
+    for alias in known.aliases:
+        in_place = (alias.norm, alias.scope_id) == (norm, case.scope_id)
+        if in_place and alias.entity_id == case.entity_id and alias not in change.closed_aliases:
+            return
+    change.aliases.append(alias_of_case(tx, change, case, case.scope_id))
+
+
+def alias_of_case(tx: WriteTx, change: OperationChange, case: Review, scope_id: str) -> Alias:
+    """The surface of a case as a name of the entity that it is about."""
+    norm = alias_key(case.mention)
+    return Alias(
+        entity_id=case.entity_id,
+        surface=case.mention,
+        norm=norm,
+        type=case.type,
+        scope_id=scope_id,
+        ordinal=next_ordinal(tx, change, norm, scope_id),
+        valid_from=ALL_TIME.start_us,
+        valid_until=INF_US,
+        tx_start=change.stamp,
+        object_id=case.object_id,
+    )
+
+
 def refold_names(
     tx: WriteTx,
     change: OperationChange,
@@ -116,7 +147,10 @@ def refold_names(
 
     members = sorted({alias.entity_id for alias in lost_aliases})
     assertions = tx.assertions(tx.objects_of(members))
-    users = [a for object_id, a in sorted(assertions.items()) if object_id not in erased_claims]
+    users: list[Assertion] = []
+    for object_id, assertion in sorted(assertions.items()):
+        if object_id not in erased_claims:
+            users.append(assertion)
 
     nameless: set[str] = set()
     for alias in lost_aliases:
@@ -125,6 +159,7 @@ def refold_names(
         if heir is None:
             nameless.add(alias.entity_id)
             continue
+        # The heir's scope, not that of the erased: where only the erased was read, nobody uses it.
         scope_id = heir.details.scope.scope_id
         same = scope_id == alias.scope_id
         ordinal = alias.ordinal if same else next_ordinal(tx, change, alias.norm, scope_id)
@@ -170,11 +205,14 @@ def _trust(assertion: Assertion) -> tuple[int, int, int, str]:
 def _rename_nameless(change: OperationChange, known: Known, raw: str) -> None:
     """Call an entity by a name that it keeps, or by the head of its id."""
     entity = known.entities[raw]
-    aliases = [alias for alias in (*known.aliases, *change.aliases) if alias.entity_id == raw]
-
     # A name that was passed on stands in the change anew; what is closed is no name any more.
-    names = [alias for alias in aliases if alias not in change.closed_aliases]
-    if any(alias.norm == alias_key(entity.name) for alias in names):
+    names: list[Alias] = []
+    norms: set[str] = set()
+    for alias in (*known.aliases, *change.aliases):
+        if alias.entity_id == raw and alias not in change.closed_aliases:
+            names.append(alias)
+            norms.add(alias.norm)
+    if alias_key(entity.name) in norms:
         return
 
     first = min(names, key=lambda alias: (alias.tx_start, alias.surface), default=None)

@@ -54,15 +54,22 @@ def groups_of(records: Iterable[SlotRecord], root_of: Callable[[str], str]) -> t
 
     groups: list[Group] = []
     for planning, members in sorted(records_of.items()):
-        keys = tuple(sorted(record.slot_key for record in members))
-        groups.append(Group(planning, keys, any(record.many for record in members)))
+        keys: list[str] = []
+        many = False
+        for record in members:
+            keys.append(record.slot_key)
+            many = many or record.many
+        groups.append(Group(planning, tuple(sorted(keys)), many))
     return tuple(groups)
 
 
 def groups_for(tx: WriteTx, slot_keys: Iterable[str], tx_us: int) -> tuple[Group, ...]:
     """The groups of some slots, with the slots of every member of their clusters."""
     slot_records = tx.slots(tuple(sorted(set(slot_keys))))
-    subjects = {record.subject_id for record in slot_records if record.slot and record.subject_id}
+    subjects: set[str] = set()
+    for record in slot_records:
+        if record.slot and record.subject_id:
+            subjects.add(record.subject_id)
     canonical: Mapping[str, str] = {}
     if subjects:
         canonical = tx.entities(sorted(subjects), tx_us=tx_us).canonical
@@ -70,11 +77,16 @@ def groups_for(tx: WriteTx, slot_keys: Iterable[str], tx_us: int) -> tuple[Group
     def root_of(raw: str) -> str:
         return canonical.get(raw, raw)
 
+    # The family's slots are all those of its members: only the ones that were asked for stay.
     plannings = {group.planning for group in groups_of(slot_records, root_of)}
     family = tx.slots_of(tuple(sorted(canonical))) if canonical else ()
     records = {record.slot_key: record for record in (*slot_records, *family)}
-    groups = groups_of((records[key] for key in sorted(records)), root_of)
-    return tuple(group for group in groups if group.planning in plannings)
+
+    groups: list[Group] = []
+    for group in groups_of(map(records.__getitem__, sorted(records)), root_of):
+        if group.planning in plannings:
+            groups.append(group)
+    return tuple(groups)
 
 
 def name_of(planning: PlanningSlot) -> str:
@@ -95,6 +107,7 @@ def reach_of(history: Sequence[Judgement], subjects: Mapping[str, str]) -> Reach
         if withdrawal.slot_key == claim.slot_key or left is None or right is None:
             return withdrawal.slot_key == claim.slot_key
 
+        # Building a graph costs most, and a fold asks for each pair of a withdrawal and a claim.
         clusters = clusters_at.get(withdrawal.tx)
         if clusters is None:
             clusters = Clusters(open_at(history, withdrawal.tx))
@@ -116,7 +129,12 @@ def history_of(tx: WriteTx, entity_ids: Iterable[str]) -> tuple[Judgement, ...]:
             rows[row.judgement_id] = row
             ends |= {row.left_id, row.right_id}
         frontier = ends - known
-    return tuple(rows[key] for key in sorted(rows))
+    return tuple(map(rows.__getitem__, sorted(rows)))
+
+
+def whole_slots(groups: Iterable[Group]) -> tuple[SlotRead, ...]:
+    """The look-ups of all open rows of groups, one each."""
+    return tuple(SlotRead(group.keys, ALL_TIME, full=True) for group in groups)
 
 
 def replan(
@@ -137,8 +155,7 @@ def replan(
         if claim.object_id not in excluding:
             claims_of.setdefault(claim.slot_key, []).append(claim)
 
-    reads = tuple(SlotRead(group.keys, ALL_TIME, full=True) for group in groups)
-    rows_before = tx.open_rows(reads)
+    rows_before = tx.open_rows(whole_slots(groups))
     for group, before in zip(groups, rows_before, strict=True):
         claims: list[Claim] = []
         for key in group.keys:
@@ -163,7 +180,10 @@ def calm(before: Sequence[Row], after: Sequence[Row]) -> tuple[Row, ...]:
         if _extent(rows) == _extent(old_rows.get(object_id, ())):
             steady_ids.add(object_id)
 
-    rows_shown = [row for row in after if row.look.head or row.claim.object_id not in steady_ids]
+    rows_shown: list[Row] = []
+    for row in after:
+        if row.look.head or row.claim.object_id not in steady_ids:
+            rows_shown.append(row)
     for object_id in sorted(steady_ids):
         rows_shown += old_rows[object_id]
     return tuple(rows_shown)
@@ -193,13 +213,19 @@ def _edges(
 ) -> Iterable[Edge]:
     """Yield what took the place of a row that used to decide, and what now ties with it."""
     keys_after = {row.row_key for row in after}
-    heads = [row for row in after if row.look.head]
+    heads: list[Row] = []
+    heads_of: dict[str, list[Row]] = {}
+    for row in after:
+        if row.look.head:
+            heads.append(row)
+            heads_of.setdefault(row.claim.object_id, []).append(row)
+
     for old in before:
         if not old.look.head or old.row_key in keys_after or old.claim.op is Op.DENY:
             continue
 
         object_id = old.claim.object_id
-        successors = [row for row in heads if row.claim.object_id == object_id]
+        successors = heads_of.get(object_id, ())
         for new in heads:
             overlap = new.interval.intersection(old.interval)
             if overlap is None or new.claim.object_id == object_id:
@@ -221,6 +247,7 @@ def _edges(
 
 def _kind(successors: Sequence[Row], new: Row, overlap: Interval) -> EdgeKind | None:
     """What another head means to a claim, where `successors` are the claim's own heads."""
+    # Where the claim decides still, another head took nothing from it; both deciding is a tie.
     present = [row for row in successors if row.interval.overlaps(overlap)]
     if not present:
         return EdgeKind.SUPERSEDES
@@ -235,16 +262,22 @@ def note_ties(tx: WriteTx, change: OperationChange, group: Group, before: Sequen
     ties = change.ledger.ties(group.planning)
     claims = {row.claim.object_id: row.claim for row in change.ledger.slots[group.planning]}
     for tie in ties:
-        if not any(
-            old.members == tie.members and old.interval.overlaps(tie.interval)
-            for old in ties_before
-        ):
+        if not _stood_before(tie, ties_before):
             change.actions.append(_tie_action(change, group, tie, claims))
 
-    if any(row.look == TIED_HEAD for row in before):  # a part of a cluster may hold one member only
+    # Not `ties_before`: a part of a cluster may hold one member of a tie only.
+    if any(row.look == TIED_HEAD for row in before):
         for action in tx.open_actions(slot_keys=group.keys):
             if action.kind is ActionKind.SETTLE_TIE and not stands(action, ties):
                 change.close_actions((action,), "settled")
+
+
+def _stood_before(tie: Tie, ties_before: Iterable[Tie]) -> bool:
+    """Whether somebody was asked about a tie already, if only for a part of its time."""
+    for old in ties_before:
+        if old.members == tie.members and old.interval.overlaps(tie.interval):
+            return True
+    return False
 
 
 def _tie_action(

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ...schema.claim import EMPTY_CONTENT, Assertion, Claim, Row
-from ...schema.interval import ALL_TIME, Interval
+from ...schema.interval import Interval
 from ...schema.values import NO_VALUE_KEY
 from ...schema.vocabulary import ActionKind, EdgeKind, Op
-from ..port.store import SlotRead, WriteTx
+from ..port.store import WriteTx
 from .change import OperationChange, derived_id
-from .replan import Group, flag_dependants, groups_for, note_ties
+from .replan import Group, flag_dependants, groups_for, note_ties, whole_slots
 
 _QUESTIONS = frozenset(
     {ActionKind.CONFIRM_DUE, ActionKind.REVERIFY_BELIEF, ActionKind.REGENERATE_SUMMARY}
@@ -30,9 +30,14 @@ def archive(
 
     A claim of which nothing remains from then on is left as it is.
     """
-    slot_keys = [assertion.claim.slot_key for assertion in assertions]
+    slot_keys: list[str] = []
+    object_ids: list[str] = []
+    for assertion in assertions:
+        slot_keys.append(assertion.claim.slot_key)
+        object_ids.append(assertion.claim.object_id)
+
     groups = groups_for(tx, slot_keys, change.clock.last_us)
-    rows_of = tx.open_rows(tuple(SlotRead(group.keys, ALL_TIME, full=True) for group in groups))
+    rows_of = tx.open_rows(whole_slots(groups))
     gaps: list[str] = []
     for group, rows in zip(groups, rows_of, strict=True):
         change.ledger.load(group.planning, rows)
@@ -43,9 +48,9 @@ def archive(
 
     for group, rows in zip(groups, rows_of, strict=True):
         note_ties(tx, change, group, rows)
-    object_ids = tuple(assertion.claim.object_id for assertion in assertions)
     flag_dependants(tx, change, excluding=frozenset(object_ids))
-    for action in tx.open_actions(object_ids=object_ids):
+    # Nobody need confirm, verify or summarise again what is archived now.
+    for action in tx.open_actions(object_ids=tuple(object_ids)):
         if action.kind in _QUESTIONS:
             change.close_actions((action,), "archived")
     return tuple(gaps)

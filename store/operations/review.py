@@ -9,7 +9,7 @@ case may be decided anew. A decision on an older version is refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from itertools import combinations
@@ -17,9 +17,9 @@ from itertools import combinations
 from ...resolution.clusters import WAITING, pair
 from ...resolution.keys import alias_key
 from ...resolution.known import Known
-from ...schema.entity import AUDIT, DOUBTED, NAMESAKES, Alias, EntityCandidate, Judgement, Review
+from ...schema.entity import AUDIT, DOUBTED, NAMESAKES, EntityCandidate, Judgement, Review
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
-from ...schema.interval import ALL_TIME, INF_US
+from ...schema.interval import INF_US
 from ...schema.operation import ReviewReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
@@ -27,10 +27,11 @@ from ...schema.vocabulary import JudgedBy, JudgementVerdict, ReviewState
 from ..port.store import WriteTx
 from .change import Mandate, OperationChange, begin, judgement_of
 from .erase import decided_case
-from .merge import bind_again, merge_at, rejoin_into, unmerge_into
-from .naming import next_ordinal
+from .merge import bind_again, merge_at, rejoin_into
+from .naming import alias_of_case, teach_again
 from .split import claim_groups, members_of, split
 from .standing import restate
+from .unmerge import unmerge_into
 
 
 class Remember(StrEnum):
@@ -98,6 +99,7 @@ def open_case(tx: WriteTx, proposal: Review, *, mandate: Mandate) -> Review:
         if raw not in known.entities:
             raise NotFound(f"there is no entity {raw}; look it up", code="unknown_entity")
 
+    # Two that are one now have nothing to be asked about, whichever of their ids was given.
     roots = {known.canonical.get(raw, raw) for raw in (proposal.entity_id, candidate)}
     earlier = tx.review(proposal.review_id)
     if len(roots) == 1 or (earlier is not None and earlier.state not in WAITING):
@@ -150,7 +152,7 @@ def _accept(
         mandate=change.mandate,
         policy=policy,
         judged_by=JudgedBy.HUMAN,
-        judgement_ids=[row.judgement_id for row in _judgements(tx, case)],
+        judgement_ids=_row_ids(_judgements(tx, case)),
         base_change=change,
     )
     if isinstance(receipt, Conflict):
@@ -165,6 +167,18 @@ def _accept(
 def _judgements(tx: WriteTx, case: Review) -> tuple[Judgement, ...]:
     """The rows that the last decision of a case wrote."""
     return tuple(tx.judgements(merge_id=case.merge_id)) if case.merge_id else ()
+
+
+def _row_ids(rows: Iterable[Judgement]) -> list[str]:
+    return [row.judgement_id for row in rows]
+
+
+def _ids_of(case: Review) -> tuple[str, ...]:
+    """The entity that waits, and its candidates, as the case names them."""
+    ids = [case.entity_id]
+    for candidate in case.candidates:
+        ids.append(candidate.entity)
+    return tuple(ids)
 
 
 def _propose(
@@ -266,7 +280,7 @@ def _automatic_merge(tx: WriteTx, change: OperationChange, case: Review) -> str 
     if case.reason not in (AUDIT, DOUBTED):
         return None
 
-    ends = {case.entity_id, *(candidate.entity for candidate in case.candidates)}
+    ends = set(_ids_of(case))
     known = tx.entities((case.entity_id,), tx_us=change.clock.last_us)
     for row in known.judgements:
         if row.verdict is JudgementVerdict.MATCH and {row.left_id, row.right_id} <= ends:
@@ -321,19 +335,19 @@ def undo(
         assert case.merge_id is not None  # it has rows
         unmerge_receipt = unmerge_into(tx, change, case.merge_id, JudgedBy.HUMAN, apart=False)
     elif case.state is ReviewState.REJECTED and (bind := _rejected_bind(tx, case)):
-        merge = bind_again(tx, change, bind, [row.judgement_id for row in standing])
+        merge = bind_again(tx, change, bind, _row_ids(standing))
         if merge:  # it has written the change
             return ReviewReceipt(
                 review=review, tx=change.at, canonical_id=merge.canonical_id, merge=merge
             )
-        change.closed_judgements += [row.judgement_id for row in standing]
+        change.closed_judgements += _row_ids(standing)
         restate(tx, change, known.entities, known.canonical)
     else:
         if case.state is not ReviewState.ACCEPTED:  # an accepted one was un-merged by hand
-            change.closed_judgements += [row.judgement_id for row in standing]
+            change.closed_judgements += _row_ids(standing)
         restate(tx, change, known.entities, known.canonical)
 
-    _teach_again(tx, change, case, known)
+    teach_again(tx, change, case, known)
     return replace(_apply(tx, change, review, case.entity_id), unmerge=unmerge_receipt)
 
 
@@ -415,8 +429,7 @@ def _decide(
 def _judge(tx: WriteTx, change: OperationChange, case: Review, verdict: JudgementVerdict) -> Known:
     """Record the verdict between the pending entity and each candidate it is apart from."""
     _lift_doubt(tx, change, case)
-    ids = (case.entity_id, *(candidate.entity for candidate in case.candidates))
-    known = tx.entities(ids, tx_us=change.clock.last_us)
+    known = tx.entities(_ids_of(case), tx_us=change.clock.last_us)
     home = known.canonical.get(case.entity_id, case.entity_id)
     row_of = {(row.left_id, row.right_id): row for row in known.judgements}
     for candidate in case.candidates:
@@ -466,31 +479,5 @@ def _remember(tx: WriteTx, change: OperationChange, case: Review, remember: Reme
 
     tenant_wide = TENANT_SCOPE.scope_id
     if remember is Remember.ALL and all(alias.scope_id != tenant_wide for alias in aliases):
-        alias = _alias(tx, change, case, tenant_wide)
+        alias = alias_of_case(tx, change, case, tenant_wide)
         change.aliases.append(replace(alias, merge_id=change.mandate.operation_id))
-
-
-def _teach_again(tx: WriteTx, change: OperationChange, case: Review, known: Known) -> None:
-    """Let the surface name the waiting entity again, when the decision had closed that."""
-    norm = alias_key(case.mention)
-    for alias in known.aliases:
-        in_place = (alias.norm, alias.scope_id) == (norm, case.scope_id)
-        if in_place and alias.entity_id == case.entity_id and alias not in change.closed_aliases:
-            return
-    change.aliases.append(_alias(tx, change, case, case.scope_id))
-
-
-def _alias(tx: WriteTx, change: OperationChange, case: Review, scope_id: str) -> Alias:
-    norm = alias_key(case.mention)
-    return Alias(
-        entity_id=case.entity_id,
-        surface=case.mention,
-        norm=norm,
-        type=case.type,
-        scope_id=scope_id,
-        ordinal=next_ordinal(tx, change, norm, scope_id),
-        valid_from=ALL_TIME.start_us,
-        valid_until=INF_US,
-        tx_start=change.stamp,
-        object_id=case.object_id,
-    )

@@ -41,7 +41,9 @@ def claim_groups(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     """The object ids of a case's claims, in groups that do not contradict themselves."""
     assertions = claims_about(tx, members_of(tx, case))
     keys = {assertion.claim.slot_key for assertion in assertions}
-    many_of = {record.slot_key: record.many for record in tx.slots(tuple(sorted(keys)))}
+    many_of: dict[str, bool] = {}
+    for record in tx.slots(tuple(sorted(keys))):
+        many_of[record.slot_key] = record.many
     return grouped(assertions, many_of)
 
 
@@ -60,7 +62,11 @@ def grouped(
 ) -> tuple[tuple[str, ...], ...]:
     """The object ids of claims, in groups; `many_of` says which slot keys hold several values."""
     # A claim that an earlier split moved away stands under its new person.
-    moved_ids = {a.claim.target for a in assertions if a.claim.op.withdraws}
+    moved_ids: set[str | None] = set()
+    for assertion in assertions:
+        if assertion.claim.op.withdraws:
+            moved_ids.add(assertion.claim.target)
+
     lines: list[ClaimLine] = []
     for assertion in assertions:
         claim = assertion.claim
@@ -218,7 +224,9 @@ def _move(change: OperationChange, old: Sequence[Group], assertion: Assertion, p
         details=replace(details, subject_id=person, resolved_via="split"),
     )
     change.claims.append(copy)
-    if all(record.slot_key != key for record in change.slots):
+    # Two claims of one slot move into one new slot, which has one record.
+    known_keys = {record.slot_key for record in change.slots}
+    if key not in known_keys:
         change.slots.append(SlotRecord(key, person, slot, scope_id, group.many))
 
     planning = (person, slot, scope_id) if slot else (key, "", scope_id)

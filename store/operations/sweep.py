@@ -52,12 +52,17 @@ def sweep(
     clock = tx.lock()
     point = Point(mandate.now_us, clock.last_us)
     versions = tx.decaying(point=point)
-    due = [v.row.claim.object_id for v in versions if is_due(v, mandate.now_us, rules.decay)]
-    object_ids = list(dict.fromkeys(due))
+    # An object of several rows is due once, at the place of its first.
+    due_ids: dict[str, None] = {}
+    for version in versions:
+        if is_due(version, mandate.now_us, rules.decay):
+            due_ids[version.row.claim.object_id] = None
+    object_ids = tuple(due_ids)
 
     change = begin(clock, mandate, "sweep")
-    assertions = tx.assertions(tuple(object_ids[: rules.limit]))
-    batch = [assertions[i] for i in object_ids[: rules.limit] if i in assertions]
+    batch_ids = object_ids[: rules.limit]
+    assertions = tx.assertions(batch_ids)
+    batch = [assertions[object_id] for object_id in batch_ids if object_id in assertions]
     receipt = retire_all(tx, change, batch, may_erase=rules.may_erase, dry_run=dry_run)
     remaining = len(object_ids) > rules.limit
     return replace(receipt, examined=len(versions), remaining=remaining)

@@ -28,8 +28,9 @@ from tenure.schema.vocabulary import (
 from tenure.store.operations.actions import Powers, resolve
 from tenure.store.operations.change import Mandate
 from tenure.store.operations.erase import erase
-from tenure.store.operations.merge import merge, unmerge
+from tenure.store.operations.merge import merge
 from tenure.store.operations.review import Remember, accept, reject, undo, unsure
+from tenure.store.operations.unmerge import unmerge
 from tenure.store.port.store import SlotRead
 from tenure.store.sqlite.store import SqliteStore
 from tenure.store.timeline.reconcile import fold

@@ -10,16 +10,17 @@ On a slot of cardinality `many` this goes value by value.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, pairwise
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...schema.answers import HistoryRow, Segment, SlotCandidate, SlotState
 from ...schema.claim import Version
 from ...schema.context_object import ContextObject
-from ...schema.values import moment, stamp_time
+from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import Op, SlotStatus
 from .reconcile import DENIED_HEAD, IN_FORCE, TIED_HEAD
 
@@ -38,6 +39,14 @@ class _Standing:
     rows: tuple[Version, ...]
     strength: tuple[int, int, int]
     """(minus effective level, specificity, asserted valid_from); the greatest wins."""
+
+
+class _Stretch(NamedTuple):
+    """A stretch of valid time inside which no head begins or ends."""
+
+    start_us: int
+    end_us: int
+    heads: tuple[Version, ...]
 
 
 def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape | None) -> SlotState:
@@ -224,24 +233,71 @@ def segments(
 
     Neighbouring stretches that answer the same are joined. Without `shape` they carry no object.
     """
+    joined_segments: list[Segment] = []
+    for stretch in _stretches(versions):
+        state = slot_state(stretch.heads, many=many, shape=shape)
+        if state.status is SlotStatus.UNKNOWN and state.reason == "no_value":
+            continue
+        segment = _segment(stretch.start_us, stretch.end_us, state)
+        if joined_segments and _continues(joined_segments[-1], segment):
+            joined_segments[-1] = _join_segments(joined_segments[-1], segment)
+        else:
+            joined_segments.append(segment)
+
+    return tuple(joined_segments)
+
+
+def widened_state(state: SlotState, versions: Iterable[Version]) -> SlotState:
+    """A clean state of one value, its bounds reaching over neighbouring rows of the same value.
+
+    A confirmation or a clipped rival splits a value into rows; to a reader it is one fact.
+    `versions` are the heads of the slot over all of valid time.
+    """
+    stretches = _stretches(versions)
+    starts = [stretch.start_us for stretch in stretches]
+
+    def same_at(at_us: int) -> SlotState | None:
+        place = bisect_right(starts, at_us) - 1
+        if place < 0 or at_us >= stretches[place].end_us:
+            return None
+        neighbour_state = slot_state(stretches[place].heads, many=False, shape=None)
+        return neighbour_state if says_same(neighbour_state, state) else None
+
+    start, end = state.valid_from, state.valid_until
+    while start is not None and (before := same_at(micros(start) - 1)):
+        start = before.valid_from
+
+    while end is not None and (after := same_at(micros(end))):
+        end = after.valid_until
+
+    return replace(state, valid_from=start, valid_until=end)
+
+
+def says_same(left: SlotState, right: SlotState) -> bool:
+    """Whether two states are clean with the same values."""
+    are_clean = left.status is SlotStatus.CLEAN and right.status is SlotStatus.CLEAN
+    return are_clean and left.values == right.values
+
+
+def _stretches(versions: Iterable[Version]) -> list[_Stretch]:
+    """Cut valid time at every end of a head."""
     heads = [v for v in versions if v.row.look.head]
+    waiting = sorted(heads, key=lambda head: head.row.interval.start_us, reverse=True)
     points: set[int] = set()
     for head in heads:
         points |= {head.row.interval.start_us, head.row.interval.end_us}
 
-    stretches: list[Segment] = []
-    for start, end in pairwise(sorted(points)):
-        heads_there = [v for v in heads if start in v.row.interval]
-        state = slot_state(heads_there, many=many, shape=shape)
-        if state.status is SlotStatus.UNKNOWN and state.reason == "no_value":
-            continue
-        segment = _segment(start, end, state)
-        if stretches and _continues(stretches[-1], segment):
-            stretches[-1] = _join_segments(stretches[-1], segment)
-        else:
-            stretches.append(segment)
+    # A sweep in order of time: a head enters at its start and leaves at its end, so that a value
+    # confirmed every day for years is read once and not once for each of its days.
+    alive: list[Version] = []
+    stretches: list[_Stretch] = []
+    for start_us, end_us in pairwise(sorted(points)):
+        alive = [head for head in alive if head.row.interval.end_us > start_us]
+        while waiting and waiting[-1].row.interval.start_us == start_us:
+            alive.append(waiting.pop())
+        stretches.append(_Stretch(start_us, end_us, tuple(alive)))
 
-    return tuple(stretches)
+    return stretches
 
 
 def _segment(start: int, end: int, state: SlotState) -> Segment:

@@ -15,6 +15,8 @@ from tenure.service.backend.caller import backend_of
 from tenure.service.client.summaries import entity_names
 from tenure.service.reading.list_reads import ListReads
 from tenure.service.server.queue_page import _entries
+from tenure.store.port.records import Ask, Page
+from tenure.store.sqlite.reader import SqliteReader
 
 NAMES = [f"Person {number}" for number in range(20)]
 
@@ -102,3 +104,35 @@ def test_a_page_of_namesakes_waits_for_no_writer(tmp_path: Path) -> None:
         store = cast("Any", backend_of(memory).store)
         with store._partition("default").taking_turn():  # as a write that runs does
             assert sorted(map(len, memory.reviews.get(case.review_id).groups)) == [2, 2]
+
+
+def test_a_value_that_was_confirmed_every_day_is_read_at_once(
+    memory: tenure.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = [f"2026-01-{day:02}T00:00:00Z" for day in range(1, 31)]
+    for name in ("Orchid Foods", "Lotus Bank"):
+        memory.write(name, "pricing_tier", "basic", valid_from="2025-12-01T00:00:00Z")
+    for start in days:
+        memory.write("Orchid Foods", "pricing_tier", "premium", valid_from=start)
+    memory.write("Orchid Foods", "pricing_tier", "basic", valid_from="2026-02-01T00:00:00Z")
+
+    asks: list[object] = []
+    versions = SqliteReader.versions
+
+    def counting(reader: SqliteReader, ask: Ask, **point: Any) -> Page:
+        asks.append(ask)
+        return versions(reader, ask, **point)
+
+    monkeypatch.setattr(SqliteReader, "versions", counting)
+    view = memory.as_of("2026-01-15T12:00:00Z")
+    state = view.slot("Orchid Foods", "pricing_tier")
+    assert len(asks) == 3  # the row, the one before it, and then the whole of the slot
+
+    segments = view.timeline("Orchid Foods", "pricing_tier")
+    (premium,) = [segment for segment in segments if segment.state.value == "premium"]
+    assert (state.valid_from, state.valid_until) == (premium.valid_from, premium.valid_until)
+    assert str(state.valid_from) == "2026-01-01 00:00:00+00:00"
+
+    asks.clear()
+    assert view.slot("Lotus Bank", "pricing_tier").valid_until is None
+    assert len(asks) == 2  # nothing joins: the row, and what stood before it

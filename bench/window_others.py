@@ -44,7 +44,7 @@ LIBRARIES: Mapping[str, Library] = {
     "langchain": Library("langchain==1.4.7", "langchain", "langchain_window_peer.py", "openai"),
     "adk": Library("google-adk==2.13.0", "google-adk", "adk_window_peer.py", "gemini"),
 }
-TEXTRANK = Library("summa==1.2.0", "summa", "textrank_peer.py", "")
+TEXTRANK = Library("summa==1.2.0", "summa", "textrank_window_peer.py", "")
 
 
 class Unavailable(Exception):

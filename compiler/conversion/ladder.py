@@ -186,11 +186,10 @@ def _fill_template(
         value_texts: list[str] = []
         for member in members:
             value = shown_value(version_of(member), names)
-            if member.pending:
+            may_stand = member is candidate or may_fill(version_of(member), value, context)
+            if member.pending or not may_stand:
                 return None
             if member is not candidate:
-                if not may_fill(version_of(member), value, context):
-                    return None
                 sources[member.object_id] = member
             value_texts.append(value)
 

@@ -104,6 +104,8 @@ def tool_line(text: str) -> str:
 
     >>> tool_line('{"name": "search", "description": "Finds pages."}')
     'tool search: Finds pages.'
+    >>> tool_line('{"name": "search", "description": 7}')
+    'tool search'
     """
     name = tool_name(text)
     if name is None:

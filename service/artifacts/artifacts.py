@@ -101,6 +101,8 @@ class Artifacts(Caller):
             at=stamp_time(self._backend.now_us()),
             object_ids=tuple(sorted(set(object_ids))),
         )
+        # A use of the tenant like any write: nothing may hang on a store that is not there.
+        self._backend.make(self._tenant)
         self._files.put(self._tenant, artifact, content)
 
         return artifact

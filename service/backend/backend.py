@@ -114,6 +114,10 @@ class Backend:
                 self.store.ensure(tenant, key=self.tenant_key, at_once=False)
                 self._queues[tenant] = CommitQueue(partial(self._run, tenant))
 
+    def make(self, tenant: str) -> None:
+        """Make a tenant at once: what only opens one leaves that to the first read or write."""
+        self.store.ensure(tenant, key=self.tenant_key)
+
     def secret(self, tenant: str) -> bytes:
         """The tenant's first secret key; it is never changed, so it is read once."""
         if tenant not in self._secrets:

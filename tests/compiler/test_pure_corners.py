@@ -64,3 +64,4 @@ def test_a_text_that_is_no_tool_has_no_name() -> None:
     assert untrusted_tool("no json") == (None, "no json")
     assert tool_name("no json") is None
     assert tool_line("two\nlines") == "two lines"
+    assert tool_line('{"name": "search", "description": 7}') == "tool search"

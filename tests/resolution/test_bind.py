@@ -10,6 +10,7 @@ import pytest
 from tenure.resolution.bind import Rules, bind, lookup_of, needs_scoring
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
+from tenure.resolution.pair_context import context_of
 from tenure.resolution.register import Register
 from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import Alias, Entity, EntityRef, Identifier, Judgement, Resolution
@@ -112,6 +113,15 @@ def test_a_look_up_asks_for_ids_names_and_identifiers_in_order() -> None:
 def test_another_address_speaks_against_nobody() -> None:
     mention = EntityRef(name="Ben", type="person", external_ids={"email": "ben@home.example"})
     assert bind(mention, register(), RULES).entity == BEN
+
+
+@pytest.mark.parametrize(
+    ("address", "same"), [("b.stone@example.org", True), ("ben@localhost", False)]
+)
+def test_a_domain_is_shared_where_addresses_have_one(address: str, same: bool) -> None:
+    mention = EntityRef(name="Ben Stone", type="person", external_ids={"email": address})
+    context = context_of(mention, BEN, ["Ben"], register(), RULES, generic=False)
+    assert context.same_email_domain is same
 
 
 def test_another_number_of_a_register_excludes_and_leaves_a_suggestion() -> None:

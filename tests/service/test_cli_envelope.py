@@ -62,12 +62,13 @@ def test_the_start_of_an_id_names_an_envelope(run: Run) -> None:
 
 
 def test_a_start_that_fits_two_envelopes_is_refused() -> None:
-    two = [SimpleNamespace(envelope_id=c * 3 + d * 61) for c, d in ("ab", "ac", "bb")]
+    said = {"task": "assistant", "query": "Which film?"}
+    two = [SimpleNamespace(envelope_id=c * 3 + d * 61, **said) for c, d in ("ab", "ac", "bb")]
     memory: Any = SimpleNamespace(envelopes=SimpleNamespace(list=lambda _: two))
     assert envelope_named(memory, "bbbb") == "b" * 64
     assert envelope_named(memory, "aaac") == two[1].envelope_id
-    two.append(SimpleNamespace(envelope_id="aaac" + "d" * 60))
-    with pytest.raises(InvalidInput, match="2 envelopes begin with aaac"):
+    two.append(SimpleNamespace(envelope_id="aaac" + "d" * 60, task="", query=""))
+    with pytest.raises(InvalidInput, match="several ids begin with aaac"):
         envelope_named(memory, "aaac")
 
 

@@ -241,8 +241,8 @@ def test_recall_asks_the_store_that_is_named(elsewhere: Path) -> None:
     path = str(file_of(elsewhere, {"id": "q", "question": "Anything?", "answerable": False}))
     missing = RUNNER.invoke(app, ["--store", "none.db", "evaluate", "recall", path])
     assert (missing.exit_code, "unknown_store" in missing.stderr) == (1, True)
-    with connect("own.db"):
-        pass
+    with connect("own.db") as memory:
+        memory.write("Sam Rivera", "office", "Chicago")
     found = RUNNER.invoke(app, ["--store", "own.db", "--json", "evaluate", "recall", path])
     assert json.loads(found.stdout)["figures"][0]["abstention"] == 1.0
 

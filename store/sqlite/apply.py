@@ -14,11 +14,10 @@ import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from ...schema.claim import Assertion, Permissions, Row
-from ...schema.entity import Alias
+from ...schema.entity import Alias, Entity
 from ...schema.errors import Fault
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import Op
@@ -97,21 +96,15 @@ def _require(condition: bool, sentence: str) -> None:
 
 def _sign(db: sqlite3.Connection, claims: Sequence[tuple[int, Assertion]]) -> None:
     """Sign the scope of what belongs to a project (C-096)."""
-    in_projects = [
-        (n, assertion) for n, assertion in claims if assertion.details.scope.project is not None
-    ]
-    if not in_projects:
-        return
-
-    key: bytes = db.execute(sql.KEYS).fetchall()[-1][0]
-    _run_many(
-        db,
-        sql.PUT_SIGNATURE,
-        (
-            (n, sign_scope(key, assertion.claim.object_id, assertion.details.scope.scope_id))
-            for n, assertion in in_projects
-        ),
-    )
+    key = b""
+    lines: list[Line] = []
+    for n, assertion in claims:
+        scope = assertion.details.scope
+        if scope.project is not None:
+            # Most claims belong to no project, and leave the key unread; the newest one signs.
+            key = key or db.execute(sql.KEYS).fetchall()[-1][0]
+            lines.append((n, sign_scope(key, assertion.claim.object_id, scope.scope_id)))
+    _run_many(db, sql.PUT_SIGNATURE, lines)
 
 
 def _run_many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> int:
@@ -124,6 +117,7 @@ def _run_many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> 
 def _counters(db: sqlite3.Connection, changes: Batch, counters: Counters) -> None:
     seq, last_us, next_vid, *_ = counters
     clock, events = changes.clock, changes.events
+    # The counters were read under the write lock: a batch that was planned on others must not land.
     for event in events:
         seq += 1
         _require(event.seq == seq, "its events do not take the next sequence numbers")
@@ -156,12 +150,8 @@ def _register(db: sqlite3.Connection, changes: Batch) -> None:
     _run_many(
         db,
         register.PUT_ENTITY,
-        (
-            (e.entity_id, e.name, e.type, e.state.value, e.scope_id, e.tx_start, e.created_by,
-             int(e.recorded))
-            for e in changes.entities
-        ),
-    )  # fmt: skip
+        map(_entity_line, changes.entities),
+    )
     # closings come first: a successor may take the same key in the same batch
     closed = _run_many(
         db,
@@ -193,16 +183,24 @@ def _block(db: sqlite3.Connection, block_keys: Mapping[str, tuple[tuple[str, str
             fresh += 1
             known = db.execute(register.PUT_NORM, (norm,)).fetchone()
         else:
-            stored_keys = {line[0] for line in db.execute(register.KEYS_OF_NORM, known)}
-        lines += [(key, known[0], kind) for key, kind in keys if key not in stored_keys]
+            stored_keys.update(codec.first_column(db.execute(register.KEYS_OF_NORM, known)))
+        for key, kind in keys:
+            if key not in stored_keys:
+                lines.append((key, known[0], kind))
 
     lines.sort()  # neighbours in the index are written together
     _run_many(db, register.PUT_BLOCK_KEY, lines)
+    # The counts say what a key is worth: without them a look-up would count all postings itself.
     counts = Counter((key, kind) for key, _, kind in lines)
     counts[register.NORMS_COUNTED] += fresh
     _run_many(
         db, register.COUNT_BLOCK_KEY, ((*key, count) for key, count in counts.items() if count)
     )
+
+
+def _entity_line(e: Entity) -> Line:
+    return (e.entity_id, e.name, e.type, e.state.value, e.scope_id, e.tx_start, e.created_by,
+            int(e.recorded))  # fmt: skip
 
 
 def _alias_line(a: Alias) -> Line:
@@ -254,24 +252,26 @@ def _claims(db: sqlite3.Connection, changes: Batch, counters: Counters, permits:
         return
 
     claims = list(enumerate(changes.claims, start=counters.last_claim + 1))
-    _run_many(db, sql.PUT_CLAIM, (codec.claim_line(n, assertion) for n, assertion in claims))
-    with_content = [(n, assertion) for n, assertion in claims if not assertion.erased]
-    _run_many(
-        db, sql.PUT_CONTENT, (codec.content_line(n, assertion) for n, assertion in with_content)
-    )
-    texts = (
-        (n, assertion.content.terms) for n, assertion in with_content if assertion.content.terms
-    )
-    _run_many(db, sql.PUT_TEXT, texts)
+    claim_lines: list[Line] = []
+    content_lines: list[Line] = []
+    text_lines: list[Line] = []
+    for n, assertion in claims:
+        claim_lines.append(codec.claim_line(n, assertion))
+        # A restore brings erased claims too: they keep their place, and have nothing to say.
+        if not assertion.erased:
+            content_lines.append(codec.content_line(n, assertion))
+            if assertion.content.terms:
+                text_lines.append((n, assertion.content.terms))
+    _run_many(db, sql.PUT_CLAIM, claim_lines)
+    _run_many(db, sql.PUT_CONTENT, content_lines)
+    _run_many(db, sql.PUT_TEXT, text_lines)
     _sign(db, claims)
-    _run_many(
-        db,
-        sql.PUT_OBJECT_PERMIT,
-        (
-            (n, permits.number(assertion.details.scope.scope_id, assertion.permissions))
-            for n, assertion in claims
-        ),
-    )
+
+    permit_lines: list[Line] = []
+    for n, assertion in claims:
+        number = permits.number(assertion.details.scope.scope_id, assertion.permissions)
+        permit_lines.append((n, number))
+    _run_many(db, sql.PUT_OBJECT_PERMIT, permit_lines)
 
 
 def _mentions(db: sqlite3.Connection, changes: Batch) -> None:
@@ -281,10 +281,16 @@ def _mentions(db: sqlite3.Connection, changes: Batch) -> None:
 
 
 def _versions(db: sqlite3.Connection, changes: Batch) -> None:
-    closed = _run_many(db, row_sql.CLOSE_VERSION, ((c.tx, c.vid) for c in changes.close))
-    _require(closed == len(changes.close), "a row to close was not open")
+    closed_vids: list[int] = []
+    closings: list[Line] = []
+    for closing in changes.close:
+        closed_vids.append(closing.vid)
+        closings.append((closing.tx, closing.vid))
+    closed = _run_many(db, row_sql.CLOSE_VERSION, closings)
+    _require(closed == len(closings), "a row to close was not open")
     _run_many(db, row_sql.PUT_VERSION, map(_row_line, changes.rows))
-    vids = codec.list_json(chain((c.vid for c in changes.close), (r.vid for r in changes.rows)))
+
+    vids = codec.list_json([*closed_vids, *(row.vid for row in changes.rows)])
     # The text index holds the claims with an open head: it follows what leaves and enters `live`,
     # so that the question who has one is asked once.
     if changes.close:
@@ -314,11 +320,16 @@ def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
     _require(closed == len(changes.closed_judgements), "a judgement to close was not open")
     _run_many(db, register.PUT_JUDGEMENT, map(register_codec.judgement_line, changes.judgements))
     _run_many(db, register.PUT_REVIEW, map(register_codec.review_line, changes.reviews))
-    _run_many(db, register.DROP_CANONICAL, ((raw,) for raw, _ in changes.canonical))
+
     # an id that is its own canonical id needs no projection
-    _run_many(
-        db, register.PUT_CANONICAL, (pair for pair in changes.canonical if pair[0] != pair[1])
-    )
+    moved_ids: list[Line] = []
+    merged_ids: list[Line] = []
+    for raw, top in changes.canonical:
+        moved_ids.append((raw,))
+        if raw != top:
+            merged_ids.append((raw, top))
+    _run_many(db, register.DROP_CANONICAL, moved_ids)
+    _run_many(db, register.PUT_CANONICAL, merged_ids)
 
 
 def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
@@ -408,6 +419,7 @@ def put_vectors(db: sqlite3.Connection, rows: Sequence[VectorRow]) -> None:
     if not rows:
         return
 
+    # A vector that is put again takes a new number, so that who reads on from a count meets it.
     _run_many(db, register.DROP_VECTOR, ((r.encoder_id, r.part, r.object_id) for r in rows))
     first = db.execute(sql.COUNTERS).fetchone()[3] + 1
     _run_many(
@@ -433,11 +445,12 @@ def empty(
     nameless_ids: Sequence[str],
 ) -> None:
     """Empty what repeats these objects and entities, and the indices over it."""
-    claims = [line[0] for line in db.execute(sql.CLAIM_IDS, (codec.list_json(object_ids),))]
+    claims = codec.first_column(db.execute(sql.CLAIM_IDS, (codec.list_json(object_ids),)))
     _run_each(db, register.EMPTY_OBJECTS, claims)
     _run_each(db, register.EMPTY_RECORDS, object_ids)
     _run_each(db, register.EMPTY_ENTITIES, entity_ids)
 
+    # A receipt names the candidates that a write was compared with, whoever's write it was.
     unnamed_ids = [*entity_ids, *nameless_ids]
     if unnamed_ids:
         _run_each(db, register.EMPTY_NAMINGS, unnamed_ids)

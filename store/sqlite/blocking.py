@@ -72,9 +72,12 @@ class Proposals:
 
         for question, norms in zip(questions, first_norms, strict=True):
             visible_lines = lines.get(question.scopes, {})
-            proposals = [
-                (line, norms[norm]) for norm in norms for line in visible_lines.get(norm, ())
-            ]
+            proposals: list[Hit] = []
+            for norm, norm_weight in norms.items():
+                for line in visible_lines.get(norm, ()):
+                    proposals.append((line, norm_weight))
+
+            # The heaviest norms may be those of closed aliases, or of scopes nobody asked for.
             minimum = HEAVIER_ENOUGH if question.is_crowded else question.lookup.limit
             if question.bar and len(proposals) < minimum:
                 self._add_lighter(question, norms, proposals)
@@ -132,7 +135,10 @@ class Proposals:
         names = {number: norm for norm, number in rows}
         norms_of: list[dict[str, int]] = []
         for question, heavy in zip(questions, heavy_of, strict=True):
-            norms = {names[number]: weight for number, weight in heavy.items() if number in names}
+            norms: dict[str, int] = {}
+            for number, weight in heavy.items():
+                if number in names:
+                    norms[names[number]] = weight
             norms.update(self._tied_norms(question, question.lookup.limit - len(norms)))
             norms_of.append(norms)
         return norms_of
@@ -172,13 +178,16 @@ class Proposals:
 
         lighter: list[tuple[str, int]] = []
         for weight in sorted(alike, reverse=True):
-            lighter += [(norm, weight) for norm in sorted(alike[weight])]
+            for norm in sorted(alike[weight]):
+                lighter.append((norm, weight))
 
+        # A limit at a time: what is visible among the next ones is nearly always enough.
         limit = question.lookup.limit
         for position in range(0, len(lighter), limit):
             weight_of = dict(lighter[position : position + limit])
             lines = self._aliases(weight_of, question.scopes)
-            hits += [(line, weight_of[line[2]]) for line in lines]
+            for line in lines:
+                hits.append((line, weight_of[line[2]]))
             if len(hits) >= limit:
                 break
 
@@ -197,6 +206,7 @@ def _question(
     bar = kth_largest(weights.values(), lookup.limit)
     heavier_count = 0
     tied_numbers: list[int] = []
+    # Weights below the bar may be short of a key: whoever is under it was not summed to the end.
     for number, weight in weights.items():
         if weight > bar:
             heavier_count += 1

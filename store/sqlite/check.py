@@ -35,9 +35,10 @@ def problems_of(db: sqlite3.Connection) -> Iterator[str]:
     """Yield one sentence for each broken invariant of a snapshot."""
     yield from _file(db)
     for sentence, statement in sql.MUST_BE_EMPTY.items():
-        examples = [str(line[0]) for line in db.execute(f"{statement} LIMIT {_EXAMPLES}")]
+        # A broken invariant may hold for every row: a few of them are enough to look at.
+        examples = codec.first_column(db.execute(f"{statement} LIMIT {_EXAMPLES}"))
         if examples:
-            yield f"{sentence}: {', '.join(examples)}"
+            yield f"{sentence}: {', '.join(map(str, examples))}"
 
     yield from _overlaps(db, sql.CLEAN_HEADS, "two clean heads decide one point of slot")
     yield from _overlaps(db, sql.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
@@ -68,6 +69,7 @@ def _log(db: sqlite3.Connection) -> Iterator[str]:
     for line in db.execute(statements.EVENTS):
         event, number = codec.event(line), number + 1
         digest = chain_digest(digest, event)
+        # Behind a gap or a break every digest would differ: only the first is worth a sentence.
         if event.seq != number:
             yield f"the log has a gap before event {event.seq}"
             return
@@ -101,6 +103,8 @@ def _identity(db: sqlite3.Connection) -> Iterator[str]:
 
 def _texts(db: sqlite3.Connection) -> Iterator[str]:
     """Compare each text index with the terms it should hold, by an order-free checksum."""
+    # An index lists its terms by term and the claims theirs by claim: sorting millions of pairs to
+    # compare them would need the memory that a checksum does not.
     for index, statement in sql.INDEXED_COLUMNS.items():
         vocabulary = f"vocabulary_{index}"
         db.execute(

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from ...schema.claim import (
@@ -42,6 +43,7 @@ from ..port.claim_columns import (
 from ..port.store import SlotRecord, Tombstone, TxEvent
 
 Line = tuple[Any, ...]
+_FIRST: Final = itemgetter(0)
 """A row as `sqlite3` returns it."""
 
 _FEW: Final = 4
@@ -171,6 +173,11 @@ def row(line: Line) -> Row:
         tx_end,
         continues,
     )
+
+
+def first_column(lines: Iterable[Line]) -> list[Any]:
+    """The first value of each line: what a statement of one column answers."""
+    return list(map(_FIRST, lines))
 
 
 def veiled_body(line: Line) -> Body:

@@ -36,9 +36,9 @@ def _block_keys(db: sqlite3.Connection) -> Iterator[BlockKeys]:
 
 def _manifests(db: sqlite3.Connection) -> Iterator[ManifestRecord]:
     for number, envelope_id, manifest, pack in db.execute(register.ALL_MANIFESTS):
-        object_ids = tuple(line[0] for line in db.execute(register.COMPILED_IDS, (number,)))
+        object_ids = codec.first_column(db.execute(register.COMPILED_IDS, (number,)))
         yield ManifestRecord(
-            envelope_id=envelope_id, manifest=manifest, object_ids=object_ids, pack=pack
+            envelope_id=envelope_id, manifest=manifest, object_ids=tuple(object_ids), pack=pack
         )
 
 

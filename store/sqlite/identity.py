@@ -163,9 +163,9 @@ class SqliteRegister:
         """Return entities with their clusters and all that names them."""
         canonical = self._clusters(set(entity_ids), tx_us)
         bound: dict[str, object] = {"ids": _with_clusters(entity_ids, canonical), "tx": tx_us}
-        aliases = [
-            register_codec.alias(line, tx_us) for line in self._db.execute(sql.ALIASES_OF, bound)
-        ]
+        aliases: list[Alias] = []
+        for line in self._db.execute(sql.ALIASES_OF, bound):
+            aliases.append(register_codec.alias(line, tx_us))
 
         return self._known_of(bound, tx_us, canonical=canonical, aliases=aliases)
 
@@ -174,8 +174,10 @@ class SqliteRegister:
     ) -> tuple[Alias, ...]:
         """Return the aliases that raw entities have in these scopes, in their order."""
         bound = {"ids": codec.list_json(sorted(set(entity_ids))), "tx": tx_us}
-        lines = [line for line in self._db.execute(sql.ALIASES_OF, bound) if line[4] in scopes]
-        aliases = [register_codec.alias(line, tx_us) for line in lines]
+        aliases: list[Alias] = []
+        for line in self._db.execute(sql.ALIASES_OF, bound):
+            if line[4] in scopes:
+                aliases.append(register_codec.alias(line, tx_us))
 
         return tuple(sorted(aliases, key=alias_order))
 
@@ -198,15 +200,18 @@ class SqliteRegister:
         aliases: Iterable[Alias],
     ) -> Known:
         entities = self._entities(bound, tx_us, canonical)
+
+        # A judgement about somebody outside of the answer says nothing within it.
+        judgements: list[Judgement] = []
+        for judgement in self._judgements(bound, tx_us):
+            if judgement.left_id in entities and judgement.right_id in entities:
+                judgements.append(judgement)
+
         return Known(
             identifiers=self._identifiers_of(bound, tx_us),
             aliases=_in_order(aliases),
             entities=entities,
-            judgements=tuple(
-                judgement
-                for judgement in self._judgements(bound, tx_us)
-                if judgement.left_id in entities and judgement.right_id in entities
-            ),
+            judgements=tuple(judgements),
             canonical=canonical,
         )
 
@@ -227,10 +232,10 @@ class SqliteRegister:
 
     def _cases(self, bound: dict[str, object]) -> dict[str, clusters.PendingCase]:
         parameters = {**bound, "suggestion": SUGGESTION, "audit": AUDIT}
-        return {
-            raw: clusters.PendingCase(ReviewState(state), target is not None)
-            for raw, state, target in self._db.execute(sql.CASES_THEN, parameters)
-        }
+        cases: dict[str, clusters.PendingCase] = {}
+        for raw, state, target in self._db.execute(sql.CASES_THEN, parameters):
+            cases[raw] = clusters.PendingCase(ReviewState(state), target is not None)
+        return cases
 
     def _judgements(self, bound: dict[str, object], tx_us: int) -> list[Judgement]:
         return [
@@ -242,30 +247,36 @@ class SqliteRegister:
         """Return the canonical id of every member of the clusters of these, roots included."""
         if tx_us >= self._last_us:
             members = self._db.execute(sql.CLUSTERS, (codec.list_json(sorted(ids)),))
-            raw = dict(members)
-            return dict(sorted({**raw, **{top: top for top in raw.values()}}.items()))
+            canonical: dict[str, str] = dict(members)
+            # The projection leaves out whoever is its own canonical id.
+            for top in tuple(canonical.values()):
+                canonical[top] = top
+            return dict(sorted(canonical.items()))
 
         return self._clusters_then(ids, tx_us)
 
     def _clusters_then(self, ids: set[str], tx_us: int) -> dict[str, str]:
         visited_ids: set[str] = set()
         edge = set(ids)
+        ends: set[str] = set()
         matches: dict[str, Judgement] = {}
 
+        # The projection knows today's clusters alone: those of then are walked, row by row.
         while edge:
             visited_ids |= edge
             bound: dict[str, object] = {"ids": codec.list_json(sorted(edge)), "tx": tx_us}
             for judgement in self._judgements(bound, tx_us):
                 if judgement.verdict is JudgementVerdict.MATCH:
                     matches[judgement.judgement_id] = judgement
-            edge = {end for j in matches.values() for end in (j.left_id, j.right_id)} - visited_ids
+                    ends |= {judgement.left_id, judgement.right_id}
+            edge = ends - visited_ids
 
         bound = {"ids": codec.list_json(sorted(visited_ids)), "tx": tx_us}
-        judgements = {
-            line[0]: register_codec.entity(line) for line in self._db.execute(sql.ENTITIES, bound)
-        }
+        entities: dict[str, Entity] = {}
+        for line in self._db.execute(sql.ENTITIES, bound):
+            entities[line[0]] = register_codec.entity(line)
 
-        return dict(sorted(clusters.canonical_ids(matches.values(), judgements).items()))
+        return dict(sorted(clusters.canonical_ids(matches.values(), entities).items()))
 
 
 def _with_clusters(ids: Iterable[str], canonical: Mapping[str, str]) -> str:

@@ -107,7 +107,7 @@ class SqliteReader:
     def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
         """Return ids of objects that begin so, above another one, sorted; at most so many."""
         bound = {"beginning": beginning, "after": after, "limit": limit}
-        return tuple(line[0] for line in self._db.execute(sql.OBJECT_IDS, bound))
+        return tuple(codec.first_column(self._db.execute(sql.OBJECT_IDS, bound)))
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
@@ -249,7 +249,7 @@ class SqliteReader:
 
     def keys(self) -> tuple[bytes, ...]:
         """Return the tenant's secret keys, one an epoch."""
-        return tuple(line[0] for line in self._db.execute(sql.KEYS))
+        return tuple(codec.first_column(self._db.execute(sql.KEYS)))
 
     def session_events(
         self, session: str, *, after: int = 0, until: int = 2**62
@@ -282,4 +282,4 @@ class SqliteReader:
         return None if row is None else str(row[0])
 
     def _texts(self, statement: str, *bound: object) -> tuple[str, ...]:
-        return tuple(line[0] for line in self._db.execute(statement, bound))
+        return tuple(codec.first_column(self._db.execute(statement, bound)))

@@ -123,11 +123,10 @@ class Timelines:
             # Counting ends one above what is common: a word that is everywhere costs no more.
             spread[term] = self._db.execute(count, (term, limit_of_common + 1)).fetchone()[0]
 
-        telling = {
-            term: weight(count_held, limit_of_common)
-            for term, count_held in spread.items()
-            if 0 < count_held <= limit_of_common
-        }
+        telling: dict[str, int] = {}
+        for term, holders in spread.items():
+            if 0 < holders <= limit_of_common:
+                telling[term] = weight(holders, limit_of_common)
 
         return telling or dict.fromkeys(sorted(spread)[:1], 1)
 
@@ -135,7 +134,7 @@ class Timelines:
         """Return the heads a compile fetches with no query."""
         own_scopes = [scope for scope in scopes if scope in sight.scopes]
         parameters = {"sight": codec.list_json(sight.scopes), "scopes": codec.list_json(own_scopes)}
-        claims = [line[0] for line in self._db.execute(sql.STANDING, parameters)]
+        claims = codec.first_column(self._db.execute(sql.STANDING, parameters))
 
         return self._visible(self._of_claims(claims, self._bound(sight, point), point), point.tx_us)
 
@@ -151,17 +150,26 @@ class Timelines:
 
         for entity_id in dict.fromkeys(entity_ids):
             bound["entity"] = entity_id
-            nearness = {
-                line[0]: (line[4], (0, *line[1:4], line[0]))
-                for statement in statements
-                for line in self._db.execute(statement, bound)
-            }
+            nearness: dict[int, tuple[int, tuple[int, ...]]] = {}
+            for statement in statements:
+                for line in self._db.execute(statement, bound):
+                    nearness[line[0]] = line[4], (0, *line[1:4], line[0])
+
+            # What only names the entity stands behind all that is about it: the first number says
+            # so. Among equals the newest counts, so its number is turned round.
             for line in self._db.execute(naming, bound):
                 nearness.setdefault(line[0], (line[4], (1, *line[1:4], -line[0])))
 
-            visible = [(place, vid) for vid, (is_visible, place) in nearness.items() if is_visible]
-            hidden_vids.update(vid for vid, (is_visible, _) in nearness.items() if not is_visible)
-            vids.update(vid for _, vid in heapq.nsmallest(limit, visible))
+            visible: list[tuple[tuple[int, ...], int]] = []
+            for vid, (is_visible, place) in nearness.items():
+                if is_visible:
+                    visible.append((place, vid))
+                else:
+                    hidden_vids.add(vid)
+
+            # A hub may have a hundred thousand edges: only its nearest are wanted in order.
+            for _, vid in heapq.nsmallest(limit, visible):
+                vids.add(vid)
             cut = cut or len(visible) > limit
 
         lines = self._of_vids(vids, bound)
@@ -179,11 +187,10 @@ class Timelines:
 
         for entity_id in dict.fromkeys(entity_ids):
             bound["entity"] = entity_id
-            ends = {
-                (subject, value)
-                for statement in statements
-                for subject, value in self._db.execute(statement, bound)
-            }
+            # A statement reads one more than the limit: that many say that this is a hub.
+            ends: set[tuple[str, str]] = set()
+            for statement in statements:
+                ends.update(self._db.execute(statement, bound))
             if len(ends) > limit:
                 hubs.add(entity_id)
             else:
@@ -201,16 +208,18 @@ class Timelines:
             bound["subjects"] = codec.list_json(subjects)
             statements = (sql.OPENINGS_OF, sql.CLOSINGS_OF)
 
-        lines = {
-            line[0]: line for statement in statements for line in self._db.execute(statement, bound)
-        }
+        # A row that was opened and closed within the span is answered by both.
+        lines: dict[int, Line] = {}
+        for statement in statements:
+            for line in self._db.execute(statement, bound):
+                lines[line[0]] = line
 
         return self._visible(lines.values(), until_us)
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """Return the clean heads that have a decay rule, whoever may see them."""
         bound = self._bound(None, point)
-        claims = [line[0] for line in self._db.execute(sql.DECAYING)]
+        claims = codec.first_column(self._db.execute(sql.DECAYING))
         lines = (line for line in self._of_claims(claims, bound, point) if line[6] == _CLEAN)
 
         return tuple(self._versions_of(sorted(lines), point.tx_us))
@@ -241,10 +250,14 @@ class Timelines:
         if statement is sql.SLOT_IDS_OF_SUBJECTS_ALONE:
             slots += self._newest_texts(ask, bound["scopes"])
 
-        return _Slots(
-            [(slot_id, bool(is_many)) for slot_id, is_many, is_own in slots if is_own],
-            [slot_id for slot_id, _, is_own in slots if not is_own],
-        )
+        own_slots: list[tuple[int, bool]] = []
+        foreign: list[int] = []
+        for slot_id, is_many, is_own in slots:
+            if is_own:
+                own_slots.append((slot_id, bool(is_many)))
+            else:
+                foreign.append(slot_id)
+        return _Slots(own_slots, foreign)
 
     def _newest_texts(self, ask: Ask, scopes: str) -> list[Line]:
         """The slots of the newest texts about each subject."""
@@ -279,6 +292,7 @@ class Timelines:
         return lines
 
     def _race(self, parameters: dict[str, object], *, is_many: bool, now: bool) -> list[int]:
+        # The first clean head of one value excludes all others, so that a window may stop the race.
         if not is_many:
             orders = (sql.WINDOW_OPEN,) if now else (sql.WINDOW_VALID, sql.WINDOW_TX)
             for rows in _WINDOWS:
@@ -295,7 +309,7 @@ class Timelines:
 
     def _range(self, parameters: dict[str, object], *, now: bool) -> list[int]:
         statement = sql.RANGE_OPEN if now else sql.RANGE
-        return [line[0] for line in self._db.execute(statement, parameters)]
+        return codec.first_column(self._db.execute(statement, parameters))
 
     def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> Page:
         statement = sql.CLAIM_IDS if ask.objects else sql.DERIVED_CLAIM_IDS
@@ -303,7 +317,7 @@ class Timelines:
         if ask.vids:
             statement, keys = sql.CLAIMS_OF_VIDS, ask.vids
         rows = self._db.execute(statement, (codec.list_json(dict.fromkeys(keys)),))
-        claims = [line[0] for line in rows]
+        claims = codec.first_column(rows)
         case = (ask.heads, ask.at_valid, ask.at_tx, self._now(point))
         bound = self._bound(sight, point) | {"claims": codec.list_json(claims)}
         lines = self._db.execute(sql.OF_CLAIMS[case], bound).fetchall()
@@ -367,7 +381,7 @@ class Timelines:
                 "clearance": sight.clearance,
                 "after": after,
             }
-            new = [line[0] for line in self._db.execute(sql.VISIBLE_PERMITS, parameters)]
+            new = codec.first_column(self._db.execute(sql.VISIBLE_PERMITS, parameters))
             visible = codec.list_json([*json.loads(visible), *new])
             self._caches.sights.put(sight, (self._permits, visible))
 
@@ -377,6 +391,7 @@ class Timelines:
 
     def _permissions(self, permit_id: int) -> Permissions:
         known = self._caches.permits
+        # Numbers only grow, and those up to the highest known one are all known.
         if permit_id not in known:
             for line in self._db.execute(sql.PERMITS, (max(known, default=0),)):
                 known[line[0]] = line[1], codec.permissions(line[2:5])
@@ -392,17 +407,22 @@ class Timelines:
 
     def _every_line(self, lines: Sequence[Line], tx_us: int, foreign: int) -> Page:
         """Return every line, what may not be seen veiled."""
-        hidden_lines = [line for line in lines if not line[11]]
-        redacted_bodies = (
-            self._redacted_bodies(dict.fromkeys(line[1] for line in hidden_lines))
-            if hidden_lines
-            else {}
-        )
-        visible = self._versions_of((line for line in lines if line[11]), tx_us)
-        page = [
-            *visible,
-            *(self._version(line, redacted_bodies[line[1]], tx_us) for line in hidden_lines),
-        ]
+        visible_lines: list[Line] = []
+        hidden_lines: list[Line] = []
+        for line in lines:
+            if line[11]:
+                visible_lines.append(line)
+            else:
+                hidden_lines.append(line)
+
+        # What is hidden is read by a statement that leaves its words out, and past the cache: what
+        # was never read cannot be shown by mistake.
+        redacted_bodies: dict[int, Body] = {}
+        if hidden_lines:
+            redacted_bodies = self._redacted_bodies(dict.fromkeys(line[1] for line in hidden_lines))
+        page = list(self._versions_of(visible_lines, tx_us))
+        for line in hidden_lines:
+            page.append(self._version(line, redacted_bodies[line[1]], tx_us))
         if len(page) > 1:
             page.sort(key=lambda version: version.row.vid)
 
@@ -424,6 +444,7 @@ class Timelines:
                 bodies[claim_id] = body
 
         if missing:
+            # Most reads miss one claim at most, and for one SQLite need not open a list of JSON.
             one = len(missing) == 1
             bound = missing[0] if one else codec.list_json(missing)
             for line in self._db.execute(sql.BODY if one else sql.BODIES, (bound,)):

@@ -220,7 +220,7 @@ class SqliteWriteTx:
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """Return the objects with open rows whose scope has this id, sorted."""
         lines = self._connection().execute(sql.LIVE_OBJECTS, (f",{kind}={value},",))
-        return tuple(line[0] for line in lines)
+        return tuple(codec.first_column(lines))
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """Return the clean heads that have a decay rule, whoever may see them."""
@@ -255,7 +255,7 @@ class SqliteWriteTx:
         # Nothing is derived from most objects, and setting up the recursion costs more than asking.
         if not db.execute(sql.HAS_DEPENDANTS, bound).fetchone()[0]:
             return ()
-        return tuple(line[0] for line in db.execute(sql.DEPENDANTS, bound))
+        return tuple(codec.first_column(db.execute(sql.DEPENDANTS, bound)))
 
     def open_actions(
         self, *, slot_keys: Sequence[str] = (), object_ids: Sequence[str] = ()
@@ -302,7 +302,7 @@ class SqliteWriteTx:
         self._seq = batch.clock.seq
         if batch.close:
             vids = codec.list_json(closing.vid for closing in batch.close)
-            self._overtaken += (line[0] for line in db.execute(row_sql.CLAIMS_OF_ROWS, (vids,)))
+            self._overtaken += codec.first_column(db.execute(row_sql.CLAIMS_OF_ROWS, (vids,)))
         if apply.touches_names(batch):
             self._forget_names()
 

@@ -61,6 +61,7 @@ def choices_of(path: str | Path, fields: IngestFields) -> Choices:
             code="bad_settings",
         )
 
+    # A retry goes on past a refusal: what is refused again stays in the rejects.
     return Choices(
         reading=Reading(replay, fields.get("ignore_external_ids", False)),
         keep_going=fields.get("keep_going", False) or retry,

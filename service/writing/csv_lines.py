@@ -46,6 +46,7 @@ def table_lines(path: str | Path, mapping: str | Path | Mapping[str, Any] | None
 
 def _lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str) -> Iterator[Line]:
     encoding = custom_mapping.encoding if custom_mapping else "utf-8"
+    # A comma may just be what a mapping has by default: a .tsv file is read with tabs all the same.
     if custom_mapping and custom_mapping.delimiter != ",":
         delimiter = custom_mapping.delimiter
 
@@ -61,6 +62,7 @@ def _lines(raw: IO[bytes], custom_mapping: CsvMapping | None, delimiter: str) ->
 def _events(
     number: int, cells: Sequence[str], header: Sequence[str], mapping: CsvMapping
 ) -> Iterator[Line]:
+    # A short row lacks its last cells, as some spreadsheets write it; a long one has lost a quote.
     row = dict(zip(header, cells, strict=False))
     try:
         if len(cells) > len(header):
@@ -79,6 +81,8 @@ def _events(
 
 def _records(rows: Any) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank, each with the number of the line it begins at."""
+    # A quoted cell may hold line breaks: the reader counts lines, and where a row begins is known
+    # before it is read only.
     while True:
         number = rows.line_num + 1
         try:
@@ -100,6 +104,7 @@ def _texts(raw: IO[bytes], encoding: str) -> Iterator[str]:
     """The lines of a table as text; line breaks inside quotes are kept as they are."""
     try:
         with io.TextIOWrapper(raw, encoding=encoding, newline="") as text:
+            # A file without line breaks is one line: it is refused before it fills the memory.
             number = 1
             while line := text.readline(LINE_BYTES + 1):
                 if len(line) > LINE_BYTES:
@@ -109,6 +114,7 @@ def _texts(raw: IO[bytes], encoding: str) -> Iterator[str]:
                         code="too_large",
                         line=number,
                     )
+                # Spreadsheets put a mark in front, which would belong to the first column's name.
                 yield line.removeprefix("\ufeff") if number == 1 else line
                 number += 1
     except UnicodeDecodeError as error:

@@ -63,7 +63,10 @@ class CsvMapping:
 
     def columns(self) -> set[str]:
         """Every column that the mapping reads."""
-        return {name for template in (self.common, *self.event) for name in _columns_of(template)}
+        columns = _columns_of(self.common)
+        for template in self.event:
+            columns |= _columns_of(template)
+        return columns
 
     def events(self, row: Row) -> list[dict[str, Any]]:
         """The events of a row, in the order of the mapping.
@@ -71,13 +74,21 @@ class CsvMapping:
         Raises:
             InvalidInput: `bad_time`, `bad_value`, with the field.
         """
-        events = (self._event({**self.common, **template}, row) for template in self.event)
-        return [event for event in events if event is not None]
+        events: list[dict[str, Any]] = []
+        for template in self.event:
+            event = self._event({**self.common, **template}, row)
+            if event is not None:
+                events.append(event)
+        return events
 
     def _event(self, template: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
-        event = {
-            name: fill_template(part, row) for name, part in template.items() if name != _VALUE_TYPE
-        }
+        # `value_type` says how the cell is read, and is no field of an event.
+        event: dict[str, Any] = {}
+        for name, part in template.items():
+            if name != _VALUE_TYPE:
+                event[name] = fill_template(part, row)
+
+        # An empty cell says nothing, so that there is no event which could be refused.
         if "value" in template and event["value"] is None:
             return None
 
@@ -93,6 +104,7 @@ class CsvMapping:
 
     def _time(self, text: str, field: str) -> str:
         """A time as ISO 8601; one without a zone takes that of the mapping."""
+        # Open ends are words of the import format, whatever the form of the table's times.
         if text in _ENDS:
             return text
 
@@ -124,6 +136,7 @@ class CsvMapping:
         return moment.isoformat()
 
     def _value(self, text: str, kind: str) -> Any:
+        # Python reads numbers with a point alone, whatever the table writes.
         try:
             return _VALUES[kind](text if self.decimal == "." else text.replace(self.decimal, "."))
         except (ValueError, RecursionError) as error:
@@ -146,6 +159,7 @@ def fill_template(template: Any, row: Row) -> Any:
         if names and not any(row.get(name, "").strip() for name in names):
             return None
 
+        # An empty cell leaves the space beside it. A text without columns stays as it was stated.
         text = _COLUMN.sub(lambda match: row.get(match[1], "").strip(), template)
         return text.strip() if names else text
 
@@ -213,7 +227,9 @@ def _mapping_of(source: Any) -> CsvMapping:
             raise _bad(f"there is no setting {name!r}: {did_you_mean(str(name), known)}")
 
     texts: dict[str, Any] = {"delimiter": ",", "encoding": "utf-8", "decimal": "."}
-    texts |= {name: members[name] for name in _TEXTS if members.get(name) is not None}
+    for name in _TEXTS:
+        if members.get(name) is not None:
+            texts[name] = members[name]
     for name, text in texts.items():
         if not isinstance(text, str):
             raise _bad(f"{name} must be a text")
@@ -268,7 +284,11 @@ def _columns_of(template: Any) -> set[str]:
         parts = list(cast("Mapping[str, Any]", template).values())
     else:
         parts = template if _is_list(template) else []
-    return {name for part in parts for name in _columns_of(part)}
+
+    columns: set[str] = set()
+    for part in parts:
+        columns |= _columns_of(part)
+    return columns
 
 
 def _truth(text: str) -> bool:

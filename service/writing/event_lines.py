@@ -218,6 +218,7 @@ def at_line(error: TenureError, number: int) -> TenureError:
 
 def at_lines(error: TenureError, first: int, last: int) -> TenureError:
     """Return the same error with the numbers of its lines in front."""
+    # Who met it first knew best where.
     if "line" in error.data:
         return error
 
@@ -259,6 +260,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Python lets the last of two equal keys win: the line would lose what the first one says.
     members = dict(pairs)
     if len(members) < len(pairs):
         counts = Counter(name for name, _ in pairs)

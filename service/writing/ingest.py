@@ -35,7 +35,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
 from ...schema.short_repr import short_repr
 from ...schema.slots import Vocabulary
-from ...schema.write import Draft, Receipt
+from ...schema.write import Draft, Receipt, Write
 from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
 from ...store.commit.work import Result
@@ -252,12 +252,14 @@ class Importer(Caller):
 
     def _refuse(self, error: TenureError, lines: Sequence[Line], tally: _Tally) -> None:
         """Note refused lines, or stop the import."""
+        # A store that cannot be reached would refuse every line: the file is not to blame.
         refusal = at_lines(error, lines[0].number, lines[-1].number)
         if not self.choices.keep_going or isinstance(error, Unavailable):
             raise refusal from error
 
         reason = str(error) if len(lines) == 1 else str(refusal)
-        tally.rejected.extend(refused_line(error, line, reason) for line in lines)
+        for line in lines:
+            tally.rejected.append(refused_line(error, line, reason))
 
     def _define(self, item: Definition, tally: _Tally) -> None:
         try:
@@ -272,6 +274,7 @@ class Importer(Caller):
         observer = Observer(self._backend, self.principal)
         talk = TalkImport(self._backend, observer, falls_back=self.choices.keep_going)
 
+        # By runs and not sorted: a definition holds from its place in the file on.
         for kind, run in groupby(items, key=type):
             for batch in batches(run, BATCH):
                 if kind is Definition:
@@ -333,6 +336,7 @@ class Importer(Caller):
         )
         if not self.choices.keep_going:
             for (event, _), result in zip(drafts, results, strict=True):
+                # Raised inside of the transaction, which takes the rest of the batch back.
                 if isinstance(result, TenureError):
                     raise at_line(result, event.line.number)
 
@@ -392,14 +396,21 @@ class Importer(Caller):
         if not events or events[0].recorded_us is None:
             return
 
+        writes: list[Write] = []
+        members: list[Mapping[str, Any]] = []
+        lines: list[Line] = []
+        for event in events:
+            writes.append(event.write)
+            members.append(event.members)
+            lines.append(event.line)
+
+        # One stamp is one write of history: it is taken as a whole, or none of its lines is.
+        recorded_us = events[0].recorded_us
+        writer = Writer(self._backend, self.principal)
         try:
-            receipts = Writer(self._backend, self.principal).replay(
-                [event.write for event in events],
-                recorded_us=events[0].recorded_us,
-                events=[event.members for event in events],
-            )
+            receipts = writer.replay(writes, recorded_us=recorded_us, events=members)
         except TenureError as error:
-            self._refuse(error, [event.line for event in events], tally)
+            self._refuse(error, lines, tally)
             return
 
         tally.take(receipts)

@@ -120,13 +120,13 @@ class Observer(Caller):
         claims: list[Draft] = []
         refusals: list[str] = []
         if not passage.quarantine:  # what is set apart teaches nothing until it is accepted
-            writes = [
-                self._claim(claim, observation, scope, passage.object_id)
-                for proposal in extraction_account.claims
-                for claim in self._as_known(proposal, observation)
-            ]
+            writes: list[Write] = []
+            for proposal in extraction_account.claims:
+                for claim in self._as_known(proposal, observation):
+                    writes.append(self._claim(claim, observation, scope, passage.object_id))
             claims, refusals = _claim_drafts(writer, writes, passage)
 
+        # Nobody stands behind it who could direct anybody, whatever the caller may do himself.
         if not self._is_own_word(observation):
             passage, *claims = [by_author(draft, UNKNOWN_AUTHOR) for draft in (passage, *claims)]
 
@@ -264,6 +264,7 @@ class Observer(Caller):
         extractor = self._backend.extractor
         words = self._words_now()
         names: list[str] = []
+        # The look-ups are worth it only where the extractor reads what they answer.
         if isinstance(extractor, ContextualExtractor):
             links = MentionFinder(self._backend, self.principal).mentions(observation.text)
             names = [link.mention.surface for link in links]
@@ -279,6 +280,7 @@ class Observer(Caller):
         )
         key = None
         if isinstance(extractor, PaidExtractor):
+            # An erasure that a crash cut short leaves answers: they go before any is looked up.
             self._backend.settled_answers(self._tenant)
             seal = self._backend.seal(self._tenant)
             key = answer_key(extractor, observation.text, context, seal)

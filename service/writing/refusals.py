@@ -50,6 +50,7 @@ class RefusedLine:
 
 def refused_line(error: TenureError, line: Line, reason: str | None = None) -> RefusedLine:
     """What is kept of a line that was refused."""
+    # The rejects are a file of plain text: a secret must not get there.
     return RefusedLine(
         line=line.number,
         code=error.code,
@@ -91,6 +92,7 @@ class Refusals:
         if self.total > len(sentences):
             sentences.append(f"… and {self.total - len(sentences):,} more")
 
+        # Whoever catches one kind gets these together too; mixed ones are simply a bad file.
         kind = next(iter(self._kinds)) if len(self._kinds) == 1 else InvalidInput
         return kind(
             "\n".join([f"{self.total:,} lines cannot be taken; nothing was written", *sentences]),

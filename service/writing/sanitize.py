@@ -67,6 +67,7 @@ def sanitize(
 
 def fingerprint(write: Write) -> str:
     """The SHA-256 of a write's canonical request, its idempotency key apart."""
+    # Fields that are not stated are left out, so that a new one does not change old fingerprints.
     request: dict[str, Any] = {}
     for value, (name, unset) in zip(_request_values(write), _UNSET, strict=True):
         if value is not unset and value != unset:
@@ -88,6 +89,7 @@ def _plain(value: Any) -> Any:
         return {k: _plain(v) for k, v in asdict(value).items()}
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in cast("Mapping[str, Any]", value).items()}
+    # Sets have an order of their own in each process, and a fingerprint is compared across them.
     if isinstance(value, set | frozenset):
         return sorted(map(str, cast("set[Any]", value)))
     if isinstance(value, Sequence) and not isinstance(value, bytes):
@@ -192,6 +194,7 @@ class _DraftBuilder:
         start = optional(self.write.valid_from, field="valid_from")
         end = optional(self.write.valid_until, field="valid_until")
         end = INF_US if end is None else end
+        # Made for its refusal alone: an end before its beginning.
         if start is not None:
             Interval(start, end)
         return start, end
@@ -203,6 +206,7 @@ class _DraftBuilder:
         if isinstance(subject, EntityRef):
             self.context.vocabulary.entity_type(subject.type)
             return subject
+        # A reference to a blank name refuses itself, with the words for a bad name.
         if isinstance(subject, str):
             return subject if subject.strip() else EntityRef(name=subject)
         if slot is not None:
@@ -232,6 +236,7 @@ class _DraftBuilder:
             )
         if slot.relates:
             return None, mention(value)
+        # A delete empties a slot of one value, whichever value is stated with it.
         if op is Op.DELETE and not slot.many:
             return None, None
         return canonical_value(value, slot.value_type), None
@@ -300,6 +305,7 @@ class _DraftBuilder:
         if self.references.target:
             return self.references.target.details.layer
         layer = OBJECT_TYPES[object_type].layer
+        # Who has no project to write in writes for the tenant, where the standing is checked.
         unbound = layer is StateLayer.PROJECT and self.write.scope is None
         if unbound and only_project(self.context.principal) is None:
             return StateLayer.TENANT
@@ -308,6 +314,7 @@ class _DraftBuilder:
     def _scope(self, layer: StateLayer, object_type: ObjectType) -> Scope:
         scope = scope_of(self.write.scope)
         if scope is None and self.references.sources:
+            # Sources that everybody reads isolate nothing, and leave the scope to the layer.
             least_scope = derived_scope(self.references.sources)
             if least_scope != TENANT_SCOPE:
                 return least_scope
@@ -321,6 +328,7 @@ class _DraftBuilder:
         """Return decay and retirement: stated, else the slot's, the type's, the layer's."""
         write, kind = self.write, OBJECT_TYPES[object_type]
         rule = decay(write.decay_rule) or (slot.decay_rule if slot else None)
+        # What the platform and its developers say fades only where that is stated.
         if rule is None and level > Authority.DEVELOPER:
             rule = kind.decay or LAYERS[layer].decay
         if write.retirement_rule is not None:

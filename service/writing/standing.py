@@ -43,6 +43,7 @@ def check_standing(request: WriteRequest, details: Details, slot: Slot | None) -
     principal = request.context.principal
     if may_direct(principal, request.context.policy, details.scope):
         return
+    # A viewer with a further role writes as that one.
     if "viewer" in principal.roles and principal.roles <= _READING_ROLES:
         _check_viewer(principal, details.scope)
 

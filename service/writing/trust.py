@@ -58,6 +58,7 @@ class WriteRequest:
 
 def trust_of(request: WriteRequest, source: Channel) -> float:
     """Return the trust, which an untrusted channel cannot state above its kind's."""
+    # What comes from pages and tools may state a lower trust, and none above that of its kind.
     open_kind = source.kind.default_level == Authority.RETRIEVED
     is_untrusted = open_kind and not request.context.principal.privileged
     ceiling = min(source.source_authority, source.kind.source_authority) if is_untrusted else None
@@ -68,6 +69,7 @@ def trust_of(request: WriteRequest, source: Channel) -> float:
 
 def levels_of(request: WriteRequest, source: Channel, slot: Slot | None) -> tuple[Authority, int]:
     """Return level and effective level, never stronger than any source's (lattice)."""
+    # A larger number is a weaker level, so that the maximum is the weakest.
     sources = request.references.sources
     level = max([source.authority, *(s.details.authority_level for s in sources)])
     precedence = slot.precedence if slot else Precedence.AUTHORITY
@@ -87,13 +89,15 @@ def permissions_of(request: WriteRequest, sensitivity: Iterable[Sensitivity]) ->
     classes = [s.permissions.classification for s in sources]
     if write.security_classification is not None:
         classes.append(parse(Classification, write.security_classification))
+    # A label closes the object even where nobody thought of classifying it.
     if {Sensitivity.SPECIAL_PERSONAL, Sensitivity.FINANCIAL} & set(sensitivity):
         classes.append(Classification.CONFIDENTIAL)
 
-    for permissions in (s.permissions for s in sources):
-        deny.update(permissions.deny)
-        allow = _common_roles(allow, set(permissions.allow))
+    for source in sources:
+        deny.update(source.permissions.deny)
+        allow = _common_roles(allow, set(source.permissions.allow))
 
+    # A correction stays as closed as what it corrects, unless it states roles of its own.
     if request.references.target and not write.allow_roles and not write.deny_roles:
         permissions = request.references.target.permissions
         classes.append(permissions.classification)
@@ -161,6 +165,7 @@ def parsed_authorship(statement: object) -> Authorship | None:
 
 
 def _rank(source: Assertion, kinds: Mapping[str, SourceKind]) -> int:
+    # A kind that the vocabulary does not have counts as the weakest of all.
     kind = kinds.get(source.details.source_kind)
     return kind.rank if kind else max(k.rank for k in kinds.values())
 

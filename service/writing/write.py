@@ -69,15 +69,15 @@ class Writer(Caller):
         """
         self.principal.require(OPERATE)
         self._check_size(len(writes))
-        tenant = self._tenant
-        ids = [
-            event_id(tenant, recorded_us, number, canonical_json(event))
-            for number, event in enumerate(events)
-        ]
-        drafts = [
-            by_author(draft, recorded_authorship(draft.details, event.get("writer")))
-            for draft, event in zip(self.drafts(writes, ids), events, strict=True)
-        ]
+        # An id follows from what the group says, so that a second run finds it stored.
+        ids: list[str] = []
+        for number, event in enumerate(events):
+            ids.append(event_id(self._tenant, recorded_us, number, canonical_json(event)))
+
+        drafts: list[Draft] = []
+        for draft, event in zip(self.drafts(writes, ids), events, strict=True):
+            authorship = recorded_authorship(draft.details, event.get("writer"))
+            drafts.append(by_author(draft, authorship))
         return self.submit(drafts, stated_tx=recorded_us)
 
     def submit(
@@ -102,6 +102,7 @@ class Writer(Caller):
                 result = self._backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
             else:
                 result = self._backend.submit(tenant, submission)
+            # A value until here: raised inside, it would end the transaction that others share.
             if isinstance(result, TenureError):
                 raise result
 
@@ -168,6 +169,7 @@ class Writer(Caller):
         embedding.enqueue(self._tenant, contents)
 
     def _rehearse(self, tx: WriteTx, submission: Submission) -> Any:
+        # The commit of a write but for its last step, so that a preview cannot say anything else.
         receipts = commit(
             tx,
             [submission],
@@ -197,6 +199,7 @@ class Writer(Caller):
             return self._backend.ids()
         if not 1 <= len(write.idempotency_key) <= 256:
             raise InvalidInput("an idempotency key has 1 to 256 characters", code="bad_key")
+        # The key makes the id: a retry meets its first write without a look-up before.
         return key_id(self._tenant, self._key_digest(write.idempotency_key))
 
     def with_key(self, draft: Draft) -> Draft:
@@ -206,6 +209,7 @@ class Writer(Caller):
         return replace(draft, idempotency_key=self._key_digest(draft.plain_key))
 
     def _key_digest(self, key: str) -> str:
+        # A user may try again from another session; who has no user is told apart by that alone.
         principal = self.principal
         session = principal.session if principal.user is None else None
         return key_digest(self._backend.secret(self._tenant), (principal.user, session), key)
@@ -238,6 +242,7 @@ class Writer(Caller):
             references = _references(write, targets, by_id)
             draft = sanitize(write, context, object_id=object_id, references=references)
             draft = self.with_key(draft)
+            # A later write of the batch may be derived from this one, which no store has yet.
             by_id[object_id] = draft
             drafts.append(draft)
         return drafts
@@ -246,12 +251,18 @@ class Writer(Caller):
         """Return what the writes refer to, as the caller may see it, by object id."""
         object_ids: set[str] = set()
         for write in writes:
-            object_ids.update(str(i) for i in (write.object_id, *write.derived_from) if i)
+            object_ids.update(map(str, filter(None, (write.object_id, *write.derived_from))))
         if not object_ids:
             return {}
         with self._reading() as reader:
             rows = self._rows_of(reader, sorted(object_ids))
-        return {v.row.claim.object_id: v for v in rows if v.visible and v.content}
+
+        # What may not be seen, or was erased, is as good as absent: both refuse alike.
+        versions: dict[str, Version] = {}
+        for version in rows:
+            if version.visible and version.content:
+                versions[version.row.claim.object_id] = version
+        return versions
 
 
 def _references(

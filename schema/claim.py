@@ -9,12 +9,13 @@ Checklist C-014 to C-031.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from .interval import INF_US, Interval
 from .layers import DecayRule
-from .principal import EVERYONE_TAG, Scope
+from .principal import EVERYONE_TAG, Principal, Scope
 from .short_repr import short_repr
 from .values import NO_VALUE_KEY
 from .vocabulary import (
@@ -287,6 +288,27 @@ class MentionLink:
     """First character of the name in the text."""
     end: int
     """One past the last character."""
+
+
+def is_personal(details: Details) -> bool:
+    """Tell whether an object is labelled as personal data."""
+    return bool(details.sensitivity) and not _PERSONAL.isdisjoint(details.sensitivity)
+
+
+def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) -> bool:
+    """Tell whether personal data is hidden from a caller who holds none of the roles.
+
+    Whose own scope it stands in sees it. Whom it is about is a question of identity, which is
+    not asked here.
+    """
+    if not is_personal(details):
+        return False
+    if principal.user is not None and details.scope.user == principal.user:
+        return False
+    return frozenset(roles).isdisjoint({EVERYONE_TAG, *principal.roles})
+
+
+_PERSONAL: Final = frozenset({Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL})
 
 
 def milli(share: float) -> int:

@@ -9,20 +9,16 @@ an object stays out altogether. Checklist C-133, C-233, C-235.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
-from ...schema.claim import Details, Version
-from ...schema.principal import EVERYONE_TAG, Principal
-from ...schema.vocabulary import Sensitivity
+from ...schema.claim import Details, Version, masked_for
 from ..ir.snapshot import Proposal, Via
 from ..text.relevance import terms_of
 
-if TYPE_CHECKING:  # every read redacts; few load what a compile needs
+if TYPE_CHECKING:
     from ..ir.context import CompileContext
 
-_PERSONAL = frozenset({Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL})
 _BY_CONTENT = Via.TEXT | Via.VECTOR
 
 
@@ -31,24 +27,6 @@ def masks(details: Details, context: CompileContext, own_ids: AbstractSet[str]) 
     roles = context.rules.show_personal_to
     is_masked = masked_for(context.principal, details, roles=roles)
     return is_masked and details.subject_id not in own_ids
-
-
-def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) -> bool:
-    """Tell whether personal data is hidden from a caller who holds none of the roles.
-
-    Whose own scope it stands in sees it. Whom it is about is a question of identity, which is
-    not asked here.
-    """
-    if not is_personal(details):
-        return False
-    if principal.user is not None and details.scope.user == principal.user:
-        return False
-    return frozenset(roles).isdisjoint({EVERYONE_TAG, *principal.roles})
-
-
-def is_personal(details: Details) -> bool:
-    """Tell whether an object is labelled as personal data."""
-    return bool(details.sensitivity) and not _PERSONAL.isdisjoint(details.sensitivity)
 
 
 def public_terms(version: Version, context: CompileContext) -> frozenset[str]:

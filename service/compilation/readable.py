@@ -8,9 +8,8 @@ too: a replay gives the same bytes, so nothing in it can be masked afterwards.
 from __future__ import annotations
 
 from ...compiler.envelope.envelope import Envelope
-from ...compiler.gathering.redaction import is_personal
 from ...compiler.trace.manifest import Manifest, principal_of
-from ...schema.claim import Version
+from ...schema.claim import Version, is_personal
 from ...schema.errors import Forbidden
 from ...schema.policy import Policy
 from ...schema.principal import Principal

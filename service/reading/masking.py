@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...compiler.gathering.redaction import is_personal, masked_for
 from ...resolution.known import Lookup
-from ...schema.claim import EMPTY_CONTENT, Version
+from ...schema.claim import EMPTY_CONTENT, Version, is_personal, masked_for
 from ...schema.policy import Policy
 from ...schema.principal import Principal
 from ...store.port.store import Reader

@@ -587,7 +587,7 @@ def test_help_is_quick_and_names_every_command() -> None:
                 "numpy",
                 "rapidfuzz",
                 "structlog",
-                "tenure.compiler.ir.context",
+                "tenure.compiler",
                 "tenure.resolution.scorer",
                 "tenure.store.commit.commit",
                 "tenure.store.sqlite.writer",

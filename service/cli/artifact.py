@@ -52,6 +52,7 @@ def put(
             name=default_name if name is None else name,
             media_type=media_type,
             origin=origin,
+            # An empty scope is the whole tenant, and none is the caller's own.
             scope={} if for_tenant else None,
             security_classification=classification,
             allow_roles=tuple(allow_role or ()),
@@ -76,6 +77,7 @@ def get(
         write_bytes(target, data)
         note(f"wrote {len(data):,} bytes to {target}")
     else:
+        # Bytes go past the text layer, which may hold something that was printed before.
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

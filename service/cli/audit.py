@@ -61,6 +61,7 @@ def history(context: typer.Context, entity: Entity, slot: SlotName) -> None:
 
 def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow]) -> Columns:
     """The columns of version rows of one slot, with their values as people read them."""
+    # All of them at once: a name a row would be a round trip a row.
     text = value_reader(memory, [(slot, row.value) for row in rows])
 
     def value(row: HistoryRow) -> str:
@@ -208,6 +209,7 @@ def list_actions(
     """List ties to settle, due confirmations and texts set apart."""
     with open_memory(context) as memory:
         queue = memory.actions(cast("ActionStatus", status))
+        # Read while the store is open: the table is printed when it is closed.
         names = entity_names(memory, (action.entity for action in queue))
         words = {action.action_id: _words(memory, action) for action in queue}
 
@@ -224,6 +226,7 @@ def list_actions(
 
 def _words(memory: Memory, action: Action) -> list[str]:
     """What the objects of an action say, each in a few words; of a refused merge the names."""
+    # The members of a refused merge are entities; those of a tie are objects.
     if action.kind is ActionKind.MERGE_CONFLICT:
         return list(entity_names(memory, action.members).values())
     object_ids = action.members or (action.object_id,)
@@ -279,6 +282,7 @@ def doctor(context: typer.Context) -> None:
         advice = list(_advice(memory))
         url, tenant = backend_of(memory).store.url, memory.principal.tenant
 
+    # How durable a server is stands in its own configuration, which is not read here.
     place = place_of(frame_of(context).settings().settings)
     durability = "server" if place.is_server else place.durability
     report = {
@@ -303,6 +307,7 @@ def doctor(context: typer.Context) -> None:
             screen.line(f"  advice {sentence}")
 
     answer(context, report, show)
+    # Behind the answer: a script reads the findings, and a supervisor the code alone.
     if findings:
         raise typer.Exit(FINDINGS)
 
@@ -312,6 +317,7 @@ def _advice(memory: Memory) -> Iterator[str]:
     if memory.policy.resolution.person_context_scope != TENANT_SCOPE.scope_id:
         return
 
+    # No count: a register of millions answers as fast as one just above the limit.
     with backend_of(memory).store.reading(memory.principal.tenant) as reader:
         people = reader.entity_ids(type="person", most=_PEOPLE_OF_ONE_NAME + 1)
     if len(people) > _PEOPLE_OF_ONE_NAME:
@@ -336,6 +342,7 @@ def _findings(memory: Memory) -> Iterator[tuple[str, str]]:
             "stamped after it. Set the clock, or check what was replayed",
         )
 
+    # The address of a server is no path that exists, so that nothing is said of its files.
     path = Path(backend.store.url)
     if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
         yield "permissions", f"others may open {path}; run: chmod go= {path}"

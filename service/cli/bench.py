@@ -55,6 +55,7 @@ def bench(
         path = Path(folder) / "events.jsonl"
         path.write_text("".join(json.dumps(_event(number)) + "\n" for number in range(claims)))
 
+        # A file and not :memory:, since a user's writes wait for the disk.
         with connect(str(Path(folder) / "bench.db")) as memory:
             measures = (*_writes(memory, path, claims), *_reads(memory))
 
@@ -68,6 +69,7 @@ def bench(
 
 
 def _event(number: int) -> dict[str, object]:
+    # A hundred people, so that timelines grow and the past has something to say.
     return {
         "subject": f"Person {number % 100}",
         "slot": "office",

@@ -220,6 +220,7 @@ def _answer(
 
     answer(context, report, show)
 
+    # What follows goes to standard error: the text itself may be piped into a model.
     budget = envelope.trace.budget["budget_tokens"]
     media_tokens = envelope.plan.media_tokens
     media = f"{media_tokens:,} more in media, " if media_tokens else ""
@@ -236,6 +237,7 @@ def _rendering(envelope: Envelope, target: str | None, media: Originals | None) 
     request = envelope.render(target, media=media)
     if isinstance(request, str):
         return request
+    # A provider's client takes the bytes of media as they are; JSON has no form for them.
     return json.dumps(request, ensure_ascii=False, default=_base64)
 
 

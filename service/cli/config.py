@@ -50,6 +50,7 @@ def show(
     entries: list[dict[str, Any]] = []
     for setting in frame_of(context).settings().listed():
         is_default = setting.origin == "default" and setting.key.startswith("policy.")
+        # The pack has hundreds of them, among which those that somebody stated would drown.
         if is_default and not with_defaults:
             continue
 

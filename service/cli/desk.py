@@ -88,6 +88,7 @@ def _direction(page: ReviewPage) -> str:
 
 def show_facts(screen: Screen, rows: Sequence[ComparedRow]) -> None:
     """Print the facts of both sides in aligned rows: `=` equal, `!` other, `+` of one alone."""
+    # Without a candidate there is nothing to lay beside a fact.
     shown_rows = [row for row in rows if row.candidates][:_FACT_ROWS]
     if not shown_rows:
         return
@@ -156,6 +157,7 @@ class Desk:
     ) -> None:
         """Take lines by `ask`, and single keys by `press`, without it the first of a line."""
         self._memory, self._screen, self._ask = memory, screen, ask
+        # A dumb terminal gives lines alone, and so do tests.
         self._press = press or (lambda: ask("key").strip()[:1])
         self._decisions: list[str] = []
         self._set_aside: set[str] = set()
@@ -171,6 +173,7 @@ class Desk:
                     return
                 continue
 
+            # Read anew for each case: the decision before may have changed what this one is about.
             page = reviews.get(case.review_id)
             self._screen.line(progress_line(reviews.progress()))
             show_page(self._screen, page)
@@ -194,6 +197,7 @@ class Desk:
 
     def _next_case(self) -> Review | None:
         """The most pressing case that was not set aside; suggestions last."""
+        # From the store each time, since other stewards decide cases meanwhile.
         for kind in _KINDS:
             for case in self._memory.reviews.list(kind=kind):
                 if case.review_id not in self._set_aside:
@@ -246,6 +250,7 @@ class Desk:
         decision = self._memory.reviews.accept(
             case.review_id, remember=remember, version=case.version, entity=entity
         )
+        # Under the rule of two stewards the first word waits, and must not be asked for again.
         if decision.review.state is not ReviewState.ACCEPTED:
             self._screen.line("proposed; another steward must agree")
             self._set_aside.add(case.review_id)
@@ -271,6 +276,7 @@ class Desk:
                 f"  {number}  {candidate.name}  {candidate.score:.3f}  {candidate.entity}"
             )
         choice = self._ask("its number, or Enter for none of them").strip()
+        # Anything but a number of the list is a no: nothing is merged by a slip.
         if not choice.isdigit() or not 1 <= int(choice) <= len(candidates):
             return False
 

@@ -39,6 +39,7 @@ def re_embed(
     from ..stewardship.re_embed import re_embed as run
 
     with open_memory(context) as memory, meter("claims") as gauge:
+        # The encoder of the settings is there already: a model made twice takes its memory twice.
         choice = backend_of(memory).encoder
         if encoder is not None or choice is None:
             choice = encoder_of(encoder or "onnx")

@@ -97,6 +97,7 @@ def _measure(
     from ..evaluation.recall import evaluate_recall
 
     with _score_writer(details) as watch, meter("questions") as gauge:
+        # By the flag and not the setting: a store of one's own is never measured by accident.
         if frame_of(context).flags.get("store") is None:
             return evaluate_recall(file, options=options, progress=gauge.tell, watch=watch)
 
@@ -203,6 +204,7 @@ def convert(
     from ..evaluation.formats import convert as convert_file
 
     lines = convert_file(source, file)
+    # As they come: a whole benchmark need not be in memory.
     if output is None:
         for line in lines:
             print(json_text(line, indent=None))

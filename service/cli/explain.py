@@ -203,6 +203,7 @@ def _show_quality(screen: Screen, envelope: Envelope) -> None:
     }
     screen.table(quality.metrics, columns)
 
+    # How long it took stands outside of the envelope, whose bytes must not depend on it.
     core = {**envelope.trace.metrics}
     latency = envelope.sidecar.get("compilation_latency_ms")
     if latency is not None:

@@ -68,6 +68,7 @@ def envelope_named(memory: Memory, reference: str) -> str:
     """
     if reference == "-":
         return sys.stdin.read()
+    # A file goes before an id: one that is called like an id was put there on purpose.
     if Path(reference).is_file():
         return read_text(Path(reference))
 

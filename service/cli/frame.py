@@ -103,6 +103,7 @@ def answer(
     member of the value.
     """
     frame = frame_of(context)
+    # JSON Lines are JSON too: this goes first.
     if frame.by_line:
         for member in _members(value):
             print(json_text(member, indent=None))
@@ -144,6 +145,7 @@ def open_memory(
         NotFound: `unknown_store` for an embedded store that is not there, unless `create`.
         Unavailable: when it cannot be opened.
     """
+    # A settings file that came with a folder may send what is written to a stranger's store.
     in_force = frame_of(context).settings()
     settings = in_force.settings
     if in_force.origins.get("store") == LOCAL_FILE:
@@ -170,6 +172,7 @@ def connect_by(settings: Settings) -> Memory:
     from ..client.connect import connect
     from ..logs import configure
 
+    # Before the store is opened, which may have something to log.
     configure(level=settings.log.level, as_json=settings.log.format == "json")
 
     memory = connect(
@@ -257,6 +260,7 @@ def caller(settings: Settings) -> Principal:
     """Who asks: the owner, or a caller with just the roles that were named."""
     from ...schema.principal import OWNER, Principal
 
+    # Whoever names roles wants to see what these see: nothing of the owner's is added to them.
     asker = settings.caller
     is_owner = not asker.roles
     ceiling = asker.authority_level
@@ -289,6 +293,7 @@ def require_store(url: str, tenant: str) -> None:
             "that it serves, or ask it over its pages, /v1 or tenure.connect(url, token=…)",
             code="bad_settings",
         )
+    # Whether a server is there is known by asking it, which opening does.
     path = Path(url)
     if "://" in url or url == ":memory:":
         return
@@ -336,6 +341,7 @@ def _require_tenant(path: Path, tenant: str) -> None:
 def fail(error: TenureError, frame: Frame) -> int:
     """Tell an error on standard error, and say which exit code it has."""
     if frame.as_json:
+        # What an error carries may be anything; what is no JSON is told as text.
         details = {name: _scalar(value) for name, value in sorted(error.data.items())}
         body = {
             "code": error.code,
@@ -345,6 +351,7 @@ def fail(error: TenureError, frame: Frame) -> int:
         }
         print(json_text({"error": body}, indent=None), file=sys.stderr)
     else:
+        # The code stands behind the first line: further ones are a list, such as of refusals.
         first, line_break, further = str(error).partition("\n")
         note(f"tenure: {first} [{error.code}]{line_break}{further}")
     return UNAVAILABLE if isinstance(error, Unavailable) else EXIT_REFUSED

@@ -48,6 +48,7 @@ def object_of(memory: Memory, text: str) -> str:
     """
     if not _BEGINNING.fullmatch(text):
         return text
+    # One more than is shown tells whether there are others.
     ids = _beginnings(memory).objects(text.rstrip("…"), limit=_SHOWN + 1)
     return unique_id(text, ids, {object_id: opening_of(memory, object_id) for object_id in ids})
 
@@ -78,6 +79,7 @@ def review_of(memory: Memory, text: str) -> str:
     """
     if not _BEGINNING.fullmatch(text):
         return text
+    # Decided cases too: `undo` takes the id of one.
     cases = memory.reviews.list("all", kind="all")
     return unique_id(
         text,
@@ -113,6 +115,7 @@ def unique_id(text: str, ids: Iterable[str], words: Mapping[str, str] | None = N
     >>> unique_id("4f0c…", ["4f0c2a9b", "91ab77de"]), unique_id("beef", ["4f0c2a9b"])
     ('4f0c2a9b', 'beef')
     """
+    # Tables print the sign behind a shortened id, and people copy it along.
     prefix = text.rstrip("…")
     matches: list[str] = []
     if len(prefix) >= _LEAST:

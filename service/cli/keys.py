@@ -60,6 +60,7 @@ def create(
 ) -> None:
     """Make a key for the caller of the options; it is shown once."""
     settings = frame_of(context).settings().settings
+    # An owner's level is that of the platform, which no program should have by default.
     if settings.caller.authority_level is None:
         weaker = settings.caller.model_copy(update={"authority_level": 2})
         settings = settings.model_copy(update={"caller": weaker})
@@ -129,5 +130,6 @@ def revoke(context: typer.Context, key_id: KeyId) -> None:
 def _key_of(context: typer.Context, ring: KeyRing, text: str) -> str:
     """The key of the tenant that an id or its beginning means; the id of any other as it is."""
     tenant = frame_of(context).settings().settings.tenant
+    # The control file may serve several tenants, and a beginning must not reach into another.
     names = {key.key_id: key.name for key in ring.records(tenant)}
     return unique_id(text, names, names)

@@ -145,6 +145,7 @@ def _in_front(args: list[str]) -> list[str]:
     >>> _in_front(["get", "Sam", "office", "--json", "--", "-v"])
     ['--json', 'get', 'Sam', 'office', '--', '-v']
     """
+    # What stands behind `--` is text of the command, even where it looks like an option.
     end = args.index("--") if "--" in args else len(args)
     front = [word for word in args[:end] if word in _GLOBAL_FLAGS]
     words = [word for word in args[:end] if word not in _GLOBAL_FLAGS]
@@ -230,6 +231,7 @@ def options(
         "clearance": clearance,
         "level": level,
     }
+    # Options that were not given stay None, and settings of a file or a variable hold.
     flags = {FLAGS[name]: value for name, value in values.items()}
     context.obj = Frame(flags, as_json or by_line, by_line, config, is_verbose)
 

@@ -60,6 +60,7 @@ def xref(
         place = _Place(state, type or "", str(model or ""), memory.principal.tenant)
         rows: list[dict[str, Any]] = place.rows()
         for pairs, after in _crossing(memory, type, model, limit, place.after()):
+            # Written down after each stretch: one that is broken off costs a stretch at most.
             rows = sorted([*rows, *map(_row, pairs)], key=_by_worth)[:limit]
             place.keep(after, rows)
 
@@ -118,6 +119,7 @@ class _Place:
         if self._path is None:
             return
         state = {"crossing": self._crossing, "after": after, "pairs": rows}
+        # A run that is killed in the middle leaves the place of the stretch before.
         draft = self._path.with_name(f"{self._path.name}.draft")
         draft.write_text(json.dumps(state, ensure_ascii=False), encoding="utf-8")
         draft.replace(self._path)
@@ -130,6 +132,7 @@ class _Place:
             raise InvalidInput(
                 f"{path} holds no crossing; name another", code="bad_file"
             ) from error
+        # Pairs of another type or model cannot be ranked beside these.
         if crossing != self._crossing:
             raise InvalidInput(
                 f"{path} belongs to another crossing ({crossing}); name another file",
@@ -192,6 +195,7 @@ def label(
     """
     from ..stewardship.matching import label_of, most_telling
 
+    # A pair that was labelled is not asked about again.
     known_ids = {row["pair_id"] for row in _labels_in(file)}
     with open_memory(context) as memory:
         pairs: list[DuplicatePair] = []
@@ -244,6 +248,7 @@ def _labels_in(file: Path) -> list[dict[str, str]]:
 def _append(file: Path, rows: Iterable[Label]) -> None:
     from ..stewardship.matching import Label
 
+    # Appended and never rewritten: earlier labels are somebody's work.
     is_new = not file.exists()
     with file.open("a", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")
@@ -293,6 +298,7 @@ def evaluate(
     report = measure(
         pairs, assume_same_scope=assume_same_scope, model=scoring, context=STRESS[stress]
     )
+    # The report comes first: it is worth having where the refit is refused.
     answer(context, report, lambda screen: _show_report(screen, report))
 
     if refit is not None:

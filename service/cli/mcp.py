@@ -44,6 +44,7 @@ def options(
     try:
         from ..mcp.server import build_server
     except ModuleNotFoundError as error:
+        # Only the extra is told as missing; a module of ours that is not there is a fault.
         if error.name is None or not error.name.startswith("mcp"):
             raise
         raise Unavailable(
@@ -86,6 +87,7 @@ def _change_list(changes: tuple[FileChange, ...], *, written: bool) -> Callable[
 
 def _stated_options(context: typer.Context) -> list[str]:
     """The options before the command, for the client to repeat; a path of a store is absolute."""
+    # The client starts the server in a folder of its own, where a relative path is another store.
     names = {key: flag for flag, key in FLAGS.items()}
     words: list[str] = []
     settings = frame_of(context).settings().settings

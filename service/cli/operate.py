@@ -84,6 +84,7 @@ def erase(
     with open_memory(context) as memory:
         target = object_id and object_of(memory, object_id)
         subject = entity and entity_of(memory, entity)
+        # The words and not the id alone: nobody knows by an id what is about to be gone.
         if not yes:
             typer.confirm(
                 f"Erase {_title(memory, target, subject)} for ever?", abort=True, err=True
@@ -185,6 +186,7 @@ def migrate(
     require_store(settings.store, settings.tenant)
 
     place = place_of(settings)
+    # Opening it the usual way would migrate before anything was said.
     store = place.open(prepare=False)
     try:
         migrations: list[StoreMigration] = []

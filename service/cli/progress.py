@@ -41,6 +41,7 @@ class ProgressMeter:
 
     def tell(self, count: int, total: int | None = None) -> None:
         """Say that so many are done, of so many where that is known."""
+        # Some work learns only on the way how much of it there is.
         self.total = total or self.total
         now_s = time.monotonic()
         is_last = count == self.total
@@ -114,6 +115,7 @@ def lines_of(file: str) -> int | None:
     if file == "-" or path.suffix == ".gz" or not path.is_file():
         return None
 
+    # In pieces: a file of gigabytes must not be in memory for the sake of a bar.
     count = 0
     with path.open("rb") as data:
         while chunk := data.read(_CHUNK):

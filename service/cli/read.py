@@ -218,6 +218,7 @@ def slots(
     with open_memory(context) as memory:
         vocabulary = memory.vocabulary.slots()
 
+    # A word that no slot has may still be the sense of one.
     needle = words.casefold()
     neighbours = near_slots(words, vocabulary)
     matches: list[Slot] = []
@@ -254,4 +255,5 @@ def plane(
         from .files import write_bytes
 
         write_bytes(svg, picture.svg().encode())
+    # Printed past the screen, which would fold its lines and so break the picture.
     answer(context, picture, lambda screen: print(picture.text(min(screen.width, 100))))

@@ -47,6 +47,7 @@ def review(context: typer.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     with open_memory(context) as memory:
+        # Keys need a terminal on both sides: a script that waits for one would hang for ever.
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             _list(context, memory, "open", "blocking")
             return
@@ -277,6 +278,7 @@ def bulk(
     """
     with open_memory(context) as memory:
         cases = memory.reviews.matching(mention=mention, scope=scope, type=type, source=source)
+        # Just the cases that were matched, each at its version: one that came since is not decided.
         if yes:
             decisions = memory.reviews.decide_all(cases, decision, reason=reason)
             answer(context, decisions, f"{decision}: {counted(len(decisions), 'case')}")
@@ -340,6 +342,7 @@ def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "")
     """Make two entities one; `unmerge` takes it back."""
     with open_memory(context) as memory:
         view = memory.as_of()
+        # By id from here on: a merge may change what a name means.
         left, right = view.entity(entity_of(memory, a)), view.entity(entity_of(memory, b))
 
         union = memory.entities.merge(left.entity_id, right.entity_id, reason=reason)

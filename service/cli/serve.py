@@ -73,6 +73,7 @@ def options(
         "control": None if control is None else str(control),
         "metrics_port": metrics_port,
     }
+    # A flag that was not given must not undo what a file or the environment states.
     stated_flags = {name: value for name, value in flags.items() if value is not None}
     server = settings.server.model_copy(update=stated_flags)
     if not demo:
@@ -135,6 +136,7 @@ def _demo_settings(settings: Settings) -> Generator[Settings]:
     with tempfile.TemporaryDirectory(prefix="tenure-demo-") as folder:
         store = str(Path(folder) / "demo.db")
         take_tour(store, tenant=DEMO_TENANT)
+        # Without the map of servers, which could claim the demonstration's tenant.
         yield settings.model_copy(update={"store": store, "tenant": DEMO_TENANT, "cells": {}})
 
 
@@ -144,6 +146,8 @@ def _run(settings: Settings, server: ServeSettings, *, is_demo: bool) -> None:
     if is_demo and server.host not in LOOPBACK:
         raise InvalidInput("--demo listens on loopback alone", code="open_port")
 
+    # Protection comes before the port, and the port before the store: what is refused has opened
+    # nothing that others could reach, and migrated nothing.
     with closing(control_file(settings, server)) as control:
         require_protection(
             server.host,

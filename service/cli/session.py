@@ -40,6 +40,7 @@ def _opened(context: typer.Context, name: str, policy: Path | None = None) -> Ge
     """A session that is there; a misspelt name must not begin another one."""
     from ...schema.errors import NotFound
 
+    # A session begins when it is first named, so that only the list tells whether it is there.
     with open_memory(context) as memory:
         if name not in [summary.session for summary in memory.sessions()]:
             raise NotFound(

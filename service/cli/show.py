@@ -232,6 +232,7 @@ def _widths(lines: Sequence[Sequence[str]], room: int) -> list[int] | None:
     floors = list(map(_floor, columns))
     excess = sum(widths) + _GAP * (len(columns) - 1) - room
 
+    # A character at a time, so that the widest two end alike and none is starved for another.
     while excess > 0:
         loose = [index for index, width in enumerate(widths) if width > floors[index]]
         if not loose:

@@ -140,6 +140,7 @@ def take_tour(store: str, *, tenant: str = OWNER.tenant) -> Tour:
         questions = _questions(memory)
         reviews = memory.reviews.list()
 
+        # The correction comes between two compiles of one request, and the replay behind it.
         mira = memory.bind(replace(MIRA, tenant=tenant))
         envelope = mira.compile(**REQUEST)
         memory.write(

@@ -40,6 +40,7 @@ def export(
         report = memory.transfer.export(
             file, keys=not without_keys, replace=replace, watch=gauge.tell
         )
+    # Standard output is the export itself: nothing else may stand in it.
     if file == "-":
         note(f"{report.records:,} records")
         return
@@ -142,6 +143,7 @@ def restore(
     from ...store.sqlite.backup import copy_store, tenant_file
 
     store, tenant = _embedded_store(context, create=True)
+    # Before anything is made: under the name of another tenant the copy would not open.
     if file.is_file() and tenant_file(file).tenant != tenant:
         raise InvalidInput(
             f"{file} holds tenant {tenant_file(file).tenant!r}; name it with --tenant",

@@ -93,6 +93,7 @@ def write(
         "idempotency_key": key,
         **_fields(assignments or ()),
     }
+    # What a value is, text or JSON, is known by its slot, and so by the store.
     with open_memory(context, create=not dry_run) as memory:
         if value is not None:
             fields["value"] = _value(value, memory.vocabulary.slots().get(slot or ""))
@@ -133,6 +134,7 @@ def _value(text: str, slot: Slot | None) -> Any:
     """A value of the slot's type; text stays text unless the type is another."""
     from ...schema.vocabulary import ValueType
 
+    # A badge of `007` must not become a number.
     json_types = {ValueType.INTEGER, ValueType.NUMBER, ValueType.BOOLEAN, ValueType.JSON}
     return _json_or_text(text) if slot and slot.value_type in json_types else text
 
@@ -158,6 +160,7 @@ def observe(
         receipts = memory.observe(
             words, speaker=speaker, source_origin=origin, at=moment, why_it_matters=importance
         )
+        # The first receipt is the passage's, and it is the passage that mentions.
         mentions = memory.explain(receipts[0].object_id).mentions
         ids = [receipt.entity for receipt in receipts]
         from ..client.summaries import entity_names
@@ -213,6 +216,7 @@ def ingest(
     Without --keep-going the whole file is checked before anything is written. A replay, or
     talk, that was interrupted is simply run again. Exits with 1 when lines were refused.
     """
+    # A check needs no store: a file for one that is yet to be made can be looked at.
     opening = open_memory(context, create=not check, scratch=check)
     with opening as memory, meter("lines", lines_of(file)) as gauge:
         report = memory.ingest(

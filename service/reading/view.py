@@ -117,8 +117,8 @@ class View(Caller):
             shape = self._shaper(subject.reader, versions, subject.register)
             states: dict[str, SlotState] = {}
             for name, rows in sorted(by_slot.items()):
-                many = self._definition(name).many
-                states[name] = slot_state(rows, many=many, shape=shape)
+                definition = self._definition(name)
+                states[name] = slot_state(rows, many=definition.many, shape=shape)
             return states
 
     def timeline(self, entity: EntityLike, slot: str) -> tuple[Segment, ...]:

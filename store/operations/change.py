@@ -137,6 +137,7 @@ class OperationChange:
         closings = [*self.ledger.closings]
         for row in self.closed_rows:
             closings.append(Closing(row.vid, stamp))
+
         closed_actions: list[ActionClosing] = []
         for action_id, outcome in sorted(self.closed_actions.items()):
             closed_actions.append(ActionClosing(action_id, stamp, outcome, actor))

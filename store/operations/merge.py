@@ -151,6 +151,7 @@ def _join(
     for judgement in known.judgements:
         if (judgement.left_id, judgement.right_id) == pair(*ids):
             replaced_ids.add(judgement.judgement_id)
+
     change.closed_judgements += sorted(replaced_ids)
     change.judgements.append(row)
     take_canonical(change, known, dict.fromkeys(members, top))

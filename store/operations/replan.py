@@ -55,11 +55,12 @@ def groups_of(records: Iterable[SlotRecord], root_of: Callable[[str], str]) -> t
     groups: list[Group] = []
     for planning, members in sorted(records_of.items()):
         keys: list[str] = []
-        many = False
+        holds_many = False
         for record in members:
             keys.append(record.slot_key)
-            many = many or record.many
-        groups.append(Group(planning, tuple(sorted(keys)), many))
+            holds_many = holds_many or record.many
+        groups.append(Group(planning, tuple(sorted(keys)), holds_many))
+
     return tuple(groups)
 
 
@@ -150,6 +151,7 @@ def replan(
     slot_keys: list[str] = []
     for group in groups:
         slot_keys += group.keys
+
     claims_of: dict[str, list[Claim]] = {}
     for claim in tx.slot_claims(tuple(slot_keys)):
         if claim.object_id not in excluding:

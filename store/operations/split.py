@@ -41,6 +41,7 @@ def claim_groups(tx: WriteTx, case: Review) -> tuple[tuple[str, ...], ...]:
     """The object ids of a case's claims, in groups that do not contradict themselves."""
     assertions = claims_about(tx, members_of(tx, case))
     keys = {assertion.claim.slot_key for assertion in assertions}
+
     many_of: dict[str, bool] = {}
     for record in tx.slots(tuple(sorted(keys))):
         many_of[record.slot_key] = record.many

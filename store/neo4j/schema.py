@@ -20,7 +20,7 @@ from ...schema.errors import Unavailable
 from ...schema.signing import stored_digest
 from ..port.store import Migration
 from .applying import LARGEST
-from .calls import Reads, ServerLink
+from .calls import Pauses, Reads, ServerLink, retryable
 from .connect import our_errors
 from .cypher import schema as cypher
 
@@ -133,7 +133,7 @@ def _missing(session: neo4j.Session, link: ServerLink, version: int) -> list[Lit
 
 def _make(session: neo4j.Session, link: ServerLink, commands: Sequence[LiteralString]) -> None:
     for command in commands:
-        _create(session, link, command)
+        _create_at_last(session, link, command)
     if commands:
         session.run(link.dialect + cypher.AWAIT_INDEXES).consume()
 
@@ -161,6 +161,17 @@ def _digest_keys(session: neo4j.Session, link: ServerLink) -> None:
     for start in range(0, len(rows), LARGEST):
         part = rows[start : start + LARGEST]
         session.run(link.dialect + cypher.PUT_DIGESTS, rows=part).consume()
+
+
+def _create_at_last(session: neo4j.Session, link: ServerLink, command: LiteralString) -> None:
+    """Run a command, again where two processes that open a new server wait for each other."""
+    pauses = Pauses(link.limits)
+    while True:
+        try:
+            return _create(session, link, command)
+        except driver_errors.Neo4jError as error:
+            if not retryable(error) or not pauses.wait(error):
+                raise
 
 
 def _create(session: neo4j.Session, link: ServerLink, command: LiteralString) -> None:

@@ -109,14 +109,20 @@ def snapshot(calls: Reads, session: str, key: bytes) -> SessionSnapshot | None:
 
 def events(calls: Reads, session: str, after: int, until: int) -> tuple[SessionRecord, ...]:
     """The events of a session with numbers above `after` and up to `until`."""
-    bound = {"session": session, "after": after, "until": until}
+    rows = calls.rows(cypher.EVENTS, session=session, after=after, until=until)
+    if not rows:
+        return ()
+
+    # The events first, and texts up to the last of them: a statement sees what was committed by
+    # then, so that an event which comes in between has its text, or is not told of at all.
+    last = rows[-1]["event"]["seq"]
     texts: dict[int, tuple[SessionText, ...]] = {}
-    rows = calls.stream(cypher.TEXTS, **bound)
-    for seq, group in groupby(rows, key=lambda row: int(row["seq"])):
+    text_rows = calls.stream(cypher.TEXTS, session=session, after=after, until=last)
+    for seq, group in groupby(text_rows, key=lambda row: int(row["seq"])):
         texts[seq] = tuple(SessionText(row["text"], bytes(row["digest"])) for row in group)
 
     records: list[SessionRecord] = []
-    for row in calls.rows(cypher.EVENTS, **bound):
+    for row in rows:
         event = row["event"]
         records.append(_record(event, texts.get(event["seq"], ())))
     return tuple(records)

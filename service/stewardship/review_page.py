@@ -14,6 +14,7 @@ from datetime import datetime
 from operator import attrgetter
 
 from ...resolution.model import default_model
+from ...resolution.vetoes import sentence_of
 from ...schema.answers import EntityView
 from ...schema.claim import Version
 from ...schema.entity import EntityCandidate, Review
@@ -139,6 +140,31 @@ class QueueState:
     decided: int
     agreement: float | None
     """Share of the decided cases in which the proposed candidate was right; None before any."""
+
+
+def page_of(
+    case: Review,
+    bands: ResolutionPolicy,
+    entity: EntityView,
+    candidates: Sequence[EntityView],
+    snippets: tuple[str, ...],
+) -> ReviewPage:
+    """A case with both sides and what speaks for and against; what a decision would do is apart."""
+    best = best_of(case)
+    return ReviewPage(
+        review=case,
+        entity=entity,
+        candidates=tuple(candidates),
+        waterfall=waterfall(best) if best else (),
+        vetoes=tuple(map(sentence_of, best.vetoes)) if best else (),
+        impact=None,
+        snippets=snippets,
+        groups=(),
+        priority=0.0,
+        tips=tips(best, bands) if best else (),
+        bind_at=bands.bind_at,
+        review_above=bands.review_above,
+    )
 
 
 def best_of(case: Review) -> EntityCandidate | None:

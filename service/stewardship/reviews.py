@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ...resolution.clusters import WAITING
-from ...resolution.vetoes import sentence_of
 from ...schema.answers import EntityView
 from ...schema.claim import Version
 from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, Review
@@ -41,11 +40,10 @@ from .review_page import (
     QueueState,
     ReviewPage,
     best_of,
+    page_of,
     queue_state,
     snippet,
     text_of,
-    tips,
-    waterfall,
 )
 from .review_queue import (
     AT_ONCE,
@@ -151,20 +149,8 @@ class Reviews(Caller):
 
         bands = self._backend.policy.resolution.of_type(case.type)
 
-        return ReviewPage(
-            review=case,
-            entity=subject,
-            candidates=tuple(candidates),
-            waterfall=waterfall(best) if best else (),
-            vetoes=tuple(map(sentence_of, best.vetoes)) if best else (),
-            impact=impact,
-            snippets=snippets,
-            groups=parts,
-            priority=priority,
-            tips=tips(best, bands) if best else (),
-            bind_at=bands.bind_at,
-            review_above=bands.review_above,
-        )
+        page = page_of(case, bands, subject, candidates, snippets)
+        return replace(page, impact=impact, groups=parts, priority=priority)
 
     def preview(self, review_id: str, *, entity: str | None = None) -> PromptPreview:
         """What agents would have read: the last 20 prompts about both sides, were it accepted.

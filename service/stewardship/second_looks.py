@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import dataclass, replace
 
-from ...resolution.vetoes import sentence_of
 from ...schema.entity import AUDIT, Review
 from ...schema.errors import NotFound
 from ...schema.principal import STEWARD
@@ -20,7 +19,7 @@ from ...store.commit.cases import is_sampled
 from ..backend.caller import Caller
 from ..reading.entity_views import described_entity
 from ..reading.view import View, pinned, sight_of
-from .review_page import ReviewPage, best_of, snippet, tips, waterfall
+from .review_page import ReviewPage, page_of, snippet
 from .review_queue import of_kind
 
 DECIDED = (ReviewState.ACCEPTED, ReviewState.REJECTED)
@@ -91,30 +90,17 @@ class BlindCases(Caller):
             ]
             snippets = self._snippets(view, case)
 
-        best = best_of(case)
-        bands = self._backend.policy.resolution.of_type(case.type)
-        record = ReviewPage(
-            review=replace(
-                case,
-                state=ReviewState.OPEN,
-                decided_tx=None,
-                decided_by=None,
-                decided_entity=None,
-                merge_id=None,
-                note="",
-            ),
-            entity=entity,
-            candidates=tuple(candidates),
-            waterfall=waterfall(best) if best else (),
-            vetoes=tuple(map(sentence_of, best.vetoes)) if best else (),
-            impact=None,
-            snippets=snippets,
-            groups=(),
-            priority=0.0,
-            tips=tips(best, bands) if best else (),
-            bind_at=bands.bind_at,
-            review_above=bands.review_above,
+        open_case = replace(
+            case,
+            state=ReviewState.OPEN,
+            decided_tx=None,
+            decided_by=None,
+            decided_entity=None,
+            merge_id=None,
+            note="",
         )
+        bands = self._backend.policy.resolution.of_type(case.type)
+        record = page_of(open_case, bands, entity, candidates, snippets)
         return UndecidedCase(case, record, view)
 
     def _is_drawn(self, case: Review) -> bool:

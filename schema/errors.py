@@ -94,3 +94,12 @@ def unknown(kind: str, word: object, known: Iterable[str]) -> InvalidInput:
         what=kind,
         word=word,
     )
+
+
+def unknown_field(name: str, fields: Iterable[str], place: str = "") -> InvalidInput:
+    """The refusal of a field that nothing has; `place` says of what, behind its name."""
+    return InvalidInput(
+        f"there is no field {name!r}{place}: {did_you_mean(name, fields)}",
+        code="unknown_field",
+        field=name,
+    )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, cast
 
-from ...schema.errors import InvalidInput, TenureError, did_you_mean
+from ...schema.errors import InvalidInput, TenureError, did_you_mean, unknown_field
 from ...schema.write import Write
 from ..backend.times import instant
 from ..writing.event_lines import Line, at_line, checked_fields, json_object, opened
@@ -267,11 +267,7 @@ def _no_evidence() -> InvalidInput:
 def _check_names(line: Mapping[str, Any], names: Iterable[str]) -> None:
     for name in line:
         if name not in names:
-            raise InvalidInput(
-                f"there is no field {name!r} here: {did_you_mean(name, names)}",
-                code="unknown_field",
-                field=name,
-            )
+            raise unknown_field(name, names, " here")
 
 
 def _require_new(name: str, lines: Mapping[str, int], kind: str) -> None:

@@ -315,15 +315,15 @@ class View(Caller):
         self, subject: ResolvedName, slot: Slot, sight: Sight, state: SlotState
     ) -> SlotState:
         """Return a clean state whose bounds reach over neighbouring rows of the same value."""
-        beside: list[int] = []
+        neighbour_times: list[int] = []
         if state.valid_from is not None:
-            beside.append(micros(state.valid_from) - 1)
+            neighbour_times.append(micros(state.valid_from) - 1)
         if state.valid_until is not None:
-            beside.append(micros(state.valid_until))
+            neighbour_times.append(micros(state.valid_until))
 
         # Most values stand in one row, so what is beside it is asked first; one that was
         # confirmed for years stands in hundreds, which are read at once.
-        for at_us in beside:
+        for at_us in neighbour_times:
             neighbour_state = self._state(subject, slot, sight, at_us=at_us, shaped=False)
             if says_same(neighbour_state, state):
                 ask = Ask(subjects=subject.members, slots=(slot.name,), at_valid=False)

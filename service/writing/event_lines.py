@@ -21,7 +21,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, Final, NoReturn, cast
 
-from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, did_you_mean
+from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, unknown_field
 from ...schema.limits import INTEGER_MAX, LINE_BYTES, check_number
 from ...schema.write import Write
 from ..backend.times import instant
@@ -365,11 +365,7 @@ _SHAPES: Final[Mapping[str, _Shape]] = {
 
 def _check(name: str, value: Any) -> None:
     if name not in _FIELDS:
-        raise InvalidInput(
-            f"there is no field {name!r}: {did_you_mean(name, _FIELDS)}",
-            code="unknown_field",
-            field=name,
-        )
+        raise unknown_field(name, _FIELDS)
 
     fits, shape_text = _SHAPES[name]
     if value is not None and not fits(value):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, NamedTuple, cast
 
-from ...schema.errors import InvalidInput, TenureError, Unavailable, did_you_mean
+from ...schema.errors import InvalidInput, TenureError, Unavailable, unknown_field
 from ...schema.short_repr import short_repr
 from ...schema.values import canonical_json
 from ...schema.vocabulary import StateLayer, parse
@@ -98,11 +98,7 @@ def observations_of(members: Mapping[str, Any], observer: Observer) -> list[Obse
     fields = {name: value for name, value in members.items() if value is not None}
     for name in fields:
         if name not in _FIELDS:
-            raise InvalidInput(
-                f"there is no field {name!r} of an observation: {did_you_mean(name, _FIELDS)}",
-                code="unknown_field",
-                field=name,
-            )
+            raise unknown_field(name, _FIELDS, " of an observation")
 
     content = fields.get("observe")
     if not isinstance(content, str | list):

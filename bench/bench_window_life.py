@@ -5,9 +5,10 @@ holds 10,000 other objects, a compile and a rendered request before each answer 
 hook is timed by the clock, which includes the durable append, and by the processor of its thread,
 which does not; hooks that made an edit are told apart. "full request" is a compile and its request
 of the window as it stands at the end: its growth from one length to the other is what counts. A
-bare append is what the disk takes for
-one row that is as durable. At each mark the rows of the session's log, its snapshots and their
-indexes are weighed against the UTF-8 bytes that were said: texts, names, ids and arguments.
+bare append is what the disk takes for one row that is as durable. Artifacts, which no hook puts,
+are put as they are and with each of their files synced by itself, and the syncs are counted. At
+each mark the rows of the session's log, its snapshots and their indexes are weighed against the
+UTF-8 bytes that were said: texts, names, ids and arguments.
 
 Run: `python bench/bench_window_life.py [--turns 200 2000] [--window 350000] [--objects 10000]`.
 Reads the folder `TENURE_SHARED` (by default `shared` beside the checkout).
@@ -17,13 +18,15 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 from tenure import Memory, connect
 from tenure.bench.bench_compile import writes
@@ -31,6 +34,8 @@ from tenure.bench.bench_resolve import stock
 from tenure.bench.window_data import MODEL, chained
 from tenure.service.sessions.session import Session
 from tenure.service.sessions.transcript import ToolAnswer, Utterance, transcript_steps
+from tenure.store.transfer import artifact_files
+from tenure.store.transfer.whole_file import whole_file, whole_files
 from tenure.window.intake import message_parts
 from tenure.window.units import MessagePart
 
@@ -42,6 +47,8 @@ PASSES = 4
 MARKS = (100, 500, 1_000, 2_000)
 """Turns after which the log is weighed."""
 OPENINGS = 20
+ARTIFACTS = 200
+ARTIFACT_TEXT = "a line of a log that a tool wrote\n" * 600
 REQUESTS = 40
 """Made of the window as it stands at the end."""
 LOG_PAGES = "SELECT sum(pgsize) FROM dbstat WHERE name GLOB '*session_*'"
@@ -53,6 +60,8 @@ class HookTimes:
 
     def __init__(self) -> None:
         self.seconds: dict[str, list[tuple[float, float]]] = {}
+        self.syncs: dict[str, int] = {}
+        """Of the file system, by name, where they are counted."""
 
     def measured(self, name: str, call: Callable[[], object], session: Session | None) -> None:
         """Run a call; an edit in it is rare, has a bar of its own, and is told apart."""
@@ -72,6 +81,8 @@ class HookTimes:
                 ordered = sorted(1000 * value for value in values)
                 p50, p99 = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
                 columns.append(f"{unit} p50 {p50:7.1f} ms p99 {p99:7.1f} ms")
+            if name in self.syncs:
+                columns.append(f"syncs {self.syncs[name] / len(samples):.1f}")
             yield f"{name:16} {'   '.join(columns)}   n {len(samples)}"
 
     def above(self, floor: str) -> Iterator[str]:
@@ -150,6 +161,33 @@ def bare_appends(folder: str, times: HookTimes, rows: int = 300) -> None:
             times.measured("bare append", partial(db.execute, insert, ("word " * 60,)), None)
 
 
+def artifact_puts(folder: str, times: HookTimes) -> None:
+    """Time artifacts put, as they are and with each file synced by itself."""
+    ways = {"artifact put": whole_files, "put, files apart": apart}
+    with connect(f"{folder}/originals.db") as memory:
+        memory.artifacts.put(ARTIFACT_TEXT)
+        for number in range(ARTIFACTS):
+            for name, write in ways.items():
+                text = f"{name} {number} {ARTIFACT_TEXT}"
+                with patch.object(artifact_files, "whole_files", write), counted_syncs(times, name):
+                    times.measured(name, partial(memory.artifacts.put, text), None)
+
+
+def apart(contents: Mapping[Path, bytes]) -> None:
+    """Write files, each synced with the names of its folder before the next is begun."""
+    for path, data in contents.items():
+        with whole_file(path) as file:
+            file.write(data)
+
+
+@contextmanager
+def counted_syncs(times: HookTimes, name: str) -> Iterator[None]:
+    """Count what is synced until the block ends."""
+    with patch.object(os, "fsync", wraps=os.fsync) as sync:
+        yield
+    times.syncs[name] = times.syncs.get(name, 0) + sync.call_count
+
+
 def log_bytes(path: Path) -> int:
     """What the log, its snapshots and their indexes take of a file."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
@@ -164,6 +202,7 @@ def measured(turns: int, window: int, objects: int) -> None:
         path = Path(folder) / "memory.db"
         filled(path, objects)
         bare_appends(folder, times)
+        artifact_puts(folder, times)
 
         ratios: dict[int, float] = {}
         with connect(str(path)) as memory:

@@ -5,14 +5,14 @@
                                                   /erased.json
     <root>/<sha256 of the tenant>/of/<sha256 of an object id>/<64 hex>
 
-A tenant's files stand under a name that no caller can state, so no address reaches another's.
-Bytes are whole or not there: on a disk through a temporary file, elsewhere by one put, and they
-are checked against their digest whenever they are read. The grant is written last, so whoever
-finds it finds the bytes. It is named by what it says: one that was edited or cut fits its name no
-longer, admits nobody, and is written anew by the next put of its caller. An erasure writes its
-tombstone first, and a put looks for one last, so that of the two at once the erasure holds.
-Nothing is remembered of a listing: other processes write too. A bucket is never made. Nothing
-here knows a caller: who may read is decided above.
+A tenant's files stand under a name that no caller can state, so no address reaches another's. Bytes
+are whole or not there: on a disk through temporary files, one sync for each and one for the names
+of a folder, elsewhere by one put, and they are checked against their digest whenever they are read.
+The grant appears last, so whoever finds it finds the bytes and the links. It is named by what it
+says: one that was edited or cut fits its name no longer, admits nobody, and is written anew by the
+next put of its caller. An erasure writes its tombstone first, and a put looks for one last, so that
+of the two at once the erasure holds. Nothing is remembered of a listing: other processes write too.
+A bucket is never made. Nothing here knows a caller: who may read is decided above.
 
 Checklist: C-220.
 """
@@ -22,15 +22,16 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
 from ...schema.artifact import MAX_BYTES, Artifact, artifact_from_json
 from ...schema.errors import Conflict, InvalidInput, Unavailable
-from .whole_file import whole_file
+from .whole_file import whole_files
 
 _DATA: Final = "data"
 _GRANT: Final = "grant-"
@@ -80,18 +81,19 @@ class ArtifactFiles:
                 code="too_large",
             )
 
-        # The bytes first, the grant last: a crash between leaves bytes that nobody may read, and
-        # the same put again completes it.
+        # The grant last: a crash before it leaves bytes that nobody may read, and the same put
+        # again completes it.
         with self._reaching():
             self._refuse_erased(tenant, grant.digest)
-            self._write(self._path(tenant, grant.digest, _DATA), data)
-            for object_id in grant.object_ids:
-                self._write(self._link(tenant, object_id, grant.digest), b"")
+            links = [self._link(tenant, object_id, grant.digest) for object_id in grant.object_ids]
+            contents = dict.fromkeys(links, b"")
+            contents[self._path(tenant, grant.digest, _DATA)] = data
 
             name = f"{_GRANT}{grant.grant_id}.json"
             path = self._path(tenant, grant.digest, name)
             if self._grant_at(path) is None:
-                self._write(path, grant.to_json().encode())
+                contents[path] = grant.to_json().encode()
+            self._write(contents)
 
             # Once more: an eraser that ran beside this put has seen none of what it wrote.
             self._refuse_erased(tenant, grant.digest)
@@ -160,7 +162,7 @@ class ArtifactFiles:
         """Remove the bytes and every grant; the tombstone stays."""
         # The tombstone first: whoever crashes behind it has erased, and the next put clears up.
         with self._reaching():
-            self._write(self._path(tenant, digest, _ERASED), tombstone)
+            self._write({self._path(tenant, digest, _ERASED): tombstone})
             self._clear(tenant, digest)
 
     def _refuse_erased(self, tenant: str, digest: str) -> None:
@@ -219,20 +221,25 @@ class ArtifactFiles:
     def _root(self) -> str:
         return self._opened[1]
 
-    def _write(self, path: str, data: bytes) -> None:
-        # A folder of this machine is synced and renamed into place; object stores do that alone.
-        folder = path.rpartition("/")[0]
+    def _write(self, contents: Mapping[str, bytes]) -> None:
+        """Keep files, which appear in the order given."""
+        # Files of this machine are synced and renamed into place; object stores do that alone.
         if "file" in tuple(_protocols(self._files.protocol)):
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-            with whole_file(path) as file:
-                file.write(data)
-        else:
-            try:
-                self._files.pipe_file(path, data)
-            except FileNotFoundError:
-                self._check_bucket()
-                self._files.makedirs(folder, exist_ok=True)
-                self._files.pipe_file(path, data)
+            for path in contents:
+                os.makedirs(_folder(path), mode=0o700, exist_ok=True)
+            whole_files({Path(path): data for path, data in contents.items()})
+            return
+
+        for path, data in contents.items():
+            self._pipe(path, data)
+
+    def _pipe(self, path: str, data: bytes) -> None:
+        try:
+            self._files.pipe_file(path, data)
+        except FileNotFoundError:
+            self._check_bucket()
+            self._files.makedirs(_folder(path), exist_ok=True)
+            self._files.pipe_file(path, data)
 
     def _check_bucket(self) -> None:
         """Refuse a bucket that is not there: `makedirs` would make one of any mistyped name."""
@@ -253,6 +260,10 @@ class ArtifactFiles:
                 f"the artifacts at {self.url} cannot be reached: {error}{advice}",
                 code="artifacts_unreachable",
             ) from error
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _is_grant(path: str) -> bool:

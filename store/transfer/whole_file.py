@@ -6,7 +6,8 @@
 The bytes go into a file of another name beside it, reach the disk, and are then moved; the move
 itself is made to last. A writer that fails leaves what was there before. Two writers of one name
 do not meet: the last to end is seen. The file is readable for its owner alone. Whether a name may
-be taken is the caller's business.
+be taken is the caller's business. `whole_files` writes several at the price of one sync a file and
+one a folder.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
@@ -30,22 +31,66 @@ def whole_file(path: str | Path) -> Generator[IO[bytes]]:
         OSError: when the folder cannot be written or is full.
     """
     target = Path(path)
+    handle, part = _part_beside(target)
+    try:
+        with _durable_file(handle) as file:
+            yield file
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
+
+    _keep_names(target.parent)
+
+
+def whole_files(contents: Mapping[Path, bytes]) -> None:
+    """Write files that appear in the order given, each whole.
+
+    None appears before those ahead of it in other folders last. What shares a folder is kept in
+    order by every file system with a journal, and so shares one sync of its names.
+
+    Raises:
+        OSError: when a folder cannot be written or is full; none of the files appeared then, or
+            the first of them alone.
+    """
+    with contextlib.ExitStack() as leftovers:
+        parts: dict[Path, Path] = {}
+        for target, data in contents.items():
+            handle, part = _part_beside(target)
+            leftovers.callback(part.unlink, missing_ok=True)
+            with _durable_file(handle) as file:
+                file.write(data)
+            parts[target] = part
+
+        folder: Path | None = None
+        for target, part in parts.items():
+            if folder not in (None, target.parent):
+                _keep_names(folder)
+            os.replace(part, target)
+            folder = target.parent
+
+    if folder is not None:
+        _keep_names(folder)
+
+
+def _part_beside(target: Path) -> tuple[int, Path]:
+    """A new file that `target` is written into."""
     import tempfile  # opening a store comes by here, and writes no file
 
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".part-")
-    try:
-        try:
-            with os.fdopen(handle, "wb", closefd=False) as file:
-                yield file
-            _to_disk(handle)
-        finally:
-            os.close(handle)  # Windows moves no file that is open
-        os.replace(temporary, target)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    handle, part = tempfile.mkstemp(dir=target.parent, prefix=".part-")
+    return handle, Path(part)
 
-    if _IS_POSIX:
-        _keep_names(target.parent)
+
+@contextmanager
+def _durable_file(handle: int) -> Generator[IO[bytes]]:
+    """Give the file of a handle; what the block wrote lasts, and the handle is closed."""
+    try:
+        with os.fdopen(handle, "wb", closefd=False) as file:
+            yield file
+        # A file of no bytes is its name, and names are synced with their folder.
+        if os.fstat(handle).st_size:
+            _to_disk(handle)
+    finally:
+        os.close(handle)  # Windows moves no file that is open
 
 
 def _keep_names(folder: Path) -> None:
@@ -53,6 +98,8 @@ def _keep_names(folder: Path) -> None:
 
     Windows keeps them by itself, and opens no folder as a file.
     """
+    if not _IS_POSIX:
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         _to_disk(handle)

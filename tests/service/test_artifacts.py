@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -245,6 +245,27 @@ def test_a_write_that_fails_leaves_nothing_half_written(tmp_path: Path, monkeypa
         assert memory.artifacts.list() == ()
 
 
+def test_a_put_syncs_each_file_once_and_the_names_of_a_folder_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handles: list[int] = []
+    with connect(str(tmp_path / "m.db")) as memory:
+        receipts = [memory.write(subject="Sam", slot="skill", value=word) for word in ("go", "c")]
+        monkeypatch.setattr("tenure.store.transfer.whole_file._to_disk", handles.append)
+
+        def syncs(**fields: object) -> int:
+            handles.clear()
+            memory.artifacts.put(TEXT, **fields)
+            return len(handles)
+
+        assert syncs() == len(["bytes", "grant", "folder"])
+        assert syncs(name="of-another-name.log") == len(["bytes", "grant", "folder"])
+        assert syncs() == len(["bytes", "folder"])
+
+        object_ids = [receipt.object_id for receipt in receipts]
+        assert syncs(object_ids=object_ids) == len(["link", "link", "bytes", "grant", "folder"])
+
+
 def test_a_store_of_artifacts_that_is_not_there_says_so(tmp_path: Path) -> None:
     with connect(":memory:", artifacts="nosuch://bucket") as memory:
         error = refused("artifacts_unreachable", Unavailable, memory.artifacts.put, TEXT)
@@ -296,12 +317,12 @@ def test_of_a_put_and_an_erasure_at_once_the_erasure_holds(
     first = memory.artifacts.put(TEXT)
     files, whole = memory._backend.artifacts, ArtifactFiles._write
 
-    def interrupted(self: ArtifactFiles, path: str, data: bytes) -> None:
-        name = path.rpartition("/")[2]
-        if name.startswith(step):
-            monkeypatch.setattr(ArtifactFiles, "_write", whole)
-            files.erase("default", first.digest, b"{}")
-        whole(self, path, data)
+    def interrupted(self: ArtifactFiles, contents: Mapping[str, bytes]) -> None:
+        monkeypatch.setattr(ArtifactFiles, "_write", whole)
+        for path, data in contents.items():
+            if path.rpartition("/")[2].startswith(step):
+                files.erase("default", first.digest, b"{}")
+            whole(self, {path: data})
 
     monkeypatch.setattr(ArtifactFiles, "_write", interrupted)
     refused("erased", Conflict, memory.artifacts.put, TEXT, name="again")

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tenure.store.transfer.whole_file import whole_file
+from tenure.store.transfer import whole_file as whole_file_module
+from tenure.store.transfer.whole_file import whole_file, whole_files
 
 
 def test_nothing_is_seen_before_all_of_it_is_written(tmp_path: Path) -> None:
@@ -87,7 +88,58 @@ def test_a_folder_is_opened_as_a_file_on_posix_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tenure.store.transfer.whole_file._IS_POSIX", False)
-    monkeypatch.setattr("tenure.store.transfer.whole_file._keep_names", None)
+    opening = os.open
+
+    def refusing(path: str, *how: int) -> int:
+        assert not os.path.isdir(path)
+        return opening(path, *how)
+
+    monkeypatch.setattr(os, "open", refusing)
     with whole_file(tmp_path / "a.txt") as file:
         file.write(b"whole")
     assert (tmp_path / "a.txt").read_bytes() == b"whole"
+
+
+def test_several_files_cost_a_sync_each_and_one_for_the_names_of_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "of").mkdir()
+    steps = steps_on(tmp_path, monkeypatch)
+    contents = {tmp_path / "of/link": b"", tmp_path / "data": b"whole", tmp_path / "grant": b"{}"}
+    whole_files(contents)
+
+    # The names of one folder last before anything appears in the next.
+    assert steps == ["sync part", "sync part", "link", "sync of", "data", "grant", "sync ."]
+    assert {path: path.read_bytes() for path in contents} == contents
+
+
+def test_of_several_files_none_appears_before_the_bytes_of_all_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        if os.fstat(handle).st_size == len("second"):
+            raise OSError("no space left")
+
+    monkeypatch.setattr("tenure.store.transfer.whole_file._to_disk", full)
+    with pytest.raises(OSError, match="no space"):
+        whole_files({tmp_path / "a": b"first!!", tmp_path / "b": b"second"})
+    assert os.listdir(tmp_path) == []
+
+
+def steps_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What reaches the disk, and what appears, in order."""
+    steps: list[str] = []
+    folders = {path.stat().st_ino: path.relative_to(folder) for path in (folder, folder / "of")}
+    sync, move = whole_file_module._to_disk, os.replace
+
+    def noted_sync(handle: int) -> None:
+        steps.append(f"sync {folders.get(os.fstat(handle).st_ino, 'part')}")
+        sync(handle)
+
+    def noted_move(part: Path, target: Path) -> None:
+        steps.append(target.name)
+        move(part, target)
+
+    monkeypatch.setattr(whole_file_module, "_to_disk", noted_sync)
+    monkeypatch.setattr(os, "replace", noted_move)
+    return steps

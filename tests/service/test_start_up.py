@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ from pathlib import Path
 import pytest
 
 import tenure
+
+GET_IN_EMPTY_PROCESSES = 15
+"""What `tenure get` may take, in empty processes of this Python: 300 ms where one takes 20."""
 
 SCRIPT = """
 import json, sys
@@ -104,3 +108,26 @@ finally:
     with tenure.connect(str(tmp_path / "team.db")) as memory:
         memory.write("Sam Rivera", "office", "Chicago")
     assert not loads_rich("get", "Sam Rivera", "office")
+
+
+def test_a_read_of_the_command_line_costs_few_empty_processes(tmp_path: Path) -> None:
+    # Bytecode is warm: the first run, which is not counted, writes it into a folder of the test.
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+
+    def cpu_seconds(*words: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-P", *words]
+        subprocess.run(command, capture_output=True, check=True, cwd=tmp_path, env=environment)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    get = ("-m", "tenure", "--store", "team.db", "get", "Sam Rivera", "office")
+    with tenure.connect(str(tmp_path / "team.db")) as memory:
+        memory.write("Sam Rivera", "office", "Chicago")
+    cpu_seconds(*get)
+
+    # In turns, since the load of a machine moves both alike.
+    rounds = [(cpu_seconds("-c", "pass"), cpu_seconds(*get)) for _ in range(5)]
+    empty, read = map(min, zip(*rounds, strict=True))
+    assert read <= GET_IN_EMPTY_PROCESSES * empty

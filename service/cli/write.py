@@ -94,7 +94,7 @@ def write(
         **_fields(assignments or ()),
     }
     # What a value is, text or JSON, is known by its slot, and so by the store.
-    with open_memory(context, create=not dry_run) as memory:
+    with open_memory(context, create=not dry_run, scratch=dry_run) as memory:
         if value is not None:
             fields["value"] = _value(value, memory.vocabulary.slots().get(slot or ""))
 

@@ -163,7 +163,17 @@ class SqliteStore:
                 tx.abandon()
 
     def transact(self, tenant: str, work: Callable[[SqliteWriteTx], Result]) -> Result:
-        """Return what a piece of work returns, run in a write transaction of its own."""
+        """Return what a piece of work returns, run in a write transaction of its own.
+
+        Where it would be the first of a file, it runs on an empty store in memory before: what is
+        refused, or writes nothing, makes no file.
+        """
+        is_file = self._remove is None
+        if is_file and self._is_promise(tenant):
+            result, is_written = _rehearsed(tenant, work)
+            if not is_written:
+                return result
+
         with self.writing(tenant) as tx:
             return work(tx)
 
@@ -307,6 +317,19 @@ class SqliteStore:
         if tenant in self._partitions or tenant not in self._promises:
             return False
         return not self.path_of(tenant).exists()
+
+
+def _rehearsed(tenant: str, work: Callable[[SqliteWriteTx], Result]) -> tuple[Result, bool]:
+    """What a piece of work returns on an empty store, and whether it wrote anything."""
+    rehearsal = SqliteStore(MEMORY)
+    try:
+        rehearsal.ensure(tenant)
+        before = rehearsal.newest(tenant, 0)
+        result = rehearsal.transact(tenant, work)
+        after = rehearsal.newest(tenant, 0)
+    finally:
+        rehearsal.close()
+    return result, after != before
 
 
 def _unknown() -> NotFound:

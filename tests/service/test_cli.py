@@ -83,7 +83,9 @@ def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
 
 def test_a_refused_first_write_leaves_no_store(run: Run) -> None:
     Path("bad.jsonl").write_text('{"subject": ', encoding="utf-8")
+    nobody = "01a21403-af39-7bad-9487-dc6de0455e1d"
     for words in (
+        ("write", nobody, "office", "Austin"),
         ("write", "Sam Rivera", "ofice", "Austin"),
         ("write", "Sam Rivera", "office", "Austin", "--from", "yesterday"),
         ("observe", ""),
@@ -95,6 +97,8 @@ def test_a_refused_first_write_leaves_no_store(run: Run) -> None:
         run(*words, code=1)
         assert not Path("memory.db").exists(), words
 
+    run("write", "Sam Rivera", "office", "Austin", "--dry-run")
+    assert not Path("memory.db").exists()
     run("define", "slot", "badge", "description=its number")
     assert Path("memory.db").exists()
 

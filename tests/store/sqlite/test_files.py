@@ -29,6 +29,7 @@ from tenure.store.port.store import Point
 from tenure.store.sqlite import SqliteStore, open_store
 from tenure.store.sqlite.connection import Tuning, meaning
 from tenure.store.sqlite.sql.schema import MIGRATIONS, SCHEMA_VERSION
+from tenure.store.sqlite.writer import SqliteWriteTx
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 from tenure.tests.store.contract.test_port_versions import OFFICE
 
@@ -67,6 +68,23 @@ def test_a_tenant_that_is_promised_is_made_by_its_first_use(tmp_path: Path) -> N
         assert reader.keys() == (b"k" * 32,)
     assert path.exists()
     store.close()
+
+
+def test_work_that_is_refused_or_writes_nothing_makes_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = SqliteStore(path)
+    store.ensure(TENANT, at_once=False)
+
+    with pytest.raises(NotFound):
+        store.transact(TENANT, work_of_nobody)
+    assert store.transact(TENANT, lambda tx: tx.lock().next_vid) == 1
+    assert list(tmp_path.iterdir()) == []
+    store.close()
+
+
+def work_of_nobody(tx: SqliteWriteTx) -> None:
+    tx.lock()
+    raise NotFound("there is nobody of this name", code="unknown_entity")
 
 
 def test_a_tenant_that_is_made_at_once_has_the_key_it_was_promised_with(tmp_path: Path) -> None:

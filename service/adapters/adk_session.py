@@ -8,6 +8,10 @@ instruction and tools stay, and behind the instruction stands what the store add
 tenure has the name of the ADK's session and belongs to the ADK's user. A refusal of a request as
 too long makes room and is raised again, so that the next request fits.
 
+A tool that runs on may answer for the time being and once more later, and a call may wait for a
+person while the conversation goes on: a result that comes to a call that is closed by then stands
+in the running turn, behind its call.
+
 The ADK's own events stay as they are: its history is no longer what the model reads.
 Settled with google-adk 2.13.0.
 """
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,6 +28,7 @@ from importlib import import_module
 from types import new_class
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
+from ...schema.errors import Conflict, NotFound
 from ..sessions.decision import SessionUsage
 
 if TYPE_CHECKING:
@@ -37,6 +43,15 @@ _OVERFLOW: Final = re.compile(
     r"|input token count"
 )
 """How providers say that a request is too long (2026-11)."""
+_LATE_RESULTS: Final = threading.Lock()
+"""The ADK runs tools beside each other: of two late results one call stands after the other."""
+_CONFIRMATION: Final = "adk_request_confirmation"
+"""The call by which the ADK itself asks the user; no model makes it, so no session has it."""
+_LATE: Final = "[A call from earlier has its result now.]"
+_AGREED: Final = {
+    True: "[The user agreed to the call that waited.]",
+    False: "[The user did not agree to the call that waited.]",
+}
 
 
 def session_plugin(memory: Memory, **terms: Unpack[SessionTerms]) -> Any:
@@ -79,14 +94,8 @@ class SessionCallbacks:
         """Lay what stands in the window over a request."""
         key = _key(callback_context)
         instruction = _instruction(llm_request)
-        session = self._sessions.get(key)
-        if session is None:
-            session = await asyncio.to_thread(self._opened, key, llm_request, instruction)
-            self._sessions[key] = session
-        message = self._waiting.pop(key, None)
-        if message is not None:
-            await asyncio.to_thread(_begin_turn, session, message)
-
+        session = await self._running(key, _terms_of(llm_request, instruction))
+        await asyncio.to_thread(_ready_for_a_request, session)
         context = await asyncio.to_thread(session.compile)
         request = context.render("gemini")
         types: Any = import_module("google.genai.types")
@@ -127,17 +136,17 @@ class SessionCallbacks:
         """Record a result; a tool that runs on has none yet, and its call stays open."""
         if result is None or (tool.is_long_running and not result):
             return
-        session = self._sessions[_key(tool_context)]
-        await asyncio.to_thread(session.on_tool_result, tool_context.function_call_id, result)
+        session = await self._running(_key(tool_context))
+        await asyncio.to_thread(_take_result, session, tool_context.function_call_id, result)
 
     async def on_tool_error_callback(
         self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception
     ) -> None:
         """Record a failure as the call's result: a call without one is refused by providers."""
-        session = self._sessions[_key(tool_context)]
-        hook = session.on_tool_result
+        session = await self._running(_key(tool_context))
+        text = f"{type(error).__name__}: {error}"
         await asyncio.to_thread(
-            hook, tool_context.function_call_id, f"{type(error).__name__}: {error}", is_error=True
+            _take_result, session, tool_context.function_call_id, text, is_error=True
         )
 
     async def after_run_callback(self, *, invocation_context: Any) -> None:
@@ -146,19 +155,37 @@ class SessionCallbacks:
         if session is not None and session.state.in_turn and not session.state.open_units:
             await asyncio.to_thread(session.on_turn_end)
 
-    def _opened(self, key: _Key, llm_request: Any, instruction: str) -> Session:
+    async def _running(self, key: _Key, terms: SessionTerms | None = None) -> Session:
+        """The session, with the user's message that waited for it.
+
+        Without terms it is one that another process began: a call that was confirmed runs before
+        there is a request.
+        """
+        session = self._sessions.get(key)
+        if session is None:
+            session = await asyncio.to_thread(self._opened, key, terms or {})
+            self._sessions[key] = session
+        message = self._waiting.pop(key, None)
+        if message is not None:
+            await asyncio.to_thread(_begin_turn, session, message)
+        return session
+
+    def _opened(self, key: _Key, terms: SessionTerms) -> Session:
         user, name = key
-        declarations = [_plain(tool) for tool in llm_request.config.tools or ()]
-        terms: SessionTerms = {
-            "model": llm_request.model or "generic",
-            "system": instruction,
-            "tools": declarations,
-            **self._terms,
-        }
         caller = self._memory.principal
         # A memory that is bound to a user stays so, whatever name the app gives.
         principal = replace(caller, user=caller.user or user)
-        return self._memory.bind(principal).session(name, **terms)
+        return self._memory.bind(principal).session(name, **{**terms, **self._terms})
+
+
+def _terms_of(llm_request: Any, instruction: str) -> SessionTerms:
+    """What a request says of its session."""
+    declarations = [_plain(tool) for tool in llm_request.config.tools or ()]
+    return {
+        "model": llm_request.model or "generic",
+        "system": instruction,
+        "tools": declarations,
+    }
 
 
 def _key(context: Any) -> _Key:
@@ -197,12 +224,63 @@ def _begin_turn(session: Session, message: Mapping[str, Any]) -> None:
         speech += [] if response else [part]
 
     for response in responses:
-        session.on_tool_result(str(response.get("id", "")), response.get("response"))
-    if not speech:
+        _take_response(session, response)
+    if speech:
+        _close_turn(session)
+        session.on_turn_start({**message, "parts": speech})
+
+
+def _take_response(session: Session, response: Mapping[str, Any]) -> None:
+    """Record what a user's message answers: a call of the model, or a question of the ADK."""
+    content: Mapping[str, Any] = response.get("response") or {}
+    if response.get("name") == _CONFIRMATION:
+        _close_turn(session)
+        # Our words alone: a hint or a payload may hold anything.
+        session.on_turn_start(_AGREED[content.get("confirmed") is True])
         return
+
+    try:
+        _take_result(session, str(response.get("id", "")), content)
+    except NotFound as error:
+        # Another question of the ADK's own, such as for a password, which no log is to hold.
+        if error.code != "unknown_call":
+            raise
+
+
+def _take_result(session: Session, call_id: str, content: Any, *, is_error: bool = False) -> None:
+    """Record a result, also of a call that was given up or answered for the time being."""
+    try:
+        session.on_tool_result(call_id, content, is_error=is_error)
+    except (Conflict, NotFound) as error:
+        if error.code not in ("unknown_call", "already_answered"):
+            raise
+        _take_late_result(session, call_id, content, is_error=is_error)
+
+
+def _take_late_result(session: Session, call_id: str, content: Any, *, is_error: bool) -> None:
+    """Record a result behind its call, said once more in a turn that waits for nothing."""
+    with _LATE_RESULTS:
+        _give_up_open_calls(session)
+        if not session.state.in_turn:
+            session.on_turn_start(_LATE)
+        session.late_result(call_id, content, is_error=is_error)
+
+
+def _ready_for_a_request(session: Session) -> None:
+    """See to it that a turn runs and no call waits: so says every provider of a request."""
+    _give_up_open_calls(session)
+    if not session.state.in_turn:
+        session.on_turn_start(_LATE)
+
+
+def _close_turn(session: Session) -> None:
+    _give_up_open_calls(session)
+    if session.state.in_turn:
+        session.on_turn_end()
+
+
+def _give_up_open_calls(session: Session) -> None:
+    """Answer open calls for the time being; what comes for them later is a late result."""
     for unit in session.state.open_units:
         for call_id in unit.open_calls:
             session.abandon(call_id)
-    if session.state.in_turn:
-        session.on_turn_end()
-    session.on_turn_start({**message, "parts": speech})

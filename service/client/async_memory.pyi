@@ -303,6 +303,9 @@ class AsyncSession(AsyncPart):
     async def on_tool_result(
         self, call_id: str, content: Any, kind: str | None = None, *, is_error: bool = False
     ) -> WindowDecision: ...
+    async def late_result(
+        self, call_id: str, content: Any, kind: str | None = None, *, is_error: bool = False
+    ) -> WindowDecision: ...
     async def on_turn_end(
         self,
         message: Message | None = None,

@@ -12,11 +12,12 @@ from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.vocabulary import parse
 from ...schema.window_policy import WindowPolicy
 from ...window.budget import result_threshold
-from ...window.events import EventKind
+from ...window.events import ERASURE_MARK, EventKind, WindowEvent
 from ...window.forms import external, kind_of
 from ...window.state import WindowState, part_body, part_tokens
-from ...window.units import MessagePart, PartKind, StandingForm, ToolKind, pointer
-from .core import EventDraft, SessionCore
+from ...window.step import item_from
+from ...window.units import MessagePart, PartKind, ToolKind, pointer
+from .core import EventDraft, SessionCore, message_draft, with_draft
 from .decision import WindowDecision
 
 _COUNTED_CHARACTERS: Final = 1_000_000
@@ -36,41 +37,101 @@ def record_result(
     part, original = result_part(core.state, core.policy, call_id, content, kind, is_error)
     unit = next((u for u in reversed(core.state.units) if call_id in u.open_calls), None)
     if unit is None:
-        return _answered_before(core, call_id, part)
+        return _answered_before(core, call_id, part.text if original is None else original)
 
-    body = {"parts": [part_body(part, part_tokens(core.state, part))]}
     call = next(call for call in unit.calls if call.content.call_id == call_id)
-    body["parts"][0]["name"] = call.content.name
-    texts = (part.text,) if original is None else (part.text, original)
-    draft = EventDraft(EventKind.RESULT_CAME, body, texts)
+    draft = _result_draft(core.state, part, original, call.content.name)
     # While other calls wait no request can be made, and an edit would be made on half a step.
     waiting = len(unit.open_calls) > 1
     return core.act([draft], edit=not waiting)
 
 
-def _answered_before(core: SessionCore, call_id: str, part: MessagePart) -> WindowDecision:
-    for unit in reversed(core.state.units):
-        for item in unit.results:
-            if item.content.call_id != call_id:
-                continue
+def record_late_result(
+    core: SessionCore, call_id: str, content: Any, kind: str | None, is_error: bool
+) -> WindowDecision:
+    """Append a call once more with the result that came after it was closed.
 
-            # Of a result that an edit has shortened no byte is left here to compare with.
-            if item.text == part.text or unit.form is not StandingForm.FULL:
-                return replace(core.decision(), replayed=True)
+    Raises:
+        NotFound: `unknown_call`, of which the log knows nothing.
+        Conflict: `step_out_of_order`, `stale_version`.
+        InvalidInput: as `result_part`.
+    """
+    call = _recorded_call(core, call_id)
+    if call is None:
+        raise unknown_call(call_id)
 
-            raise Conflict(
-                f"the call {call_id} was answered with another result; a result is never changed",
-                code="already_answered",
-                call_id=call_id,
-            )
+    step_draft = message_draft(core.state, EventKind.STEP_MADE, [call], {})
+    state, _ = with_draft(core.state, step_draft)
+    part, original = result_part(state, core.policy, call_id, content, kind, is_error)
+    answer = _recorded_answer(core, call_id)
+    if answer is not None and answer.texts[-1] == (part.text if original is None else original):
+        return replace(core.decision(), replayed=True)
 
-    raise unknown_call(call_id)
+    # The first answer was sent long ago and stands as it was; no provider takes two of one call.
+    core.require_step()
+    return core.act([step_draft, _result_draft(state, part, original, call.name)])
+
+
+def _result_draft(
+    state: WindowState, part: MessagePart, original: str | None, name: str
+) -> EventDraft:
+    """The event of a result; an original that stands in no window is kept behind its text."""
+    line = {**part_body(part, part_tokens(state, part)), "name": name}
+    texts = (part.text,) if original is None else (part.text, original)
+    return EventDraft(EventKind.RESULT_CAME, {"parts": [line]}, texts)
+
+
+def _answered_before(core: SessionCore, call_id: str, text: str) -> WindowDecision:
+    """The decision on a result that the log has already.
+
+    Raises:
+        Conflict: `already_answered`, with another result.
+        NotFound: `unknown_call`.
+    """
+    answer = _recorded_answer(core, call_id)
+    if answer is None:
+        raise unknown_call(call_id)
+
+    # What was erased can be compared with nothing, and is not taken in again.
+    if answer.texts[-1] in (text, ERASURE_MARK):
+        return replace(core.decision(), replayed=True)
+
+    raise Conflict(
+        f"the call {call_id} was answered with another result, which is never changed; hand in one "
+        "that came later with late_result",
+        code="already_answered",
+        call_id=call_id,
+    )
+
+
+def _recorded_answer(core: SessionCore, call_id: str) -> WindowEvent | None:
+    """The newest answer to a call in the log, whether it stands in the window or not."""
+    # An edit leaves no byte of a result in the window; the log has all of them.
+    for event in reversed(core.log.read()):
+        if event.kind is EventKind.RESULT_CAME and event.body["parts"][0]["call_id"] == call_id:
+            return event
+
+    return None
+
+
+def _recorded_call(core: SessionCore, call_id: str) -> MessagePart | None:
+    """The newest call of an id in the log, as the model made it."""
+    for event in reversed(core.log.read()):
+        if event.kind is not EventKind.STEP_MADE:
+            continue
+
+        for line, text in zip(event.body["parts"], event.texts, strict=False):
+            if line["kind"] == PartKind.CALL.value and line.get("call_id") == call_id:
+                return item_from(event.seq, line, text, 0).content
+
+    return None
 
 
 def unknown_call(call_id: str) -> NotFound:
     """The error of a call that no unit of the window waits for."""
     return NotFound(
-        f"no call {call_id!r} stands in the window; record the model's answer with on_step first",
+        f"no call {call_id!r} waits for a result; record the model's answer with on_step first, "
+        "and hand in the result of a call that was given up with late_result",
         code="unknown_call",
         call_id=call_id,
     )

@@ -50,7 +50,7 @@ from .limits import window_limit
 from .originals import standing_unit
 from .overflow import make_room
 from .readable import ReadableSession
-from .results import record_result, unknown_call
+from .results import record_late_result, record_result, unknown_call
 from .summarising import Summariser, SummaryReport, summarise_ahead
 from .undoing import undo_draft
 
@@ -148,6 +148,29 @@ class Session(ReadableSession):
                         raise
 
             raise AssertionError("the last try returns or raises")
+
+    def late_result(
+        self,
+        call_id: str,
+        content: Any,
+        kind: str | None = None,
+        *,
+        is_error: bool = False,
+    ) -> WindowDecision:
+        """Record a result that came after its call was given up, or answered for the time being.
+
+        The call stands once more in the running turn, with this result: what was sent before
+        stays as it was, and no provider takes two results of one call.
+
+        Raises:
+            NotFound: `unknown_call`, for one that this session never had.
+            Conflict: `step_out_of_order`, outside a turn or while another call waits.
+            InvalidInput: as `on_tool_result`.
+        """
+        core = self._core
+        with core.lock:
+            core.require_open()
+            return record_late_result(core, call_id, content, kind, is_error)
 
     def on_turn_end(
         self,

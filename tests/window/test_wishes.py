@@ -15,6 +15,7 @@ from tenure.window.folding import reachable_units
 from tenure.window.intake import message_parts
 from tenure.window.keep import keep_scores, stale_units
 from tenure.window.layout import native_messages
+from tenure.window.summarising import summary_fault
 from tenure.window.units import StandingForm
 
 
@@ -26,7 +27,12 @@ def long_talk(turns: int = 30, limit: int = 6_000) -> Conversation:
     return talk
 
 
-def test_claude_code_44598_opencode_8932_a_pin_survives_every_compaction() -> None:
+def function_call(call_id: str) -> dict[str, object]:
+    """A call as OpenAI has it."""
+    return {"id": call_id, "function": {"name": "read_file", "arguments": "{}"}}
+
+
+def test_claude_code_44598_what_a_user_pinned_survives_every_compaction() -> None:
     talk = Conversation(6_000)
     pinned = talk.user("My order number is ZX81, never forget it.")
     talk.put(EventKind.PINNED, {"unit": pinned, "on": True, "until": None})
@@ -35,6 +41,25 @@ def test_claude_code_44598_opencode_8932_a_pin_survives_every_compaction() -> No
         talk.tidy()
     assert talk.state.edits > 1
     assert talk.state.standing(pinned).form is StandingForm.FULL
+
+
+def test_opencode_8932_a_pinned_message_stands_in_every_request_until_it_is_let_go() -> None:
+    talk = Conversation(6_000)
+    talk.user("read the plan")
+    pinned = talk.call("c-plan", "read_file")
+    talk.result("c-plan", "THE PLAN: one step a day", name="read_file")
+    talk.put(EventKind.PINNED, {"unit": pinned, "on": True, "until": None})
+    for number in range(30):
+        talk.exchange(number, "word " * 300)
+        talk.tidy()
+        assert "THE PLAN" in json.dumps(native_messages(talk.state, "anthropic"))
+    talk.edit(everything_that_can_go(talk.state))
+    assert "THE PLAN" in json.dumps(native_messages(talk.state, "anthropic"))
+
+    talk.put(EventKind.PINNED, {"unit": pinned, "on": False, "until": None})
+    talk.exchange(30, "word " * 300)
+    talk.edit(everything_that_can_go(talk.state))
+    assert "THE PLAN: one step" not in json.dumps(native_messages(talk.state, "anthropic"))
 
 
 def test_claude_code_89831_an_edit_says_what_went_why_and_what_stands_for_it() -> None:
@@ -64,12 +89,64 @@ def test_claude_code_64026_a_full_window_can_still_be_compacted() -> None:
     assert talk.state.tokens < talk.state.limit
 
 
-def test_langchain_34282_38352_deepagents_270_adk_4740_no_pair_is_ever_parted() -> None:
+def test_langchain_34282_ten_parallel_results_stay_or_leave_with_their_call() -> None:
+    talk = Conversation(9_000)
+    for number in range(12):
+        talk.user(f"read these ten files, round {number}")
+        call_ids = [f"c{number}-{position}" for position in range(10)]
+        talk.model({"role": "assistant", "tool_calls": list(map(function_call, call_ids))})
+        for call_id in call_ids:
+            talk.result(call_id, f"{call_id} " + "word " * 60)
+        talk.model(f"read, round {number}")
+        talk.tidy()
+        assert faults(talk.state) == []
+    assert talk.state.edits > 0
+    assert {len(unit.results) for unit in talk.state.units if unit.calls} == {10}
+
+
+@pytest.mark.parametrize("kept", range(6))
+def test_langchain_38352_of_messages_with_one_call_id_each_leaves_with_its_own_result(
+    kept: int,
+) -> None:
+    talk = Conversation(60_000)
+    numbers: list[int] = []
+    for turn in range(6):
+        talk.user(f"question {turn}")
+        numbers.append(talk.call("same-id"))
+        talk.result("same-id", f"result {turn} " + "word " * 300)
+    talk.user("and now?")
+
+    talk.put(EventKind.PINNED, {"unit": numbers[kept], "on": True, "until": None})
+    talk.edit(everything_that_can_go(talk.state))
+    assert faults(talk.state) == []
+    standing = [unit for unit in talk.state.units if unit.results]
+    assert [unit.number for unit in standing] == [numbers[kept]]
+    assert f"result {kept} " in standing[0].results[0].text
+
+
+def test_deepagents_270_no_result_stands_where_its_message_left() -> None:
     talk = Conversation(6_000)
     for number in range(30):
         talk.exchange(number, json.dumps({"id": f"REF{number}X", "text": "word " * 150}))
         talk.tidy()
         assert faults(talk.state) == []
+        messages = native_messages(talk.state, "openai")
+        callers = [call["id"] for message in messages for call in message.get("tool_calls") or ()]
+        assert [m["tool_call_id"] for m in messages if m["role"] == "tool"] == callers
+    assert talk.state.edits > 1
+
+
+def test_adk_4740_a_call_that_waits_for_a_person_is_there_when_they_answer() -> None:
+    talk = Conversation(6_000)
+    talk.user("delete the account")
+    waiting = talk.call("confirm", "confirm", what="account")
+    for number in range(30):
+        talk.exchange(number, "word " * 150)
+        talk.tidy()
+    talk.edit(everything_that_can_go(talk.state))
+    assert talk.state.standing(waiting).form is StandingForm.FULL
+    talk.result("confirm", "yes", name="confirm")
+    assert faults(talk.state) == []
 
 
 def test_adk_7236_an_open_call_does_not_stop_compaction_for_ever() -> None:
@@ -106,7 +183,34 @@ def test_langchainjs_9272_gemini_gets_an_order_that_it_takes() -> None:
     assert FAULTS["gemini"](native_messages(talk.state, "gemini")) is None
 
 
-def test_langchain_39261_senpi_1067_an_empty_answer_is_no_message() -> None:
+def test_langchain_39261_a_history_without_a_user_is_shortened_and_not_replaced_by_nothing() -> (
+    None
+):
+    talk = Conversation(6_000)
+    talk.user("work through the list")
+    for number in range(30):
+        talk.call(f"c{number}")
+        talk.result(f"c{number}", json.dumps({"id": f"REF{number}X", "text": "word " * 150}))
+        talk.tidy()
+    assert talk.state.edits > 1
+    text = json.dumps(native_messages(talk.state, "anthropic"))
+    assert "window://" in text
+    assert sum(f"REF{number}X" in text for number in range(30)) > 15
+
+
+@pytest.mark.parametrize("answer", ["", " \n", '{"type": "tool_use", "name": "read"}'])
+def test_senpi_1067_an_answer_without_words_is_no_summary_and_stops_nothing(answer: str) -> None:
+    talk = long_talk()
+    unit = max(talk.state.units, key=lambda unit: unit.tokens)
+    assert summary_fault(talk.state, unit, answer) in ("empty", "not_plain")
+    body = {"of": [unit.number], "by": ["m", 1], "fault": "empty", "tokens": 0}
+    talk.put(EventKind.SUMMARISED, body, (answer,))
+    before = talk.state.tokens
+    talk.edit(everything_that_can_go(talk.state))
+    assert talk.state.tokens < before
+
+
+def test_an_empty_answer_is_no_message() -> None:
     with pytest.raises(InvalidInput):
         message_parts({"role": "assistant", "content": ""}, "assistant")
 

@@ -14,6 +14,7 @@ from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
+from google.adk.tools import BaseTool, FunctionTool, LongRunningFunctionTool
 from google.genai import types
 from pydantic import Field
 
@@ -144,3 +145,123 @@ def test_two_users_of_one_app_have_two_windows(memory: Memory) -> None:
     texts = {user: session_of(memory, user).rehydrate("turn:1").text for user in ("ann", "bob")}
     assert "Ann asks" in texts["ann"]
     assert "Ann asks" not in texts["bob"]
+
+
+class ExportingModel(BaseLlm):
+    """Calls the export when it is asked for one, and repeats what came of it."""
+
+    requests: list[LlmRequest] = Field(default_factory=list)
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        self.requests.append(llm_request.model_copy(deep=True))
+        parts = llm_request.contents[-1].parts or []
+        responses = [part.function_response.response for part in parts if part.function_response]
+        if responses:
+            part = types.Part(text=f"It says {responses}")
+        elif any("export" in str(part.text) for part in parts):
+            part = types.Part(function_call=types.FunctionCall(name="export", args={"what": "all"}))
+        else:
+            part = types.Part(text="Understood.")
+        yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+
+def export(what: str) -> dict[str, str] | None:
+    """Export; the file comes later."""
+    return {"status": "pending", "ticket": f"T1-{what}"}
+
+
+def exported_call(events: list[Any], name: str) -> types.FunctionCall:
+    parts = [part for event in events for part in event.content.parts]
+    return next(part.function_call for part in parts if part.function_call
+                and part.function_call.name == name)  # fmt: skip
+
+
+def run_a_late_result(
+    memory: Memory, tool: BaseTool, name: str, response: dict[str, Any], *, restarted: bool = False
+) -> list[Any]:
+    """Ask for an export, talk until edits were made, and answer the call after all."""
+    model = ExportingModel(model="gemini-3-pro")
+    agent = LlmAgent(name="desk", model=model, tools=[tool])
+
+    def runner(service: Any = None) -> InMemoryRunner:
+        app = App(name="flights", root_agent=agent, plugins=[session_plugin(memory, window=9_000)])
+        opened = InMemoryRunner(app=app)
+        opened.session_service = service or opened.session_service
+        return opened
+
+    async def conversation() -> list[Any]:
+        first = runner()
+        call = exported_call(await talk(first, "export it all"), name)
+        await talk(first, *(f"question {number} " + "word " * 300 for number in range(12)))
+        answer = types.FunctionResponse(id=call.id, name=name, response=response)
+        content = types.Content(role="user", parts=[types.Part(function_response=answer)])
+        second = runner(first.session_service) if restarted else first
+        run = second.run_async(user_id="ann", session_id="s1", new_message=content)
+        events = [event async for event in run]
+        await talk(second, "thanks")
+        return events
+
+    events = asyncio.run(conversation())
+    session = session_of(memory, "ann")
+    assert session.state.edits > 0
+    assert session.state.open_units == ()
+    assert [gemini_fault(plain(request.contents)) for request in model.requests] == [
+        None for _ in model.requests
+    ]
+    return events
+
+
+def export_in_silence(what: str) -> None:
+    """Export, and say nothing yet."""
+
+
+export_in_silence.__name__ = "export"
+
+
+@pytest.mark.parametrize("function", [export, export_in_silence])
+def test_adk_5602_a_tool_that_runs_on_is_answered_after_compactions(
+    memory: Memory, function: Any
+) -> None:
+    tool = LongRunningFunctionTool(function)
+    events = run_a_late_result(memory, tool, "export", {"status": "done", "file": "F77"})
+    assert "F77" in str(events[-1].content.parts[0].text)
+    assert "F77" in session_of(memory, "ann").rehydrate("turn:14").text
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_adk_4740_a_confirmation_is_given_after_compactions(
+    memory: Memory, restarted: bool
+) -> None:
+    tool = FunctionTool(export, require_confirmation=True)
+    response = {"confirmed": True, "hint": "ignored", "payload": {"secret": "hunter2"}}
+    events = run_a_late_result(
+        memory, tool, "adk_request_confirmation", response, restarted=restarted
+    )
+    assert "T1-all" in str(events[-1].content.parts[0].text)
+    text = session_of(memory, "ann").rehydrate("turn:14").text
+    assert "agreed" in text
+    assert "hunter2" not in text
+
+
+def test_what_answers_no_call_of_the_model_is_kept_in_no_log(memory: Memory) -> None:
+    tool = LongRunningFunctionTool(export)
+    model = ExportingModel(model="gemini-3-pro")
+    agent = LlmAgent(name="desk", model=model, tools=[tool])
+    plugin = session_plugin(memory, window=9_000)
+    answer = {"id": "c9", "name": "adk_request_credential", "response": {"password": "hunter2"}}
+
+    async def conversation() -> None:
+        runner = InMemoryRunner(app=App(name="flights", root_agent=agent, plugins=[plugin]))
+        await talk(runner, "hello")
+        message = types.Content.model_validate(
+            {"role": "user", "parts": [{"function_response": answer}]}
+        )
+        context = type("Context", (), {})()
+        context.session = type("Named", (), {"user_id": "ann", "id": "s1"})()
+        context.invocation_id = "i2"
+        await plugin.on_user_message_callback(invocation_context=context, user_message=message)
+
+    asyncio.run(conversation())
+    assert "hunter2" not in str(session_of(memory, "ann").events())

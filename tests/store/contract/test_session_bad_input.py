@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,52 @@ def test_a_call_answered_again_with_other_bytes_is_refused(session: Session) -> 
     error = refused(session, lambda: session.on_tool_result("c1", "two"))
     assert error.code == "already_answered"
     assert session.on_tool_result("c1", "one").replayed
+
+
+def test_a_retry_is_compared_with_the_original_wherever_the_window_has_it(memory: Memory) -> None:
+    session = memory.session("s1", window=9_000)
+    session.on_turn_start("go")
+    originals = {"c0": "line\n" * 20_000}
+    ask(session, "c0")
+    session.on_tool_result("c0", originals["c0"], kind="file")
+    # One that came in its short form, with an address that no retry would have again.
+    assert session.on_tool_result("c0", originals["c0"], kind="file").replayed
+
+    for number in range(1, 16):
+        originals[f"c{number}"] = f"REF{number}X " + "word " * 500
+        ask(session, f"c{number}")
+        session.on_tool_result(f"c{number}", originals[f"c{number}"])
+        session.on_turn_end("answered")
+        session.on_turn_start(f"question {number}")
+    assert session.state.edits > 0
+
+    for call_id, text in originals.items():
+        assert session.on_tool_result(call_id, text).replayed
+        error = refused(session, partial(session.on_tool_result, call_id, "another"))
+        assert error.code == "already_answered"
+        assert "late_result" in str(error)
+
+
+def test_a_result_that_comes_late_stands_behind_its_call_in_the_running_turn(
+    session: Session,
+) -> None:
+    assert refused(session, lambda: session.late_result("c1", "x")).code == "unknown_call"
+    ask(session, "c1")
+    session.abandon("c1")
+    error = refused(session, lambda: session.on_tool_result("c1", "done"))
+    assert error.code == "unknown_call"
+    assert "late_result" in str(error)
+
+    session.on_turn_end("so be it")
+    assert refused(session, lambda: session.late_result("c1", "x")).code == "step_out_of_order"
+    session.on_turn_start("and now?")
+    session.late_result("c1", "word " * 4_000)
+    assert session.state.units[-1].results[0].content.name == "look"
+    assert session.late_result("c1", "word " * 4_000).replayed
+    session.late_result("c1", "another word")
+    for provider in ("anthropic", "openai", "responses", "gemini"):
+        assert "another word" in json.dumps(session.compile().render(provider))
+    assert len(session.rehydrate("turn:2").numbers) == 3
 
 
 @pytest.mark.parametrize("text", ["a\ud800", b"\xff\xfe"])

@@ -13,7 +13,7 @@ import json
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 from urllib.parse import urlsplit
 
@@ -95,6 +95,11 @@ class RemoteLink:
         """A short token for another user or session of the key."""
         answer = self._response_body("POST", "/v1/tokens", json.dumps(fields).encode(), {})
         return str(json.loads(answer)["token"])
+
+    def caller(self) -> Principal:
+        """Whom the token stands for."""
+        answer = self._response_body("GET", "/v1/caller", b"", {})
+        return Principal(**json.loads(answer)["principal"])
 
     def _response_body(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> bytes:
         import httpx2
@@ -228,6 +233,11 @@ class RemoteMemory(_MemoryMethods):  # type: ignore[misc]
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+    @cached_property
+    def principal(self) -> Principal:
+        """Who asks: the server says so once, for a token never changes whom it stands for."""
+        return cast("RemoteLink", self._link).caller()
 
     def close(self) -> None:
         """Let the connections go."""

@@ -29,6 +29,7 @@ from ..stewardship.operations import SWEPT_AT_ONCE, Steward
 from .bearers import Bearers, check_tenant
 from .control import ControlFile
 from .idempotency import AnswerBook, StoredAnswer
+from .identity import principal_fields
 from .memories import Memories
 from .metrics import CountedRoute
 from .openapi import description
@@ -57,6 +58,7 @@ class Api:
             CountedRoute("/v1/openapi.json", _description, methods=["GET"]),
             CountedRoute("/v1/version", _version, methods=["GET"]),
             CountedRoute("/v1/tokens", self._issue, methods=["POST"]),
+            CountedRoute("/v1/caller", self._caller, methods=["GET"]),
         ]
         for call in CALLS:
             methods = ["POST"] if call.writes else ["GET", "POST"]
@@ -151,6 +153,16 @@ class Api:
         fields = _json_object(await request.body())
         token, ends_s = await run_in_threadpool(self.bearers.ring.issue, credential, fields)
         return JSONResponse({"token": token, "expires_at": ends_s})
+
+    async def _caller(self, request: Request) -> Response:
+        return await run_in_threadpool(self._caller_answer, request)
+
+    def _caller_answer(self, request: Request) -> Response:
+        """Whom the bearer stands for, and what it allows: every check of a call, and no read."""
+        credential = self.bearers.of_request(request)
+        check_tenant(request, {}, credential)
+        principal = principal_fields(credential.principal)
+        return JSONResponse({"principal": principal, "permits": sorted(credential.permits)})
 
 
 def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Tell | None) -> bytes:

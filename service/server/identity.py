@@ -120,12 +120,17 @@ def check_origin(request: HTTPConnection) -> None:
 
 def principal_json(principal: Principal) -> str:
     """A principal as the control file keeps it."""
+    return json.dumps(principal_fields(principal))
+
+
+def principal_fields(principal: Principal) -> dict[str, object]:
+    """A principal as a plain record, from which it can be made again."""
     record: dict[str, object] = {}
     for item in fields(principal):
         value: Any = getattr(principal, item.name)
         # JSON knows no sets; a principal takes any collection of words.
         record[item.name] = sorted(value) if item.type == "frozenset[str]" else value
-    return json.dumps(record)
+    return record
 
 
 @lru_cache(_KEPT_PRINCIPALS)

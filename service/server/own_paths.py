@@ -37,6 +37,7 @@ _COUNT: Final[dict[str, Any]] = {"type": "integer", "minimum": 0}
 _TEXT: Final[dict[str, Any]] = {"type": "string"}
 _TOKEN: Final = _record(token=_TEXT, expires_at={"type": "number"})
 _VERSION: Final = _record(version=_TEXT)
+_CALLER: Final = _record(principal={"type": "object"}, permits=_TEXTS)
 _IMPORTED: Final = _record(tenant=_TEXT, records=_COUNT)
 _ABORTED: Final = _record(aborted={"type": "boolean"})
 
@@ -59,6 +60,7 @@ def own_paths(problems: dict[str, Any]) -> dict[str, Any]:
         "/v1/openapi.json": {"get": _open_operation("description", {"type": "object"})},
         "/v1/version": {"get": _open_operation("version", _VERSION)},
         "/v1/tokens": {"post": _operation("tokens", _TOKEN) | _body(_JSON, _TOKEN_REQUEST)},
+        "/v1/caller": {"get": _operation("caller", _CALLER)},
         "/v1/ingest": {
             "post": _long_operation("ingest", report, flags=("replay",)) | _body(NDJSON, _LINES)
         },

@@ -47,6 +47,18 @@ class _Slots(NamedTuple):
     foreign: list[int]
 
 
+def _slots_by_owner(slots: Iterable[Line]) -> _Slots:
+    """Slots as (id, many, is the caller's), those of others apart."""
+    own_slots: list[tuple[int, bool]] = []
+    foreign: list[int] = []
+    for slot_id, is_many, is_own in slots:
+        if is_own:
+            own_slots.append((slot_id, bool(is_many)))
+        else:
+            foreign.append(slot_id)
+    return _Slots(own_slots, foreign)
+
+
 class Timelines:
     """The version reads of one snapshot."""
 
@@ -231,6 +243,11 @@ class Timelines:
         return point.tx_us >= self._clock.last_us
 
     def _slots(self, ask: Ask, sight: Sight) -> _Slots:
+        if len(ask.subjects) == len(ask.slots) == 1 and not ask.keys:
+            # Most reads of a fact: two texts are bound at a quarter of what lists of JSON cost.
+            rows = self._db.execute(sql.SLOT_IDS_OF_PAIR, (*ask.subjects, *ask.slots))
+            return _slots_by_owner((row[0], row[1], row[2] in sight.scopes) for row in rows)
+
         bound = {
             "scopes": self._scopes(sight),
             "subjects": codec.list_json(ask.subjects),
@@ -249,15 +266,7 @@ class Timelines:
         slots = self._db.execute(statement, bound).fetchall()
         if statement is sql.SLOT_IDS_OF_SUBJECTS_ALONE:
             slots += self._newest_texts(ask, bound["scopes"])
-
-        own_slots: list[tuple[int, bool]] = []
-        foreign: list[int] = []
-        for slot_id, is_many, is_own in slots:
-            if is_own:
-                own_slots.append((slot_id, bool(is_many)))
-            else:
-                foreign.append(slot_id)
-        return _Slots(own_slots, foreign)
+        return _slots_by_owner(slots)
 
     def _newest_texts(self, ask: Ask, scopes: str) -> list[Line]:
         """The slots of the newest texts about each subject."""

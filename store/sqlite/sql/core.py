@@ -110,6 +110,9 @@ SELECT EXISTS (SELECT 1 FROM slot s INDEXED BY slot_by_name
 ALL_SLOTS: Final = _SLOT + "slot s ORDER BY s.slot_id"
 _SLOT_ID: Final = """
 SELECT DISTINCT s.slot_id, s.many, s.scope_id IN (SELECT value FROM json_each(:scopes)) FROM """
+SLOT_IDS_OF_PAIR: Final = """
+SELECT s.slot_id, s.many, s.scope_id FROM slot s INDEXED BY slot_by_subject
+WHERE s.subject_id = ? AND s.slot = ?"""
 SLOT_IDS_OF_PAIRS: Final = f"""{_SLOT_ID}
 json_each(:subjects) a CROSS JOIN json_each(:names) b CROSS JOIN slot s INDEXED BY slot_by_subject
 ON s.subject_id = a.value AND s.slot = b.value"""

@@ -243,6 +243,8 @@ def test_a_service_binds_its_users(server: RunningServer) -> None:
     with tenure.connect(server.url, token=key) as service:
         ann = service.bind(tenure.Principal(user="ann", roles={"member"}))
         lee = service.bind(tenure.Principal(user="lee"))
+        assert service.principal == tenure.Principal(roles={"member"})
+        assert ann.principal == tenure.Principal(user="ann", roles={"member"})
         ann.write("Sam Rivera", "pet", "Rex", scope={"user": "ann"})
         assert ann.as_of().value("Sam Rivera", "pet") is not None
         assert lee.as_of().value("Sam Rivera", "pet") is None

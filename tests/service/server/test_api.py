@@ -194,6 +194,18 @@ def test_tokens_are_issued_to_keys_that_may(server: RunningServer, owner: httpx2
         assert code(ann.post("/v1/tokens", json={})) == "permit_required"
 
 
+def test_a_key_tells_whom_it_stands_for(server: RunningServer) -> None:
+    with client(server, server.key(user="ann", roles={"member"})) as ann:
+        answer = ann.get("/v1/caller").json()
+        assert tenure.Principal(**answer["principal"]) == tenure.Principal(
+            user="ann", roles={"member"}
+        )
+        assert "memory:read" in answer["permits"]
+        assert code(ann.get("/v1/caller", headers={"x-tenant": "other"})) == "tenant_mismatch"
+    with client(server, "tnr_nobody_nothing") as nobody:
+        assert nobody.get("/v1/caller").status_code == 401
+
+
 def test_lines_of_events_are_imported_whole_or_not_at_all(server: RunningServer) -> None:
     lines = [json.dumps({"op": "assert", **FACT, "subject": {"name": f"Line {n}"}}) for n in "ab"]
     text = "\n".join(lines)

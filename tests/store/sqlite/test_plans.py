@@ -115,6 +115,7 @@ def test_point_reads_never_leave_their_index(
         (statements.DECAYING, "claim_decays"),
         (statements.NEWEST_TEXT_SLOT_IDS, "claim_text_about (subject_id=?)"),
         (statements.NEWEST_FOREIGN_SLOT_IDS, "claim_text_about (subject_id=?)"),
+        (statements.SLOT_IDS_OF_PAIR, "slot_by_subject (subject_id=? AND slot=?)"),
         (statements.SLOT_IDS_OF_PAIRS, "slot_by_subject (subject_id=? AND slot=?)"),
         (register_sql.ALIASES_BY_NORM, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
         (register_sql.VISIBLE_ALIASES, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),

@@ -160,6 +160,13 @@ class WindowPolicy:
     )
 
     def __post_init__(self) -> None:
+        for tunable in fields(self):
+            number = getattr(self, tunable.name)
+            if type(tunable.default) is int and (type(number) is not int or number < 0):
+                raise InvalidInput(
+                    f"{tunable.name} of a window policy is a number of at least 0, not {number!r}",
+                    code="bad_policy",
+                )
         for name in ("clear_at_least", "grid_tokens", "candidates", "page_tokens", "result_cap"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name} of a window policy is at least 1", code="bad_policy")
@@ -170,9 +177,15 @@ class WindowPolicy:
         if not (0 <= self.result_rate <= 10 and 0 <= self.speech_rate <= 10):
             raise InvalidInput("result_rate and speech_rate are 0 to 10 a turn", code="bad_policy")
         zones = self.zones
-        if zones and not 0 < zones.target < zones.orange < zones.red <= zones.rollover <= 1000:
+        if type(zones) is Zones and not (
+            0 < zones.target < zones.orange < zones.red <= zones.rollover <= 1000
+            and 0 < zones.yellow <= zones.orange
+        ):
             raise InvalidInput(
-                "zones must rise: target < orange < red <= rollover <= 1000", code="bad_policy"
+                "zones must rise: target < orange < red <= rollover <= 1000, and yellow <= orange; "
+                f"they are {zones.target}, {zones.orange}, {zones.red}, {zones.rollover} and "
+                f"{zones.yellow}",
+                code="bad_policy",
             )
 
     @property

@@ -43,13 +43,22 @@ def save_checkpoint(
         return _write(core, checkpoint, milestone, known)
     except Conflict as conflict:
         newest = _newest(core)
-        if conflict.code != "stale_version" or predecessor or newest is None:
+        if conflict.code != "stale_version" or newest is None:
             raise
         # Its own claim stands, and the event that should tell of it was lost in a crash between.
-        if newest.value.get("session") != core.log.session:
-            raise
+        if predecessor or newest.value.get("session") != core.log.session:
+            raise _stale_predecessor(newest) from conflict
 
         return _write(core, checkpoint, milestone, newest.object_id)
+
+
+def _stale_predecessor(newest: HistoryRow) -> Conflict:
+    return Conflict(
+        f"another checkpoint of the task stands, {newest.object_id}: read it with checkpoints(), "
+        "and save behind it with predecessor= and its id",
+        code="stale_version",
+        object_id=newest.object_id,
+    )
 
 
 def milestone_draft(

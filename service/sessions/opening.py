@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from ...schema.errors import Conflict, InvalidInput
 from ...schema.principal import Principal, Scope
-from ...schema.window_policy import WindowPolicy
+from ...schema.window_policy import WindowPolicy, policy_from
 from ...window.events import EventKind, WindowEvent
 from ...window.state import EMPTY_STATE, tools_text
 from ...window.step import step
@@ -79,7 +79,8 @@ def _policy_of(policy: WindowPolicy | str | Path | None, backend: Backend) -> Wi
 
         return window_policy(policy)
 
-    return policy or backend.policy.window
+    # Made anew of its values: what a caller built by hand is read as strictly as a file.
+    return policy_from((policy or backend.policy.window).to_plain())
 
 
 def _begin(core: SessionCore, terms: SessionTerms) -> None:

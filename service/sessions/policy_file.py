@@ -12,6 +12,7 @@ from ...schema.window_policy import WindowPolicy, policy_from
 
 _MOST_BYTES: Final = 1024 * 1024
 """A policy is a page; a larger file is another one by mistake, or a bomb."""
+_ADVICE: Final = "`tenure session config` prints every tunable with its default"
 
 
 def window_policy(path: str | Path) -> WindowPolicy:
@@ -25,18 +26,20 @@ def window_policy(path: str | Path) -> WindowPolicy:
     check_text(str(path), "policy")
     file = Path(path)
     try:
-        text = file.read_text("utf-8") if file.stat().st_size <= _MOST_BYTES else ""
+        if file.stat().st_size > _MOST_BYTES:
+            raise _bad(file, "is larger than a megabyte; a policy is a page of tunables")
+        text = file.read_text("utf-8")
     except OSError as error:
         raise _bad(file, f"cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise _bad(file, "is no UTF-8 text") from error
 
     if not text.strip():
-        raise _bad(file, "is empty, or larger than a megabyte")
+        raise _bad(file, f"is empty; {_ADVICE}")
 
     values = _toml(file, text) if file.suffix == ".toml" else _yaml(file, text)
     if not isinstance(values, dict):
-        raise _bad(file, "states no names")
+        raise _bad(file, f"has no names with values; {_ADVICE}")
 
     return policy_from(cast("dict[str, Any]", values))
 
@@ -90,8 +93,9 @@ def _refuse_repeats(file: Path, node: Any) -> None:
 
         if current.id == "mapping":
             names = [str(key.value) for key, _ in current.value]
-            if len(set(names)) < len(names):
-                raise _bad(file, "states a name twice")
+            double_name = next((name for name in names if names.count(name) > 1), None)
+            if double_name is not None:
+                raise _bad(file, f"states {double_name} twice; keep one of them")
             nodes += [value for _, value in current.value]
         elif current.id == "sequence":
             nodes += current.value

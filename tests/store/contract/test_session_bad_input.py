@@ -13,7 +13,7 @@ import pytest
 
 from tenure import Memory
 from tenure.schema.errors import TenureError
-from tenure.schema.window_policy import EvictionPolicy, WindowPolicy
+from tenure.schema.window_policy import EvictionPolicy, WindowPolicy, Zones
 from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
 from tenure.window.events import EventKind
@@ -174,8 +174,12 @@ def test_an_older_checkpoint_never_replaces_a_newer_one(memory: Memory, session:
     older = memory.session("s1").checkpoints()[-1].object_id
     fork = session.fork("s2")
     session.checkpoint()
-    assert refused(fork, fork.checkpoint).code == "stale_version"
-    assert refused(fork, lambda: fork.checkpoint(predecessor=older)).code == "stale_version"
+    newest = memory.session("s1").checkpoints()[-1].object_id
+    for act in (fork.checkpoint, partial(fork.checkpoint, predecessor=older)):
+        error = refused(fork, act)
+        assert error.code == "stale_version"
+        assert newest in str(error)
+    fork.checkpoint(predecessor=newest)
 
 
 def test_a_broken_policy_file_opens_no_session(memory: Memory, tmp_path: Path) -> None:
@@ -201,9 +205,33 @@ def test_a_profile_of_110_per_cent_opens_no_session(memory: Memory, tmp_path: Pa
     assert memory.sessions() == ()
 
 
+@pytest.mark.parametrize(
+    ("tunables", "words"),
+    [
+        ({"shares": {"tool_results": 22}}, "not 110"),
+        ({"shares": {"tools": 22}}, "unknown shares 'tools'"),
+        ({"cooldown_steps": -1}, "at least 0, not -1"),
+        ({"cooldown_steps": float("nan")}, "at least 0, not nan"),
+        ({"half_life_turns": float("nan")}, "half_life_turns above 0"),
+        ({"eviction": "lfu"}, "did you mean 'lru'"),
+        ({"profile": "code_revew"}, "did you mean 'code_review'"),
+        ({"zones": Zones(yellow=800)}, "yellow <= orange"),
+        ({"zones": {"yellow": 800}}, "yellow <= orange"),
+    ],
+)
+def test_a_policy_made_by_hand_is_read_as_strictly_as_a_file(
+    memory: Memory, tunables: Any, words: str
+) -> None:
+    with pytest.raises(TenureError, match=words):
+        memory.session("s9", window=9_000, policy=WindowPolicy(**tunables))
+    assert memory.sessions() == ()
+
+
 def test_a_secret_in_a_result_reaches_no_byte_of_the_log(session: Session) -> None:
     ask(session, "c1")
-    session.on_tool_result("c1", {"key": SECRET, "office": "Rome"})
+    decision = session.on_tool_result("c1", {"key": SECRET, "office": "Rome"})
+    assert decision.notices == ("1 secret in the result of c1 masked",)
+    assert session.events()[-1].body["masked"] == 1
     words = json.dumps([[*event.texts, event.body] for event in session.events()], default=str)
     assert SECRET not in words
     assert "Rome" in session.state.units[-1].results[0].text

@@ -59,8 +59,8 @@ class Circumstances:
     """The tenant's keys, one an epoch, oldest first; the newest seals."""
     encoder_id: str | None = None
     reranker_id: str | None = None
-    person: str | None = None
-    """The entity whose wishes apply where the request names nobody."""
+    people: tuple[str, ...] = ()
+    """Entities with wishes, where the request names nobody; an only one is meant."""
     epoch: int | None = None
     """The epoch that sealed, when this is a replay."""
     skip: frozenset[str] = frozenset()
@@ -82,15 +82,16 @@ def compile(
     encoder_id: str | None = None,
     index: VectorIndex | None = None,
     reranker: Reranker | None = None,
-    person: str | None = None,
+    people: tuple[str, ...] = (),
     watch: Watch = no_watch,
 ) -> Envelope:
     """Return the envelope of a request, read from one consistent snapshot.
 
     `point` is pinned by the caller; `keys` are the tenant's, oldest first. With an `index` and
     a query vector the search is hybrid; a `reranker` looks at the best candidates once more.
-    `person` is the entity whose wishes apply although the request does not name it. `watch` is
-    asked for something that lasts as long as the gathering, and as long as each stage.
+    `people` are entities with wishes, where the request names nobody: those of an only one
+    apply, several leave a gap. `watch` is asked for something that lasts as long as the
+    gathering, and as long as each stage.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, `ladder_exhausted`.
@@ -105,7 +106,7 @@ def compile(
         keys=keys,
         encoder_id=encoder_id,
         reranker_id=reranker.id if reranker is not None else None,
-        person=person,
+        people=people,
     )
     context = context_of(request, circumstances)
     with watch("gather"):
@@ -166,7 +167,7 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         variation=_variation(request, circumstances, epoch),
         encoder_id=circumstances.encoder_id,
         reranker_id=circumstances.reranker_id,
-        person=circumstances.person,
+        people=circumstances.people,
         skip=circumstances.skip,
         page=circumstances.page,
         ablation=circumstances.without,

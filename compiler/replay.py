@@ -22,7 +22,7 @@ from ..store.port.vectors import VectorScore
 from .compile import Circumstances, compile_snapshot, context_of
 from .envelope.envelope import Envelope
 from .ir.context import CompileContext
-from .ir.snapshot import Bound, Proposal, Snapshot, members_of
+from .ir.snapshot import PERSON, Bound, Proposal, Snapshot, members_of
 from .request.parse import request_from_json
 from .trace.manifest import (
     Manifest,
@@ -103,6 +103,7 @@ def _recorded_snapshot(
         if entity
     }
     withheld = dict(manifest.withheld)
+    own_subjects, people = _own_of(manifest)
     bound = (*manifest.named, *manifest.spoken)
     ids |= {entity for _, entities, _ in bound for entity in entities}
     known = reader.entities(sorted(ids), tx_us=context.point.tx_us) if ids else None
@@ -110,7 +111,8 @@ def _recorded_snapshot(
         proposals=proposals,
         subjects=tuple(Bound(*row) for row in manifest.named),
         query_subjects=tuple(Bound(*row) for row in manifest.spoken),
-        own_subjects=dict(manifest.own),
+        own_subjects=own_subjects,
+        people=people,
         expansion=manifest.expansion,
         vectors={
             r.object_id: VectorScore(r.object_id, r.content, r.why)
@@ -133,6 +135,17 @@ def _recorded_snapshot(
     user = snapshot.own_subjects.get("user")
     own_ids = frozenset(members_of(known, user)) if user else snapshot.own_ids
     return replace(snapshot, known=known, own_ids=own_ids)
+
+
+def _own_of(manifest: Manifest) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What was the caller's own, and the several people none of whom was meant."""
+    people = tuple(entity_id for kind, entity_id in manifest.own if kind == PERSON)
+    own_subjects = dict(manifest.own)
+    if len(people) <= 1:
+        return own_subjects, ()
+
+    del own_subjects[PERSON]
+    return own_subjects, people
 
 
 def _sight(caller: Principal, context: CompileContext) -> Sight:

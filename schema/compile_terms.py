@@ -212,6 +212,7 @@ class GapCode(StrEnum):
     DISPUTED_VALUE = "disputed_value"
     UNKNOWN_ENTITY = "unknown_entity"
     AMBIGUOUS_ENTITY = "ambiguous_entity"
+    USER_UNSTATED = "user_unstated"
     EVIDENCE_NEEDED = "evidence_needed"
     RETRIEVAL_PENDING = "retrieval_pending"
     ACCEPTANCE_MISSING = "acceptance_missing"

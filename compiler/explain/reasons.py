@@ -1,11 +1,11 @@
-"""Why something stayed out of an envelope, in words for people."""
+"""Why something stayed out of an envelope, and what it lacks, in words for people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from ...schema.compile_terms import Reason
+from ...schema.compile_terms import GapCode, Reason
 
 _WORDS: Final[Mapping[str, str]] = {
     Reason.NEIGHBOURHOOD_CAP: "further away than the walk around the entities goes",
@@ -40,6 +40,27 @@ _WORDS: Final[Mapping[str, str]] = {
     Reason.INVALID_ENCODING: "no valid text",
     Reason.PROVENANCE_MISSING: "nobody knows where it comes from",
 }
+
+_GAP_WORDS: Final[Mapping[str, str]] = {
+    GapCode.NO_VALUE: "nobody has stated it",
+    GapCode.DISPUTED_VALUE: "claims of equal weight differ",
+    GapCode.UNKNOWN_ENTITY: "nobody of this name is known",
+    GapCode.AMBIGUOUS_ENTITY: "the name fits several",
+    GapCode.USER_UNSTATED: "nobody says whose wishes count",
+    GapCode.EVIDENCE_NEEDED: "this needs evidence",
+    GapCode.RETRIEVAL_PENDING: "was deferred, and can be asked for",
+    GapCode.ACCEPTANCE_MISSING: "nothing says when the step is done",
+    GapCode.ERASED: "was erased",
+}
+
+
+def gap_words(code: str) -> str:
+    """A gap as a clause.
+
+    >>> gap_words("ambiguous_entity")
+    'the name fits several'
+    """
+    return _GAP_WORDS[code]
 
 
 def reason_words(reason: str) -> str:

@@ -107,6 +107,7 @@ def gather(
         subjects=names.request_subjects,
         query_subjects=names.query_subjects,
         own_subjects=names.own_subjects,
+        people=context.people if len(context.people) > 1 else (),
         own_ids=names.own_ids,
         expansion=names.expansion,
         known=known,
@@ -134,11 +135,13 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
 
     own_subjects, known = _own_entities(context, reader)
     roots = roots_of((*subjects, *query_subjects))
-    ids = [*roots, context.person] if context.person else roots
+    # Of several with wishes none is meant, and none of theirs is read.
+    person = context.people[0] if len(context.people) == 1 else None
+    ids = [*roots, person] if person else roots
     if ids:
         known = _union(known, _entities(context, reader, ids))
-    if context.person:
-        own_subjects[PERSON] = root_of(known, context.person)
+    if person:
+        own_subjects[PERSON] = root_of(known, person)
     candidates.reads += 2 + bool(ids)
 
     expansion = _expansion(context, reader, roots)

@@ -83,8 +83,9 @@ class CompileContext:
     """Weight of the turn's sections in the allocation."""
     encoder_id: str | None = None
     reranker_id: str | None = None
-    person: str | None = None
-    """The entity whose wishes apply where the request names nobody; its facts are not sought."""
+    people: tuple[str, ...] = ()
+    """Canonical ids of those with wishes, where the request names nobody: the wishes of an only
+    one apply, and nothing else of it is sought; of several none is meant."""
     skip: frozenset[str] = frozenset()
     """Objects that earlier pages have shown."""
     page: int = 1

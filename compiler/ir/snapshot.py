@@ -119,6 +119,8 @@ class Snapshot:
     own_subjects: Mapping[str, str] = field(default_factory=dict[str, str])
     """Canonical entity id by what it is to the caller: `user`, `project`, `tenant`; or `person`,
     somebody else whose wishes apply."""
+    people: tuple[str, ...] = ()
+    """Canonical ids of those whose wishes might apply, sorted: the request does not say whose."""
     own_ids: frozenset[str] = frozenset()
     """Raw ids of the entity that is the caller: personal data about it is whole."""
     expansion: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from ..envelope.envelope import Envelope
 from ..format.grammar import check_reparse
 from ..ir.context import CompileContext
 from ..ir.outputs import Passes
-from ..ir.snapshot import Bound
+from ..ir.snapshot import PERSON, Bound, Snapshot
 from ..render.answer_schema import answer_schema
 from ..render.cache_plan import RenderPlan, segments_of
 from ..request.enforcement import schema_of
@@ -170,12 +170,20 @@ def _recorded_inputs(passes: Passes, context: CompileContext) -> dict[str, Any]:
         "candidates": tuple(_recorded_rows(passes, names_refused=may_audit(context.principal))),
         "named": tuple(map(_plain, snapshot.subjects)),
         "spoken": tuple(map(_plain, snapshot.query_subjects)),
-        "own": tuple(sorted(snapshot.own_subjects.items())),
+        "own": tuple(_recorded_own(snapshot)),
         "expansion": snapshot.expansion,
         "withheld": (*snapshot.withheld, *_gate_withheld(passes, context)),
         "cut": snapshot.cut,
         "capped": snapshot.capped_ids,
     }
+
+
+def _recorded_own(snapshot: Snapshot) -> list[tuple[str, str]]:
+    """What is the caller's own, and each of several people whose wishes might apply."""
+    pairs = list(snapshot.own_subjects.items())
+    for entity_id in snapshot.people:
+        pairs.append((PERSON, entity_id))
+    return sorted(pairs)
 
 
 def _gate_withheld(passes: Passes, context: CompileContext) -> tuple[tuple[str, int], ...]:

@@ -84,7 +84,7 @@ def _is_own(scope: Scope, context: CompileContext) -> bool:
 
 
 def _gaps(snapshot: Snapshot) -> list[Gap]:
-    """List the mentions that name nobody, or several.
+    """List the mentions that name nobody, or several, and whether it is open whose wishes count.
 
     A word of the query that names nobody is no gap: most words are no names.
     """
@@ -96,6 +96,8 @@ def _gaps(snapshot: Snapshot) -> list[Gap]:
     for bound in snapshot.query_subjects:
         if len(bound.entities) > 1:
             gaps.add(_gap(bound))
+    if snapshot.people:
+        gaps.add(Gap(GapCode.USER_UNSTATED, detail=" ".join(snapshot.people)))
     return sorted(gaps)
 
 

@@ -15,7 +15,7 @@ from ...compiler.media.measures import measures, media_type_of
 from ...compiler.request.request import MediaKind
 from ...schema.artifact import SCHEME
 from ..artifacts.files import kind_of_file
-from ..client.summaries import opening_words
+from ..client.summaries import Wording, wording_of
 from ..visual.text import by_field, counted, visible
 from .explain import (
     Explain,
@@ -123,7 +123,7 @@ def compile_envelope(
         if media and render not in (None, "text"):
             files = memory.media(envelope, originals=originals)
         text = _rendering(envelope, render, files)
-        _answer(context, envelope, text, opening_words(memory, envelope) if explain else None)
+        _answer(context, envelope, text, wording_of(memory, envelope) if explain else None)
 
 
 @app.command(
@@ -147,8 +147,8 @@ def replay(
         envelope = memory.replay(envelope_named(memory, manifest))
         write_pages(memory, envelope, html=html, svg=svg, picture=picture)
 
-        words = opening_words(memory, envelope) if explain else None
-        _answer(context, envelope, envelope.text, words)
+        wording = wording_of(memory, envelope) if explain else None
+        _answer(context, envelope, envelope.text, wording)
 
 
 def _evidence_items(
@@ -192,10 +192,8 @@ def _media_kind(name: str, data: bytes) -> MediaKind | None:
     return kind_of_file(media_type_of(data) or mimetypes.guess_type(name)[0] or "")
 
 
-def _answer(
-    context: typer.Context, envelope: Envelope, text: str, words: Mapping[str, str] | None
-) -> None:
-    """Print a text of an envelope; with the words of its objects also the account of it."""
+def _answer(context: typer.Context, envelope: Envelope, text: str, wording: Wording | None) -> None:
+    """Print a text of an envelope; with the wording of its ids also the account of it."""
     report: dict[str, Any] = {
         "envelope_id": envelope.envelope_id,
         "digest": envelope.digest,
@@ -208,15 +206,15 @@ def _answer(
         "manifest": envelope.manifest.to_dict(),
         "sidecar": dict(envelope.sidecar),
     }
-    if words is not None:
+    if wording is not None:
         report["explanation"] = explanation(envelope)
 
     def show(screen: Screen) -> None:
         # A pipe gets the very bytes of the envelope, a terminal never a control character.
         page = visible(text) if screen.console.is_terminal else text
         print(page, end="" if text.endswith("\n") else "\n")
-        if words is not None:
-            show_explanation(screen, envelope, words)
+        if wording is not None:
+            show_explanation(screen, envelope, wording)
 
     answer(context, report, show)
 

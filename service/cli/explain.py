@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..visual.text import by_field, counted, json_text, when_text
+from ..visual.text import by_field, counted, when_text
 from .files import write_bytes
 from .frame import note
 from .show import Columns, Screen
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
     from ...compiler.trace.accounting import StageAccount
     from ..client.memory import Memory
+    from ..client.summaries import Wording
 
 
 class Picture(StrEnum):
@@ -81,14 +82,11 @@ def explanation(envelope: Envelope) -> Mapping[str, Any]:
     }
 
 
-def show_explanation(screen: Screen, envelope: Envelope, words: Mapping[str, str]) -> None:
-    """Print what each stage did, what the text is made of and costs, and how good it is.
-
-    `words` is what the objects say, by id.
-    """
+def show_explanation(screen: Screen, envelope: Envelope, wording: Wording) -> None:
+    """Print what each stage did, what the text is made of and costs, and how good it is."""
 
     def says(entry: Any) -> str:
-        return words.get(entry.object_id, "")
+        return wording.openings.get(entry.object_id, "")
 
     screen.line("\nstage by stage")
     screen.table(envelope.stages, _STAGES)
@@ -105,10 +103,7 @@ def show_explanation(screen: Screen, envelope: Envelope, words: Mapping[str, str
         screen.line(f"{counted(count, 'object')} may not be seen by this caller ({place})")
 
     screen.line("\ngaps")
-    for gap in envelope.gaps:
-        screen.line(f"gap: {json_text(by_field(gap), indent=None)}")
-    if not envelope.gaps:
-        screen.line("none")
+    screen.table(wording.gaps, _GAPS)
 
     screen.line("\ncache plan")
     _show_cache(screen, envelope)
@@ -152,6 +147,7 @@ _LEFT_OUT: Columns = {
     "detail": lambda entry: when_text(entry.detail),
     "object": "object_id",
 }
+_GAPS: Columns = {"lacks": "reason", "about": "topic", "detail": lambda gap: when_text(gap.detail)}
 _DIAGNOSIS: Columns = {
     "context is": "cause",
     "look at": lambda row: row.part.value.replace("_", " "),

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ...schema.compile_terms import GapCode
 from ..backend.caller import backend_of
 from ..reading.list_reads import ListReads
 from ..reading.view import words_of
@@ -23,6 +24,32 @@ if TYPE_CHECKING:
 
 _SHORT: Final = 8
 """Characters of an id that tell namesakes apart."""
+
+_LISTS_ENTITIES: Final = frozenset({GapCode.AMBIGUOUS_ENTITY, GapCode.USER_UNSTATED})
+"""Gaps whose detail is a list of entity ids."""
+
+
+class GapLine(NamedTuple):
+    """What an envelope lacks, in words."""
+
+    reason: str
+    topic: str
+    """The entity by name, or the text that was asked for; may be empty."""
+    detail: str
+    """The slot, or who may be meant, by name; may be empty."""
+
+
+class Wording(NamedTuple):
+    """What stands for the ids of an envelope."""
+
+    openings: Mapping[str, str]
+    """The opening words of the objects, by id."""
+    gaps: tuple[GapLine, ...]
+
+
+def wording_of(memory: Memory, envelope: Envelope) -> Wording:
+    """The opening words of an envelope's objects, and what it lacks."""
+    return Wording(opening_words(memory, envelope), gap_lines(memory, envelope))
 
 
 def opening_words(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
@@ -90,3 +117,23 @@ def entity_names(memory: Memory, ids: Iterable[str | None]) -> Mapping[str, str]
         if counts[name] > 1:
             names[entity_id] = f"{name} ({entity_id[:_SHORT]})"
     return names
+
+
+def gap_lines(memory: Memory, envelope: Envelope) -> tuple[GapLine, ...]:
+    """What an envelope lacks, with names in the place of ids, in the order of its gaps."""
+    from ...compiler.explain.reasons import gap_words
+
+    ids: list[str] = []
+    for gap in envelope.gaps:
+        ids.append(gap.subject)
+        if gap.code in _LISTS_ENTITIES:
+            ids += gap.detail.split()
+
+    names = entity_names(memory, ids)
+    lines: list[GapLine] = []
+    for gap in envelope.gaps:
+        detail = gap.detail
+        if gap.code in _LISTS_ENTITIES:
+            detail = ", ".join(names[entity_id] for entity_id in detail.split())
+        lines.append(GapLine(gap_words(gap.code), names.get(gap.subject, ""), detail))
+    return tuple(lines)

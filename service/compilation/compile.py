@@ -14,7 +14,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ...compiler.compile import compile as compile_envelope
 from ...compiler.envelope.envelope import Envelope
@@ -76,6 +76,10 @@ Replayable = Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
 """What names an envelope to replay."""
 
 
+_LISTED_PEOPLE: Final = 8
+"""How many of those with wishes a manifest lists at most: two tell that nobody is meant."""
+
+
 class RequestFields(TypedDict, total=False):
     """What `Memory.compile` takes beside the task and the query."""
 
@@ -128,10 +132,10 @@ class Compiler(Caller):
                 if user is not None:
                     named_id = _person(user, reader, point_of(view))
                     request = replace(request, entities=(*request.entities, named_id))
-                person = None
+                people: tuple[str, ...] = ()
                 if not (self.principal.user or request.entities):
-                    person = self._only_person(reader, view)
-                envelope = self.over(reader, view, request, person)
+                    people = self._people_with_wishes(reader, view)
+                envelope = self.over(reader, view, request, people)
 
             if span is not None:
                 span.query(request.query)
@@ -167,10 +171,10 @@ class Compiler(Caller):
             request = replace(request, query_vector=embedding.query(question))
         return request
 
-    def _only_person(self, reader: Reader, view: View) -> str | None:
-        """Whom a question is asked for when nobody says so: the only one whose wishes are known.
+    def _people_with_wishes(self, reader: Reader, view: View) -> tuple[str, ...]:
+        """Whom a question may be asked for when nobody says so: those whose wishes are known.
 
-        Where the tenant's own scope holds wishes of several, none of them is meant.
+        An only one is meant. Of several none is, and the first few tell that there are several.
         """
         # Looked for by callers without a user alone: whoever has one asks for that one, and a
         # tenant of many people keeps their wishes in the scopes of these.
@@ -186,20 +190,20 @@ class Compiler(Caller):
             if is_wish and details.subject_id is not None:
                 subjects.add(details.subject_id)
         if not subjects:
-            return None
+            return ()
 
         known = reader.known(
             Lookup(entity_ids=tuple(sorted(subjects))), scopes=(), tx_us=point_of(view).tx_us
         )
         people = {known.canonical.get(raw, raw) for raw in subjects}
-        return people.pop() if len(people) == 1 else None
+        return tuple(sorted(people)[:_LISTED_PEOPLE])
 
     def over(
-        self, reader: Reader, view: View, request: CompileRequest, person: str | None = None
+        self, reader: Reader, view: View, request: CompileRequest, people: tuple[str, ...] = ()
     ) -> Envelope:
         """The envelope of a request over a reader, signed; it is not kept.
 
-        `person` is the entity whose wishes apply although the request does not name it.
+        `people` are those whose wishes may apply although the request does not name them.
         """
         keys, embedding = reader.keys(), self._backend.embedding
         envelope = compile_envelope(
@@ -216,7 +220,7 @@ class Compiler(Caller):
             encoder_id=embedding.encoder.id if embedding else None,
             index=self._vectors(reader, view, request),
             reranker=self._backend.reranker,
-            person=person,
+            people=people,
             watch=self._backend.step_of,
         )
         return replace(envelope, manifest=sign_manifest(envelope.manifest, keys))

@@ -142,8 +142,8 @@ class Recompiler(Caller):
 
         view = View(self._backend, owner, point, self._backend.words(self._tenant, reader))
         # Who was meant, though not named, is no part of the request and stays who it was.
-        person = dict(manifest.own).get(PERSON)
-        return Compiler(self._backend, owner).over(reader, view, request, person)
+        people = tuple(entity_id for kind, entity_id in manifest.own if kind == PERSON)
+        return Compiler(self._backend, owner).over(reader, view, request, people)
 
 
 def _point(manifest: Manifest, reader: Reader, terms: RequestTerms) -> Point:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...compiler.envelope.envelope import Envelope
+from ...schema.compile_terms import GapCode
 from ...schema.errors import InvalidInput
 from ...schema.interval import MIN_US
 from ...schema.policy import DEFAULT, Policy
@@ -320,7 +321,9 @@ class _Trial:
             misses.update(self._reasons(envelope, frozenset(ids), free_tokens))
 
         selection = BaselineSelection(ids, envelope.tokens)
-        answer = MethodAnswer(selection, spent_ms, gap=bool(envelope.gaps))
+        # Whose wishes count is open about the asking, not about what was asked.
+        codes = {gap.code for gap in envelope.gaps} - {GapCode.USER_UNSTATED}
+        answer = MethodAnswer(selection, spent_ms, gap=bool(codes))
         return Score.of(question, TENURE, budget, answer)
 
     def _reasons(self, envelope: Envelope, ids: frozenset[str], free_tokens: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse
 from ...compiler.envelope.compare import diff_envelopes
 from ...compiler.explain.charts import budget_bar
 from ...compiler.explain.report import entries, head_facts, omissions, question_of
-from ..client.summaries import entity_names, opening_words
+from ..client.summaries import gap_lines, opening_words
 from ..compilation.recompile import RequestTerms, text_lines
 from .identity import memory_of
 from .pages import page
@@ -56,7 +56,7 @@ def envelope(request: Request, envelope_id: EnvelopeId) -> HTMLResponse:
         stored_ids=stored_ids,
         omissions=omissions(replica, words),
         bar=budget_bar(replica, alone=False),
-        gap_names=entity_names(memory, [gap.subject for gap in replica.gaps]),
+        gaps=gap_lines(memory, replica),
         others=[record for record in listing if record.envelope_id != envelope_id],
     )
 

@@ -51,6 +51,22 @@ def test_an_explanation_says_in_words_which_objects_it_means(run: Run) -> None:
     assert "director" not in run("--role", "agent", *ASK, "--explain").stdout
 
 
+def test_an_explanation_says_what_is_lacking_with_names_in_the_place_of_ids(run: Run) -> None:
+    moved(run)
+    assert "\ngaps\nnone\n" in run(*ASK, "--explain").stdout
+
+    run("define", "slot", "favourite_tea", "kind=preference", "description=drinks: the tea")
+    for person in ("Ann Lee", "Bob Ray"):
+        run("write", f"person:{person}", "favourite_tea", "green")
+    explanation = run(*ASK, "--explain").stdout.partition("\ngaps\n")[2]
+    assert explanation.splitlines()[1].startswith("nobody says whose wishes count  ")
+    assert "Ann Lee" in explanation.splitlines()[1]
+    assert "Bob Ray" in explanation.splitlines()[1]
+
+    explanation = run(*ASK, "--entity", "Zoe", "--explain").stdout.partition("\ngaps\n")[2]
+    assert explanation.splitlines()[1] == "nobody of this name is known  Zoe"
+
+
 def test_the_start_of_an_id_names_an_envelope(run: Run) -> None:
     moved(run)
     one, other = compiled(run), compiled(run, "--goal", "x")
@@ -93,7 +109,8 @@ def test_what_was_scarce_folded_and_withheld_is_explained(run: Run, tmp_path: Pa
     assert "one token more would be worth" in shown
     assert "tokens became" in shown
     assert "may not be seen by this caller" in shown
-    assert "acceptance_missing" in run(*ASK, "--step", "look", "--explain").stdout
+    lacking = run(*ASK, "--step", "look", "--explain").stdout
+    assert "nothing says when the step is done" in lacking
 
 
 @pytest.mark.parametrize("picture", ["budget", "lineage"])

@@ -44,6 +44,29 @@ def test_with_the_wishes_of_several_nobody_is_meant_unless_stated(memory: Memory
     assert "Neve Campbell" not in envelope.text
 
 
+def test_with_the_wishes_of_several_the_gap_names_them_and_a_stated_one_leaves_none(
+    memory: Memory,
+) -> None:
+    envelope = memory.compile("assistant", "Can you suggest a movie?")
+    (gap,) = envelope.gaps
+    people = [memory.entities.resolve(name).entity for name in ("Bob", "Ann")]
+    assert (gap.code, gap.subject) == ("user_unstated", "")
+    assert gap.detail.split() == sorted(map(str, people))
+    assert memory.replay(envelope).gaps == envelope.gaps
+    assert memory.replay(envelope).text == envelope.text
+
+    assert memory.compile("assistant", "Can you suggest a movie?", user="bob").gaps == ()
+    assert memory.compile("assistant", "What of Bob?", entities=["Bob"]).gaps == ()
+
+
+def test_many_people_with_wishes_leave_one_gap_that_lists_a_few(memory: Memory) -> None:
+    for number in range(20):
+        memory.write(subject=f"person:Guest {number}", slot="liked_actors", value="Alec Guinness")
+    (gap,) = memory.compile("assistant", "Can you suggest a movie?").gaps
+    assert gap.code == "user_unstated"
+    assert len(gap.detail.split()) == 8
+
+
 def test_the_only_person_with_wishes_is_meant_when_nobody_is_stated(memory: Memory) -> None:
     people = [memory.entities.resolve(name).entity for name in ("Bob", "Ann")]
     bob, ann = (str(entity) for entity in people)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tenure.tests.service.server.site import Site
@@ -54,6 +56,20 @@ def test_what_if_shows_both_texts_and_where_a_cache_ends(own_site: Site) -> None
     before = own_site.browser.get(f"{path}/what-if?budget=900&tx=2020-01-01T00:00:00Z").text
     assert "a budget of 900" in before
     assert "a cache keeps the" in before
+
+
+def test_an_envelope_says_what_it_lacks_with_names(own_site: Site) -> None:
+    steward = own_site.memory.bind(own_site.settings.steward)
+    memory = own_site.memory
+    memory.vocabulary.define_slot("favourite_tea", kind="preference", description="the tea")
+    for person in ("Ann Lee", "Bob Ray"):
+        memory.write(subject=f"person:{person}", slot="favourite_tea", value="green")
+    envelope = steward.bind(replace(steward.principal, user=None)).compile("assistant", QUESTION)
+    memory.flush()
+    page = own_site.browser.get(f"/envelopes/{envelope.envelope_id}").text
+    gap = page.partition("nobody says whose wishes count")[2].partition("</li>")[0]
+    assert "Ann Lee" in gap
+    assert "Bob Ray" in gap
 
 
 @pytest.mark.parametrize("query", ["budget=much", "budget=12345678", "valid=soon"])

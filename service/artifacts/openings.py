@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ...schema.errors import TenureError
 from ..backend.caller import Caller
 from ..reading.envelopes import request_items
+from ..visual.text import opening
 from .artifacts import Artifacts
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
-
-_TEXT_LIMIT: Final = 60
-"""Characters of a text in a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +44,3 @@ class Openings(Caller):
             return opening(Artifacts(self._backend, self.principal).rehydrate(object_id).text)
         except TenureError:  # masked, erased, no longer to be read, or the store was closed
             return ""
-
-
-def opening(text: str) -> str:
-    r"""The first words of a text on one line.
-
-    >>> opening("The deploy  ended.\nIt took nine minutes, which is a little more than before.")
-    'The deploy ended. It took nine minutes, which is a little…'
-    """
-    printable = "".join(character if character.isprintable() else " " for character in text)
-    line = " ".join(printable.split())
-
-    if len(line) <= _TEXT_LIMIT:
-        return line
-    return (line[:_TEXT_LIMIT].rpartition(" ")[0] or line[: _TEXT_LIMIT - 1]) + "…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
@@ -13,7 +13,7 @@ import typer
 from ...schema.principal import TENANT_SCOPE
 from ...schema.vocabulary import ActionKind
 from ..backend.caller import backend_of
-from ..client.summaries import entity_names, opening_of, value_reader
+from ..client.summaries import entity_names, object_words, opening_of, value_reader
 from ..visual.text import held_span, when
 from .frame import FINDINGS, answer, examples, frame_of, open_memory, place_of
 from .ids import action_of, entity_of, object_of
@@ -21,7 +21,7 @@ from .read import Entity, SlotName
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
-    from ...schema.answers import Action, Explanation, HistoryRow
+    from ...schema.answers import Action, Explanation, HistoryRow, Link
     from ...schema.words import ActionStatus
     from ..client.memory import Memory
 
@@ -140,8 +140,15 @@ def explain(
     """Show where an object comes from, and what became of it."""
     with open_memory(context) as memory:
         explanation = memory.explain(object_of(memory, object_id))
-        columns = _version_columns(memory, explanation.object.slot, explanation.rows)
-        answer(context, explanation, lambda screen: _show_explanation(screen, explanation, columns))
+        versions = _version_columns(memory, explanation.object.slot, explanation.rows)
+        links = [link for _, links in _links(explanation) for link in links]
+        words = object_words(memory, [link.object_id for link in links])
+        told: Columns = {"says": lambda link: words[link.object_id], **_LINKS}
+
+        def show(screen: Screen) -> None:
+            _show_explanation(screen, explanation, versions=versions, links=told)
+
+        answer(context, explanation, show)
 
 
 _LINKS: Columns = {
@@ -153,7 +160,21 @@ _LINKS: Columns = {
 }
 
 
-def _show_explanation(screen: Screen, explanation: Explanation, versions: Columns) -> None:
+def _links(explanation: Explanation) -> tuple[tuple[str, Sequence[Link]], ...]:
+    """The other objects that an object has to do with, under what they are to it."""
+    return (
+        ("it took the place of", explanation.superseded),
+        ("its place was taken by", explanation.superseded_by),
+        ("it conflicts with", explanation.conflicts),
+        ("the same was said by", explanation.confirmations),
+        ("it was derived from", explanation.sources),
+        ("derived from it", explanation.derived),
+    )
+
+
+def _show_explanation(
+    screen: Screen, explanation: Explanation, *, versions: Columns, links: Columns
+) -> None:
     subject = explanation.object
     screen.line(subject.content)
     screen.line(
@@ -165,17 +186,10 @@ def _show_explanation(screen: Screen, explanation: Explanation, versions: Column
     screen.line(f"  {subject.security_classification.value}, {subject.state_layer.value} layer")
     screen.table(explanation.rows, versions)
 
-    for head, links in (
-        ("it took the place of", explanation.superseded),
-        ("its place was taken by", explanation.superseded_by),
-        ("it conflicts with", explanation.conflicts),
-        ("the same was said by", explanation.confirmations),
-        ("it was derived from", explanation.sources),
-        ("derived from it", explanation.derived),
-    ):
-        if links:
+    for head, others in _links(explanation):
+        if others:
             screen.line(f"{head}:")
-            screen.table(links, _LINKS)
+            screen.table(others, links)
 
     for envelope in explanation.envelopes:
         screen.line(f"compiled into envelope {envelope}")
@@ -256,8 +270,20 @@ def resolve_action(
     with open_memory(context) as memory:
         action = action_of(memory, action_id)
         right = winner and object_of(memory, winner)
+        # Read before it is settled: what is set apart and then erased has no words any more.
+        queue = {entry.action_id: entry for entry in memory.actions.list("all")}
+        words = _action_words(memory, queue[action]) if action in queue else action
         receipt = memory.actions.resolve(action, winner=right, value=value, accept=accept)
-        answer(context, receipt, f"{action}: {receipt.outcome}")
+        answer(context, receipt, f"{words}: {receipt.outcome}")
+
+
+def _action_words(memory: Memory, action: Action) -> str:
+    """What an action is about, in a few words."""
+    kind = action.kind.value.replace("_", " ")
+    if action.slot is None or action.entity is None:
+        return f"{kind} ({', '.join(_words(memory, action))})"
+    (name,) = entity_names(memory, [action.entity]).values()
+    return f"{kind} ({name}, {action.slot})"
 
 
 _PEOPLE_OF_ONE_NAME: Final = 1_000

@@ -148,11 +148,12 @@ def reclassify(
             allow_roles=allow_role,
             deny_roles=deny_role,
         )
+        words = opening_of(memory, target)
     access = receipt.permissions
     denial = f", not for {', '.join(access.deny)}" if access.deny else ""
     readers = ", ".join("everybody" if tag == EVERYONE_TAG else tag for tag in access.allow)
-    classes = f"{access.classification.value}, for {readers}"
-    answer(context, receipt, f"{target}: {classes}{denial}")
+    classes = f"{access.classification.value}, for {readers} of that clearance"
+    answer(context, receipt, f"{words or target}: {classes}{denial}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,10 @@ def tools(context: typer.Context) -> None:
     with open_memory(context) as memory:
         stored_tools = memory.vocabulary.tools()
 
-    advice = "no tool is stored; write one with: tenure write --object-type tool_schema --content …"
+    advice = (
+        "no tool is stored; write one with: tenure write --set object_type=tool_schema "
+        """--content '{"name": …, "description": …, "input_schema": …}'"""
+    )
     answer(
         context, stored_tools, lambda screen: screen.table(stored_tools, _TOOLS, placeholder=advice)
     )

@@ -91,12 +91,10 @@ def open_pair(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason =
     """Ask whether two entities are one: stewards decide it."""
     with open_memory(context) as memory:
         view = memory.as_of()
-        case = memory.reviews.open(
-            view.entity(entity_of(memory, a)).entity_id,
-            view.entity(entity_of(memory, b)).entity_id,
-            reason=reason,
-        )
-        answer(context, case, f"review {case.review_id} waits: is {case.mention!r} the other?")
+        one, other = view.entity(entity_of(memory, a)), view.entity(entity_of(memory, b))
+        case = memory.reviews.open(one.entity_id, other.entity_id, reason=reason)
+        question = f"are {one.name!r} and {other.name!r} one?"
+        answer(context, case, f"review {case.review_id} waits: {question}")
 
 
 @review_app.command()

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...schema.values import iso
-from ..artifacts.openings import opening
-from ..visual.text import counted
+from ...schema.values import iso, moment
+from ..visual.text import counted, opening, when
 from .frame import answer, examples, open_memory
 from .show import Columns, Screen
 
@@ -59,7 +58,11 @@ def list_sessions(context: typer.Context) -> None:
     for summary in summaries:
         at = iso(summary.recorded_us)
         listing.append({"session": summary.session, "seq": summary.seq, "recorded_at": at})
-    columns: Columns = {"session": "session", "events": "seq"}
+    columns: Columns = {
+        "session": "session",
+        "events": "seq",
+        "last event": lambda summary: when(moment(summary.recorded_us)),
+    }
     answer(
         context,
         listing,

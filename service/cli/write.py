@@ -99,9 +99,7 @@ def write(
             fields["value"] = _value(value, memory.vocabulary.slots().get(slot or ""))
 
         receipt = _write(memory, fields, dry_run=dry_run)
-        from ..client.summaries import entity_names
-
-        names = entity_names(memory, [receipt.entity])
+        names = receipt_names(memory, [receipt])
     answer(context, receipt, lambda screen: show_receipts(screen, [receipt], names))
 
 
@@ -162,10 +160,7 @@ def observe(
         )
         # The first receipt is the passage's, and it is the passage that mentions.
         mentions = memory.explain(receipts[0].object_id).mentions
-        ids = [receipt.entity for receipt in receipts]
-        from ..client.summaries import entity_names
-
-        names = entity_names(memory, [*ids, *(mention.entity for mention in mentions)])
+        names = receipt_names(memory, receipts, *[mention.entity for mention in mentions])
 
     def show(screen: Screen) -> None:
         show_receipts(screen, receipts, names)
@@ -355,11 +350,12 @@ _DECISIONS: Final[Mapping[str, str]] = {
 }
 
 _RELATIONS: Columns = {
-    "it stands": "relation",
+    "in time": "relation",
     "this write": "verdict",
     "because": "reason",
     "object": "object_id",
 }
+"""How a write met what was known, behind the words of that."""
 
 
 def _decision(resolution: Resolution) -> str:
@@ -370,8 +366,20 @@ def _decision(resolution: Resolution) -> str:
     return f"{words}: {resolution.reason}, score {resolution.score:.2f}"
 
 
+def receipt_names(
+    memory: Memory, receipts: Sequence[Receipt], *entity_ids: str
+) -> Mapping[str, str]:
+    """What the ids of receipts stand for: entities by name, objects that a write met by words."""
+    from ..client.summaries import entity_names, object_words
+
+    ids = [receipt.entity for receipt in receipts]
+    met = [link.object_id for receipt in receipts for link in receipt.relations]
+    return {**entity_names(memory, [*ids, *entity_ids]), **object_words(memory, met)}
+
+
 def show_receipts(screen: Screen, receipts: Sequence[Receipt], names: Mapping[str, str]) -> None:
-    """Print receipts for people; `names` are those of their entities, by id."""
+    """Print receipts for people; `names` are what their ids stand for."""
+    relations: Columns = {"it met": lambda link: names.get(link.object_id, ""), **_RELATIONS}
     for receipt in receipts:
         would = "would be" if receipt.dry_run else ""
         repeat = "(the first receipt again)" if receipt.replayed else ""
@@ -386,7 +394,7 @@ def show_receipts(screen: Screen, receipts: Sequence[Receipt], names: Mapping[st
         if receipt.detail:
             screen.line(f"  {receipt.detail}")
         if receipt.relations:
-            screen.table(receipt.relations, _RELATIONS)
+            screen.table(receipt.relations, relations)
 
         for action in receipt.actions:
             screen.line(f"  opened action {action}")

@@ -15,7 +15,7 @@ from ...schema.compile_terms import GapCode
 from ..backend.caller import backend_of
 from ..reading.list_reads import ListReads
 from ..reading.view import words_of
-from ..visual.text import value_text
+from ..visual.text import opening, value_text
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
@@ -68,6 +68,17 @@ def opening_of(memory: Memory, object_id: str) -> str:
     from ..artifacts.openings import Openings
 
     return Openings(backend_of(memory), memory.principal).of(object_id)
+
+
+def object_words(memory: Memory, ids: Iterable[str]) -> Mapping[str, str]:
+    """The first words of stored objects by id; none of what the caller may not read today."""
+    object_ids = list(ids)
+    if not object_ids:
+        return {}
+
+    objects = ListReads(backend_of(memory), memory.principal).objects(object_ids)
+    words = {object_id: opening(shown.content or "") for object_id, shown in objects.items()}
+    return {object_id: words.get(object_id, "") for object_id in object_ids}
 
 
 def value_names(memory: Memory, *facts: Mapping[str, SlotState]) -> Mapping[str, str]:

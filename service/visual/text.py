@@ -21,6 +21,9 @@ _CONTROLS: Final = re.compile(
     "\u2028\u2029\ud800-\udfff]"  # line and paragraph separators, lone surrogates
 )
 
+_OPENING: Final = 60
+"""Characters of a text in a table."""
+
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 
@@ -145,3 +148,17 @@ def sentence(*parts: str) -> str:
     'would be accepted'
     """
     return " ".join(part for part in parts if part)
+
+
+def opening(text: str) -> str:
+    r"""The first words of a text on one line.
+
+    >>> opening("The deploy  ended.\nIt took nine minutes, which is a little more than before.")
+    'The deploy ended. It took nine minutes, which is a little…'
+    """
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    line = " ".join(printable.split())
+
+    if len(line) <= _OPENING:
+        return line
+    return (line[:_OPENING].rpartition(" ")[0] or line[: _OPENING - 1]) + "…"

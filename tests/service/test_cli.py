@@ -103,6 +103,26 @@ def test_a_refused_first_write_leaves_no_store(run: Run) -> None:
     assert Path("memory.db").exists()
 
 
+def test_the_advice_for_a_first_tool_makes_one(run: Run) -> None:
+    run("write", "Sam Rivera", "office", "Austin")
+    advice = run("tools").stdout
+    (stated,) = re.findall(r"--set (\S+)", " ".join(advice.split()))
+    described = '{"name": "weather", "description": "of a place", "input_schema": {}}'
+    run("write", "--set", stated, "--content", described)
+    assert "weather" in run("tools").stdout
+
+
+def test_what_a_write_met_and_what_a_command_changed_are_told_by_their_words(run: Run) -> None:
+    run("write", "Nova", "version", "4.1", "--type", "project")
+    assert "Nova version: 4.1" in run("write", "Nova", "version", "4.2").stdout
+    receipt = json.loads(run("write", "Nova", "version", "4.3", "--json").stdout)
+    explained = run("explain", receipt["object_id"]).stdout
+    assert "it took the place of:" in explained
+    assert "Nova version: 4.2" in explained
+    changed = run("reclassify", receipt["object_id"], "--as", "confidential").stdout
+    assert changed == "Nova version: 4.3: confidential, for everybody of that clearance\n"
+
+
 class Interrupted(io.StringIO):
     """An input at which somebody presses Ctrl-C."""
 

@@ -17,7 +17,7 @@ from ..client.summaries import entity_names, object_words, opening_of, value_rea
 from ..visual.text import held_span, when
 from .frame import FINDINGS, answer, examples, frame_of, open_memory, place_of
 from .ids import action_of, entity_of, object_of
-from .read import Entity, SlotName
+from .read import NEVER, Entity, SlotName, nothing_of
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def history(context: typer.Context, entity: Entity, slot: SlotName) -> None:
     with open_memory(context) as memory:
         rows = memory.history(entity_of(memory, entity), slot)
         columns = _version_columns(memory, slot, rows)
-    answer(context, rows, columns)
+        missing = "" if rows else nothing_of(memory, entity, NEVER)
+    answer(context, rows, lambda screen: screen.table(rows, columns, placeholder=missing))
 
 
 def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow]) -> Columns:

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import InvalidInput
+from ...schema.vocabulary import ReviewState
 from ..backend.caller import backend_of
 from ..client.summaries import entity_names, opening_of
 
 if TYPE_CHECKING:
+    from ...schema.entity import Review
     from ..client.memory import Memory
     from ..reading.beginnings import Beginnings
 
@@ -19,6 +21,8 @@ _BEGINNING: Final = re.compile(r"[0-9a-f]{4}[0-9a-f-]{0,31}…?")
 
 _LEAST: Final = 4
 """Characters of a beginning: fewer are a slip of the finger."""
+
+_DECIDED: Final = (ReviewState.ACCEPTED, ReviewState.REJECTED)
 
 _SHOWN: Final = 8
 """How many ids a refusal lists."""
@@ -72,19 +76,34 @@ def _beginnings(memory: Memory) -> Beginnings:
 
 
 def review_of(memory: Memory, text: str) -> str:
-    """The review that an id or its beginning means.
+    """The review that an id, its beginning or the name that waits for a decision means.
 
     Raises:
-        InvalidInput: `bad_request`, when several ids begin so.
+        InvalidInput: `bad_request`, when several are meant.
     """
-    if not _BEGINNING.fullmatch(text):
-        return text
     # Decided cases too: `undo` takes the id of one.
     cases = memory.reviews.list("all", kind="all")
+    if not _BEGINNING.fullmatch(text):
+        return _review_about(text, cases)
     return unique_id(
         text,
         [case.review_id for case in cases],
         {case.review_id: f"{case.mention}, {case.state}" for case in cases},
+    )
+
+
+def _review_about(name: str, cases: Iterable[Review]) -> str:
+    """The one review that asks about a name, those that wait first; the name where none does."""
+    namesakes = [case for case in cases if case.mention == name]
+    waiting = [case for case in namesakes if case.state not in _DECIDED]
+    reviews = waiting or namesakes
+    if len(reviews) < 2:
+        return reviews[0].review_id if reviews else name
+
+    lines = [f"  {case.review_id}  {case.state.value}" for case in reviews[:_SHOWN]]
+    raise InvalidInput(
+        "\n".join((f"several reviews ask about {name!r}; state the id of one", *lines)),
+        code="bad_request",
     )
 
 

@@ -101,7 +101,8 @@ def list_keys(context: typer.Context) -> None:
     with _ring(context) as ring:
         records: tuple[KeyRecord, ...] = ring.records(tenant)
     entries = list(map(_entry, records))
-    answer(context, entries, lambda screen: screen.table(records, _COLUMNS))
+    advice = "there is no key; make one with: tenure keys create --allow memory:read"
+    answer(context, entries, lambda screen: screen.table(records, _COLUMNS, placeholder=advice))
 
 
 @keys.command(epilog=examples("tenure keys rotate 4f0c2a9b1d7e --overlap-hours 48"))

@@ -151,9 +151,11 @@ def reclassify(
         words = opening_of(memory, target)
     access = receipt.permissions
     denial = f", not for {', '.join(access.deny)}" if access.deny else ""
-    readers = ", ".join("everybody" if tag == EVERYONE_TAG else tag for tag in access.allow)
-    classes = f"{access.classification.value}, for {readers} of that clearance"
-    answer(context, receipt, f"{words or target}: {classes}{denial}")
+    everybody = "everybody of that clearance"
+    readers = ", ".join(everybody if tag == EVERYONE_TAG else tag for tag in access.allow)
+    title = f"{words} ({target})" if words else target
+    classes = f"{access.classification.value}, for {readers}"
+    answer(context, receipt, f"{title}: {classes}{denial}")
 
 
 @dataclass(frozen=True, slots=True)

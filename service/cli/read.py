@@ -21,6 +21,7 @@ from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...schema.slots import Slot
+    from ..client.memory import Memory
 
 app = typer.Typer()
 
@@ -32,12 +33,14 @@ Entity = Annotated[str, typer.Argument(help="A name, an entity id, or its beginn
 SlotName = Annotated[str, typer.Argument(help="The name of a slot.")]
 
 _UNKNOWN: Final[Mapping[str, str]] = {
-    "no_value": "nothing is known of it for this time",
+    "no_value": "nothing is known of it for this time; `tenure timeline` shows every time",
     "unknown_entity": "nobody and nothing of this name is known; `tenure entities` lists names",
     "ambiguous_entity": "several have this name; ask with the id of one",
     "withheld": "there is something that this caller may not see",
 }
 """Why a slot has no value, by the reason of its state."""
+
+NEVER: Final = "nothing was ever known of it; `tenure facts` shows what is known"
 
 _CANDIDATES: Columns = {
     "op": "op",
@@ -93,6 +96,19 @@ def get(
     answer(context, state, show)
 
 
+def nothing_of(memory: Memory, entity: str, words: str) -> str:
+    """What a read of an entity says that found nothing: its words, or that nobody is known.
+
+    A bare "none" would be believed of a misspelt name.
+    """
+    resolution = memory.entities.resolve(entity)
+    if resolution.entity is not None:
+        return words
+    near = dict.fromkeys(candidate.name for candidate in resolution.candidates)
+    suggestion = f"\ndid you mean: {', '.join(near)}" if near else ""
+    return f"{_UNKNOWN['unknown_entity']}{suggestion}"
+
+
 def _is_id(text: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) is not None
 
@@ -103,6 +119,7 @@ def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = 
     with open_memory(context) as memory:
         states = memory.as_of(valid, tx).facts(entity_of(memory, entity))
         names = value_names(memory, states)
+        missing = "" if states else nothing_of(memory, entity, "nothing is known for this time")
 
     columns: Columns = {
         "slot": lambda pair: pair[0],
@@ -114,7 +131,9 @@ def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = 
     listing: Any = states
     if frame_of(context).by_line:
         listing = [{"slot": slot, **by_field(state)} for slot, state in states.items()]
-    answer(context, listing, lambda screen: screen.table(states.items(), columns))
+    answer(
+        context, listing, lambda screen: screen.table(states.items(), columns, placeholder=missing)
+    )
 
 
 @app.command(epilog=examples("tenure timeline 'Sam Rivera' office"))
@@ -125,6 +144,7 @@ def timeline(
     with open_memory(context) as memory:
         segments = memory.as_of(valid, tx).timeline(entity_of(memory, entity), slot)
         names = value_names(memory, *({slot: segment.state} for segment in segments))
+        missing = "" if segments else nothing_of(memory, entity, NEVER)
 
     columns: Columns = {
         "from": lambda segment: when(segment.valid_from, missing="always"),
@@ -133,7 +153,7 @@ def timeline(
         "status": "state.status",
         "reason": "state.reason",
     }
-    answer(context, segments, columns)
+    answer(context, segments, lambda screen: screen.table(segments, columns, placeholder=missing))
 
 
 @app.command(

@@ -35,7 +35,7 @@ resolution_app = typer.Typer(help="Measure and refit name matching.", rich_marku
 app.add_typer(review_app, name="review", invoke_without_command=True)
 
 ReviewId = Annotated[
-    str, typer.Argument(help="A review id or its beginning, from `tenure review`.")
+    str, typer.Argument(help="A review id, its beginning, or the name that waits.")
 ]
 NameOrId = Annotated[str, typer.Argument(help="A name, an entity id, or its beginning.")]
 Reason = Annotated[str, typer.Option(help="Why, for the record.")]

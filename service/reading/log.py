@@ -6,7 +6,8 @@ as every read: a hidden object brings no sentence, and hides who wrote it. Check
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,21 +57,21 @@ class TransactionLog(ActorReader):
             if entity is None:
                 actor = None if self._reads_all else self._actor
                 events = reader.events_in(after_us, until_us, actor=actor, limit=max(0, limit))
-            else:
-                events = self._events_about(reader, entity, (after_us, until_us), max(0, limit))
+                return self._entries(reader, events)
 
-            return self._entries(reader, events)
+            access = self.principal.sight()
+            roots, register = find(reader, entity, access, reader.clock().last_us)
+            members = members_of(roots, register)
+            if not members:
+                return ()
+            events = self._events_about(reader, members, (after_us, until_us), max(0, limit))
+            return self._entries(reader, events, about=members)
 
     def _events_about(
-        self, reader: Reader, entity: EntityLike, span: tuple[int, int], limit: int
+        self, reader: Reader, members: Collection[str], span: tuple[int, int], limit: int
     ) -> tuple[TxEvent, ...]:
         """The newest events that changed what is believed of an entity, newest first."""
         access = self.principal.sight()
-        roots, register = find(reader, entity, access, reader.clock().last_us)
-        members = members_of(roots, register)
-        if not members:
-            return ()
-
         page = reader.changes(*span, sight=access, subjects=sorted(members))
         stamps: set[int] = set()
         for version in visible_rows(page.versions):
@@ -84,8 +85,18 @@ class TransactionLog(ActorReader):
 
         return tuple(reversed(events[-limit:]))
 
-    def _entries(self, reader: Reader, events: Sequence[TxEvent]) -> tuple[LogEntry, ...]:
+    def _entries(
+        self, reader: Reader, events: Sequence[TxEvent], *, about: Collection[str] = ()
+    ) -> tuple[LogEntry, ...]:
+        """The entries of events; with raw ids of an entity, of what was said `about` it alone."""
         visible = self._visible_rows_by_object(reader, events)
+        if about:
+            # A transaction of many facts, such as of an import, is told as far as it is meant.
+            visible = {
+                object_id: rows
+                for object_id, rows in visible.items()
+                if rows[0].details.subject_id in about
+            }
         names, own_names = self._entity_names(reader, events, visible)
 
         entries: list[LogEntry] = []
@@ -171,11 +182,16 @@ def _sentences(
         elif item in own_names:
             sentences.append(own_names[item])
 
-    surplus = len(sentences) - _SENTENCES
-    if surplus > 0:
-        sentences[_SENTENCES:] = [f"and {surplus:,} more"]
+    # One value for each of many terms reads alike: it is told once, with their number.
+    lines: list[str] = []
+    for sentence, count in Counter(sentences).items():
+        lines.append(sentence if count == 1 else f"{sentence} ({count:,} times)")
 
-    return tuple(sentences)
+    surplus = len(lines) - _SENTENCES
+    if surplus > 0:
+        lines[_SENTENCES:] = [f"and {surplus:,} more"]
+
+    return tuple(lines)
 
 
 def _sentence(version: Version, names: Mapping[str, str]) -> str:

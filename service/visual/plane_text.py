@@ -106,10 +106,13 @@ def _question(plane: BeliefPlane, gutter: int, days: Axis, width: int) -> str:
 
 def _scale(gutter: int, days: Axis, width: int) -> str:
     line = (" " * gutter + "+").ljust(width - len("> true when"), "-")
-    # A label that would run into the name of the axis is left out, its tick with it.
+    # A label that would run into the one before or the name of the axis is left out.
+    free = 0
     for label, position in zip(day_labels(days.edges), days.positions, strict=True):
-        if position + len(label) < width - len("> true when"):
-            line = line[:position] + label + line[position + len(label) :]
+        end = position + len(label)
+        if free <= position and end < width - len("> true when"):
+            line = line[:position] + label + line[end:]
+            free = end + 1
     return line + "> true when"
 
 

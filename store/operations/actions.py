@@ -112,7 +112,11 @@ def resolve(
 def _open_action(tx: WriteTx, action_id: str) -> ActionRecord:
     action = tx.action(action_id)
     if action is None:
-        raise NotFound(f"there is no action {action_id}; list the open ones", code="unknown_action")
+        raise NotFound(
+            f"there is no action {action_id}; list the open ones with `tenure actions list` "
+            "(actions.list())",
+            code="unknown_action",
+        )
     if action.tx_end != INF_US:
         raise Conflict(
             f"action {action_id} was settled already ({action.outcome} by {action.closed_by})",

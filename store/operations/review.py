@@ -386,7 +386,11 @@ def _wait_again(tx: WriteTx, change: OperationChange, case: Review, known: Known
 def _case(tx: WriteTx, review_id: str, version: int | None, *, waiting: bool = True) -> Review:
     case = tx.review(review_id)
     if case is None:
-        raise NotFound(f"there is no review {review_id}; list the open ones", code="unknown_review")
+        raise NotFound(
+            f"there is no review {review_id}; list the open ones with `tenure review` "
+            "(reviews.list())",
+            code="unknown_review",
+        )
     if version is not None and version != case.version:
         raise Conflict(
             f"review {review_id} is at version {case.version}, not {version}; look again",

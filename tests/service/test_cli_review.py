@@ -51,6 +51,27 @@ def test_without_a_terminal_the_queue_is_listed(memory: Memory, tmp_path: Path) 
     assert page["impact"]["moves"] == 1
 
 
+def test_a_case_is_named_by_the_name_that_waits(memory: Memory, tmp_path: Path) -> None:
+    store = tmp_path / "team.db"
+    told(store, "review", "accept", "S. Rivera")
+    assert told(store, "review", "list") == []
+    told(store, "review", "undo", "S. Rivera")
+    assert [case["mention"] for case in told(store, "review", "list")] == ["S. Rivera"]
+
+    # A second question about the same name: the first no longer says which is meant.
+    told(store, "review", "reject", "S. Rivera")
+    for name in ("Bo Young", "Quinn Abara"):
+        memory.write(EntityRef(name=name, type="person"), "noted", name)
+    first, second = [
+        told(store, "review", "open", other, "Quinn Abara") for other in ("Sam Rivera", "Bo Young")
+    ]
+    assert first["mention"] == second["mention"]
+    refusal = told(store, "review", "accept", first["mention"], code=1)
+    assert f"several reviews ask about '{first['mention']}'" in refusal
+    assert second["review_id"] in refusal
+    assert "there is no review Nobody" in told(store, "review", "accept", "Nobody", code=1)
+
+
 def test_a_case_is_decided_and_undone_by_commands(memory: Memory, tmp_path: Path) -> None:
     store = tmp_path / "team.db"
     (case,) = told(store, "review", "list")

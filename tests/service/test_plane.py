@@ -117,6 +117,28 @@ def test_a_relation_shows_names(memory: tenure.Memory) -> None:
     assert plane.answer.value == "William Nakamura"
 
 
+def test_the_days_of_many_short_terms_do_not_run_together(tmp_path: Path) -> None:
+    with tenure.connect(str(tmp_path / "terms.db")) as memory:
+        for year in range(1985, 2015):
+            memory.write(
+                "Joe Barton",
+                "seat",
+                "TX-6",
+                valid_from=f"{year}-01-03T00:00:00Z",
+                valid_until=f"{year}-10-18T00:00:00Z",
+            )
+        (scale,) = [
+            line
+            for line in memory.as_of().plane("Joe Barton", "seat").text(80).splitlines()
+            if line.endswith("> true when")
+        ]
+
+    # Between two labels stands the line of the axis: a day whose label has no room has none.
+    labels = re.findall(r"[^-+>]+", scale.strip().removesuffix("> true when"))
+    assert labels
+    assert all(re.fullmatch(r"\d+ \w{3} \d\d", label) for label in labels)
+
+
 def test_a_plan_is_ahead_and_says_so(tmp_path: Path) -> None:
     with tenure.connect(":memory:", clock=lambda: MARCH) as memory:
         memory.write("Sam", "office", "Rome", valid_from="2026-04-01T00:00:00Z")

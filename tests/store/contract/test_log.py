@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Memory, Principal
+from tenure import Memory, Principal, Write
 
 Open = Callable[..., Memory]
 SAM = "Sam Rivera"
@@ -91,6 +91,22 @@ def test_the_log_of_an_entity(offices: Memory) -> None:
     (entry,) = offices.log(entity="Kim Lee")
     assert entry.sentences == ("Kim Lee: office = Oslo",)
     assert offices.log(entity="Nobody Known") == ()
+
+
+def test_the_log_of_an_entity_tells_nothing_of_its_neighbours(open_memory: Open) -> None:
+    memory = open_memory()
+    terms = [(f"{year}-01-01T00:00:00Z", f"{year}-06-01T00:00:00Z") for year in (2020, 2021, 2022)]
+    writes = [
+        Write(subject=SAM, slot="office", value="Austin", valid_from=start, valid_until=end)
+        for start, end in terms
+    ]
+    memory.write_many([*writes, Write(subject="Kim Lee", slot="office", value="Oslo")])
+
+    (whole,) = memory.log()
+    assert whole.sentences == ("Sam Rivera: office = Austin (3 times)", "Kim Lee: office = Oslo")
+    (entry,) = memory.log(entity=SAM)
+    assert entry.sentences == ("Sam Rivera: office = Austin (3 times)",)
+    assert len(entry.objects) == 3
 
 
 def test_operations_are_told_by_the_names_of_their_entities(open_memory: Open) -> None:

@@ -16,7 +16,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, DecimalException
 from typing import Any, Final, cast
 
 from .errors import Fault, InvalidInput
@@ -144,8 +144,10 @@ def canonical_value(value: object, value_type: ValueType) -> Value:
     except InvalidInput:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:
+        # What a decimal says of itself is a list of its own signals, no sentence.
+        reason = "" if isinstance(error, DecimalException) else f": {error}"
         raise InvalidInput(
-            f"{_spoken_type(value)} is no {value_type.value}: {error}",
+            f"{_spoken_type(value)} is no {value_type.value}{reason}",
             code="value_type_mismatch",
             value_type=value_type.value,
         ) from error

@@ -17,7 +17,7 @@ from ..client.summaries import entity_names, object_words, opening_of, value_rea
 from ..visual.text import held_span, when
 from .frame import FINDINGS, answer, examples, frame_of, open_memory, place_of
 from .ids import action_of, entity_of, object_of
-from .read import NEVER, Entity, SlotName, nothing_of
+from .read import NO_VERSION, Entity, SlotName, nothing_of
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def history(context: typer.Context, entity: Entity, slot: SlotName) -> None:
     with open_memory(context) as memory:
         rows = memory.history(entity_of(memory, entity), slot)
         columns = _version_columns(memory, slot, rows)
-        missing = "" if rows else nothing_of(memory, entity, NEVER)
+        missing = "" if rows else nothing_of(memory, entity, NO_VERSION)
     answer(context, rows, lambda screen: screen.table(rows, columns, placeholder=missing))
 
 
@@ -144,10 +144,10 @@ def explain(
         versions = _version_columns(memory, explanation.object.slot, explanation.rows)
         links = [link for _, links in _links(explanation) for link in links]
         words = object_words(memory, [link.object_id for link in links])
-        told: Columns = {"says": lambda link: words[link.object_id], **_LINKS}
+        link_columns: Columns = {"says": lambda link: words[link.object_id], **_LINKS}
 
         def show(screen: Screen) -> None:
-            _show_explanation(screen, explanation, versions=versions, links=told)
+            _show_explanation(screen, explanation, versions=versions, links=link_columns)
 
         answer(context, explanation, show)
 
@@ -187,10 +187,10 @@ def _show_explanation(
     screen.line(f"  {subject.security_classification.value}, {subject.state_layer.value} layer")
     screen.table(explanation.rows, versions)
 
-    for head, others in _links(explanation):
-        if others:
+    for head, neighbours in _links(explanation):
+        if neighbours:
             screen.line(f"{head}:")
-            screen.table(others, links)
+            screen.table(neighbours, links)
 
     for envelope in explanation.envelopes:
         screen.line(f"compiled into envelope {envelope}")

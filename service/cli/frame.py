@@ -158,6 +158,7 @@ def open_memory(
     except NotFound:
         if not scratch:
             raise
+        note(f"there is no store {settings.store} yet: an empty one is looked at instead")
         settings = settings.model_copy(update={"store": ":memory:"})
 
     memory = connect_by(settings)

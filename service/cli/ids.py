@@ -22,7 +22,7 @@ _BEGINNING: Final = re.compile(r"[0-9a-f]{4}[0-9a-f-]{0,31}…?")
 _LEAST: Final = 4
 """Characters of a beginning: fewer are a slip of the finger."""
 
-_DECIDED: Final = (ReviewState.ACCEPTED, ReviewState.REJECTED)
+_FINAL_STATES: Final = (ReviewState.ACCEPTED, ReviewState.REJECTED)
 
 _SHOWN: Final = 8
 """How many ids a refusal lists."""
@@ -95,7 +95,7 @@ def review_of(memory: Memory, text: str) -> str:
 def _review_about(name: str, cases: Iterable[Review]) -> str:
     """The one review that asks about a name, those that wait first; the name where none does."""
     namesakes = [case for case in cases if case.mention == name]
-    waiting = [case for case in namesakes if case.state not in _DECIDED]
+    waiting = [case for case in namesakes if case.state not in _FINAL_STATES]
     reviews = waiting or namesakes
     if len(reviews) < 2:
         return reviews[0].review_id if reviews else name

@@ -151,8 +151,8 @@ def reclassify(
         words = opening_of(memory, target)
     access = receipt.permissions
     denial = f", not for {', '.join(access.deny)}" if access.deny else ""
-    everybody = "everybody of that clearance"
-    readers = ", ".join(everybody if tag == EVERYONE_TAG else tag for tag in access.allow)
+    public = "everybody of that clearance"
+    readers = ", ".join(public if tag == EVERYONE_TAG else tag for tag in access.allow)
     title = f"{words} ({target})" if words else target
     classes = f"{access.classification.value}, for {readers}"
     answer(context, receipt, f"{title}: {classes}{denial}")

@@ -40,7 +40,7 @@ _UNKNOWN: Final[Mapping[str, str]] = {
 }
 """Why a slot has no value, by the reason of its state."""
 
-NEVER: Final = "nothing was ever known of it; `tenure facts` shows what is known"
+NO_VERSION: Final = "nothing was ever known of it; `tenure facts` shows what is known"
 
 _CANDIDATES: Columns = {
     "op": "op",
@@ -104,8 +104,8 @@ def nothing_of(memory: Memory, entity: str, words: str) -> str:
     resolution = memory.entities.resolve(entity)
     if resolution.entity is not None:
         return words
-    near = dict.fromkeys(candidate.name for candidate in resolution.candidates)
-    suggestion = f"\ndid you mean: {', '.join(near)}" if near else ""
+    namesakes = dict.fromkeys(candidate.name for candidate in resolution.candidates)
+    suggestion = f"\ndid you mean: {', '.join(namesakes)}" if namesakes else ""
     return f"{_UNKNOWN['unknown_entity']}{suggestion}"
 
 
@@ -144,7 +144,7 @@ def timeline(
     with open_memory(context) as memory:
         segments = memory.as_of(valid, tx).timeline(entity_of(memory, entity), slot)
         names = value_names(memory, *({slot: segment.state} for segment in segments))
-        missing = "" if segments else nothing_of(memory, entity, NEVER)
+        missing = "" if segments else nothing_of(memory, entity, NO_VERSION)
 
     columns: Columns = {
         "from": lambda segment: when(segment.valid_from, missing="always"),
@@ -238,7 +238,8 @@ def slots(
     """
     from ...schema.slot_senses import near_slots
 
-    with open_memory(context) as memory:
+    # Before the first write a store has the slots that every store begins with.
+    with open_memory(context, scratch=True) as memory:
         vocabulary = memory.vocabulary.slots()
 
     # A word that no slot has may still be the sense of one.

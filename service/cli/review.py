@@ -91,9 +91,9 @@ def open_pair(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason =
     """Ask whether two entities are one: stewards decide it."""
     with open_memory(context) as memory:
         view = memory.as_of()
-        one, other = view.entity(entity_of(memory, a)), view.entity(entity_of(memory, b))
-        case = memory.reviews.open(one.entity_id, other.entity_id, reason=reason)
-        question = f"are {one.name!r} and {other.name!r} one?"
+        left, right = view.entity(entity_of(memory, a)), view.entity(entity_of(memory, b))
+        case = memory.reviews.open(left.entity_id, right.entity_id, reason=reason)
+        question = f"are {left.name!r} and {right.name!r} one?"
         answer(context, case, f"review {case.review_id} waits: {question}")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -311,7 +312,7 @@ def define(
     name: Annotated[str, typer.Argument(help="Lower-case letters, digits and _.")],
     fields: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FIELD=VALUE]...", help="Its properties; JSON or text."),
+        typer.Argument(metavar="FIELD=VALUE", help="Its properties; JSON or text."),
     ] = None,
 ) -> None:
     """Define a slot, or another word of the tenant's vocabulary.
@@ -373,8 +374,9 @@ def receipt_names(
     from ..client.summaries import entity_names, object_words
 
     ids = [receipt.entity for receipt in receipts]
-    met = [link.object_id for receipt in receipts for link in receipt.relations]
-    return {**entity_names(memory, [*ids, *entity_ids]), **object_words(memory, met)}
+    links = chain.from_iterable(receipt.relations for receipt in receipts)
+    words = object_words(memory, [link.object_id for link in links])
+    return {**entity_names(memory, [*ids, *entity_ids]), **words}
 
 
 def show_receipts(screen: Screen, receipts: Sequence[Receipt], names: Mapping[str, str]) -> None:

@@ -77,7 +77,7 @@ def object_words(memory: Memory, ids: Iterable[str]) -> Mapping[str, str]:
         return {}
 
     objects = ListReads(backend_of(memory), memory.principal).objects(object_ids)
-    words = {object_id: opening(shown.content or "") for object_id, shown in objects.items()}
+    words = {object_id: opening(item.content or "") for object_id, item in objects.items()}
     return {object_id: words.get(object_id, "") for object_id in object_ids}
 
 

@@ -138,7 +138,8 @@ def _target_file(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
     try:
         if Path(path).exists() and not replace:
             raise Conflict(
-                f"{path} is there already; name another file, or say that it may be replaced",
+                f"{path} is there already; name another file, or replace it "
+                "(replace=True, --replace)",
                 code="file_exists",
             )
 

@@ -152,8 +152,14 @@ def _check_header(header: Sequence[str], mapping: CsvMapping, *, is_custom: bool
         known = sorted(EVENT_FIELDS)
     if strange:
         advice = did_you_mean(strange[0], known)
+        if not is_custom and advice.startswith("known"):
+            # Twenty of the many fields in the order of letters leave out those every table has.
+            advice = "those of an event are subject, slot, value, valid_from and further ones"
         problem = "the file has no column" if is_custom else "there is no field"
         aid = "" if is_custom else "; name the columns of your table in a mapping (--map FILE)"
+        separator = next((sign for sign in ";\t|" if sign in header[0]), None)
+        if len(header) == 1 and separator is not None:
+            aid += f", and its separator: delimiter = {json.dumps(separator)}"
         raise InvalidInput(
             f"line 1: {problem} {strange[0]!r}: {advice}{aid}", code="unknown_column", line=1
         )

@@ -117,7 +117,7 @@ def _begin(
         if resume and clock[:3] == header.clock(header.seq, header.last_us)[:3]:
             return None
         raise Conflict(
-            "the tenant has writes of its own; restore into a new one",
+            "the tenant has writes of its own; import into a new store or tenant",
             code="tenant_not_empty",
         )
 

@@ -116,6 +116,13 @@ def test_a_read_that_finds_nothing_says_whether_anybody_is_known(run: Run) -> No
     assert "nothing is known for this time" in run("facts", "Sam Rivera", *past).stdout
 
 
+def test_slots_are_listed_before_there_is_a_store(run: Run) -> None:
+    listing = run("slots", "office")
+    assert "the office they work from" in listing.stdout
+    assert "there is no store memory.db yet" in listing.stderr
+    assert not Path("memory.db").exists()
+
+
 def test_the_advice_for_a_first_tool_makes_one(run: Run) -> None:
     run("write", "Sam Rivera", "office", "Austin")
     advice = run("tools").stdout

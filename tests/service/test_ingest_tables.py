@@ -100,6 +100,8 @@ def test_without_a_mapping_the_columns_are_the_fields(memory: Memory, tmp_path: 
 
 BAD_TABLES: list[tuple[str, dict[str, Any] | None, str, str]] = [
     ("Name,Office\nSam,Chicago\n", None, "unknown_column", "--map"),
+    ("Name,Office\nSam,Chicago\n", None, "unknown_column", "subject, slot, value"),
+    ("Name;Office\nSam;Chicago\n", None, "unknown_column", 'delimiter = ";"'),
     ("subject,slot,valeu\n", None, "unknown_column", "did you mean 'value'"),
     ("Name,Name\nSam,Sam\n", None, "bad_file", "stands twice: Name"),
     ("", None, "bad_file", "no header"),

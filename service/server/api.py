@@ -26,6 +26,7 @@ from ..calls.run import answer_json, run, run_json, stated_arguments
 from ..calls.table import CALLS, DECISIONS, Call, path_of
 from ..client.memory import Memory
 from ..stewardship.operations import SWEPT_AT_ONCE, Steward
+from .bearer_watch import BearerWatch
 from .bearers import Bearers, check_tenant
 from .control import ControlFile
 from .idempotency import AnswerBook, StoredAnswer
@@ -69,7 +70,8 @@ class Api:
         async def handle(request: Request) -> Response:
             body = await request.body()
             if call.name in LONG_CALLS:
-                return await respond(request, partial(self._answer, call, request, body))
+                work = partial(self._answer, call, request, body)
+                return await respond(request, work, BearerWatch(self.bearers, request))
             return await run_in_threadpool(self._answer, call, request, body)
 
         return handle
@@ -101,7 +103,8 @@ class Api:
         if NDJSON in request.headers.get("accept", ""):
             # Each line is made when the one before it was taken: a slow reader holds no list.
             lines = EntryTexts(call).lines(run(memory, call, arguments))
-            return StreamingResponse(lines, media_type=NDJSON)
+            watch = BearerWatch(self.bearers, request)
+            return StreamingResponse(watch.lines(lines), media_type=NDJSON)
         return Response(run_json(memory, call, arguments), media_type=JSON)
 
     def _write_answer(

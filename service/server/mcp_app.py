@@ -7,18 +7,21 @@ off: its refusals name no setting.
 
 from __future__ import annotations
 
+import asyncio
+import json
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from typing import Final
 
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...schema.errors import Forbidden
 from ..calls.table import Permit
 from ..client.memory import Memory
 from ..mcp.server import build_server
+from .bearer_watch import BearerWatch
 from .bearers import Bearers
 from .memories import Memories
 from .problems import problem, problem_response, status_of
@@ -63,6 +66,39 @@ class McpApp:
 
         mark = _CALLER.set(self._memories.bound(credential.principal))
         try:
-            await self._app(scope, receive, send)
+            if request.method == "GET":
+                watch = BearerWatch(self._bearers, request)
+                await _watched_stream(self._app, watch, scope=scope, receive=receive, send=send)
+            else:
+                # One message, one answer: it is over before a key can end.
+                await self._app(scope, receive, send)
         finally:
             _CALLER.reset(mark)
+
+
+async def _watched_stream(
+    app: ASGIApp, watch: BearerWatch, *, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Serve a stream that stays open, until its bearer ends."""
+    is_open = False
+
+    async def noting_send(message: Message) -> None:
+        nonlocal is_open
+        is_open = message["type"] == "http.response.start" or bool(message.get("more_body"))
+        await send(message)
+
+    stream = asyncio.ensure_future(app(scope, receive, noting_send))
+    bearer_end = asyncio.ensure_future(watch.end())
+    try:
+        await asyncio.wait((stream, bearer_end), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        # Whichever is left over, and both where the request itself was given up.
+        for task in (stream, bearer_end):
+            task.cancel()
+        await asyncio.wait((stream, bearer_end))
+
+    if bearer_end.cancelled():
+        await stream
+    elif is_open:
+        event = f"event: problem\ndata: {json.dumps(bearer_end.result())}\n\n"
+        await send({"type": "http.response.body", "body": event.encode(), "more_body": False})

@@ -43,6 +43,7 @@ _STATUS: Final[Mapping[type[TenureError], int]] = {
 }
 _STATUS_OF_CODE: Final[Mapping[str, int]] = {
     SIGN_IN: 401,
+    "credential_ended": 401,
     "bad_cursor": 400,
     "stale_version": 412,
     TOO_MANY: 429,

@@ -1,8 +1,9 @@
 """Server-sent progress: a long call says how far it is, then what it answers or is refused with.
 
 Events are `progress` (JSON, the newest one only: a slow reader makes nobody wait and holds no
-list), then one `done` with the answer or one `problem`. The work goes on to its end whoever
-stops listening; the journal of an import and the key of a request say later how it ended.
+list), then one `done` with the answer or one `problem`; a stream whose key was revoked meanwhile
+ends with one, too. The work goes on to its end whoever stops listening; the journal of an import
+and the key of a request say later how it ended.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ...schema.errors import TenureError
+from .bearer_watch import BearerWatch
 from .problems import problem_of, unexpected_problem
 
 EVENT_STREAM: Final = "text/event-stream"
@@ -39,19 +41,20 @@ def wants_events(request: Request) -> bool:
     return EVENT_STREAM in request.headers.get("accept", "")
 
 
-async def respond(request: Request, work: Work) -> Response:
+async def respond(request: Request, work: Work, watch: BearerWatch) -> Response:
     """The answer of a work, with its progress before it where that was asked for."""
     if not wants_events(request):
         return await run_in_threadpool(work, _tell_nobody)
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(_events(request, work), media_type=EVENT_STREAM, headers=headers)
+    events = _events(request, work, watch)
+    return StreamingResponse(events, media_type=EVENT_STREAM, headers=headers)
 
 
 def _tell_nobody(_: Mapping[str, object]) -> None:
     pass
 
 
-async def _events(request: Request, work: Work) -> AsyncIterator[bytes]:
+async def _events(request: Request, work: Work, watch: BearerWatch) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
     newest: asyncio.Queue[Mapping[str, object]] = asyncio.Queue(maxsize=1)
 
@@ -64,11 +67,19 @@ async def _events(request: Request, work: Work) -> AsyncIterator[bytes]:
         loop.call_soon_threadsafe(put, progress)
 
     answer = asyncio.ensure_future(run_in_threadpool(work, tell))
+    answer.add_done_callback(_know_outcome)
+    bearer_end = asyncio.ensure_future(watch.end())
     while not answer.done():
         waiting = asyncio.ensure_future(newest.get())
         await asyncio.wait(
-            (answer, waiting), timeout=_SILENCE_S, return_when=asyncio.FIRST_COMPLETED
+            (answer, waiting, bearer_end),
+            timeout=_SILENCE_S,
+            return_when=asyncio.FIRST_COMPLETED,
         )
+        if bearer_end.done() and not answer.done():
+            waiting.cancel()
+            yield _event("problem", json.dumps(bearer_end.result()).encode())
+            return
         if waiting.done():
             yield _event("progress", json.dumps(waiting.result()).encode())
             continue
@@ -76,9 +87,16 @@ async def _events(request: Request, work: Work) -> AsyncIterator[bytes]:
         if not answer.done():
             yield b": still at work\n\n"
 
+    bearer_end.cancel()
     if not newest.empty():
         yield _event("progress", json.dumps(newest.get_nowait()).encode())
     yield _last_event(request, answer)
+
+
+def _know_outcome(answer: asyncio.Future[Response]) -> None:
+    """Take notice of how a work ended whose listener may be gone."""
+    if not answer.cancelled():
+        answer.exception()
 
 
 def _last_event(request: Request, answer: asyncio.Future[Response]) -> bytes:

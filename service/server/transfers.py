@@ -28,6 +28,7 @@ from ..client.memory import Memory
 from ..encoders.progress import Progress
 from ..stewardship.re_embed import re_embed
 from ..writing.ingest import IngestReport
+from .bearer_watch import BearerWatch
 from .bearers import Bearers, check_tenant
 from .memories import Memories
 from .metrics import CountedRoute
@@ -81,13 +82,14 @@ class Transfers:
                 report = memory.ingest(path, replay=replay, progress=progress)
             return Response(_REPORT.dump_json(report), media_type=JSON)
 
-        return await respond(request, work)
+        return await respond(request, work, BearerWatch(self.bearers, request))
 
     async def _export(self, request: Request) -> Response:
         lines = self._memory(request).transfer.lines(keys=_flag(request, "keys"))
         # The first line is read now, so that a refusal is an answer and no torn list.
         first = await run_in_threadpool(next, lines)
-        return StreamingResponse(_with_ends(first, lines), media_type=NDJSON)
+        watch = BearerWatch(self.bearers, request)
+        return StreamingResponse(watch.lines(_with_ends(first, lines)), media_type=NDJSON)
 
     async def _import(self, request: Request) -> Response:
         transfer = self._memory(request).transfer
@@ -102,7 +104,7 @@ class Transfers:
                 report = transfer.import_file(path, resume=resume, watch=watch)
             return JSONResponse({"tenant": report.tenant, "records": report.records})
 
-        return await respond(request, work)
+        return await respond(request, work, BearerWatch(self.bearers, request))
 
     async def _abort(self, request: Request) -> Response:
         await run_in_threadpool(self._memory(request).transfer.abort)
@@ -118,7 +120,7 @@ class Transfers:
             total = re_embed(backend_of(memory), memory.principal, progress=show)
             return JSONResponse(total._asdict())
 
-        return await respond(request, work)
+        return await respond(request, work, BearerWatch(self.bearers, request))
 
 
 def _flag(request: Request, name: str) -> bool:

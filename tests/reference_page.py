@@ -120,9 +120,9 @@ def _first(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A docstring as Markdown: its `Raises:` as a list, no doctest."""
+    """A docstring as Markdown: its `Args:` and `Raises:` as lists, no doctest."""
     text = re.sub(r"^>>>.*?(?=\n\n|\Z)", "", inspect.getdoc(value) or "", flags=re.M | re.S)
-    text = re.sub(r"^Raises:$", "Raises:\n", text, flags=re.M)
+    text = re.sub(r"^(Args|Raises):$", r"\1:\n", text, flags=re.M)
     return re.sub(r"^    (\w+): ", r"- `\1`: ", text, flags=re.M).strip()
 
 

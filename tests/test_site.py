@@ -54,6 +54,13 @@ def test_the_reference_names_everything_that_is_public() -> None:
     assert re.search(r" at 0x|<[A-Z]\w+\.", text) is None
 
 
+def test_what_a_function_takes_and_raises_stands_as_lists() -> None:
+    # Markdown makes a list only behind an empty line.
+    headings = re.findall(r"^(Args|Raises):\n(.*)", page(), flags=re.M)
+    assert {word for word, _ in headings} == {"Args", "Raises"}
+    assert {line for _, line in headings} == {""}
+
+
 def test_the_list_for_machines_says_what_each_page_is_about() -> None:
     lines = [line for line in llms_text().splitlines() if line.startswith("- [")]
     assert len(lines) == len(list(listed_pages()))

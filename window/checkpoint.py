@@ -79,13 +79,15 @@ def task_checkpoint(state: WindowState) -> TaskCheckpoint:
         for call_id in unit.open_calls:
             issues.append(f"open call {call_id}")
 
-    environment = (
+    environment = [
         ("model", state.model),
         ("turn", str(state.turn)),
         ("step", str(state.step)),
         ("window", str(state.windows)),
-        ("tools used", ", ".join(_tools_used(state)) or "none"),
-    )
+    ]
+    # Calls that left the window are not counted here, so without any nothing is said.
+    if tools := _tools_used(state):
+        environment.append(("tools used", ", ".join(tools)))
     reasoning: list[str] = []
     for unit in state.units:
         if unit.form in (StandingForm.EXTRACT, StandingForm.TOMBSTONE):
@@ -101,7 +103,7 @@ def task_checkpoint(state: WindowState) -> TaskCheckpoint:
         subtasks=tuple(_subtasks(state)),
         decisions=tuple(_notes(state, NoteCategory.DECISION)),
         issues=tuple(issues),
-        environment=environment,
+        environment=tuple(environment),
         learnings=tuple(_notes(state, NoteCategory.LEARNING)),
         reasoning_omitted=tuple(reasoning),
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +19,9 @@ from .show import Columns, Screen
 
 if TYPE_CHECKING:
     from ...window.changes import UnitChange
+    from ...window.health import HealthReading
+    from ...window.pressure import Pressure
+    from ...window.units import WindowUnit
     from ..sessions.decision import WindowDecision
     from ..sessions.session import Session
 
@@ -83,13 +88,25 @@ def show(context: typer.Context, name: _Name) -> None:
     )
 
 
+_MARK = re.compile(r"\A\[Turns? [^\]]*\]\s*")
+_OPENING = 40
+"""Characters of a unit's words: the table stands within eighty columns."""
 _UNITS: Columns = {
     "unit": lambda unit: f"window://{unit.number}",
-    "turn": "turn",
+    "turn": lambda unit: _turns(unit),
     "form": lambda unit: unit.form.value,
     "tokens": "tokens",
-    "begins": lambda unit: opening(unit.text),
+    "begins": lambda unit: _words(unit),
 }
+
+
+def _turns(unit: WindowUnit) -> str:
+    return f"{unit.turn}-{unit.last_turn}" if unit.last_turn > unit.turn else str(unit.turn)
+
+
+def _words(unit: WindowUnit) -> str:
+    """How a unit begins; of a fold what it holds, since unit and turn say what its mark does."""
+    return opening(_MARK.sub("", unit.text) or unit.text, _OPENING)
 
 
 @session.command(epilog=examples("tenure session preview trip-1 --focus fees"))
@@ -103,8 +120,14 @@ def preview(
     """Say what `compact` would do now; change nothing."""
     with _opened(context, name, policy) as opened:
         plan = opened.preview(focus=focus, keep=keep or ())
+        reading = opened.report().pressure
     changes = plan.changes if plan else ()
-    answer(context, [asdict(change) for change in changes], lambda screen: _show(screen, changes))
+
+    def show_plan(screen: Screen) -> None:
+        _show(screen, changes)
+        screen.line(_fill(reading))
+
+    answer(context, [asdict(change) for change in changes], show_plan)
 
 
 @session.command(epilog=examples("tenure session compact trip-1 --keep window://12"))
@@ -138,9 +161,10 @@ def undo(
 
 
 def _show(screen: Screen, changes: tuple[UnitChange, ...]) -> None:
-    screen.table(changes, _CHANGES, placeholder="there is nothing to free")
+    screen.table(changes, _CHANGES, placeholder=_NOTHING)
 
 
+_NOTHING = "there is nothing to free: the window is below its target, or all of it must stay"
 _CHANGES: Columns = {
     "unit": lambda change: f"window://{change.unit}",
     "form": lambda change: change.form.value,
@@ -158,7 +182,11 @@ def _show_decision(
         _show(screen, decision.actions)
     if decision.edit is not None:
         screen.line(f"undo it with: tenure session undo {name} {decision.edit}")
-    screen.line(f"{decision.reading.tokens:,} of {decision.reading.limit:,} tokens")
+    screen.line(_fill(decision.reading))
+
+
+def _fill(reading: Pressure) -> str:
+    return f"{reading.tokens:,} of {reading.limit:,} tokens"
 
 
 @session.command(
@@ -200,12 +228,14 @@ def resume(context: typer.Context, name: _Name) -> None:
 @session.command(epilog=examples("tenure session report trip-1"))
 def report(context: typer.Context, name: _Name) -> None:
     """Show pressure, tokens by component, and health."""
+    from ...window.notices import alert_text
+
     with _opened(context, name) as opened:
         status = opened.report()
 
     def show_report(screen: Screen) -> None:
         reading = status.pressure
-        screen.line(f"{reading.status.value}: {reading.tokens:,} of {reading.limit:,} tokens")
+        screen.line(f"{reading.status.value}: {_fill(reading)}, {status.trend.value}")
         screen.line(
             f"turn {status.turn}, step {status.step}, {counted(status.edits, 'edit')}, "
             f"{counted(status.evictions, 'unit')} shortened, window {status.windows}"
@@ -216,14 +246,39 @@ def report(context: typer.Context, name: _Name) -> None:
             "a turn": "burn",
         }
         screen.table(status.components, components)
+        screen.line()
+        screen.table(_health_rows(status.health), _HEALTH)
         for alert in status.alerts:
-            screen.line(f"alert: {alert}")
+            screen.line(f"alert: {alert_text(alert)}")
         if status.urgency is not None:
             screen.line(f"{status.urgency.value}: full in {status.turns_left} turns at this rate")
         for line in status.advice:
             screen.line(f"advice: {line}")
 
     answer(context, asdict(status), show_report)
+
+
+def _health_rows(health: HealthReading) -> list[tuple[str, str, str]]:
+    """The six metrics with what is meant by each."""
+    return [
+        ("utilisation", _percent(health.utilisation), "of the limit, at the upper bound"),
+        ("evictions a turn", _tenths(health.evictions_per_turn), "units shortened"),
+        ("compression", f"{_tenths(health.compression)} times", "shorter, what was edited"),
+        ("burn rate", f"{health.burn_rate:,}", "tokens a turn"),
+        ("fidelity", _percent(health.fidelity), "facts left by the last edit"),
+        ("tool bloat", _percent(health.tool_bloat), "of the limit, schemas and results"),
+    ]
+
+
+_HEALTH: Columns = {"health": itemgetter(0), "value": itemgetter(1), "what it is": itemgetter(2)}
+
+
+def _percent(permille: int) -> str:
+    return f"{permille / 10:.1f} %"
+
+
+def _tenths(thousandths: int) -> str:
+    return f"{thousandths / 1000:.1f}"
 
 
 @session.command(epilog=examples("tenure session config", "tenure session config window.toml"))
@@ -278,23 +333,26 @@ def replay(
     entries = read_transcript(file)
     with connect(":memory:") as memory:
         tallies = compare_policies(memory, entries, policy or (), model=model, window=window)
-    answer(
-        context,
-        [asdict(tally) for tally in tallies],
-        lambda screen: screen.table(tallies, _TALLIES),
-    )
+
+    def show_tallies(screen: Screen) -> None:
+        screen.line(f"{counted(tallies[0].requests, 'request')} by each policy")
+        screen.table(tallies, _TALLIES)
+        screen.line("facts: identifiers said that stand at the end; cost: in full-price tokens")
+        if not any(tally.faulty or tally.shut_out for tally in tallies):
+            screen.line("no request is refused by its provider's rules, and all had room")
+
+    answer(context, [asdict(tally) for tally in tallies], show_tallies)
 
 
 _TALLIES: Columns = {
     "policy": "policy",
-    "requests": "requests",
     "mean": "mean",
     "largest": "largest",
     "over": "oversized",
-    "refused": "faulty",
-    "no room": "shut_out",
+    "refused": lambda tally: tally.faulty or "",
+    "no room": lambda tally: tally.shut_out or "",
     "facts": lambda tally: f"{tally.facts_standing / 10:.1f} %",
     "cached": lambda tally: f"{tally.cached_share / 10:.1f} %",
-    "cost": lambda tally: f"{tally.cost / 1000:.0f}",
+    "cost": lambda tally: tally.cost // 1000,
     "edits": "edits",
 }

@@ -122,7 +122,11 @@ def rehydration(log: Sequence[WindowEvent], request: str, page_tokens: int) -> R
     state = full_history(log)
     units = _asked_units(state, request)
     if not units:
-        raise NotFound(f"{request!r} leads to nothing in this session", code="unknown_unit")
+        raise NotFound(
+            f"{request!r} leads to nothing in this session; ask with an address that it shows "
+            "(window://57), a turn (turn:12), or a question in its words",
+            code="unknown_unit",
+        )
 
     text = "\n\n".join(_unit_text(unit) for unit in units)
     page = _page(state, text[offset:], page_tokens)

@@ -150,8 +150,8 @@ def sentence(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def opening(text: str) -> str:
-    r"""The first words of a text on one line.
+def opening(text: str, limit: int = _OPENING) -> str:
+    r"""The first words of a text on one line, in so many characters.
 
     >>> opening("The deploy  ended.\nIt took nine minutes, which is a little more than before.")
     'The deploy ended. It took nine minutes, which is a little…'
@@ -159,6 +159,6 @@ def opening(text: str) -> str:
     printable = "".join(character if character.isprintable() else " " for character in text)
     line = " ".join(printable.split())
 
-    if len(line) <= _OPENING:
+    if len(line) <= limit:
         return line
-    return (line[:_OPENING].rpartition(" ")[0] or line[: _OPENING - 1]) + "…"
+    return (line[:limit].rpartition(" ")[0] or line[: limit - 1]) + "…"

@@ -51,7 +51,11 @@ def test_sessions_are_listed_and_shown(run: Run) -> None:
     assert "trip-1" in run("session", "list")
     units = told(run, "show", "trip-1")
     assert units[0]["number"] == 2
-    assert "question 0" in run("session", "show", "trip-1")
+    table = run("session", "show", "trip-1")
+    assert "question 0" in table
+    assert max(map(len, table.splitlines())) <= 80
+    assert "window://2" in table.splitlines()[1]
+    assert "[Turn" not in table
     assert "there is no session" in run("session", "show", "trip-2", code=1)
     assert len(told(run, "list")) == 1
 
@@ -81,6 +85,8 @@ def test_health_is_reported(run: Run) -> None:
     text = run("session", "report", "trip-1")
     assert "turn 8, step 16" in text
     assert "tool_results" in text
+    assert "utilisation" in text
+    assert "facts left by the last edit" in text
 
 
 def test_every_tunable_is_printed_with_its_reason(run: Run, tmp_path: Path) -> None:
@@ -113,9 +119,10 @@ def test_a_transcript_is_run_through_policies(run: Run, tmp_path: Path) -> None:
     assert hybrid["edits"] > 0
     assert hybrid["cost"] < none["cost"]
     assert [tally["faulty"] for tally in tallies] == [0, 0, 0, 0]
-    assert "hybrid" in run(
-        "session", "replay", "run.jsonl", "--window", "9000", "--policy", "hybrid"
-    )
+    text = run("session", "replay", "run.jsonl", "--window", "9000", "--policy", "hybrid")
+    assert "28 requests by each policy\npolicy  mean" in text
+    assert "hybrid" in text
+    assert "no request is refused" in text
     lfu = ("session", "replay", "run.jsonl", "--window", "9000", "--policy", "lfu")
     assert "lru" in run(*lfu, code=1)
     assert "no file none.json" in run("session", "replay", "none.json", "--window", "9000", code=1)

@@ -198,6 +198,15 @@ class Place(NamedTuple):
         Raises:
             InvalidInput: `bad_settings`.
         """
+        # A colon and two slashes make no file's name: it is the address of another database.
+        scheme, colon, _ = self.url.partition("://")
+        if colon:
+            raise InvalidInput(
+                f"{scheme}:// is no store of tenure: name a file, a folder or :memory:, or the "
+                "address of a Neo4j server (neo4j://, bolt://) or of `tenure serve` (https://)",
+                code="bad_settings",
+            )
+
         # Refused, not ignored: who states a cell means that some tenants live elsewhere.
         for name in ("cells", "vector_index"):
             if getattr(self, name):

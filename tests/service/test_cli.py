@@ -475,6 +475,13 @@ def test_a_refusal_is_one_sentence_and_writes_nothing(
     assert told(run, "diff", "--", "-infinity", "infinity") == before
 
 
+def test_the_address_of_another_database_is_no_folder_to_make(run: Run) -> None:
+    for command in (("get", "Sam", "office"), ("write", "Sam", "office", "Austin")):
+        refusal = run("--store", "postgres://localhost/team", *command, code=1).stderr
+        assert "postgres:// is no store of tenure" in refusal
+        assert "neo4j://" in refusal
+
+
 def test_another_tenant_is_refused(run: Run) -> None:
     moved(run)
     for words in (("get", "Sam Rivera", "office"), ("write", "Sam Rivera", "office", "Oslo")):

@@ -84,3 +84,14 @@ def test_the_glossary_has_every_term_and_principle() -> None:
         path, name = _REFERENCE.findall(line)
         assert is_there(f"{path}::{name}")
     assert len(re.findall(r"^\d\. \*\*", text, re.M)) == PRINCIPLES
+
+
+def test_what_the_page_of_sessions_names_is_there_and_no_wish_is_left_out() -> None:
+    page = (ROOT / "docs" / "design" / "sessions.md").read_text(encoding="utf-8")
+    references = [ref for ref in _REFERENCE.findall(page) if ref.startswith("tests/")]
+    assert len(references) > 30
+    assert [ref for ref in references if not is_there(ref)] == []
+
+    wishes = "tests/window/test_wishes.py"
+    issues = [name for name in names(wishes) if re.match(r"test_[a-z_]+_\d{3,}_", name)]
+    assert [name for name in issues if f"{wishes}::{name}" not in references] == []

@@ -17,21 +17,16 @@ import shutil
 import socket
 import statistics
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from playwright.sync_api import sync_playwright
 
 from tenure import EntityRef, Memory, connect
-from tenure.service.cli.serve import steward_of
-from tenure.service.server.app import build_app
-from tenure.service.server.config import ServerSettings
+from tenure.bench.bench_server import Site
 from tenure.service.server.control import ControlFile
-from tenure.service.settings import Settings
 
 KEYS_A_CASE = 3
 DECISION_P95_MS = 150.0
@@ -63,33 +58,26 @@ DRAG = """(days) => {
 @contextmanager
 def signed_in_page(memory: Memory, folder: Path) -> Iterator[tuple[Any, str]]:
     """A page of Chromium, signed in at a server over a memory, and the server's address."""
-    control = ControlFile(folder / "control.db")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
-        steward = steward_of(Settings(), is_demo=False)
-        settings = ServerSettings(memory=memory, control=control, steward=steward, port=port)
-        config = uvicorn.Config(build_app(settings), log_level="warning", access_log=False)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
+    # A process of its own, as the server of a team is: its answers wait for no lock of this one.
+    site = Site(folder, port)
+    site.start()
+    control = ControlFile(folder / "control.db")
 
-        # Only the superuser of a container needs the sandbox off.
-        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-        base = f"http://127.0.0.1:{port}"
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=flags
-            )
-            page = browser.new_page()
-            page.goto(f"{base}/")
-            page.fill("#code", control.new_code(memory.principal.tenant))
-            page.click("main button")
-            yield page, base
-            browser.close()
+    # Only the superuser of a container needs the sandbox off.
+    flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        page = browser.new_page()
+        page.goto(f"{site.url}/")
+        page.fill("#code", control.new_code(memory.principal.tenant))
+        page.click("main button")
+        yield page, site.url
+        browser.close()
 
-        server.should_exit = True
-        thread.join()
     control.close()
+    site.stop()
 
 
 def write_cases(memory: Memory, count: int) -> None:

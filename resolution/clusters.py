@@ -15,13 +15,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..schema.entity import Entity, Judgement
 from ..schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
 
 WAITING = frozenset({ReviewState.OPEN, ReviewState.UNSURE, ReviewState.UNDONE})
 """A case in one of these has an entity that waits for its decision."""
+
+_PAIRS_OF_A_BRIDGE: Final = 3
+"""The fewest pairs that can hold a bridge: itself, and one at either end."""
 
 
 class Clusters:
@@ -111,10 +114,13 @@ def bridges(judgements: Sequence[Judgement]) -> tuple[tuple[str, str], ...]:
 
     Such a pair deserves a second look: one false bridge fuses two clusters.
     """
-    graph = _graph(judgements)
-    if graph is None:
+    pairs = {(j.left_id, j.right_id) for j in judgements if j.verdict is JudgementVerdict.MATCH}
+    # Both ends of a bridge hang by another pair, too. Most merges are of two entities, and to load
+    # a library of graphs would be what the first decision of a process spends its time on.
+    if len(pairs) < _PAIRS_OF_A_BRIDGE:
         return ()
 
+    graph = _graph(judgements)
     cuts: list[tuple[str, str]] = []
     for left, right in _networkx().bridges(graph):
         is_single = graph[left][right]["times"] == 1

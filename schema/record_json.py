@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
@@ -101,23 +101,29 @@ def from_plain(kind: Any, plain: Plain) -> Any:
     Raises:
         ValueError: The values do not fit the type.
     """
+    return _decoder(kind)(plain)
+
+
+@lru_cache(maxsize=512)
+def _decoder(kind: Any) -> Callable[[Plain], Any]:
+    """What reads values of a type, chosen once a type: a case of a queue has hundreds of them."""
     origin = get_origin(kind)
     # Generic aliases first: none of them is a class that `issubclass` could ask.
     if origin in (Union, types.UnionType):
-        return _optional(kind, plain)
+        return _optional_decoder(kind)
     if origin is tuple:
-        return _tuple(get_args(kind), plain)
+        return partial(_tuple, get_args(kind))
     if origin is frozenset:
-        return frozenset(_tuple((*get_args(kind), ...), plain))
+        return partial(_set, (*get_args(kind), ...))
 
     if is_dataclass(kind):
-        return kind(**_members(kind, plain))  # type: ignore[operator]
-    if hasattr(kind, "_fields"):  # a named tuple
-        return kind(*_tuple(tuple(_hints(kind).values()), plain))
+        return partial(_record, kind)
+    if hasattr(kind, "_fields"):
+        return partial(_named_tuple, kind)
     if issubclass(kind, Enum):
-        return kind(plain)
+        return cast("Callable[[Plain], Any]", kind)
 
-    return _scalar(kind, plain)
+    return partial(_scalar, kind)
 
 
 @lru_cache(maxsize=256)
@@ -140,14 +146,31 @@ def _hints(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
-def _members(kind: Any, plain: Plain) -> dict[str, Any]:
+@lru_cache(maxsize=128)
+def _field_decoders(kind: Any) -> Mapping[str, Callable[[Plain], Any]]:
+    # Not before a record is met: a type may have members of its own type.
     hints = _hints(kind)
-    names = _field_names(kind)
-    members = cast(dict[str, Any], plain) if isinstance(plain, dict) else {}
-    if members.keys() != set(names):
-        raise ValueError(f"a {kind.__name__} has exactly the fields {', '.join(sorted(names))}")
+    return {name: _decoder(hints[name]) for name in _field_names(kind)}
 
-    return {name: from_plain(hints[name], members[name]) for name in members}
+
+def _record(kind: Any, plain: Plain) -> Any:
+    decoders = _field_decoders(kind)
+    members = cast(dict[str, Any], plain) if isinstance(plain, dict) else {}
+    if members.keys() != decoders.keys():
+        raise ValueError(f"a {kind.__name__} has exactly the fields {', '.join(sorted(decoders))}")
+
+    values: dict[str, Any] = {}
+    for name, member in members.items():
+        values[name] = decoders[name](member)
+    return kind(**values)
+
+
+def _named_tuple(kind: Any, plain: Plain) -> Any:
+    return kind(*_tuple(tuple(_hints(kind).values()), plain))
+
+
+def _set(kinds: tuple[Any, ...], plain: Plain) -> frozenset[Any]:
+    return frozenset(_tuple(kinds, plain))
 
 
 def _tuple(kinds: tuple[Any, ...], plain: Plain) -> tuple[Any, ...]:
@@ -157,7 +180,7 @@ def _tuple(kinds: tuple[Any, ...], plain: Plain) -> tuple[Any, ...]:
     items = cast(list[object], plain)
 
     if len(kinds) == 2 and kinds[1] is Ellipsis:
-        return tuple(from_plain(kinds[0], item) for item in items)
+        return tuple(map(_decoder(kinds[0]), items))
 
     if len(kinds) != len(items):
         raise ValueError(f"{plain!r} has not {len(kinds)} items")
@@ -165,13 +188,17 @@ def _tuple(kinds: tuple[Any, ...], plain: Plain) -> tuple[Any, ...]:
     return tuple(from_plain(kind, item) for kind, item in zip(kinds, items, strict=True))
 
 
-def _optional(kind: Any, plain: Plain) -> Any:
-    """An optional value; records know no other unions."""
+def _optional_decoder(kind: Any) -> Callable[[Plain], Any]:
+    """What reads an optional value; records know no other unions."""
     (member,) = (option for option in get_args(kind) if option is not types.NoneType)
-    return None if plain is None else from_plain(member, plain)
+    decoder = _decoder(member)
+    return lambda plain: None if plain is None else decoder(plain)
 
 
 def _scalar(kind: type, plain: Plain) -> Any:
+    if type(plain) is kind:
+        return plain
+
     if kind is bytes and isinstance(plain, str):
         try:
             return base64.b64decode(plain, validate=True)
@@ -186,7 +213,4 @@ def _scalar(kind: type, plain: Plain) -> Any:
     if kind is float and isinstance(plain, int) and not isinstance(plain, bool):
         return plain
 
-    if type(plain) is not kind:
-        raise ValueError(f"{plain!r:.40} is no {kind.__name__}")
-
-    return plain
+    raise ValueError(f"{plain!r:.40} is no {kind.__name__}")

@@ -131,3 +131,20 @@ def test_a_read_of_the_command_line_costs_few_empty_processes(tmp_path: Path) ->
     rounds = [(cpu_seconds("-c", "pass"), cpu_seconds(*get)) for _ in range(5)]
     empty, read = map(min, zip(*rounds, strict=True))
     assert read <= GET_IN_EMPTY_PROCESSES * empty
+
+
+def test_a_merge_of_two_loads_no_library_of_graphs(tmp_path: Path) -> None:
+    # A steward who decides the first case of a process would wait for it.
+    script = """
+import sys
+import tenure
+with tenure.connect(sys.argv[1]) as memory:
+    for name in ("Ann Lee", "Bea Lind"):
+        memory.write({"name": name, "type": "person"}, "office", "Oslo")
+    ids = [memory.as_of().entity(name).entity_id for name in ("Ann Lee", "Bea Lind")]
+    memory.entities.merge(*ids, reason="one person")
+    assert memory.as_of().entity("Ann Lee") == memory.as_of().entity("Bea Lind")
+assert "networkx" not in sys.modules
+"""
+    command = [sys.executable, "-P", "-c", script, str(tmp_path / "team.db")]
+    subprocess.run(command, check=True)

@@ -1,11 +1,14 @@
 """How many people that nobody has met yet wait for a review, as the register grows.
 
-    python bench/bench_strangers.py [--sizes 10000 97000] [--asks 400] [--json FILE]
+    python bench/bench_strangers.py [--sizes 10000 97000] [--asks 4000] [--common N]
+        [--json FILE]
 
 Names are drawn as people's are: given names and family names by Zipf's law, four in ten with a
 middle name, one in ten with an initial. The register holds `size` distinct names; the strangers
 are drawn in the same way and are nobody in it, so each review is one too many, and each bind is
-wrong. Shares are in per cent; the time is the CPU time of the thread.
+wrong. Shares are in per cent, that of reviews with its interval (Wilson, 95 %); the time is the
+CPU time of the thread. `--common` is the policy's `common_family_name`; a number that no family
+reaches says how many would wait without it.
 """
 
 from __future__ import annotations
@@ -20,9 +23,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tenure import EntityRef, Memory, connect
+from tenure import EntityRef, Memory, Policy, connect
 from tenure.bench.bench_resolve import SYLLABLES, stock
+from tenure.resolution.evaluate import wilson
 from tenure.resolution.lexicon import nicknames
+from tenure.schema.policy import ResolutionPolicy
 
 GIVEN_NAMES = 3_000
 FAMILY_NAMES = 20_000
@@ -73,20 +78,31 @@ def measure(memory: Memory, strangers: list[str]) -> dict[str, Any]:
         suggested = resolution.reason == "possible_same_as"
         decisions["suggest" if suggested else decision] += 1
 
+    interval = wilson(decisions["review"], len(strangers))
     shares = {key: round(100 * n / len(strangers), 1) for key, n in sorted(decisions.items())}
-    return {"share": shares, "cpu_ms_p50": round(1000 * statistics.median(times), 2)}
+    reviews = [round(100 * interval.low, 1), round(100 * interval.high, 1)]
+    return {
+        "share": shares,
+        "reviews_95": reviews,
+        "cpu_ms_p50": round(1000 * statistics.median(times), 2),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 97_000])
-    parser.add_argument("--asks", type=int, default=400)
+    parser.add_argument("--asks", type=int, default=4_000)
+    parser.add_argument("--common", type=int, default=ResolutionPolicy().common_family_name)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
 
     drawn = people(max(options.sizes) + 4 * options.asks, seed=1)
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder, connect(f"{folder}/people.db") as memory:
+    policy = Policy(resolution=ResolutionPolicy(common_family_name=options.common))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        connect(f"{folder}/people.db", policy=policy) as memory,
+    ):
         stocked = 0
         strangers = drawn[max(options.sizes) :][: options.asks]
         for size in sorted(options.sizes):

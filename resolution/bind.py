@@ -33,13 +33,12 @@ from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState, JudgedBy, JudgementVerdict
 from .attributes import repeatable_schemes
 from .keys import alias_key, is_id
-from .known import Lookup, NearTest
+from .known import FamilyName, Lookup, NearTest
 from .outcome import UNTRUSTED_ALIAS, bound_to, left_to_review
 from .register import Register
 
 MentionOrId = EntityRef | str
 """A mention, or an entity id."""
-
 
 _EXCLUDED_SHOWN = 5
 _SHORT_NAME_WORDS = 4
@@ -47,7 +46,6 @@ _SHORT_WORD_LETTERS = 4
 _WEAKEST = 4
 SCORE_REASON = "scored"
 """The reason of a decision that names and context made, not an equal key."""
-
 
 _NO_CANDIDATE = Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
 
@@ -63,15 +61,16 @@ class Scorer(Protocol):
         """What tells which stored names are worth scoring against a mention."""
         ...
 
+    def family(self, mention: EntityRef, bands: ResolutionPolicy) -> FamilyName | None:
+        """The family name whose bearers are to be counted; None of what is no person."""
+        ...
+
     def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:
         """The (blocking key, kind) pairs under which a new alias is found."""
         ...
 
     def judge(self, mention: EntityRef, known: Register, rules: Rules) -> Resolution:
-        """Bind, review or new, with the evidence.
-
-        `entity` is the canonical id to bind to, None unless the decision is bind.
-        """
+        """Bind, review or new, with the evidence; `entity` is canonical, None but for a bind."""
         ...
 
     def doubts(
@@ -152,6 +151,7 @@ def fuzzy_lookup(mention: EntityRef, scorer: Scorer, bands: ResolutionPolicy) ->
         block_keys=scorer.keys(mention),
         limit=bands.max_candidates,
         near=scorer.near(mention),
+        family=scorer.family(mention, bands),
     )
 
 

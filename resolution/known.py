@@ -13,11 +13,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
 
 NearTest = Callable[[Collection[str]], AbstractSet[str]]
 """Tells which of some surfaces are near a mention; all are shown at once."""
+
+
+class FamilyName(NamedTuple):
+    """A family name whose bearers a store counts."""
+
+    key: str
+    """The blocking key of the word."""
+    ending: str
+    """How the light exact key of a bearer's name ends, with the space before it."""
+    limit: int
+    """Bearers from which no more are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +55,8 @@ class Lookup:
     Asked after the cut, so it never lets another candidate in; a norm stays when any of its
     surfaces is near.
     """
+    family: FamilyName | None = None
+    """Whose visible bearers are counted, where anybody proposed is near."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +69,8 @@ class Known:
     """Open visible aliases with one of the norms, and those the blocking keys proposed."""
     weights: Mapping[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     """Blocking weight by (entity id, norm), for proposed aliases."""
+    bearers: int = 0
+    """Visible people of the family name that the look-up counts, as far as its limit."""
     entities: Mapping[str, Entity] = field(default_factory=dict[str, Entity])
     """Every raw entity that the rest mentions, with all members of its cluster."""
     judgements: tuple[Judgement, ...] = ()
@@ -94,10 +110,10 @@ def identifier_order(identifier: Identifier) -> tuple[str, str, str, int]:
 
 
 def merge_known(answers: Sequence[Known]) -> Known:
-    """Several answers of one transaction time as one; weights belong to each alone."""
+    """Several answers of one transaction time as one; weights and counts belong to each alone."""
     parts = [part for part in answers if part.entities or part.aliases or part.identifiers]
     if len(parts) == 1:
-        return replace(parts[0], weights={})
+        return replace(parts[0], weights={}, bearers=0)
 
     # Keyed by themselves: an answer repeats what another one brought, and order must survive.
     identifiers: dict[Identifier, None] = {}

@@ -33,6 +33,7 @@ class Register:
         self._parent = parent
         self.known_judgements: tuple[Judgement, ...] = known.judgements
         self._proposals: dict[MentionKey, Proposals] = {}
+        self._bearers: dict[MentionKey, int] = {}
         self._sharing: dict[str, list[str]] = {}
         self.named_now: set[str] = set()
         """Raw ids that the writes of this register have named."""
@@ -110,15 +111,22 @@ class Register:
 
     # --- candidates
 
-    def propose(self, query: MentionKey, proposals: Proposals) -> None:
-        """Note which stored names share blocking keys with a mention."""
+    def propose(self, query: MentionKey, proposals: Proposals, bearers: int = 0) -> None:
+        """Note which stored names share blocking keys with a mention, and who its family name."""
         self._proposals[query] = proposals
+        self._bearers[query] = bearers
 
     def proposals_of(self, query: MentionKey) -> Proposals:
         """The stored names that share blocking keys with a mention."""
         if query in self._proposals or not self._parent:
             return self._proposals.get(query, {})
         return self._parent.proposals_of(query)
+
+    def bearers_of(self, query: MentionKey) -> int:
+        """How many stored people have the family name of a mention, as far as it was counted."""
+        if query in self._bearers or not self._parent:
+            return self._bearers.get(query, 0)
+        return self._parent.bearers_of(query)
 
     def block(self, norm: str, keys: Sequence[tuple[str, str]]) -> None:
         """Note the (blocking key, kind) pairs of a norm that is new."""

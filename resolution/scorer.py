@@ -29,6 +29,7 @@ from ..schema.entity import (
     Judgement,
     Resolution,
 )
+from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import UNKNOWN_TYPE, compatible
 from ..schema.vocabulary import (
@@ -41,12 +42,12 @@ from ..schema.vocabulary import (
 from .bind import Doubt, Rules, excluding_schemes, is_trusted
 from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys, near_names
 from .clusters import Clusters
-from .common_names import bears_a_common_name, without_common_names
+from .common_names import family_name, without_common_names
 from .compare import Measures
 from .context import PairContext, PersonContext
 from .extract import may_be_person
 from .keys import alias_key
-from .known import NearTest
+from .known import FamilyName, NearTest
 from .model import Model, default_model
 from .normalize import form_of
 from .pair_context import context_ceiling, context_of
@@ -104,6 +105,10 @@ class NameScorer:
         """What tells which stored names are worth scoring against a mention."""
         return partial(near_names, mention.name, mention.type)
 
+    def family(self, mention: EntityRef, bands: ResolutionPolicy) -> FamilyName | None:
+        """The family name whose bearers are to be counted; None of what is no person."""
+        return family_name(mention, bands.common_family_name)
+
     def stored_keys(self, surface: str, entity_type: str) -> tuple[tuple[str, str], ...]:
         """The (key, kind) pairs under which a new alias is found."""
         return tuple((key, kind.label) for key, kind in _keys(surface, entity_type))
@@ -114,7 +119,6 @@ class NameScorer:
         A mention of no type is judged by the bands of its best candidate's.
         """
         candidates = self._candidates(mention, known, rules)
-        is_common = bears_a_common_name(candidate.measures for candidate in candidates)
         candidates = self._promising(mention, candidates, known, rules)
         by_root = {candidate.root.entity_id: candidate for candidate in candidates}
 
@@ -129,9 +133,8 @@ class NameScorer:
                     score = self._score(mention, candidate, known, rules)
                     scores.append(replace(score, pair=_with_veto(score.pair, VetoCode.MARGIN)))
 
-        if is_common:
-            measures_of = {root: candidate.measures for root, candidate in by_root.items()}
-            scores = without_common_names(scores, measures_of, rules.bands.review_above)
+        measures_of = {root: candidate.measures for root, candidate in by_root.items()}
+        scores = without_common_names(mention, scores, measures_of, known, rules)
         verdict = decide(scores, rules.bands.of_type(_type_of(mention, scores, by_root)))
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
@@ -140,7 +143,7 @@ class NameScorer:
             candidates_shown.append(_as_candidate(row, by_root[row.entity_id]))
         look_alikes: list[EntityCandidate] = []
         if verdict.decision is Decision.NEW:
-            look_alikes = self._resembling(mention, ready_candidates, known, rules)
+            look_alikes = _resembling(mention, verdict.ranked, by_root, known, rules)
         is_suggested = verdict.suggestion is not None or bool(look_alikes)
 
         return Resolution(
@@ -151,24 +154,6 @@ class NameScorer:
             candidates=_with_look_alikes(candidates_shown, look_alikes),
             model_version=self._model.version,
         )
-
-    def _resembling(
-        self, mention: EntityRef, candidates: Iterable[_Candidate], known: Register, rules: Rules
-    ) -> list[EntityCandidate]:
-        """Who has the name of a new entity, but drawn or written in another way.
-
-        Their score proves nothing; a person should see both.
-        """
-        entries: list[EntityCandidate] = []
-        for candidate in candidates:
-            names = candidate.surfaces
-            line = resemblance(mention.name, names, _kind(mention, candidate.root))
-            line = line or learned_short_form(mention, names, known, rules)
-            if line is not None:
-                score = self._score(mention, candidate, known, rules)
-                entry = _as_candidate(score, candidate)
-                entries.append(replace(entry, features=(*entry.features, line)))
-        return entries[:_CANDIDATES_SHOWN]
 
     def doubts(
         self, mention: EntityRef, raw: str, outcome: Resolution, known: Register, rules: Rules
@@ -384,6 +369,30 @@ def _bound_beside(
 
     # Known by an alias alone: whoever was stated to bear it speaks for all of the cluster.
     return frozenset(bound or members)
+
+
+def _resembling(
+    mention: EntityRef,
+    ranking: Sequence[ScoredEntity],
+    by_root: Mapping[str, _Candidate],
+    known: Register,
+    rules: Rules,
+) -> list[EntityCandidate]:
+    """Who has the name of a new entity, but drawn or written in another way.
+
+    Their score proves nothing; a person should see both.
+    """
+    entries: list[EntityCandidate] = []
+    for score in ranking:
+        candidate = by_root[score.entity_id]
+        if candidate.root.state is EntityState.PENDING:
+            continue
+        line = resemblance(mention.name, candidate.surfaces, _kind(mention, candidate.root))
+        line = line or learned_short_form(mention, candidate.surfaces, known, rules)
+        if line is not None:
+            entry = _as_candidate(score, candidate)
+            entries.append(replace(entry, features=(*entry.features, line)))
+    return entries[:_CANDIDATES_SHOWN]
 
 
 def _last_end(left: Entity | None, right: Entity | None) -> Entity | None:

@@ -4,7 +4,7 @@
 limits the score to 0.94, so the pair goes to review at best; it never raises a score and never
 rejects. All that hold are named, in the order of the table. The last four of the vocabulary see
 more than names: `context_alone` knows the score without context and is applied by `score`,
-`common_name` counts the candidates of one family name (`common_names`), `margin`
+`common_name` counts the known people of one family name (`common_names`), `margin`
 compares candidates (`score.decide`), `chain` looks at all names that were bound automatically to
 one entity (`scorer`).
 
@@ -318,7 +318,7 @@ VETOES: tuple[Veto, ...] = (
 )
 """Every veto on a pair, in the order they are named."""
 
-COMMON_NAME_SENTENCE = "Many people here have this family name; one has a given name more."
+COMMON_NAME_SENTENCE = "Many people here have this family name, and the two names are only near."
 """What `common_name` says; `common_names` applies it."""
 
 MARGIN_SENTENCE = "Another entity fits nearly as well."

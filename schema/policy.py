@@ -100,6 +100,9 @@ class ResolutionPolicy:
     two stored entities are. Kinds: `birth_date`, `email`, `phone`, `handle`, `domain`, `place`,
     `identifier`. An identifier scheme that stands here as an e-mail, phone, handle, domain or
     place has any number of values; any other scheme gives an entity one, and excludes another."""
+    common_family_name: int = 5
+    """Known people of one family name from which a name that is near to one of them, and has no
+    context, waits for nobody: the next of that name is most likely somebody else."""
     max_candidates: int = 50
     max_cluster: int = 200
     """Members of one cluster; a merge beyond it is refused (abuse case 23)."""
@@ -120,6 +123,9 @@ class ResolutionPolicy:
                 "resolution bands must rise: suggest_from <= review_above < bind_at",
                 code="bad_policy",
             )
+
+        if self.common_family_name < 1:
+            raise InvalidInput("common_family_name is at least 1", code="bad_policy")
 
         for bands in self.types:
             self.of_type(bands.type)

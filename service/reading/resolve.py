@@ -74,7 +74,8 @@ class Resolver(Caller):
             register = Register(
                 merge_known((exact, candidates, replace(known, aliases=()), neighbour_names))
             )
-            register.propose((alias_key(ref.name), ref.type, scopes), candidates.weights)
+            query = (alias_key(ref.name), ref.type, scopes)
+            register.propose(query, candidates.weights, candidates.bearers)
             if context_ids:
                 neighbourhood.read_around((raw for raw, _ in candidates.weights), register)
                 rules = neighbourhood.rules(

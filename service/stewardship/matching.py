@@ -205,8 +205,9 @@ class Matching(Caller):
             part = mentions[first : first + _AT_ONCE]
             lookups: list[tuple[Lookup, list[str]]] = []
             for _, ref in part:
-                # Who identifies them and how they were judged is read of the few that remain.
-                lookup = replace(fuzzy_lookup(ref, scorer, bands), names_only=True)
+                # Who identifies them and how they were judged is read of the few that remain, and
+                # a common name makes no pair here less likely: nobody waits for one.
+                lookup = replace(fuzzy_lookup(ref, scorer, bands), names_only=True, family=None)
                 lookups.append((lookup, scopes))
             answers = reader.known_each(lookups, tx_us=tx_us)
             for (root, ref), known in zip(part, answers, strict=True):

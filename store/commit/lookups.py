@@ -107,8 +107,8 @@ def gather(
     # and the names that stand around in what the writer may see.
     register = Register(merge_known([exact, *answers, *neighbours]))
 
-    for mention, weights in proposals.items():
-        register.propose(mention, weights)
+    for mention, answer in zip(doubtful, answers, strict=True):
+        register.propose(mention, answer.weights, answer.bearers)
 
     neighbourhood_of: dict[int, VisibleRelations] = {}
     for sight, doubts in doubts_by_sight.items():

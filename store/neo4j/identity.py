@@ -19,6 +19,7 @@ from ...resolution.known import Known, Lookup, alias_order, identifier_order, wo
 from ...resolution.names import NameRow
 from ...resolution.postings import CROWD, HEAVIER_ENOUGH, hit_weight
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
+from ...schema.interval import INF_US
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import register_codec as codec
 from .calls import Calls
@@ -151,10 +152,12 @@ class Neo4jRegister:
             all_ids |= ids
         self._fetch(all_ids, tx_us)
 
-        return [
-            self._answer(ids, tx_us, match=match, proposals=near)
-            for ids, match, near in zip(ids_of, matches, proposals, strict=True)
-        ]
+        bearers_of = self._bearers(lookups, proposals, tx_us)
+        answers: list[Known] = []
+        for place, ids in enumerate(ids_of):
+            answer = self._answer(ids, tx_us, match=matches[place], proposals=proposals[place])
+            answers.append(replace(answer, bearers=bearers_of.get(place, 0)))
+        return answers
 
     def entities(self, entity_ids: Sequence[str], tx_us: int) -> Known:
         """Entities with their clusters and all that names them."""
@@ -277,6 +280,29 @@ class Neo4jRegister:
         for record in self._calls.rows(cypher.BLOCK_MATCHES, **bound):
             records_of.setdefault(int(record["place"]), []).append(record)
         return records_of
+
+    def _bearers(
+        self, lookups: Sequence[Names], proposals: Sequence[Sequence[Proposal]], tx_us: int
+    ) -> dict[int, int]:
+        """How many visible people have the family name of a look-up, by place, to its limit."""
+        questions: list[dict[str, Any]] = []
+        limits: list[int] = []
+        for place, (lookup, scopes) in enumerate(lookups):
+            family = lookup.family
+            if family is None or not proposals[place]:
+                continue
+            question: dict[str, Any] = {"key": family.key, "ending": family.ending}
+            questions.append({**question, "place": place, "scopes": list(dict.fromkeys(scopes))})
+            limits.append(family.limit)
+
+        if not questions:
+            return {}
+        bound: dict[str, Any] = {"asked": questions, "tx": tx_us, "inf": INF_US}
+        bound["most"] = max(limits)
+        return {
+            int(record["place"]): int(record["bearers"])
+            for record in self._calls.rows(cypher.BEARERS, **bound)
+        }
 
     def _fetch(self, ids: set[str], tx_us: int) -> None:
         """Have the facts of these entities and of their clusters at a tx."""

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...resolution.known import Lookup, worth_it
+from ...resolution.known import FamilyName, Lookup, worth_it
 from ...resolution.postings import (
     HEAVIER_ENOUGH,
     Posting,
@@ -83,6 +83,13 @@ class Proposals:
                 self._add_lighter(question, norms, proposals)
 
             yield _worth_reading(proposals, question.lookup)
+
+    def bearers(self, family: FamilyName, scopes: Sequence[str]) -> int:
+        """How many visible people have a family name, as far as its limit."""
+        bound: dict[str, object] = {**family._asdict(), "tx": self._tx_us}
+        bound["scopes"] = codec.list_json(scopes)
+        (count,) = self._db.execute(sql.BEARERS, bound).fetchone()
+        return int(count)
 
     def _questions(self, lookups: Sequence[Names]) -> list[_Question]:
         """The look-ups with the names behind their keys, summed as far as the limit asks."""

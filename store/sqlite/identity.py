@@ -32,6 +32,7 @@ class _Match:
     aliases: list[Alias] = field(default_factory=list[Alias])
     taught_levels: dict[str, int] = field(default_factory=dict[str, int])
     weights: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    bearers: int = 0
 
     def add(self, alias: Alias) -> None:
         self.aliases.append(alias)
@@ -54,6 +55,7 @@ class _Match:
             entities,
             aliases=_in_order(self.aliases),
             weights=self.weights,
+            bearers=self.bearers,
             taught_levels=self.taught_levels,
         )
 
@@ -119,8 +121,11 @@ class SqliteRegister:
         for position in range(0, len(fuzzy_matches), AT_ONCE):
             part = fuzzy_matches[position : position + AT_ONCE]
             names = [(match.lookup, match.scopes) for match in part]
-            for match, hits in zip(part, Proposals(self._db, tx_us).hits(names), strict=True):
+            proposals = Proposals(self._db, tx_us)
+            for match, hits in zip(part, proposals.hits(names), strict=True):
                 match.propose(hits, tx_us)
+                if hits and match.lookup.family is not None:
+                    match.bearers = proposals.bearers(match.lookup.family, match.scopes)
 
         ids: set[str] = set()
         for match in matches:

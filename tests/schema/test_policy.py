@@ -94,7 +94,7 @@ def test_all_fields_are_met() -> None:
 
 def test_the_digest_of_the_default_pack_is_stable() -> None:
     """A change here is a change of every envelope's identity: say so in the changelog."""
-    assert DEFAULT.digest == "32beae49f78f90eb4ada967a53c2b042730ac61d2a231166638683d6948d288a"
+    assert DEFAULT.digest == "30190d196b981e5567f70a33a6dea4a5125dbdb822d4857ca5762b8d78ea5412"
     assert Policy().digest == DEFAULT.digest
 
 
@@ -240,6 +240,13 @@ def test_a_type_fades_along_its_own_curve_and_all_others_by_halves() -> None:
 
 def test_bands_may_touch_where_they_stay_distinct() -> None:
     assert ResolutionPolicy(suggest_from=0.7, bind_at=1.0).suggest_from == 0.7
+
+
+def test_a_family_name_of_nobody_is_not_common() -> None:
+    assert ResolutionPolicy(common_family_name=1).common_family_name == 1
+    with pytest.raises(InvalidInput, match="at least 1") as caught:
+        ResolutionPolicy(common_family_name=0)
+    assert caught.value.code == "bad_policy"
 
 
 def test_a_type_may_have_bands_of_its_own() -> None:

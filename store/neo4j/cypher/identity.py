@@ -67,3 +67,18 @@ RETURN one.place AS place, {alias} AS alias, weight, total, crowded
 """,
     _FRAGMENTS,
 )
+# A person counts once, however many names end so: by the entity that all of them belong to.
+BEARERS: Final[LiteralString] = """
+UNWIND $given.asked AS one
+CALL (one) {
+  MATCH (b:BlockKey {tenant_id: $tenant, key: one.key})<-[:HAS_KEY]-(m:Norm)
+  WHERE m.norm ENDS WITH one.ending
+  UNWIND one.scopes AS scope_id
+  MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = m.norm AND a.scope_id = scope_id
+    AND a.type IN ['person', 'unknown'] AND a.tx_start <= $tx AND a.tx_end > $tx
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: a.entity_id})
+  OPTIONAL MATCH (e)-[same:SAME_AS]->(c:Entity) WHERE same.tx_end = $inf
+  WITH DISTINCT coalesce(c.entity_id, e.entity_id) AS person LIMIT $most
+  RETURN count(person) AS bearers }
+RETURN one.place AS place, bearers
+"""

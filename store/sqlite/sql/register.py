@@ -94,6 +94,17 @@ FROM json_each(?) j"""
 NORMS: Final = """
 SELECT n.norm, n.norm_id FROM json_each(?) j CROSS JOIN norm n ON n.norm_id = j.value"""
 NORMS_IN_ORDER: Final = f"{NORMS} ORDER BY n.norm LIMIT ?"
+BEARERS: Final = """
+SELECT count(*) FROM (
+  SELECT DISTINCT coalesce(m.canonical_id, a.entity_id)
+  FROM block_key b CROSS JOIN norm n ON n.norm_id = b.norm_id
+  CROSS JOIN json_each(:scopes) s
+  CROSS JOIN alias a INDEXED BY alias_by_norm ON a.norm = n.norm AND a.scope_id = s.value
+  LEFT JOIN canonical m ON m.raw_id = a.entity_id
+  WHERE b.k = :key AND substr(n.norm, -length(:ending)) = :ending
+    AND a.type IN ('person', 'unknown') AND a.tx_start <= :tx AND a.tx_end > :tx
+  LIMIT :limit)"""
+"""People of one family name, each once however many of their names end in it."""
 BLOCK_KEYS: Final = """
 SELECT n.norm, b.k, b.kind FROM norm n CROSS JOIN block_key b INDEXED BY block_key_by_norm
 ON b.norm_id = n.norm_id ORDER BY n.norm_id, b.k"""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tenure.resolution.known import Lookup
+from tenure.resolution.known import FamilyName, Lookup
 from tenure.resolution.postings import hit_weight
 from tenure.schema.entity import Alias, EntityCandidate, Feature, Identifier, Judgement, Review
 from tenure.schema.errors import TenureError
@@ -451,3 +451,56 @@ def test_a_writer_finds_what_the_same_transaction_has_written(store: Store) -> N
         found = tx.known(Lookup(norms=("sam rivera",)), scopes=SCOPES, tx_us=1)
         assert [a.entity_id for a in found.aliases] == ["e1"]
         assert list(tx.entities(["e1"], tx_us=1).entities) == ["e1"]
+
+
+def test_the_bearers_of_a_family_name_are_people_whom_the_caller_may_see(store: Store) -> None:
+    names = {
+        "e1": "Ana Rivera",
+        "e2": "Anita Rivera",
+        "e3": "Leo Rivera",
+        "e4": "Rivera Stone",
+        "e5": "Kim Rivera",
+        "e6": "Rivera",
+        "e7": "Casa Rivera",
+    }
+    types = {"e7": "organization"}
+    hidden = {"e5": "user=bob"}
+    add(
+        store,
+        tx=1,
+        entities=tuple(
+            entity(raw, name=name, type=types.get(raw, "person")) for raw, name in names.items()
+        ),
+        aliases=tuple(
+            alias(
+                raw,
+                name,
+                type=types.get(raw, "person"),
+                scope_id=hidden.get(raw, "tenant"),
+            )
+            for raw, name in names.items()
+        ),
+        block_keys={name.casefold(): (("t:rivera", "token"),) for name in names.values()},
+    )
+
+    def bearers(limit: int, scopes: tuple[str, ...] = SCOPES, near: bool = True) -> int:
+        lookup = Lookup(
+            block_keys=(("t:rivera", 4_000),),
+            near=lambda surfaces: set(surfaces) if near else set(),
+            family=FamilyName("t:rivera", " rivera", limit),
+        )
+        with store.reading(TENANT) as reader:
+            return reader.known_each([(Lookup(), scopes), (lookup, scopes)], tx_us=9)[1].bearers
+
+    assert bearers(9) == 3, "no thing, nobody called so first or alone, nobody out of sight"
+    assert bearers(9, ("tenant", "user=bob")) == 4
+    assert bearers(2) == 2, "counted no further"
+    assert bearers(9, near=False) == 0, "nobody is near, so nobody would be asked"
+
+    add(
+        store,
+        tx=3,
+        judgements=(judgement("a", "e1", "e2", tx=3),),
+        canonical=(("e1", "e1"), ("e2", "e1")),
+    )
+    assert bearers(9) == 2, "two names of one person"

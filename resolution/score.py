@@ -308,7 +308,8 @@ def _features(rating: _Rating, model: Model) -> tuple[Feature, ...]:
 
     names: list[Feature] = []
     for row, level in zip(COMPARISONS, measures.levels, strict=True):
-        weight = model.weights[row.name][level]
+        # As the log-odds has it, calibrated: then every pair starts alike and the lines add up.
+        weight = round(model.slope * model.weights[row.name][level], 6)
         detail = f"{row.levels[level]}: {pair}"
         names.append(Feature(row.name, row.score_of(measures) / 1000, weight, detail))
     return (*names, *rating.context_lines)

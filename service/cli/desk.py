@@ -227,7 +227,8 @@ class Desk:
             self._accept(case, _REMEMBER[key])
         elif key in ("n", "x"):
             decision = reviews.reject(case.review_id, version=case.version)
-            self._tell_decision(f"different: {case.mention!r} is {self._entity_name(decision)}")
+            name = self._entity_name(decision)
+            self._tell_decision(f"different: {case.mention!r} is {name}, an entity of its own")
         elif key == "u":
             reviews.unsure(case.review_id, version=case.version)
             self._tell_decision("unsure: it waits for new evidence")

@@ -265,7 +265,11 @@ def evaluate(
         bool, typer.Option(help="Lift person_without_context, and nothing else.")
     ] = False,
     stress: Annotated[
-        str, typer.Option(help="Give every pair this context: scope, neighbour or both.")
+        str,
+        typer.Option(
+            help="A stress test: give every pair, right or wrong, this context: scope, "
+            "neighbour or both."
+        ),
     ] = "",
     refit: Annotated[
         Path | None, typer.Option(help="Refit Platt's two numbers and write the model here.")
@@ -299,7 +303,7 @@ def evaluate(
         pairs, assume_same_scope=assume_same_scope, model=scoring, context=STRESS[stress]
     )
     # The report comes first: it is worth having where the refit is refused.
-    answer(context, report, lambda screen: _show_report(screen, report))
+    answer(context, report, lambda screen: _show_report(screen, report, stress))
 
     if refit is not None:
         outcome = refit_platt(pairs, scoring or default_model())
@@ -339,8 +343,13 @@ _CUTS: Columns = {
 }
 
 
-def _show_report(screen: Screen, report: Report) -> None:
+def _show_report(screen: Screen, report: Report, stress: str) -> None:
     """Print a measurement: each set, the reliability of scores, and what a threshold would do."""
+    if stress:
+        screen.line(
+            f"a stress test ({stress}): every pair, right or wrong, was given this context; real "
+            "pairs have it less often, so the shares of reviews and the bins are no forecast"
+        )
     screen.line(f"model {report.model_version}; calibration error {report.calibration_error:.3f}")
     screen.table((report.pooled, *report.sets), _SETS)
     screen.table(report.reliability, _BINS)

@@ -167,7 +167,6 @@ def why(context: typer.Context, a: NameOrId, b: NameOrId) -> None:
 def _show_comparison(screen: Screen, comparison: EntityComparison) -> None:
     candidate = comparison.candidate
     screen.line(f"{comparison.names[0]!r} and {comparison.names[1]!r} ({comparison.right.type})")
-    screen.line(f"  {comparison.start:+.2f}  start: what the model takes two names for")
     _show_evidence(screen, candidate)
     screen.line(f"  {candidate.log_odds:+.2f}  total: p {candidate.score:.3f}")
 
@@ -213,7 +212,8 @@ def how(context: typer.Context, entity: NameOrId) -> None:
             "until": lambda row: when(row.until, missing="now"),
             "merge": "merge_id",
         }
-        answer(context, page.judgements, columns)
+        lonely = f"{page.entity.name}: nobody has judged it, so it is one entity as it was named"
+        answer(context, page.judgements, columns if page.judgements else lonely)
 
 
 @app.command(epilog=examples("tenure resolve 'S. Rivera' --type person"))
@@ -239,6 +239,8 @@ def _show_resolution(
     for candidate in resolution.candidates:
         screen.line(f"\n{candidate.name} ({candidate.entity}): p {candidate.score:.3f}")
         _show_evidence(screen, candidate)
+        if any(feature.weight for feature in candidate.features):
+            screen.line(f"  {candidate.log_odds:+.2f}  total")
 
 
 @review_app.command(epilog=examples("tenure review groups --by source"))

@@ -173,9 +173,18 @@ def best_of(case: Review) -> EntityCandidate | None:
 
 
 def waterfall(candidate: EntityCandidate) -> tuple[str, ...]:
-    """Return the evidence line by line, the strongest first; `+` speaks for, `-` against."""
-    lines = sorted(candidate.features, key=lambda f: (-abs(f.weight), f.name))
-    return tuple(f"{f.weight:+.2f}  {f.name}: {f.detail}" for f in lines)
+    """The evidence line by line: where every pair starts, then the strongest first.
+
+    `+` speaks for, `-` against; together they are the log-odds.
+    """
+    features = sorted(candidate.features, key=lambda f: (-abs(f.weight), f.name))
+    lines = [f"{f.weight:+.2f}  {f.name}: {f.detail}" for f in features]
+
+    # What a rule proposes was never weighed, so it started nowhere.
+    if any(feature.weight for feature in features):
+        start = candidate.log_odds - sum([feature.weight for feature in features])
+        lines.insert(0, f"{start:+.2f}  start: what the model takes two names for")
+    return tuple(lines)
 
 
 def tips(candidate: EntityCandidate, bands: ResolutionPolicy) -> tuple[str, ...]:

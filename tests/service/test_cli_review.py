@@ -119,7 +119,7 @@ def test_another_candidate_is_found_and_taken_by_its_number(memory: Memory) -> N
 
 def test_every_key_says_what_it_has_done(memory: Memory) -> None:
     text = sit(memory, "n", "z", "s", "z", "u", "q")
-    assert "different: 'S. Rivera' is S. Rivera; z takes it back" in text
+    assert "different: 'S. Rivera' is S. Rivera, an entity of its own; z takes it back" in text
     assert "undone: 'S. Rivera' waits again" in text
     assert "same: 'S. Rivera' is Sam Rivera; z takes it back" in text
     assert "yes: 'S. Rivera' becomes part of 'Sam Rivera', whose id stays" in text
@@ -246,3 +246,11 @@ def test_a_stress_test_gives_every_pair_a_context(memory: Memory, tmp_path: Path
         tmp_path / "team.db", "resolution", "evaluate", str(pairs), "--stress", "all", code=1
     )
     assert "scope" in refused
+
+
+def test_a_stress_test_says_that_it_is_one(memory: Memory, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text(f"{HEAD}\np1,person,Anna Schmidt,Anna Schmitt,no,a,b\n", encoding="utf-8")
+    words = ["--store", str(tmp_path / "team.db"), "resolution", "evaluate", str(pairs)]
+    assert "stress" not in CliRunner().invoke(app, words).stdout
+    assert "a stress test (scope)" in CliRunner().invoke(app, [*words, "--stress", "scope"]).stdout

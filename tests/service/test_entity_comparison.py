@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,16 +83,42 @@ def test_the_commands_say_why_and_how(tmp_path: Path, monkeypatch: pytest.Monkey
         return outcome.stdout
 
     why = run("resolution", "why", "Jonathan Smythe", "Jon Smythe")
-    assert "start" in why
+    assert why.count("start: what the model takes two names for") == 1
     assert "short_form" in why
     assert "total: p 0.940" in why
     assert "a person would be asked" in why
-    assert "held back" in run("resolve", "Jon Smith", "--type", "person")
-
-    assert "none" in run("resolution", "how", "Jon Smythe")
+    assert "nobody has judged it" in run("resolution", "how", "Jon Smythe")
     run("merge", "Jonathan Smythe", "Jon Smythe")
     assert "they are one entity" in run("resolution", "why", "Jonathan Smythe", "Jon Smythe")
     assert "MATCH" in run("resolution", "how", "Jon Smythe")
+
+
+def test_what_resolve_shows_adds_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with connect("memory.db") as memory:
+        said(memory, "Jonathan Smythe")
+
+    def run(*words: str) -> str:
+        return CliRunner().invoke(app, list(words)).stdout
+
+    text = run("resolve", "Jon Smith", "--type", "person")
+    assert "held back" in text
+    *evidence, total = [float(n) for n in re.findall(r"^ +([+-]\d+\.\d\d)  ", text, re.MULTILINE)]
+    assert evidence
+    assert sum(evidence) == pytest.approx(total, abs=0.05), "each line is rounded"
+
+    exact = run("resolve", "Jonathan Smythe", "--type", "person")
+    assert "p 1.000" in exact
+    assert "start" not in exact
+    assert "total" not in exact, "an equal name is not weighed"
+
+
+def test_every_comparison_starts_alike(memory: Memory) -> None:
+    said(memory, "Jonathan Smythe", "Jon Smythe", "Smythe Jones")
+    near = memory.entities.compare("Jonathan Smythe", "Jon Smythe")
+    far = memory.entities.compare("Jonathan Smythe", "Smythe Jones")
+    assert near.start == pytest.approx(far.start, abs=1e-5)
+    assert near.start < 0, "most names are two"
 
 
 def test_what_would_tip_the_scale_is_told(memory: Memory) -> None:

@@ -102,12 +102,16 @@ def accept(
     context: typer.Context,
     review_id: ReviewId,
     remember: Annotated[str, typer.Option(help="scope, all or no")] = "scope",
-    entity: Annotated[str | None, typer.Option(help="Another entity than the best one.")] = None,
+    entity: Annotated[
+        str | None, typer.Option(help="Another entity than the best one: its name, or its id.")
+    ] = None,
     reason: Reason = "",
 ) -> None:
     """Say that the name means the candidate."""
     with open_memory(context) as memory:
         scope = cast("Remembered", remember)  # the call names the words that it takes
+        if entity is not None:
+            entity = memory.as_of().entity(entity_of(memory, entity)).entity_id
         decision = memory.reviews.accept(
             review_of(memory, review_id), remember=scope, entity=entity, reason=reason
         )

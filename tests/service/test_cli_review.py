@@ -254,3 +254,12 @@ def test_a_stress_test_says_that_it_is_one(memory: Memory, tmp_path: Path) -> No
     words = ["--store", str(tmp_path / "team.db"), "resolution", "evaluate", str(pairs)]
     assert "stress" not in CliRunner().invoke(app, words).stdout
     assert "a stress test (scope)" in CliRunner().invoke(app, [*words, "--stress", "scope"]).stdout
+
+
+def test_another_candidate_is_named_as_a_steward_would(memory: Memory, tmp_path: Path) -> None:
+    memory.write(EntityRef(name="Ana Braun", type="person"), "noted", "Ana Braun")
+    (case,) = memory.reviews.list()
+    words = ("review", "accept", case.review_id[:8], "--entity", "Ana Braun")
+    decision = told(tmp_path / "team.db", *words)
+    one, other = memory.as_of().entity("Ana Braun"), memory.as_of().entity("S. Rivera")
+    assert decision["canonical_id"] == one.entity_id == other.entity_id

@@ -239,8 +239,7 @@ class _Admission:
             # Not by its name in the register, which may be one that the caller may not see.
             raise InvalidInput(
                 f"slot {draft.slot.name!r} is about {' or '.join(types)}, "
-                f"but {as_ref(draft.subject).name!r} is of the type {entity.type}; say it in "
-                "another slot, or state the right type of the subject",
+                f"but {as_ref(draft.subject).name!r} is of type {entity.type}: name another",
                 code="subject_type_mismatch",
                 entity=bound.raw,
             )

@@ -175,7 +175,9 @@ class SessionCallbacks:
         caller = self._memory.principal
         # A memory that is bound to a user stays so, whatever name the app gives.
         principal = replace(caller, user=caller.user or user)
-        return self._memory.bind(principal).session(name, **{**terms, **self._terms})
+        # The app's own terms win over those that the first request states.
+        known_terms: SessionTerms = {**terms, **self._terms}
+        return self._memory.bind(principal).session(name, **known_terms)
 
 
 def _terms_of(llm_request: Any, instruction: str) -> SessionTerms:

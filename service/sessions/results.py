@@ -14,8 +14,8 @@ from ...schema.window_policy import WindowPolicy
 from ...window.budget import result_threshold
 from ...window.events import ERASURE_MARK, EventKind, WindowEvent
 from ...window.forms import external, kind_of
+from ...window.snapshot import item_from
 from ...window.state import WindowState, part_body, part_tokens
-from ...window.step import item_from
 from ...window.units import MessagePart, PartKind, ToolKind, pointer
 from .core import EventDraft, SessionCore, message_draft, with_draft
 from .decision import WindowDecision

@@ -14,7 +14,9 @@ from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
-from google.adk.tools import BaseTool, FunctionTool, LongRunningFunctionTool
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.function_tool import FunctionTool
+from google.adk.tools.long_running_tool import LongRunningFunctionTool
 from google.genai import types
 from pydantic import Field
 
@@ -173,9 +175,10 @@ def export(what: str) -> dict[str, str] | None:
 
 
 def exported_call(events: list[Any], name: str) -> types.FunctionCall:
-    parts = [part for event in events for part in event.content.parts]
-    return next(part.function_call for part in parts if part.function_call
-                and part.function_call.name == name)  # fmt: skip
+    calls: list[types.FunctionCall] = []
+    for event in events:
+        calls += [part.function_call for part in event.content.parts if part.function_call]
+    return next(call for call in calls if call.name == name)
 
 
 def run_a_late_result(

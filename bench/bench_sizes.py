@@ -1,11 +1,11 @@
 """What an installation takes and how soon it answers: one table, to be run on a calm machine.
 
-    python -P bench/bench_sizes.py [--heavy] [EXTRA ...]
+    python -P bench/bench_sizes.py [--heavy | --core] [EXTRA ...]
 
 The wheel of this checkout is built and installed into environments of their own; their size is that
 over an empty environment. Start-up is the CPU time of a fresh process, the median of `ROUNDS`:
 other work on the machine moves the clock, and that hardly. With names of extras these alone are
-measured, and nothing is started.
+measured, and nothing is started; with `--core` no extra is measured.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def main() -> None:
 
         print("| pip install | MB over an empty environment |\n|---|---|")
         names = [word for word in sys.argv[1:] if not word.startswith("-")]
-        for extra in names or extras(heavy="--heavy" in sys.argv):
+        every = [""] if "--core" in sys.argv else extras(heavy="--heavy" in sys.argv)
+        for extra in names or every:
             requirement = f"tenure[{extra}]" if extra else "tenure"
             target = folder / (extra or "core")
             environment(target, f"{requirement} @ {wheel.as_uri()}")

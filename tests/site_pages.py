@@ -75,12 +75,23 @@ def plain_fences(text: str) -> str:
     return re.sub(r"^( *```+\w+)[ \t][^\n]*$", r"\1", text, flags=re.M)
 
 
+def dark_twins(text: str) -> str:
+    """A page whose pictures follow its scheme; the theme shows the one that the mark allows.
+
+    >>> dark_twins("![A plane](pictures/plane-light.png)")
+    '![A plane](pictures/plane-light.png#only-light)![A plane](pictures/plane-dark.png#only-dark)'
+    """
+    twins = r"\1-light.png#only-light)\1-dark.png#only-dark)"
+    return re.sub(r"(!\[[^]]*\]\(pictures/\w+)-light\.png\)", twins, text)
+
+
 def write_pages(folder: Path) -> None:
     """Write everything that the site is built from into a folder, anew."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder)
     for path in folder.rglob("*.md"):
-        path.write_text(plain_fences(path.read_text(encoding="utf-8")), encoding="utf-8")
+        text = dark_twins(plain_fences(path.read_text(encoding="utf-8")))
+        path.write_text(text, encoding="utf-8")
 
     (folder / REFERENCE).write_text(page(), encoding="utf-8")
     (folder / "llms.txt").write_text(llms_text(), encoding="utf-8")

@@ -76,6 +76,18 @@ def test_the_list_for_machines_leads_to_texts_that_stand_beside_it(tmp_path: Pat
     assert [target for target in targets if not (tmp_path / "site" / target).is_file()] == []
 
 
+def test_a_picture_of_the_site_has_its_dark_twin(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    write_pages(folder)
+    targets: list[str] = []
+    for path in folder.glob("*.md"):
+        targets += re.findall(r"!\[[^]]*\]\(([^)]+)\)", path.read_text(encoding="utf-8"))
+
+    files, schemes = zip(*(target.split("#only-") for target in targets), strict=True)
+    assert schemes.count("light") == schemes.count("dark") == len(targets) // 2 >= 5
+    assert [file for file in files if not (folder / file).is_file()] == []
+
+
 def test_every_block_of_the_site_states_a_language_that_the_builder_takes(tmp_path: Path) -> None:
     write_pages(tmp_path / "docs")
 

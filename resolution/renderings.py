@@ -1,4 +1,4 @@
-"""Names of people as other languages and scripts write them: محمد is Muhammad, Sasha Alexander.
+"""Names as other languages and scripts write them: محمد is Muhammad, Sasha Alexander.
 
 No comparison of letters sees that `Чайковский` is `Tchaikovsky`, or that José is called Pepe. Such
 names are *renderings* of each other, which proves nobody the same: a rendering binds nothing and
@@ -8,8 +8,9 @@ Two steps. `sounds_of` gives a name a coarse key, its consonants and the given n
 share, and blocking finds names by it. `is_rendering` then looks closely: word for word, two words
 are one given name in two languages (`renderings.json`), or one word in two romanisations. Between
 two scripts the consonants must do, for Arabic and Hebrew write no short vowels, and names in Hangul
-or Cyrillic have many romanisations. Ideographs are left out: too many are read alike. Pure;
-checklist C-047.
+or Cyrillic have many romanisations. Ideographs are left out: too many are read alike. Ministries,
+courts and universities have names of few words, which mean the same elsewhere (`institutions`).
+Pure; checklist C-047.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from itertools import chain, islice, product
 
 from anyascii import anyascii
 
+from .institutions import institution_keys
 from .keys import alias_key
-from .lexicon import is_nickname
+from .lexicon import Profile, is_nickname, profile_of
 from .normalize import NameForm
 
 RENDERING = "rendering"
@@ -100,7 +102,7 @@ def _english_names() -> tuple[str, ...]:
 
 
 def sounds_of(form: NameForm) -> tuple[str, ...]:
-    """The keys of a person's name that its renderings share, best first; few, often one.
+    """The keys of a name that its renderings share, best first; few, often one, mostly none.
 
     A name of unknown type has some only if a given name or its script says that it may be a
     person's.
@@ -114,6 +116,8 @@ def sounds_of(form: NameForm) -> tuple[str, ...]:
 
 def sounds_of_words(surface: str, core: Sequence[str], entity_type: str) -> tuple[str, ...]:
     """`sounds_of` of a name whose words are known, without the whole form."""
+    if profile_of(entity_type) is Profile.ORGANIZATION and (keys := institution_keys(core)):
+        return keys
     if entity_type not in ("person", "unknown") or not 0 < len(core) <= _MAX_WORDS:
         return ()
     return _sounds(surface, tuple(core), entity_type == "person")
@@ -235,6 +239,11 @@ def is_rendering(left: NameForm, right: NameForm) -> bool:
         return False
     if set(sounds_of(left)).isdisjoint(sounds_of(right)):
         return False
+
+    # Equal keys are all that two names of institutions have in common.
+    is_organization = profile_of(left.entity_type) is Profile.ORGANIZATION
+    if is_organization and institution_keys(left.core):
+        return True
 
     # Of another script, one of many romanisations is read: the consonants are all there is.
     if not (left.latin and right.latin):

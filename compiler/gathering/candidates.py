@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...schema.claim import Version
+from ...schema.claim import Claim, Version
 from ...schema.principal import AUDIT, Principal, Sight
 from ...store.port.store import Ask, Page, Point, Reader
 from ..ir.context import CompileContext
@@ -87,3 +87,19 @@ class Candidates:
             details = proposal.version.details
             ids.update(filter(None, (details.subject_id, details.value_entity_id)))
         return sorted(ids)
+
+
+def newest_rows(versions: Sequence[Version], ask: Ask) -> list[Version]:
+    """The rows of slots, and those of the newest texts: a store may have given more."""
+    claims: dict[str, Claim] = {}
+    for version in versions:
+        if version.details.slot is None:
+            claims[version.row.claim.object_id] = version.row.claim
+    newest_ids = sorted(claims, key=lambda i: (-claims[i].tx, -claims[i].ordinal))
+    text_ids = set(newest_ids[: ask.texts])
+
+    rows: list[Version] = []
+    for version in versions:
+        if version.details.slot is not None or version.row.claim.object_id in text_ids:
+            rows.append(version)
+    return rows

@@ -19,7 +19,7 @@ from itertools import chain, groupby
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import with_visible_names
-from ...schema.claim import Claim, Version
+from ...schema.claim import Version
 from ...schema.policy import Policy
 from ...schema.principal import own_identifier
 from ...schema.vocabulary import ActionKind
@@ -39,7 +39,7 @@ from ..ir.snapshot import (
     root_of,
 )
 from ..text.relevance import COSINE_FULL
-from .candidates import Candidates, told_withheld
+from .candidates import Candidates, newest_rows, told_withheld
 from .follow_up import derived_ask, mark_outdated, placeholder_ask, rival_ask
 from .mentions import own_identifiers, roots_of, spoken_mentions
 from .redaction import guessed
@@ -338,8 +338,13 @@ def _slots_ask(candidates: Candidates, subjects: Sequence[str]) -> Ask | None:
     if not subjects:
         return None
     # As many texts as their words may find: a person has some slots, and says things for years.
-    texts = candidates.context.rules.text_candidates
-    return Ask(subjects=tuple(subjects), texts=texts, heads=False, at_valid=False)
+    return Ask(
+        subjects=tuple(subjects),
+        texts=candidates.context.rules.text_candidates,
+        extras=candidates.context.policy.read.slot_extras,
+        heads=False,
+        at_valid=False,
+    )
 
 
 def _add_slots(candidates: Candidates, subjects: Sequence[str]) -> None:
@@ -351,7 +356,9 @@ def _add_slots(candidates: Candidates, subjects: Sequence[str]) -> None:
     page = candidates.read(ask)
     valid = candidates.point.valid_us
     versions: list[Version] = []
-    in_order = sorted(_newest(page.versions, ask), key=lambda v: (v.row.claim.slot_key, -v.row.vid))
+    in_order = sorted(
+        newest_rows(page.versions, ask), key=lambda v: (v.row.claim.slot_key, -v.row.vid)
+    )
     for _, rows in groupby(in_order, key=lambda v: v.row.claim.slot_key):
         extras = candidates.context.policy.read.slot_extras
         for version in rows:
@@ -361,22 +368,6 @@ def _add_slots(candidates: Candidates, subjects: Sequence[str]) -> None:
                 extras -= 1
                 versions.append(version)
     candidates.add_read("slot", Page(tuple(versions), page.withheld, page.cut), Via.SLOT)
-
-
-def _newest(versions: Sequence[Version], ask: Ask) -> list[Version]:
-    """The rows of slots, and those of the newest texts: a store may have given more."""
-    claims: dict[str, Claim] = {}
-    for version in versions:
-        if version.details.slot is None:
-            claims[version.row.claim.object_id] = version.row.claim
-    newest_ids = sorted(claims, key=lambda i: (-claims[i].tx, -claims[i].ordinal))
-    text_ids = set(newest_ids[: ask.texts])
-
-    rows: list[Version] = []
-    for version in versions:
-        if version.details.slot is not None or version.row.claim.object_id in text_ids:
-            rows.append(version)
-    return rows
 
 
 def _add_neighbourhood(candidates: Candidates, centre: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ..port.store import Ask, Page, Point, RelatedEnds
-from ..search.term_weights import HALVINGS, common
+from ..search.term_weights import HALVINGS, common, is_searchable
 from . import codec
 from .answers import ReadAnswer, answers_of
 from .calls import Calls, Reads
@@ -170,7 +170,7 @@ class Search(NamedTuple):
 
 def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
     """A search; None where no text can be a word."""
-    words = tuple(sorted(dict.fromkeys(term for term in terms if _searchable(term))))
+    words = tuple(sorted(dict.fromkeys(term for term in terms if is_searchable(term))))
     return Search(words, limit, live, _PROPOSALS * (limit + 1)) if words else None
 
 
@@ -229,11 +229,6 @@ def _cut(heads: Sequence[Version], marks: Sequence[bool], limit: int) -> Page:
         withheld += not mark
 
     return Page(tuple(heads), withheld, count > limit)
-
-
-def _searchable(term: str) -> bool:
-    """Whether a text can be a term: no ASCII sign, no white space."""
-    return bool(term) and all(c.isalnum() if c.isascii() else not c.isspace() for c in term)
 
 
 # --- the other sets of candidates

@@ -357,6 +357,10 @@ class Ask:
     texts: int | None = None
     """Of `subjects` without `slots`: the newest texts about each that are needed beside the slots,
     as a person may have said a hundred thousand; a store may give more. None: all."""
+    extras: int | None = None
+    """Of a whole timeline, with neither `heads` nor `at_valid`: the newest rows of each slot that
+    are needed beside those that decide the point's valid time, as a slot may have changed ten
+    thousand times; a store may give more. None: all."""
     heads: bool = True
     """Only rows that decide an instant; quarantined ones are never heads."""
     at_valid: bool = True

@@ -15,6 +15,11 @@ _FLOOR: Final = 4_096
 """Claims that may hold a word however few are wanted: a count and a sum over so many is cheap."""
 
 
+def is_searchable(term: str) -> bool:
+    """Whether a text can be a term: an index splits at ASCII signs and at white space."""
+    return bool(term) and all(c.isalnum() if c.isascii() else not c.isspace() for c in term)
+
+
 def common(limit: int) -> int:
     """Return how many claims may hold a word that proposes, where `limit` are wanted."""
     return max(_FLOOR, 2 * limit)

@@ -25,7 +25,7 @@ from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
 from ..port.store import Ask, Clock, Page, Point, RelatedEnds
-from ..search.term_weights import common, weight
+from ..search.term_weights import common, is_searchable, weight
 from . import codec
 from .caches import Caches
 from .codec import Body, Line
@@ -84,8 +84,14 @@ class Timelines:
         if ask.heads and ask.at_valid and ask.at_tx and ask.subjects and ask.slots:
             lines = self._deciding(slots.own_slots, bound, point)
         else:
-            slot_ids = codec.list_json(slot_id for slot_id, _ in slots.own_slots)
-            lines = self._db.execute(sql.OF_SLOTS[case], {**bound, "slots": slot_ids}).fetchall()
+            bound["slots"] = codec.list_json(slot_id for slot_id, _ in slots.own_slots)
+            if ask.extras is None or case != (False, False, True, case[-1]):
+                lines = self._db.execute(sql.OF_SLOTS[case], bound).fetchall()
+            else:
+                newest = self._db.execute(
+                    sql.NEWEST_VIDS[case[-1]], {**bound, "extras": ask.extras}
+                )
+                lines = self._of_vids(codec.first_column(newest), bound)
 
         foreign = 0
         if slots.foreign:
@@ -130,7 +136,7 @@ class Timelines:
         """Return the terms that propose with their weights; the first where all are common."""
         count, limit_of_common = sql.COUNT_LIVE if now else sql.COUNT_ALL, common(limit)
         spread: dict[str, int] = {}
-        for word in filter(_searchable, dict.fromkeys(terms)):
+        for word in filter(is_searchable, dict.fromkeys(terms)):
             term = f'"{word}"'
             # Counting ends one above what is common: a word that is everywhere costs no more.
             spread[term] = self._db.execute(count, (term, limit_of_common + 1)).fetchone()[0]
@@ -492,8 +498,3 @@ class Timelines:
             confirm_due="confirm_due" in marks,
             signature=body.signature,
         )
-
-
-def _searchable(term: str) -> bool:
-    """Tell whether a text can be a term: the index splits at ASCII signs and white space."""
-    return bool(term) and "\x00" not in term and all(not c.isascii() or c.isalnum() for c in term)

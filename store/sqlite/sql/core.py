@@ -327,6 +327,26 @@ COUNT_OF_SLOTS: Final = {
     case: _of_slots(_COUNT, "", heads=case[0], at_valid=case[1], at_tx=case[2], now=case[3])
     for case in _CASES
 }
+_OPEN_EXTRAS: Final = f"""
+SELECT vid FROM version INDEXED BY version_open_rest
+WHERE slot_id = j.value AND head = 0 AND tx_end = {_OPEN}
+UNION ALL SELECT vid FROM version INDEXED BY version_open_head
+WHERE slot_id = j.value AND head = 1 AND tx_end = {_OPEN}
+  AND NOT (valid_from <= :valid AND valid_until > :valid)"""
+_KNOWN_EXTRAS: Final = """
+SELECT e.vid FROM claim c INDEXED BY claim_by_slot
+CROSS JOIN version e INDEXED BY version_by_claim ON e.claim_id = c.claim_id
+WHERE c.slot_id = j.value AND e.tx_start <= :tx AND e.tx_end > :tx
+  AND NOT (e.head = 1 AND e.valid_from <= :valid AND e.valid_until > :valid)"""
+NEWEST_VIDS: Final = {
+    now: f"""
+{_of_slots("SELECT v.vid FROM ", "", heads=True, at_valid=True, at_tx=True, now=now)}
+UNION SELECT v.vid FROM json_each(:slots) j CROSS JOIN version v ON v.vid IN (
+  {extras} ORDER BY 1 DESC LIMIT :extras)"""
+    for now, extras in ((True, _OPEN_EXTRAS), (False, _KNOWN_EXTRAS))
+}
+"""Numbers of the rows of `:slots` that decide an instant, and of the newest others of each slot, by
+now: no more than the numbers of the others is looked at."""
 OF_CLAIMS: Final = {
     case: _LIGHT
     + _CLAIM_ROWS

@@ -128,6 +128,28 @@ def test_of_what_is_said_about_a_subject_the_newest_texts_come_and_all_slots(sto
     )
 
 
+@pytest.mark.parametrize("tx", [6, 11, 300])
+@pytest.mark.parametrize("valid", [35, 75, 95])
+def test_of_a_long_timeline_what_decides_comes_and_the_newest_others(
+    store: Store, valid: int, tx: int
+) -> None:
+    # Every move leaves two rows: what held before, and its loss from the next move on.
+    for move in range(1, 11):
+        commit(store, [Say(object_id=f"m{move}", value=f"town {move}", start=10 * move)], tx=move)
+    commit(store, [Say(object_id="desk", slot="desk", value="7", start=0)], tx=11)
+    whole_ask = Ask(subjects=("e1",), heads=False, at_valid=False)
+    with store.reading(TENANT) as reader:
+        page = at(reader, valid, tx, replace(whole_ask, extras=2))
+        whole = at(reader, valid, tx, whole_ask)
+
+    vids = [version.row.vid for version in page.versions]
+    assert vids == sorted(set(vids))
+    assert set(page.versions) <= set(whole.versions)
+    deciding = [v for v in whole.versions if v.row.look.head and valid in v.row.interval]
+    others = [v for v in whole.versions if v not in deciding and v.row.claim.object_id != "desk"]
+    assert {v.row.vid for v in (*deciding, *others[-2:])} <= set(vids)  # a store may give more
+
+
 @pytest.mark.parametrize("tx", [250, 300])
 def test_hidden_rows_are_returned_when_asked(store: Store, tx: int) -> None:
     moved(store)

@@ -41,6 +41,7 @@ def home(
         hits=memory.as_of().search(q, limit=_HITS).hits if is_question else (),
         match=_entity_named(memory, q) if is_question else None,
         entities=entities,
+        names=entity_names(memory, [entity.entity_id for entity in entities]),
         next_after=entities[-1].entity_id if len(entities) == _ENTITIES else "",
         reviews=memory.reviews.list(),
         actions=memory.actions(),

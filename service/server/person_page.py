@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from ...schema.principal import ERASE
 from ..backend.caller import backend_of
 from ..client.memory import Memory
+from ..client.summaries import value_reader
 from ..reading.audit import Auditor
 from ..reading.view import words_of
 from ..visual.text import json_text
@@ -26,10 +28,12 @@ router = APIRouter(include_in_schema=False)
 def person(request: Request, entity_id: UUID) -> HTMLResponse:
     """Show what is known about a person, where from, and who was given it."""
     memory = memory_of(request)
+    account = account_of(memory, str(entity_id))
     return page(
         request,
         "person.jinja",
-        account=account_of(memory, str(entity_id)),
+        account=account,
+        words_of_value=_value_reader(memory, account),
         may_erase=not memory.principal.roles.isdisjoint(ERASE.roles),
         receipt=None,
     )
@@ -67,6 +71,7 @@ def erase(
             "person.jinja",
             status=422,
             account=account,
+            words_of_value=_value_reader(memory, account),
             may_erase=True,
             receipt=None,
             problem="The name that was typed is not the name on this page; nothing was erased.",
@@ -74,6 +79,14 @@ def erase(
 
     receipt = memory.erase(entity=str(entity_id), reason=reason)
     return page(request, "erased.jinja", receipt=receipt)
+
+
+def _value_reader(memory: Memory, account: dict[str, Any]) -> Callable[[str | None, Any], str]:
+    """How the values of an account read to people: a manager by name, not by id."""
+    pairs: list[tuple[str, Any]] = []
+    for slot, rows in account["history"].items():
+        pairs += [(slot, row.value) for row in rows]
+    return value_reader(memory, pairs)
 
 
 def account_of(memory: Memory, entity_id: str) -> dict[str, Any]:

@@ -13,12 +13,11 @@ from typing import Final
 from ...schema.entity import Feature
 from ..stewardship.review_page import ReviewPage, best_of
 
-WIDTH: Final = 640
-ROW: Final = 30
-_LABELS: Final = 250
-"""Units for the words at the left."""
-_WEIGHTS: Final = 70
-"""Units for the weights at the right, where no line of the axis runs through them."""
+WIDTH: Final = 340
+"""As wide as a telephone: the words stand above their bars, so that nothing is cut off."""
+ROW: Final = 42
+_MARGIN: Final = 18
+"""Units at either end of the axis, where half of a label needs its room."""
 _BOUND: Final = 12.0
 """Log-odds beyond which the axis is cut: 0.999994."""
 
@@ -50,6 +49,7 @@ class Waterfall:
     steps: tuple[WaterfallStep, ...]
     marks: tuple[Mark, ...]
     total: Mark
+    width: int
     height: int
     vetoes: tuple[str, ...]
 
@@ -72,7 +72,7 @@ def waterfall_of(record: ReviewPage) -> Waterfall | None:
 
     def x_of(log_odds: float) -> int:
         share = (min(max(log_odds, lowest), highest) - lowest) / (highest - lowest)
-        return _LABELS + round(share * (WIDTH - _LABELS - _WEIGHTS))
+        return _MARGIN + round(share * (WIDTH - 2 * _MARGIN))
 
     steps: list[WaterfallStep] = []
     # What a rule proposes was never weighed: then the score is the rule's, and no prior is told.
@@ -95,7 +95,8 @@ def waterfall_of(record: ReviewPage) -> Waterfall | None:
 
     marks = tuple(Mark(f"{bar:.2f}", x_of(_log_odds(bar))) for bar in bars)
     total = Mark(f"{best.score:.2f}", x_of(best.log_odds))
-    return Waterfall(tuple(steps), marks, total, len(steps) * ROW + 40, record.vetoes)
+    height = len(steps) * ROW + 40
+    return Waterfall(tuple(steps), marks, total, WIDTH, height, record.vetoes)
 
 
 def _has_weight(feature: Feature) -> bool:

@@ -109,6 +109,25 @@ def test_a_case_answers_who_why_and_what_then(site: Site) -> None:
         assert f'data-key="{key}"' in text
 
 
+def test_a_fragment_gives_its_title_to_no_page(site: Site) -> None:
+    waiting = re.findall(rf'<a href="/reviews/({UUID})"', read(site, "/reviews"))[0]
+    path = f"/reviews/{waiting}/prompts"
+    assert "<title>" in read(site, path)
+    assert "<title>" not in site.browser.get(path, headers={"hx-request": "true"}).text
+
+
+def test_namesakes_are_told_apart_wherever_entities_are_listed(site: Site) -> None:
+    names = re.findall(rf'<a href="/entities/{UUID}">(Daniel Okafor[^<]*)</a>', read(site, "/"))
+    assert len(names) > 1
+    assert len(set(names)) == len(names)
+
+
+def test_the_page_of_a_person_calls_others_by_name(site: Site) -> None:
+    person = find(site, "Samantha Rivera").replace("/entities/", "/people/")
+    row = read(site, person).partition("manager</th>")[2].partition("</tr>")[0]
+    assert "William Nakamura" in row
+
+
 def test_what_a_rule_proposed_shows_no_weight(site: Site) -> None:
     """An equal name was never weighed: a bar of +0.0 would say that it counted for nothing."""
     waiting = re.findall(rf'<a href="/reviews/({UUID})"', read(site, "/reviews"))[0]

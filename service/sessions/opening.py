@@ -78,6 +78,12 @@ def _policy_of(policy: WindowPolicy | str | Path | None, backend: Backend) -> Wi
         from .policy_file import window_policy
 
         return window_policy(policy)
+    if not isinstance(policy, WindowPolicy | None):
+        raise InvalidInput(
+            f"the policy of a session is a WindowPolicy or the path of a file that states one, "
+            f"not {type(policy).__name__}",
+            code="bad_policy",
+        )
 
     # Made anew of its values: what a caller built by hand is read as strictly as a file.
     return policy_from((policy or backend.policy.window).to_plain())

@@ -1,9 +1,10 @@
-"""One suite over the embedded client, the client over HTTP and its async twin."""
+"""One suite over the embedded client, the client over HTTP and its async twin, on both stores."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import tenure
 from tenure.schema.principal import OWNER
 from tenure.service.stewardship.reviews import Reviews
+from tenure.tests.neo4j_process import DATABASE
+from tenure.tests.neo4j_server import Server
 from tenure.tests.service.server.served import RunningServer, serving
 
 JAN, JUNE = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
@@ -47,25 +50,49 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     loop.close()
 
 
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.integration)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tenure.Memory]:
+    """An open store, as its owner sees it."""
+    if request.param == "sqlite":
+        with tenure.connect(str(tmp_path / "memory.db")) as memory:
+            yield memory
+        return
+
+    neo4j: Server = request.getfixturevalue("neo4j_server")
+    principal = replace(OWNER, tenant=request.getfixturevalue("neo4j_tenant"))
+    with tenure.connect(
+        neo4j.uri,
+        auth=neo4j.auth,
+        database=DATABASE,
+        principal=principal,
+        artifacts=str(tmp_path / "originals"),
+    ) as memory:
+        yield memory
+
+
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[RunningServer]:
-    with tenure.connect(str(tmp_path / "memory.db")) as memory, serving(memory, tmp_path) as server:
+def server(store: tenure.Memory, tmp_path: Path) -> Iterator[RunningServer]:
+    with serving(store, tmp_path) as server:
         yield server
 
 
-@pytest.fixture(params=["embedded", "http", "async http"])
-def memory(
-    request: pytest.FixtureRequest, tmp_path: Path, loop: asyncio.AbstractEventLoop
-) -> Iterator[Any]:
-    principal = tenure.Principal(
+def olga(store: tenure.Memory) -> tenure.Principal:
+    """The caller of the owner's key."""
+    return tenure.Principal(
+        tenant=store.principal.tenant,
         user="olga",
         roles={"owner", "admin"},
         clearance="highly_restricted",
         source_kinds={"system_of_record"},
     )
+
+
+@pytest.fixture(params=["embedded", "http", "async http"])
+def memory(
+    request: pytest.FixtureRequest, store: tenure.Memory, loop: asyncio.AbstractEventLoop
+) -> Iterator[Any]:
     if request.param == "embedded":
-        with tenure.connect(str(tmp_path / "own.db"), principal=principal) as memory:
-            yield memory
+        yield store.bind(olga(store))
         return
 
     server = request.getfixturevalue("server")
@@ -215,14 +242,7 @@ def test_a_refusal_is_the_same_error(
 
 def test_the_same_compile_has_the_same_digest(server: RunningServer) -> None:
     server.memory.write("Sam Rivera", "office", "Chicago")
-    owner = server.memory.bind(
-        tenure.Principal(
-            user="olga",
-            roles={"owner", "admin"},
-            clearance="highly_restricted",
-            source_kinds={"system_of_record"},
-        )
-    )
+    owner = server.memory.bind(olga(server.memory))
     request = {
         "task": "assistant",
         "query": "Where is Sam Rivera?",
@@ -243,8 +263,9 @@ def test_a_service_binds_its_users(server: RunningServer) -> None:
     with tenure.connect(server.url, token=key) as service:
         ann = service.bind(tenure.Principal(user="ann", roles={"member"}))
         lee = service.bind(tenure.Principal(user="lee"))
-        assert service.principal == tenure.Principal(roles={"member"})
-        assert ann.principal == tenure.Principal(user="ann", roles={"member"})
+        tenant = server.memory.principal.tenant
+        assert service.principal == tenure.Principal(tenant=tenant, roles={"member"})
+        assert ann.principal == tenure.Principal(tenant=tenant, user="ann", roles={"member"})
         ann.write("Sam Rivera", "pet", "Rex", scope={"user": "ann"})
         assert ann.as_of().value("Sam Rivera", "pet") is not None
         assert lee.as_of().value("Sam Rivera", "pet") is None

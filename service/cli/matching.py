@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +21,7 @@ from ...schema.errors import InvalidInput, NotFound, unknown
 from ..backend.caller import backend_of
 from .frame import answer, examples, open_memory
 from .progress import meter
-from .review import resolution_app
+from .review import pressed_key, resolution_app
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
@@ -203,20 +205,32 @@ def label(
             fresh = [pair for pair in stretch if pair.pair_id not in known_ids]
             pairs = list(most_telling([*pairs, *fresh]))[:limit]
 
-        labels: list[Label] = []
+        count = 0
         for pair in pairs:
             left, right = pair.comparison.names
             score = pair.comparison.candidate.score
             question = f"{left!r} and {right!r} ({score:.3f}): same? [y/n/u/q]"
-            key = str(typer.prompt(question, default="u", show_default=False, err=True))
+            key = _key(question)
             if key == "q":
                 break
+            # Written at once: what was labelled before an interruption is not lost.
             if key in _ANSWERS:
-                labels.append(label_of(pair, is_match=_ANSWERS[key]))
+                _append(file, [label_of(pair, is_match=_ANSWERS[key])])
+                count += 1
 
-    _append(file, labels)
-    report = {"file": str(file), "labels": len(labels), "asked": len(pairs)}
-    answer(context, report, f"{len(labels)} labels added to {file}")
+    report = {"file": str(file), "labels": count, "asked": len(pairs)}
+    answer(context, report, f"{count} labels added to {file}")
+
+
+def _key(question: str) -> str:
+    """The answer to a question: a single key where the terminal can, else a line."""
+    if not sys.stdin.isatty() or os.environ.get("TERM") == "dumb":
+        return str(typer.prompt(question, default="u", show_default=False, err=True))
+
+    typer.echo(f"{question} ", err=True, nl=False)
+    key = pressed_key()
+    typer.echo(key, err=True)
+    return key
 
 
 @resolution_app.command(epilog=examples("tenure resolution labels labels.csv"))

@@ -55,11 +55,11 @@ def review(context: typer.Context) -> None:
         from rich.prompt import Prompt
 
         screen = Screen.of_process()
-        press = None if os.environ.get("TERM") == "dumb" else _pressed_key
+        press = None if os.environ.get("TERM") == "dumb" else pressed_key
         Desk(memory, screen, lambda text: Prompt.ask(text, console=screen.console), press).run()
 
 
-def _pressed_key() -> str:
+def pressed_key() -> str:
     """One key, without Enter; the end of the input quits."""
     try:
         return typer.getchar()

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -252,3 +256,32 @@ def test_a_large_register_of_people_asks_for_context_and_is_not_broken(tmp_path:
     assert sentence in " ".join(
         CliRunner().invoke(app, ["--store", store, "doctor"]).stdout.split()
     )
+
+
+def test_labels_take_a_single_key_where_the_terminal_can_and_are_kept_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TERM", "xterm")
+    with connect("memory.db") as memory:
+        stock(memory, *PEOPLE)
+
+    # A real terminal: no Enter is ever sent, and the second question meets a kill.
+    terminal, side = pty.openpty()
+    command = "from tenure.service.cli.main import app; app()"
+    words = [sys.executable, "-P", "-c", command, "resolution", "label", "labels.csv"]
+    screen = ""
+    with subprocess.Popen(words, stdin=side, stdout=side, stderr=side) as process:
+        try:
+            while screen.count("same?") < 1:
+                screen += os.read(terminal, 4096).decode()
+            os.write(terminal, b"y")
+            while screen.count("same?") < 2:
+                screen += os.read(terminal, 4096).decode()
+        finally:
+            process.kill()
+            os.close(side)
+            os.close(terminal)
+
+    with Path("labels.csv").open(newline="") as lines:
+        assert [row["is_match"] for row in csv.DictReader(lines)] == ["yes"]

@@ -285,3 +285,18 @@ def test_labels_take_a_single_key_where_the_terminal_can_and_are_kept_at_once(
 
     with Path("labels.csv").open(newline="") as lines:
         assert [row["is_match"] for row in csv.DictReader(lines)] == ["yes"]
+
+
+def test_the_doctor_says_where_a_name_alone_binds_among_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tenure.service.cli.audit._PEOPLE_OF_ONE_NAME", len(PEOPLE) - 1)
+    with connect("memory.db") as memory:
+        stock(memory, *PEOPLE[1:])
+    assert "person_context_scope" not in CliRunner().invoke(app, ["doctor"]).stdout
+
+    with connect("memory.db") as memory:
+        stock(memory, PEOPLE[0])
+    outcome = CliRunner().invoke(app, ["doctor"])
+    assert 'person_context_scope = "project"' in " ".join(outcome.stdout.split())

@@ -78,6 +78,7 @@ FRAME_BARS = {1000: 20, 8000: 10}
 """By budget: the percent of the tokens that may be frame."""
 ABLATIONS: dict[str, dict[str, Any]] = {
     "turns lift their neighbours": {"talk_lift": 0.0},
+    "nearness from what most reach": {"talk_background": 0.0},
     "turns around found ones": {"talk_candidates": 0},
     "words beside meaning": {"lexical_weight": 0.0},
     "meaning beside words": {"lexical_weight": 1.0},
@@ -87,7 +88,9 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "facts of one subject": {"subject_lift": 0.0},
 }
 """Parts of the ranking, each with the numbers of a policy that leaves it out."""
-NEEDS_ENCODER = frozenset({"words beside meaning", "meaning beside words"})
+NEEDS_ENCODER = frozenset(
+    {"words beside meaning", "meaning beside words", "nearness from what most reach"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,6 +329,9 @@ class CompilePolicy:
     """Most turns that are fetched because they stand beside found ones."""
     talk_window: int = 4
     """Turns on each side that lift each other: an answer often shares no word with its question."""
+    talk_background: float = 0.75
+    """Share of the turns whose nearness counts for nothing, as talk is near to any question; the
+    others count from there. 0: all of it counts (`bench/bench_talk.py`)."""
     talk_lift: float = 0.8
     """Weight of the neighbours' relevance, the nearest counting most, beside a turn's own."""
     subject_lift: float = 0.8
@@ -422,6 +425,9 @@ class CompilePolicy:
             if getattr(self, name) not in words:
                 known = " or ".join(map(repr, words))
                 raise InvalidInput(f"{name} is {known}", code="bad_policy")
+
+        if not 0 <= self.talk_background <= 1:
+            raise InvalidInput("talk_background is a share, 0 to 1", code="bad_policy")
 
         parts = (*self.section_shares, *self.section_weights)
         names = [name for name, part in parts if not 0 <= part <= 1]

@@ -19,6 +19,7 @@ from ...schema.policy import CompilePolicy
 from ...store.port.store import Ask
 from ..ir.candidate import Candidate, is_talk
 from ..ir.snapshot import Via
+from ..text.relevance import COSINE_FULL
 from .candidates import Candidates
 
 _HITS: Final = 112
@@ -30,6 +31,9 @@ _FAINT: Final = 0.3
 
 _FARTHEST: Final = 1_000
 """Turns from which on it no longer matters how far one is; millionths of relevance of the rest."""
+
+_SAMPLE: Final = 32
+"""Turns from which on a share of them tells how near talk is to any question."""
 
 _GAP: Final = 8
 """Row numbers between two turns that still follow each other: a turn may bring claims."""
@@ -76,6 +80,35 @@ def _vids_around(centres: Sequence[int], known: AbstractSet[int], *, limit: int)
 def talk_of(version: Version) -> tuple[str, str]:
     """Return what turns of one talk have in common: origin and scope."""
     return version.details.source_origin, version.details.scope.scope_id
+
+
+def selective_cosines(
+    candidates: Sequence[Candidate], cosines: Sequence[int | None], rules: CompilePolicy
+) -> list[int | None]:
+    """Return cosines of which those of turns count from what most turns reach.
+
+    Sentences of everyday talk are all a little near to every question, and the windows of
+    `lifted_scores` would add that up over a stretch of talk until it weighs more than the turn
+    that answers. Other texts keep theirs: what is found by meaning alone must not lose it.
+    """
+    levels: list[int] = []
+    for candidate, cosine in zip(candidates, cosines, strict=True):
+        if cosine is not None and _is_turn(candidate):
+            levels.append(cosine)
+    if len(levels) < _SAMPLE or not rules.talk_background:
+        return list(cosines)
+
+    levels.sort()
+    place = (len(levels) - 1) * round(1000 * rules.talk_background) // 1000
+    background = max(0, levels[place])
+    span = max(1, COSINE_FULL - background)
+    results: list[int | None] = []
+    for candidate, cosine in zip(candidates, cosines, strict=True):
+        if cosine is None or not _is_turn(candidate):
+            results.append(cosine)
+        else:
+            results.append(max(0, cosine - background) * COSINE_FULL // span)
+    return results
 
 
 def lifted_scores(

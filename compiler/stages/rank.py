@@ -20,7 +20,7 @@ from ..conversion.direction import is_offered
 from ..gathering.redaction import masks, public_terms
 from ..gathering.rerank import blend
 from ..gathering.siblings import lifted_by_subject
-from ..gathering.talk import lifted_scores
+from ..gathering.talk import lifted_scores, selective_cosines
 from ..ir.candidate import Candidate, content_of, freshness_of, is_talk
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Ranked, Validated
@@ -271,9 +271,14 @@ def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) 
         for candidate in competing:
             scores.append(recorded_scores.get(candidate.object_id, 0))
 
+    cosines: list[int | None] = []
+    for candidate in competing:
+        cosines.append(scale.cosine_of(candidate, _nearest(candidate, activation)))
+    cosines = selective_cosines(competing, cosines, context.rules)
+
     relevances: list[int] = []
-    for candidate, score in zip(competing, scores, strict=True):
-        relevances.append(scale.relevance_of(candidate, score, _nearest(candidate, activation)))
+    for candidate, score, cosine in zip(competing, scores, cosines, strict=True):
+        relevances.append(scale.relevance_of(candidate, score, cosine))
     relevances = lifted_scores(competing, relevances, context.rules)
     relevances = lifted_by_subject(competing, relevances, documents, activation.terms, context)
 
@@ -406,10 +411,14 @@ class _Scale:
             freshness=freshness,
         )
 
-    def relevance_of(self, candidate: Candidate, text: int, vector: VectorScore | None) -> int:
-        """Return what its words, its vector and a re-ranker say of a candidate."""
-        is_masked = _is_masked(candidate, self.snapshot, self.context)
-        cosine = vector.content if vector is not None and not is_masked else None
+    def cosine_of(self, candidate: Candidate, vector: VectorScore | None) -> int | None:
+        """Return how near a candidate is, where it has a vector that the caller may use."""
+        if vector is None or _is_masked(candidate, self.snapshot, self.context):
+            return None
+        return vector.content
+
+    def relevance_of(self, candidate: Candidate, text: int, cosine: int | None) -> int:
+        """Return what its words, its nearness and a re-ranker say of a candidate."""
         relevance = fuse(text, cosine, lexical_weight=self.context.rules.lexical_weight)
         if not self.opinions:
             return relevance

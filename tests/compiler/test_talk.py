@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tenure.compiler.gathering.talk import lifted_scores
+from tenure.compiler.gathering.talk import lifted_scores, selective_cosines
 from tenure.compiler.ir.candidate import Candidate
 from tenure.compiler.ir.snapshot import Neighbours as Hits
+from tenure.compiler.text.relevance import COSINE_FULL
 from tenure.schema.interval import INF_US
 from tenure.schema.policy import CompilePolicy
 from tenure.store.port.vectors import VectorScore
@@ -79,6 +80,31 @@ def test_neighbours_lift_each_other_and_the_best_keeps_its_relevance() -> None:
     assert result[0] > 0
     apart = [*turns[:4], turns[4]._replace(version=None), *turns[5:]]
     assert lifted_scores(apart, relevances, RULES) == relevances  # what is no talk lifts nobody
+
+
+def test_the_nearness_of_turns_counts_from_what_most_of_them_reach() -> None:
+    bench = bench_of([f"turn {n}" for n in range(41)])
+    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
+    text = Candidate("text", None, None)
+    candidates = [*turns, text, turns[0]]
+    cosines = [100_000 * n for n in range(41)] + [50_000, None]
+
+    result = selective_cosines(candidates, cosines, RULES)
+    assert result[:31] == [0] * 31  # three quarters of 41, the one that sets the level included
+    assert result[31:41] == [
+        100_000 * n * COSINE_FULL // (COSINE_FULL - 3_000_000) for n in range(1, 11)
+    ]
+    assert result[41:] == [50_000, None]  # what is no talk keeps its own
+
+    assert selective_cosines(candidates, cosines, CompilePolicy(talk_background=0.0)) == cosines
+    assert selective_cosines(candidates[10:], cosines[10:], RULES) == cosines[10:]  # too few
+
+
+def test_turns_that_are_all_opposite_or_equal_to_a_question_stay_as_near() -> None:
+    bench = bench_of([f"turn {n}" for n in range(40)])
+    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
+    assert selective_cosines(turns, [-9] * 40, RULES) == [0] * 40
+    assert selective_cosines(turns, [COSINE_FULL] * 40, RULES) == [0] * 40
 
 
 def test_twice_the_budget_shows_what_half_of_it_showed() -> None:

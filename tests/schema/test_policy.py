@@ -94,7 +94,7 @@ def test_all_fields_are_met() -> None:
 
 def test_the_digest_of_the_default_pack_is_stable() -> None:
     """A change here is a change of every envelope's identity: say so in the changelog."""
-    assert DEFAULT.digest == "30190d196b981e5567f70a33a6dea4a5125dbdb822d4857ca5762b8d78ea5412"
+    assert DEFAULT.digest == "681996239a57fef7fd54fd97b1738996049318c5d412513134dbe33de1b2eb19"
     assert Policy().digest == DEFAULT.digest
 
 
@@ -190,6 +190,13 @@ def test_bands_that_contradict_each_other_are_refused(bands: dict[str, Any]) -> 
 def test_a_share_or_weight_beyond_the_whole_is_refused(name: str, part: float) -> None:
     with pytest.raises(InvalidInput, match="evidence") as caught:
         CompilePolicy(**{name: (("evidence", part),)})
+    assert caught.value.code == "bad_policy"
+
+
+@pytest.mark.parametrize("share", [1.01, -0.01, float("nan")])
+def test_a_background_of_talk_that_is_no_share_is_refused(share: float) -> None:
+    with pytest.raises(InvalidInput, match="talk_background") as caught:
+        CompilePolicy(talk_background=share)
     assert caught.value.code == "bad_policy"
 
 

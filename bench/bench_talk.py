@@ -13,7 +13,8 @@ budget with lines `[date] who: text`, best first, passing over what does not fit
 lines alone, tenure's the whole envelope.
 
 Printed are the recall by budget beside its bar, the share of the tokens that is frame, how much of
-the evidence shown stands with who said it and when (of turns that are there themselves, not by the
+the evidence shown stands with who said it, up to 40 characters, and when (of turns that are there
+themselves, not by the
 same words of another), and for the turns that tenure left out the stage and reason, and whether
 they would have fitted. `--ablation` asks again without each part of
 the ranking and prints what it brings.
@@ -62,6 +63,7 @@ from tenure.bench.talk_data import (
     words,
 )
 from tenure.bench.talk_results import Counts, Results, shares_of_frame
+from tenure.compiler.format.lines import who_of
 from tenure.compiler.tokens.counting import counter_for
 from tenure.schema.policy import DEFAULT, Policy
 from tenure.service.settings import load
@@ -280,7 +282,7 @@ def labels(
         same = [piece for piece in pieces if _holds(words(piece.text), spoken)]
         # Another may have said the same words; one line that names the right one is enough.
         yield any(
-            words(piece.who) == words(turn.speaker)
+            words(piece.who) == words(who_of(turn.speaker))
             and (spread is not None or str(turn.day.date()) in piece.when)
             for piece in same
             if piece.who and piece.when

@@ -14,10 +14,9 @@ lines alone, tenure's the whole envelope.
 
 Printed are the recall by budget beside its bar, the share of the tokens that is frame, how much of
 the evidence shown stands with who said it, up to 40 characters, and when (of turns that are there
-themselves, not by the
-same words of another), and for the turns that tenure left out the stage and reason, and whether
-they would have fitted. `--ablation` asks again without each part of
-the ranking and prints what it brings.
+themselves, not by the same words of another), and for the turns that tenure left out the stage and
+reason, and whether they would have fitted. `--ablation` asks again without each part of the ranking
+and prints what it brings.
 
 `--resume FILE` writes the counts of each meeting to that file as soon as it is asked, and takes
 those that stand there already from it; `--minutes` stops after the meeting that passes so many, so

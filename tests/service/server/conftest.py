@@ -38,6 +38,4 @@ def _served_copy(demo_file: Path, folder: Path) -> Iterator[Site]:
     store = folder / "store.db"
     store.write_bytes(demo_file.read_bytes())
     with tenure.connect(str(store), principal=replace(OWNER, tenant="demo")) as memory:
-        site = site_over(memory, folder)
-        yield site
-        site.control.close()
+        yield site_over(memory, folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,4 +64,6 @@ def site_over(memory: tenure.Memory, folder: Path, **more: object) -> Site:
     base = BASE.replace("http:", "https:") if settings.https else BASE
     browser = TestClient(build_app(settings), base_url=base, follow_redirects=False)
     assert sign_in(browser, control).status_code == 303
+    # Many tests make a site of their own: its file is closed once nobody browses it any more.
+    weakref.finalize(browser, control.close)
     return Site(memory, control, browser, settings)

@@ -139,8 +139,7 @@ def _recorded_snapshot(
 
 def _own_of(manifest: Manifest) -> tuple[dict[str, str], tuple[str, ...]]:
     """What was the caller's own, and the several people none of whom was meant."""
-    people = tuple(entity_id for kind, entity_id in manifest.own if kind == PERSON)
-    own_subjects = dict(manifest.own)
+    people, own_subjects = manifest.people, dict(manifest.own)
     if len(people) <= 1:
         return own_subjects, ()
 

@@ -26,6 +26,7 @@ from ...schema.terms import TERMS_VERSION
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Authority, Classification
 from ..ir.context import COMPILER_VERSION, CompileContext
+from ..ir.snapshot import PERSON
 
 
 class RecordedRow(NamedTuple):
@@ -124,6 +125,11 @@ class Manifest:
     def names_refused(self) -> bool:
         """Whether it names rows that the gate refused: it is for auditors alone."""
         return any(candidate.withheld for candidate in self.candidates)
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Whose wishes apply though the request names nobody; of several none is meant."""
+        return tuple(entity_id for kind, entity_id in self.own if kind == PERSON)
 
     @property
     def pack_id(self) -> str:

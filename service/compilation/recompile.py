@@ -15,7 +15,6 @@ from typing import Final, NamedTuple, TypedDict, cast
 
 from ...compiler.envelope.compare import diff_envelopes
 from ...compiler.envelope.envelope import Envelope
-from ...compiler.ir.snapshot import PERSON
 from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, principal_of
 from ...schema.errors import Forbidden
@@ -142,8 +141,7 @@ class Recompiler(Caller):
 
         view = View(self._backend, owner, point, self._backend.words(self._tenant, reader))
         # Who was meant, though not named, is no part of the request and stays who it was.
-        people = tuple(entity_id for kind, entity_id in manifest.own if kind == PERSON)
-        return Compiler(self._backend, owner).over(reader, view, request, people)
+        return Compiler(self._backend, owner).over(reader, view, request, manifest.people)
 
 
 def _point(manifest: Manifest, reader: Reader, terms: RequestTerms) -> Point:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -56,14 +57,15 @@ def record_late_result(
         Conflict: `step_out_of_order`, `stale_version`.
         InvalidInput: as `taken_result`.
     """
-    call = _recorded_call(core, call_id)
+    events = core.log.read()
+    call = _recorded_call(events, call_id)
     if call is None:
         raise unknown_call(call_id)
 
     step_draft = message_draft(core.state, EventKind.STEP_MADE, [call], {})
     state, _ = with_draft(core.state, step_draft)
     result = taken_result(state, core.policy, call_id, content, kind, is_error)
-    answer = _recorded_answer(core, call_id)
+    answer = _recorded_answer(events, call_id)
     if answer is not None and answer.texts[-1] == result.texts[-1]:
         return replace(core.decision(), replayed=True)
 
@@ -102,7 +104,7 @@ def _answered_before(core: SessionCore, call_id: str, result: TakenResult) -> Wi
         Conflict: `already_answered`, with another result.
         NotFound: `unknown_call`.
     """
-    answer = _recorded_answer(core, call_id)
+    answer = _recorded_answer(core.log.read(), call_id)
     if answer is None:
         raise unknown_call(call_id)
 
@@ -118,19 +120,19 @@ def _answered_before(core: SessionCore, call_id: str, result: TakenResult) -> Wi
     )
 
 
-def _recorded_answer(core: SessionCore, call_id: str) -> WindowEvent | None:
+def _recorded_answer(events: Sequence[WindowEvent], call_id: str) -> WindowEvent | None:
     """The newest answer to a call in the log, whether it stands in the window or not."""
     # An edit leaves no byte of a result in the window; the log has all of them.
-    for event in reversed(core.log.read()):
+    for event in reversed(events):
         if event.kind is EventKind.RESULT_CAME and event.body["parts"][0]["call_id"] == call_id:
             return event
 
     return None
 
 
-def _recorded_call(core: SessionCore, call_id: str) -> MessagePart | None:
+def _recorded_call(events: Sequence[WindowEvent], call_id: str) -> MessagePart | None:
     """The newest call of an id in the log, as the model made it."""
-    for event in reversed(core.log.read()):
+    for event in reversed(events):
         if event.kind is not EventKind.STEP_MADE:
             continue
 

@@ -85,11 +85,11 @@ class Timelines:
             lines = self._deciding(slots.own_slots, bound, point)
         else:
             bound["slots"] = codec.list_json(slot_id for slot_id, _ in slots.own_slots)
-            if ask.extras is None or case != (False, False, True, case[-1]):
+            if ask.extras is None or ask.heads or ask.at_valid or not ask.at_tx:
                 lines = self._db.execute(sql.OF_SLOTS[case], bound).fetchall()
             else:
                 newest = self._db.execute(
-                    sql.NEWEST_VIDS[case[-1]], {**bound, "extras": ask.extras}
+                    sql.NEWEST_VIDS[self._now(point)], {**bound, "extras": ask.extras}
                 )
                 lines = self._of_vids(codec.first_column(newest), bound)
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tenure import Memory
 from tenure.tests.source_tree import ROOT
 
 RUN = frozenset({"python", "sh", "console"})
@@ -66,18 +67,27 @@ def blocks(text: str, page: str) -> Iterator[Block]:
 def run_page(text: str, page: str, folder: Path) -> None:
     """Run every runnable block of a page inside `folder`; raise at the first that fails."""
     namespace: dict[str, object] = {"__name__": "docs"}
+    opened: dict[int, Memory] = {}
     if not (folder / "tests").exists():
         (folder / "tests").symlink_to(ROOT / "tests")  # a page may name the sample that ships
     printed = ""
-    for block in blocks(text, page):
-        if "output" in block.words:
-            compare(block.text, printed, block.place)
-        elif not block.runs:
-            printed = ""
-        elif block.language == "python":
-            printed = run_python(block, namespace)
-        else:
-            printed = "".join(run_shell(block, folder))
+    try:
+        for block in blocks(text, page):
+            if "output" in block.words:
+                compare(block.text, printed, block.place)
+            elif not block.runs:
+                printed = ""
+            elif block.language == "python":
+                printed = run_python(block, namespace)
+                # A later block may give the name to another one.
+                memories = (value for value in namespace.values() if isinstance(value, Memory))
+                opened |= {id(memory): memory for memory in memories}
+            else:
+                printed = "".join(run_shell(block, folder))
+    finally:
+        # A reader's process ends with the page; this one runs the next.
+        for memory in opened.values():
+            memory.close()
 
 
 def run_python(block: Block, namespace: dict[str, object]) -> str:

@@ -15,7 +15,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -188,7 +188,10 @@ def _open(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(
             path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        connection.executescript(_TABLES)
+        with ExitStack() as failure:
+            failure.callback(connection.close)
+            connection.executescript(_TABLES)
+            failure.pop_all()
     except (OSError, sqlite3.Error) as error:
         raise Unavailable(
             f"the control file {path} cannot be opened: {error}; name another with --control",

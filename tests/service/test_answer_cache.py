@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -187,7 +188,8 @@ def test_a_body_that_nobody_can_read_counts_as_not_there(tmp_path: Path) -> None
     with sqlite3.connect(tmp_path / "a.answers") as db:
         db.execute("UPDATE answers SET body = '{}'")
     db.close()
-    assert AnswerCache(tmp_path / "a.answers").find(key) is None
+    with closing(AnswerCache(tmp_path / "a.answers")) as again:
+        assert again.find(key) is None
 
 
 def test_the_oldest_answers_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +199,7 @@ def test_the_oldest_answers_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     for key in keys:
         cache.keep(key, Extraction(claims=(), extractor="reader"))
     assert [cache.find(key) is not None for key in keys] == [False, True, True]
+    cache.close()
 
 
 def test_moments_of_claims_come_back() -> None:
@@ -205,6 +208,7 @@ def test_moments_of_claims_come_back() -> None:
     claim = ExtractedClaim(slot="home", value=3, start=0, end=2, valid_from=since)
     cache.keep(SEAL.key(SAID, "?"), Extraction(claims=(claim,), extractor="r", tokens_in=4))
     answer = cache.find(SEAL.key(SAID, "?"))
+    cache.close()
     assert answer is not None
     assert answer.claims == (claim,)
     assert (answer.is_cached, answer.tokens_in) == (True, 0)

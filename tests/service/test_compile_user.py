@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,18 +11,18 @@ from tenure import InvalidInput, Memory, connect
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Memory:
-    memory = connect(str(tmp_path / "tenant.db"))
-    memory.vocabulary.define_slot(
-        "liked_actors",
-        kind="preference",
-        cardinality="many",
-        description="film: actors that the user likes",
-    )
-    for person, actor in (("ann", "Neve Campbell"), ("bob", "Alec Guinness")):
-        subject = {"name": person.title(), "type": "person", "external_ids": {"user": person}}
-        memory.write(subject=subject, slot="liked_actors", value=actor)
-    return memory
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with connect(str(tmp_path / "tenant.db")) as memory:
+        memory.vocabulary.define_slot(
+            "liked_actors",
+            kind="preference",
+            cardinality="many",
+            description="film: actors that the user likes",
+        )
+        for person, actor in (("ann", "Neve Campbell"), ("bob", "Alec Guinness")):
+            subject = {"name": person.title(), "type": "person", "external_ids": {"user": person}}
+            memory.write(subject=subject, slot="liked_actors", value=actor)
+        yield memory
 
 
 def test_the_wishes_of_the_stated_user_are_shown(memory: Memory) -> None:
@@ -80,25 +81,25 @@ def test_the_only_person_with_wishes_is_meant_when_nobody_is_stated(memory: Memo
 def test_the_facts_of_the_only_person_with_wishes_are_left_to_questions_about_them(
     tmp_path: Path,
 ) -> None:
-    memory = connect(str(tmp_path / "alone.db"))
-    memory.vocabulary.define_slot(
-        "liked_actors",
-        kind="preference",
-        cardinality="many",
-        description="film: actors that the user likes",
-    )
-    memory.write(subject="person:Ann Lee", slot="liked_actors", value="Neve Campbell")
-    memory.write(subject="person:Ann Lee", slot="office", value="Chicago")
-    memory.write(subject="company:Orchid Foods", slot="pricing_tier", value="silver")
+    with connect(str(tmp_path / "alone.db")) as memory:
+        memory.vocabulary.define_slot(
+            "liked_actors",
+            kind="preference",
+            cardinality="many",
+            description="film: actors that the user likes",
+        )
+        memory.write(subject="person:Ann Lee", slot="liked_actors", value="Neve Campbell")
+        memory.write(subject="person:Ann Lee", slot="office", value="Chicago")
+        memory.write(subject="company:Orchid Foods", slot="pricing_tier", value="silver")
 
-    unrelated = memory.compile("assistant", "Which tier has Orchid Foods?")
-    assert "silver" in unrelated.text
-    assert "Neve Campbell" in unrelated.text
-    assert "Chicago" not in unrelated.text
-    assert memory.replay(unrelated).text == unrelated.text
+        unrelated = memory.compile("assistant", "Which tier has Orchid Foods?")
+        assert "silver" in unrelated.text
+        assert "Neve Campbell" in unrelated.text
+        assert "Chicago" not in unrelated.text
+        assert memory.replay(unrelated).text == unrelated.text
 
-    same = memory.what_if(unrelated.envelope_id)
-    assert (same.added_ids, same.removed_ids) == ((), ())
+        same = memory.what_if(unrelated.envelope_id)
+        assert (same.added_ids, same.removed_ids) == ((), ())
 
-    related = memory.compile("assistant", "In which office is everybody?")
-    assert "Chicago" in related.text
+        related = memory.compile("assistant", "In which office is everybody?")
+        assert "Chicago" in related.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tenure import Memory, Principal, connect
@@ -11,10 +13,10 @@ KEY = b"k" * 32
 
 
 @pytest.fixture
-def memory() -> Memory:
-    opened = connect(":memory:", tenant_key=KEY)
-    opened.write("Sam Rivera", "office", "Chicago")
-    return opened
+def memory() -> Iterator[Memory]:
+    with connect(":memory:", tenant_key=KEY) as memory:
+        memory.write("Sam Rivera", "office", "Chicago")
+        yield memory
 
 
 def parts_of(memory: Memory) -> list[object]:

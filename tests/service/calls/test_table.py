@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -41,12 +42,12 @@ def test_every_call_has_a_request_and_an_answer(call: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def memory() -> Memory:
-    memory = connect(":memory:")
-    memory.write("Sam Rivera", "office", "Austin", valid_from="2026-01-01T00:00:00Z")
-    memory.write("Sam Rivera", "office", "Chicago", valid_from="2026-06-01T00:00:00Z")
-    memory.write("Kim Lee", "manager", "Sam Rivera")
-    return memory
+def memory() -> Iterator[Memory]:
+    with connect(":memory:") as memory:
+        memory.write("Sam Rivera", "office", "Austin", valid_from="2026-01-01T00:00:00Z")
+        memory.write("Sam Rivera", "office", "Chicago", valid_from="2026-06-01T00:00:00Z")
+        memory.write("Kim Lee", "manager", "Sam Rivera")
+        yield memory
 
 
 REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -103,15 +103,15 @@ def test_the_hook_compiles_before_it_keeps_the_turn(tmp_path: Path) -> None:
 
 
 def test_a_hook_never_holds_a_turn_up() -> None:
-    memory = connect(":memory:")
-    assert json.loads(answer_turn(memory, '{"prompt": " "}')) == {}
-    secret = "my key is sk-ant-api03-" + "a1B2" * 24
-    outcome = json.loads(answer_turn(memory, json.dumps({"prompt": secret})))
-    assert outcome
-    weak = memory.bind(Principal(user="ann", authority_level=4))
-    assert json.loads(answer_turn(weak, '{"prompt": "Hello there."}'))
-    with pytest.raises(InvalidInput, match="one JSON object"):
-        answer_turn(memory, "no turn")
+    with connect(":memory:") as memory:
+        assert json.loads(answer_turn(memory, '{"prompt": " "}')) == {}
+        secret = "my key is sk-ant-api03-" + "a1B2" * 24
+        outcome = json.loads(answer_turn(memory, json.dumps({"prompt": secret})))
+        assert outcome
+        weak = memory.bind(Principal(user="ann", authority_level=4))
+        assert json.loads(answer_turn(weak, '{"prompt": "Hello there."}'))
+        with pytest.raises(InvalidInput, match="one JSON object"):
+            answer_turn(memory, "no turn")
 
 
 def test_only_one_compat_is_known() -> None:

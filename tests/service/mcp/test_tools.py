@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,9 @@ COUNTER = ExactCounter()
 
 
 @pytest.fixture
-def memory() -> Memory:
-    return connect(":memory:")
+def memory() -> Iterator[Memory]:
+    with connect(":memory:") as memory:
+        yield memory
 
 
 def talk(target: Any, work: Callable[[Client], Awaitable[Any]], mode: str = MODES[0]) -> Any:

@@ -13,6 +13,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,9 +55,9 @@ class Served(NamedTuple):
 def served(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served")
     (folder / "store.db").write_bytes(demo_file.read_bytes())
-    control = ControlFile(folder / "control.db")
     owner = replace(OWNER, tenant="demo")
     with (
+        closing(ControlFile(folder / "control.db")) as control,
         socket.create_server(("127.0.0.1", 0)) as listener,
         tenure.connect(str(folder / "store.db"), principal=owner) as memory,
     ):

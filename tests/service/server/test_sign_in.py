@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -56,17 +59,30 @@ def test_behind_https_the_cookie_is_sent_by_https_alone(site: Site, tmp_path: Pa
     assert "Path=/" in cookie
 
 
-def test_a_code_is_good_once(tmp_path: Path) -> None:
-    control = ControlFile(tmp_path / "control.db")
+OpenControl = Callable[..., ControlFile]
+
+
+@pytest.fixture
+def open_control(tmp_path: Path) -> Iterator[OpenControl]:
+    with ExitStack() as files:
+
+        def control(**options: Any) -> ControlFile:
+            return files.enter_context(closing(ControlFile(tmp_path / "control.db", **options)))
+
+        yield control
+
+
+def test_a_code_is_good_once(open_control: OpenControl) -> None:
+    control = open_control()
     code = control.new_code("demo")
     assert not control.take_code("other", code)
     assert control.take_code("demo", code.lower().replace("-", " "))
     assert not control.take_code("demo", code)
 
 
-def test_a_code_ends_after_ten_minutes_and_after_five_tries(tmp_path: Path) -> None:
+def test_a_code_ends_after_ten_minutes_and_after_five_tries(open_control: OpenControl) -> None:
     now_s = 0.0
-    control = ControlFile(tmp_path / "control.db", clock=lambda: now_s)
+    control = open_control(clock=lambda: now_s)
     code = control.new_code("demo")
     now_s += CODE_SECONDS
     assert not control.take_code("demo", code)
@@ -93,9 +109,9 @@ def test_after_the_last_wrong_try_the_terminal_shows_a_new_code(own_site: Site) 
     assert own_site.control.take_code("demo", code)
 
 
-def test_a_session_ends_when_it_is_idle_and_when_it_is_left(tmp_path: Path) -> None:
+def test_a_session_ends_when_it_is_idle_and_when_it_is_left(open_control: OpenControl) -> None:
     now_s = 0.0
-    control = ControlFile(tmp_path / "control.db", clock=lambda: now_s)
+    control = open_control(clock=lambda: now_s)
     token = control.open_session("{}")
     now_s += IDLE_SECONDS - 1
     assert control.session(token) == "{}"
@@ -227,13 +243,28 @@ def test_the_control_file_is_its_owner_s(tmp_path: Path) -> None:
     path.chmod(0o644)
     ControlFile(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert repr(ControlFile(path)) == f"ControlFile({str(path)!r})"
+    with closing(ControlFile(path)) as control:
+        assert repr(control) == f"ControlFile({str(path)!r})"
 
 
-def test_a_control_file_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
+def test_a_control_file_that_cannot_be_opened_says_so_and_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connections: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def recorded(*args: Any, **options: Any) -> sqlite3.Connection:
+        connections.append(connect(*args, **options))
+        return connections[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", recorded)
     (tmp_path / "control.db").write_text("this is no database, nor was it ever one")
     with pytest.raises(Unavailable, match="--control"):
         ControlFile(tmp_path / "control.db")
+
+    (connection,) = connections
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
 
 
 def test_a_principal_comes_back_as_it_went() -> None:
@@ -246,8 +277,8 @@ def test_nobody_of_level_one_signs_in_by_a_browser(site: Site) -> None:
         ServerSettings(memory=site.memory, control=site.control, steward=OWNER)
 
 
-def test_beyond_loopback_it_needs_keys_and_https(tmp_path: Path) -> None:
-    control = ControlFile(tmp_path / "control.db")
+def test_beyond_loopback_it_needs_keys_and_https(open_control: OpenControl) -> None:
+    control = open_control()
     for host in ("127.0.0.1", "::1", "localhost"):
         require_protection(host, control, https=False, published_on_loopback=False)
     require_protection("0.0.0.0", control, https=False, published_on_loopback=True)

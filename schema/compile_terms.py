@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from functools import cache
 from typing import Final
 
 
@@ -290,6 +291,7 @@ SECTIONS: Final = {
 """The mapping table; TURN_GUIDANCE stands after ERRORS."""
 
 
+@cache
 def wire_key(name: SectionName) -> tuple[int, int, int]:
     """The sort key of a section in the layout.
 

@@ -251,7 +251,15 @@ def visible_scopes(principal: Principal, *, project: str | None = None) -> froze
         Forbidden: `scope_not_yours` for a project that is not the caller's own.
     """
     _check_ownership(principal, Scope(project=project))
-    projects = sorted(principal.projects) if project is None else [project]
+    return _scope_ids(principal, sorted(principal.projects) if project is None else [project])
+
+
+def scopes_beside_projects(principal: Principal) -> frozenset[str]:
+    """The scope ids a caller reads where no project is meant: those that are bound to none."""
+    return _scope_ids(principal, ())
+
+
+def _scope_ids(principal: Principal, projects: Iterable[str]) -> frozenset[str]:
     # Every combination of the ids that the caller holds is a scope it may read; none stands for
     # "not bound to that axis", so the tenant-wide scope is always among them.
     axes = product((None, *projects), {None, principal.user}, {None, principal.session})

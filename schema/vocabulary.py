@@ -9,7 +9,7 @@ Checklist C-058.
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from .errors import InvalidInput, unknown
 
@@ -38,7 +38,10 @@ class Classification(StrEnum):
     @property
     def rank(self) -> int:
         """0 for public up to 3 for highly restricted."""
-        return list(Classification).index(self)
+        return _RANKS[self]
+
+
+_RANKS: Final = {name: rank for rank, name in enumerate(Classification)}
 
 
 class Status(StrEnum):

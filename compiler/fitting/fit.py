@@ -83,7 +83,10 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
     prices = Prices(context)
     base: Mapping[str, int] = {}
     stable_base: Mapping[str, int] = {}
+    is_full = False
     for budget in _ladder(context.budget):
+        if is_full and budget != context.budget:
+            continue  # it would hold the same: everything
         rung = Rung(Ledger(context, budget, prices), budget)
         for piece in essentials:
             rung.ledger.take(piece)
@@ -94,15 +97,18 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
         stable_slack, turn_slack = (slack, 0) if tight else (0, slack)
         rung.ledger.room -= stable_slack if last else 0
         turn: dict[SectionName, list[Piece]] = {n: list(loose[n]) for n in TURN if n in loose}
+        transfers: list[Piece] = []
         for section in STABLE:
-            for piece in _fit_stable(rung, section, loose.get(section, []), stable_base):
-                turn.setdefault(piece.section, []).append(piece)
+            transfers += _fit_stable(rung, section, loose.get(section, []), stable_base)
+        for piece in transfers:
+            turn.setdefault(piece.section, []).append(piece)
 
         # What the turn showed must not decide what stands in a cached zone.
         stable_base = rung.sizes()
         rung.ledger.room -= turn_slack if last else 0
         _fit_turn(rung, turn, base)
         base = rung.sizes()
+        is_full = len(rung.ledger.pieces) == len(pieces) and not (transfers or rung.shorts)
 
     # A ladder has a rung: its last is the budget itself.
     top = rung  # pyright: ignore[reportPossiblyUnboundVariable]
@@ -166,10 +172,7 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
     """Divide what is left between the sections of the turn, and fill them."""
     page = rung.ledger.room
     sections, surplus = _contenders(_worthwhile(rung, loose), rung.budget)
-    if not surplus and rung.ledger.holds(chain.from_iterable(sections.values())):
-        for pieces in sections.values():
-            for piece in pieces:
-                rung.ledger.take(piece)
+    if not surplus and rung.ledger.take_together(chain.from_iterable(sections.values())):
         return
 
     # What the smaller budget held goes first; then each section takes its share; then all

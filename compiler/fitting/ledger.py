@@ -153,53 +153,54 @@ class Ledger:
 
     def cost(self, piece: Piece) -> int:
         """The tokens that a piece adds now, with the frames that it would open."""
-        prices = self.prices
-        bill = prices.bill(piece)
+        return self._cost_of(self.prices.bill(piece))
+
+    def _cost_of(self, bill: Bill) -> int:
         tokens = bill.tokens
         if bill.section not in self.headings:
-            tokens += prices.heading(bill.section)
+            tokens += self.prices.heading(bill.section)
         if bill.frame is not None and bill.frame not in self.frames:
-            tokens += prices.frame(bill.frame, piece)
+            tokens += self.prices.frame(bill.frame, bill.piece)
         if bill.head is not None and bill.head not in self.heads:
-            tokens += self._head_cost(bill, piece)
+            tokens += self._head_cost(bill)
         return tokens
 
-    def _head_cost(self, bill: Bill, piece: Piece) -> int:
+    def _head_cost(self, bill: Bill) -> int:
         """The tokens of a head that is not open yet."""
         assert bill.head is not None  # asked of nothing else
-        if bill.month is None or (bill.section, piece.origin) not in self.heads:
+        if bill.month is None or (bill.section, bill.piece.origin) not in self.heads:
             return self.prices.head(bill.head[1])
 
         if bill.month in self.heads:
             return self.prices.day(bill.day[8:])
-        if _year_of(bill, piece) in self.heads:
+        if _year_of(bill) in self.heads:
             return self.prices.day(bill.day[5:])
         return self.prices.day(bill.day)
 
     def take(self, piece: Piece) -> None:
         """Put a piece in."""
-        tokens = self.cost(piece)
-        self.room -= tokens
-        self.spending[piece.section] = self.spending.get(piece.section, 0) + tokens
-
         bill = self.prices.bill(piece)
+        tokens = self._cost_of(bill)
+        self.room -= tokens
+        self.spending[bill.section] = self.spending.get(bill.section, 0) + tokens
+
         self.headings.add(bill.section)
         if bill.frame is not None:
             self.frames.add(bill.frame)
         if bill.month is not None:
-            self._open_day(bill, piece)
+            self._open_day(bill)
         elif bill.head is not None:
             self.heads.add(bill.head)
             self.heads.add((bill.section, piece.origin))
         self.pieces.append(piece)
 
-    def _open_day(self, bill: Bill, piece: Piece) -> None:
+    def _open_day(self, bill: Bill) -> None:
         """Open a line's day, and with it its source, its month and its year."""
         assert bill.head is not None  # a shared line has both
         assert bill.month is not None
         if bill.head not in self.heads:
-            year = _year_of(bill, piece)
-            self.heads.update((bill.head, (bill.section, piece.origin), bill.month, year))
+            source = bill.section, bill.piece.origin
+            self.heads.update((bill.head, source, bill.month, _year_of(bill)))
 
     def total(self, pieces: Sequence[Piece]) -> int:
         """The tokens that all of these would add, each frame paid once."""
@@ -211,13 +212,17 @@ class Ledger:
             trial.take(piece)
         return self.room - trial.room
 
-    def holds(self, pieces: Iterable[Piece]) -> bool:
-        """Whether all of these fit together; it stops at the first that does not."""
+    def take_together(self, pieces: Iterable[Piece]) -> bool:
+        """Put all of these in where they fit together, else none; say whether they did."""
         trial = self.trial()
         for piece in pieces:
             trial.take(piece)
             if trial.room < 0:
                 return False
+
+        self.room, self.spending = trial.room, trial.spending
+        self.headings, self.frames, self.heads = trial.headings, trial.frames, trial.heads
+        self.pieces += trial.pieces
         return True
 
     def may_hold(self, piece: Piece) -> bool:
@@ -233,6 +238,7 @@ class Ledger:
             headings=set(self.headings),
             frames=set(self.frames),
             heads=set(self.heads),
+            spending=dict(self.spending),
         )
 
 
@@ -313,6 +319,6 @@ def is_wanted(piece: Piece) -> bool:
     return isinstance(part, Evidence) and bool(part.covers)
 
 
-def _year_of(bill: Bill, piece: Piece) -> Frame:
+def _year_of(bill: Bill) -> Frame:
     """The source and the year of a line, which only the first day of a year states."""
-    return bill.section, f"{piece.origin} {bill.day[:4]}"
+    return bill.section, f"{bill.piece.origin} {bill.day[:4]}"

@@ -7,12 +7,12 @@ are values here; nothing in the compiler reads a clock or an environment.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import CompilePolicy, Policy
-from ...schema.principal import Principal, only_project, visible_scopes
+from ...schema.principal import Principal, only_project, scopes_beside_projects, visible_scopes
 from ...schema.slots import Vocabulary
 from ...schema.sources import SourceKind
 from ...schema.terms import content_terms
@@ -181,7 +181,7 @@ def project_of(request: CompileRequest, principal: Principal) -> str | None:
 def scopes_of(principal: Principal, project: str | None) -> frozenset[str]:
     """Return the visible scopes, with at most one project among them."""
     if project is None:
-        return visible_scopes(replace(principal, projects=frozenset()))
+        return scopes_beside_projects(principal)
     return visible_scopes(principal, project=project)
 
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 from ...schema.errors import InvalidInput
 from ...schema.limits import check_number
+from ...schema.record_json import members_of, to_plain
 from ...schema.short_repr import short_repr
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Enforcement
@@ -320,10 +321,12 @@ class CompileRequest:
 
     def to_json(self) -> str:
         """The request as canonical JSON, the form that a manifest pins."""
-        plain = asdict(replace(self, query_vector=None))  # which would copy each number
+        members = members_of(self)
         if self.window is None:
-            del plain["window"]  # no part of the identity of what no session asked for
-        return canonical_json({**plain, "query_vector": self.query_vector})
+            del members["window"]  # no part of the identity of what no session asked for
+        vector = members.pop("query_vector")  # plain already: no number of it needs a look
+        plain = {name: to_plain(member) for name, member in members.items()}
+        return canonical_json({**plain, "query_vector": vector})
 
 
 def quantise(vector: Sequence[float]) -> tuple[int, ...]:
@@ -345,7 +348,7 @@ def bad_request(path: str, reason: str) -> InvalidInput:
 
 
 def _canonical(item: Any) -> str:
-    return canonical_json(asdict(item))
+    return canonical_json(to_plain(item))
 
 
 def _check_numbers(request: CompileRequest) -> None:

@@ -115,7 +115,7 @@ class Backend:
                 self._queues[tenant] = CommitQueue(partial(self._run, tenant))
 
     def make(self, tenant: str) -> None:
-        """Make a tenant at once: what only opens one leaves that to the first read or write."""
+        """Make a tenant at once: what only opens one leaves that to the first write."""
         self.store.ensure(tenant, key=self.tenant_key)
 
     def secret(self, tenant: str) -> bytes:

@@ -283,3 +283,24 @@ class SqliteReader:
 
     def _texts(self, statement: str, *bound: object) -> tuple[str, ...]:
         return tuple(codec.first_column(self._db.execute(statement, bound)))
+
+
+class PromisedReader(SqliteReader):
+    """A snapshot of a tenant that nobody has written yet: nothing, but for its keys.
+
+    What is sealed or hashed with a key outlives the snapshot, so keys are those of the file.
+    """
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        caches: Caches,
+        home: str,
+        keys: Callable[[], tuple[bytes, ...]],
+    ) -> None:
+        super().__init__(db, caches, home)
+        self._keys = keys
+
+    def keys(self) -> tuple[bytes, ...]:
+        """Return the tenant's secret keys, one an epoch."""
+        return self._keys()

@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -52,8 +53,10 @@ class SqliteStore:
             self._tuning = replace(self._tuning, sync="off")
         self._partitions: dict[str, Partition] = {}
         self._promises: dict[str, bytes | None] = {}
-        """Tenants that their first use makes, by the secret key they begin with: a write that is
-        refused for what it says leaves no file."""
+        """Tenants that their first write makes, by the secret key they begin with: neither a
+        read nor a write that is refused leaves a file."""
+        self._blank: SqliteStore | None = None
+        """What those tenants read until then: nothing, from files in memory."""
         self._guard = Lock()
         self._closed = False
         self._remove: weakref.finalize[..., SqliteStore] | None = None
@@ -101,7 +104,7 @@ class SqliteStore:
     def ensure(self, tenant: str, *, key: bytes | None = None, at_once: bool = True) -> None:
         """Create a tenant when it is not there; `key` sets its first secret key.
 
-        Not `at_once`, the first read or write makes it. To ask for definitions is no such use.
+        Not `at_once`, the first write makes it, or the first question for its keys.
 
         Raises:
             Conflict: `key_mismatch`.
@@ -142,11 +145,18 @@ class SqliteStore:
     @contextmanager
     def reading(self, tenant: str, names: Names | None = None) -> Generator[SqliteReader]:
         """Open a snapshot; `names` would save a round trip, and here there is none."""
-        from .reader import SqliteReader
+        from .reader import PromisedReader, SqliteReader
 
-        partition = self._partition(tenant)
-        with partition.reading() as db:
-            yield SqliteReader(db, partition.caches, str(partition.path))
+        if not self._is_promise(tenant):
+            partition = self._partition(tenant)
+            with partition.reading() as db:
+                yield SqliteReader(db, partition.caches, str(partition.path))
+            return
+
+        blank = self._blank_of(tenant)._partition(tenant)
+        with blank.reading() as db:
+            keys = partial(self._keys, tenant)
+            yield PromisedReader(db, blank.caches, str(self.path_of(tenant)), keys)
 
     @contextmanager
     def writing(self, tenant: str) -> Generator[SqliteWriteTx]:
@@ -170,7 +180,7 @@ class SqliteStore:
         """
         is_file = self._remove is None
         if is_file and self._is_promise(tenant):
-            result, is_written = _rehearsed(tenant, work)
+            result, is_written = self._rehearsed(tenant, work)
             if not is_written:
                 return result
 
@@ -217,6 +227,8 @@ class SqliteStore:
 
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the last stamp and the definitions above a number: what a view is pinned to."""
+        if self._is_promise(tenant):
+            return self._blank_of(tenant).newest(tenant, after)
         with self._partition(tenant).asking() as db:
             last_us, count = db.execute(sql.NEWEST).fetchone()
         # Definitions are only ever added: what is read a moment later holds what stood then.
@@ -274,9 +286,12 @@ class SqliteStore:
         with self._guard:
             self._closed = True
             partitions, self._partitions = self._partitions, {}
+            blank, self._blank = self._blank, None
 
         for partition in partitions.values():
             partition.close()
+        if blank is not None:
+            blank.close()
 
         if self._remove is not None:
             self._remove()
@@ -318,18 +333,37 @@ class SqliteStore:
             return False
         return not self.path_of(tenant).exists()
 
+    @staticmethod
+    def _rehearsed(tenant: str, work: Callable[[SqliteWriteTx], Result]) -> tuple[Result, bool]:
+        """What a piece of work returns on an empty store, and whether it wrote anything."""
+        rehearsal = SqliteStore(MEMORY)
+        try:
+            rehearsal.ensure(tenant)
+            # Rows are counted: an event of a session or an envelope takes no stamp.
+            writer = rehearsal._partition(tenant).writer
+            count = writer.total_changes
+            result = rehearsal.transact(tenant, work)
+            is_written = writer.total_changes > count
+        finally:
+            rehearsal.close()
+        return result, is_written
 
-def _rehearsed(tenant: str, work: Callable[[SqliteWriteTx], Result]) -> tuple[Result, bool]:
-    """What a piece of work returns on an empty store, and whether it wrote anything."""
-    rehearsal = SqliteStore(MEMORY)
-    try:
-        rehearsal.ensure(tenant)
-        before = rehearsal.newest(tenant, 0)
-        result = rehearsal.transact(tenant, work)
-        after = rehearsal.newest(tenant, 0)
-    finally:
-        rehearsal.close()
-    return result, after != before
+    def _blank_of(self, tenant: str) -> SqliteStore:
+        """A store in memory that knows the tenant and holds nothing."""
+        with self._guard:
+            self._require_open()
+            if self._blank is None:
+                self._blank = SqliteStore(MEMORY)
+            blank = self._blank
+
+        blank.ensure(tenant)
+        return blank
+
+    def _keys(self, tenant: str) -> tuple[bytes, ...]:
+        """The tenant's own secret keys, for which its file is made."""
+        self._partition(tenant)
+        with self.reading(tenant) as reader:
+            return reader.keys()
 
 
 def _unknown() -> NotFound:

@@ -246,6 +246,7 @@ def _expect_candidates(
             point=context.point,
             terms=tuple(sorted(terms)),
             limit=_text_limit(context, index),
+            lift=True,
             asks=tuple(filter(None, asks)),
             held=rules.standing_candidates,
             standing=tuple(_own_scopes(context)),
@@ -286,7 +287,7 @@ def _add_text(candidates: Candidates, terms: frozenset[str], *, limit: int) -> N
     if not terms:
         return
     page = candidates.reader.matching(
-        sorted(terms), sight=candidates.sight, point=candidates.point, limit=limit
+        sorted(terms), sight=candidates.sight, point=candidates.point, limit=limit, lift=True
     )
     candidates.add_read("text", page, Via.TEXT)
 

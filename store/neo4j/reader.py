@@ -183,11 +183,13 @@ class Neo4jReader:
         answer = self._prefetch.versions(ask, sight, point)
         return answer or versions.versions(self._calls, ask, sight=sight, point=point)
 
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+    def matching(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
+    ) -> Page:
         """Heads at the point whose claim shares a term, the most telling ones first."""
         point = self._at_snapshot(point)
         live = point.tx_us >= self._clock.last_us
-        search = versions.search_of(terms, limit=limit, live=live)
+        search = versions.search_of(terms, limit=limit, live=live, lift=lift)
         first = self._prefetch.search(search, sight, point)
         return versions.matching(self._calls, search, sight=sight, point=point, first=first)
 

@@ -21,7 +21,7 @@ from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ..port.store import Ask, Page, Point, RelatedEnds
-from ..search.term_weights import HALVINGS, common, is_searchable
+from ..search.term_weights import BESIDE_SHARES, HALVINGS, OWN_SHARE, common, is_searchable, pool
 from . import codec
 from .answers import ReadAnswer, answers_of
 from .calls import Calls, Reads
@@ -29,8 +29,6 @@ from .cypher import candidates as cypher
 
 CLAUSES: Final = 512
 """Words of one search: Lucene takes 1,024 clauses."""
-_PROPOSALS: Final = 8
-"""How many hits are looked at, times the limit, before all are."""
 _ALL_HITS: Final = 2_000_000_000
 
 Question = dict[str, Any]
@@ -151,6 +149,8 @@ class Search(NamedTuple):
     """Whether the index of live claims is asked."""
     most: int
     """How many proposals are looked at."""
+    lift: bool = False
+    """Whether the first of them lift those beside them."""
 
     def question(self, tenant: str, place: int = 0) -> Question:
         """The search as a statement takes it.
@@ -165,13 +165,16 @@ class Search(NamedTuple):
             "clauses": [f'terms:["{term}" TO "{term}"]' for term in self.terms],
             "common": common(self.limit),
             "halvings": HALVINGS,
+            "pool": pool(self.limit) if self.lift else 0,
+            "own_share": OWN_SHARE,
+            "beside_shares": BESIDE_SHARES,
         }
 
 
-def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
+def search_of(terms: Sequence[str], *, limit: int, live: bool, lift: bool = False) -> Search | None:
     """A search; None where no text can be a word."""
     words = tuple(sorted(dict.fromkeys(term for term in terms if is_searchable(term))))
-    return Search(words, limit, live, _PROPOSALS * (limit + 1)) if words else None
+    return Search(words, limit, live, pool(limit), lift) if words else None
 
 
 def matching(

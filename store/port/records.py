@@ -52,6 +52,8 @@ class NextReads:
     terms: tuple[str, ...] = ()
     limit: int = 0
     """Of the search for these terms."""
+    lift: bool = False
+    """Whether its hits lift those beside them."""
     asks: tuple[Ask, ...] = ()
     held: int = 0
     """How many of the newest objects that wait for a review of their quarantine."""

@@ -252,11 +252,10 @@ class WriteTx(IdentityReads, ClaimReads, Protocol):
 class Reader(IdentityReads, ClaimReads, Protocol):
     """One consistent snapshot of a tenant.
 
-    A version that the caller may not see is returned only by `versions`, with
-    `visible=False` and no content, because it may decide a slot; everywhere else it is
-    counted in `withheld`. Rows of scopes outside the sight are never returned at all.
-    What the point's tx cannot know is not shown: a row, an alias, a judgement or an action
-    that was closed later reads as open, so no later write changes an answer.
+    A version that the caller may not see is returned only by `versions`, with `visible=False`
+    and no content, because it may decide a slot; elsewhere it is counted in `withheld`. Rows of
+    scopes outside the sight are never returned. What the point's tx cannot know is not shown: what
+    was closed later reads as open, so no later write changes an answer.
     """
 
     @property
@@ -266,7 +265,6 @@ class Reader(IdentityReads, ClaimReads, Protocol):
 
     def expect(self, questions: Callable[[], NextReads | None]) -> None:
         """Be offered what will be asked next, None for nothing; changes no answer."""
-        ...
 
     def clock(self) -> Clock:
         """Return the counters at the snapshot."""
@@ -280,13 +278,15 @@ class Reader(IdentityReads, ClaimReads, Protocol):
         """Return the versions of an ask."""
         ...
 
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+    def matching(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
+    ) -> Page:
         """Return heads at the point whose claim shares a term, the most telling ones first.
 
-        A term counts by how few claims hold it (`telling.weight`); of equals the newest claim
-        comes first; at most `limit` visible ones. What is withheld is counted up to there. A
-        term that more than `telling.common(limit)` claims hold proposes nothing, unless all are
-        so common: then the alphabetically first one does.
+        A term counts by how few claims hold it (`term_weights.weight`), of equals the newest claim
+        is first; what is withheld is counted up to the limit. One that more than `common(limit)`
+        hold proposes nothing, unless all are so: then the alphabetically first one does. With
+        `lift` the first hits count for those in rows beside them, too (`lifted_order`).
         """
         ...
 

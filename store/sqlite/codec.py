@@ -278,3 +278,22 @@ def tombstone(line: Line) -> Tombstone:
         object_ids=tuple(json.loads(line[4])),
         entity_ids=tuple(json.loads(line[5])),
     )
+
+
+class OwnSlots(NamedTuple):
+    """The slots an ask names, those of other scopes apart."""
+
+    own_slots: list[tuple[int, bool]]
+    foreign: list[int]
+
+
+def slots_by_owner(slots: Iterable[Line]) -> OwnSlots:
+    """Slots as (id, many, is the caller's), those of others apart."""
+    own_slots: list[tuple[int, bool]] = []
+    foreign: list[int] = []
+    for slot_id, is_many, is_own in slots:
+        if is_own:
+            own_slots.append((slot_id, bool(is_many)))
+        else:
+            foreign.append(slot_id)
+    return OwnSlots(own_slots, foreign)

@@ -126,9 +126,11 @@ class SqliteReader:
         """Return the versions of an ask."""
         return self._timelines.versions(ask, sight=sight, point=point)
 
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+    def matching(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
+    ) -> Page:
         """Return heads at the point whose claim shares a term, most shared terms first."""
-        return self._timelines.matching(terms, sight=sight, point=point, limit=limit)
+        return self._timelines.matching(terms, sight=sight, point=point, limit=limit, lift=lift)
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads that a compile fetches with no query."""

@@ -18,14 +18,14 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
 from ..port.store import Ask, Clock, Page, Point, RelatedEnds
-from ..search.term_weights import common, is_searchable, weight
+from ..search.term_weights import common, is_searchable, lifted_order, pool, telling_weights
 from . import codec
 from .caches import Caches
 from .codec import Body, Line
@@ -38,25 +38,6 @@ fast on every deep slot: of 10,000 rows, newest valid time takes 2.5 µs on a st
 _CHUNK: Final = 512
 """Claims whose rows are looked up together while a search is cut."""
 _CLEAN: Final = Status.CLEAN.value
-
-
-class _Slots(NamedTuple):
-    """The slots an ask names, those of other scopes apart."""
-
-    own_slots: list[tuple[int, bool]]
-    foreign: list[int]
-
-
-def _slots_by_owner(slots: Iterable[Line]) -> _Slots:
-    """Slots as (id, many, is the caller's), those of others apart."""
-    own_slots: list[tuple[int, bool]] = []
-    foreign: list[int] = []
-    for slot_id, is_many, is_own in slots:
-        if is_own:
-            own_slots.append((slot_id, bool(is_many)))
-        else:
-            foreign.append(slot_id)
-    return _Slots(own_slots, foreign)
 
 
 class Timelines:
@@ -100,53 +81,61 @@ class Timelines:
 
         return self._every_line(lines, point.tx_us, foreign)
 
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+    def matching(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
+    ) -> Page:
         """Return heads whose claim shares a term, the most telling first, then the newest."""
-        now = self._now(point)
-        weights = self._selective_terms(terms, limit, now=now)
-        hits = self._hits(weights, now=now)
+        hits = self._hits(terms, limit, now=self._now(point))
         bound = self._bound(sight, point)
         lines: list[Line] = []
         withheld = 0
         # one more than the limit tells whether anything was cut
-        size = min(limit + 1, _CHUNK)
-
-        while len(lines) <= limit and (chunk := [hit[0] for hit in islice(hits, size)]):
-            place = {claim_id: i for i, claim_id in enumerate(chunk)}
-            lines_found = self._of_claims(chunk, bound, point)
-            for line in sorted(lines_found, key=lambda line: (place[line[1]], line[0])):
-                if line[11]:
-                    lines.append(line)
-                elif len(lines) <= limit:
-                    withheld += 1
+        for line in self._hit_lines(hits, limit, bound, point, lift=lift):
+            if line[11]:
+                lines.append(line)
+            else:
+                withheld += 1
+            if len(lines) > limit:
+                break
 
         hits.close()
         page = lines[:limit]
 
         return Page(tuple(self._versions_of(page, point.tx_us)), withheld, len(lines) > limit)
 
-    def _hits(self, weights: Mapping[str, int], *, now: bool) -> sqlite3.Cursor:
+    def _hit_lines(
+        self, hits: sqlite3.Cursor, limit: int, bound: Mapping[str, object], point: Point, *,
+        lift: bool,
+    ) -> Iterator[Line]:  # fmt: skip
+        """Yield the lines of hits in their order; with `lift` the first of them lift each other."""
+        size = pool(limit) if lift else min(limit + 1, _CHUNK)
+        while chunk := dict(islice(hits, size)):
+            lines = self._of_claims(list(chunk), bound, point)
+            order = list(chunk)
+            if lift:
+                # Of several rows of a claim the first is its place, which is set last.
+                seen_lines = [line for line in sorted(lines, reverse=True) if line[11]]
+                order = lifted_order(chunk, {line[1]: line[0] for line in seen_lines})
+                lift, size = False, min(limit + 1, _CHUNK)
+
+            place = {claim_id: i for i, claim_id in enumerate(order)}
+            yield from sorted(lines, key=lambda line: (place[line[1]], line[0]))
+
+    def _hits(self, terms: Sequence[str], limit: int, *, now: bool) -> sqlite3.Cursor:
+        """Search the numbers of claims and what the words that they share weigh."""
+        count = sql.COUNT_LIVE if now else sql.COUNT_ALL
+        spread: dict[str, int] = {}
+        for word in filter(is_searchable, dict.fromkeys(terms)):
+            term = f'"{word}"'
+            # Counting ends one above what is common: a word that is everywhere costs no more.
+            spread[term] = self._db.execute(count, (term, common(limit) + 1)).fetchone()[0]
+
+        weights = telling_weights(spread, limit)
         if len(weights) == 1:  # in the index's own order, so that a common term can stop early
             return self._db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, tuple(weights))
 
         search = sql.MATCHES_LIVE if now else sql.MATCHES_ALL
         return self._db.execute(search, (json.dumps(weights),))
-
-    def _selective_terms(self, terms: Sequence[str], limit: int, *, now: bool) -> dict[str, int]:
-        """Return the terms that propose with their weights; the first where all are common."""
-        count, limit_of_common = sql.COUNT_LIVE if now else sql.COUNT_ALL, common(limit)
-        spread: dict[str, int] = {}
-        for word in filter(is_searchable, dict.fromkeys(terms)):
-            term = f'"{word}"'
-            # Counting ends one above what is common: a word that is everywhere costs no more.
-            spread[term] = self._db.execute(count, (term, limit_of_common + 1)).fetchone()[0]
-
-        telling: dict[str, int] = {}
-        for term, holders in spread.items():
-            if 0 < holders <= limit_of_common:
-                telling[term] = weight(holders, limit_of_common)
-
-        return telling or dict.fromkeys(sorted(spread)[:1], 1)
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads a compile fetches with no query."""
@@ -248,11 +237,11 @@ class Timelines:
         """Tell whether the pin is the last stamp, so that open rows answer."""
         return point.tx_us >= self._clock.last_us
 
-    def _slots(self, ask: Ask, sight: Sight) -> _Slots:
+    def _slots(self, ask: Ask, sight: Sight) -> codec.OwnSlots:
         if len(ask.subjects) == len(ask.slots) == 1 and not ask.keys:
             # Most reads of a fact: two texts are bound at a quarter of what lists of JSON cost.
             rows = self._db.execute(sql.SLOT_IDS_OF_PAIR, (*ask.subjects, *ask.slots))
-            return _slots_by_owner((row[0], row[1], row[2] in sight.scopes) for row in rows)
+            return codec.slots_by_owner((row[0], row[1], row[2] in sight.scopes) for row in rows)
 
         bound = {
             "scopes": self._scopes(sight),
@@ -272,7 +261,7 @@ class Timelines:
         slots = self._db.execute(statement, bound).fetchall()
         if statement is sql.SLOT_IDS_OF_SUBJECTS_ALONE:
             slots += self._newest_texts(ask, bound["scopes"])
-        return _slots_by_owner(slots)
+        return codec.slots_by_owner(slots)
 
     def _newest_texts(self, ask: Ask, scopes: str) -> list[Line]:
         """The slots of the newest texts about each subject."""

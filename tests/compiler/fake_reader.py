@@ -212,7 +212,9 @@ class World:
         veiled = [v if v.visible else replace(v, content=None) for v in rows]
         return Page(tuple(veiled), sum(not v.visible for v in rows))
 
-    def matching(self, terms_: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+    def matching(
+        self, terms_: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
+    ) -> Page:
         self.calls.append("matching")
         asked = set(terms_)
         hits = [

@@ -146,8 +146,10 @@ CALL (ask, telling) {
     RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most }
   OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
   WITH c, v, shared, properties(c) AS p
-  WITH c, v, shared, p.n AS number, {visible} AS seen
-  ORDER BY shared DESC, number DESC, v.vid
+  WITH c, shared, p.n AS number, {visible} AS seen, collect(v) AS pieces,
+    min(v.vid) AS first_vid
+  {lifted}
+  ORDER BY worth DESC, number DESC, v.vid
   RETURN collect(CASE WHEN v IS NOT NULL THEN coalesce(seen, false) END) AS hits,
     collect(CASE WHEN seen THEN v END)[..$search_limit] AS shown, count(DISTINCT c) AS proposed }
 MATCH (k:TenantClock {tenant_id: $tenant})

@@ -24,6 +24,28 @@ FRAGMENTS: Final[Mapping[str, LiteralString]] = {
   AND any(tag IN p.allow WHERE tag IN $given.tags)
   AND none(tag IN p.deny WHERE tag IN $given.tags))
 """,
+    # Hits that may be seen count for those beside them; what lies beyond the pool comes after it.
+    "lifted": """
+WITH c, shared, number, coalesce(seen, false) AS seen, pieces,
+    coalesce(first_vid, -10 * number) AS place ORDER BY shared DESC, number DESC
+  WITH collect({claim: c, weight: shared, number: number,
+    pieces: pieces, place: place, is_seen: seen}) AS hits
+  CALL (ask, hits) {
+    UNWIND hits[..ask.pool] AS hit
+    WITH hit ORDER BY hit.place
+    RETURN collect(hit) AS pool }
+  WITH hits, pool, size(ask.beside_shares) AS reach
+  UNWIND [one IN hits[ask.pool..] | [one, one.weight - 1000000]] +
+    [at IN range(0, size(pool) - 1) | [pool[at], ask.own_share * pool[at].weight +
+      reduce(lift = 0, i IN range(CASE WHEN at > reach THEN at - reach ELSE 0 END, at + reach) |
+        lift + CASE WHEN i <> at AND pool[i].is_seen AND pool[at].is_seen
+            AND abs(pool[i].place - pool[at].place) <= reach
+          THEN ask.beside_shares[abs(pool[i].place - pool[at].place) - 1] * pool[i].weight
+          ELSE 0 END)]] AS pair
+  WITH pair[0] AS hit, pair[1] AS worth
+  UNWIND CASE WHEN size(hit.pieces) > 0 THEN hit.pieces ELSE [null] END AS v
+  WITH hit.claim AS c, v, worth, hit.number AS number, hit.is_seen AS seen
+""",
     "in_window": """
 v.tx_start <= $tx AND v.tx_end > ask.after
   AND v.valid_from <= ask.from_max AND v.valid_until > ask.until_min

@@ -393,7 +393,7 @@ MATCHES_LIVE: Final = _MATCHES.format(index="text_live")
 MATCHES_ALL: Final = _MATCHES.format(index="text_all")
 
 _MATCH: Final = """
-SELECT f.rowid FROM {index} f WHERE f.{index} MATCH ? ORDER BY f.rowid DESC"""
+SELECT f.rowid, 1 FROM {index} f WHERE f.{index} MATCH ? ORDER BY f.rowid DESC"""
 MATCH_LIVE: Final = _MATCH.format(index="text_live")
 MATCH_ALL: Final = _MATCH.format(index="text_all")
 

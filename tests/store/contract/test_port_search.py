@@ -31,6 +31,40 @@ def test_most_shared_terms_come_first_then_the_newest_claim(store: Store) -> Non
         assert ids(match(reader)) == []
 
 
+def test_hits_that_stand_together_come_before_a_lone_one(store: Store) -> None:
+    stretch, lone = {3: "red fox", 4: "red", 6: "red"}, {20: "red fox"}
+    texts = stretch | lone
+    for tx in range(1, 24):
+        commit(store, [Say(object_id=f"t{tx}", slot=None, text=texts.get(tx, "owl"))], tx=tx)
+    with store.reading(TENANT) as reader:
+        assert ids(match(reader, "red", "fox")) == ["t20", "t3", "t6", "t4"]
+        lifted = reader.matching(["red", "fox"], sight=ALL, point=NOW, limit=10, lift=True)
+        assert ids(lifted) == ["t3", "t4", "t6", "t20"]
+        cut = reader.matching(["red", "fox"], sight=ALL, point=NOW, limit=2, lift=True)
+        assert (ids(cut), cut.cut) == (["t3", "t4"], True)
+        alone = reader.matching(["red"], sight=ALL, point=NOW, limit=10, lift=True)
+        assert ids(alone) == ["t4", "t3", "t6", "t20"]
+        assert ids(reader.matching([], sight=ALL, point=NOW, limit=10, lift=True)) == []
+
+
+def test_what_is_hidden_lifts_nothing(store: Store) -> None:
+    from tenure.schema.claim import Permissions
+    from tenure.schema.vocabulary import Classification
+
+    secret = Permissions(classification=Classification.HIGHLY_RESTRICTED)
+    for tx in range(1, 12):
+        is_hit, permissions = tx in (2, 3, 9), secret if tx == 3 else Permissions()
+        text = "fox" if is_hit else "owl"
+        say = Say(object_id=f"t{tx}", slot=None, text=text, permissions=permissions)
+        commit(store, [say], tx=tx)
+    low = type(ALL)(scopes=("tenant",), tags=("*",), clearance=0)
+    with store.reading(TENANT) as reader:
+        of_all = reader.matching(["fox"], sight=ALL, point=NOW, limit=10, lift=True)
+        assert ids(of_all) == ["t3", "t2", "t9"]
+        of_low = reader.matching(["fox"], sight=low, point=NOW, limit=10, lift=True)
+        assert ids(of_low) == ["t9", "t2"]
+
+
 def test_terms_match_whole_and_odd_ones_match_nothing(store: Store) -> None:
     commit(store, [Say(object_id="a", slot=None, text="東京 café naïve fox_trot")], tx=1)
     with store.reading(TENANT) as reader:

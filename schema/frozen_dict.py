@@ -11,7 +11,12 @@ object that it is.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
+
+from .short_repr import REPR_LENGTH
+
+_NAMES_LENGTH: Final = REPR_LENGTH - 30
+"""Characters of names in a `repr`; the others say what they are."""
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -21,6 +26,17 @@ class FrozenDict(dict[Key, Value]):
     """A dictionary without the calls that change one; `dict(…)` is a copy to change."""
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        text = super().__repr__()
+        if len(text) <= REPR_LENGTH:
+            return text
+
+        # A vocabulary has dozens of entries, of which their names say enough.
+        names = ", ".join(map(repr, self))
+        if len(names) > _NAMES_LENGTH:
+            names = names[:_NAMES_LENGTH].rpartition(", ")[0] + f", … of {len(self)}"
+        return f"<entries: {names}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without it a copy would be filled item by item, which is refused.

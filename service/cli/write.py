@@ -231,7 +231,9 @@ def ingest(
         excess = len(report.rejected) - _TOLD_REJECTS
         for reject in report.rejected[:_TOLD_REJECTS]:
             note(reject.sentence)
-        note((f"… and {excess} more; " if excess > 0 else "") + f"see {report.rejects_file}")
+        if excess > 0:
+            note(f"… and {excess} more")
+        note(f"mend them in {report.rejects_file}, then load that with --retry")
     if report.refused:
         raise typer.Exit(EXIT_REFUSED)
 

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from ...schema.errors import InvalidInput
 from ..backend.arguments import check_fields
 from .event_lines import STDIN, Reading
-from .refusals import rejects_path
+from .refusals import REJECTS, rejects_path
 
 Progress = Callable[[int, int], None]
 """Called after each transaction with the number of the last line and the events so far."""
@@ -58,6 +58,13 @@ def choices_of(path: str | Path, fields: IngestFields) -> Choices:
         raise InvalidInput(
             "a retry takes a file NAME.rejects.jsonl, without a mapping; a history is loaded in "
             "its order: mend its file and load it again, what is stored is skipped",
+            code="bad_settings",
+        )
+
+    if not retry and str(path).endswith(REJECTS):
+        raise InvalidInput(
+            f"{path} holds lines that were refused: mend them there and load it with --retry "
+            "(retry=True), without the mapping",
             code="bad_settings",
         )
 

@@ -17,6 +17,8 @@ from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.short_repr import short_repr
 from .event_lines import STDIN, Line, at_line, json_object, opened
 
+REJECTS: Final = ".rejects.jsonl"
+"""How the name of a file of refused lines ends."""
 MOST_TOLD: Final = 100
 """Refusals that a check keeps; those beyond are counted."""
 _MOST_IN_MESSAGE: Final = 20
@@ -109,14 +111,14 @@ def rejects_path(path: str | Path) -> Path:
     ('data/events.rejects.jsonl', 'a.rejects.jsonl')
     """
     if str(path) == STDIN:
-        return Path("stdin.rejects.jsonl")
+        return Path(f"stdin{REJECTS}")
 
     stem = Path(path).name.removesuffix(".gz")
-    for suffix in (".rejects.jsonl", ".jsonl", ".csv", ".tsv"):
+    for suffix in (REJECTS, ".jsonl", ".csv", ".tsv"):
         if stem.endswith(suffix):
             stem = stem.removesuffix(suffix)
             break
-    return Path(path).parent / f"{stem}.rejects.jsonl"
+    return Path(path).parent / f"{stem}{REJECTS}"
 
 
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)

@@ -35,6 +35,15 @@ def test_nothing_changes_it(change: Callable[[Any], object]) -> None:
     assert COUNTS == {"a": 1, "b": 2}
 
 
+def test_many_entries_print_by_their_names() -> None:
+    assert repr(COUNTS) == "{'a': 1, 'b': 2}"
+    slots = FrozenDict({f"slot_{number}": "what it says " * 5 for number in range(60)})
+    assert repr(slots).startswith("<entries: 'slot_0', 'slot_1', ")
+    assert repr(slots).endswith(", … of 60>")
+    assert len(repr(slots)) < 200
+    assert repr(FrozenDict({"office": "Austin " * 40})) == "<entries: 'office'>"
+
+
 def test_copies_are_equal_and_as_frozen() -> None:
     for twin in (copy.copy(COUNTS), copy.deepcopy(COUNTS), pickle.loads(pickle.dumps(COUNTS))):
         assert (type(twin), twin) == (FrozenDict, COUNTS)

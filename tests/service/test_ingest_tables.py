@@ -341,6 +341,15 @@ def test_a_retry_is_neither_a_history_nor_a_table(
     assert caught.value.code == "bad_settings"
 
 
+@pytest.mark.parametrize("wish", [{}, {"mapping": {"event": [{}]}}, {"check": True}])
+def test_refused_lines_are_loaded_by_a_retry_alone(
+    memory: Memory, tmp_path: Path, wish: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidInput, match="--retry") as caught:
+        memory.ingest(tmp_path / "a.rejects.jsonl", **wish)
+    assert caught.value.code == "bad_settings"
+
+
 # ---- on the command line
 
 

@@ -99,6 +99,8 @@ RELATIVE: Final = (
 ALLERGIC: Final = (
     rf"{I_AM} (?:(?!\b(?:not|no longer|who|whose|with|someone|somebody|people|my|his|her|their|"
     r"sure|sorry|glad|afraid)\b|n['\u2019]t)[^.!?]){0,40}?\ballergic to "
+    r"(?!(?:nonsense|bullshit|stupidity|drama|lies|small talk|work|exercise|mornings?|[Mm]ondays?|"
+    r"people|cheap|bad|early)\b)"
 )
 NO_FOOD: Final = (
     r"(?!(?:out|much|enough|well|breakfast|lunch|dinner|here|there|late|early|often|anything|"

@@ -18,6 +18,7 @@ from typing import Final
 from ...resolution.text import sentence_spans
 from .claims import ExtractedClaim
 from .dates import date_after, date_said
+from .german_rules import GERMAN_HEDGE, GERMAN_RULES, GERMAN_SPEECH
 from .phrases import (
     ALLERGIC,
     CHORES,
@@ -89,7 +90,7 @@ _CORRECTION: Final = re.compile(
     re.IGNORECASE,
 )
 _REPLACED_VALUE: Final = re.compile(r",? (?:and )?not (?=[A-Z])")
-_PARTS: Final = re.compile(r",? (?:and|or) |, ")
+_PARTS: Final = re.compile(r",? (?:and|or|und|oder) |, ")
 
 
 RULES: Final = (
@@ -338,6 +339,13 @@ def _claims(sentence: str, offset: int, moment: datetime) -> Iterator[ExtractedC
 
     for rule in RULES:
         for match in rule.pattern.finditer(certain):
+            yield from _of_match(rule, match, sentence, offset, moment)
+
+    # The verb of a report may come last in German, so a hedge counts wherever it stands.
+    if not GERMAN_SPEECH.search(plain) or GERMAN_HEDGE.search(plain):
+        return
+    for rule in GERMAN_RULES:
+        for match in rule.pattern.finditer(plain):
             yield from _of_match(rule, match, sentence, offset, moment)
 
 

@@ -55,12 +55,12 @@ TASTE_RULES: Final = (
         is_list=True),
     row("likes", rf"{_VERBS}(?:{_PAST_LIKE}|{_LIKE}) {_THING}"),
     row("likes", rf"{I_AM} {_ADV}{_FAN} (?P<value>{ITEMS}){_WHILE}", is_list=True),
-    row("likes", r"\bI (?:really |usually |generally |always |much |now )*prefer "
+    row("likes", r"\bI (?:really |usually |generally |always |much |now )*prefer (?!not\b)"
         r"(?![\w -]{0,30}\b(?:answers|replies|responses|explanations|code|examples|summaries)\b)"
         rf"(?P<value>{ITEM})"
         r"(?=[.!;]|$| over\b| to\b| rather\b| and\b| when\b| for\b|"
         r", (?:but|and|so|thanks|please|if|because|since|though|although|when)\b)"),
-    row("likes", rf"\b[Mm]y {_FAVOURITE} [\w -]{{2,24}}? is (?:now )?(?P<value>{ITEM})"),
+    row("likes", rf"\b[Mm]y {_FAVOURITE} (?!of\b)[\w -]{{2,24}}? is (?:now )?(?P<value>{ITEM})"),
     row("likes", rf"(?P<value>{NAME}) (?:is|are) (?:definitely |still |now )?(?:my|one of my) "
         rf"{_FAVOURITE}"),
     # what is not

@@ -30,6 +30,8 @@ from .cypher import candidates as cypher
 CLAUSES: Final = 512
 """Words of one search: Lucene takes 1,024 clauses."""
 _ALL_HITS: Final = 2_000_000_000
+_ALL_ROWS: Final = 2**31 - 1
+"""More rows than a slot has."""
 
 Question = dict[str, Any]
 """A question as a statement takes it."""
@@ -63,6 +65,7 @@ def kind_of(ask: Ask) -> str:
 
 def question(ask: Ask, point: Point, place: int = 0) -> Question:
     """An ask as a statement takes it."""
+    is_timeline = not (ask.heads or ask.at_valid)
     return {
         "place": place,
         "subjects": list(dict.fromkeys(ask.subjects)),
@@ -72,6 +75,7 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
         "keys": list(dict.fromkeys(ask.keys)),
         "vids": list(dict.fromkeys(ask.vids)),
         "heads": ask.heads,
+        "extras": ask.extras if is_timeline and ask.extras is not None else _ALL_ROWS,
         "after": point.tx_us if ask.at_tx else MIN_US,
         "from_max": point.valid_us if ask.at_valid else INF_US,
         "until_min": point.valid_us if ask.at_valid else MIN_US,

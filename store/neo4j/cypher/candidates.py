@@ -41,7 +41,7 @@ UNION ALL
 OF_SUBJECTS: Final[LiteralString] = statement(
     """
 {subjects}
-  {own_rows}
+  {newest_rows}
 UNION ALL
 {subjects}
   {foreign_rows}

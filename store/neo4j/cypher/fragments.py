@@ -133,6 +133,20 @@ MATCH (v)-[:PIECE_OF]->(c:Claim)
 WITH ask.place AS place, v, c
 {answer}
 """,
+    "newest_rows": """
+AND s.scope_id IN $given.scopes
+CALL (s, ask) {
+  MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE {in_window}
+  WITH v, v.head AND v.valid_from <= $valid AND v.valid_until > $valid AS decides
+  ORDER BY v.vid DESC
+  WITH collect(CASE WHEN decides THEN v END) AS deciding,
+    collect(CASE WHEN NOT decides THEN v END) AS others
+  UNWIND deciding + others[..ask.extras] AS v
+  RETURN v }
+MATCH (v)-[:PIECE_OF]->(c:Claim)
+WITH ask.place AS place, v, c
+{answer}
+""",
     "foreign_rows": """
 AND NOT s.scope_id IN $given.scopes
 MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE {in_window}

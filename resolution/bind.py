@@ -191,7 +191,7 @@ def as_ref(mention: MentionOrId) -> EntityRef:
     return _ref_of_name(mention) if isinstance(mention, str) else mention
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=256)
 def _ref_of_name(name: str) -> EntityRef:
     # A write asks several times for the reference of its subject, which checks the name each time.
     return EntityRef(name=name)

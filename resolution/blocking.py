@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from rapidfuzz import process
 from rapidfuzz.fuzz import token_set_ratio
 
 from .look_alike import is_ambiguous, shape_of
+from .name_cache import name_cache
 from .normalize import NameForm, form_of
 from .paths import are_two_paths
 from .plain_name import acronyms_of, plain_name, stem_of
@@ -142,7 +142,7 @@ class Outline(NamedTuple):
     """What a person's name shares with its renderings; empty of any other."""
 
 
-@lru_cache(maxsize=65_536)
+@name_cache(1_400)
 def outline(surface: str, entity_type: str) -> Outline:
     """The outline of a name: what its whole form has, for plain words without making that form.
 
@@ -169,7 +169,7 @@ def _is_short(spellings: frozenset[str]) -> bool:
     return min(map(len, spellings)) <= _ACRONYM_MAX
 
 
-@lru_cache(maxsize=16_384)
+@name_cache(400)
 def acronyms(surface: str, entity_type: str) -> tuple[str, ...]:
     """What a name may be called for short.
 

@@ -9,10 +9,10 @@ Pure; checklist C-048.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from ..schema.look_alikes import STROKE, skeleton
 from .lexicon import lexicon, profile_of
+from .name_cache import name_cache
 from .normalize import NameForm, normalize
 
 LOOK_ALIKE = "look_alike"
@@ -40,7 +40,7 @@ def shape_of(form: NameForm) -> str:
     return _shape(form.original, form.entity_type)
 
 
-@lru_cache(maxsize=16_384)
+@name_cache(300)
 def _shape(surface: str, entity_type: str) -> str:
     marked_words = lexicon().marked_words[profile_of(entity_type)]
 

@@ -20,13 +20,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain, filterfalse
 
 from anyascii import anyascii
 
 from .keys import alias_key
 from .lexicon import Lexicon, Profile, lexicon, profile_of
+from .name_cache import name_cache
 from .plain_name import PlainName, acronyms_of, opening_word, plain_name, stem_of
 
 NORMALIZER_VERSION = "5"
@@ -135,7 +135,7 @@ def normalize(surface: str, entity_type: str) -> NameForm:
     return _form(surface, entity_type, text, parts)
 
 
-@lru_cache(maxsize=16_384)
+@name_cache(2_000)
 def form_of(surface: str, entity_type: str) -> NameForm:
     """`normalize`, which remembers the names of late: one comes up in query after query."""
     return normalize(surface, entity_type)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from itertools import chain, islice, product
 
@@ -27,6 +27,7 @@ from anyascii import anyascii
 from .institutions import institution_keys
 from .keys import alias_key
 from .lexicon import Profile, is_nickname, profile_of
+from .name_cache import name_cache
 from .normalize import NameForm
 
 RENDERING = "rendering"
@@ -80,7 +81,7 @@ def _tables() -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     return heads, surnames
 
 
-@lru_cache(maxsize=16_384)
+@name_cache(200)
 def given_names(word: str) -> tuple[str, ...]:
     """The given names, by their English spelling, that a word in plain letters may stand for.
 
@@ -123,7 +124,7 @@ def sounds_of_words(surface: str, core: Sequence[str], entity_type: str) -> tupl
     return _sounds(surface, tuple(core), entity_type == "person")
 
 
-@lru_cache(maxsize=65_536)
+@name_cache(400)
 def _sounds(surface: str, core: tuple[str, ...], is_person: bool) -> tuple[str, ...]:
     if _IDEOGRAPHS.search(surface):
         return ()
@@ -200,7 +201,7 @@ def _korean(family: str, given_name: str) -> str:
     return f"ko:{family}-{consonants(given_name).translate(_VOICELESS)}"
 
 
-@lru_cache(maxsize=65_536)
+@name_cache(200)
 def romanisation(word: str) -> str:
     """A word in plain letters, with the sounds that romanisations spell in several ways as one.
 
@@ -214,7 +215,7 @@ def romanisation(word: str) -> str:
     return _SOFT_START.sub("", _DOUBLE_LETTER.sub(r"\1", sound))
 
 
-@lru_cache(maxsize=65_536)
+@name_cache(200)
 def consonants(word: str) -> str:
     """What is left of a romanised word without its vowels, doubled letters as one.
 

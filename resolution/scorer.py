@@ -17,7 +17,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from heapq import nsmallest
 
 from ..schema.entity import (
@@ -49,6 +49,7 @@ from .extract import may_be_person
 from .keys import alias_key
 from .known import FamilyName, NearTest
 from .model import Model, default_model
+from .name_cache import name_cache
 from .normalize import form_of
 from .pair_context import context_ceiling, context_of
 from .postings import Posting, heaviest, hit_weight
@@ -74,7 +75,7 @@ _AUTOMATIC = frozenset({JudgedBy.RULE, JudgedBy.MODEL})
 _CANDIDATES_SHOWN = 5
 
 
-@lru_cache(maxsize=4_096)
+@name_cache(1_000)
 def _keys(surface: str, entity_type: str) -> tuple[BlockKey, ...]:
     return block_keys(form_of(surface, entity_type))
 

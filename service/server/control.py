@@ -31,6 +31,7 @@ _TOUCH_SECONDS: Final = 60
 """How stale the last use of a session may stand: so a read of a page is rarely a write here."""
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _BUSY_SECONDS: Final = 5.0
+_CACHE_KIB: Final = 512
 
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
@@ -190,6 +191,8 @@ def _open(path: Path) -> sqlite3.Connection:
         )
         with ExitStack() as failure:
             failure.callback(connection.close)
+            # Answers lie by random keys: more pages would fill with those that no retry asks for.
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             connection.executescript(_TABLES)
             failure.pop_all()
     except (OSError, sqlite3.Error) as error:

@@ -30,7 +30,7 @@ def of_slot_type(mention: MentionOrId, types: Sequence[str]) -> MentionOrId:
     return mention if mention.type != UNKNOWN_TYPE else replace(mention, type=types[0])
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=256)
 def _typed_reference(name: str, type_name: str) -> EntityRef:
     # A write asks for its subject's reference at the look-up, at its test and at the binding, and
     # each new one would check every character of the name.

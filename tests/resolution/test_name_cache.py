@@ -1,0 +1,102 @@
+"""What is remembered of names: while it is asked for, and never more than its bytes."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from hashlib import sha256
+from uuid import UUID
+
+import pytest
+
+from tenure import connect
+from tenure.resolution.blocking import acronyms, outline
+from tenure.resolution.name_cache import LOOKUPS, MEMORY, NameMemory, name_cache
+from tenure.resolution.normalize import form_of
+from tenure.resolution.scorer import NameScorer
+from tenure.schema.entity import EntityRef
+
+NAMES = 600
+
+
+def test_a_name_that_is_asked_for_stays_and_one_that_is_not_leaves() -> None:
+    memory, asked_names = NameMemory(kib=1_024, lookups=10), list[str]()
+
+    @name_cache(100, memory)
+    def length(name: str) -> int:
+        asked_names.append(name)
+        return len(name)
+
+    length("once")
+    for number in range(40):
+        assert length("often") == 5
+        length(f"new {number}")
+
+    assert asked_names.count("often") == 1
+    assert length("once") == 4
+    assert asked_names.count("once") == 2
+    assert memory.entries() < 30
+
+
+def test_an_answer_of_nothing_is_remembered_as_one() -> None:
+    calls: list[str] = []
+
+    @name_cache(100, NameMemory())
+    def nothing(name: str) -> None:
+        calls.append(name)
+
+    assert nothing("Acme") is nothing("Acme") is None
+    assert calls == ["Acme"]
+
+
+def test_all_functions_together_keep_to_the_bytes_of_their_memory() -> None:
+    memory = NameMemory(kib=8, lookups=10**9)
+    upper = name_cache(100, memory)(str.upper)
+    lower = name_cache(300, memory)(str.lower)
+
+    for number in range(500):
+        assert upper(f"Name {number}") == f"NAME {number}"
+        assert lower(f"Name {number}") == f"name {number}"
+        assert memory.young_bytes <= 4 * 1024
+    assert memory.entries() <= 2 * 2 * 4 * 1024 // 400 + 2
+
+
+def test_names_take_no_more_than_is_counted_for_them() -> None:
+    """The bytes of an entry are what a name of a person or a firm takes, of each function."""
+    names = [
+        f"Marguerite {UUID(int=number).hex[-6:]} van Rijn-Castellanos" for number in range(NAMES)
+    ]
+    scorer = NameScorer()
+    outline("Warm up", "person")
+    MEMORY.lookups = 0
+    gc.collect()
+
+    counted_before = MEMORY.young_bytes
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for name in names:
+        form_of(name, "person")
+        outline(name, "person")
+        acronyms(name, "person")
+        scorer.keys(EntityRef(name=name, type="person"))
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+
+    assert MEMORY.lookups < LOOKUPS
+    counted = MEMORY.young_bytes - counted_before
+    assert counted / 2 < taken < counted * 1.25
+
+
+def test_writes_of_new_names_come_to_a_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entities that are named once leave no more behind after many writes than after some."""
+    monkeypatch.setattr(MEMORY, "_lookups", 400)
+    entries: list[int] = []
+    with connect(":memory:") as memory:
+        for number in range(240):
+            memory.write(f"Passing {sha256(bytes([number])).hexdigest()[:32]}", "office", "Rome")
+            entries.append(MEMORY.entries())
+
+    # Nothing of the first names is left, and the last third has no more than the one before it.
+    assert max(entries[160:]) <= 1.1 * max(entries[80:160])
+    assert max(entries[80:]) < 4 * 240

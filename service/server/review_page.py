@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...schema.entity import Review
 from ...schema.errors import Conflict
+from ...schema.values import stamp_time
 from ..client.comparison import compared_slots
 from ..client.memory import Memory
 from ..client.summaries import entity_names
@@ -30,6 +31,8 @@ _OUTCOMES = {
     "unsure": "put aside as unsure",
     "undo": "open again, as before the decision",
 }
+_ROWS = 200
+"""Cases of a page; the order among thousands tells nothing."""
 _BULK = 5
 """Cases alike that are shown before they are decided together."""
 
@@ -52,11 +55,16 @@ def queue(
 ) -> HTMLResponse:
     """Show the cases by what they block, and the last decision with its way back."""
     memory = memory_of(request)
+    cases = state_of(request).queue_orders.read(memory)
+    suggestions = memory.reviews.list(kind="possible_same_as")
     return page(
         request,
         "reviews.jinja",
-        cases=memory.reviews.list(),
-        suggestions=memory.reviews.list(kind="possible_same_as"),
+        cases=cases[:_ROWS],
+        behind_count=len(cases[_ROWS:]),
+        suggestions=suggestions[:_ROWS],
+        suggestion_count=len(suggestions),
+        stamp_time=stamp_time,
         second_looks=_second_looks(memory),
         progress=memory.reviews.progress(),
         median_s=state_of(request).decision_times.median_s(memory.principal.tenant),
@@ -76,8 +84,7 @@ def case(
     """Show one case: the mention in its text, the candidates side by side, and what follows."""
     memory = memory_of(request)
     record = memory.reviews.get(str(review_id))
-    waiting = [review.review_id for review in memory.reviews.list()]
-    position = waiting.index(str(review_id)) if str(review_id) in waiting else 0
+    previous_id, next_id = state_of(request).queue_orders.neighbours(memory, str(review_id))
     alike = _alike(memory, record.review)
 
     return page(
@@ -88,8 +95,8 @@ def case(
         rows=compared_slots(memory, record),
         names=entity_names(memory, [candidate.entity for candidate in record.review.candidates]),
         chart=waterfall_of(record),
-        next_id=_neighbour(waiting, position + 1),
-        previous_id=_neighbour(waiting, position - 1),
+        next_id=next_id,
+        previous_id=previous_id,
         alike=alike,
         shown_ms=state_of(request).decision_times.now_ms(),
         decision=_decision(memory, last, outcome),
@@ -126,9 +133,9 @@ def decide(
         Conflict: `stale_version`, when somebody else was faster.
         Forbidden: `own_submission`, `second_steward`.
     """
-    reviews = memory_of(request).reviews
+    memory = memory_of(request)
+    reviews = memory.reviews
     check_form(request, form_token)
-    waiting = [review.review_id for review in reviews.list()]
 
     name = str(review_id)
     if decision == "accept":
@@ -139,11 +146,14 @@ def decide(
         reviews.unsure(name, version=version)
     else:
         reviews.undo(name, version=version)
-    if decision != "undo":
-        tenant = memory_of(request).principal.tenant
-        state_of(request).decision_times.add(tenant, shown_ms)
 
-    target = _after(waiting, name) if decision != "undo" else name
+    state = state_of(request)
+    if decision == "undo":
+        state.queue_orders.put_back(memory, name)
+        target = name
+    else:
+        state.decision_times.add(memory.principal.tenant, shown_ms)
+        target = state.queue_orders.take_out(memory, name)
     path = f"/reviews/{target}" if target else "/reviews"
     return RedirectResponse(address(path, last=name, outcome=decision), status_code=303)
 
@@ -189,16 +199,3 @@ def _decision(memory: Memory, review_id: str, outcome: str) -> dict[str, object]
     is_decided = review.state.value in ("accepted", "rejected", "unsure")
     words = f"{review.mention}: {_OUTCOMES[outcome]}."
     return {"review": review, "words": words, "can_undo": is_decided and outcome != "undo"}
-
-
-def _neighbour(waiting: list[str], position: int) -> str:
-    return waiting[position] if 0 <= position < len(waiting) else ""
-
-
-def _after(waiting: list[str], review_id: str) -> str:
-    """The case that comes next once one is decided."""
-    remaining_ids = [name for name in waiting if name != review_id]
-    if not remaining_ids:
-        return ""
-    position = waiting.index(review_id) if review_id in waiting else 0
-    return remaining_ids[min(position, len(remaining_ids) - 1)]

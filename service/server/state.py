@@ -13,6 +13,7 @@ from .decision_times import DecisionTimes
 from .look_book import LookBook
 from .memories import Memories
 from .metrics import RequestFigures
+from .queue_order import QueueOrders
 from .readiness import Readiness
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class ServerState:
     readiness: Readiness = field(init=False)
     decision_times: DecisionTimes = field(init=False)
     looks: LookBook = field(init=False)
+    queue_orders: QueueOrders = field(default_factory=QueueOrders)
 
     def __post_init__(self) -> None:
         self.readiness = Readiness(self.memories, self.settings.steward.tenant)

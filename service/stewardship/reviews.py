@@ -10,7 +10,7 @@ never both decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...resolution.clusters import WAITING
@@ -80,6 +80,10 @@ class Reviews(Caller):
         Raises:
             InvalidInput: `unknown_vocabulary`.
         """
+        return self._ranked(status, kind)
+
+    def _ranked(self, status: str, kind: str, mention: str = "") -> tuple[Review, ...]:
+        """The cases of a list, or those of it with one mention, the most pressing first."""
         states = states_of(status)
         if kind not in ("blocking", SUGGESTION, AUDIT, "all"):
             raise InvalidInput(
@@ -91,20 +95,21 @@ class Reviews(Caller):
         with self._reading() as reader:
             cases: list[Review] = []
             for state in sorted(states):
-                cases += of_kind(reader.reviews(state=state), kind, scopes)
+                cases += of_kind(reader.reviews(state=state, mention=mention), kind, scopes)
             # A pair that was judged in another way asks nobody any more.
             cases = cases_without(cases, answered_elsewhere(reader, cases))
             if status in ("open", "unsure"):
-                cases = [*self._as_of_today(reader, cases, scopes, kind, status)]
+                unsure = reader.reviews(state=ReviewState.UNSURE.value, mention=mention)
+                unsure_cases = of_kind(unsure, kind, scopes)
+                cases = [*self._as_of_today(reader, cases, unsure_cases, status)]
             weight = self._priorities(reader, cases)
 
         return tuple(sorted(cases, key=lambda c: (-weight[c.review_id], c.opened_tx, c.review_id)))
 
     def _as_of_today(
-        self, reader: Reader, cases: Sequence[Review], scopes: Set[str], kind: str, status: str
+        self, reader: Reader, cases: Sequence[Review], unsure_cases: Sequence[Review], status: str
     ) -> Sequence[Review]:
         """Waiting cases with the evidence of today; what is unsure no more stands with the open."""
-        unsure_cases = of_kind(reader.reviews(state=ReviewState.UNSURE.value), kind, scopes)
         reopenings: dict[str, Review] = {}
         for part in parts(unsure_cases):
             reopenings |= self._with_later_evidence(reader, part)
@@ -331,7 +336,7 @@ class Reviews(Caller):
                 code="missing_filter",
             )
 
-        cases = self.list()
+        cases = self._ranked("open", "blocking", mention or "")
         origin: Mapping[str, str] = {} if source is None else self._sources(cases)
         return tuple(
             case

@@ -167,12 +167,14 @@ class Neo4jReader:
 
     def review(self, review_id: str) -> Review | None:
         """A review case in its newest version."""
-        values = self._calls.column(register.REVIEWS, first=review_id, last=review_id, state=None)
+        one = {"first": review_id, "last": review_id}
+        values = self._calls.column(register.REVIEWS, **one, state=None, mention="")
         return next(map(register_codec.review, values), None)
 
-    def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
-        """Review cases in their newest version, oldest first."""
-        values = self._calls.column(register.REVIEWS, first="", last=_LAST_ID, state=state)
+    def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
+        """Review cases in their newest version, oldest first; of a state, of a mention."""
+        every = {"first": "", "last": _LAST_ID}
+        values = self._calls.column(register.REVIEWS, **every, state=state, mention=mention)
         return tuple(map(register_codec.review, values))
 
     # --- versions

@@ -131,7 +131,8 @@ class Neo4jWriteTx:
 
     def review(self, review_id: str) -> Review | None:
         """A review case in its newest version."""
-        values = self.calls.column(register.REVIEWS, first=review_id, last=review_id, state=None)
+        one = {"first": review_id, "last": review_id}
+        values = self.calls.column(register.REVIEWS, **one, state=None, mention="")
         return next(map(register_codec.review, values), None)
 
     def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:

@@ -333,8 +333,8 @@ class Reader(IdentityReads, ClaimReads, Protocol):
         """Return a review case in its newest version."""
         ...
 
-    def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
-        """Return review cases in their newest version, oldest first."""
+    def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
+        """Return review cases in their newest version, oldest first; of a state, of a mention."""
         ...
 
     def entity_ids(

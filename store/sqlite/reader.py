@@ -114,11 +114,10 @@ class SqliteReader:
         line = self._db.execute(register.REVIEW, (review_id,)).fetchone()
         return None if line is None else register_codec.review(line)
 
-    def reviews(self, *, state: str | None = None) -> tuple[Review, ...]:
-        """Return review cases in their newest version, oldest first."""
-        if state is None:
-            return tuple(map(register_codec.review, self._db.execute(register.REVIEWS)))
-        return tuple(map(register_codec.review, self._db.execute(register.REVIEWS_IN, (state,))))
+    def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
+        """Return review cases in their newest version, oldest first; of a state, of a mention."""
+        lines = self._db.execute(register.REVIEWS, {"state": state, "mention": mention})
+        return tuple(map(register_codec.review, lines))
 
     # --- versions
 

@@ -145,6 +145,7 @@ REVIEWS: Final[LiteralString] = """
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $given.first
   AND v.review_id <= $given.last
   AND v.version >= 0 AND v.newest AND ($given.state IS NULL OR v.state = $given.state)
+  AND ($given.mention = '' OR v.mention = $given.mention)
 RETURN properties(v) AS review ORDER BY v.opened_tx, v.review_id
 """
 BLOCK_COUNTS: Final[LiteralString] = """

@@ -149,8 +149,9 @@ INSERT INTO review (review_id, entity_id, mention, type, scope_id, candidates, r
   state, version, opened_tx, decided_tx, decided_by, decided_entity, merge_id, note)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 REVIEW: Final = f"{_REVIEW} {_NEWEST} AND r.review_id = ?"
-REVIEWS: Final = f"{_REVIEW} {_NEWEST} ORDER BY r.opened_tx, r.review_id"
-REVIEWS_IN: Final = f"{_REVIEW} {_NEWEST} AND r.state = ? ORDER BY r.opened_tx, r.review_id"
+REVIEWS: Final = f"""
+{_REVIEW} {_NEWEST} AND (:state IS NULL OR r.state = :state)
+  AND (:mention = '' OR r.mention = :mention) ORDER BY r.opened_tx, r.review_id"""
 WAITING: Final = f"""
 SELECT count(*) FROM (SELECT 1 FROM review r CROSS JOIN claim c ON c.object_id = r.object_id
   {_NEWEST} AND r.state IN ('open', 'undone') AND r.reason NOT IN (?, ?)

@@ -244,6 +244,7 @@ def test_the_next_case_shows_before_the_server_has_answered(
     # What a decision is answered with waits until it is let go.
     posts: list[Any] = []
     page.route("**/reviews/*/unsure", lambda route: posts.append(route))
+    page.goto(f"{served.base}/reviews")
     with page.expect_response(f"**/reviews/{second}") as fetched:
         page.goto(f"{served.base}/reviews/{first}")
     assert fetched.value.headers["cache-control"] == "no-store"

@@ -13,6 +13,9 @@ import pytest
 import tenure
 from tenure.schema.policy import Policy, ResolutionPolicy
 from tenure.schema.principal import OWNER
+from tenure.schema.values import stamp_time
+from tenure.service.server import review_page
+from tenure.service.visual.text import counted
 from tenure.tests.service.server.site import OWN, Site, site_over
 
 UUID = r"[0-9a-f]{8}-[0-9a-f-]{27}"
@@ -151,6 +154,29 @@ def test_a_case_put_aside_is_taken_back_whenever_it_is_opened(own_site: Site) ->
     own_site.post(f"/reviews/{review.review_id}/undo", version=version)
     assert reviews.get(review.review_id).review.state.value == "undone"
     assert "Decided" not in read(own_site, f"/reviews/{review.review_id}")
+
+
+def test_the_queue_says_since_when_a_case_waits_and_how_many_stand_behind(
+    own_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = own_site.memory
+    for place in ("Rome", "Oslo"):
+        person = tenure.EntityRef(name="Mika Rogers", type="person", external_ids={"hr": place})
+        memory.write(person, "office", place)
+    memory.write(tenure.EntityRef(name="Mika Rogers", type="person"), "title", "counsel")
+    review, behind = memory.reviews.list()
+    opened_on = f"{stamp_time(review.opened_tx):%Y-%m-%d}"
+    text = read(own_site, "/reviews")
+    assert re.search(rf"{review.review_id}.*<td><time>{opened_on}[^<,]*</time></td>", text)
+    assert "more case" not in text
+
+    monkeypatch.setattr(review_page, "_ROWS", 1)
+    text = read(own_site, "/reviews")
+    assert review.review_id in text
+    assert behind.review_id not in text
+    assert "1 more case will come up" in text
+    pair_count = len(memory.reviews.list(kind="possible_same_as"))
+    assert f"<p>{counted(pair_count, 'pair')}.</p>" in text
 
 
 def test_the_queue_says_how_long_a_decision_takes(own_site: Site) -> None:

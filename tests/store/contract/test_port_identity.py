@@ -364,6 +364,8 @@ def test_reviews_come_in_their_newest_version(store: Store) -> None:
         assert reader.reviews() == (decided,)
         assert reader.reviews(state="open") == ()
         assert reader.reviews(state="accepted") == (decided,)
+        assert reader.reviews(mention=decided.mention) == (decided,)
+        assert reader.reviews(mention=f"{decided.mention} the second") == ()
         assert reader.review("r1") == decided
         assert reader.review("r2") is None
     with store.writing(TENANT) as tx:

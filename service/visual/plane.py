@@ -26,6 +26,12 @@ class TimePlane(BeliefPlane):
 
         return plane_svg(self)
 
+    def phone_svg(self) -> str:
+        """Draw it as SVG for a narrow page: long values stand below it, by number."""
+        from .plane_svg import PHONE_WIDTH, plane_svg
+
+        return plane_svg(self, PHONE_WIDTH)
+
     def _repr_html_(self) -> str:
         from .plane_svg import WIDTH
 

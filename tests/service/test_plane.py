@@ -244,6 +244,51 @@ def test_the_picture_is_inert_and_says_what_it_shows(tmp_path: Path) -> None:
     assert plane._repr_html_() == fluid != plane.svg()
 
 
+def texts_of(drawing: str) -> list[str]:
+    elements = ElementTree.fromstring(drawing).iter()
+    return [element.text or "" for element in elements if element.tag.endswith("text")]
+
+
+def test_a_picture_for_a_phone_says_below_what_has_no_room_in_it() -> None:
+    value = "an office with a name that no phone is wide enough for"
+    with tenure.connect(":memory:") as memory:
+        for month in range(1, 9):
+            office = value if month == 4 else f"Room {month}"
+            memory.write("Sam Rivera", "office", office, valid_from=f"2026-0{month}-01T00:00:00Z")
+        plane = memory.as_of().plane("Sam Rivera", "office")
+
+    width = 340
+    texts = texts_of(plane.phone_svg())
+    assert f'viewBox="0 0 {width} ' in plane.phone_svg()
+    (note,) = [text for text in texts if "an office with" in text and not text.startswith("an")]
+    number, _, words = note.partition("  ")
+    assert value.startswith(words.removesuffix("…"))
+    assert number in texts
+    # A number for each value alone, and each is told once.
+    notes = [text for text in texts if re.match(r"\d+  ", text)]
+    assert len(notes) == len(set(notes)) == len({note.split("  ")[0] for note in notes})
+
+    # The names of edges do not run into each other, and end within the picture.
+    spans: list[tuple[float, float]] = []
+    for element in ElementTree.fromstring(plane.phone_svg()).iter():
+        if element.tag.endswith("text") and re.fullmatch(r"1 \w{3} 26", element.text or ""):
+            start, length = float(element.attrib["x"]), 7.0 * len(element.text or "")
+            is_last = element.attrib.get("text-anchor") == "end"
+            spans.append((start - length, start) if is_last else (start, start + length))
+    spans.sort()
+    assert spans
+    assert all(left[1] <= right[0] for left, right in pairwise(spans))
+    assert spans[-1][1] <= width + 2
+
+
+def test_two_pictures_of_a_plane_share_no_id() -> None:
+    with tenure.connect(":memory:") as memory:
+        memory.write("Sam Rivera", "office", "Rome")
+        plane = memory.as_of().plane("Sam Rivera", "office")
+    ids = re.findall(r' id="([^"]+)"', plane.svg() + plane.phone_svg())
+    assert len(ids) == len(set(ids)) == 6
+
+
 def test_edges_keep_the_room_they_need_and_the_order_of_time() -> None:
     edges = [NOW, NOW + timedelta(days=1), NOW + timedelta(days=900)]
     for needs in ([0, 10, 10, 10], [5, 100, 100, 100]):

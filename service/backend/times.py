@@ -17,6 +17,7 @@ from ...schema.write import Moment
 
 _TOO_FINE: Final = re.compile(r"[.,]\d{6}\d*[1-9]")
 _DATE_ONLY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_PART_OF_DATE: Final = re.compile(r"(?:year|month|day|hour|minute|second) ")
 _OPEN_START: Final = "-infinity"
 _OPEN_END: Final = "infinity"
 
@@ -59,8 +60,10 @@ def _iso_time(text: str, field: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
+        # Of Python's own words only those about a part of the date say anything to a reader.
+        reason = f" ({error})" if _PART_OF_DATE.match(str(error)) else ""
         raise InvalidInput(
-            f"{field} {text!r} is no ISO 8601 time ({error}); write it like 2026-06-06T12:00:00Z",
+            f"{field} {text!r} is no ISO 8601 time{reason}; write it like 2026-06-06T12:00:00Z",
             code="bad_time",
             field=field,
         ) from error

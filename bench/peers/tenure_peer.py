@@ -1,21 +1,32 @@
-"""tenure through its client, embedded, with the settings of `tenure.connect` alone."""
+"""tenure through its client, embedded, with the settings of `tenure.connect` but for one bound.
+
+Ten thousand names of people leave more doubtful ones than a source may have waiting for a steward,
+and nobody decides them here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from peer import Fact, Peer
 
 import tenure
+from tenure.schema.policy import Policy
+
+_BACKLOG = 1_000_000
 
 
 class TenurePeer(Peer):
     """Every write is resolved, checked, reconciled, and synced to the disk."""
 
     def __init__(self, folder: Path, slots: Sequence[str]) -> None:
-        self._memory = tenure.connect(str(folder / "tenure.db"))
+        usual = Policy()
+        resolution = replace(usual.resolution, source_backlog=_BACKLOG)
+        policy = replace(usual, resolution=resolution)
+        self._memory = tenure.connect(str(folder / "tenure.db"), policy=policy)
         known = set(self._memory.vocabulary.slots())
         for slot in slots:
             if slot not in known:

@@ -274,12 +274,8 @@ def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
     if not keys_of_slot:
         return
 
-    # A tie may stand outside what the group has read, so its slots are read over all time.
-    unsettled_slots = sorted(keys_of_slot.items())
-    reads: list[SlotRead] = []
     slot_of_key: dict[str | None, PlanningSlot] = {}
-    for slot, slot_keys in unsettled_slots:
-        reads.append(SlotRead(slot_keys, ALL_TIME, full=False))
+    for slot, slot_keys in keys_of_slot.items():
         slot_of_key.update(dict.fromkeys(slot_keys, slot))
     open_actions = tx.open_actions(slot_keys=sorted(filter(None, slot_of_key)))
 
@@ -289,9 +285,16 @@ def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
         if action_slot is not None and action.kind is ActionKind.SETTLE_TIE:
             actions_of_slot.setdefault(action_slot, []).append(action)
 
-    for (slot, _), rows in zip(unsettled_slots, tx.open_rows(reads), strict=True):
+    # A tie may stand outside what the group has read, so its slots are read over all time; most
+    # slots that were written have none that waits, and are not read again.
+    asked_slots = sorted(actions_of_slot)
+    reads = [SlotRead(keys_of_slot[slot], ALL_TIME, full=False) for slot in asked_slots]
+    if not reads:
+        return
+
+    for slot, rows in zip(asked_slots, tx.open_rows(reads), strict=True):
         ties = work.ledger.ties(slot, rows)
-        for action in actions_of_slot.get(slot, ()):
+        for action in actions_of_slot[slot]:
             if not stands(action, ties):
                 work.closed_actions.append(
                     ActionClosing(action.action_id, work.last, "settled", "reconciliation")

@@ -286,7 +286,7 @@ class Reader(IdentityReads, ClaimReads, Protocol):
         A term counts by how few claims hold it (`term_weights.weight`), of equals the newest claim
         is first; what is withheld is counted up to the limit. One that more than `common(limit)`
         hold proposes nothing, unless all are so: then the alphabetically first one does. With
-        `lift` the first hits count for those in rows beside them, too (`lifted_order`).
+        `lift` texts among the first hits count for those beside them (`lifted_order`).
         """
         ...
 

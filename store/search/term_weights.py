@@ -68,8 +68,9 @@ def pool(limit: int) -> int:
 def lifted_order(weights: Mapping[int, int], places: Mapping[int, int]) -> list[int]:
     """Return the numbers of claims by their own weight and that of claims beside them.
 
-    `places` are the row numbers of those that may be seen: what a caller may not see moves
-    nothing that it may. Of equals the newest comes first.
+    `places` are the row numbers of texts that may be seen: what a caller may not see moves nothing
+    that it may, and facts that were written in turn say nothing of each other.
+    Of equals the newest comes first.
 
     >>> lifted_order({1: 2, 2: 2, 90: 3}, {1: 1, 2: 2, 90: 90})
     [2, 1, 90]

@@ -113,9 +113,14 @@ class Timelines:
             lines = self._of_claims(list(chunk), bound, point)
             order = list(chunk)
             if lift:
-                # Of several rows of a claim the first is its place, which is set last.
-                seen_lines = [line for line in sorted(lines, reverse=True) if line[11]]
-                order = lifted_order(chunk, {line[1]: line[0] for line in seen_lines})
+                rows = self._db.execute(sql.PASSAGES_AMONG, (codec.list_json(chunk),))
+                passages = set(codec.first_column(rows))
+                places: dict[int, int] = {}
+                for line in lines:
+                    # Of several rows of a claim the first is its place.
+                    if line[11] and line[1] in passages:
+                        places[line[1]] = min(line[0], places.get(line[1], line[0]))
+                order = lifted_order(chunk, places)
                 lift, size = False, min(limit + 1, _CHUNK)
 
             place = {claim_id: i for i, claim_id in enumerate(order)}

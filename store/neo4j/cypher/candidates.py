@@ -146,8 +146,8 @@ CALL (ask, telling) {
     RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most }
   OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
   WITH c, v, shared, properties(c) AS p
-  WITH c, shared, p.n AS number, {visible} AS seen, collect(v) AS pieces,
-    min(v.vid) AS first_vid
+  WITH c, shared, p.n AS number, {visible} AS seen, p.object_type = 'retrieved_passage' AS is_text,
+    collect(v) AS pieces, min(v.vid) AS first_vid
   {lifted}
   ORDER BY worth DESC, number DESC, v.vid
   RETURN collect(CASE WHEN v IS NOT NULL THEN coalesce(seen, false) END) AS hits,

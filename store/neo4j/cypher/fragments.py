@@ -26,10 +26,10 @@ FRAGMENTS: Final[Mapping[str, LiteralString]] = {
 """,
     # Hits that may be seen count for those beside them; what lies beyond the pool comes after it.
     "lifted": """
-WITH c, shared, number, coalesce(seen, false) AS seen, pieces,
+WITH c, shared, number, coalesce(seen, false) AS seen, is_text, pieces,
     coalesce(first_vid, -10 * number) AS place ORDER BY shared DESC, number DESC
   WITH collect({claim: c, weight: shared, number: number,
-    pieces: pieces, place: place, is_seen: seen}) AS hits
+    pieces: pieces, place: place, is_seen: seen, lifts: seen AND is_text}) AS hits
   CALL (ask, hits) {
     UNWIND hits[..ask.pool] AS hit
     WITH hit ORDER BY hit.place
@@ -38,7 +38,7 @@ WITH c, shared, number, coalesce(seen, false) AS seen, pieces,
   UNWIND [one IN hits[ask.pool..] | [one, one.weight - 1000000]] +
     [at IN range(0, size(pool) - 1) | [pool[at], ask.own_share * pool[at].weight +
       reduce(lift = 0, i IN range(CASE WHEN at > reach THEN at - reach ELSE 0 END, at + reach) |
-        lift + CASE WHEN i <> at AND pool[i].is_seen AND pool[at].is_seen
+        lift + CASE WHEN i <> at AND pool[i].lifts AND pool[at].lifts
             AND abs(pool[i].place - pool[at].place) <= reach
           THEN ask.beside_shares[abs(pool[i].place - pool[at].place) - 1] * pool[i].weight
           ELSE 0 END)]] AS pair

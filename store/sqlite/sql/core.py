@@ -402,6 +402,10 @@ SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)""
 COUNT_LIVE: Final = _SPREAD.format(index="text_live")
 COUNT_ALL: Final = _SPREAD.format(index="text_all")
 
+PASSAGES_AMONG: Final = """
+SELECT c.claim_id FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value
+WHERE c.object_type = 'retrieved_passage'"""
+
 _STANDING: Final = """
 SELECT c.claim_id FROM json_each({scopes}) s CROSS JOIN claim c INDEXED BY claim_standing
 ON c.scope_id = s.value AND c.object_type IN ({types})

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tenure.schema.layers import DecayRule
-from tenure.schema.vocabulary import Op
+from tenure.schema.vocabulary import ObjectType, Op
 from tenure.store.port.store import Page, Point, Reader, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 NOW = Point(5, 1_000)
+PASSAGE = ObjectType.RETRIEVED_PASSAGE
 
 
 def ids(found: Page) -> list[str]:
@@ -35,7 +36,8 @@ def test_hits_that_stand_together_come_before_a_lone_one(store: Store) -> None:
     stretch, lone = {3: "red fox", 4: "red", 6: "red"}, {20: "red fox"}
     texts = stretch | lone
     for tx in range(1, 24):
-        commit(store, [Say(object_id=f"t{tx}", slot=None, text=texts.get(tx, "owl"))], tx=tx)
+        say = Say(object_id=f"t{tx}", slot=None, text=texts.get(tx, "owl"), object_type=PASSAGE)
+        commit(store, [say], tx=tx)
     with store.reading(TENANT) as reader:
         assert ids(match(reader, "red", "fox")) == ["t20", "t3", "t6", "t4"]
         lifted = reader.matching(["red", "fox"], sight=ALL, point=NOW, limit=10, lift=True)
@@ -47,6 +49,14 @@ def test_hits_that_stand_together_come_before_a_lone_one(store: Store) -> None:
         assert ids(reader.matching([], sight=ALL, point=NOW, limit=10, lift=True)) == []
 
 
+def test_facts_that_were_written_in_turn_lift_nothing(store: Store) -> None:
+    for tx in (2, 3, 9):
+        commit(store, [Say(object_id=f"t{tx}", slot=None, text="fox")], tx=tx)
+    with store.reading(TENANT) as reader:
+        lifted = reader.matching(["fox"], sight=ALL, point=NOW, limit=10, lift=True)
+        assert ids(lifted) == ["t9", "t3", "t2"]
+
+
 def test_what_is_hidden_lifts_nothing(store: Store) -> None:
     from tenure.schema.claim import Permissions
     from tenure.schema.vocabulary import Classification
@@ -55,7 +65,8 @@ def test_what_is_hidden_lifts_nothing(store: Store) -> None:
     for tx in range(1, 12):
         is_hit, permissions = tx in (2, 3, 9), secret if tx == 3 else Permissions()
         text = "fox" if is_hit else "owl"
-        say = Say(object_id=f"t{tx}", slot=None, text=text, permissions=permissions)
+        say = Say(object_id=f"t{tx}", slot=None, text=text, object_type=PASSAGE,
+                  permissions=permissions)  # fmt: skip
         commit(store, [say], tx=tx)
     low = type(ALL)(scopes=("tenant",), tags=("*",), clearance=0)
     with store.reading(TENANT) as reader:

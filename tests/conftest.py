@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tenure.tests.connection_watch import watch_connections
 from tenure.tests.source_tree import ROOT
 
 pytest_plugins = ["tenure.tests.neo4j_fixtures"]
@@ -22,6 +23,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+watch_connections()
 
 
 @pytest.fixture(scope="session")

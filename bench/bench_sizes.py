@@ -10,6 +10,7 @@ measured, and nothing is started; with `--core` no extra is measured.
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -79,6 +80,13 @@ def extras(*, heavy: bool) -> list[str]:
 
 def main() -> None:
     """Print both tables."""
+    description = __doc__.split("\n\n", 1)[0] if __doc__ else ""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("extras", nargs="*", help="these alone, and nothing is started")
+    parser.add_argument("--core", action="store_true", help="no extra")
+    parser.add_argument("--heavy", action="store_true", help="those of gigabytes, too")
+    options = parser.parse_args()
+
     with tempfile.TemporaryDirectory(prefix="tenure-sizes-") as name:
         folder = Path(name)
         uv = str(Path(sys.executable).parent / "uv")
@@ -88,16 +96,15 @@ def main() -> None:
         empty = size_of(folder / "empty")
 
         print("| pip install | MB over an empty environment |\n|---|---|")
-        names = [word for word in sys.argv[1:] if not word.startswith("-")]
-        every = [""] if "--core" in sys.argv else extras(heavy="--heavy" in sys.argv)
-        for extra in names or every:
+        every = [""] if options.core else extras(heavy=options.heavy)
+        for extra in options.extras or every:
             requirement = f"tenure[{extra}]" if extra else "tenure"
             target = folder / (extra or "core")
             environment(target, f"{requirement} @ {wheel.as_uri()}")
             print(f"| `{requirement}` | {(size_of(target) - empty) / 1e6:.0f} |", flush=True)
             if extra:
                 shutil.rmtree(target)
-        if names:
+        if options.extras:
             return
 
         python = folder / "core" / "bin" / "python"

@@ -9,7 +9,7 @@ week" are read against the moment of speaking.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -337,16 +337,15 @@ def _claims(sentence: str, offset: int, moment: datetime) -> Iterator[ExtractedC
     hedge = _HEDGE.search(plain)
     certain = plain if hedge is None else plain[: hedge.start()]
 
-    for rule in RULES:
-        for match in rule.pattern.finditer(certain):
-            yield from _of_match(rule, match, sentence, offset, moment)
-
+    readings: list[tuple[Sequence[Rule], str]] = [(RULES, certain)]
     # The verb of a report may come last in German, so a hedge counts wherever it stands.
-    if not GERMAN_SPEECH.search(plain) or GERMAN_HEDGE.search(plain):
-        return
-    for rule in GERMAN_RULES:
-        for match in rule.pattern.finditer(plain):
-            yield from _of_match(rule, match, sentence, offset, moment)
+    if GERMAN_SPEECH.search(plain) and not GERMAN_HEDGE.search(plain):
+        readings.append((GERMAN_RULES, plain))
+
+    for rules, text in readings:
+        for rule in rules:
+            for match in rule.pattern.finditer(text):
+                yield from _of_match(rule, match, sentence, offset, moment)
 
 
 def _of_match(

@@ -60,7 +60,7 @@ class QueueOrders:
     def neighbours(self, memory: Memory, review_id: str) -> tuple[str, str]:
         """The waiting cases before and after one; empty at an end of the queue."""
         ids = [*self._order(memory, renewing=True).versions]
-        if review_id not in ids and self._is_open(memory, review_id):
+        if review_id not in ids and _is_open(_case(memory, review_id)):
             ids = [case.review_id for case in self.read(memory)]  # it came after the last reading
         if review_id not in ids:
             return "", self._first_waiting(memory, ids)
@@ -86,8 +86,7 @@ class QueueOrders:
     def put_back(self, memory: Memory, review_id: str) -> None:
         """Put a case whose decision was taken back before all others."""
         order = self._order(memory)
-        with backend_of(memory).store.reading(memory.principal.tenant) as reader:
-            case = reader.review(review_id)
+        case = _case(memory, review_id)
         if case is not None:
             order.versions = {review_id: case.version, **order.versions}
 
@@ -101,11 +100,6 @@ class QueueOrders:
                 return self._orders[memory.principal]
         return order
 
-    def _is_open(self, memory: Memory, review_id: str) -> bool:
-        with backend_of(memory).store.reading(memory.principal.tenant) as reader:
-            case = reader.review(review_id)
-        return case is not None and case.state in (ReviewState.OPEN, ReviewState.UNDONE)
-
     def _first_waiting(self, memory: Memory, review_ids: Iterable[str]) -> str:
         """The first of some cases that waits as it did when the order was read."""
         versions = self._order(memory).versions
@@ -115,3 +109,13 @@ class QueueOrders:
                 if case is not None and case.version == versions.get(review_id):
                     return review_id
         return ""
+
+
+def _case(memory: Memory, review_id: str) -> Review | None:
+    """A case in its newest version."""
+    with backend_of(memory).store.reading(memory.principal.tenant) as reader:
+        return reader.review(review_id)
+
+
+def _is_open(case: Review | None) -> bool:
+    return case is not None and case.state in (ReviewState.OPEN, ReviewState.UNDONE)

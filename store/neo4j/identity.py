@@ -18,7 +18,7 @@ from ...resolution import clusters
 from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
 from ...resolution.names import NameRow
 from ...resolution.postings import CROWD, HEAVIER_ENOUGH, hit_weight
-from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
+from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import register_codec as codec
@@ -378,6 +378,13 @@ def name_parameters(lookup: Lookup, scopes: Sequence[str]) -> dict[str, Any]:
         "identifiers": list(map(list, lookup.identifiers)),
         "entity_ids": list(lookup.entity_ids),
     }
+
+
+def review_of(calls: Calls, review_id: str) -> Review | None:
+    """A review case in its newest version."""
+    ids = {"first": review_id, "last": review_id}
+    values = calls.column(register.REVIEWS, **ids, state=None, mention="")
+    return next(map(codec.review, values), None)
 
 
 def _decision_tx(case: Properties) -> int:

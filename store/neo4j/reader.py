@@ -167,14 +167,12 @@ class Neo4jReader:
 
     def review(self, review_id: str) -> Review | None:
         """A review case in its newest version."""
-        one = {"first": review_id, "last": review_id}
-        values = self._calls.column(register.REVIEWS, **one, state=None, mention="")
-        return next(map(register_codec.review, values), None)
+        return identity.review_of(self._calls, review_id)
 
     def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
         """Review cases in their newest version, oldest first; of a state, of a mention."""
-        every = {"first": "", "last": _LAST_ID}
-        values = self._calls.column(register.REVIEWS, **every, state=state, mention=mention)
+        ids = {"first": "", "last": _LAST_ID}
+        values = self._calls.column(register.REVIEWS, **ids, state=state, mention=mention)
         return tuple(map(register_codec.review, values))
 
     # --- versions

@@ -65,7 +65,7 @@ def kind_of(ask: Ask) -> str:
 
 def question(ask: Ask, point: Point, place: int = 0) -> Question:
     """An ask as a statement takes it."""
-    is_timeline = not (ask.heads or ask.at_valid)
+    extras = ask.extras_of_timeline
     return {
         "place": place,
         "subjects": list(dict.fromkeys(ask.subjects)),
@@ -75,7 +75,7 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
         "keys": list(dict.fromkeys(ask.keys)),
         "vids": list(dict.fromkeys(ask.vids)),
         "heads": ask.heads,
-        "extras": ask.extras if is_timeline and ask.extras is not None else _ALL_ROWS,
+        "extras": _ALL_ROWS if extras is None else extras,
         "after": point.tx_us if ask.at_tx else MIN_US,
         "from_max": point.valid_us if ask.at_valid else INF_US,
         "until_min": point.valid_us if ask.at_valid else MIN_US,

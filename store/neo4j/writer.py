@@ -131,9 +131,7 @@ class Neo4jWriteTx:
 
     def review(self, review_id: str) -> Review | None:
         """A review case in its newest version."""
-        one = {"first": review_id, "last": review_id}
-        values = self.calls.column(register.REVIEWS, **one, state=None, mention="")
-        return next(map(register_codec.review, values), None)
+        return identity.review_of(self.calls, review_id)
 
     def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
         """The blocking cases of raw entities in their newest version, by review id."""

@@ -370,6 +370,12 @@ class Ask:
     at_tx: bool = True
     """Only rows believed at the point's tx; False: every row known by then."""
 
+    @property
+    def extras_of_timeline(self) -> int | None:
+        """`extras` where it counts: of a timeline as it was believed at a tx. None: all."""
+        is_timeline = self.at_tx and not (self.heads or self.at_valid)
+        return self.extras if is_timeline else None
+
 
 class RelatedEnds(NamedTuple):
     """What relates entities to others."""

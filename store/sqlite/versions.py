@@ -66,12 +66,12 @@ class Timelines:
             lines = self._deciding(slots.own_slots, bound, point)
         else:
             bound["slots"] = codec.list_json(slot_id for slot_id, _ in slots.own_slots)
-            if ask.extras is None or ask.heads or ask.at_valid or not ask.at_tx:
+            extras = ask.extras_of_timeline
+            if extras is None:
                 lines = self._db.execute(sql.OF_SLOTS[case], bound).fetchall()
             else:
-                newest = self._db.execute(
-                    sql.NEWEST_VIDS[self._now(point)], {**bound, "extras": ask.extras}
-                )
+                newest_vids = sql.NEWEST_VIDS[self._now(point)]
+                newest = self._db.execute(newest_vids, {**bound, "extras": extras})
                 lines = self._of_vids(codec.first_column(newest), bound)
 
         foreign = 0

@@ -80,12 +80,12 @@ def test_names_take_no_more_than_is_counted_for_them() -> None:
         acronyms(name, "person")
         scorer.keys(EntityRef(name=name, type="person"))
     gc.collect()
-    taken = tracemalloc.get_traced_memory()[0] - before
+    growth = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
 
     assert MEMORY.lookups < LOOKUPS
     counted = MEMORY.young_bytes - counted_before
-    assert counted / 2 < taken < counted * 1.25
+    assert counted / 2 < growth < counted * 1.25
 
 
 def test_writes_of_new_names_come_to_a_level(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,8 @@ def test_hits_that_stand_together_come_before_a_lone_one(store: Store) -> None:
         assert ids(lifted) == ["t3", "t4", "t6", "t20"]
         cut = reader.matching(["red", "fox"], sight=ALL, point=NOW, limit=2, lift=True)
         assert (ids(cut), cut.cut) == (["t3", "t4"], True)
-        alone = reader.matching(["red"], sight=ALL, point=NOW, limit=10, lift=True)
-        assert ids(alone) == ["t4", "t3", "t6", "t20"]
+        page = reader.matching(["red"], sight=ALL, point=NOW, limit=10, lift=True)
+        assert ids(page) == ["t4", "t3", "t6", "t20"]
         assert ids(reader.matching([], sight=ALL, point=NOW, limit=10, lift=True)) == []
 
 

@@ -28,6 +28,7 @@ from ...store.port.store import Ask, Page, Reader
 from ...store.port.vectors import VectorScore
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import (
+    NO_SCORES,
     NO_VECTORS,
     PERSON,
     BindMentions,
@@ -102,8 +103,13 @@ def gather(
     ids = candidates.entity_ids()
     if ids:
         known = _union(known, _entities(context, reader, ids))
+    rows = candidates.rows
+    scores = NO_SCORES
+    if reranker is not None:
+        scores = rerank_scores(reranker, rows.values(), terms, context)
+
     return Snapshot(
-        proposals=tuple(map(candidates.rows.__getitem__, sorted(candidates.rows))),
+        proposals=tuple(map(rows.__getitem__, sorted(rows))),
         subjects=names.request_subjects,
         query_subjects=names.query_subjects,
         own_subjects=names.own_subjects,
@@ -112,7 +118,7 @@ def gather(
         expansion=names.expansion,
         known=known,
         vectors=vectors,
-        rerank_scores=rerank_scores(reranker, candidates.rows.values(), terms, context),
+        rerank_scores=scores,
         withheld=told_withheld(context.principal, candidates.withheld),
         cut=candidates.cut,
         capped_ids=capped_ids,

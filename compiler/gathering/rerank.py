@@ -33,7 +33,7 @@ class Reranker(Protocol):
 
 
 def rerank_scores(
-    reranker: Reranker | None,
+    reranker: Reranker,
     rows: Iterable[Proposal],
     query_terms: frozenset[str],
     context: CompileContext,
@@ -44,7 +44,7 @@ def rerank_scores(
         InvalidInput: `bad_reranker`, for scores that are not one number of 0 to 1 a text.
     """
     query = context.request.query or context.request.wish
-    if reranker is None or not query:
+    if not query:
         return NO_SCORES
 
     best_texts = _best(rows, query_terms, context.rules.rerank_items)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...schema.errors import InvalidInput
 from .answer_cache import AnswerCache, AnswerKey, TenantSeal
 from .claims import (
+    BatchExtractor,
     ContextualExtractor,
     Extraction,
     ExtractionContext,
     Extractor,
     PaidExtractor,
+    TextInContext,
 )
 from .rules import RuleExtractor
 
@@ -52,21 +58,52 @@ def answer_key(
     return seal.key(text, extractor.question(text, context))
 
 
-def kept_extraction(
-    extractor: Extractor | None,
-    text: str,
-    context: ExtractionContext,
-    *,
-    key: AnswerKey | None,
-    cache: AnswerCache,
-) -> Extraction:
-    """The claims of a text, from what was answered before where that is kept."""
-    answer = None if key is None else cache.find(key)
-    if answer is not None:
-        return answer
+class TextQuestion(NamedTuple):
+    """What an extractor is asked about a text that somebody said."""
 
-    answer = extraction(extractor, text, context)
-    # An outage is not remembered: the next time asks again.
-    if key is not None and not answer.failure:
-        cache.keep(key, answer)
-    return answer
+    text: str
+    context: ExtractionContext
+    key: AnswerKey | None
+    """What its answer is kept under; None where asking costs nothing."""
+
+
+def kept_extractions(
+    extractor: Extractor | None, questions: Sequence[TextQuestion], cache: AnswerCache
+) -> list[Extraction]:
+    """The claims of texts, of each in its place, from what was answered before where that is kept.
+
+    The texts are of one speaker, who may direct through all of them or none.
+    """
+    extractions: dict[int, Extraction] = {}
+    for place, question in enumerate(questions):
+        answer = None if question.key is None else cache.find(question.key)
+        if answer is not None:
+            extractions[place] = answer
+
+    new_places = [place for place in range(len(questions)) if place not in extractions]
+    texts = [TextInContext(questions[place].text, questions[place].context) for place in new_places]
+    answers = _answers_of(extractor, texts)
+
+    for place, answer in zip(new_places, answers, strict=True):
+        extractions[place] = answer
+        key = questions[place].key
+        # An outage is not remembered: the next time asks again.
+        if key is not None and not answer.failure:
+            cache.keep(key, answer)
+    return [extractions[place] for place in range(len(questions))]
+
+
+def _answers_of(
+    extractor: Extractor | None, texts: Sequence[TextInContext]
+) -> Sequence[Extraction]:
+    if isinstance(extractor, BatchExtractor):
+        answers = extractor.extract_all(texts)
+        if len(answers) != len(texts):
+            raise InvalidInput(
+                f"{type(extractor).__name__}.extract_all gave {len(answers)} answers about "
+                f"{len(texts)} texts; it must give one for each, in order",
+                code="bad_extractor",
+            )
+        return answers
+
+    return [extraction(extractor, text, context) for text, context in texts]

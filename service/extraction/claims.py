@@ -6,10 +6,10 @@ the text that it was found in, and points at the words it came from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from ...schema.short_repr import short_repr
 from ...schema.slots import Slot
@@ -56,6 +56,13 @@ class ExtractionContext:
     """Names of entities that the text mentions."""
     may_direct: bool = False
     """Whether what the speaker asks for may become a directive."""
+
+
+class TextInContext(NamedTuple):
+    """A text and what is known around it."""
+
+    text: str
+    context: ExtractionContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,4 +135,21 @@ class PaidExtractor(ContextualExtractor, Protocol):
 
     def question(self, text: str, context: ExtractionContext) -> str:
         """All that its answer depends on beside the text: model, instructions, vocabulary."""
+        ...
+
+
+@runtime_checkable
+class BatchExtractor(PaidExtractor, Protocol):
+    """A paid extractor that reads several texts in a request, so that it is told the slots once.
+
+    The texts of a request are of one speaker: nobody's words stand where another's are read.
+    """
+
+    @property
+    def texts_a_request(self) -> int:
+        """How many texts a request holds at most."""
+        ...
+
+    def extract_all(self, texts: Sequence[TextInContext]) -> Sequence[Extraction]:
+        """Find the claims of texts with one speaker and the same slots, of each in its place."""
         ...

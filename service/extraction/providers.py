@@ -38,6 +38,10 @@ class ClaimProposal(NamedTuple):
     tokens_out: int
 
 
+class BrokenAnswer(Unavailable):
+    """An answer came and is no use: cut, no JSON, or none of what was asked for."""
+
+
 class Provider(Protocol):
     """A model that proposes claims."""
 
@@ -50,7 +54,8 @@ class Provider(Protocol):
         """Ask for the claims of a text.
 
         Raises:
-            Unavailable: `extractor_unavailable` when no whole answer came.
+            Unavailable: `extractor_unavailable` when no whole answer came; `BrokenAnswer` where
+                fewer texts may get one.
         """
         ...
 
@@ -130,7 +135,7 @@ class OpenAIProvider:
             raise _unavailable(self.id, "the answer holds no message")
         # Half a list of claims reads as a whole one where the JSON happens to close.
         if choice.finish_reason != "stop":
-            raise _unavailable(self.id, f"the answer was cut ({choice.finish_reason})")
+            raise _broken_answer(self.id, f"the answer was cut ({choice.finish_reason})")
         return choice.message, reply.usage
 
 
@@ -180,7 +185,7 @@ class AnthropicProvider:
         for block in blocks:
             if block.type == "tool_use" and block.name == _TOOL:
                 return _proposal(self.id, block.input, reply.usage, "input", "output")
-        raise _unavailable(self.id, "the answer calls no tool")
+        raise _broken_answer(self.id, "the answer calls no tool")
 
     def summarise(self, prompt: str) -> str:
         """The plain text that a prompt asks for.
@@ -211,7 +216,7 @@ class AnthropicProvider:
             raise _unavailable(self.id, "what answered is no message")
         reply: Any = message
         if reply.stop_reason not in ("tool_use", "end_turn"):
-            raise _unavailable(self.id, f"the answer was cut ({reply.stop_reason})")
+            raise _broken_answer(self.id, f"the answer was cut ({reply.stop_reason})")
         return reply
 
 
@@ -221,11 +226,11 @@ def _proposal(provider: str, answer: object, usage: Any, before: str, after: str
         try:
             answer = json.loads(answer)
         except (ValueError, RecursionError) as error:
-            raise _unavailable(provider, "the answer is no JSON") from error
+            raise _broken_answer(provider, "the answer is no JSON") from error
 
     claims: object = fields_of(answer).get("claims")
     if not isinstance(claims, list):
-        raise _unavailable(provider, "the answer holds no claims")
+        raise _broken_answer(provider, "the answer holds no claims")
 
     return ClaimProposal(
         claims=cast("list[object]", claims),
@@ -249,6 +254,10 @@ def _library(name: str) -> Any:
 def _unavailable(provider: str, cause: str) -> Unavailable:
     reason = " ".join(cause.split())[:200]
     return Unavailable(f"{provider}: {reason}", code="extractor_unavailable", reason=reason)
+
+
+def _broken_answer(provider: str, reason: str) -> BrokenAnswer:
+    return BrokenAnswer(f"{provider}: {reason}", code="extractor_unavailable", reason=reason)
 
 
 PROVIDERS: Final[Mapping[str, type[OpenAIProvider] | type[AnthropicProvider]]] = {

@@ -28,7 +28,7 @@ from ..backend.caller import Caller
 from ..backend.parsing import entity_ref
 from ..backend.times import instant
 from ..extraction.answer_cache import AnswerKey
-from ..extraction.choice import answer_key, kept_extraction
+from ..extraction.choice import TextQuestion, answer_key, kept_extractions
 from ..extraction.claims import (
     ContextualExtractor,
     ExtractedClaim,
@@ -63,21 +63,15 @@ class Observation:
     """Of the passage: a text that is stored under it is not observed again."""
 
 
-class TextQuestion(NamedTuple):
-    """What an extractor is asked about a text."""
-
-    text: str
-    context: ExtractionContext | None
-    """None for a text of nobody, which makes no claims."""
-    key: AnswerKey | None
-    """What its answer is kept under; None where asking costs nothing."""
-
-
 class TextReading(NamedTuple):
     """What was found in a text, and what that is kept under."""
 
     extraction: Extraction
     key: AnswerKey | None
+
+
+NO_CLAIMS: Final = TextReading(Extraction(claims=(), extractor="rules"), None)
+"""Of a text of nobody, which an extractor is not asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +101,10 @@ class Observer(Caller):
         Raises:
             InvalidInput: for an empty text, `bad_mention`, or whatever a write would refuse.
         """
-        reading = reading or self.read(self.question(observation))
+        if reading is None:
+            question = self.question(observation)
+            reading = NO_CLAIMS if question is None else self.read([question])[0]
+
         extraction_account = reading.extraction
         scope = self._scope(observation.layer)
         writer = Writer(self._backend, self.principal)
@@ -247,8 +244,8 @@ class Observer(Caller):
 
         return utterance_time
 
-    def question(self, observation: Observation) -> TextQuestion:
-        """What an extractor is told about a text; asks it nothing yet.
+    def question(self, observation: Observation) -> TextQuestion | None:
+        """What an extractor is told about a text; asks it nothing yet. None for a text of nobody.
 
         Raises:
             InvalidInput: for an empty text, or `bad_time`.
@@ -259,7 +256,7 @@ class Observer(Caller):
         said_at = self._utterance_time(observation.at)
         speaker = observation.speaker
         if speaker is None:
-            return TextQuestion(observation.text, None, None)
+            return None
 
         extractor = self._backend.extractor
         words = self._words_now()
@@ -287,19 +284,15 @@ class Observer(Caller):
 
         return TextQuestion(observation.text, context, key)
 
-    def read(self, question: TextQuestion) -> TextReading:
-        """The claims of a text that somebody said; a text of nobody makes none."""
-        if question.context is None:
-            return TextReading(Extraction(claims=(), extractor="rules"), None)
+    def read(self, questions: Sequence[TextQuestion]) -> list[TextReading]:
+        """The claims of texts of one speaker, of each in its place."""
+        backend = self._backend
+        answers = kept_extractions(backend.extractor, questions, backend.answers)
 
-        answer = kept_extraction(
-            self._backend.extractor,
-            question.text,
-            question.context,
-            key=question.key,
-            cache=self._backend.answers,
-        )
-        return TextReading(answer, question.key)
+        readings: list[TextReading] = []
+        for question, answer in zip(questions, answers, strict=True):
+            readings.append(TextReading(answer, question.key))
+        return readings
 
     def _as_known(
         self, claim: ExtractedClaim, observation: Observation

@@ -15,19 +15,23 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
+from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError, Unavailable, unknown_field
 from ...schema.short_repr import short_repr
 from ...schema.values import canonical_json
 from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Receipt, Write
 from ..backend.backend import Backend
+from ..backend.parsing import mention
 from ..backend.times import instant
-from ..extraction.claims import Extraction, PaidExtractor
+from ..extraction.choice import TextQuestion
+from ..extraction.claims import BatchExtractor, Extraction, PaidExtractor
 from .event_lines import Line, TalkLine
-from .observe import Observation, Observer, TextQuestion, TextReading
+from .observe import NO_CLAIMS, Observation, Observer, TextReading
 from .write import Writer
 
 TEXTS_AHEAD: Final = 8
@@ -140,6 +144,10 @@ class LineText(NamedTuple):
     """Of its passage: made from its key, so that a second run finds it stored."""
 
 
+Task: TypeAlias = TextQuestion | TextReading | TenureError | None
+"""A text to ask about, what was read in it, or why it is refused; None of one that is stored."""
+
+
 @dataclass(slots=True)
 class TalkImport:
     """The texts of one import; lives for one call."""
@@ -184,42 +192,72 @@ class TalkImport:
         extractor = self.backend.extractor
         parallel = extractor.parallel if isinstance(extractor, PaidExtractor) else 1
         for batch in batches(texts, parallel * TEXTS_AHEAD):
-            questions = self._questions(batch)
+            tasks = self._tasks(batch)
+            requests = self._requests(batch, tasks)
             with _mapping(parallel) as apply:
-                # In order, and as they come: one text is written while others are being read.
-                for text, reading in zip(batch, apply(self._read, questions), strict=True):
-                    yield text.line, self._outcome(text, reading)
+                answers = apply(partial(self._read, tuple(tasks)), requests)
+                for text, outcome in zip(batch, _in_order(tasks, requests, answers), strict=True):
+                    yield text.line, self._outcome(text, outcome)
 
-    def _questions(self, texts: Sequence[LineText]) -> list[TextQuestion | TenureError | None]:
-        """What to ask about each text; None of one that is stored already."""
+    def _tasks(self, texts: Sequence[LineText]) -> list[Task]:
+        """What is to be done about each text."""
         with self.backend.store.reading(self.observer.principal.tenant) as reader:
             receipts = reader.receipts([text.object_id for text in texts])
         # One that was erased has its receipt still: no second run brings it back.
         stored_ids = {receipt.object_id for receipt in receipts}
 
-        questions: list[TextQuestion | TenureError | None] = []
+        tasks: list[Task] = []
         for text in texts:
             if text.object_id in stored_ids:
-                questions.append(None)
+                tasks.append(None)
                 continue
             try:
-                questions.append(self.observer.question(text.observation))
+                tasks.append(self.observer.question(text.observation) or NO_CLAIMS)
             except TenureError as refusal:
-                questions.append(refusal)
-        return questions
+                tasks.append(refusal)
+        return tasks
 
-    def _read(
-        self, question: TextQuestion | TenureError | None
-    ) -> TextReading | TenureError | None:
-        return self.observer.read(question) if isinstance(question, TextQuestion) else question
+    def _requests(self, texts: Sequence[LineText], tasks: Sequence[Task]) -> list[list[int]]:
+        """The places of the texts that share a request, by the first of each.
 
-    def _outcome(
-        self, text: LineText, reading: TextReading | TenureError | None
-    ) -> Sequence[Receipt] | TenureError:
+        They are of one speaker: what somebody says must not sway how another is read.
+        """
+        extractor = self.backend.extractor
+        size = extractor.texts_a_request if isinstance(extractor, BatchExtractor) else 1
+
+        requests: list[list[int]] = []
+        open_requests: dict[str, list[int]] = {}
+        for place, (text, task) in enumerate(zip(texts, tasks, strict=True)):
+            if not isinstance(task, TextQuestion):
+                continue
+            context = task.context
+            speaker = mention(text.observation.speaker)
+            # With the identifiers, since two people may have one name.
+            ids = dict(speaker.external_ids) if isinstance(speaker, EntityRef) else {}
+            company = canonical_json(
+                [context.speaker, ids, context.may_direct, context.vocabulary_version]
+            )
+            if len(open_requests.get(company, ())) % size == 0:
+                open_requests[company] = []
+                requests.append(open_requests[company])
+            open_requests[company].append(place)
+        return requests
+
+    def _read(self, tasks: Sequence[Task], places: Sequence[int]) -> list[TextReading]:
+        """What was read in the texts of one request."""
+        questions: list[TextQuestion] = []
+        for place in places:
+            task = tasks[place]
+            assert isinstance(task, TextQuestion)  # nothing else is asked
+            questions.append(task)
+        return self.observer.read(questions)
+
+    def _outcome(self, text: LineText, reading: Task) -> Sequence[Receipt] | TenureError:
         if reading is None:
             return ()
         if isinstance(reading, TenureError):
             return reading
+        assert isinstance(reading, TextReading)  # it was asked
 
         failure = reading.extraction.failure
         if failure and not self.falls_back:
@@ -243,6 +281,20 @@ def batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
+
+
+def _in_order(
+    tasks: list[Task], requests: Sequence[Sequence[int]], answers: Iterator[list[TextReading]]
+) -> Iterator[Task]:
+    """What became of each text, as soon as it is known: one is written while others are read."""
+    pending = zip(requests, answers, strict=True)
+    for place in range(len(tasks)):
+        # Requests stand by their first texts, so no later one than that of this text is awaited.
+        while isinstance(tasks[place], TextQuestion):
+            places, readings = next(pending)
+            for read_place, reading in zip(places, readings, strict=True):
+                tasks[read_place] = reading
+        yield tasks[place]
 
 
 @contextmanager

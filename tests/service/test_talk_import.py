@@ -114,6 +114,54 @@ def test_several_texts_are_read_at_a_time_and_no_more(server: ModelServer, tmp_p
     assert most == 4
 
 
+def test_texts_of_one_speaker_share_requests_and_nobody_else_is_read_there(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    def all_homes(request: dict[str, Any]) -> list[dict[str, Any]]:
+        lines = request["messages"][-1]["content"].split("\n")
+        if len(lines) == 3:
+            return homes(request)
+        claims: list[dict[str, Any]] = []
+        for number, text in enumerate(lines[1::2], 1):
+            town = text.split()[-1].strip(".")
+            claim = {"subject": None, "op": "assert", "valid_from": None, "valid_until": None}
+            claims.append({**claim, "text": number, "slot": "home", "value": town, "quote": text})
+        return claims
+
+    server.read = all_homes
+    ann = {"name": "Ann Lee", "type": "person", "external_ids": {"crm": "1"}}
+    namesake = {**ann, "external_ids": {"crm": "2"}}
+    lines: list[str] = []
+    for number, town in enumerate(TOWNS[:20]):
+        speaker = namesake if number % 5 == 4 else ann
+        line = {"observe": f"I live in {town}.", "speaker": speaker, "source_origin": "chat://x",
+                "at": f"2026-06-{number + 1:02}T09:00:00Z"}  # fmt: skip
+        lines.append(json.dumps(line))
+    file = tmp_path / "talk.jsonl"
+    file.write_text("\n".join(lines))
+
+    extractor = model(server, parallel=2, texts_a_request=6)
+    with connect(":memory:", extractor=extractor) as memory:
+        report = memory.ingest(file)
+        assert report.talk is not None
+        assert (report.talk.texts, report.talk.model_reads) == (20, 20)
+        values = [
+            [version.value for version in memory.history(speaker, "home")]
+            for speaker in (ann, namesake)
+        ]
+    towns_of_ann = [town for number, town in enumerate(TOWNS[:20]) if number % 5 != 4]
+    assert {*values[0]} == {*towns_of_ann}
+    assert {*values[1]} == {*TOWNS[4:20:5]}
+
+    # 16 texts prepared at a time: six and six of hers, one and three of the namesake, the rest.
+    sizes = sorted(str(request).count("I live in") for request in server.requests)
+    assert sum(sizes) == 20
+    assert len(sizes) <= 6
+    for request in server.requests:
+        towns = {town for town in TOWNS if town in str(request["messages"][-1])}
+        assert towns <= {*towns_of_ann} or towns.isdisjoint(towns_of_ann)
+
+
 def test_an_import_stops_where_the_model_fails_and_goes_on_from_there(
     server: ModelServer, tmp_path: Path
 ) -> None:

@@ -1,0 +1,93 @@
+"""What reading talk costs: the tokens that a model is sent for each text of an import.
+
+    python -P bench/bench_extraction.py [--meetings 5] [--texts 1 2 4 8 16]
+
+The turns of `talk/meetings` are shared out into requests as an import shares them, by speaker, 64
+turns prepared at a time, and the requests are counted in o200k: instructions with the built-in
+slots, the texts, and the schema of the answer. No model is asked. The folder that TENURE_SHARED
+names holds the data; without it the script says so and stops.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tenure.bench.talk_data import MEETINGS, Turn, meetings, turns_of
+from tenure.compiler.tokens.counting import counter_for
+from tenure.schema.slots import BUILT_IN_SLOTS
+from tenure.service.extraction.claims import ExtractionContext, TextInContext
+from tenure.service.extraction.model import PARALLEL
+from tenure.service.extraction.prompt import (
+    frame_of,
+    frame_of_several,
+    instructions_of,
+    instructions_of_several,
+    offered_slots,
+    schema_of,
+)
+from tenure.service.writing.talk import TEXTS_AHEAD, batches
+
+
+def requests_of(turns: Sequence[Turn], size: int) -> Iterator[list[TextInContext]]:
+    """The texts of each request that an import makes."""
+    for batch in batches(turns, PARALLEL * TEXTS_AHEAD):
+        by_speaker: dict[str, list[TextInContext]] = {}
+        for turn in batch:
+            context = ExtractionContext(at=turn.day, speaker=turn.speaker, slots=BUILT_IN_SLOTS)
+            by_speaker.setdefault(turn.speaker, []).append(TextInContext(turn.text, context))
+        for texts in by_speaker.values():
+            yield from batches(texts, size)
+
+
+def tokens_of(texts: Sequence[TextInContext]) -> int:
+    """The tokens that a request sends."""
+    count = counter_for("generic").count
+    slots = offered_slots(texts[0].context)
+    if len(texts) == 1:
+        text, context = texts[0]
+        parts = [instructions_of(text, context, slots), frame_of(text, text)]
+    else:
+        parts = [instructions_of_several(texts, slots), frame_of_several(texts)]
+    parts.append(json.dumps(schema_of(slots, texts=len(texts))))
+    return sum(map(count, parts))
+
+
+def main() -> None:
+    """Count the requests of each size and print them beside each other."""
+    parser = argparse.ArgumentParser(description="what reading talk by a model sends")
+    parser.add_argument("--meetings", type=int, default=5)
+    parser.add_argument("--texts", type=int, nargs="*", default=[1, 2, 4, 8, 16])
+    options = parser.parse_args()
+    file = Path(os.environ.get("TENURE_SHARED", ""), MEETINGS)
+    if not file.is_file():
+        print("no talk to read: set TENURE_SHARED to the folder that holds data/")
+        return
+
+    turns: list[Turn] = []
+    for meeting in meetings(file, options.meetings):
+        turns += turns_of(meeting)
+
+    table = Table(title=f"{len(turns):,} turns of {options.meetings} meetings, read by a model")
+    for heading in ("texts a request", "requests", "tokens sent", "a text", "of one a request"):
+        table.add_column(heading, justify="right")
+    alone = 0
+    for size in options.texts:
+        requests = list(requests_of(turns, size))
+        tokens = sum(map(tokens_of, requests))
+        alone = alone or tokens
+        table.add_row(
+            str(size), f"{len(requests):,}", f"{tokens:,}", f"{tokens / len(turns):,.0f}",
+            f"{tokens / alone:.2f}",
+        )  # fmt: skip
+    Console(width=90).print(table)
+
+
+if __name__ == "__main__":
+    main()

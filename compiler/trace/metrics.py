@@ -3,7 +3,7 @@
 | metric | meaning | target by default |
 |---|---|---|
 | budget_utilisation | upper bound of the text by the budget B | 0.85 to 0.95; less where all fits |
-| signal_density | share of tokens that are content of objects, not frames | >= 0.70 |
+| signal_density | share of tokens whose text bears on the question (`signal`) | >= 0.70 |
 | provenance_coverage | share of blocks with an origin | 1.0 |
 | constraint_density | share of tokens in instructions of ladder 4 and 5 | <= 0.15 |
 | duplication_rate | share of five-word shingles that occur again | <= 0.05 |

@@ -151,10 +151,7 @@ def open_memory(
     if in_force.origins.get("store") == LOCAL_FILE:
         note(f"the store is {settings.store}, as {LOCAL_FILE} of this folder says")
     try:
-        if not create:
-            require_store(settings.store, settings.tenant)
-        elif Path(settings.store).is_file():
-            _require_tenant(Path(settings.store), settings.tenant)
+        require_store(settings.store, settings.tenant, create=create)
     except NotFound:
         if not scratch:
             raise
@@ -281,8 +278,8 @@ def caller(settings: Settings) -> Principal:
     )
 
 
-def require_store(url: str, tenant: str) -> None:
-    """Refuse an embedded store, or a tenant of a folder, that is not there.
+def require_store(url: str, tenant: str, *, create: bool = False) -> None:
+    """Refuse an embedded store, or a tenant of a folder, that is not there, unless `create`.
 
     Raises:
         NotFound: `unknown_store`, `unknown_tenant`.
@@ -298,10 +295,12 @@ def require_store(url: str, tenant: str) -> None:
     path = Path(url)
     if "://" in url or url == ":memory:":
         return
+    if create and not path.is_file():
+        return
     if not path.exists():
         raise NotFound(
             f"there is no store {url}; name one with --store or TENURE_STORE, or write to it "
-            "first (write, observe, ingest and import make it)",
+            "first (write, observe, ingest, import and serve --new make it)",
             code="unknown_store",
         )
 

@@ -55,6 +55,9 @@ def options(
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve a store for looking around, gone at the end.")
     ] = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="Begin an empty store where there is none.")
+    ] = False,
 ) -> None:
     """Serve the pages on one port of this machine. Ctrl-C ends it.
 
@@ -77,7 +80,7 @@ def options(
     stated_flags = {name: value for name, value in flags.items() if value is not None}
     server = settings.server.model_copy(update=stated_flags)
     if not demo:
-        require_store(settings.store, settings.tenant)
+        require_store(settings.store, settings.tenant, create=new)
         _run(settings, server, is_demo=False)
         return
 

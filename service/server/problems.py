@@ -6,6 +6,7 @@ What nobody foresaw says no more than that: its text may hold what somebody wrot
 
 from __future__ import annotations
 
+import difflib
 import logging
 import uuid
 from collections.abc import Mapping
@@ -26,6 +27,7 @@ from ...schema.errors import (
     TenureError,
     Unavailable,
 )
+from ..calls.table import CALLS, path_of
 from .identity import SIGN_IN
 from .pace import TOO_MANY
 from .pages import page, sign_in_address
@@ -137,11 +139,23 @@ def refuse_malformed(request: Request, error: Exception) -> Response:
 def refuse_unserved(request: Request, error: Exception) -> Response:
     """Answer what no route takes."""
     assert isinstance(error, HTTPException)
-    code = "unknown_page" if error.status_code == 404 else "bad_request"
-    response = problem_response(request, problem(error.status_code, code, str(error.detail)))
+    code, detail = "bad_request", str(error.detail)
+    if error.status_code == 404:
+        code = "unknown_page"
+        detail = _call_advice(request) if request.url.path.startswith("/v1/") else "no such page"
+    response = problem_response(request, problem(error.status_code, code, detail))
     # A 405 says by `Allow` what is done instead.
     response.headers.update(error.headers or {})
     return response
+
+
+def _call_advice(request: Request) -> str:
+    """Which calls have an address like the one that nothing answers."""
+    addresses = map(path_of, CALLS)
+    neighbours = difflib.get_close_matches(request.url.path, addresses, n=3, cutoff=0.8)
+
+    advice = f"did you mean {' or '.join(neighbours)}? " if neighbours else ""
+    return f"no call has this address; {advice}GET /v1/openapi.json has all of them"
 
 
 def refuse_unexpected(request: Request, error: Exception) -> Response:

@@ -63,6 +63,32 @@ def test_the_demo_is_served_and_gone_at_the_end(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_server_begins_with_an_empty_store_when_it_is_told_to(tmp_path: Path) -> None:
+    store = ["--store", str(tmp_path / "team.db")]
+    assert "serve --new make it" in refusal(*store, "serve")
+    permits = ["--allow", "memory:read", "--allow", "memory:write"]
+    created = CliRunner().invoke(
+        app, [*store, "--user", "ann", "--role", "member", "keys", "create", *permits]
+    )
+    headers = {"authorization": f"Bearer {created.stdout.split()[-1]}", "idempotency-key": "w1"}
+
+    server = subprocess.Popen(
+        [*COMMAND, *store, "serve", "--new", "--port", "0"], stderr=subprocess.PIPE, text=True
+    )
+    assert server.stderr is not None
+    try:
+        address = re.search(r"http://127\.0\.0\.1:\d+", server.stderr.readline())
+        assert address is not None
+        claim = {"subject": "Sam Rivera", "slot": "office", "value": "Chicago"}
+        written = httpx2.post(f"{address[0]}/v1/write", json=claim, headers=headers)
+        assert written.status_code == 200, written.text
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=30)
+    with tenure.connect(str(tmp_path / "team.db")) as memory:
+        assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
+
+
 def test_a_new_code_can_be_had_beside_the_server(store: Path) -> None:
     result = CliRunner().invoke(app, ["--store", str(store), "serve", "code"])
     assert re.fullmatch(r"[A-Z2-7]{5}-[A-Z2-7]{5}\n", result.stdout)

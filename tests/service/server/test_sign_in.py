@@ -230,6 +230,14 @@ def test_an_unknown_page_is_told_to_people_as_a_page(site: Site) -> None:
     assert "<h1>Not there</h1>" in answer.text
 
 
+def test_an_unknown_call_names_its_neighbours(site: Site) -> None:
+    detail = site.browser.post("/v1/writes").json()["detail"]
+    assert "did you mean /v1/write" in detail
+    assert site.browser.get("/v1/zzz").json()["detail"] == (
+        "no call has this address; GET /v1/openapi.json has all of them"
+    )
+
+
 def test_what_a_route_cannot_take_is_told_without_repeating_it(site: Site) -> None:
     answer = site.browser.get("/", params={"q": "canary" * 100})
     assert answer.status_code == 422

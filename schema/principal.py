@@ -152,25 +152,28 @@ class Principal:
         """Whether the caller may name any scope: owner, admin, or level 0 to 1."""
         return self.authority_level <= 1 or not self.roles.isdisjoint({"owner", "admin"})
 
+    def holds(self, privilege: Privilege) -> bool:
+        """Whether the caller has a privilege by one of its roles or by its level."""
+        if privilege.level is not None and self.authority_level <= privilege.level:
+            return True
+        return not self.roles.isdisjoint(privilege.roles)
+
     def require(self, privilege: Privilege) -> None:
         """Refuse the call unless this caller holds the privilege.
 
         Raises:
             Forbidden: `privilege_required`.
         """
-        if privilege.level is not None and self.authority_level <= privilege.level:
+        if self.holds(privilege):
             return
-        if self.roles.isdisjoint(privilege.roles):
-            raise Forbidden(
-                f"{privilege.call} needs one of the roles {', '.join(sorted(privilege.roles))}"
-                + (
-                    f" or authority level <= {privilege.level}"
-                    if privilege.level is not None
-                    else ""
-                ),
-                code="privilege_required",
-                call=privilege.call,
-            )
+
+        levels = "" if privilege.level is None else f" or authority level <= {privilege.level}"
+        roles = ", ".join(sorted(privilege.roles))
+        raise Forbidden(
+            f"{privilege.call} needs one of the roles {roles}{levels}",
+            code="privilege_required",
+            call=privilege.call,
+        )
 
     def sight(self, scopes: Iterable[str] | None = None) -> Sight:
         """What this caller may read, over its own scopes or the ones given."""

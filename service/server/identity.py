@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.requests import HTTPConnection
 
 from ...schema.errors import Forbidden
-from ...schema.principal import Principal
+from ...schema.principal import STEWARD, Principal
 from .state import state_of
 
 if TYPE_CHECKING:
@@ -49,6 +49,14 @@ def principal_of(request: HTTPConnection) -> Principal:
             code=SIGN_IN,
         )
     return principal
+
+
+def may_decide(request: HTTPConnection) -> bool:
+    """Whether who asks may decide entities and actions; nobody may not."""
+    try:
+        return principal_of(request).holds(STEWARD)
+    except Forbidden:
+        return False
 
 
 def bearer_token(request: HTTPConnection) -> str | None:

@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse
 from ...compiler.explain import page as explained
 from ...compiler.explain.reasons import reason_words
 from ..visual.text import counted, span, value_text, visible, when
-from .identity import session_token
+from .identity import may_decide, session_token
 from .state import state_of
 
 FOLDER: Final = Path(__file__).parent
@@ -37,6 +37,7 @@ def page(request: Request, template: str, /, *, status: int = 200, **values: Any
             request=request,
             form_token=state.settings.control.form_token(token) if token else "",
             is_signed_in=bool(token),
+            may_decide=may_decide(request),
             is_demo=state.settings.is_demo,
             path=request.url.path,
             **values,

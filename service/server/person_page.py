@@ -34,7 +34,7 @@ def person(request: Request, entity_id: UUID) -> HTMLResponse:
         "person.jinja",
         account=account,
         words_of_value=_value_reader(memory, account),
-        may_erase=not memory.principal.roles.isdisjoint(ERASE.roles),
+        may_erase=memory.principal.holds(ERASE),
         receipt=None,
     )
 

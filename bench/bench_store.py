@@ -30,11 +30,13 @@ from tenure.schema.principal import Scope, Sight
 from tenure.schema.terms import terms
 from tenure.schema.vocabulary import Authority, ObjectType, Op, RetirementRule, StateLayer, Status
 from tenure.store.commit.queue import CommitQueue
+from tenure.store.port.records import NextReads, Walk
 from tenure.store.port.store import (
     Ask,
     Batch,
     Clock,
     Closing,
+    Page,
     Point,
     Reader,
     SlotRead,
@@ -220,12 +222,16 @@ def reads(reader: Reader, entities: int, last: int) -> dict[str, Callable[[int],
         return reader.versions(ask, sight=SIGHT, point=point(now=True))
 
     def two_hops(now: bool) -> object:
-        at = point(now=now)
-        near = reader.around([who()], sight=SIGHT, point=at, limit=50).versions
-        found = {v.details.value_entity_id or v.details.subject_id for v in near}
-        found |= {v.details.subject_id for v in near}
-        ids = sorted(e for e in found if e)[:50]
-        return reader.around(ids, sight=SIGHT, point=at, limit=50)
+        at, start = point(now=now), who()
+        steps = Walk((start,), limit=50, room=50)
+        reader.expect(lambda: NextReads(sight=SIGHT, point=at, walk=steps))
+        near = reader.around([start], sight=SIGHT, point=at, limit=50).versions
+        ends = (e for v in near for e in (v.details.subject_id, v.details.value_entity_id))
+        ids = [e for e in dict.fromkeys(ends) if e and e != start][:50]
+        if not ids:
+            return Page(near, 0)
+        far = reader.around(ids, sight=SIGHT, point=at, limit=50).versions
+        return Page(tuple({v.row.vid: v for v in (*near, *far)}.values()), 0)
 
     def search(now: bool) -> object:
         return reader.matching(rng.sample(WORDS, 4), sight=SIGHT, point=point(now=now), limit=1_000)

@@ -17,6 +17,7 @@ from ...schema.answers import EntityView, Neighbourhood
 from ...schema.claim import Version
 from ...schema.context_object import ContextObject
 from ...schema.principal import Sight
+from ...store.port.records import NextReads, Walk
 from ...store.port.store import Point, Reader
 from .context_objects import entity_ends
 from .masking import Mask
@@ -43,6 +44,12 @@ def walk(
     frontier, withheld, cut = list(roots), 0, False
     facts: dict[int, Version] = {}
     edges: dict[tuple[str, str, str], None] = {}
+    if hops > 1:
+        members = tuple(sorted(chain.from_iterable(ground.members[root] for root in frontier)))
+        # Every end of every fact: the walk itself has no other bound than that of its facts.
+        steps = Walk(members, limit, room=2 * limit * len(members))
+        reader.expect(lambda: NextReads(sight=sight, point=point, walk=steps))
+
     # One look-up for a whole hop: over a server each would be a round trip.
     for _ in range(hops):
         if not frontier:

@@ -29,6 +29,7 @@ from . import codec, register_codec, sessions
 from .calls import Writes
 from .codec import Properties
 from .cypher import core as cypher
+from .cypher import manifests as manifest_statements
 from .cypher import register
 from .importing import journal_of
 
@@ -383,7 +384,7 @@ def put_packs(calls: Writes, packs: Iterable[str]) -> None:
 def put_manifests(calls: Writes, rows: Iterable[Properties]) -> None:
     """Store manifests and what they compiled, unless they are there."""
     for row in rows:
-        calls.rows(register.PUT_MANIFESTS, rows=[row])
+        calls.rows(manifest_statements.PUT_MANIFESTS, rows=[row])
 
 
 def put_vectors(calls: Writes, counters: ClockCounters, vectors: Sequence[VectorRow]) -> None:

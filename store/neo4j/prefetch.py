@@ -9,6 +9,7 @@ the same code as if it had been asked alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from ...schema.principal import Sight
@@ -24,6 +25,8 @@ from .versions import Question, Search
 
 _SEARCH, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(6)
 """The places of the questions; those of the asks follow."""
+_ENTITIES: Final = -1
+"""The place of the entities."""
 _LISTS: Final = ("objects", "derived", "subjects", "pairs", "keys")
 """The asks that can be forecast, by parameter."""
 _HELD_KIND: Final = ActionKind.REVIEW_QUARANTINE
@@ -80,12 +83,13 @@ class Prefetch:
         )
         asks = [ask for ask in dict.fromkeys(forecast.asks) if versions.kind_of(ask) in _LISTS]
         bound = _questions(forecast, search, asks, self._calls.tenant)
-        records = self._calls.rows(cypher.PREFETCH, **self._calls.claims.bounds, **bound)
+        text = cypher.WALK if _is_walk(forecast) else cypher.PREFETCH
+        records = self._calls.rows(text, **self._calls.claims.bounds, **bound)
         by_place: dict[int, list[ReadAnswer]] = {}
         for answer in answers_of(self._calls, records, forecast.sight):
             by_place.setdefault(answer.place, []).append(answer)
-        entities = [answer.note for answer in by_place.pop(-1, [])]
-        self._register.learn(forecast.entity_ids, entities)
+        notes = (answer.note for answer in by_place.pop(_ENTITIES, ()))
+        self._register.learn(forecast.entity_ids, chain.from_iterable(notes))
         self._keep(forecast, search, asks, by_place)
 
     def _keep(
@@ -131,6 +135,12 @@ class Prefetch:
         self._answers[PrefetchKey(ask, forecast.sight, forecast.point)] = page
 
 
+def _is_walk(forecast: NextReads) -> bool:
+    """Whether a walk is all that is asked, which a short statement says sooner."""
+    bare = NextReads(sight=forecast.sight, point=forecast.point, walk=forecast.walk)
+    return forecast == bare
+
+
 def _near_key(entity_ids: Iterable[str], limit: int) -> tuple[str | int, ...]:
     return ("around", limit, *sorted(set(entity_ids)))
 
@@ -142,12 +152,9 @@ def _questions(
     for place, ask in enumerate(asks, _ASKS):
         lists[versions.kind_of(ask)].append(versions.question(ask, forecast.point, place))
     walk = forecast.walk
-    first_step: list[Question] = []
-    second_step: list[Question] = []
+    walks: list[Question] = []
     if walk:
-        entity_ids = list(walk.entity_ids)
-        first_step.append({"place": _FIRST_STEP, "ids": entity_ids})
-        second_step.append({"place": _SECOND_STEP, "ids": entity_ids})
+        walks.append({"place": _FIRST_STEP, "ids": list(walk.entity_ids)})
 
     standing: list[Question] = []
     if forecast.standing is not None:
@@ -164,8 +171,7 @@ def _questions(
         "searches": [search.question(tenant, _SEARCH)] if search else [],
         "standing": standing,
         "held": [queue] if forecast.held else [],
-        "around": first_step,
-        "onward": second_step,
+        "walks": walks,
         "limit": walk.limit if walk else 0,
         "room": walk.room if walk else 0,
         "entity_ids": list(forecast.entity_ids),

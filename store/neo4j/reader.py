@@ -79,6 +79,8 @@ class Neo4jReader:
         self._definitions = int(opening["definitions"])
         self._erased_seq: int | None = opening["erased_seq"]
         """Where nothing later was erased; None for a tenant from before this was kept."""
+        self._has_standing = bool(opening["has_standing"])
+        """False where nothing could stand at any time up to the snapshot: then nothing is asked."""
         calls.share_claims(
             opening["incarnation"] or "",
             erased_seq=self._erased_seq or 0,
@@ -107,7 +109,8 @@ class Neo4jReader:
 
         point = self._at_snapshot(forecast.point)
         live = point.tx_us >= self._clock.last_us
-        self._prefetch.ask(replace(forecast, point=point), live=live)
+        standing = forecast.standing if self._has_standing else None
+        self._prefetch.ask(replace(forecast, point=point, standing=standing), live=live)
 
     def clock(self) -> Clock:
         """The counters at the snapshot."""
@@ -195,6 +198,9 @@ class Neo4jReader:
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """The heads that a compile fetches with no query."""
+        if not self._has_standing:
+            return Page((), 0)
+
         point = self._at_snapshot(point)
         answer = self._prefetch.standing(scopes, sight, point)
         return answer or versions.standing(self._calls, sight=sight, point=point, scopes=scopes)

@@ -35,7 +35,7 @@ from .calls import CallLimits, Pauses, Reads, ServerLink, Writes, retryable
 from .claim_cache import ClaimCache
 from .connect import DriverSettings, connect, our_errors
 from .cypher import core as cypher
-from .cypher import register
+from .cypher import manifests, register
 from .reader import Neo4jReader
 from .writer import Neo4jWriteTx, landed
 
@@ -328,19 +328,18 @@ class Neo4jStore:
         self, tenant: str, *, envelope_id: str, manifest: str, objects: Sequence[str], pack: str
     ) -> None:
         """Store a manifest, the objects it compiled and its policy pack; idempotent."""
+        row = {
+            "envelope_id": envelope_id,
+            "body": manifest,
+            "pack": applying.digest_of(pack),
+            "pack_body": pack,
+            "object_ids": list(objects),
+        }
 
         def put(tx: Neo4jWriteTx) -> None:
             tx.lock()
-            applying.put_packs(tx.calls, [pack])
-            row = {
-                "n": tx.counters.number(),
-                "envelope_id": envelope_id,
-                "body": manifest,
-                "pack": applying.digest_of(pack),
-                "object_ids": list(objects),
-            }
-            applying.put_manifests(tx.calls, [row])
-            _keep(tx)
+            numbered = row | {"n": tx.counters.number()}
+            tx.calls.rows(manifests.KEEP_MANIFEST, row=numbered)
 
         self.transact(tenant, put)
 

@@ -145,7 +145,8 @@ CALL (ask, telling) {
     WITH node AS c, round(sum(score)) AS shared
     RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most }
   OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
-  WITH c, v, shared, properties(c) AS p
+  WITH c, v, shared,
+    c {.n, .object_type, .scope_id, .class_rank, .allow, .deny} AS p
   WITH c, shared, p.n AS number, {visible} AS seen, p.object_type = 'retrieved_passage' AS is_text,
     collect(v) AS pieces, min(v.vid) AS first_vid
   {lifted}
@@ -199,7 +200,7 @@ CALL (e) {
   WHERE a.tx_start <= $tx AND a.tx_end > $tx AND a.valid_from <= $valid
     AND a.valid_until > $valid AND v.head AND v.status = 'clean' AND NOT v.deny
     AND c.subject_id IS NOT NULL AND c.value_entity_id IS NOT NULL
-  WITH properties(c) AS p
+  WITH c {.scope_id, .class_rank, .allow, .deny, .subject_id, .value_entity_id} AS p
   WITH p WHERE {visible}
   WITH DISTINCT p.subject_id AS subject, p.value_entity_id AS value LIMIT $most
   RETURN collect([subject, value]) AS ends }
@@ -215,6 +216,33 @@ WITH ask.place AS place, ask.ids AS edge
 """,
     _FRAGMENTS,
 )
+# What the first step finds is read once, for its own rows and for the entities of the second.
+WALK: Final[LiteralString] = statement(
+    """
+UNWIND $given.walks AS ask
+CALL (ask) {
+  UNWIND ask.ids AS entity_id
+  {near_heads}
+WITH ask, kept AS first_kept, hidden AS first_hidden, cut AS first_cut
+CALL (ask, first_kept) {
+  UNWIND first_kept AS near
+  UNWIND near AS v
+  WITH DISTINCT ask, v ORDER BY v.vid
+  MATCH (v)-[:PIECE_OF]->(c:Claim)
+  UNWIND [c.subject_id, c.value_entity_id] AS end
+  WITH ask, end WHERE end IS NOT NULL AND NOT end IN ask.ids
+  RETURN collect(DISTINCT end)[..$room] AS met }
+CALL (met) {
+  UNWIND met AS entity_id
+  {near_heads}
+UNWIND [[ask.place, first_kept, first_hidden, first_cut, ask.ids],
+  [ask.place + 1, kept, hidden, cut, met]] AS step
+WITH step[0] AS place, step[1] AS kept, step[2] AS hidden, step[3] AS cut, step[4] AS edge
+{near_claims}
+""",
+    _FRAGMENTS,
+)
+"""Two steps of a walk: around entities, and around the first entities that are met there."""
 CHANGES: Final[LiteralString] = statement(
     """
 MATCH (v:ContextVersion) USING INDEX v:ContextVersion(tenant_id, tx_start)
@@ -248,23 +276,6 @@ CALL (ask, ids) {
 RETURN ask.place AS place, claims, marks, {lines}, [actions] AS note
 """
 """Open entries of the resolver queue of one kind, and the rows of the newest of their objects."""
-_SECOND_STEP: Final[LiteralString] = """
-UNWIND $given.onward AS ask
-CALL (ask) {
-  UNWIND ask.ids AS entity_id
-  {near_heads}
-CALL (ask, kept) {
-  UNWIND kept AS near
-  UNWIND near AS v
-  WITH DISTINCT ask, v ORDER BY v.vid
-  MATCH (v)-[:PIECE_OF]->(c:Claim)
-  UNWIND [c.subject_id, c.value_entity_id] AS end
-  WITH ask, end WHERE end IS NOT NULL AND NOT end IN ask.ids
-  RETURN collect(DISTINCT end)[..$room] AS edge }
-WITH ask.place AS place, edge WHERE size(edge) > 0
-{neighbourhood_rows}
-"""
-"""The second step of a walk: around the first entities that the first step meets."""
 _VALUES: Final[LiteralString] = """
 CALL () {
   UNWIND $given.entity_ids AS id
@@ -285,9 +296,10 @@ CALL (id) {
   {clusters}
   RETURN e }
 WITH DISTINCT e
-RETURN -1 AS place, {no_claims}, {entity_record} AS note
+RETURN -1 AS place, {no_claims}, collect({entity_record}) AS note
 """
-"""Entities, and those that the slots asked for point at, with their clusters."""
+"""Entities, and those that the slots asked for point at, with their clusters; in one record,
+because each record is a message that the client waits for."""
 PREFETCH: Final[LiteralString] = statement(
     """
 {search}
@@ -306,9 +318,7 @@ UNION ALL
 UNION ALL
 {standing}
 UNION ALL
-{neighbourhood}
-UNION ALL
-{second_step}
+{walk}
 UNION ALL
 {values}
 """,
@@ -321,8 +331,7 @@ UNION ALL
         "pairs": OF_PAIRS,
         "keys": OF_KEYS,
         "standing": STANDING,
-        "neighbourhood": NEIGHBOURHOOD,
-        "second_step": statement(_SECOND_STEP, _FRAGMENTS),
+        "walk": WALK,
         "values": statement(_VALUES, _FRAGMENTS),
     },
 )

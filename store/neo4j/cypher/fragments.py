@@ -72,16 +72,17 @@ CALL (marked) {
 [p.object_id, p.tx, seen, p.erased, p.scope_id, p.class_rank, p.allow, p.deny, rows]
 """,
     "described": """
-WITH *, properties(c) AS p
+WITH *, c {.object_id, .tx, .erased, .scope_id, .class_rank, .allow, .deny} AS p
   WITH *, {visible} AS seen, EXISTS { (c)<-[:CONFIRMS|MARKS]-() } AS is_marked
 """,
     "listed": """
-collect({entry}) AS claims, collect([p, seen]) AS known,
+collect({entry}) AS claims, collect([c, p.tx, seen]) AS known,
   collect(CASE WHEN is_marked THEN c END) AS marked
 """,
     "lines": """
-[k IN known WHERE size(known) <= $whole OR k[0].tx > $fresh |
-    head([p IN [k[0]] | {open_line} + CASE WHEN k[1] THEN {secret_line} ELSE [] END])] AS lines
+[k IN known WHERE size(known) <= $whole OR k[1] > $fresh |
+    head([p IN [properties(k[0])] |
+      {open_line} + CASE WHEN k[2] THEN {secret_line} ELSE [] END])] AS lines
 """,
     "answer": """
 WITH place, c, collect({row}) AS rows
@@ -174,7 +175,8 @@ MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
       RETURN v, 1 AS far }
     WITH v, min(far) AS far
     MATCH (v)-[:PIECE_OF]->(c:Claim)
-    WITH v, far, properties(c) AS p
+    WITH v, far, c {.scope_id, .class_rank, .allow, .deny, .level, .source_authority,
+      .confidence} AS p
     WITH v, far, p, {visible} AS seen
     ORDER BY far, p.level, p.source_authority DESC, p.confidence DESC,
       CASE far WHEN 0 THEN v.vid ELSE -v.vid END
@@ -187,6 +189,9 @@ MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
 CALL (edge) {
   UNWIND edge AS entity_id
   {near_heads}
+{near_claims}
+""",
+    "near_claims": """
 CALL (kept) {
   UNWIND kept AS near
   UNWIND near AS v

@@ -25,10 +25,11 @@ WITH k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS ve
   k.definitions AS definitions, k.erased_seq AS erased_seq, k.incarnation AS incarnation,
   k {.import_digest, .import_applied, .import_total} AS journal, COLLECT { MATCH (n:TenantKey)
     WHERE n.tenant_id = $tenant AND n.epoch >= 0 WITH n ORDER BY n.epoch
-    RETURN n.secret } AS secrets
+    RETURN n.secret } AS secrets, EXISTS { MATCH (c:Standing) WHERE c.tenant_id = $tenant
+    AND c.object_type >= '' AND c.scope_id >= '' } AS has_standing
 {named}
 RETURN seq, last_us, next_vid, vec_seq, definitions, erased_seq, incarnation, journal, secrets,
-  aliases, identifiers, entities
+  has_standing, aliases, identifiers, entities
 """,
     _FRAGMENTS,
 )

@@ -233,19 +233,6 @@ MERGE (p:Pack {tenant_id: $tenant, digest: row.digest}) ON CREATE SET p.body = r
 PACK: Final[LiteralString] = """
 MATCH (p:Pack {tenant_id: $tenant, digest: $given.digest}) RETURN p.body AS body
 """
-# `Compiled` leads from an object to its envelopes: an erasure finds what repeats it.
-PUT_MANIFESTS: Final[LiteralString] = """
-UNWIND $given.rows AS row
-OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
-WITH row, old WHERE old IS NULL
-CREATE (m:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id, n: row.n, body: row.body,
-  pack: row.pack, object_ids: row.object_ids})
-WITH m, row
-UNWIND row.object_ids AS object_id
-WITH DISTINCT m, object_id ORDER BY object_id
-MERGE (o:Compiled {tenant_id: $tenant, object_id: object_id})
-CREATE (m)-[:COMPILED]->(o)
-"""
 MANIFEST: Final[LiteralString] = """
 MATCH (m:Manifest {tenant_id: $tenant, envelope_id: $given.envelope_id}) RETURN m.body AS body
 """

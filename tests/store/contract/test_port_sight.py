@@ -7,6 +7,7 @@ import pytest
 from tenure.schema.claim import Permissions, Version
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, ObjectType
+from tenure.store.port.records import NextReads, Walk
 from tenure.store.port.store import Ask, PermissionChange, Point, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 
@@ -169,3 +170,28 @@ def test_standing_objects_are_fetched_by_scope_and_type(store: Store) -> None:
         assert found.withheld == 1
         later = reader.standing(sight=who, point=Point(-5, 1), scopes=("user=ann",))
         assert later.versions == ()
+
+
+@pytest.mark.parametrize("who", [ALL, sight(clearance=0), sight(scopes=("user=ann",))])
+@pytest.mark.parametrize("point", [HERE, Point(5, 2)])
+def test_a_walk_that_was_told_answers_as_one_that_was_not(
+    store: Store, who: Sight, point: Point
+) -> None:
+    says = [
+        Say(object_id="a", value_entity="e2"),
+        Say(object_id="b", slot="boss", value_entity="e3", permissions=SECRET),
+        Say(object_id="c", slot="team", value_entity="e4", scope=Scope(user="ann")),
+        Say(object_id="d", slot="friend", value_entity="e4"),
+    ]
+    commit(store, says, tx=1)
+    commit(store, [Say(object_id=f"of-{n}", subject=f"e{n}") for n in range(2, 5)], tx=2)
+    commit(store, [Say(object_id="later", subject="e2", slot="lead", value_entity="e5")], tx=3)
+    with store.reading(TENANT) as told, store.reading(TENANT) as untold:
+        steps = Walk(("e1",), limit=2, room=2)
+        told.expect(lambda: NextReads(sight=who, point=point, walk=steps))
+        first = told.around(["e1"], sight=who, point=point, limit=2)
+        assert first == untold.around(["e1"], sight=who, point=point, limit=2)
+        ends = [v.details.value_entity_id for v in first.versions]
+        met = [e for e in ends if e][:2]
+        second = told.around(met, sight=who, point=point, limit=2)
+        assert second == untold.around(met, sight=who, point=point, limit=2)

@@ -15,6 +15,8 @@ import pytest
 from tenure import EntityRef, Envelope, Memory, Principal, connect
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.calls import Reads, Writes
+from tenure.store.neo4j.cypher import candidates
+from tenure.store.neo4j.store import open_store
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_server import Server
 from tenure.tests.service.toy_encoder import ToyEncoder
@@ -202,3 +204,83 @@ def test_what_was_not_foreseen_is_asked_for(
 
         monkeypatch.setattr(Neo4jReader, "expect", deaf)
         assert memory.compile(**ASK).text == foreseen.text
+
+
+def test_a_caller_without_a_user_asks_for_wishes_only_where_something_stands(
+    neo4j_server: Server, tenant: str, trips: Trips
+) -> None:
+    owner = replace(OWNER, tenant=tenant)
+    ask = {"task": "analytical_reporting", "query": "where is Nova", "budget_tokens": 4000}
+    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+        memory.write(subject="Nova", slot="status", value="in beta", valid_from=JAN)
+        trips.of(memory, **ask)
+        envelope, count = trips.of(memory, **ask)
+        assert (count, "in beta" in envelope.text) == (MOST, True)
+        memory.write(
+            content="Never promise a date.",
+            object_type="policy_rule",
+            authority_level=1,
+            source_origin="policy://reporting",
+            why_it_matters="reports to the board",
+        )
+        trips.of(memory, **ask)
+        envelope, count = trips.of(memory, **ask)
+        assert (count, "Never promise" in envelope.text) == (MOST + 1, True)
+
+
+def test_two_hops_are_one_round_trip(
+    neo4j_server: Server, tenant: str, trips: Trips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = replace(OWNER, tenant=tenant)
+    asked: list[str] = []
+    real = Reads.rows
+
+    def rows(calls: Any, text: Any, **bound: Any) -> Any:
+        asked.append(text)
+        return real(calls, text, **bound)
+
+    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+        memory.write(subject="Ann Lee", slot="manager", value="Bob Ray", valid_from=JAN)
+        memory.write(subject="Bob Ray", slot="manager", value="Eve Fox", valid_from=JAN)
+        memory.as_of().neighbourhood("Ann Lee", hops=2)
+        monkeypatch.setattr(Reads, "rows", rows)
+        found = memory.as_of().neighbourhood("Ann Lee", hops=2)
+
+    assert {entity.name for entity in found.entities} == {"Ann Lee", "Bob Ray", "Eve Fox"}
+    assert asked.count(candidates.WALK) == 1
+    assert candidates.NEIGHBOURHOOD not in asked
+
+
+def test_a_manifest_is_one_statement_under_the_lock_and_has_its_own_number(
+    neo4j_server: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(neo4j_server.uri, auth=neo4j_server.auth)
+    store.ensure(tenant)
+    counts: list[str] = []
+    real = Writes.rows
+
+    def rows(calls: Any, text: Any, **bound: Any) -> Any:
+        counts.append(text)
+        return real(calls, text, **bound)
+
+    monkeypatch.setattr(Writes, "rows", rows)
+
+    def put(writer: int) -> None:
+        for number in range(5):
+            name = f"{writer}-{number}"
+            store.put_manifest(tenant, envelope_id=name, manifest=name, objects=["a"], pack="{}")
+
+    threads = [threading.Thread(target=put, args=(writer,)) for writer in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert len(counts) == 80
+    with store.reading(tenant) as reader:
+        assert len(reader.manifests(limit=100)) == 40
+        assert len(reader.envelopes_of(["a"])) == 40
+    with store.link(tenant).reads(tenant) as calls:
+        numbers = calls.column("MATCH (m:Manifest {tenant_id: $tenant}) RETURN m.n AS n ORDER BY n")
+    assert numbers == list(range(1, 41))
+    store.close()

@@ -79,6 +79,7 @@ from tenure.service.reading.envelopes import StoredEnvelope as StoredEnvelope
 from tenure.service.reading.view import View as View
 from tenure.store.port.targets import Cell as Cell
 from tenure.store.port.targets import Target as Target
+from tenure.store.search.cache_bounds import CacheBounds as CacheBounds
 from tenure.store.transfer.artifact_files import ArtifactFiles as ArtifactFiles
 
 __version__: str

@@ -46,6 +46,17 @@ class NameMemory:
         self._shelves.append(shelf)
         return shelf
 
+    def bound(self, kib: int) -> None:
+        """Take at most so much memory from the next answer on."""
+        self._half_bytes = kib * 1024 // 2
+
+    @property
+    def used_bytes(self) -> int:
+        """What the answers of both generations take."""
+        return sum(
+            shelf.entry_bytes * (len(shelf.young) + len(shelf.old)) for shelf in self._shelves
+        )
+
     def entries(self) -> int:
         """How many answers are remembered; one in both generations counts twice."""
         return sum(len(shelf.young) + len(shelf.old) for shelf in self._shelves)

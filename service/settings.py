@@ -188,6 +188,28 @@ class _CheckedApart:
         return handler(Any)
 
 
+class CacheSettings(_Group):
+    """The most memory of each cache of a process, in mebibytes; the page on scaling says what for.
+
+    Whoever gives less reads or works out more, and gets the same answers.
+    """
+
+    claims_mib: int = Field(default=128, ge=1)
+    """Decoded claims of a file or database."""
+    permissions_mib: int = Field(default=8, ge=1)
+    """Permission sets of a file."""
+    lookups_mib: int = Field(default=16, ge=1)
+    """What writers of a file found out about names."""
+    names_mib: int = Field(default=64, ge=1)
+    """What is worked out of names."""
+    vectors_mib: int = Field(default=4_096, ge=1)
+    """Vectors of all tenants; those of the tenant that is asked stay beyond it."""
+    writer_pages_mib: int = Field(default=2, ge=1)
+    """Pages of a file for its writer."""
+    reader_pages_mib: int = Field(default=1, ge=1)
+    """Pages of a file for each of its readers, of which sixteen stay."""
+
+
 class Settings(_Group):
     """Everything that can be set."""
 
@@ -217,6 +239,7 @@ class Settings(_Group):
     """`spacy:` and an installed model: finds names beside known ones and rules."""
     artifacts: ArtifactSettings = ArtifactSettings()
     auth: Auth = Auth()
+    caches: CacheSettings = CacheSettings()
     caller: CallerSettings = CallerSettings()
     log: LogSettings = LogSettings()
     server: ServeSettings = ServeSettings()

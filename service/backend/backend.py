@@ -23,6 +23,7 @@ from ...schema.policy import Policy
 from ...schema.slots import Vocabulary
 from ...schema.values import canonical_json
 from ...store.commit.queue import CommitQueue, answers_of
+from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
 from .definitions import with_definition
 from .ids import Clock, Ids, read
 
@@ -63,6 +64,8 @@ class Backend:
     """Where originals are kept; None for a server that was not told where."""
     spans: Spans | None = None
     """Who traces what is done; None: nobody."""
+    caches: CacheBounds = DEFAULT_BOUNDS
+    """How much of what could be read again is kept in memory."""
     answers_path: Path | None = None
     """The file of what models answered; None keeps that in memory."""
     _answers: AnswerCache | None = None
@@ -87,12 +90,24 @@ class Backend:
         if self.encoder is not None:
             from ..encoders.embedding import Embedding
 
-            self._embedding = Embedding(self.store, self.encoder)
+            most_bytes = self.caches.most_bytes("vectors")
+            self._embedding = Embedding(self.store, self.encoder, most_bytes=most_bytes)
+        if self.caches.names_mib != DEFAULT_BOUNDS.names_mib:
+            from ...resolution.name_cache import MEMORY
+
+            MEMORY.bound(1_024 * self.caches.names_mib)
 
     @property
     def embedding(self) -> Embedding | None:
         """Return what makes and searches vectors; None without an encoder."""
         return self._embedding
+
+    def used_bytes(self) -> dict[str, int]:
+        """About what each cache of this process takes; SQLite tells nobody what its pages take."""
+        from ...resolution.name_cache import MEMORY
+
+        vectors = 0 if self._embedding is None else self._embedding.used_bytes
+        return {**self.store.used_bytes, "names": MEMORY.used_bytes, "vectors": vectors}
 
     def span_of(self, operation: str, tenant: str) -> AbstractContextManager[OperationSpan | None]:
         """Return what lasts as long as an operation, and the span to fill where anybody traces."""

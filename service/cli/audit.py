@@ -12,6 +12,7 @@ import typer
 
 from ...schema.principal import TENANT_SCOPE
 from ...schema.vocabulary import ActionKind
+from ...store.search.cache_bounds import READERS
 from ..backend.caller import backend_of
 from ..client.summaries import entity_names, object_words, opening_of, value_reader
 from ..visual.text import held_span, when
@@ -23,6 +24,7 @@ from .show import Columns, Screen
 if TYPE_CHECKING:
     from ...schema.answers import Action, Explanation, HistoryRow, Link
     from ...schema.words import ActionStatus
+    from ..backend.backend import Backend
     from ..client.memory import Memory
 
 app = typer.Typer()
@@ -307,7 +309,9 @@ def doctor(context: typer.Context) -> None:
     with open_memory(context) as memory:
         findings = [{"check": check, "finding": text} for check, text in _findings(memory)]
         advice = list(_advice(memory))
-        url, tenant = backend_of(memory).store.url, memory.principal.tenant
+        backend = backend_of(memory)
+        url, tenant = backend.store.url, memory.principal.tenant
+        caches = dict(_caches(backend))
 
     # How durable a server is stands in its own configuration, which is not read here.
     place = place_of(frame_of(context).settings().settings)
@@ -316,6 +320,7 @@ def doctor(context: typer.Context) -> None:
         "store": url,
         "tenant": tenant,
         "durability": durability,
+        "caches": caches,
         "checked": list(_CHECKS),
         "findings": findings,
         "advice": advice,
@@ -324,6 +329,13 @@ def doctor(context: typer.Context) -> None:
     def show(screen: Screen) -> None:
         screen.line(f"{url}, tenant {tenant}")
         screen.line(f"  writes: {_DURABILITY[durability]}")
+        screen.line(f"  caches: {_caches_in_words(caches)}")
+        if not place.is_server:
+            bounds = place.caches
+            screen.line(
+                f"  pages:  {bounds.writer_pages_mib} MiB for the writer,"
+                f" {bounds.reader_pages_mib} for each of up to {READERS} readers"
+            )
 
         for check, text in _CHECKS.items():
             sentences = [finding["finding"] for finding in findings if finding["check"] == check]
@@ -337,6 +349,18 @@ def doctor(context: typer.Context) -> None:
     # Behind the answer: a script reads the findings, and a supervisor the code alone.
     if findings:
         raise typer.Exit(FINDINGS)
+
+
+def _caches(backend: Backend) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield what each cache of the store may take and what it takes in this process."""
+    for name, used_bytes in backend.used_bytes().items():
+        yield name, {"bound_bytes": backend.caches.most_bytes(name), "used_bytes": used_bytes}
+
+
+def _caches_in_words(caches: Mapping[str, Mapping[str, int]]) -> str:
+    """The bounds in one line."""
+    bounds = [f"{name} {sizes['bound_bytes'] >> 20:,}" for name, sizes in caches.items()]
+    return f"{', '.join(bounds)} MiB"
 
 
 def _advice(memory: Memory) -> Iterator[str]:

@@ -208,6 +208,7 @@ def _trace(memory: Memory, address: str, *, content: bool) -> None:
 def place_of(settings: Settings) -> Place:
     """Where the store is that the settings describe, and how to get in."""
     from ...store.port.targets import Cell, Target
+    from ...store.search.cache_bounds import CacheBounds
     from ..client.connect import Place
 
     cells: list[Cell] = []
@@ -226,6 +227,7 @@ def place_of(settings: Settings) -> Place:
         cells=tuple(cells),
         vector_index=settings.vector_index,
         durability=settings.durability,
+        caches=CacheBounds(**settings.caches.model_dump()),
     )
 
 

@@ -44,6 +44,7 @@ from ...schema.words import ActionStatus, GraphForm, Remembered, ReviewKind, Rev
 from ...schema.write import Moment, Receipt, Write, WriteFields
 from ...store.port.sessions import SessionSummary
 from ...store.port.targets import DATABASE
+from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
 from ...store.transfer.artifact_files import ArtifactFiles
 from ...store.transfer.restore import Watch
 from ...window.bootstrap import Probe, TaskBootstrap
@@ -457,6 +458,7 @@ def aconnect(
     cells: Cells = (),
     vector_index: bool = False,
     durability: Durability = "full",
+    caches: CacheBounds = DEFAULT_BOUNDS,
     encoder: Encoder | str | None = None,
     extractor: Extractor | str | None = None,
     answers: str | None = None,

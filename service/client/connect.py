@@ -17,6 +17,7 @@ from ...schema.errors import InvalidInput, Unavailable
 from ...schema.policy import DEFAULT, Policy
 from ...schema.principal import OWNER, Principal
 from ...store.port.targets import DATABASE, Cell, Resolve, Target, cell_map
+from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.backend import Backend
 from ..backend.ids import Clock, Ids, uuid7, wall_clock
@@ -51,6 +52,7 @@ def connect(
     cells: Cells = (),
     vector_index: bool = False,
     durability: Durability = "full",
+    caches: CacheBounds = DEFAULT_BOUNDS,
     encoder: Encoder | str | None = None,
     extractor: Extractor | str | None = None,
     answers: str | None = None,
@@ -70,11 +72,12 @@ def connect(
     server, or, with the `token` that says who asks, of `tenure serve`. `cells` are servers for some
     tenants, or a function that returns the target of each; with `vector_index` the server proposes
     what is near, and stores answer alike no more. `durability` "normal" is faster, and a power
-    failure may take the last moments. `encoder` is "onnx", "sentence-transformers:/folder" or an
-    `Encoder`, else search is lexical. `extractor` finds the claims of texts: "openai:MODEL",
-    "anthropic:MODEL" ("@" and an address may follow) or an `Extractor`, else rules; `answers` is
-    the file of its answers. `mentions` finds further names: "spacy:MODEL" or a `MentionExtractor`.
-    `reranker` scores the best anew. `artifacts` is a folder or fsspec URL for originals.
+    failure may take the last moments; `caches` bounds what is kept in memory. `encoder` is
+    "onnx", "sentence-transformers:/folder" or an `Encoder`, else search is lexical. `extractor`
+    finds the claims of texts: "openai:MODEL", "anthropic:MODEL" ("@" and an address may follow)
+    or an `Extractor`, else rules; `answers` is the file of its answers. `mentions` finds
+    further names: "spacy:MODEL" or a `MentionExtractor`. `reranker` scores the best anew.
+    `artifacts` is a folder or fsspec URL for originals.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings`: not an option of the store.
@@ -83,10 +86,9 @@ def connect(
     if url.startswith(_HTTP):
         return _remote_memory(url, token)
     chosen_encoder, finder = _encoder(encoder), _finder(mentions)
-    place = Place(url, auth, database, cells, vector_index, durability)
-    store, originals, answers_path = _with_files(place, artifacts, artifact_bytes, answers)
+    place = Place(url, auth, database, cells, vector_index, durability, caches)
     backend = Backend(
-        store=store,
+        **_with_files(place, artifacts, artifact_bytes, answers)._asdict(),
         policy=policy,
         clock=clock,
         ids=ids,
@@ -94,10 +96,9 @@ def connect(
         extractor=_extractor(extractor),
         mentions=finder,
         encoder=chosen_encoder,
+        caches=caches,
         reranker=reranker,
         tenant_key=tenant_key,
-        artifacts=originals,
-        answers_path=answers_path,
     )
     backend.open(principal.tenant)
     return Memory(backend, principal)
@@ -108,9 +109,17 @@ def _remote_memory(url: str, token: str | None) -> Memory:
     return memory
 
 
+class _Files(NamedTuple):
+    """A store, where originals are kept, and what models answered."""
+
+    store: Store
+    artifacts: ArtifactFiles | None
+    answers_path: Path | None
+
+
 def _with_files(
     place: Place, artifacts: ArtifactFiles | str | None, max_bytes: int, answers: str | None
-) -> tuple[Store, ArtifactFiles | None, Path | None]:
+) -> _Files:
     """Open a store; where originals and answers are kept: beside an embedded one, unless told."""
     store: Store
     answers_path = None if answers is None else Path(answers).expanduser()
@@ -123,7 +132,7 @@ def _with_files(
 
     if isinstance(artifacts, str):
         artifacts = ArtifactFiles(artifacts, max_bytes=max_bytes)
-    return store, artifacts, answers_path
+    return _Files(store, artifacts, answers_path)
 
 
 class NamesOnDemand:
@@ -177,6 +186,7 @@ class Place(NamedTuple):
     cells: Cells = ()
     vector_index: bool = False
     durability: Durability = "full"
+    caches: CacheBounds = DEFAULT_BOUNDS
 
     @property
     def is_server(self) -> bool:
@@ -222,7 +232,7 @@ class Place(NamedTuple):
         from ...store.sqlite.connection import Tuning
         from ...store.sqlite.store import SqliteStore
 
-        return SqliteStore(self.url, Tuning(sync=self.durability))
+        return SqliteStore(self.url, Tuning(sync=self.durability, bounds=self.caches))
 
     def server(self, *, prepare: bool = True) -> Store:
         """Open the store on a server, or on the servers of a map.
@@ -259,6 +269,7 @@ class Place(NamedTuple):
             else cell_map(cells, default_target)
             if cells
             else None,
+            limits=module.CallLimits(claims_kib=1_024 * self.caches.claims_mib),
             vector_index=self.vector_index,
             prepare=prepare,
         )

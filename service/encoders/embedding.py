@@ -23,6 +23,7 @@ from typing import Final, Self
 from ...schema.claim import Assertion, Content
 from ...store.port.store import Reader, RecordKind, Store, VectorRow
 from ...store.port.vectors import Vectors, bad_vector, quantise, to16
+from ...store.search.cache_bounds import DEFAULT_BOUNDS
 from ...store.search.matrices import Matrices
 from ...store.search.matrix import WHY_PART, Matrix
 from .chunking import chunks_of
@@ -97,15 +98,27 @@ class _Attempt:
 class Embedding:
     """The vectors of one store and encoder; safe to share between threads."""
 
-    def __init__(self, store: Store, encoder: Encoder, *, most_waiting: int = MOST_WAITING) -> None:
+    def __init__(
+        self,
+        store: Store,
+        encoder: Encoder,
+        *,
+        most_waiting: int = MOST_WAITING,
+        most_bytes: int = DEFAULT_BOUNDS.most_bytes("vectors"),
+    ) -> None:
         self.encoder = encoder
         self._store = store
-        self._matrices = Matrices()
+        self._matrices = Matrices(most_bytes)
         self._most_waiting = most_waiting
         self._queue = _Queue()
         self._changed = threading.Condition()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="tenure-embedding")
         self._closed = False
+
+    @property
+    def used_bytes(self) -> int:
+        """What the vectors take in memory."""
+        return self._matrices.used_bytes
 
     def query(self, text: str) -> tuple[int, ...]:
         """Return the whole-number vector of a question."""

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from ...schema.errors import TenureError
+from ..backend.caller import backend_of
 from . import (
     entity_page,
     envelope_page,
@@ -31,7 +32,7 @@ from . import (
 from .config import ServerSettings
 from .guard import Guard
 from .memories import Memories
-from .metrics import Meter
+from .metrics import CacheFigures, Meter
 from .pages import FOLDER
 from .problems import refuse, refuse_malformed, refuse_unexpected, refuse_unserved
 from .programs import Programs
@@ -41,6 +42,7 @@ from .state import ServerState
 def build_app(settings: ServerSettings) -> FastAPI:
     """The app over an open store; closing the store stays with whoever opened it."""
     state = ServerState(settings, Memories(settings.memory))
+    state.figures.registry.register(CacheFigures(backend_of(settings.memory)))
     programs = Programs(state)
 
     @asynccontextmanager

@@ -7,11 +7,13 @@ say who is known here. The route is its pattern, so that no id of an address bec
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.datastructures import Headers, URLPath
 from starlette.routing import BaseRoute, Match, NoMatchFound, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,8 +21,32 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...schema.errors import Unavailable
 from .memories import Memories
 
+if TYPE_CHECKING:
+    from ..backend.backend import Backend
+
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _NO_ROUTE: Final = "none"
+
+
+class CacheFigures(Collector):
+    """What the caches of one server take, asked for when Prometheus asks."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield what each cache takes and what it may take, by its name."""
+        used = GaugeMetricFamily(
+            "tenure_cache_bytes", "What a cache takes in memory.", labels=("cache",)
+        )
+        bound = GaugeMetricFamily(
+            "tenure_cache_bound_bytes", "What a cache may take in memory.", labels=("cache",)
+        )
+        for name, size in sorted(self._backend.used_bytes().items()):
+            used.add_metric((name,), size)
+            bound.add_metric((name,), self._backend.caches.most_bytes(name))
+        yield used
+        yield bound
 
 
 class RequestFigures:

@@ -19,7 +19,7 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from ..port.targets import Target
-from ..search.claim_memory import CLAIMS_KIB
+from ..search.cache_bounds import DEFAULT_BOUNDS
 from .claim_cache import ClaimCache
 from .connect import ServerFacts, our_errors
 
@@ -42,7 +42,7 @@ class CallLimits:
     """Seconds a write transaction may take, the wait for the tenant's lock included."""
     retry_s: float = 15.0
     """Seconds during which what the server calls transient is tried again."""
-    claims_kib: int = CLAIMS_KIB
+    claims_kib: int = 1_024 * DEFAULT_BOUNDS.claims_mib
     """Memory for the decoded claims that the readers of a database share, whatever their texts."""
 
 

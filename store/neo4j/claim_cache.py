@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Final
 
 from ...schema.interval import INF_US
-from ..search.claim_memory import CLAIMS_IDLE_S, claim_bytes
+from ..search.cache_bounds import CLAIMS_IDLE_S, claim_bytes
 from ..search.two_generation_cache import Halves
 from .codec import ClaimBody, ClaimEntry
 
@@ -32,7 +32,7 @@ def key_of(entry: ClaimEntry) -> BodyKey:
     return entry.object_id, entry.seen, bool(entry.erased)
 
 
-def _body_bytes(body: ClaimBody) -> int:
+def _body_bytes(_key: object, body: ClaimBody) -> int:
     return claim_bytes(body.content)
 
 

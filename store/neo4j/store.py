@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import hmac
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
@@ -77,6 +77,13 @@ class Neo4jStore:
     def url(self) -> str:
         """Where it is."""
         return self._target.uri
+
+    @property
+    def used_bytes(self) -> Mapping[str, int]:
+        """About what the caches of all its tenants take in this process, by their names."""
+        with self._guard:
+            links = list(self._links.values())
+        return {"claims": sum(link.claims.bodies.nbytes for link in links)}
 
     def link(self, tenant: str) -> ServerLink:
         """The driver of a tenant's server, its schema brought up to date.

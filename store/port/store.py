@@ -52,13 +52,7 @@ from .records import (
     Usage,
     VectorRow,
 )
-from .sessions import (
-    SessionHead,
-    SessionPlace,
-    SessionRecord,
-    SessionSnapshot,
-    SessionSummary,
-)
+from .sessions import SessionHead, SessionPlace, SessionRecord, SessionSnapshot, SessionSummary
 from .vectors import Vectors
 
 __all__ = [
@@ -433,6 +427,11 @@ class Store(Importing, Protocol):
     @property
     def url(self) -> str:
         """Return where it is, without secrets."""
+        ...
+
+    @property
+    def used_bytes(self) -> Mapping[str, int]:
+        """About what the caches of all its tenants take in this process, by their names."""
         ...
 
     def ensure(self, tenant: str, *, key: bytes | None = None, at_once: bool = True) -> None:

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Final
 
+from .cache_bounds import DEFAULT_BOUNDS
 from .matrix import Matrix, VectorSource
-
-MOST_BYTES: Final = 4 << 30
-"""Enough for a million claims with a vector of their content and one of their condition."""
 
 
 class Matrices:
     """The matrices of one store; safe to share between threads."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = DEFAULT_BOUNDS.most_bytes("vectors")) -> None:
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, str], tuple[str, Matrix]] = OrderedDict()
@@ -48,8 +45,13 @@ class Matrices:
 
         return matrix
 
+    @property
+    def used_bytes(self) -> int:
+        """What all of them take."""
+        return sum(matrix.nbytes for _, matrix in list(self._held.values()))
+
     def _make_room(self) -> None:
-        used_bytes = sum(matrix.nbytes for _, matrix in self._held.values())
+        used_bytes = self.used_bytes
         while used_bytes > self._most_bytes and len(self._held) > 1:
             _, (_, matrix) = self._held.popitem(last=False)
             used_bytes -= matrix.nbytes

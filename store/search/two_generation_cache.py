@@ -23,14 +23,24 @@ _AGELESS: Final = 64
 class Halves(Generic[K, V]):
     """A bounded map: when the young half is full it becomes the old one."""
 
-    __slots__ = ("_idle_s", "_most", "_old", "_room", "_size_of", "_taken", "_turned_s", "_young")
+    __slots__ = (
+        "_idle_s",
+        "_most",
+        "_old",
+        "_old_taken",
+        "_room",
+        "_size_of",
+        "_taken",
+        "_turned_s",
+        "_young",
+    )
 
     def __init__(
         self,
         size: int,
         *,
         room: int = 0,
-        size_of: Callable[[V], int] | None = None,
+        size_of: Callable[[K, V], int] | None = None,
         idle_s: float = inf,
     ) -> None:
         """Bound each half by entries, and where `size_of` tells their bytes by `room` bytes too.
@@ -44,9 +54,14 @@ class Halves(Generic[K, V]):
         self._size_of = size_of
         self._idle_s = idle_s
         self._turned_s = monotonic()
-        self._taken = 0
+        self._taken = self._old_taken = 0
         self._young: dict[K, V] = {}
         self._old: dict[K, V] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """What `size_of` tells of all that is kept; an entry that stands in both halves twice."""
+        return self._taken + self._old_taken
 
     def get(self, key: K) -> V | None:
         """Return what is kept, and keep it longer."""
@@ -66,15 +81,21 @@ class Halves(Generic[K, V]):
             # A copy of the keys is one operation: other threads go on putting meanwhile.
             for key in list(half):
                 if is_stale(key):
-                    half.pop(key, None)
+                    self.forget([key])
 
     def forget(self, keys: Iterable[K]) -> None:
         """Forget some keys, wherever they stand."""
         for key in keys:
-            self._old.pop(key, None)
+            old_value = self._old.pop(key, None)
             value = self._young.pop(key, None)
-            if value is not None and self._size_of is not None:
-                self._taken -= self._size_of(value)
+            if self._size_of is None:
+                continue
+
+            # Both halves may hold it: one that was asked for again was put into the young one.
+            if value is not None:
+                self._taken -= self._size_of(key, value)
+            if old_value is not None:
+                self._old_taken -= self._size_of(key, old_value)
 
     def put(self, key: K, value: V) -> None:
         """Keep a value."""
@@ -82,13 +103,13 @@ class Halves(Generic[K, V]):
         is_full = self._size_of is not None and self._taken >= self._room
         if is_full or len(young) >= self._most or self._is_stale():
             self._old, self._young = young, {}
-            self._taken = 0
+            self._old_taken, self._taken = self._taken, 0
             self._turned_s = monotonic()
             young = self._young
 
         if self._size_of is not None:
             # A lost race of two threads miscounts by an entry, which the next turn forgets.
-            self._taken += self._size_of(value)
+            self._taken += self._size_of(key, value)
         young[key] = value
 
     def _is_stale(self) -> bool:

@@ -13,7 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ..search.claim_memory import CLAIMS_IDLE_S, CLAIMS_KIB, claim_bytes
+from ..search.cache_bounds import (
+    CLAIMS_IDLE_S,
+    DEFAULT_BOUNDS,
+    CacheBounds,
+    claim_bytes,
+    entry_bytes,
+)
 from ..search.two_generation_cache import Halves
 
 if TYPE_CHECKING:  # what is kept here is decoded elsewhere, and not before something is read
@@ -25,13 +31,39 @@ if TYPE_CHECKING:  # what is kept here is decoded elsewhere, and not before some
 _BODIES: Final = 16_384
 """Decoded claims in each half of the cache."""
 _SIGHTS: Final = 256
-_PERMITS: Final = 4_096
+_PERMITS: Final = 16_384
 _LOOKUPS: Final = 1_024
+"""Entries in each half: what is looked up fast, whatever its bytes."""
 
 
-def body_bytes(body: Body) -> int:
+def body_bytes(_number: int, body: Body) -> int:
     """What a decoded claim takes in memory, by its texts."""
     return claim_bytes(body.content)
+
+
+def _permit_bytes(_number: int, permissions: Permissions) -> int:
+    return entry_bytes(permissions.allow, permissions.deny)
+
+
+def _sight_bytes(sight: Sight, last_and_visible: tuple[int, str]) -> int:
+    return entry_bytes(sight.scopes, sight.tags, last_and_visible[1])
+
+
+def _line_bytes(line: Line, _number: int) -> int:
+    return entry_bytes(*map(str, line))
+
+
+def _known_bytes(question: tuple[Lookup, tuple[str, ...]], known: Known) -> int:
+    lookup, scopes = question
+    question_bytes = entry_bytes(scopes, lookup.identifiers, lookup.norms, lookup.block_keys)
+    return question_bytes + entry_bytes(
+        known.identifiers,
+        known.aliases,
+        known.weights,
+        known.entities,
+        known.judgements,
+        known.canonical,
+    )
 
 
 LookupCache: TypeAlias = "Halves[tuple[Lookup, tuple[str, ...]], Known]"
@@ -41,18 +73,22 @@ LookupCache: TypeAlias = "Halves[tuple[Lookup, tuple[str, ...]], Known]"
 class Caches:
     """The caches of one file."""
 
-    def __init__(self, claims_kib: int = CLAIMS_KIB) -> None:
-        self._half_bytes = claims_kib * 1024 // 2
+    def __init__(self, bounds: CacheBounds = DEFAULT_BOUNDS) -> None:
+        self._bounds = bounds
         self._erasures = 0
         self._bodies = self._new_bodies()
-        self.permits: dict[int, tuple[str, Permissions]] = {}
-        """(scope id, permissions) by number."""
-        self.sights: Halves[Sight, tuple[int, str]] = Halves(_SIGHTS)
+        # Three maps share what permission sets may take, two halves each.
+        room = bounds.most_bytes("permissions") // 6
+        self.permits: Halves[int, Permissions] = Halves(_PERMITS, room=room, size_of=_permit_bytes)
+        """By number."""
+        self.sights: Halves[Sight, tuple[int, str]] = Halves(
+            _SIGHTS, room=room, size_of=_sight_bytes
+        )
         """By sight: the last permission set looked at, and the visible ones as JSON."""
-        self.permit_numbers: Halves[Line, int] = Halves(_PERMITS)
+        self.permit_numbers: Halves[Line, int] = Halves(_PERMITS, room=room, size_of=_line_bytes)
         """By permission set as it is stored."""
-        self._register_seq = 0
-        self._known: LookupCache = Halves(_LOOKUPS)
+        self._register_seq: int = 0
+        self._known = self._new_lookups()
 
     def bodies(self, erasures: int) -> Halves[int, Body]:
         """Return the decoded claims that a snapshot with so many erasures may use."""
@@ -69,7 +105,21 @@ class Caches:
         self._bodies.forget(claims)
 
     def _new_bodies(self) -> Halves[int, Body]:
-        return Halves(_BODIES, room=self._half_bytes, size_of=body_bytes, idle_s=CLAIMS_IDLE_S)
+        room = self._bounds.most_bytes("claims") // 2
+        return Halves(_BODIES, room=room, size_of=body_bytes, idle_s=CLAIMS_IDLE_S)
+
+    def _new_lookups(self) -> LookupCache:
+        room = self._bounds.most_bytes("lookups") // 2
+        return Halves(_LOOKUPS, room=room, size_of=_known_bytes)
+
+    def used_bytes(self) -> dict[str, int]:
+        """About what each cache takes, by its name among the bounds."""
+        permissions = (self.permits, self.sights, self.permit_numbers)
+        return {
+            "claims": self._bodies.nbytes,
+            "permissions": sum(cache.nbytes for cache in permissions),
+            "lookups": self._known.nbytes,
+        }
 
     def known_at(self, seq: int) -> LookupCache:
         """What a write transaction that begins after `seq` events may know of names.
@@ -78,11 +128,11 @@ class Caches:
         was looked up is forgotten, since that event may have been about a name.
         """
         if seq != self._register_seq:
-            self._register_seq, self._known = seq, Halves(_LOOKUPS)
+            self._register_seq, self._known = seq, self._new_lookups()
         return self._known
 
     def register_stands(self, seq: int, *, changed: bool) -> None:
         """Our own commit brought the events to `seq`; `changed` when it touched names."""
         if changed:
-            self._known = Halves(_LOOKUPS)
+            self._known = self._new_lookups()
         self._register_seq = seq

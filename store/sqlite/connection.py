@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from ...schema.errors import Fault, InvalidInput, TenureError, Unavailable
 from ...schema.signing import stored_digest
-from ..search.claim_memory import CLAIMS_KIB
+from ..search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
 
 OLDEST: Final = (3, 40)
 """The SQLite this store is tested with; older ones lack STRICT tables or plan otherwise."""
@@ -35,15 +35,8 @@ class Tuning:
     sync: Literal["full", "normal", "off"] = "full"
     """When the disk must have it: at every commit; at checkpoints, so that a power failure may take
     the last moments but never breaks the file; or never, for a store that dies with the process."""
-    cache_kib: int = 2_048
-    """Page cache of the writer. The system caches the file for all connections: neither twice nor
-    sixteen times as much made a write or an import cheaper, and each grows with the store."""
-    reader_cache_kib: int = 1_024
-    """Page cache of each reader, of which sixteen are kept. It is read anew after every commit, and
-    four times as much made no read, search or compile among 100,000 objects cheaper."""
-    claims_kib: int = CLAIMS_KIB
-    """Memory for the decoded claims that the readers of a file share, however long their texts;
-    one claim that is larger is kept all the same until the next ones push it out."""
+    bounds: CacheBounds = DEFAULT_BOUNDS
+    """Memory for the pages of its connections, and for what its readers and writers share."""
 
 
 def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Connection:
@@ -59,6 +52,7 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
             code="store_unreachable",
         )
 
+    pages_kib = tuning.bounds.most_bytes("reader_pages" if reader else "writer_pages") // 1_024
     with our_errors(path):
         db = sqlite3.connect(
             path,
@@ -78,7 +72,7 @@ def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Conn
                 "trusted_schema = OFF",
                 f"synchronous = {tuning.sync}",
                 "fullfsync = ON",  # macOS alone knows it: there fsync stops at the drive's cache
-                f"cache_size = -{tuning.reader_cache_kib if reader else tuning.cache_kib}",
+                f"cache_size = -{pages_kib}",
                 f"query_only = {'ON' if reader else 'OFF'}",
             ):
                 db.execute(f"PRAGMA {pragma}")

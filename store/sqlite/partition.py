@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
 from ...schema.interval import MIN_US
 from ..port.importing import import_in_progress, no_import
+from ..search.cache_bounds import READERS
 from . import importing
 from .caches import Caches
 from .connection import Tuning, connect, our_errors, transaction
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from ..port.records import Migration
 
 KEY_BYTES: Final = 32
-_IDLE_READERS: Final = 16
 _TURN_S: Final = 0.02
 """Seconds between tries to switch a new file to WAL while another process has it."""
 _MIGRATION_MS: Final = 600_000
@@ -46,7 +46,7 @@ class Partition:
     def __init__(self, path: Path, tenant: str, tuning: Tuning) -> None:
         self.path = path
         self.tenant = tenant
-        self.caches = Caches(tuning.claims_kib)
+        self.caches = Caches(tuning.bounds)
         self.turn = Lock()
         """Held by the one writer of this process."""
         self._tuning = tuning
@@ -196,7 +196,7 @@ class Partition:
 
     def _give(self, db: sqlite3.Connection) -> None:
         with self._guard:
-            if not self._closed and len(self._idle) < _IDLE_READERS and not db.in_transaction:
+            if not self._closed and len(self._idle) < READERS and not db.in_transaction:
                 self._idle.append(db)
                 return
 

@@ -14,7 +14,8 @@ import hashlib
 import os
 import re
 import weakref
-from collections.abc import Callable, Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -100,6 +101,16 @@ class SqliteStore:
         if _PLAIN_NAME.fullmatch(tenant) is None or hashed.exists():
             return hashed
         return self._root / f"tenant-{tenant}.db"
+
+    @property
+    def used_bytes(self) -> Mapping[str, int]:
+        """About what the caches of all its tenants take in this process, by their names."""
+        with self._guard:
+            partitions = list(self._partitions.values())
+        sizes: Counter[str] = Counter()
+        for partition in partitions:
+            sizes.update(partition.caches.used_bytes())
+        return sizes
 
     def ensure(self, tenant: str, *, key: bytes | None = None, at_once: bool = True) -> None:
         """Create a tenant when it is not there; `key` sets its first secret key.
@@ -214,9 +225,8 @@ class SqliteStore:
         partition = self._partition(tenant)
         with partition.taking_turn():
             start_over(partition.path, tenant, self._tuning)
-            partition.caches = Caches(
-                self._tuning.claims_kib
-            )  # the old ones know numbers of what is gone
+            # The old ones know numbers of what is gone.
+            partition.caches = Caches(self._tuning.bounds)
 
     def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
         """Return (number, canonical JSON) of vocabulary definitions above a number."""

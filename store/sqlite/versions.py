@@ -400,11 +400,16 @@ class Timelines:
 
     def _permissions(self, permit_id: int) -> Permissions:
         known = self._caches.permits
-        # Numbers only grow, and those up to the highest known one are all known.
-        if permit_id not in known:
-            for line in self._db.execute(sql.PERMITS, (max(known, default=0),)):
-                known[line[0]] = line[1], codec.permissions(line[2:5])
-        return known[permit_id][1]
+        permissions = known.get(permit_id)
+        if permissions is not None:
+            return permissions
+
+        # Sets that were made one after another are read together: those behind come along.
+        sets: dict[int, Permissions] = {}
+        for number, *columns in self._db.execute(sql.PERMITS, (permit_id,)):
+            sets[number] = codec.permissions(tuple(columns))
+            known.put(number, sets[number])
+        return sets[permit_id]
 
     # --- what they say
 

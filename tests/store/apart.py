@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from tenure.store.neo4j.reader import Neo4jReader
@@ -29,6 +29,10 @@ class ApartStore:
     @property
     def url(self) -> str:
         return self.store.url
+
+    @property
+    def used_bytes(self) -> Mapping[str, int]:
+        return self.store.used_bytes
 
     def ensure(self, tenant: str, *, key: bytes | None = None, at_once: bool = True) -> None:
         self.store.ensure(self.real(tenant), key=key, at_once=at_once)

@@ -402,6 +402,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
 
 OF_NO_TENANT = {
     "Store.url": "names the server or the file",
+    "Store.used_bytes": "adds up what the process keeps of all tenants",
     "Store.close": "ends everything",
     "Reader.home": "names the server or the file that the snapshot is of",
 }

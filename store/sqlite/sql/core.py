@@ -74,8 +74,8 @@ WHERE p.permit_id > :after AND p.class_rank <= :clearance
     WHERE d.value IN (SELECT value FROM json_each(:tags)))
 ORDER BY p.permit_id"""
 PERMITS: Final = """
-SELECT permit_id, scope_id, class_rank, allow, deny FROM permit WHERE permit_id > ?
-ORDER BY permit_id"""
+SELECT permit_id, class_rank, allow, deny FROM permit WHERE permit_id >= ?
+ORDER BY permit_id LIMIT 64"""
 FIND_PERMIT: Final = """
 SELECT permit_id FROM permit WHERE scope_id = ? AND class_rank = ? AND allow = ? AND deny = ?"""
 PUT_PERMIT: Final = """

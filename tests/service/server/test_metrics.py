@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from typing import Any
 
@@ -31,6 +32,15 @@ def test_requests_are_counted_by_the_pattern_of_their_route(site: Site) -> None:
     assert "canary" not in text
     assert path.rpartition("/")[2] not in text
     assert "demo" not in text
+
+
+def test_caches_are_told_with_their_bounds(site: Site) -> None:
+    served_app: Any = site.browser.app
+    with told_on(0, served_app.state.tenure.figures) as port:
+        text = httpx2.get(f"http://127.0.0.1:{port}/metrics").text
+    assert 'tenure_cache_bound_bytes{cache="claims"} 1.34217728e+08' in text
+    (used,) = re.findall(r'tenure_cache_bytes\{cache="claims"\} (\S+)', text)
+    assert 0 < float(used) <= 128 << 20
 
 
 def test_without_a_port_nothing_is_told() -> None:

@@ -7,7 +7,7 @@ from tenure.store.neo4j import codec
 from tenure.store.neo4j.claim_cache import WHOLE_COLD, WHOLE_WARM, BodyKey, ClaimCache, TenantClaims
 from tenure.store.neo4j.codec import ClaimBody
 from tenure.store.neo4j.cypher.claim import LINE_NAMES
-from tenure.store.search.claim_memory import claim_bytes
+from tenure.store.search.cache_bounds import claim_bytes
 from tenure.tests.store.builders import Say
 
 SEEN: BodyKey = ("a", True, False)

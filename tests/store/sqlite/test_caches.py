@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from itertools import combinations, islice
 from pathlib import Path
 
 import pytest
 
 from tenure import Memory, connect
+from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import OWNER
 from tenure.service.backend.backend import Backend
 from tenure.service.backend.ids import uuid7, wall_clock
 from tenure.store.search import two_generation_cache
+from tenure.store.search.cache_bounds import CacheBounds, entry_bytes
 from tenure.store.search.two_generation_cache import Halves
 from tenure.store.sqlite.caches import Caches, body_bytes
 from tenure.store.sqlite.connection import Tuning
 from tenure.store.sqlite.store import SqliteStore
 
 GOALS = 40
+MIB = 1 << 20
+ROLE_SETS = 300
+
+
+def letters(_: int, text: str) -> int:
+    """The bytes of a plain text that a map keeps."""
+    return len(text)
 
 
 def test_a_map_of_two_halves_is_bounded_and_keeps_what_is_used() -> None:
@@ -31,7 +41,7 @@ def test_a_map_of_two_halves_is_bounded_and_keeps_what_is_used() -> None:
 
 
 def test_a_map_of_two_halves_is_bounded_by_the_bytes_of_its_entries() -> None:
-    kept: Halves[int, str] = Halves(1_000, room=10, size_of=len)
+    kept: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
 
     for number in range(50):
         kept.put(number, "text")
@@ -50,7 +60,7 @@ def test_what_nobody_asks_for_leaves_a_map_that_is_not_full(
 ) -> None:
     now_s = 1_000.0
     monkeypatch.setattr(two_generation_cache, "monotonic", lambda: now_s)
-    kept: Halves[int, str] = Halves(1_000, room=6_400, size_of=len, idle_s=30)
+    kept: Halves[int, str] = Halves(1_000, room=6_400, size_of=letters, idle_s=30)
     for number in range(100):
         kept.put(number, "four")
         now_s += 1
@@ -65,7 +75,7 @@ def test_a_small_map_keeps_what_is_asked_for_after_a_pause(
 ) -> None:
     now_s = 1_000.0
     monkeypatch.setattr(two_generation_cache, "monotonic", lambda: now_s)
-    kept: Halves[int, str] = Halves(1_000, room=64_000, size_of=len, idle_s=30)
+    kept: Halves[int, str] = Halves(1_000, room=64_000, size_of=letters, idle_s=30)
     for number in range(50):
         kept.put(number, "four")
         now_s += 1_000
@@ -73,7 +83,7 @@ def test_a_small_map_keeps_what_is_asked_for_after_a_pause(
 
 
 def test_a_forgotten_entry_gives_its_room_back() -> None:
-    kept: Halves[int, str] = Halves(1_000, room=10, size_of=len)
+    kept: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
     for number in range(50):
         kept.put(number, "four")
         kept.forget([number])
@@ -92,27 +102,27 @@ def test_a_claim_that_a_write_replaced_leaves_the_decoded_ones(tmp_path: Path) -
         assert len(bodies.values()) == 1
 
 
-def decoded_bytes(path: Path, claims_kib: int) -> int:
+def decoded_bytes(path: Path, claims_mib: int) -> int:
     """What a process keeps decoded of a file once it has read all goals."""
-    store = SqliteStore(path, Tuning(claims_kib=claims_kib))
+    store = SqliteStore(path, Tuning(bounds=CacheBounds(claims_mib=claims_mib)))
     with Memory(Backend(store, DEFAULT, wall_clock, uuid7), OWNER) as memory:
         assert len(memory.as_of().slot("Sam Rivera", "goal").values) == GOALS
         bodies = store._partition("default").caches.bodies(0)
-        return sum(map(body_bytes, {**bodies._old, **bodies._young}.values()))
+        return sum(body_bytes(0, body) for body in bodies.values())
 
 
-def test_decoded_claims_keep_to_the_memory_that_the_tuning_names(tmp_path: Path) -> None:
+def test_decoded_claims_keep_to_the_memory_that_the_bounds_name(tmp_path: Path) -> None:
     path = tmp_path / "team.db"
     with connect(str(path)) as memory:
         for number in range(GOALS):
-            memory.write("Sam Rivera", "goal", f"{number} {'plan ' * 1_000}")
+            memory.write("Sam Rivera", "goal", f"{number} {'plan ' * 10_000}")
 
-    whole = decoded_bytes(path, 16_384)
-    bounded = decoded_bytes(path, 64)
+    whole = decoded_bytes(path, 128)
+    bounded = decoded_bytes(path, 1)
 
     largest = 2 * whole // GOALS
-    assert whole > GOALS * 5_000
-    assert bounded <= 64 * 1024 + largest
+    assert whole > GOALS * 50_000
+    assert bounded <= MIB + largest
 
 
 def test_an_erasure_starts_the_decoded_claims_anew() -> None:
@@ -125,3 +135,46 @@ def test_an_erasure_starts_the_decoded_claims_anew() -> None:
     # a reader of the older snapshot keeps to itself what it decodes
     assert caches.bodies(0) not in (before, after)
     assert caches.bodies(1) is after
+
+
+def test_a_map_tells_what_it_takes() -> None:
+    kept: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
+    for number in range(4):
+        kept.put(number, "four")
+    assert kept.nbytes == 16
+    kept.forget([0])  # stands in the old half
+    assert kept.nbytes == 12
+    kept.discard(lambda number: number in (1, 3))
+    assert kept.nbytes == 4
+
+
+def test_permission_sets_keep_to_their_memory_and_stay_right() -> None:
+    """Each object has a set of its own, and all of them together are larger than the bound."""
+    store = SqliteStore(":memory:", Tuning(bounds=CacheBounds(permissions_mib=1)))
+    backend = Backend(store, DEFAULT, wall_clock, uuid7)
+    with Memory(backend, OWNER) as memory:
+        others = set(memory.vocabulary.values("role")) - {"owner"}
+        some = islice(combinations(sorted(others), 5), ROLE_SETS)
+        sets = [tuple(sorted((*roles, "owner"))) for roles in some]
+        receipts = [
+            memory.write("Sam Rivera", "goal", f"Goal {number}", allow_roles=roles)
+            for number, roles in enumerate(sets)
+        ]
+        for _ in range(2):
+            objects = [memory.as_of().object(receipt.object_id) for receipt in receipts]
+            allowed = [tuple(each.permission_scope["allow_roles"]) for each in objects]
+            assert allowed == sets
+        used = store.used_bytes["permissions"]
+
+    assert 0 < used <= MIB
+
+
+def test_what_is_kept_of_look_ups_counts_their_texts() -> None:
+    assert entry_bytes("x" * 1_000) - entry_bytes("") == 1_000
+    assert entry_bytes(("a", "b")) > entry_bytes(("a",)) > entry_bytes(())
+
+
+@pytest.mark.parametrize("bound", [0, -1])
+def test_a_cache_without_memory_is_refused(bound: int) -> None:
+    with pytest.raises(InvalidInput, match=r"caches\.names_mib"):
+        CacheBounds(names_mib=bound)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import countOf
 from typing import NamedTuple
 
 from ...resolution.known import FamilyName, Lookup, worth_it
@@ -41,20 +42,14 @@ class _Question(NamedTuple):
     lookup: Lookup
     scopes: tuple[str, ...]
     postings: list[Posting[int]]
-    weights: Mapping[int, int]
-    """By number of the norm; exact down to `bar`."""
     bar: int
     """The weight of the last norm within the limit; 0 where there are fewer."""
-    heavier_count: int
-    """How many norms weigh more."""
+    heavy: Mapping[int, int]
+    """The weight of each norm above it, by number."""
+    is_crowded: bool
+    """Whether the tied norms are left out, as long as enough of the heavier are visible."""
     tied_numbers: tuple[int, ...]
-    """The norms of just that weight."""
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether the tied norms are left out, as long as enough of the heavier are visible."""
-        limit = self.lookup.limit
-        return is_crowd(heavier=self.heavier_count, equals=len(self.tied_numbers), limit=limit)
+    """The norms of just that weight; none of a crowd."""
 
 
 class Proposals:
@@ -130,20 +125,16 @@ class Proposals:
 
         Nearly always they are enough: the lighter are read where aliases are closed or unseen.
         """
-        heavy_of: list[dict[int, int]] = []
         numbers: set[int] = set()
         for question in questions:
-            weights, bar = question.weights, question.bar
-            heavy = {number: weight for number, weight in weights.items() if weight > bar}
-            heavy_of.append(heavy)
-            numbers.update(heavy)
+            numbers.update(question.heavy)
 
         rows = self._db.execute(sql.NORMS, (codec.list_json(numbers),))
         names = {number: norm for norm, number in rows}
         norms_of: list[dict[str, int]] = []
-        for question, heavy in zip(questions, heavy_of, strict=True):
+        for question in questions:
             norms: dict[str, int] = {}
-            for number, weight in heavy.items():
+            for number, weight in question.heavy.items():
                 if number in names:
                     norms[names[number]] = weight
             norms.update(self._tied_norms(question, question.lookup.limit - len(norms)))
@@ -152,7 +143,7 @@ class Proposals:
 
     def _tied_norms(self, question: _Question, free: int) -> dict[str, int]:
         """The norms that weigh as much as the last within the limit, as many as are free."""
-        if not question.bar or free <= 0 or question.is_crowded:
+        if not question.bar or free <= 0 or not question.tied_numbers:
             return {}
 
         # Thousands may bear one common word. Ordered by the file, only what has a place is read.
@@ -210,18 +201,18 @@ def _question(
     postings: list[Posting[int]],
     weights: Mapping[int, int],
 ) -> _Question:
-    bar = kth_largest(weights.values(), lookup.limit)
-    heavier_count = 0
-    tied_numbers: list[int] = []
+    limit = lookup.limit
+    bar = kth_largest(weights.values(), limit)
     # Weights below the bar may be short of a key: whoever is under it was not summed to the end.
-    for number, weight in weights.items():
-        if weight > bar:
-            heavier_count += 1
-        elif weight == bar:
-            tied_numbers.append(number)
-    return _Question(
-        lookup, tuple(scopes), postings, weights, bar, heavier_count, tuple(tied_numbers)
-    )
+    heavy = {number: weight for number, weight in weights.items() if weight > bar}
+
+    # Nearly all of a thousand norms may tie. A crowd is counted in one step, and never listed.
+    tied_count = countOf(weights.values(), bar)
+    is_crowded = is_crowd(heavier=len(heavy), equals=tied_count, limit=limit)
+    tied_numbers: tuple[int, ...] = ()
+    if not is_crowded:
+        tied_numbers = tuple([number for number, weight in weights.items() if weight == bar])
+    return _Question(lookup, tuple(scopes), postings, bar, heavy, is_crowded, tied_numbers)
 
 
 def _worth_reading(hits: list[Hit], lookup: Lookup) -> list[Hit]:

@@ -79,6 +79,7 @@ FRAME_BARS = {1000: 20, 8000: 10}
 """By budget: the percent of the tokens that may be frame."""
 ABLATIONS: dict[str, dict[str, Any]] = {
     "turns lift their neighbours": {"talk_lift": 0.0},
+    "telling turns before faint ones": {"talk_focus": 1},
     "nearness from what most reach": {"talk_background": 0.0},
     "turns around found ones": {"talk_candidates": 0},
     "words beside meaning": {"lexical_weight": 0.0},

@@ -332,6 +332,8 @@ class CompilePolicy:
     talk_background: float = 0.75
     """Share of the turns whose nearness counts for nothing, as talk is near to any question; the
     others count from there. 0: all of it counts (`bench/bench_talk.py`)."""
+    talk_focus: int = 3
+    """Power, 1 to 8, of a turn's share of the best relevance: many faint ones are no answer."""
     talk_lift: float = 0.8
     """Weight of the neighbours' relevance, the nearest counting most, beside a turn's own."""
     subject_lift: float = 0.8
@@ -426,8 +428,9 @@ class CompilePolicy:
                 known = " or ".join(map(repr, words))
                 raise InvalidInput(f"{name} is {known}", code="bad_policy")
 
-        if not 0 <= self.talk_background <= 1:
-            raise InvalidInput("talk_background is a share, 0 to 1", code="bad_policy")
+        if not (0 <= self.talk_background <= 1 and 1 <= self.talk_focus <= 8):
+            advice = "talk_background is a share, 0 to 1, and talk_focus a power, 1 to 8"
+            raise InvalidInput(advice, code="bad_policy")
 
         parts = (*self.section_shares, *self.section_weights)
         names = [name for name, part in parts if not 0 <= part <= 1]

@@ -121,27 +121,50 @@ def lifted_scores(
     free, and what lies beyond comes last, the nearest first. The best turn keeps its
     relevance, so that talk does not outgrow the rest.
     """
-    results = list(relevances)
-    runs = _runs(candidates)
-    for run in runs:
-        lifts = _lifts(run, relevances, rules)
-        for position, lift in zip(run, lifts, strict=True):
-            results[position] += lift
-
     turns: list[int] = []
-    best = highest = 0
     for position, candidate in enumerate(candidates):
         if _is_turn(candidate):
             turns.append(position)
-            best = max(best, relevances[position])
-            highest = max(highest, results[position])
-    for position in turns if highest else ():
+    best = max((relevances[position] for position in turns), default=0)
+    if not best:
+        return list(relevances)
+
+    results = list(relevances)
+    for position in turns:
+        results[position] = _focus_power(relevances[position], best, rules.talk_focus)
+
+    powers = list(results)
+    runs = _runs(candidates)
+    for run in runs:
+        for position, lift in zip(run, _lifts(run, powers, rules), strict=True):
+            results[position] += lift
+
+    highest = max(results[position] for position in turns)
+    for position in turns:
         results[position] = results[position] * best // highest
 
-    for run in runs if highest else ():
+    for run in runs:
         for position, distance in _distances(run, results):
             results[position] = max(results[position], _FARTHEST - distance, 1)
     return results
+
+
+def _focus_power(relevance: int, best: int, focus: int) -> int:
+    """A turn's relevance as a power of its share of the best.
+
+    A common word of the question stands in many turns. Each bears on it a little, and under the
+    windows they would add up to more than the turn that answers.
+
+    >>> _focus_power(500_000, 1_000_000, 3), _focus_power(9_000, 1_000_000, 3)
+    (125000, 1000)
+    """
+    if not relevance:
+        return 0
+    power = best
+    for _ in range(focus):
+        power = power * relevance // best
+    # However faint, a shared word is more than to stand near one.
+    return max(power, min(relevance, _FARTHEST))
 
 
 def _lifts(run: Sequence[int], relevances: Sequence[int], rules: CompilePolicy) -> list[int]:

@@ -82,6 +82,26 @@ def test_neighbours_lift_each_other_and_the_best_keeps_its_relevance() -> None:
     assert lifted_scores(apart, relevances, RULES) == relevances  # what is no talk lifts nobody
 
 
+def test_many_turns_that_share_a_common_word_do_not_outweigh_the_one_that_answers() -> None:
+    bench = bench_of([f"turn {n}" for n in range(29)])
+    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
+    relevances = [400_000] * 17 + [0] * 11 + [1_000_000]
+    result = lifted_scores(turns, relevances, RULES)
+    assert max(result) == result[28] == 1_000_000
+    assert result[27] > max(result[:17])  # what stands beside it comes before them, too
+
+    even = lifted_scores(turns, relevances, CompilePolicy(talk_focus=1))
+    assert max(even) == max(even[:17]) > even[28]
+
+
+def test_a_shared_word_however_faint_is_more_than_to_stand_near_one() -> None:
+    bench = bench_of([f"turn {n}" for n in range(80)])
+    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
+    relevances = [1_000_000, *[0] * 77, 0, 9_000]
+    result = lifted_scores(turns, relevances, RULES)
+    assert result[79] > result[50]
+
+
 def test_the_nearness_of_turns_counts_from_what_most_of_them_reach() -> None:
     bench = bench_of([f"turn {n}" for n in range(41)])
     turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]

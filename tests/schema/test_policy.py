@@ -94,7 +94,7 @@ def test_all_fields_are_met() -> None:
 
 def test_the_digest_of_the_default_pack_is_stable() -> None:
     """A change here is a change of every envelope's identity: say so in the changelog."""
-    assert DEFAULT.digest == "681996239a57fef7fd54fd97b1738996049318c5d412513134dbe33de1b2eb19"
+    assert DEFAULT.digest == "b521eb295fdd650cb2cb4691aa4e9d504edbe45a37a3ff67ad9dc3e08f59edec"
     assert Policy().digest == DEFAULT.digest
 
 
@@ -197,6 +197,13 @@ def test_a_share_or_weight_beyond_the_whole_is_refused(name: str, part: float) -
 def test_a_background_of_talk_that_is_no_share_is_refused(share: float) -> None:
     with pytest.raises(InvalidInput, match="talk_background") as caught:
         CompilePolicy(talk_background=share)
+    assert caught.value.code == "bad_policy"
+
+
+@pytest.mark.parametrize("power", [0, 9])
+def test_a_focus_of_talk_that_is_no_small_power_is_refused(power: int) -> None:
+    with pytest.raises(InvalidInput, match="talk_focus a power, 1 to 8") as caught:
+        CompilePolicy(talk_focus=power)
     assert caught.value.code == "bad_policy"
 
 

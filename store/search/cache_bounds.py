@@ -12,6 +12,7 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import InvalidInput
+from ...schema.short_repr import short_repr
 
 if TYPE_CHECKING:
     from ...schema.claim import Content
@@ -41,6 +42,8 @@ class CacheBounds:
     >>> CacheBounds(claims_mib=32).most_bytes("claims")
     33554432
     """
+
+    __repr__ = short_repr
 
     claims_mib: int = 128
     """Decoded claims of one file or database, however long their texts; one that is larger is kept

@@ -22,7 +22,7 @@ from ...schema.errors import Conflict, TenureError
 from ...schema.policy import Policy
 from ...schema.slots import Vocabulary
 from ...schema.values import canonical_json
-from ...store.commit.queue import CommitQueue, answers_of
+from ...store.commit.queue import Attempt, CommitQueue, attempts
 from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
 from .definitions import with_definition
 from .ids import Clock, Ids, read
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ...resolution.bind import Scorer
     from ...resolution.mention import MentionExtractor
     from ...store.commit.admission import Submission
-    from ...store.commit.work import Result
     from ...store.port.store import Reader, Store, WriteTx
     from ...store.transfer.artifact_files import ArtifactFiles
     from ..encoders.embedding import Embedding
@@ -189,24 +188,33 @@ class Backend:
             self.seal(tenant), object_ids=object_ids, texts=texts, repeats=repeats
         )
 
-    def submit(self, tenant: str, submission: Submission) -> Result:
-        """Return the receipts of a write, which shares a transaction with its neighbours."""
-        self.open(tenant)
-        result: Result = self._queues[tenant].submit(submission)
-        return result
+    def queue(self, tenant: str) -> CommitQueue[Submission | Work, Any]:
+        """What writers of a tenant meet in, whatever thread they are of.
 
-    def alone(self, tenant: str, work: Work) -> Any:
-        """Return what a piece of work returns, with a write transaction to itself."""
+        A submission shares a transaction with its neighbours, and gets its receipts; a piece of
+        work has a transaction to itself, and gets what it returns.
+        """
         self.open(tenant)
-        return self._queues[tenant].submit(work)
+        return self._queues[tenant]
 
     def _run(self, tenant: str, jobs: Sequence[Submission | Work]) -> Sequence[Any]:
-        # A piece of work is called; a submission is data, and shares its transaction with others.
-        writes = [job for job in jobs if not callable(job)]
+        # Opening a store loads nothing that only its writes need.
+        from ...store.commit.commit import commit
+
         results: dict[int, Any] = {}
-        if writes:
-            answers = answers_of(partial(self._commit_group, tenant), writes)
-            results.update({id(job): answer for job, answer in zip(writes, answers, strict=True)})
+        writes = [job for job in jobs if not callable(job)]
+        for attempt in attempts(writes) if writes else ():
+            with attempt:
+                work = partial(
+                    commit,
+                    group=attempt.jobs,
+                    now_us=self.now_us(),
+                    policy=self.policy,
+                    scorer=self.scorer,
+                )
+                attempt.answers = self.store.transact(tenant, work)
+            for job, answer in attempt.answered():
+                results[id(job)] = answer
 
         for job in jobs:
             if callable(job):
@@ -214,19 +222,15 @@ class Backend:
 
         return [results[id(job)] for job in jobs]
 
-    def _commit_group(self, tenant: str, writes: Sequence[Submission]) -> list[Result]:
-        return self.store.transact(tenant, partial(self._commit, writes))
-
-    def _commit(self, writes: Sequence[Submission], tx: WriteTx) -> list[Result]:
-        from ...store.commit.commit import commit
-
-        return commit(tx, writes, now_us=self.now_us(), policy=self.policy, scorer=self.scorer)
-
     def _run_alone(self, tenant: str, work: Work) -> Any:
+        attempt: Attempt[Work, Any] = Attempt([work])
         try:
-            (answer,) = answers_of(lambda _: [self.store.transact(tenant, work)], [work])
+            with attempt:
+                attempt.answers = [self.store.transact(tenant, work)]
         except TenureError as refusal:
             return refusal
+
+        (answer,) = attempt.answers
         return answer
 
     def vocabulary(self, tenant: str) -> Vocabulary:

@@ -105,7 +105,7 @@ class Caller(ClientPart):
         Raises:
             TenureError: what the work refused with; nothing of it was written.
         """
-        outcome: Result | TenureError = self._backend.alone(self._tenant, work)
+        outcome: Result | TenureError = self._backend.queue(self._tenant).submit(work)
         if isinstance(outcome, TenureError):
             raise outcome
 

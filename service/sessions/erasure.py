@@ -205,6 +205,6 @@ def _empty(
 
     if places:
         # One transaction: no session may be told of an erasure that did not happen.
-        outcome = backend.alone(principal.tenant, work)
+        outcome = backend.queue(principal.tenant).submit(work)
         if isinstance(outcome, TenureError):
             raise outcome

@@ -62,9 +62,8 @@ class SessionLog:
         """
         now_us = self.backend.now_us()
         records = [self._record(event, now_us) for event in events]
-        outcome = self.backend.alone(
-            self.principal.tenant,
-            lambda tx: append_events(tx, self.session, expected_seq, records, snapshot),
+        outcome = self.backend.queue(self.principal.tenant).submit(
+            lambda tx: append_events(tx, self.session, expected_seq, records, snapshot)
         )
         if isinstance(outcome, TenureError):
             raise outcome

@@ -310,7 +310,7 @@ class Importer(Caller):
         if not drafts:
             return
 
-        results = self._backend.alone(self._tenant, lambda tx: self._commit(tx, drafts))
+        results = self._backend.queue(self._tenant).submit(lambda tx: self._commit(tx, drafts))
         if isinstance(results, TenureError):
             raise results
 

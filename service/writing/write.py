@@ -99,9 +99,11 @@ class Writer(Caller):
         takes_back = all(draft.op in (Op.RETRACT, Op.DELETE) for draft in drafts)
         with self._backend.span_of(DELETE if takes_back else UPSERT, tenant) as span:
             if dry_run:
-                result = self._backend.alone(tenant, lambda tx: self._rehearse(tx, submission))
+                result = self._backend.queue(tenant).submit(
+                    lambda tx: self._rehearse(tx, submission)
+                )
             else:
-                result = self._backend.submit(tenant, submission)
+                result = self._backend.queue(tenant).submit(submission)
             # A value until here: raised inside, it would end the transaction that others share.
             if isinstance(result, TenureError):
                 raise result

@@ -17,11 +17,11 @@ are refused, those that wait are still run. Pure threading: what a job is the st
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Condition, Lock
 from time import perf_counter
 from types import TracebackType
-from typing import Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 from ...schema.errors import Fault, TenureError, Unavailable
 
@@ -220,10 +220,16 @@ class _Settling(Generic[Job, Result]):
         self._queue.release_group(self._group)
 
 
-class _Attempt:
-    """A run whose unforeseen error may be the fault of one of its jobs."""
+class Attempt(Generic[Job, Result]):
+    """A run of a group whose unforeseen error may be the fault of one of its jobs.
 
-    def __init__(self) -> None:
+    The run must leave no trace when it raises.
+    """
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self.jobs = jobs
+        self.answers: Sequence[Result | Exception] = ()
+        """One a job, in order; none where the group must be run one by one."""
         self.error: Exception | None = None
 
     def __enter__(self) -> Self:
@@ -242,24 +248,26 @@ class _Attempt:
             return False
 
         self.error = error
+        if len(self.jobs) == 1:
+            self.answers = (error,)
         return True
 
+    def answered(self) -> Iterable[tuple[Job, Result | Exception]]:
+        """Each job with its answer; nothing after an error that was not one job's alone."""
+        return zip(self.jobs, self.answers, strict=True) if self.answers else ()
 
-def answers_of(
-    run: Callable[[Sequence[Job]], Sequence[Result]], jobs: Sequence[Job]
-) -> Sequence[Result | Exception]:
-    """Run jobs as one group; after an unforeseen error one by one, so that none fails another's.
 
-    `run` must leave no trace when it raises.
+def attempts(jobs: Sequence[Job]) -> Iterator[Attempt[Job, Any]]:
+    """Attempts at jobs: as one group, and after an unforeseen error one by one.
+
+    So no job fails another's. Each is to be entered, run, and left with its answers.
     """
-    attempt = _Attempt()
-    with attempt:
-        return run(jobs)
+    group: Attempt[Job, Any] = Attempt(jobs)
+    yield group
 
-    if len(jobs) == 1:
-        assert attempt.error is not None  # nothing else ends the block without an answer
-        return [attempt.error]
-    return [answer for job in jobs for answer in answers_of(run, [job])]
+    if group.error is not None and len(jobs) > 1:
+        for job in jobs:
+            yield Attempt([job])
 
 
 def _interruption() -> Unavailable:

@@ -67,7 +67,7 @@ def _past_the_edge(memory: Memory) -> str:
     draft = replace(draft, content=replace(draft.content, text="lone \ud800 surrogate"))
     submission = Submission((draft,), frozenset({"tenant"}), "service")
     try:
-        memory._backend.submit(memory.principal.tenant, submission)
+        memory._backend.queue(memory.principal.tenant).submit(submission)
     except (TenureError, UnicodeEncodeError) as error:
         return type(error).__name__
     return "taken"

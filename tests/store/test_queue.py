@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from tenure.schema.errors import Conflict, Fault, Unavailable
-from tenure.store.commit.queue import CommitQueue, _Ticket, answers_of
+from tenure.store.commit.queue import CommitQueue, _Ticket, attempts
 
 
 def together(count: int, work: Callable[[int], None]) -> list[BaseException]:
@@ -137,6 +137,17 @@ def test_every_member_of_a_failed_group_gets_the_error_and_the_queue_goes_on() -
     assert {str(e) for e in raised} == {"the disk is gone"}
     failing.clear()
     assert queue.submit(7) == 7
+
+
+def answers_of(
+    run: Callable[[Sequence[int]], Sequence[int]], jobs: Sequence[int]
+) -> list[int | Exception]:
+    answers: list[int | Exception] = []
+    for attempt in attempts(jobs):
+        with attempt:
+            attempt.answers = run(attempt.jobs)
+        answers += [answer for _, answer in attempt.answered()]
+    return answers
 
 
 def test_one_job_that_breaks_a_group_breaks_only_itself() -> None:

@@ -25,7 +25,15 @@ from .envelope.envelope import Envelope
 from .fitting.fit import TURN, overflow_of
 from .gathering.gather import gather
 from .gathering.rerank import Reranker
-from .ir.context import CompileContext, project_of, scopes_of, sealing_epoch, shares_of, weights_of
+from .ir.context import (
+    NO_MEDIA,
+    CompileContext,
+    project_of,
+    scopes_of,
+    sealing_epoch,
+    shares_of,
+    weights_of,
+)
 from .ir.outputs import Passes
 from .ir.snapshot import BindMentions, Snapshot, VectorIndex
 from .ir.variation import NO_VARIATION, Variation, variation
@@ -133,16 +141,17 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
 
     # Media are planned first: what they take beside the text is not there for it.
     counter = counter_for(request.model)
-    query = "\n".join((request.query, request.user_request, request.goal))
-    terms = content_terms(query) if request.media else frozenset[str]()
-    media = plan_media(
-        request.media,
-        counter,
-        rules,
-        budget=budget.tokens,
-        query_terms=terms,
-        modalities=model.media,
-    )
+    media = NO_MEDIA
+    if request.media:
+        query = "\n".join((request.query, request.user_request, request.goal))
+        media = plan_media(
+            request.media,
+            counter,
+            rules,
+            budget=budget.tokens,
+            query_terms=content_terms(query),
+            modalities=model.media,
+        )
 
     principal, vocabulary = circumstances.principal, circumstances.vocabulary
     project = project_of(request, principal)

@@ -13,6 +13,7 @@ predicates, enum members, names of an end, a side or a time, and the words that
 
 from __future__ import annotations
 
+import argparse
 import ast
 import graphlib
 import io
@@ -542,25 +543,47 @@ def ratchet(root: Path, *, anew: bool = False) -> dict[str, Bar]:
     return new
 
 
-def main(arguments: list[str]) -> int:
-    """Print what folders still have to mend: `python -P tests/house.py FOLDER…`.
+def parser_of_arguments() -> argparse.ArgumentParser:
+    """What `python -P tests/house.py` takes."""
+    parser = argparse.ArgumentParser(description="Count what folders still have to mend.")
+    parser.add_argument(
+        "folders",
+        nargs="*",
+        metavar="FOLDER",
+        help="a folder or a file, from the root of the repository; each fault of it is listed",
+    )
+    parser.add_argument(
+        "--ratchet",
+        nargs="?",
+        const="tighter",
+        choices=("tighter", "anew"),
+        help=f"write the bars of {BARS}: tightened to what is measured, or anew as it is",
+    )
+    return parser
 
-    `--ratchet` tightens the bars to what is measured; `--ratchet=anew` writes them as it is.
-    """
+
+def main(arguments: list[str]) -> int:
+    """Print what folders still have to mend, or write the bars."""
+    parser = parser_of_arguments()
+    options = parser.parse_args(arguments)
     root = Path(__file__).resolve().parent.parent
-    if arguments and arguments[0].startswith("--ratchet"):
-        ratchet(root, anew=arguments[0].endswith("=anew"))
+    for folder in options.folders:
+        if not (root / folder).exists():
+            parser.error(f"there is no {folder} in the repository; name a folder such as store")
+
+    if options.ratchet:
+        ratchet(root, anew=options.ratchet == "anew")
         return 0
 
     total = Count()
-    for folder in arguments or FOLDERS:
+    for folder in options.folders or FOLDERS:
         count = Count()
         base = root / folder
         for path in [base] if base.is_file() else sorted(base.rglob("*.py")):
             count.add(count_file(path, root))
         print(f"{folder:24} {summary(count)}")
         total.add(count)
-    if arguments:
+    if options.folders:
         print(*total.empty, sep="\n")
         print(*total.dots, sep="\n")
         print(*total.citations, sep="\n")

@@ -26,6 +26,7 @@ from ...schema.vocabulary import ActionKind
 from ...store.port.records import NextReads, Walk, held_ask
 from ...store.port.store import Ask, Page, Reader
 from ...store.port.vectors import VectorScore
+from ..ir.candidate import is_talk
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import (
     NO_SCORES,
@@ -95,7 +96,8 @@ def gather(
     vectors = _add_nearest(candidates, index)  # last: their search goes on beside the others
 
     _forget_guessed(candidates, vectors, terms)
-    add_talk(candidates)
+    if any(is_talk(version) for version, _, _ in candidates.rows.values()):
+        add_talk(candidates)
     capped_ids = _cap(candidates)
     _add_follow_up(candidates, sibling_ask(candidates, terms, names.subjects), capped_ids)
     vectors = _with_scores(candidates, index, vectors)

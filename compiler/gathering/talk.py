@@ -93,7 +93,7 @@ def selective_cosines(
     """
     levels: list[int] = []
     for candidate, cosine in zip(candidates, cosines, strict=True):
-        if cosine is not None and _is_turn(candidate):
+        if cosine is not None and candidate.is_turn:
             levels.append(cosine)
     if len(levels) < _SAMPLE or not rules.talk_background:
         return list(cosines)
@@ -104,7 +104,7 @@ def selective_cosines(
     span = max(1, COSINE_FULL - background)
     results: list[int | None] = []
     for candidate, cosine in zip(candidates, cosines, strict=True):
-        if cosine is None or not _is_turn(candidate):
+        if cosine is None or not candidate.is_turn:
             results.append(cosine)
         else:
             results.append(max(0, cosine - background) * COSINE_FULL // span)
@@ -123,7 +123,7 @@ def lifted_scores(
     """
     turns: list[int] = []
     for position, candidate in enumerate(candidates):
-        if _is_turn(candidate):
+        if candidate.is_turn:
             turns.append(position)
     best = max((relevances[position] for position in turns), default=0)
     if not best:
@@ -211,10 +211,6 @@ def _distances(run: Sequence[int], relevances: Sequence[int]) -> Iterator[tuple[
         before = 0 if relevances[position] else before + 1
         if before:
             yield position, min(before, distance)
-
-
-def _is_turn(candidate: Candidate) -> bool:
-    return candidate.version is not None and is_talk(candidate.version)
 
 
 def _runs(candidates: Sequence[Candidate]) -> list[list[int]]:

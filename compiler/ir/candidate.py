@@ -75,6 +75,11 @@ class Candidate(NamedTuple):
         )
 
     @property
+    def is_turn(self) -> bool:
+        """Whether it is what somebody said."""
+        return self.version is not None and is_talk(self.version)
+
+    @property
     def text(self) -> str:
         """What a reader would be shown of it."""
         if self.version is None:

@@ -31,7 +31,6 @@ CONTRACTS: Final[Mapping[str, tuple[Stability, ...]]] = MappingProxyType(
     {"system": (Stability.STATIC, Stability.SCOPE), "payload": (Stability.STATIC,)}
 )
 """Zones of the system text by contract option: A, all rules; B, the platform's alone."""
-NOTHING_SHOWN: Final[Mapping[int, MediaEntry]] = MappingProxyType({})
 SPEAKERS: Final = frozenset({"user", "assistant", "system"})
 
 
@@ -116,20 +115,6 @@ class RenderPlan:
             if tools or segment.block.section != "tools":
                 text += segment.text
         return text
-
-
-def segments_of(
-    text: str,
-    blocks: Sequence[Block],
-    spans: Sequence[tuple[int, int]],
-    *,
-    media_entries: Mapping[int, MediaEntry] = NOTHING_SHOWN,
-) -> tuple[BlockSegment, ...]:
-    """The segments of a text from the spans of its blocks; media entries by place."""
-    segments: list[BlockSegment] = []
-    for place, (block, (start, end)) in enumerate(zip(blocks, spans, strict=True)):
-        segments.append(BlockSegment(text[start:end], block, media_entries.get(place)))
-    return tuple(segments)
 
 
 def capability_for(plan: RenderPlan, provider: CacheProvider) -> Capability:

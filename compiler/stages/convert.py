@@ -129,6 +129,9 @@ def _without_duplicates(
     for position, piece in enumerate(pieces):
         if _is_comparable(piece):
             texts.append(_as_text(position, piece))
+    if len(texts) < 2:
+        return list(pieces)
+
     containers = duplicates(texts, words=rules.shingle_words, threshold=rules.duplicate_containment)
 
     remaining: list[Piece] = []

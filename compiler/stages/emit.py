@@ -24,7 +24,7 @@ from ..ir.context import CompileContext
 from ..ir.outputs import Passes
 from ..ir.snapshot import PERSON, Bound, Snapshot
 from ..render.answer_schema import answer_schema
-from ..render.cache_plan import RenderPlan, segments_of
+from ..render.cache_plan import BlockSegment, RenderPlan
 from ..request.enforcement import schema_of
 from ..tokens.capabilities import capability
 from ..trace.collect import (
@@ -79,16 +79,13 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
     _reject(passes, context)
 
     constraints = _constraints(passes)
-    entries = media_named(passes, context)
     plan = RenderPlan(
-        segments=segments_of(
-            assembled.text, assembled.blocks, assembled.spans, media_entries=entries
-        ),
+        segments=_segments(passes, context),
         model=context.request.model,
         capability=model,
         counter=context.counter,
         cache_key=cache_key(passes, context),
-        answer_schema=answer_schema(_schemas(constraints)),
+        answer_schema=answer_schema(_schemas(constraints)) if constraints else None,
     )
 
     # Few callers read the trace, and it takes as long as a stage: it is told when asked for.
@@ -251,6 +248,16 @@ def _constraints(passes: Passes) -> tuple[HardConstraint, ...]:
         if piece.enforcement is not None:
             constraints.append(HardConstraint(piece.object_id, piece.text, piece.enforcement))
     return tuple(constraints)
+
+
+def _segments(passes: Passes, context: CompileContext) -> tuple[BlockSegment, ...]:
+    """The text of each block, with the media item that it names."""
+    assembled = passes.ordered.assembled
+    entries = media_named(passes, context)
+    segments: list[BlockSegment] = []
+    for place, (block, span) in enumerate(zip(assembled.blocks, assembled.spans, strict=True)):
+        segments.append(BlockSegment(assembled.text[slice(*span)], block, entries.get(place)))
+    return tuple(segments)
 
 
 def _schemas(constraints: Iterable[HardConstraint]) -> Iterator[object]:

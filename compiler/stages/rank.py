@@ -274,12 +274,15 @@ def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) 
     cosines: list[int | None] = []
     for candidate in competing:
         cosines.append(scale.cosine_of(candidate, _nearest(candidate, activation)))
-    cosines = selective_cosines(competing, cosines, context.rules)
+    has_talk = any(candidate.is_turn for candidate in competing)
+    if has_talk:
+        cosines = selective_cosines(competing, cosines, context.rules)
 
     relevances: list[int] = []
     for candidate, score, cosine in zip(competing, scores, cosines, strict=True):
         relevances.append(scale.relevance_of(candidate, score, cosine))
-    relevances = lifted_scores(competing, relevances, context.rules)
+    if has_talk:
+        relevances = lifted_scores(competing, relevances, context.rules)
     relevances = lifted_by_subject(competing, relevances, documents, activation.terms, context)
 
     words: dict[int, tuple[int, int]] = {}

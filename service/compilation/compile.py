@@ -46,7 +46,7 @@ from ..backend.times import instant
 from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
 from ..reading.signatures import may_open, sign_manifest, verify
 from ..reading.view import View, pinned, point_of, words_of
-from .originals import with_originals
+from .originals import LISTS, with_originals
 from .readable import check_personal_data
 
 if TYPE_CHECKING:
@@ -152,9 +152,11 @@ class Compiler(Caller):
     ) -> CompileRequest:
         """The request of a call, with the vector of its question."""
         self._backend.open(self._tenant)
-        artifacts = Artifacts(self._backend, self.principal)
         fields = {name: value for name, value in parameters.items() if name != "user"}
-        request = parse_request(task, **with_originals(_moments(fields), artifacts))
+        fields = _moments(fields)
+        if any(map(fields.get, LISTS)):
+            fields = with_originals(fields, Artifacts(self._backend, self.principal))
+        request = parse_request(task, **fields)
         request = replace(request, window=window)
         embedding = self._backend.embedding
         question = request.query or request.wish or request.goal

@@ -23,7 +23,8 @@ from ..artifacts.artifacts import Artifacts
 from ..artifacts.files import kind_of_file, records_of
 from ..encoders.chunking import chunks_of
 
-_LISTS: Final = ("evidence", "pinned")
+LISTS: Final = ("evidence", "pinned")
+"""The parameters of a compile whose items may name an artifact."""
 _PART_CHARS: Final = 4_000
 """A page or two: a part is ranked as a whole, and the best of them go in."""
 
@@ -36,7 +37,7 @@ def with_originals(parameters: Mapping[str, Any], artifacts: Artifacts) -> dict[
         NotFound: `unknown_artifact`, `erased`.
     """
     request = dict(parameters)
-    for name in _LISTS:
+    for name in LISTS:
         items: object = request.get(name)
         if isinstance(items, Sequence) and not isinstance(items, str):
             sequence = cast("Sequence[object]", items)

@@ -209,7 +209,8 @@ def _texts(write: Write, content: Content, value: Value | None) -> Iterator[str]
         yield content.enforcement
 
     # Escapes in the JSON of a tool would hide its words from the patterns.
-    yield from _strings(manifest_fields(content.text))
+    if "{" in content.text:
+        yield from _strings(manifest_fields(content.text))
 
     # The claim of a text without a slot says neither of whom it is nor about what.
     if write.slot is None:

@@ -17,6 +17,7 @@ from ...schema.claim import Look, Row
 from ...schema.entity import DOUBTED, Review
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import ALL_TIME, Interval
+from ...schema.limits import TIED_CLAIMS
 from ...schema.policy import Policy
 from ...schema.values import iso
 from ...schema.vocabulary import ActionKind, Status
@@ -73,7 +74,7 @@ def commit(
 
     _load_slots(tx, work)
 
-    refusals = refuse_crowded_ties(group, work)
+    refusals = refuse_crowded_ties(group, work) if work.may_crowd(TIED_CLAIMS) else {}
     if refusals:
         # Nothing is applied yet: the others begin anew, without stamps for what is refused.
         commit_others = partial(
@@ -181,8 +182,9 @@ def _admit_all(
                 scorer=scorer,
                 neighbourhood=work.mentions.neighbourhoods.get(place),
             )
-            check_expected(tx, claims, work.claims, stamp)
-            if submission.stated_tx is None:
+            if any(draft.expected is not None for draft in submission.drafts):
+                check_expected(tx, claims, work.claims, stamp)
+            if submission.stated_tx is None and any(claim.reviews for claim in claims):
                 check_backlog(waiting, claims, work.claims, limit=limit)
         except TenureError as refusal:
             work.results[place] = refusal
@@ -247,7 +249,8 @@ def _plan_submission(claims: Sequence[AdmittedClaim], stamp: int, work: CommitWo
     """Plan the claims of one submission, each over what the one before it left."""
     for admission in claims:
         claim = admission.assertion.claim
-        work.edges += derivations(admission.assertion, stamp)
+        if admission.assertion.details.derived_from:
+            work.edges += derivations(admission.assertion, stamp)
 
         # It waits for a person: kept in a row of its own, beside the timeline and not in it.
         if admission.assertion.quarantine:

@@ -25,9 +25,6 @@ def check_expected(
         Conflict: `stale_version`.
         InvalidInput: `bad_field`, for a text, or a slot that holds many values.
     """
-    if all(claim.draft.expected is None for claim in claims):
-        return
-
     predecessors = list(earlier)
     for claim in claims:
         if claim.draft.expected is not None:

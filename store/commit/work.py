@@ -72,6 +72,11 @@ class CommitWork:
         for _, _, claims in self.admissions:
             yield from claims
 
+    def may_crowd(self, limit: int) -> bool:
+        """Whether any slot holds, or is given, more rows and claims than a limit."""
+        most_rows = max(map(len, self.ledger.slots.values()), default=0)
+        return most_rows + sum(len(claims) for _, _, claims in self.admissions) > limit
+
     def replace_claims(self, claims: Iterator[AdmittedClaim]) -> None:
         """Put claims in the places of those that were admitted, in the same order."""
         # A new list, because the claims may be read off the old one while they are replaced.

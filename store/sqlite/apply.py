@@ -68,7 +68,8 @@ def batch(db: sqlite3.Connection, changes: Batch, *, counters: Counters, caches:
     if names_touched or changes.reviews:
         _judgements(db, changes)
     _queue(db, changes, permits)
-    sessions.put(db, changes.session_events)
+    if changes.session_events:
+        sessions.put(db, changes.session_events)
     _restore_rest(db, changes)
 
 

@@ -41,8 +41,6 @@ def put(db: sqlite3.Connection, records: Sequence[SessionRecord]) -> None:
     Raises:
         Fault: `invariant_broken`, for an event that leaves a gap or stands there already.
     """
-    if not records:
-        return
     key: bytes = db.execute(core.KEYS).fetchone()[0]
 
     for record in records:

@@ -45,6 +45,8 @@ class Candidates:
     reads: int = 0
     own_ids: frozenset[str] = frozenset()
     """Raw ids of the entity that is the caller."""
+    known_ids: frozenset[str] = frozenset()
+    """Raw ids of the entities that were read before the candidates, their clusters whole."""
 
     @property
     def point(self) -> Point:
@@ -81,12 +83,12 @@ class Candidates:
         return self.reader.versions(ask, sight=self.sight, point=self.point)
 
     def entity_ids(self) -> list[str]:
-        """The raw ids that the rows are about or point at, sorted."""
+        """The raw ids that the rows are about or point at and nobody has read yet, sorted."""
         ids: set[str] = set()
         for proposal in self.rows.values():
             details = proposal.version.details
             ids.update(filter(None, (details.subject_id, details.value_entity_id)))
-        return sorted(ids)
+        return sorted(ids - self.known_ids)
 
 
 def newest_rows(versions: Sequence[Version], ask: Ask) -> list[Version]:

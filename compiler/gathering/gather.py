@@ -26,7 +26,6 @@ from ...schema.vocabulary import ActionKind
 from ...store.port.records import NextReads, Walk, held_ask
 from ...store.port.store import Ask, Page, Reader
 from ...store.port.vectors import VectorScore
-from ..ir.candidate import is_talk
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import (
     NO_SCORES,
@@ -83,7 +82,7 @@ def gather(
     """Return the snapshot of a compile, from one consistent reader."""
     candidates = Candidates(context, reader, context.principal.sight(context.scopes))
     names, known = _names(candidates, bind)
-    candidates.own_ids = names.own_ids
+    candidates.own_ids, candidates.known_ids = names.own_ids, frozenset(known.entities)
     terms = question(context, names.words)
     _expect_candidates(candidates, index, names, terms)
 
@@ -96,8 +95,7 @@ def gather(
     vectors = _add_nearest(candidates, index)  # last: their search goes on beside the others
 
     _forget_guessed(candidates, vectors, terms)
-    if any(is_talk(version) for version, _, _ in candidates.rows.values()):
-        add_talk(candidates)
+    add_talk(candidates)
     capped_ids = _cap(candidates)
     _add_follow_up(candidates, sibling_ask(candidates, terms, names.subjects), capped_ids)
     vectors = _with_scores(candidates, index, vectors)
@@ -220,6 +218,8 @@ def _entities(context: CompileContext, reader: Reader, ids: Sequence[str]) -> Kn
 
 def _visible(context: CompileContext, reader: Reader, known: Known) -> Known:
     """Entities under the strongest names that the caller may see, with the levels of these."""
+    if not known.entities:
+        return known
     rows = reader.name_rows(sorted(known.entities), tx_us=context.point.tx_us)
     return with_visible_names(known, rows, context.principal.sight(context.scopes))
 

@@ -14,7 +14,8 @@ from tenure.tests.store.memory_store import MemoryStore
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
     """A store with as many equal claims of one slot as may be."""
-    monkeypatch.setattr("tenure.store.commit.tied.TIED_CLAIMS", 4)
+    for module in ("commit", "tied"):
+        monkeypatch.setattr(f"tenure.store.commit.{module}.TIED_CLAIMS", 4)
     store = MemoryStore()
     for number in range(4):
         write(store, draft(f"d{number}", value=f"v{number}"))

@@ -22,9 +22,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, filterfalse
 
-from ..trace.trace import CompiledObject
 from .envelope import Envelope
 
 
@@ -103,15 +102,20 @@ class EnvelopeDiff:
 
 def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
     """What changed from `a` to `b`."""
-    before = {row.object_id: _signature(row) for row in a.trace.compiled_objects}
-    after = {row.object_id: _signature(row) for row in b.trace.compiled_objects}
-    common = [object_id for object_id in after if object_id in before]
-    changes = tuple(i for i in common if before[i] != after[i])
+    before, after = _signatures(a), _signatures(b)
+    additions: list[str] = []
+    changes: list[str] = []
+    for object_id, signature in after.items():
+        if object_id not in before:
+            additions.append(object_id)
+        elif before[object_id] != signature:
+            changes.append(object_id)
+
     return EnvelopeDiff(
-        added=tuple(i for i in after if i not in before),
-        removed=tuple(i for i in before if i not in after),
-        modified=changes,
-        unchanged=len(common) - len(changes),
+        added=tuple(additions),
+        removed=tuple(filterfalse(after.__contains__, before)),
+        modified=tuple(changes),
+        unchanged=len(after) - len(additions) - len(changes),
         token_delta=b.tokens - a.tokens,
         section_deltas=_deltas(a, b),
         utilisation=(_utilisation(a), _utilisation(b)),
@@ -119,8 +123,12 @@ def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
     )
 
 
-def _signature(row: CompiledObject) -> tuple[str, str, str]:
-    return row.section, row.compiled_as, row.content_hash
+def _signatures(envelope: Envelope) -> dict[str, tuple[str, str, str]]:
+    """What tells whether an object changed, by its id, in the order of the text."""
+    signatures: dict[str, tuple[str, str, str]] = {}
+    for row in envelope.trace.compiled_objects:
+        signatures[row.object_id] = row.section, row.compiled_as, row.content_hash
+    return signatures
 
 
 def _deltas(a: Envelope, b: Envelope) -> tuple[tuple[str, int], ...]:

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 from math import ceil
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from .sentences import negates, numbers_of
@@ -65,15 +66,21 @@ def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[s
     A text whose share `threshold` stands in another shares one of any few of its shingles with
     it: only those few are looked up. A text whose guard is its alone is not looked at.
     """
-    guards = Counter(text.guard for text in texts)
+    guards = Counter(map(attrgetter("guard"), texts))
     rivals = [text for text in texts if guards[text.guard] > 1]
     rivals.sort(key=lambda text: (text.rank, text.object_id))
 
     # Prefix filtering (Bayardo, Ma, Srikant 2007): a text of n shingles that is contained to the
     # threshold shares one of its first n - ceil(threshold * n) + 1 with the text that contains
     # it. So only these are looked up, and the pairs stay linear in practice.
-    shingles_of = [shingles(text.text, words) for text in rivals]
-    prefixes = [runs[: len(runs) - ceil(threshold * len(runs)) + 1] for runs in shingles_of]
+    shingles_of: list[tuple[Shingle, ...]] = []
+    prefixes: list[tuple[Shingle, ...]] = []
+    for text in rivals:
+        text_shingles = shingles(text.text, words)
+        shingles_of.append(text_shingles)
+        count = len(text_shingles)
+        prefixes.append(text_shingles[: count - ceil(threshold * count) + 1])
+
     vocabulary = frozenset(chain.from_iterable(prefixes))
     postings: dict[Shingle, list[int]] = {}
     repeats: dict[str, str] = {}

@@ -96,4 +96,7 @@ def built_in(kind: SlotKind, task_types: tuple[str, ...]) -> str | None:
     >>> built_in(SlotKind.PREFERENCE, ("analytical_reporting",))
     'Explain with this {slot}: {value}.'
     """
-    return next((TEMPLATES[kind, task] for task in task_types if (kind, task) in TEMPLATES), None)
+    for task in task_types:
+        if (kind, task) in TEMPLATES:
+            return TEMPLATES[kind, task]
+    return None

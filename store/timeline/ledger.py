@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
-from ...schema.claim import Claim, Row
+from ...schema.claim import Claim, Look, Row
 from ...schema.interval import Interval
 from ...schema.vocabulary import Op
 from ..port.store import Closing
 from .reconcile import TIED_HEAD, Plan, Reach, Tie, net, plan, rows_after, ties_of
+
+RowKey = tuple[str, Interval, Look]
+"""What makes two rows of a slot the same row."""
 
 PlanningSlot = tuple[str, str, str]
 """(canonical subject, slot, scope id): the unit of conflict across a merged cluster."""
@@ -51,7 +55,7 @@ class RowLedger:
         rows = self.slots.setdefault(slot, ())
         self._before.setdefault(slot, rows)
         self._cardinality[slot] = many
-        read = rows if claim.op.withdraws else [row for row in rows if _decides(row)]
+        read = rows if claim.op.withdraws else list(filter(_decides, rows))
         outcome_plan = plan(read, claim, many=many, **({"reach": reach} if reach else {}))
         self.slots[slot] = rows_after(rows, outcome_plan)
 
@@ -69,8 +73,11 @@ class RowLedger:
             # Numbers are given here and not while planning: most rows that a stamp opens for a
             # moment are gone again at its end, and a number that no store holds would be a gap.
             close, insert = net(before, self.slots[slot])
-            new_rows = {row.row_key: self._number(row, tx) for row in insert}
-            known = {row.row_key: row for row in before} | new_rows
+            known: dict[RowKey, Row] = {}
+            for row in before:
+                known[row.row_key] = row
+            for row in insert:
+                known[row.row_key] = self._number(row, tx)
             self.slots[slot] = tuple(known[row.row_key] for row in self.slots[slot])
 
             for row in close:
@@ -110,9 +117,13 @@ class RowLedger:
 
         `stored` are its open rows from before the transaction, where it may hold only some.
         """
-        closed_vids = {closing.vid for closing in self._closed}
-        rows = {row.vid: row for row in stored_rows if row.vid not in closed_vids}
-        rows |= {row.vid: row for row in self.slots[slot]}
+        closed_vids = set(map(attrgetter("vid"), self._closed))
+        rows: dict[int, Row] = {}
+        for row in stored_rows:
+            if row.vid not in closed_vids:
+                rows[row.vid] = row
+        for row in self.slots[slot]:
+            rows[row.vid] = row
 
         return ties_of(rows.values(), many=self._cardinality.get(slot, False))
 
@@ -124,7 +135,7 @@ class RowLedger:
     @property
     def rows(self) -> tuple[Row, ...]:
         """Return the new rows by number."""
-        return tuple(self._new_rows[vid] for vid in sorted(self._new_rows))
+        return tuple(map(self._new_rows.__getitem__, sorted(self._new_rows)))
 
 
 def _decides(row: Row) -> bool:

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from ...schema.claim import Claim, Edge, Look, Row
@@ -66,6 +67,7 @@ __all__ = [
     "ties_of",
 ]
 
+_ROW_KEY: Final = attrgetter("row_key")
 _REASON_OF_VERB: Final = {
     Op.CORRECT: "declared_correction",
     Op.RETRACT: "retracted",
@@ -139,7 +141,7 @@ def plan(rows: Sequence[Row], new: Claim, *, many: bool = False, reach: Reach = 
     encounters = list(zip(work.incumbents, relations, strict=True))
     return Plan(
         close=tuple(work.close),
-        insert=tuple(row for row in work.insert if row.look != DOMINATED_ROW),
+        insert=tuple(filter(_is_stored, work.insert)),
         relations=tuple(relations),
         edges=tuple(_edges(encounters, new)),
         ties=_new_ties(work, many),
@@ -160,7 +162,11 @@ def fold(
     for claim in sorted(claims, key=lambda c: c.order):
         work = _work_of(rows, claim, many, reach)
         rows = _after(rows, work.close, work.insert)
-    return tuple(sorted((row for row in rows if row.look != DOMINATED_ROW), key=_place))
+    return tuple(sorted(filter(_is_stored, rows), key=_place))
+
+
+def _is_stored(row: Row) -> bool:
+    return row.look != DOMINATED_ROW
 
 
 def rows_after(rows: Sequence[Row], result: Plan) -> tuple[Row, ...]:
@@ -169,7 +175,7 @@ def rows_after(rows: Sequence[Row], result: Plan) -> tuple[Row, ...]:
 
 
 def _after(rows: Sequence[Row], close: Sequence[Row], insert: Sequence[Row]) -> tuple[Row, ...]:
-    closed = {id(row) for row in close}
+    closed = set(map(id, close))
     return (*(row for row in rows if id(row) not in closed), *insert)
 
 
@@ -179,7 +185,7 @@ def net(before: Sequence[Row], after: Sequence[Row]) -> tuple[tuple[Row, ...], t
     A row that says the same in both states stays as it is, so a row that was opened and
     replaced under one stamp is never written.
     """
-    had, has = {row.row_key for row in before}, {row.row_key for row in after}
+    had, has = set(map(_ROW_KEY, before)), set(map(_ROW_KEY, after))
     close = tuple(row for row in before if row.row_key not in has)
     insert = tuple(sorted((row for row in after if row.row_key not in had), key=_place))
 
@@ -235,10 +241,10 @@ def _work_of(rows: Iterable[Row], new: Claim, many: bool, reach: Reach) -> _Work
 def _cells(survivors: Sequence[Row], new: Claim, many: bool) -> list[_Cell]:
     """Cut the written interval at every end point and resolve each stretch."""
     first, last = new.interval.start_us, new.interval.end_us
-    spans = [
-        _Span(max(row.interval.start_us, first), min(row.interval.end_us, last), row.claim)
-        for row in survivors
-    ]
+    spans: list[_Span] = []
+    for row in survivors:
+        start, end = max(row.interval.start_us, first), min(row.interval.end_us, last)
+        spans.append(_Span(start, end, row.claim))
     if adds(new, many):
         spans.append(_Span(first, last, new))
 
@@ -256,7 +262,7 @@ def _cells(survivors: Sequence[Row], new: Claim, many: bool) -> list[_Cell]:
         alive = [span for span in alive if span.end > start]
         while waiting and waiting[-1].start == start:
             alive.append(waiting.pop())
-        cells.append(_Cell(start, end, _cell_looks([span.claim for span in alive], many)))
+        cells.append(_Cell(start, end, _cell_looks(list(map(attrgetter("claim"), alive)), many)))
 
     return cells
 
@@ -302,22 +308,21 @@ def _diff(
     for row in incumbents:
         first, last = row.interval.start_us, row.interval.end_us
         inner = max(first, span.start_us), min(last, span.end_us)
-        pieces = [
-            (max(start, inner[0]), min(end, inner[1]), look)
-            for start, end, look in pieces_of.get(row.claim.object_id, ())
-            if start < inner[1] and inner[0] < end
-        ]
+        pieces: list[tuple[int, int, Look]] = []
+        for start, end, look in pieces_of.get(row.claim.object_id, ()):
+            if start < inner[1] and inner[0] < end:
+                pieces.append((max(start, inner[0]), min(end, inner[1]), look))
         if pieces == [(*inner, row.look)]:
             continue
 
         close.append(row)
         remnants = [(first, inner[0], row.look), (inner[1], last, row.look)]
-        insert += [
-            # a row that this stamp has cut before has no vid, but the row it came from has
-            Row(0, row.claim, Interval(*cut), look, new.tx, continues=row.vid or row.continues)
-            for *cut, look in (*remnants, *pieces)
-            if cut[0] < cut[1]
-        ]
+        # A row that this stamp has cut before has no vid, but the row it came from has.
+        origin = row.vid or row.continues
+        for start, end, look in remnants + pieces:
+            if start < end:
+                cut = Interval(start, end)
+                insert.append(Row(0, row.claim, cut, look, new.tx, continues=origin))
 
     return close, sorted(insert, key=_place)
 
@@ -478,7 +483,7 @@ def _was_shown(work: _Work, new: Claim) -> bool:
             stretches.append(row.interval)
 
     # Cells are cut at every end of a row, so where a cell starts speaks for all of it.
-    starts = {cell.start for cell in work.cells}
+    starts: set[int] = set(map(attrgetter("start"), work.cells))
     for interval in stretches:
-        starts -= {start for start in starts if start in interval}
+        starts.difference_update(list(filter(interval.__contains__, starts)))
     return not starts

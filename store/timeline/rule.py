@@ -45,14 +45,15 @@ def resolve(alive: Iterable[Claim]) -> tuple[tuple[Claim, Look], ...]:
 def looks(alive: Iterable[Claim]) -> list[tuple[Claim, Look]]:
     """Return the same with every claim in it, the dominated ones too."""
     best, hidden_by_twins = _strongest(alive)
-    top = max((key for key, c in best.values() if c.op is not Op.DENY), default=None)
-    lead = [c for key, c in best.values() if key == top and c.op is not Op.DENY]
+    top, lead = _lead(best)
     heads = _heads(lead, _foe(best, lead))
     looks_of_all: list[tuple[Claim, Look]] = []
     for key, c in best.values():
         looks_of_all.append((c, heads.get(c.object_id) or _hidden_look(c, key, lead, top)))
 
-    return looks_of_all + [(c, DOMINATED_ROW) for c in hidden_by_twins]
+    for c in hidden_by_twins:
+        looks_of_all.append((c, DOMINATED_ROW))
+    return looks_of_all
 
 
 _Best = dict[tuple[bool, str], tuple[Key, Claim]]
@@ -76,6 +77,21 @@ def _strongest(alive: Iterable[Claim]) -> tuple[_Best, list[Claim]]:
     return best, hidden_by_twins
 
 
+def _lead(best: _Best) -> tuple[Key | None, list[Claim]]:
+    """The greatest key of a claim that is no denial, and the claims that have it."""
+    top: Key | None = None
+    lead: list[Claim] = []
+    for key, c in best.values():
+        if c.op is Op.DENY:
+            continue
+        if top is None or key > top:
+            top, lead = key, [c]
+        elif key == top:
+            lead.append(c)
+
+    return top, lead
+
+
 def _foe(best: _Best, lead: list[Claim]) -> tuple[Key, Claim] | None:
     """Return the denial that reaches the one leading value, if there is one."""
     if len(lead) != 1 or lead[0].says_nothing:
@@ -90,7 +106,9 @@ def _heads(lead: list[Claim], foe: tuple[Key, Claim] | None) -> dict[str, Look]:
         return {lead[0].object_id: DENIED_HEAD, foe[1].object_id: IN_FORCE}
     if foe:
         return {lead[0].object_id: TIED_HEAD, foe[1].object_id: TIED_HEAD}
-    return {c.object_id: TIED_HEAD if len(lead) > 1 else CLEAN_HEAD for c in lead}
+
+    look = TIED_HEAD if len(lead) > 1 else CLEAN_HEAD
+    return {c.object_id: look for c in lead}
 
 
 def _hidden_look(c: Claim, key: Key, lead: list[Claim], top: Key | None) -> Look:

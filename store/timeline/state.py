@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, pairwise
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...schema.answers import HistoryRow, Segment, SlotCandidate, SlotState
-from ...schema.claim import Version
+from ...schema.claim import Claim, Look, Version
 from ...schema.context_object import ContextObject
 from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import Op, SlotStatus
@@ -28,6 +28,7 @@ Shape = Callable[[Version], ContextObject]
 """Turns a version into the object a caller sees."""
 
 _DENIALS = frozenset({DENIED_HEAD, IN_FORCE})
+_LOOK: Final = attrgetter("row.look")
 
 UNKNOWN = SlotState(status=SlotStatus.UNKNOWN, reason="no_value")
 
@@ -54,7 +55,7 @@ def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape | None) 
 
     Without `shape` the state carries no object.
     """
-    heads = [v for v in versions if v.row.look.head]
+    heads = list(filter(_is_head, versions))
     if not many:
         return _state(_winning(heads), shape)
 
@@ -67,6 +68,10 @@ def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape | None) 
     return _many_state(states)
 
 
+def _is_head(version: Version) -> bool:
+    return version.row.look.head
+
+
 def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
     scopes: dict[str, list[Version]] = {}
     for head in heads:
@@ -74,7 +79,7 @@ def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
 
     # Trust is not compared across scopes: what ties here decides together, and may disagree.
     standings = [_standing(rows) for _, rows in sorted(scopes.items())]
-    best = max((standing.strength for standing in standings), default=None)
+    best = max(map(attrgetter("strength"), standings), default=None)
     winners: list[Version] = []
     for standing in standings:
         if standing.strength == best:
@@ -84,7 +89,7 @@ def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
 
 
 def _standing(rows: Sequence[Version]) -> _Standing:
-    lead = max((v.row.claim for v in rows), key=lambda c: c.key)
+    lead: Claim = max(map(attrgetter("row.claim"), rows), key=attrgetter("key"))
     specificity = rows[0].details.scope.specificity
     return _Standing(tuple(rows), (-lead.level, specificity, lead.since_us))
 
@@ -94,21 +99,21 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
     if not rows:
         return UNKNOWN
     # The next row would be an answer, too, and tell what the hidden one is not.
-    if any(not v.visible for v in rows):
+    if not all(map(attrgetter("visible"), rows)):
         return replace(UNKNOWN, reason="withheld")
 
     bounds = _bounds(rows)
     state = SlotState(
         status=SlotStatus.UNKNOWN,
         reason="no_value",
-        candidates=tuple(candidate(v) for v in sorted(rows, key=_first)),
+        candidates=tuple(map(candidate, sorted(rows, key=_first))),
         valid_from=bounds[0],
         valid_until=bounds[1],
     )
-    if any(v.erased for v in rows):
+    if any(map(attrgetter("erased"), rows)):
         return replace(state, status=SlotStatus.ERASED, reason="erased")
 
-    looks = {v.row.look for v in rows}
+    looks: set[Look] = set(map(_LOOK, rows))
     if TIED_HEAD in looks or _split(rows):
         return replace(state, status=SlotStatus.DISPUTED, reason="unresolved_tie")
     if not looks.isdisjoint(_DENIALS):
@@ -133,14 +138,14 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
 def _split(rows: Sequence[Version]) -> bool:
     """Tell whether scopes of equal strength disagree."""
     sayings = {(v.row.claim.op is Op.DENY, v.row.claim.value_key) for v in rows}
-    return len(sayings) > 1 and _DENIALS.isdisjoint(v.row.look for v in rows)
+    return len(sayings) > 1 and _DENIALS.isdisjoint(map(_LOOK, rows))
 
 
 def _many_state(states: Sequence[SlotState]) -> SlotState:
     """Join the states of the values of a `many` slot: any shown value makes it clean."""
     clean = [state for state in states if state.status is SlotStatus.CLEAN]
     clean.sort(key=lambda s: (s.candidates[0].tx, s.candidates[0].object_id))
-    candidates = tuple(chain.from_iterable(state.candidates for state in states))
+    candidates = tuple(chain.from_iterable(map(attrgetter("candidates"), states)))
     if not clean:
         worst = _worst(states)
         return replace(worst, candidates=candidates) if worst else UNKNOWN
@@ -254,10 +259,9 @@ def widened_state(state: SlotState, versions: Iterable[Version]) -> SlotState:
     `versions` are the heads of the slot over all of valid time.
     """
     stretches = _stretches(versions)
-    starts = [stretch.start_us for stretch in stretches]
 
     def same_at(at_us: int) -> SlotState | None:
-        place = bisect_right(starts, at_us) - 1
+        place = bisect_right(stretches, at_us, key=attrgetter("start_us")) - 1
         if place < 0 or at_us >= stretches[place].end_us:
             return None
         neighbour_state = slot_state(stretches[place].heads, many=False, shape=None)
@@ -281,7 +285,7 @@ def says_same(left: SlotState, right: SlotState) -> bool:
 
 def _stretches(versions: Iterable[Version]) -> list[_Stretch]:
     """Cut valid time at every end of a head."""
-    heads = [v for v in versions if v.row.look.head]
+    heads = list(filter(_is_head, versions))
     waiting = sorted(heads, key=lambda head: head.row.interval.start_us, reverse=True)
     points: set[int] = set()
     for head in heads:

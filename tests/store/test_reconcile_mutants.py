@@ -69,13 +69,14 @@ MUTANTS = (
     Mutant("confidence ignored", CLAIM, _KEY, _KEY.replace("self.confidence", "0")),
     # ties
     Mutant("last value wins a tie", RULE,
-           "if key == top and c.op is not Op.DENY]", "if key == top and c.op is not Op.DENY][-1:]"),
+           "lead.append(c)", "lead = [c]"),
     Mutant(
         "a tie falls back to the weaker claim",
         RULE,
-        "top = max((key for key, c in best.values() if c.op is not Op.DENY), default=None)",
+        "top, lead = _lead(best)",
         "keys = [key for key, c in best.values() if c.op is not Op.DENY]\n"
-        "    top = max((k for k in keys if keys.count(k) == 1), default=max(keys, default=None))",
+        "    top = max((k for k in keys if keys.count(k) == 1), default=max(keys, default=None))\n"
+        "    lead = [c for key, c in best.values() if key == top and c.op is not Op.DENY]",
     ),
     Mutant(
         "the whole claim is excluded instead of the intersection",
@@ -90,18 +91,15 @@ MUTANTS = (
     Mutant(
         "a remnant takes its own start as key",
         PLAN,
-        "for *cut, look in (*remnants, *pieces)\n            if cut[0] < cut[1]\n        ]",
-        "for *cut, look in (*remnants, *pieces)\n            if cut[0] < cut[1]\n        ]\n"
-        "        insert = [\n"
-        "            replace(r, claim=replace(r.claim, since_us=r.interval.start_us))\n"
-        "            for r in insert\n"
-        "        ]",
+        "insert.append(Row(0, row.claim, cut,",
+        "from dataclasses import replace\n"
+        "                insert.append(Row(0, replace(row.claim, since_us=start), cut,",
     ),
     Mutant(
         "losers are dropped",
         PLAN,
-        "for row in work.insert if row.look != DOMINATED_ROW)",
-        "for row in work.insert if row.look.head)",
+        "filter(_is_stored, work.insert)",
+        "row for row in work.insert if row.look.head",
     ),
     Mutant(
         "a write over several incumbents is judged once",
@@ -167,8 +165,8 @@ MUTANTS = (
     Mutant(
         "a confirmation cuts the timeline",
         RULE,
-        "    return looks_of_all + [(c, DOMINATED_ROW) for c in hidden_by_twins]",
-        "    return looks_of_all + [(c, looks_of_all[0][1]) for c in hidden_by_twins]",
+        "looks_of_all.append((c, DOMINATED_ROW))",
+        "looks_of_all.append((c, looks_of_all[0][1]))",
     ),
     Mutant("equal values tie", RULE, "saying, entry = c.says, (c.key, c)",
            "saying, entry = (c.says[0], c.object_id), (c.key, c)"),

@@ -148,9 +148,8 @@ class Timelines:
         parameters = {"sight": codec.list_json(sight.scopes), "scopes": codec.list_json(own_scopes)}
         claims = codec.first_column(self._db.execute(sql.STANDING, parameters))
 
-        if not claims:
-            return Page((), 0)
-        return self._visible(self._of_claims(claims, self._bound(sight, point), point), point.tx_us)
+        lines = self._of_claims(claims, self._bound(sight, point), point) if claims else []
+        return self._visible(lines, point.tx_us)
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return clean heads about, pointing at or naming entities, the strongest of each."""

@@ -105,6 +105,7 @@ def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
     before, after = _signatures(a), _signatures(b)
     additions: list[str] = []
     changes: list[str] = []
+    # In the order of the later text, so that who reads the difference goes down the page once.
     for object_id, signature in after.items():
         if object_id not in before:
             additions.append(object_id)

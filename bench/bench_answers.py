@@ -202,6 +202,10 @@ def compile_lines(options: Namespace, encoder: Any) -> Iterator[BarLine]:
             parts = zip(("best twenty", "worth"), row.kept, bench_compile.KEPT_BARS, strict=False)
             for name, share, least in parts:
                 yield BarLine("compile", f"{subject}: {name} kept", share, least)
+            if row.evidence is not None:
+                shown, shown_by_wide = (100 * share for share in row.evidence)
+                subject += ": evidence, and that of the wide one"
+                yield BarLine("compile", subject, shown, shown_by_wide, unit="%")
 
 
 ROWS: dict[str, Callable[[Namespace, Any], Iterator[BarLine]]] = {

@@ -43,6 +43,7 @@ from tenure.bench.compile_kept import (
     WIDE,
     Asking,
     chosen,
+    evidence_shown,
     mean_kept,
     percentiles,
     policy_of,
@@ -310,7 +311,8 @@ def asked_of(kind: str, folder: Path, objects: int, rounds: int) -> Asking | Non
         return None
     if not path.exists():
         data.filled(path, data.talk_writes(objects), lambda m: embed(m, encoder))
-    return Asking(path, "analytical_reporting", questions, encoder)
+    texts, evidence = [q.text for q in questions], [q.evidence for q in questions]
+    return Asking(path, "analytical_reporting", texts, encoder, evidence)
 
 
 class Row(NamedTuple):
@@ -325,6 +327,8 @@ class Row(NamedTuple):
     """The shares `best 20`, `worth` and `total` of the wide compile."""
     price_ms: tuple[float, float]
     """p50 and p95 of the wide compile."""
+    evidence: tuple[float, float] | None
+    """The shares of the evidence that this compile and the wide one show, where that is known."""
 
 
 def rows_of(kinds: Sequence[str], folder: Path, objects: int, rounds: int) -> Iterator[Row]:
@@ -337,6 +341,9 @@ def rows_of(kinds: Sequence[str], folder: Path, objects: int, rounds: int) -> It
             asking = both_modes._replace(encoder=both_modes.encoder if mode == "hybrid" else None)
             default = chosen(asking, warm_up=WARM_UP)
             wide = chosen(asking, policy_of(*WIDE, talk_candidates=WIDE_TALK), warm_up=WARM_UP)
+            evidence = None
+            if asking.evidence:
+                evidence = evidence_shown(asking, default), evidence_shown(asking, wide)
             yield Row(
                 kind,
                 mode,
@@ -344,19 +351,25 @@ def rows_of(kinds: Sequence[str], folder: Path, objects: int, rounds: int) -> It
                 statistics.mean(answer.candidates for answer in default),
                 mean_kept(wide, default),
                 percentiles([answer.seconds for answer in wide]),
+                evidence,
             )
 
 
 def print_bars(kinds: Sequence[str], folder: Path, objects: int, rounds: int) -> None:
     """Print the one table: times, and what is kept, by kind of data and mode."""
     title = f"a compile over {objects:,} objects (dense: {data.FACTS:,} facts), CPU of the process"
-    heads = ("p50 ms", "p95 ms", "candidates", "best 20", "worth", "total", "wide p50", "p95")
+    heads = ("p50 ms", "p95 ms", "candidates", "best 20", "worth", "total",
+             "evidence", "wide p50", "p95", "evidence")  # fmt: skip
     table = Table("data", "mode", *heads, title=title)
     for row in rows_of(kinds, folder, objects, rounds):
         times = [f"{ms:.1f}" for ms in row.times_ms]
         price = [f"{ms:.0f}" for ms in row.price_ms]
         shares = [f"{share:.2f}" for share in row.kept]
-        table.add_row(row.kind, row.mode, *times, f"{row.candidates:.0f}", *shares, *price)
+        evidence = ["", ""]
+        if row.evidence is not None:
+            evidence = [f"{share:.2f}" for share in row.evidence]
+        count = f"{row.candidates:.0f}"
+        table.add_row(row.kind, row.mode, *times, count, *shares, evidence[0], *price, evidence[1])
     for mode, bar in BARS.items():
         table.add_row("bar", mode, *map(str, bar), "", *(f"{share:.2f}" for share in KEPT_BARS))
     Console(width=110).print(table)

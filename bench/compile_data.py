@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenure import EntityRef, Memory, Write, connect
 from tenure.schema.principal import TENANT_SCOPE
@@ -107,15 +107,33 @@ def talk_writes(turns: int) -> Iterator[Write]:
         number += 1
 
 
-def talk_questions(count: int, turns: int, seed: int) -> list[str]:
-    """Questions that somebody asked of the talk, in the words of any of its retellings."""
+class TalkQuestion(NamedTuple):
+    """A question that somebody asked of the talk, in the words of one of its retellings."""
+
+    text: str
+    evidence: tuple[str, ...]
+    """The turns that answer it."""
+
+
+def talk_questions(count: int, turns: int, seed: int) -> list[TalkQuestion]:
+    """Questions to the talk, in the words of any of its retellings; none without the data."""
     talk = meetings()
     if not talk:
         return []
     ranking, chance = ranking_of(talk), random.Random(seed)
-    asked = [question["question"] for meeting in talk for question in meeting["questions"]]
+    questions: list[tuple[str, tuple[str, ...]]] = []
+    for meeting in talk:
+        texts = {turn["id"]: turn["text"] for turn in meeting["turns"]}
+        for question in meeting["questions"]:
+            evidence = tuple(texts[number] for number in question["evidence"] if number in texts)
+            questions.append((question["question"], evidence))
+
     retellings = [Retelling(ranking, n) for n in range(-(-turns // 11_582))]
-    return [chance.choice(retellings)(question) for question in chance.sample(asked, count)]
+    samples: list[TalkQuestion] = []
+    for text, evidence in chance.sample(questions, count):
+        retelling = chance.choice(retellings)
+        samples.append(TalkQuestion(retelling(text), tuple(map(retelling, evidence))))
+    return samples
 
 
 def person(number: int) -> EntityRef:

@@ -2,9 +2,10 @@
 
 Used by `bench_compile.py --table` and `bench_candidates.py`. `best 20` is the share of the twenty
 best objects of the wide compile that stand in the other one too, `worth` the share of the value of
-all its objects, `total` the value of one envelope over that of the other. Times are CPU of the
-whole process, the search of the vectors included; what is stored after a compile has returned is
-stored after its time was taken.
+all its objects, `total` the value of one envelope over that of the other. These say how far the
+two agree; `evidence`, the share shown of the turns that answer a question, says which is better.
+Times are CPU of the whole process, the search of the vectors included; what is stored after a
+compile has returned is stored after its time was taken.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from tenure import Memory, connect
+from tenure.bench.talk_data import ShownText
 from tenure.schema.policy import DEFAULT, Policy
 
 WIDE = (3_000, 1_000)
 """Text matches and near claims of the compile that others are held against."""
 BEST = 20
+SHOWN = 0.8
+"""Share of a text's words that make it shown."""
 WARM_UP = 20
 """Questions that are asked before anything is measured, for the caches."""
 
@@ -33,6 +37,7 @@ class Chosen(NamedTuple):
     scores: dict[str, int]
     candidates: int
     seconds: float
+    text: str
 
 
 class Asking(NamedTuple):
@@ -43,6 +48,8 @@ class Asking(NamedTuple):
     questions: Sequence[str]
     encoder: Any = None
     """For hybrid compiles; None for lexical ones."""
+    evidence: Sequence[Sequence[str]] = ()
+    """The texts that answer each question, where that is known."""
 
 
 def policy_of(text: int, near: int, **numbers: Any) -> Policy:
@@ -79,7 +86,7 @@ def _compiled(memory: Memory, task: str, question: str, vector: list[float] | No
     for work in waiting:
         work()
     scores = {each.object_id: each.score for each in envelope.trace.compiled_objects}
-    return Chosen(scores, len(envelope.manifest.candidates), seconds)
+    return Chosen(scores, len(envelope.manifest.candidates), seconds, envelope.text)
 
 
 def kept(wide: Chosen, other: Chosen) -> tuple[float, float, float]:
@@ -98,6 +105,16 @@ def mean_kept(wide: Sequence[Chosen], others: Sequence[Chosen]) -> list[float]:
     """The means of the three shares over all questions."""
     shares = [kept(a, b) for a, b in zip(wide, others, strict=True)]
     return [statistics.mean(column) for column in zip(*shares, strict=True)]
+
+
+def evidence_shown(asking: Asking, answers: Sequence[Chosen]) -> float:
+    """The share of the texts that answer a question of which a compile shows four fifths."""
+    shares: list[float] = []
+    for texts, answer in zip(asking.evidence, answers, strict=True):
+        context = ShownText([answer.text])
+        if texts:
+            shares.append(statistics.mean(context.share(text) >= SHOWN for text in texts))
+    return statistics.mean(shares)
 
 
 def percentiles(seconds: Sequence[float]) -> tuple[float, float]:

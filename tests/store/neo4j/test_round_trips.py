@@ -214,8 +214,8 @@ def test_a_caller_without_a_user_asks_for_wishes_only_where_something_stands(
     with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
         memory.write(subject="Nova", slot="status", value="in beta", valid_from=JAN)
         trips.of(memory, **ask)
-        envelope, count = trips.of(memory, **ask)
-        assert (count, "in beta" in envelope.text) == (MOST, True)
+        envelope, fewest = trips.of(memory, **ask)
+        assert (fewest < MOST, "in beta" in envelope.text) == (True, True)
         memory.write(
             content="Never promise a date.",
             object_type="policy_rule",
@@ -225,7 +225,7 @@ def test_a_caller_without_a_user_asks_for_wishes_only_where_something_stands(
         )
         trips.of(memory, **ask)
         envelope, count = trips.of(memory, **ask)
-        assert (count, "Never promise" in envelope.text) == (MOST + 1, True)
+        assert (count, "Never promise" in envelope.text) == (fewest + 1, True)
 
 
 def test_two_hops_are_one_round_trip(

@@ -208,13 +208,13 @@ class Backend:
                 work = partial(
                     commit,
                     group=attempt.jobs,
-                    now_us=self.now_us(),
+                    now_us=self.now_us,
                     policy=self.policy,
                     scorer=self.scorer,
                 )
                 attempt.answers = self.store.transact(tenant, work)
-            for job, answer in attempt.answered():
-                results[id(job)] = answer
+            for write, answer in attempt.answered():
+                results[id(write)] = answer
 
         for job in jobs:
             if callable(job):

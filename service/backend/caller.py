@@ -118,13 +118,19 @@ class Caller(ClientPart):
         from ...store.operations.change import Mandate
 
         check_reason(reason)
-        mandate = Mandate(
-            operation_id=self._backend.ids(),
-            actor=self._actor,
-            now_us=self._backend.now_us(),
-            reason=reason,
-        )
-        return self._transact(lambda tx: work(tx, mandate))
+        operation_id = self._backend.ids()
+
+        def operate(tx: WriteTx) -> Result | TenureError:
+            # The time is that of its turn, not of the call: it may have waited for other writers.
+            mandate = Mandate(
+                operation_id=operation_id,
+                actor=self._actor,
+                now_us=self._backend.now_us(),
+                reason=reason,
+            )
+            return work(tx, mandate)
+
+        return self._transact(operate)
 
 
 def backend_of(caller: Caller) -> Backend:

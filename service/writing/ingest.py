@@ -330,7 +330,7 @@ class Importer(Caller):
         results = commit(
             tx,
             [self._submission(draft) for _, draft in drafts],
-            now_us=self._backend.now_us(),
+            now_us=self._backend.now_us,
             policy=self._backend.policy,
             scorer=self._backend.scorer,
         )

@@ -175,7 +175,7 @@ class Writer(Caller):
         receipts = commit(
             tx,
             [submission],
-            now_us=self._backend.now_us(),
+            now_us=self._backend.now_us,
             policy=self._backend.policy,
             scorer=self._backend.scorer,
             dry_run=True,

@@ -8,7 +8,7 @@ takes its neighbours down, and takes no stamp. A recorded refusal keeps its stam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -21,7 +21,6 @@ from ...schema.limits import TIED_CLAIMS
 from ...schema.policy import Policy
 from ...schema.values import iso
 from ...schema.vocabulary import ActionKind, Status
-from ...schema.write import Receipt
 from ..port.store import (
     ActionClosing,
     ActionRecord,
@@ -46,28 +45,30 @@ def commit(
     tx: WriteTx,
     group: Sequence[Submission],
     *,
-    now_us: int,
+    now_us: Callable[[], int],
     policy: Policy,
     scorer: Scorer | None = None,
     dry_run: bool = False,
 ) -> list[Result]:
     """Return what became of each submission, and apply what was admitted as one batch.
 
-    Stamps rise by one microsecond from `max(now_us, last + 1)`, one a submission; a stated
+    Stamps rise by one microsecond from `max(now, last + 1)`, one a submission; a stated
     replay stamp must be later than the last one. With `dry_run` nothing is applied.
     """
     clock = tx.lock()
+    # Asked once nobody else writes: what was read while this one waited must not change.
+    began_us = now_us()
 
     # One look-up serves the whole group, so it is asked as of its latest member.
     times_us = [clock.last_us]
     for submission in group:
-        times_us.append(submission.stated_tx or now_us)
+        times_us.append(submission.stated_tx or began_us)
     point = Point(max(times_us), clock.last_us)
     mentions = gather(tx, group, scorer, point=point, policy=policy)
     work = CommitWork(clock, mentions, RowLedger(clock.next_vid), [None] * len(group))
 
     _answer_retries(tx, group, work)
-    _admit_all(tx, group, work, now_us=now_us, policy=policy, scorer=scorer)
+    _admit_all(tx, group, work, now_us=began_us, policy=policy, scorer=scorer)
     _drop_known_doubts(tx, work)
     if policy.write.same_origin_corrects:
         _declare(tx, work)
@@ -89,9 +90,7 @@ def commit(
     _flag_dependants(tx, work)
 
     for place, stamp, claims in work.admissions:
-        receipts: list[Receipt] = []
-        for claim in claims:
-            receipts.append(receipt_of(claim, stamp, work, policy, dry_run=dry_run))
+        receipts = [receipt_of(claim, stamp, work, policy, dry_run=dry_run) for claim in claims]
         work.results[place] = tuple(receipts)
 
     if work.admissions and not dry_run:

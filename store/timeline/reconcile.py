@@ -485,5 +485,5 @@ def _was_shown(work: _Work, new: Claim) -> bool:
     # Cells are cut at every end of a row, so where a cell starts speaks for all of it.
     starts: set[int] = set(map(attrgetter("start"), work.cells))
     for interval in stretches:
-        starts.difference_update(list(filter(interval.__contains__, starts)))
+        starts -= {start for start in starts if start in interval}
     return not starts

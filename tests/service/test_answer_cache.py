@@ -17,6 +17,7 @@ from tenure.service.backend.caller import backend_of
 from tenure.service.extraction import answer_cache
 from tenure.service.extraction.answer_cache import AnswerCache, TenantSeal
 from tenure.service.extraction.claims import ExtractedClaim, Extraction, ExtractionContext
+from tenure.store.commit.queue import CommitQueue
 
 SAID = "I have moved to Ouagadougou with my Kerry blue terrier."
 HOME = {"speaker": "Ana Ortiz", "at": "2026-06-17T09:30:00Z", "source_origin": "chat://c1"}
@@ -162,7 +163,7 @@ def test_an_answer_stands_before_its_passage_does(
 
     monkeypatch.setattr(AnswerCache, "keep", noted("keep", AnswerCache.keep))
     monkeypatch.setattr(AnswerCache, "bind", noted("bind", AnswerCache.bind))
-    monkeypatch.setattr(Backend, "submit", noted("write", Backend.submit))
+    monkeypatch.setattr(CommitQueue, "submit", noted("write", CommitQueue.submit))
     memory.observe(SAID, **HOME)
     assert order == ["keep", "bind", "write"]
 

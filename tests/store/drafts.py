@@ -107,7 +107,7 @@ def write_all(
     store: Any, *group: Submission, now: int = 1, policy: Policy = DEFAULT, dry_run: bool = False
 ) -> list[Result]:
     with store.writing("default") as tx:
-        return commit(tx, group, now_us=now, policy=policy, dry_run=dry_run)
+        return commit(tx, group, now_us=lambda: now, policy=policy, dry_run=dry_run)
 
 
 def write(store: Any, *drafts: Draft, now: int = 1, **more: Any) -> tuple[Receipt, ...]:

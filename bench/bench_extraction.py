@@ -22,20 +22,13 @@ from rich.table import Table
 from tenure.bench.talk_data import MEETINGS, Turn, meetings, turns_of
 from tenure.compiler.tokens.counting import counter_for
 from tenure.schema.slots import BUILT_IN_SLOTS
+from tenure.service.extraction import prompt
 from tenure.service.extraction.claims import ExtractionContext, TextInContext
-from tenure.service.extraction.model import PARALLEL
-from tenure.service.extraction.prompt import (
-    frame_of,
-    frame_of_several,
-    instructions_of,
-    instructions_of_several,
-    offered_slots,
-    schema_of,
-)
+from tenure.service.extraction.model import PARALLEL, PIECE
 from tenure.service.writing.talk import TEXTS_AHEAD, batches
 
 
-def requests_of(turns: Sequence[Turn], size: int) -> Iterator[list[TextInContext]]:
+def shared_out(turns: Sequence[Turn], size: int) -> Iterator[list[TextInContext]]:
     """The texts of each request that an import makes."""
     for batch in batches(turns, PARALLEL * TEXTS_AHEAD):
         by_speaker: dict[str, list[TextInContext]] = {}
@@ -47,16 +40,18 @@ def requests_of(turns: Sequence[Turn], size: int) -> Iterator[list[TextInContext
 
 
 def tokens_of(texts: Sequence[TextInContext]) -> int:
-    """The tokens that a request sends."""
-    count = counter_for("generic").count
-    slots = offered_slots(texts[0].context)
-    if len(texts) == 1:
-        text, context = texts[0]
-        parts = [instructions_of(text, context, slots), frame_of(text, text)]
+    """The tokens that are sent about texts that share a request."""
+    slots = prompt.offered_slots(texts[0].context)
+    if len(texts) > 1:
+        requests = [prompt.request_of_several(texts, slots)]
     else:
-        parts = [instructions_of_several(texts, slots), frame_of_several(texts)]
-    parts.append(json.dumps(schema_of(slots, texts=len(texts))))
-    return sum(map(count, parts))
+        requests = list(prompt.requests_of(*texts[0], slots, most=PIECE))
+
+    count = counter_for("generic").count
+    tokens = 0
+    for instructions, text, schema in requests:
+        tokens += count(instructions) + count(text) + count(json.dumps(schema))
+    return tokens
 
 
 def main() -> None:
@@ -75,16 +70,16 @@ def main() -> None:
         turns += turns_of(meeting)
 
     table = Table(title=f"{len(turns):,} turns of {options.meetings} meetings, read by a model")
-    for heading in ("texts a request", "requests", "tokens sent", "a text", "of one a request"):
+    for heading in ("texts a request", "requests", "tokens sent", "a text", "of the first row"):
         table.add_column(heading, justify="right")
-    alone = 0
+    baseline = 0
     for size in options.texts:
-        requests = list(requests_of(turns, size))
+        requests = list(shared_out(turns, size))
         tokens = sum(map(tokens_of, requests))
-        alone = alone or tokens
+        baseline = baseline or tokens
         table.add_row(
             str(size), f"{len(requests):,}", f"{tokens:,}", f"{tokens / len(turns):,.0f}",
-            f"{tokens / alone:.2f}",
+            f"{tokens / baseline:.2f}",
         )  # fmt: skip
     Console(width=90).print(table)
 

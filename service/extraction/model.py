@@ -16,20 +16,13 @@ from ...schema.errors import InvalidInput, Unavailable
 from ...schema.values import canonical_json
 from .claim_check import CheckedClaims, by_text, check_claims
 from .claims import ExtractedClaim, Extraction, ExtractionContext, TextInContext
-from .prompt import (
-    frame_of,
-    frame_of_several,
-    instructions_of,
-    instructions_of_several,
-    offered_slots,
-    schema_of,
-)
+from .prompt import instructions_of, offered_slots, request_of_several, requests_of
 from .providers import BrokenAnswer, ClaimProposal, Provider
 from .rules import RuleExtractor
 
 _MOST_CLAIMS: Final = 64
 """Of a text."""
-_PIECE: Final = 16_000
+PIECE: Final = 16_000
 """Characters that are read at once."""
 
 PARALLEL: Final = 8
@@ -92,7 +85,7 @@ class ModelExtractor:
         if len(texts) <= 1:
             return tuple(self.extract_in(*item) for item in texts)
 
-        if sum(len(text) for text, _ in texts) <= _PIECE:
+        if sum(len(text) for text, _ in texts) <= PIECE:
             try:
                 return self._propose_several(texts)
             except BrokenAnswer:
@@ -113,11 +106,9 @@ class ModelExtractor:
 
     def _propose(self, text: str, context: ExtractionContext) -> Extraction:
         slots = offered_slots(context)
-        instructions = instructions_of(text, context, slots)
         proposals: list[ClaimProposal] = []
-        for start in range(0, len(text), _PIECE):
-            piece = frame_of(text, text[start : start + _PIECE])
-            proposals.append(self._provider.propose(instructions, piece, schema_of(slots)))
+        for request in requests_of(text, context, slots, most=PIECE):
+            proposals.append(self._provider.propose(*request))
 
         candidates: list[object] = []
         for proposal in proposals:
@@ -131,11 +122,7 @@ class ModelExtractor:
 
     def _propose_several(self, texts: Sequence[TextInContext]) -> tuple[Extraction, ...]:
         slots = offered_slots(texts[0].context)
-        proposal = self._provider.propose(
-            instructions_of_several(texts, slots),
-            frame_of_several(texts),
-            schema_of(slots, texts=len(texts)),
-        )
+        proposal = self._provider.propose(*request_of_several(texts, slots))
         candidates = by_text(proposal.claims[: _MOST_CLAIMS * len(texts)], len(texts))
         shares_in = _shares(proposal.tokens_in, len(texts))
         shares_out = _shares(proposal.tokens_out, len(texts))

@@ -31,6 +31,7 @@ from pydantic import (
 from ..schema.artifact import MAX_BYTES
 from ..schema.errors import InvalidInput, NotFound, did_you_mean
 from ..schema.policy import Policy
+from ..store.search.cache_bounds import DEFAULT_BOUNDS
 
 PREFIX: Final = "TENURE_"
 FILE: Final = "tenure.toml"
@@ -194,19 +195,19 @@ class CacheSettings(_Group):
     Whoever gives less reads or works out more, and gets the same answers.
     """
 
-    claims_mib: int = Field(default=128, ge=1)
+    claims_mib: int = Field(default=DEFAULT_BOUNDS.claims_mib, ge=1)
     """Decoded claims of a file or database."""
-    permissions_mib: int = Field(default=8, ge=1)
+    permissions_mib: int = Field(default=DEFAULT_BOUNDS.permissions_mib, ge=1)
     """Permission sets of a file."""
-    lookups_mib: int = Field(default=16, ge=1)
+    lookups_mib: int = Field(default=DEFAULT_BOUNDS.lookups_mib, ge=1)
     """What writers of a file found out about names."""
-    names_mib: int = Field(default=64, ge=1)
+    names_mib: int = Field(default=DEFAULT_BOUNDS.names_mib, ge=1)
     """What is worked out of names."""
-    vectors_mib: int = Field(default=4_096, ge=1)
+    vectors_mib: int = Field(default=DEFAULT_BOUNDS.vectors_mib, ge=1)
     """Vectors of all tenants; those of the tenant that is asked stay beyond it."""
-    writer_pages_mib: int = Field(default=2, ge=1)
+    writer_pages_mib: int = Field(default=DEFAULT_BOUNDS.writer_pages_mib, ge=1)
     """Pages of a file for its writer."""
-    reader_pages_mib: int = Field(default=1, ge=1)
+    reader_pages_mib: int = Field(default=DEFAULT_BOUNDS.reader_pages_mib, ge=1)
     """Pages of a file for each of its readers, of which sixteen stay."""
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, filterfalse
+from itertools import combinations
 
 from .envelope import Envelope
 
@@ -114,7 +114,7 @@ def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
 
     return EnvelopeDiff(
         added=tuple(additions),
-        removed=tuple(filterfalse(after.__contains__, before)),
+        removed=tuple(object_id for object_id in before if object_id not in after),
         modified=tuple(changes),
         unchanged=len(after) - len(additions) - len(changes),
         token_delta=b.tokens - a.tokens,

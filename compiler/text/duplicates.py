@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 from math import ceil
-from operator import attrgetter
 from typing import Final, NamedTuple
 
 from .sentences import negates, numbers_of
@@ -66,7 +65,7 @@ def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[s
     A text whose share `threshold` stands in another shares one of any few of its shingles with
     it: only those few are looked up. A text whose guard is its alone is not looked at.
     """
-    guards = Counter(map(attrgetter("guard"), texts))
+    guards = Counter(text.guard for text in texts)
     rivals = [text for text in texts if guards[text.guard] > 1]
     rivals.sort(key=lambda text: (text.rank, text.object_id))
 

@@ -186,12 +186,12 @@ def test_a_walk_that_was_told_answers_as_one_that_was_not(
     commit(store, says, tx=1)
     commit(store, [Say(object_id=f"of-{n}", subject=f"e{n}") for n in range(2, 5)], tx=2)
     commit(store, [Say(object_id="later", subject="e2", slot="lead", value_entity="e5")], tx=3)
-    with store.reading(TENANT) as told, store.reading(TENANT) as untold:
+    with store.reading(TENANT) as forecast_reader, store.reading(TENANT) as plain_reader:
         steps = Walk(("e1",), limit=2, room=2)
-        told.expect(lambda: NextReads(sight=who, point=point, walk=steps))
-        first = told.around(["e1"], sight=who, point=point, limit=2)
-        assert first == untold.around(["e1"], sight=who, point=point, limit=2)
+        forecast_reader.expect(lambda: NextReads(sight=who, point=point, walk=steps))
+        first = forecast_reader.around(["e1"], sight=who, point=point, limit=2)
+        assert first == plain_reader.around(["e1"], sight=who, point=point, limit=2)
         ends = [v.details.value_entity_id for v in first.versions]
         met = [e for e in ends if e][:2]
-        second = told.around(met, sight=who, point=point, limit=2)
-        assert second == untold.around(met, sight=who, point=point, limit=2)
+        second = forecast_reader.around(met, sight=who, point=point, limit=2)
+        assert second == plain_reader.around(met, sight=who, point=point, limit=2)

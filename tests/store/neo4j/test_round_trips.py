@@ -232,11 +232,11 @@ def test_two_hops_are_one_round_trip(
     neo4j_server: Server, tenant: str, trips: Trips, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = replace(OWNER, tenant=tenant)
-    asked: list[str] = []
+    statements: list[str] = []
     real = Reads.rows
 
     def rows(calls: Any, text: Any, **bound: Any) -> Any:
-        asked.append(text)
+        statements.append(text)
         return real(calls, text, **bound)
 
     with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
@@ -244,11 +244,11 @@ def test_two_hops_are_one_round_trip(
         memory.write(subject="Bob Ray", slot="manager", value="Eve Fox", valid_from=JAN)
         memory.as_of().neighbourhood("Ann Lee", hops=2)
         monkeypatch.setattr(Reads, "rows", rows)
-        found = memory.as_of().neighbourhood("Ann Lee", hops=2)
+        neighbourhood = memory.as_of().neighbourhood("Ann Lee", hops=2)
 
-    assert {entity.name for entity in found.entities} == {"Ann Lee", "Bob Ray", "Eve Fox"}
-    assert asked.count(candidates.WALK) == 1
-    assert candidates.NEIGHBOURHOOD not in asked
+    assert {entity.name for entity in neighbourhood.entities} == {"Ann Lee", "Bob Ray", "Eve Fox"}
+    assert statements.count(candidates.WALK) == 1
+    assert candidates.NEIGHBOURHOOD not in statements
 
 
 def test_a_manifest_is_one_statement_under_the_lock_and_has_its_own_number(

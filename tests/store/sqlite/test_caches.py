@@ -31,28 +31,28 @@ def letters(_: int, text: str) -> int:
 
 
 def test_a_map_of_two_halves_is_bounded_and_keeps_what_is_used() -> None:
-    kept: Halves[int, str] = Halves(3)
+    cache: Halves[int, str] = Halves(3)
     for number in range(100):
-        kept.put(number, str(number))
-        assert kept.get(0) == "0"  # used each time, so it survives every turn
-    assert sum(kept.get(n) is not None for n in range(100)) <= 6
-    assert kept.get(99) == "99"
-    assert kept.get(50) is None
+        cache.put(number, str(number))
+        assert cache.get(0) == "0"  # used each time, so it survives every turn
+    assert sum(cache.get(n) is not None for n in range(100)) <= 6
+    assert cache.get(99) == "99"
+    assert cache.get(50) is None
 
 
 def test_a_map_of_two_halves_is_bounded_by_the_bytes_of_its_entries() -> None:
-    kept: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
+    cache: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
 
     for number in range(50):
-        kept.put(number, "text")
+        cache.put(number, "text")
 
     # a half is turned once it has taken its room: three texts of four letters
-    assert len([number for number in range(50) if kept.get(number)]) <= 6
-    kept.put(50, "a text that is longer than all the room")
-    assert kept.get(50) is not None
-    kept.discard(lambda number: number == 50)
-    assert kept.get(50) is None
-    assert kept.get(49) is not None
+    assert len([number for number in range(50) if cache.get(number)]) <= 6
+    cache.put(50, "a text that is longer than all the room")
+    assert cache.get(50) is not None
+    cache.discard(lambda number: number == 50)
+    assert cache.get(50) is None
+    assert cache.get(49) is not None
 
 
 def test_what_nobody_asks_for_leaves_a_map_that_is_not_full(
@@ -60,14 +60,14 @@ def test_what_nobody_asks_for_leaves_a_map_that_is_not_full(
 ) -> None:
     now_s = 1_000.0
     monkeypatch.setattr(two_generation_cache, "monotonic", lambda: now_s)
-    kept: Halves[int, str] = Halves(1_000, room=6_400, size_of=letters, idle_s=30)
+    cache: Halves[int, str] = Halves(1_000, room=6_400, size_of=letters, idle_s=30)
     for number in range(100):
-        kept.put(number, "four")
+        cache.put(number, "four")
         now_s += 1
 
-    assert kept.get(0) is None
+    assert cache.get(0) is None
     now_s += 10_000
-    assert kept.get(99) == "four"  # nothing leaves while nothing comes
+    assert cache.get(99) == "four"  # nothing leaves while nothing comes
 
 
 def test_a_small_map_keeps_what_is_asked_for_after_a_pause(
@@ -75,21 +75,21 @@ def test_a_small_map_keeps_what_is_asked_for_after_a_pause(
 ) -> None:
     now_s = 1_000.0
     monkeypatch.setattr(two_generation_cache, "monotonic", lambda: now_s)
-    kept: Halves[int, str] = Halves(1_000, room=64_000, size_of=letters, idle_s=30)
+    cache: Halves[int, str] = Halves(1_000, room=64_000, size_of=letters, idle_s=30)
     for number in range(50):
-        kept.put(number, "four")
+        cache.put(number, "four")
         now_s += 1_000
-    assert kept.get(0) == "four"
+    assert cache.get(0) == "four"
 
 
 def test_a_forgotten_entry_gives_its_room_back() -> None:
-    kept: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
+    cache: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
     for number in range(50):
-        kept.put(number, "four")
-        kept.forget([number])
-    kept.put(0, "four")
-    kept.put(1, "four")
-    assert kept.get(0) is not None  # no half was turned, let alone twice
+        cache.put(number, "four")
+        cache.forget([number])
+    cache.put(0, "four")
+    cache.put(1, "four")
+    assert cache.get(0) is not None  # no half was turned, let alone twice
 
 
 def test_a_claim_that_a_write_replaced_leaves_the_decoded_ones(tmp_path: Path) -> None:
@@ -117,11 +117,11 @@ def test_decoded_claims_keep_to_the_memory_that_the_bounds_name(tmp_path: Path) 
         for number in range(GOALS):
             memory.write("Sam Rivera", "goal", f"{number} {'plan ' * 10_000}")
 
-    whole = decoded_bytes(path, 128)
+    decoded = decoded_bytes(path, 128)
     bounded = decoded_bytes(path, 1)
 
-    largest = 2 * whole // GOALS
-    assert whole > GOALS * 50_000
+    largest = 2 * decoded // GOALS
+    assert decoded > GOALS * 50_000
     assert bounded <= MIB + largest
 
 
@@ -138,14 +138,14 @@ def test_an_erasure_starts_the_decoded_claims_anew() -> None:
 
 
 def test_a_map_tells_what_it_takes() -> None:
-    kept: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
+    cache: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
     for number in range(4):
-        kept.put(number, "four")
-    assert kept.nbytes == 16
-    kept.forget([0])  # stands in the old half
-    assert kept.nbytes == 12
-    kept.discard(lambda number: number in (1, 3))
-    assert kept.nbytes == 4
+        cache.put(number, "four")
+    assert cache.nbytes == 16
+    cache.forget([0])  # stands in the old half
+    assert cache.nbytes == 12
+    cache.discard(lambda number: number in (1, 3))
+    assert cache.nbytes == 4
 
 
 def test_permission_sets_keep_to_their_memory_and_stay_right() -> None:

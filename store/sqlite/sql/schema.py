@@ -423,6 +423,12 @@ CREATE TABLE import_journal (
   total INTEGER NOT NULL) STRICT;
 """
 
+_OPEN_ENDS: Final = f"""
+CREATE INDEX version_open_until ON version (slot_id, valid_until, valid_from)
+  WHERE head = 1 AND tx_end = {_OPEN};
+"""
+"""Open heads by their ends: a write asks for what has not ended, in a slot that changes often."""
+
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
     (_LARGE_REGISTER,),
@@ -432,6 +438,7 @@ MIGRATIONS: Final = (
     (_SESSION_SNAPSHOT,),
     (_ERASED_PATHS,),
     (_IMPORT_JOURNAL,),
+    (_OPEN_ENDS,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

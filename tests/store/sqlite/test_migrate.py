@@ -53,6 +53,24 @@ def test_a_current_file_needs_nothing(path: Path) -> None:
     store.close()
 
 
+def test_an_older_file_finds_the_open_heads_of_a_slot_by_their_ends(tmp_path: Path) -> None:
+    file = tmp_path / "older.db"
+    with connect(str(file)) as memory:
+        for value in ("bronze", "silver"):
+            memory.write("Orchid Foods", "pricing_tier", value)
+
+    before_ends = next(n for n, parts in enumerate(MIGRATIONS) if "open_until" in parts[0])
+    run(file, "DROP INDEX version_open_until")
+    run(file, f"PRAGMA user_version = {before_ends}")
+
+    with connect(str(file)) as memory:
+        memory.write("Orchid Foods", "pricing_tier", "gold")
+        assert memory.as_of().value("Orchid Foods", "pricing_tier") == "gold"
+        assert len(memory.as_of().timeline("Orchid Foods", "pricing_tier")) == 3
+        assert memory.doctor() == ()
+    assert run(file, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+
+
 def test_an_older_file_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     newer_code(monkeypatch, *NEXT)
     store = SqliteStore(path)
@@ -185,6 +203,7 @@ def test_an_older_file_makes_digests_of_keys_and_empties_the_paths_of_erased_cla
     for name in ("claim_same", "receipt_change"):
         run(path, f"DROP TRIGGER {name}")
     for statement in (
+        "DROP INDEX version_open_until",
         "DROP TABLE import_journal",
         "UPDATE receipt SET idempotency_key = 'key of zanzibar' WHERE idempotency_key IS NOT NULL",
         f"UPDATE claim SET update_path = 'user://zanzibar' WHERE object_id = '{gone}'",

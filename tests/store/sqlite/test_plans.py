@@ -106,7 +106,8 @@ def test_point_reads_never_leave_their_index(
     [
         (statements.OPENINGS, "version_began (tx_start>? AND tx_start<?)"),
         (statements.CLOSINGS, "version_ended (tx_end>? AND tx_end<?)"),
-        (row_sql.OPEN_DENIALS, "version_open_head (slot_id=?"),
+        (row_sql.OPEN_DENIALS, "version_open_until (slot_id=? AND valid_until>?)"),
+        (row_sql.OPEN_HIDDEN, "version_open_until (slot_id=? AND valid_until>?)"),
         (row_sql.OPEN_DENIALS, "version_open_rest (slot_id=? AND deny=? AND valid_until>?)"),
         (statements.NEIGHBOURS_NOW[0], "version_open_head (slot_id=?"),
         (statements.NEIGHBOURS[0], "version_by_valid (slot_id=?"),

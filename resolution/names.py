@@ -17,11 +17,8 @@ from ..schema.claim import Permissions
 from ..schema.principal import Scope, Sight
 from ..schema.vocabulary import EntityState
 from .known import Known
+from .register import UNTRUSTED_LEVEL
 
-STEWARD_LEVEL: Final = 2
-"""The level of a name that no claim taught: a person gave it, beside those that it has."""
-UNTRUSTED_LEVEL: Final = 5
-"""Weaker than every level of authority: the name of a quarantined write."""
 SHOWN_LENGTH: Final = 120
 """Characters of a name that are shown; more are stored and bound."""
 _ID_LENGTH: Final = 8
@@ -55,13 +52,6 @@ class NameRow:
                 deny=self.permissions.deny,
             )
         )
-
-
-def taught_level(authority_level: int | None, quarantine: str | None) -> int:
-    """The level of a name by what is stored of its teacher; None for no such claim."""
-    if quarantine:
-        return UNTRUSTED_LEVEL
-    return STEWARD_LEVEL if authority_level is None else authority_level
 
 
 def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> Known:

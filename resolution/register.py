@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
 from ..schema.vocabulary import EntityState
 from .clusters import canonical_id
 from .known import Known
-from .names import STEWARD_LEVEL
+
+STEWARD_LEVEL: Final = 2
+"""The level of a name that no claim taught: a person gave it, beside those that it has."""
+UNTRUSTED_LEVEL: Final = 5
+"""Weaker than every level of authority: the name of a quarantined write."""
 
 Proposals = Mapping[tuple[str, str], int]
 """Blocking weight in thousandths by (raw entity id, norm)."""
@@ -241,3 +246,10 @@ class Register:
 
 def _identifier_age(identifier: Identifier) -> tuple[int, str]:
     return identifier.tx_start, identifier.value
+
+
+def taught_level(authority_level: int | None, quarantine: str | None) -> int:
+    """The level of a name by what is stored of its teacher; None for no such claim."""
+    if quarantine:
+        return UNTRUSTED_LEVEL
+    return STEWARD_LEVEL if authority_level is None else authority_level

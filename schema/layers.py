@@ -14,7 +14,7 @@ from typing import Final
 from .decay import HALVING, Fading
 from .errors import InvalidInput
 from .short_repr import short_repr
-from .vocabulary import ObjectType, RetirementRule, SlotKind, StateLayer
+from .vocabulary import ObjectType, RetirementRule, StateLayer
 
 _ARCHIVE = RetirementRule.ARCHIVE
 _ASK = RetirementRule.TRIGGER_USER_CONFIRMATION
@@ -122,22 +122,3 @@ OBJECT_TYPES: Final = {
     )
 }
 """Layer, decay and retirement of a write that states none."""
-
-_TYPE_OF_KIND: Final = {
-    SlotKind.PREFERENCE: ObjectType.PREFERENCE,
-    SlotKind.DECISION: ObjectType.PROJECT_DECISION,
-    SlotKind.DIRECTIVE: ObjectType.ACTIONABLE_CONSTRAINT,
-    SlotKind.BELIEF: ObjectType.INFERRED_BELIEF,
-}
-
-
-def object_type_of(kind: SlotKind | None, level: int) -> ObjectType:
-    """The object type of a write that states none.
-
-    >>> object_type_of(None, 4).value
-    'retrieved_passage'
-    """
-    # Text about nobody in particular: what was retrieved stays evidence, the rest is a fact.
-    if kind is None:
-        return ObjectType.RETRIEVED_PASSAGE if level == 4 else ObjectType.IDENTITY_FACT
-    return _TYPE_OF_KIND.get(kind, ObjectType.IDENTITY_FACT)

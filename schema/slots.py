@@ -20,7 +20,15 @@ from .frozen_dict import FrozenDict
 from .layers import DecayRule
 from .short_repr import short_repr
 from .sources import BUILT_IN_KINDS, SourceKind
-from .vocabulary import Cardinality, Precedence, RetirementRule, Sensitivity, SlotKind, ValueType
+from .vocabulary import (
+    Cardinality,
+    ObjectType,
+    Precedence,
+    RetirementRule,
+    Sensitivity,
+    SlotKind,
+    ValueType,
+)
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,47}")
@@ -350,3 +358,23 @@ def check_scheme(scheme: str) -> str:
         )
 
     return scheme
+
+
+_TYPE_OF_KIND: Final = {
+    SlotKind.PREFERENCE: ObjectType.PREFERENCE,
+    SlotKind.DECISION: ObjectType.PROJECT_DECISION,
+    SlotKind.DIRECTIVE: ObjectType.ACTIONABLE_CONSTRAINT,
+    SlotKind.BELIEF: ObjectType.INFERRED_BELIEF,
+}
+
+
+def object_type_of(kind: SlotKind | None, level: int) -> ObjectType:
+    """The object type of a write that states none.
+
+    >>> object_type_of(None, 4).value
+    'retrieved_passage'
+    """
+    # Text about nobody in particular: what was retrieved stays evidence, the rest is a fact.
+    if kind is None:
+        return ObjectType.RETRIEVED_PASSAGE if level == 4 else ObjectType.IDENTITY_FACT
+    return _TYPE_OF_KIND.get(kind, ObjectType.IDENTITY_FACT)

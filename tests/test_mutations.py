@@ -43,7 +43,7 @@ DETAILS = "tests/compiler/test_stage_details.py"
 MUTANTS = (
     Mutant(
         "C-008",
-        "service/writing/standing.py",
+        "service/writing/trust.py",
         "if details.layer in _RULE_LAYERS or stated_tenant or (tenant_wide and rule):",
         "if False:",
         "tests/store/contract/test_trust_writing.py::test_rules_for_everyone_need_a_directive_role",

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import itertools
 import json
 import math
 import re
@@ -153,7 +154,7 @@ _FORMS: Final = (
     ),
     _form(
         "url_password",
-        "://",
+        "@",
         r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:(?P<value>[^\s/@]{6,128})@",
         _is_no_word,
     ),
@@ -165,6 +166,9 @@ _FORMS: Final = (
         _is_random,
     ),
 )
+
+SECRET_SIGNS: Final = frozenset(itertools.chain.from_iterable(form.needs for form in _FORMS))
+"""What secrets have in lower case: a text without one of these holds none."""
 
 
 def find_credentials(text: str) -> tuple[Finding, ...]:

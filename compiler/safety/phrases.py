@@ -9,6 +9,7 @@ of known payloads read as ordinary requests, and no rule can find those. Checkli
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -269,6 +270,9 @@ PHRASE_RULES: Final = (
     ),
 )
 """All phrase rules, in the order of their findings."""
+
+PHRASE_WORDS: Final = frozenset(itertools.chain.from_iterable(rule.needs for rule in PHRASE_RULES))
+"""The words of all rules: folded text without one of them has none of the phrases."""
 
 
 def likely_rules(folded_text: str) -> frozenset[str]:

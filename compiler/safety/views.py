@@ -40,8 +40,10 @@ _BINARY_RUN: Final = re.compile(r"\b[01]{8}(?: ?[01]{8}){5,}\b")
 _DIGIT_WORD: Final = re.compile(r"[0134578][a-z]\w*")
 _LEET_DIGITS: Final = str.maketrans("0134578", "oieastb")
 _FEW_DIGIT_WORDS: Final = 4
-_BACKWARD: Final = ("snoitcurtsni", "tpmorp", "erongi")
-_ROTATED_WORDS: Final = ("vafgehpgvba", "cebzcg", "vtaber")
+REVERSED_WORDS: Final = ("snoitcurtsni", "tpmorp", "erongi")
+"""What a text has that is worth reading from its end."""
+ROTATED_WORDS: Final = ("vafgehpgvba", "cebzcg", "vtaber")
+"""What a text has that is worth rotating."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +119,12 @@ def _from_digits(_raw: str, _canonical: str, folded_text: str) -> str:
 
 
 def _from_reversal(_raw: str, _canonical: str, folded_text: str) -> str:
-    return folded_text[::-1] if any(word in folded_text for word in _BACKWARD) else ""
+    return folded_text[::-1] if any(word in folded_text for word in REVERSED_WORDS) else ""
 
 
 def _from_rotation(_raw: str, _canonical: str, folded_text: str) -> str:
     # Every text has a rotation; only one that spells a word of an attack is worth reading.
-    if not any(word in folded_text for word in _ROTATED_WORDS):
+    if not any(word in folded_text for word in ROTATED_WORDS):
         return ""
 
     return codecs.encode(folded_text, "rot13")

@@ -25,7 +25,7 @@ from ...schema.values import canonical_json
 from ...store.commit.queue import Attempt, CommitQueue, attempts
 from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
 from .definitions import with_definition
-from .ids import Clock, Ids, read
+from .times import Clock, Ids, read
 
 if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker

@@ -39,7 +39,7 @@ from ..sessions.erasure import (
     name_patterns,
     object_patterns,
 )
-from ..writing.standing import holds
+from ..writing.trust import holds
 from ..writing.write import Writer
 
 SWEPT_AT_ONCE: Final = 500

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from ...compiler.safety.credentials import find_credentials
-from ...compiler.safety.detect import ScanVerdict, scan, thresholds_of, verdict
+from ...compiler.safety.detect import ScanVerdict, bears_no_sign, scan, thresholds_of, verdict
 from ...compiler.safety.detect import TextChannel as Ingest
 from ...schema.claim import Content, Details
 from ...schema.compile_terms import InjectionPolicy
@@ -71,8 +71,9 @@ def content_of(
         "contradiction_status": "held",
         "retirement_rule": details.retirement_rule,
     }
-    missing = missing_aspects(draft)
-    if missing:
+    # Null and empty text say nothing, and most writes have neither.
+    if None in draft.values() or "" in draft.values():
+        missing = missing_aspects(draft)
         raise InvalidInput(
             f"the object has no {', '.join(missing)}; state why_it_matters= (when it should "
             "influence an answer), or give it a slot that says so",
@@ -130,7 +131,9 @@ def inspect(
     """
     # Joined, so that the patterns are set up once: most texts are a few words.
     text = "\n".join(_texts(request.write, content, value))
-    if Sensitivity.CREDENTIAL.value in request.write.sensitivity or find_credentials(text):
+    is_plain = bears_no_sign(text)
+    is_secret = Sensitivity.CREDENTIAL.value in request.write.sensitivity
+    if is_secret or (not is_plain and find_credentials(text)):
         raise InvalidInput(
             "the text holds a key, token or password; tenure never stores one. "
             "Remove it and write again",
@@ -147,7 +150,8 @@ def inspect(
     ingest = _ingest_of(request, details)
     if ingest is not None:
         _check_length(content.text, ingest, policy)
-    if ingest is None or _is_unsuspected(text, ingest, policy):
+        is_plain = is_plain and len(text) <= thresholds_of(policy.detectors)[ingest].length
+    if ingest is None or is_plain or _is_unsuspected(text, ingest, policy):
         return "", tuple(warnings)
     if ingest is Ingest.USER:
         # Somebody may well quote an attack, or test one: it is kept, and never guidance.

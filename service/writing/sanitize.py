@@ -20,9 +20,9 @@ from ...schema.claim import UNKNOWN_AUTHOR, Details, milli
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
 from ...schema.interval import INF_US, Interval
-from ...schema.layers import LAYERS, OBJECT_TYPES, DecayRule, object_type_of
+from ...schema.layers import LAYERS, OBJECT_TYPES, DecayRule
 from ...schema.principal import TENANT_SCOPE, Scope, only_project, write_scope
-from ...schema.slots import Slot
+from ...schema.slots import Slot, object_type_of
 from ...schema.sources import Channel, channel
 from ...schema.values import NO_VALUE_KEY, Value, canonical_json, canonical_value
 from ...schema.vocabulary import (
@@ -40,12 +40,14 @@ from ...schema.write import Draft, Write
 from ..backend.parsing import decay, entity_ref, mention, scope_of, share
 from ..backend.times import optional
 from .content import INJECTION, content_of, inspect
-from .standing import check_narrow, check_standing, derived_scope
 from .trust import (
     References,
     WriteContext,
     WriteRequest,
     authorship_of,
+    check_narrow,
+    check_standing,
+    derived_scope,
     levels_of,
     permissions_of,
     trust_of,

@@ -28,8 +28,8 @@ from ...store.commit.commit import commit
 from ...store.port.receipts import receipt_candidates, with_names
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller, unknown_object
-from ..backend.ids import event_id
 from ..backend.spans import DELETE, UPSERT
+from ..backend.times import event_id
 from ..reading.context_objects import visible_names
 from .content import INJECTION
 from .limits import check_shape

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 from ...resolution.bind import SCORE_REASON, MentionOrId, Rules, Scorer, as_ref, bind
 from ...resolution.keys import alias_key, entity_id, free_ordinal, is_description
-from ...resolution.names import taught_level
-from ...resolution.register import Register
+from ...resolution.register import Register, taught_level
 from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, EntityRef, Resolution, Review
 from ...schema.errors import InvalidInput

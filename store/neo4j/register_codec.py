@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ...resolution.names import NameRow, taught_level
+from ...resolution.names import NameRow
+from ...resolution.register import taught_level
 from ...schema.claim import Permissions
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from ...resolution import clusters
 from ...resolution.known import Known, Lookup, alias_order
-from ...resolution.names import NameRow, taught_level
+from ...resolution.names import NameRow
+from ...resolution.register import taught_level
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import codec, register_codec

@@ -6,7 +6,8 @@ a view answers. Candidates of a review are JSON, so that an erasure can find an 
 
 from __future__ import annotations
 
-from ...resolution.names import NameRow, taught_level
+from ...resolution.names import NameRow
+from ...resolution.register import taught_level
 from ...schema.claim import Permissions
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval

@@ -38,11 +38,11 @@ from tenure.schema.claim import (
 )
 from tenure.schema.entity import Alias, Entity, Identifier
 from tenure.schema.interval import INF_US, MIN_US, Interval
-from tenure.schema.layers import OBJECT_TYPES, DecayRule, object_type_of
+from tenure.schema.layers import OBJECT_TYPES, DecayRule
 from tenure.schema.policy import DEFAULT, Policy
 from tenure.schema.principal import Principal, Scope, Sight
 from tenure.schema.signing import sign_scope
-from tenure.schema.slots import Vocabulary
+from tenure.schema.slots import Vocabulary, object_type_of
 from tenure.schema.sources import BUILT_IN_KINDS, kind_of
 from tenure.schema.terms import terms
 from tenure.schema.tool_manifest import signed_manifest

@@ -9,12 +9,11 @@ import pytest
 from tenure.resolution.known import Known
 from tenure.resolution.names import (
     SHOWN_LENGTH,
-    UNTRUSTED_LEVEL,
     NameRow,
     shown_name,
-    taught_level,
     with_visible_names,
 )
+from tenure.resolution.register import UNTRUSTED_LEVEL, taught_level
 from tenure.schema.claim import Permissions
 from tenure.schema.entity import Entity
 from tenure.schema.principal import Sight

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.schema.errors import InvalidInput
-from tenure.schema.layers import LAYERS, OBJECT_TYPES, DecayRule, object_type_of
+from tenure.schema.layers import LAYERS, OBJECT_TYPES, DecayRule
+from tenure.schema.slots import object_type_of
 from tenure.schema.vocabulary import ObjectType, SlotKind, StateLayer
 
 DAY = 86_400_000_000

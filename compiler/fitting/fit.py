@@ -99,7 +99,8 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
         turn: dict[SectionName, list[Piece]] = {n: list(loose[n]) for n in TURN if n in loose}
         transfers: list[Piece] = []
         for section in STABLE:
-            transfers += _fit_stable(rung, section, loose.get(section, []), stable_base)
+            if section in loose:
+                transfers += _fit_stable(rung, section, loose[section], stable_base)
         for piece in transfers:
             turn.setdefault(piece.section, []).append(piece)
 
@@ -109,6 +110,9 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
         _fit_turn(rung, turn, base)
         base = rung.sizes()
         is_full = len(rung.ledger.pieces) == len(pieces) and not (transfers or rung.shorts)
+        # Where nothing had to be divided either, the budget itself holds the same.
+        if is_full and not rung.allocation and rung.ledger.room + context.budget - budget >= slack:
+            break
 
     # A ladder has a rung: its last is the budget itself.
     top = rung  # pyright: ignore[reportPossiblyUnboundVariable]

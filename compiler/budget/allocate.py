@@ -194,14 +194,17 @@ class Problem:
         """The tokens above the floors of a set; negative when it does not fit."""
         return self.budget - sum(self.sections[place].t_min for place in places)
 
+    def _marginals_of(self, places: Sequence[int]) -> list[Marginal]:
+        return [self.marginals[place] for place in places]
+
     def price_of(self, places: Sequence[int]) -> float:
         """The shadow price of a set that fits."""
-        return shadow_price([self.marginals[place] for place in places], self.room(places))
+        return shadow_price(self._marginals_of(places), self.room(places))
 
     def solve(self, places: Sequence[int]) -> Solution:
         """The best tokens of a set that fits."""
         rising = tuple(sorted(places))
-        marginals = [self.marginals[place] for place in rising]
+        marginals = self._marginals_of(rising)
         room = self.room(rising)
         if self.quantum == 1:
             units = fill(marginals, room)
@@ -252,7 +255,7 @@ def allocate(
     """
     _check_limits(budget, mu, quantum)
     problem = Problem(read_sections(sections), budget, float(mu), quantum)
-    floors = sum(section.t_min for section in problem.sections if section.required)
+    floors = budget - problem.room(problem.places(required=True))
     if floors > budget:
         raise ContextBudgetExhausted(
             f"the required sections need at least {floors} tokens and the budget is {budget}: "

@@ -37,7 +37,7 @@ def knapsack(items: Sequence[Item], budget: int) -> tuple[str, ...]:
         InvalidInput: `bad_item`.
     """
     fitting = read_items(items, budget)
-    if sum(item.tokens for item in fitting) <= budget:
+    if _size(fitting) <= budget:
         return _ids(fitting)
 
     width = -(-len(fitting) * budget // _CELLS)
@@ -51,6 +51,10 @@ def knapsack(items: Sequence[Item], budget: int) -> tuple[str, ...]:
         answers.insert(0, _fill(_exact(fitting, budget, width), fitting, budget))
 
     return _ids(max(answers, key=_worth))
+
+
+def _size(selection: Sequence[Item]) -> int:
+    return sum(item.tokens for item in selection)
 
 
 def _worth(selection: Sequence[Item]) -> int:
@@ -139,7 +143,7 @@ def _fill(selection: list[Item], items: Sequence[Item], budget: int) -> list[Ite
     """The choice with what still fits into the tokens that rounding left over."""
     known = _ids(selection)
     others = filterfalse(lambda item: item.id in known, items)
-    left = budget - sum(item.tokens for item in selection)
+    left = budget - _size(selection)
 
     return selection + _by_density(list(others), left)
 

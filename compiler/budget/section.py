@@ -161,7 +161,7 @@ def allocation(
     tokens: Mapping[str, int], included_ids: Iterable[str], **values: float
 ) -> Allocation:
     """An allocation with its tokens in the order of their ids."""
-    ordered = {name: tokens[name] for name in sorted(tokens)}
+    ordered = dict(sorted(tokens.items()))
     return Allocation(
         tokens=FrozenDict(ordered),
         included_ids=tuple(sorted(included_ids)),

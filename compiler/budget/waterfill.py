@@ -139,7 +139,6 @@ def _excess(free: Sequence[Marginal], price: float, room: int) -> tuple[float, f
 def _counts(marginals: Sequence[Marginal], room: int) -> list[int]:
     """Return counts that no optimum is below in any section, at most 2n + 1 tokens short."""
     price = shadow_price(marginals, room)
-    counts = [item.units(price) for item in marginals]
     low, high = 0.0, float("inf")
     best = [0] * len(marginals)
 
@@ -147,6 +146,7 @@ def _counts(marginals: Sequence[Marginal], room: int) -> list[int]:
     # no better: the heap does the rest.
     slack = len(marginals)
     for _ in range(_HALVINGS):
+        counts = [item.units(price) for item in marginals]
         total = sum(counts)
         if total <= room:
             best, high = counts, price
@@ -156,7 +156,6 @@ def _counts(marginals: Sequence[Marginal], room: int) -> list[int]:
             low = price
 
         price = _next_price(marginals, price, total - room + slack / 2, (low, high))
-        counts = [item.units(price) for item in marginals]
 
     return [item.surely(count) for item, count in zip(marginals, best, strict=True)]
 

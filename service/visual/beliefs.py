@@ -146,7 +146,9 @@ class BeliefPlane:
         edges: set[datetime] = set()
         for band in self.bands:
             for belief in band.beliefs:
-                edges.update(edge for edge in (belief.valid_from, belief.valid_until) if edge)
+                for edge in (belief.valid_from, belief.valid_until):
+                    if edge is not None:
+                        edges.add(edge)
         return tuple(sorted(edges))
 
     def rectangles(self) -> tuple[Rectangle, ...]:
@@ -227,8 +229,12 @@ def day_labels(moments: Sequence[datetime]) -> list[str]:
     >>> day_labels([nine, nine.replace(hour=10)]), day_labels([nine, nine.replace(second=2)])
     (['1 Jul 09:00', '1 Jul 10:00'], ['1 Jul 09:00:00', '1 Jul 09:00:02'])
     """
-    days = [short_day(moment) for moment in moments]
-    minutes = [f"{moment.day} {moment:%b %H:%M}" for moment in moments]
+    days: list[str] = []
+    minutes: list[str] = []
+    for moment in moments:
+        days.append(short_day(moment))
+        minutes.append(f"{moment.day} {moment:%b %H:%M}")
+
     labels: list[str] = []
     for moment, day, minute in zip(moments, days, minutes, strict=True):
         label = day
@@ -279,7 +285,9 @@ def axis(edges: Sequence[datetime], needs: Sequence[int], start: int, end: int) 
     else:
         spare = (room - total) // max(1, len(needs) - 1)
         # The first stretch lies before every edge: nothing is written there that needs more room.
-        shares = [needs[0], *(need + spare for need in needs[1:])]
+        shares = list(needs)
+        for stretch in range(1, len(shares)):
+            shares[stretch] += spare
 
     positions: list[int] = []
     position = start

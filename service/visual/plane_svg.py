@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +38,8 @@ _FOOT: Final = 48
 _LETTER: Final = 8
 """Units that a letter takes, on the safe side."""
 _MARGIN: Final = 18
+_BEFORE_EDGES: Final = _LETTER * 8
+"""Room before the first edge, where something was true since ever."""
 _PADDING: Final = 12
 
 
@@ -157,10 +160,9 @@ def _moment(tick: Tick, chart_height: int, width: int) -> Tick:
 
 def _valid_axis(plane: BeliefPlane, gutter: int, width: int) -> Axis:
     edges = plane.valid_edges()
-    needs = [0] + [_LETTER * 10 + _MARGIN for _ in edges]
-    has_open_start = any(b.valid_from is None for band in plane.bands for b in band.beliefs)
-    if has_open_start or (edges and plane.valid < edges[0]):
-        needs[0] = _LETTER * 8
+    needs = [0, *repeat(_LETTER * 10 + _MARGIN, len(edges))]
+    if edges and plane.valid < edges[0]:
+        needs[0] = _BEFORE_EDGES
 
     most_letters = _VALUE_LETTERS if width >= WIDTH else _PHONE_VALUE_LETTERS
     for band in plane.bands:
@@ -168,6 +170,8 @@ def _valid_axis(plane: BeliefPlane, gutter: int, width: int) -> Axis:
             letters = min(len(belief.words), most_letters)
             column = 0 if belief.valid_from is None else edges.index(belief.valid_from) + 1
             last = len(edges) if belief.valid_until is None else edges.index(belief.valid_until)
+            if column == 0:
+                needs[0] = max(needs[0], _BEFORE_EDGES)
             if column == last:
                 needs[column] = max(needs[column], letters * _LETTER + _MARGIN)
     return axis(edges, needs, gutter, width)
@@ -176,8 +180,8 @@ def _valid_axis(plane: BeliefPlane, gutter: int, width: int) -> Axis:
 def _known_axis(plane: BeliefPlane) -> Axis:
     """The axis of known time from the foot upwards: every band is equally high."""
     edges = tuple(band.known_from for band in plane.bands)
-    positions = tuple(_FOOT + _BAND * number for number in range(len(edges)))
-    return Axis(edges, positions, _FOOT, _FOOT + _BAND * max(1, len(edges)))
+    top = _FOOT + _BAND * len(edges)
+    return Axis(edges, tuple(range(_FOOT, top, _BAND)), _FOOT, max(top, _FOOT + _BAND))
 
 
 def _ticks(scale: Axis) -> list[Tick]:

@@ -28,6 +28,7 @@ def plane_text(plane: BeliefPlane, width: int) -> str:
     edges = plane.valid_edges()
     days = _valid_axis(plane, edges, gutter + _MARGIN, width)
     lines = [f"{'known ^':>{gutter}}  {title}"]
+    is_asked_shown = False
     for band, label in zip(reversed(plane.bands), reversed(labels), strict=True):
         line = _line(gutter, label)
         for belief in band.beliefs:
@@ -38,8 +39,9 @@ def plane_text(plane: BeliefPlane, width: int) -> str:
         lines.append(line.rstrip())
         if band.holds_at(plane.known):
             lines.append(_question(plane, gutter, days, width))
+            is_asked_shown = True
 
-    if not any(band.holds_at(plane.known) for band in plane.bands):
+    if not is_asked_shown:
         lines.append(_question(plane, gutter, days, width))
     lines.append(_scale(gutter, days, width))
     return "\n".join([*lines, *_legend(plane), "", visible(plane.sentence), ""])
@@ -119,6 +121,7 @@ def _scale(gutter: int, days: Axis, width: int) -> str:
 def _legend(plane: BeliefPlane) -> list[str]:
     states: set[BeliefState] = set()
     for band in plane.bands:
-        states.update(belief.state for belief in band.beliefs)
+        for belief in band.beliefs:
+            states.add(belief.state)
     signs = [f"{sign} {state.value}" for state, sign in _FILL.items() if state in states]
     return [f"o where you ask; {', '.join(signs)}"] if signs else ["o where you ask"]

@@ -194,10 +194,12 @@ def net(before: Sequence[Row], after: Sequence[Row]) -> tuple[tuple[Row, ...], t
 
 def ties_of(rows: Iterable[Row], *, many: bool = False) -> tuple[Tie, ...]:
     """Return the ties that stand in a slot, in order of valid time."""
-    rows_tied = [row for row in rows if row.look == TIED_HEAD]
+    rows_tied: list[Row] = []
     points: set[int] = set()
-    for row in rows_tied:
-        points |= {row.interval.start_us, row.interval.end_us}
+    for row in rows:
+        if row.look == TIED_HEAD:
+            rows_tied.append(row)
+            points |= {row.interval.start_us, row.interval.end_us}
 
     ties: list[Tie] = []
     for start, end in pairwise(sorted(points)):
@@ -226,11 +228,11 @@ def _work_of(rows: Iterable[Row], new: Claim, many: bool, reach: Reach) -> _Work
             object_id=new.object_id,
         )
 
-    incumbents = [
-        row
-        for row in rows
-        if row.interval.overlaps(new.interval) and row.look.status is not Status.QUARANTINED
-    ]
+    # What is set apart stands in nobody's way until a person lets it in.
+    incumbents: list[Row] = []
+    for row in rows:
+        if row.interval.overlaps(new.interval) and row.look.status is not Status.QUARANTINED:
+            incumbents.append(row)
     incumbents.sort(key=_place)
     survivors = [row for row in incumbents if not withdrawn(new, row.claim, many, reach)]
     cells = _cells(survivors, new, many)
@@ -434,11 +436,18 @@ def _new_ties(work: _Work, many: bool) -> tuple[Tie, ...]:
     for cell in work.cells:
         claims = [c for c, look in cell.looks if look == TIED_HEAD]
         for tie in _ties(Interval(cell.start, cell.end), claims, many):
-            past_ties = (t for t in before if t.members == tie.members)
-            if not any(t.interval.overlaps(tie.interval) for t in past_ties):
+            if not _stood(tie, before):
                 ties.append(tie)
 
     return _join_ties(ties)
+
+
+def _stood(tie: Tie, before: Iterable[Tie]) -> bool:
+    """Tell whether the same claims were tied before, on some part of a stretch."""
+    for past_tie in before:
+        if past_tie.members == tie.members and past_tie.interval.overlaps(tie.interval):
+            return True
+    return False
 
 
 def _join_ties(ties: Iterable[Tie]) -> tuple[Tie, ...]:

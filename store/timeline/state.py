@@ -78,7 +78,9 @@ def _winning(heads: Sequence[Version]) -> tuple[Version, ...]:
         scopes.setdefault(head.details.scope.scope_id, []).append(head)
 
     # Trust is not compared across scopes: what ties here decides together, and may disagree.
-    standings = [_standing(rows) for _, rows in sorted(scopes.items())]
+    standings: list[_Standing] = []
+    for _, rows in sorted(scopes.items()):
+        standings.append(_standing(rows))
     best = max(map(attrgetter("strength"), standings), default=None)
     winners: list[Version] = []
     for standing in standings:
@@ -137,7 +139,10 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
 
 def _split(rows: Sequence[Version]) -> bool:
     """Tell whether scopes of equal strength disagree."""
-    sayings = {(v.row.claim.op is Op.DENY, v.row.claim.value_key) for v in rows}
+    sayings: set[tuple[bool, str]] = set()
+    for version in rows:
+        claim = version.row.claim
+        sayings.add((claim.op is Op.DENY, claim.value_key))
     return len(sayings) > 1 and _DENIALS.isdisjoint(map(_LOOK, rows))
 
 

@@ -1,15 +1,18 @@
 """What the client costs over the embedded store, and how that grows: 10k, 100k, 1M versions.
 
-    python bench/bench_memory.py [--sizes 10000,100000,1000000] [--json FILE]
+    python bench/bench_memory.py [--sizes 10000,100000,1000000] [--folder PATH] [--json FILE]
 
 Writes (single durable by one and by sixteen threads, batched), as-of point reads, timelines,
 two hops, differences and compiles, each at every size, with the growth from the smallest to
-the largest. Figures are medians of one run on one machine: read them as ratios.
+the largest. Reads are measured by the CPU of their thread, writes three times in turns by the
+clock and by the CPU of the process. Figures are medians of one run: read them as ratios. With
+`--folder` the stores stay there, and those that it holds are measured as they are.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import statistics
@@ -19,7 +22,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -32,6 +35,7 @@ GENERATIONS = 5
 ROWS_PER_PERSON = 118
 START = datetime(2020, 1, 1, tzinfo=UTC)
 THREADS = 16
+TURNS = 3
 
 
 def seed(memory: Memory, versions: int) -> list[str]:
@@ -66,19 +70,28 @@ def value(slot: str, n: int, generation: int, ids: list[str], chance: random.Ran
 
 
 def median_us(call: Callable[[int], object], rounds: int) -> float:
-    """Return the median of single calls in microseconds."""
+    """Return the median CPU of single calls in microseconds: other work hardly moves it."""
     times = []
     for number in range(rounds):
-        began = time.perf_counter()
+        began = time.thread_time()
         call(number)
-        times.append(time.perf_counter() - began)
+        times.append(time.thread_time() - began)
     return statistics.median(times) * 1e6
 
 
-def rate(calls: int, work: Callable[[], object]) -> float:
-    began = time.perf_counter()
+class Cost(NamedTuple):
+    """What a write takes, by the clock and of the CPU."""
+
+    rate: float
+    cpu_ms: float
+
+
+def cost(writes: int, work: Callable[[], object]) -> Cost:
+    """Return what each of so many writes takes."""
+    began, cpu_began = time.perf_counter(), time.process_time()
     work()
-    return calls / (time.perf_counter() - began)
+    cpu, seconds = time.process_time() - cpu_began, time.perf_counter() - began
+    return Cost(writes / seconds, cpu / writes * 1000)
 
 
 def sixteen(memory: Memory, ids: list[str], each: int) -> Callable[[], None]:
@@ -106,54 +119,100 @@ def compile_once(memory: Memory, number: int) -> object:
     )
 
 
+def stored(folder: Path, versions: int) -> tuple[Path, list[str]]:
+    """A store of this size and its people; a folder keeps both from run to run."""
+    path, people = folder / f"{versions}.db", folder / f"{versions}.json"
+    if not people.exists():
+        path.unlink(missing_ok=True)  # a filling that was cut off
+        with connect(str(path)) as memory:
+            ids = seed(memory, versions)
+        people.write_text(json.dumps(ids))
+    return path, json.loads(people.read_text())
+
+
+def reads(memory: Memory, ids: list[str]) -> dict[str, float]:
+    """Return the medians of reads at random places."""
+    chance = random.Random(2)
+    view, old = memory.as_of(), memory.as_of("2020-06-01T00:00:00Z")
+    last = view.tx
+    assert last is not None
+    pick = [ids[chance.randrange(len(ids))] for _ in range(4000)]
+    before = last - timedelta(milliseconds=1)
+    return {
+        "now, value µs": median_us(lambda n: view.value(pick[n], "title"), 4000),
+        "as-of, value µs": median_us(lambda n: old.value(pick[n], "office"), 4000),
+        "as-of, slot µs": median_us(lambda n: view.slot(pick[n], "title"), 1000),
+        "timeline µs": median_us(lambda n: view.timeline(pick[n], "title"), 500),
+        "two hops µs": median_us(lambda n: view.neighbourhood(pick[n], hops=2), 200),
+        "diff of 100 writes µs": median_us(lambda n: memory.diff(before, last), 50),
+        "compile ms": median_us(lambda n: compile_once(memory, n % len(ids)), 60) / 1000,
+    }
+
+
+def writes(memory: Memory, ids: list[str]) -> dict[str, float]:
+    """Return what writes of the three kinds take, each kind in its turn."""
+    chance = random.Random(3)
+    pick = [ids[chance.randrange(len(ids))] for _ in range(1000)]
+    batches = [
+        [
+            Write(subject=person, slot="seat", value=f"B{first}")
+            for person in pick[first : first + 100]
+        ]
+        for first in range(0, len(pick), 100)
+    ]
+    serial = itertools.count()
+
+    def one_by_one() -> None:
+        for person in pick[:200]:
+            memory.write(subject=person, slot="title", value=f"W{next(serial)}")
+
+    def batched() -> None:
+        for batch in batches:
+            memory.write_many(batch)
+
+    kinds: dict[str, tuple[int, Callable[[], object]]] = {
+        "1 thread": (200, one_by_one),
+        "16 threads": (THREADS * 200, sixteen(memory, ids, 200)),
+        "batches of 100": (len(pick), batched),
+    }
+    costs: dict[str, list[Cost]] = {name: [] for name in kinds}
+    for _ in range(TURNS):
+        for name, (count, work) in kinds.items():
+            costs[name].append(cost(count, work))
+
+    figures: dict[str, float] = {}
+    for name, taken in costs.items():
+        figures[f"writes/s, {name}"] = statistics.median(each.rate for each in taken)
+        figures[f"CPU ms a write, {name}"] = statistics.median(each.cpu_ms for each in taken)
+    alone, threads = costs["1 thread"], costs["16 threads"]
+    pairs = list(zip(threads, alone, strict=True))
+    figures["rate, 16 threads over 1"] = statistics.median(b.rate / a.rate for b, a in pairs)
+    figures["CPU, 16 threads over 1"] = statistics.median(b.cpu_ms / a.cpu_ms for b, a in pairs)
+    return figures
+
+
 def measure(folder: Path, versions: int) -> dict[str, float]:
     """Return every figure at one size."""
-    path, chance = folder / f"{versions}.db", random.Random(2)
+    path, ids = stored(folder, versions)
     with connect(str(path)) as memory:
-        seeded = time.perf_counter()
-        ids = seed(memory, versions)
-        seconds = time.perf_counter() - seeded
         with memory._backend.store.reading("default") as reader:
             held = reader.clock().next_vid - 1
-        view, old = memory.as_of(), memory.as_of("2020-06-01T00:00:00Z")
-        whole = memory.as_of()
-        last = whole.tx
-        assert last is not None
-        pick = [ids[chance.randrange(len(ids))] for _ in range(4000)]
-        found = {
-            "versions": held,
-            "seed writes/s": (len(ids) * (1 + GENERATIONS * len(SLOTS))) / seconds,
-            "now, value µs": median_us(lambda n: view.value(pick[n], "title"), 4000),
-            "as-of, value µs": median_us(lambda n: old.value(pick[n], "office"), 4000),
-            "as-of, slot µs": median_us(lambda n: view.slot(pick[n], "title"), 1000),
-            "timeline µs": median_us(lambda n: view.timeline(pick[n], "title"), 500),
-            "two hops µs": median_us(lambda n: view.neighbourhood(pick[n], hops=2), 200),
-            "diff of 100 writes µs": median_us(
-                lambda n: memory.diff(last - timedelta(milliseconds=1), last), 50
-            ),
-            "compile ms": median_us(lambda n: compile_once(memory, n % len(ids)), 60) / 1000,
-            "writes/s, 1 thread": rate(
-                200, lambda: [memory.write(subject=pick[n], slot="title", value=f"W{n}")
-                              for n in range(200)]),
-            "writes/s, 16 threads": rate(THREADS * 200, sixteen(memory, ids, 200)),
-            "writes/s, batched": rate(
-                1000, lambda: memory.write_many(
-                    [Write(subject=pick[n], slot="seat", value=f"B{n}") for n in range(1000)])),
-        }  # fmt: skip
-        found["file MB"] = path.stat().st_size / 1e6
-    return found
+        figures = {"versions": float(held), **reads(memory, ids), **writes(memory, ids)}
+        figures["file MB"] = path.stat().st_size / 1e6
+    return figures
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="10000,100000,1000000")
     parser.add_argument("--json", type=Path, default=Path("bench/results/memory.json"))
+    parser.add_argument("--folder", type=Path, help="where the stores stay; default: nowhere")
     given = parser.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
     found: dict[int, dict[str, float]] = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as passing:
         for size in sizes:
-            found[size] = measure(Path(folder), size)
+            found[size] = measure(given.folder or Path(passing), size)
     show(found)
     given.json.parent.mkdir(parents=True, exist_ok=True)
     given.json.write_text(json.dumps(found, indent=1))
@@ -165,7 +224,7 @@ def show(found: dict[int, dict[str, Any]]) -> None:
     for name in found[sizes[0]]:
         row = [found[size][name] for size in sizes]
         growth = f"{row[-1] / row[0]:.2f}x" if row[0] else ""
-        table.add_row(name, *(f"{number:,.1f}" for number in row), growth)
+        table.add_row(name, *(f"{number:,.2f}" for number in row), growth)
     Console(width=110).print(table)
 
 

@@ -13,7 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-_BREAK: Final = re.compile("(?<=[.!?])\\s+(?=[\"'(\\[]?[^\\W_a-z])|\\n+|(?<=[\u3002\uff01\uff1f])")
+_GERMAN_MONTH: Final = (
+    "(?:Januar|J\u00e4nner|Februar|M\u00e4rz|April|Mai|Juni|Juli|August|September|Oktober|November|"
+    "Dezember)"
+)
+_IN_A_DATE: Final = rf"(?!(?<=\d\.)(?<!\d\d\d\.)\s{_GERMAN_MONTH}\b)"
+"""German writes a dot behind the day: "am 3. Mai" ends no sentence."""
+_BREAK: Final = re.compile(
+    "(?<=[.!?])" + _IN_A_DATE + "\\s+(?=[\"'(\\[]?[^\\W_a-z])|\\n+|(?<=[\u3002\uff01\uff1f])"
+)
 _MONTH: Final = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
     r"Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
@@ -21,7 +29,7 @@ _MONTH: Final = (
 _DAY: Final = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _PATTERN: Final = (
     r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b(?:,? \d{{4}}\b)?"
+    rf"|\b\d{{1,2}}(?:(?:st|nd|rd|th)(?: of)?)? {_MONTH}\b(?:,? \d{{4}}\b)?"
     rf"|\b{_MONTH}\b(?:\.? \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}}\b)?"
     rf"|\b{_DAY}s?\b|\bQ[1-4](?: \d{{4}})?\b|\b(?:19|20)\d{{2}}\b"
 )

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from ...resolution.text import find_dates
 
-_PREPOSITION: Final = re.compile(r"\b(?:in|on|since|from|as of|until|till|to) \Z", re.IGNORECASE)
+_PREPOSITION: Final = re.compile(
+    r"\b(?:in|on|since|from|as of|until|till|to) (?:the )?\Z", re.IGNORECASE
+)
+_COPULA_OR_PREPOSITION: Final = re.compile(
+    r"\b(?:is|['\u2019]s|the|in|on|since|from|as of|until|till|to) \Z", re.IGNORECASE
+)
 _WEEKDAYS: Final = list[str]("monday tuesday wednesday thursday friday saturday sunday".split())
 _UNIT_DAYS: Final = {"day": 1, "week": 7}
 _STEPS: Final = {"last": -1, "this": 0, "next": 1}
@@ -34,6 +40,13 @@ _PAST_CLAUSE: Final = re.compile(
     re.IGNORECASE,
 )
 """The end of a clause that tells what happened: `I started there` before `on Monday`."""
+_COMING_CLAUSE: Final = re.compile(
+    r"(?:\b(?:am|are)|['\u2019](?:m|re)) (?:now |finally )?(?:going|moving|relocating|"
+    r"joining|starting|leaving|getting)\b[^,;.]*(?<!since )\Z"
+    r"|\b(?:will|I start|we start)\b[^,;.]*(?<!since )\Z",
+    re.IGNORECASE,
+)
+"""The beginning of a clause that tells what is to come: `I'm moving there` before `on July 3`."""
 _DAY_OFFSETS: Final = {
     "day before yesterday": -2,
     "yesterday": -1,
@@ -60,11 +73,15 @@ def date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> dateti
     if relative is not None:
         # "I got an appointment on Friday" tells what happened, of a day that is still to come.
         is_past = not is_ahead and bool(_PAST_CLAUSE.search(sentence, 0, relative.start()))
-        return _relative(relative, now, is_past=is_past)
+        words = {name: text.lower() for name, text in relative.groupdict().items() if text}
+        return relative_day(words, now, is_past=is_past)
 
+    # "My birthday is June 3" has no preposition, and whoever speaks of what is to come means a day.
+    opening = _COPULA_OR_PREPOSITION if is_ahead else _PREPOSITION
     for date in find_dates(sentence, any_case=True):
-        if _PREPOSITION.search(sentence, 0, date.start):
-            return _absolute(date.parts, now, is_ahead=is_ahead)
+        if opening.search(sentence, 0, date.start):
+            is_coming = is_ahead or bool(_COMING_CLAUSE.search(sentence, 0, date.start))
+            return absolute_day(date.parts, now, is_ahead=is_coming)
     return None
 
 
@@ -77,33 +94,38 @@ def date_after(sentence: str, preposition: str, now: datetime) -> datetime | Non
     words = {"until": r"(?:until|till|to|through)", "from": r"(?:from|since)"}[preposition]
     for date in find_dates(sentence, any_case=True):
         if re.search(rf"\b{words} \Z", sentence[: date.start], re.IGNORECASE):
-            return _absolute(date.parts, now)
+            return absolute_day(date.parts, now)
     return None
 
 
-def _absolute(
+def absolute_day(
     parts: tuple[int | None, int | None, int | None], now: datetime, *, is_ahead: bool = False
 ) -> datetime | None:
+    """The day of a year, a month and a day, as far as they are said; None when there is none.
+
+    Without a year the nearest one is meant: behind for what was, ahead for what is to come.
+    """
     year, month, day = parts
     local = now.astimezone(UTC)
-    # Without a year the nearest one is meant: behind for what was, ahead for what is to come.
     if year is None:
         if month is None:
             return None
+        # A month alone is this one, on any of its days.
+        today = (local.month, local.day if day else 0)
         year = local.year
         if is_ahead:
-            year += month < local.month
+            year += (month, day or 0) < today
         else:
-            year -= month > local.month
+            year -= (month, day or 0) > today
     try:
         return datetime(year, month or 1, day or 1, tzinfo=UTC)
     except ValueError:
         return None  # the 30th of February: said, but no day
 
 
-def _relative(match: re.Match[str], now: datetime, *, is_past: bool) -> datetime:
+def relative_day(words: Mapping[str, str], now: datetime, *, is_past: bool) -> datetime:
+    """The day that is said against the moment of speaking, by the groups of `_RELATIVE`."""
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    words = {name: text.lower() for name, text in match.groupdict().items() if text}
 
     if "day" in words:
         return midnight + timedelta(days=_DAY_OFFSETS[words["day"]])

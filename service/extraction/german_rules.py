@@ -1,7 +1,5 @@
 """Sentence patterns of German, as people say it of themselves.
 
-German writes every noun with a capital, so a capital makes no name here: a name ends its clause or
-stands before a word that goes on with it, and nouns that are no place and no employer are listed.
 A subordinate clause has its verb at the end, which no pattern reads: "dass ich in Köln wohne" is
 somebody's word and no claim.
 """
@@ -11,159 +9,267 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .german_phrases import (
+    ADVERB_FIRST,
+    ADVERBS,
+    CALLED_OFF,
+    CHORES,
+    DAY,
+    DEATH,
+    EMPLOYER,
+    END,
+    FRIENDS,
+    GOES_ON,
+    HABITS,
+    IN_LAND,
+    INTENT,
+    JOURNEYS,
+    KIN,
+    LANGUAGE,
+    MONTH,
+    MY_KIN,
+    NAMES,
+    NO_HABIT,
+    OCCASION,
+    ONE_NAME,
+    PERIOD,
+    PLACE,
+    PLURAL_KIN,
+    RELATIVE,
+    THING_END,
+    THINGS,
+    TRADE,
+    UNITS,
+    USERS,
+    WHEN,
+    WHEN_FIRST,
+    WORD,
+    WORKPLACE_END,
+)
 from .rule import row
-
-_WORD: Final = r"[A-ZÄÖÜ][\w&'\u2019-]*"
-_NO_NAME: Final = (
-    r"(?!(?:Ich|Du|Er|Sie|Es|Wir|Ihr|Der|Die|Das|Ein|Eine|Mein|Meine|Und|Aber|Herr|Frau|Montags?|"
-    r"Dienstags?|Mittwochs?|Donnerstags?|Freitags?|Samstags?|Sonntags?)\b)"
-)
-_NAME: Final = rf"{_NO_NAME}{_WORD}(?: (?:(?:von|van|de|und) )?{_NO_NAME}{_WORD}){{0,3}}"
-_ONE_NAME: Final = rf"{_NO_NAME}{_WORD}(?: (?:(?:von|van|de) )?{_NO_NAME}{_WORD}){{0,2}}"
-_END: Final = r"(?=[.,;!]|$| und (?:ich|wir|meine?|arbeite|wohne|lebe|bin|habe|komme|mag|liebe)\b)"
-_ADVERBS: Final = (
-    r"(?:(?:jetzt|nun|inzwischen|mittlerweile|derzeit|aktuell|momentan|zurzeit|heute|noch|schon|"
-    r"auch|wieder|seit (?:\d{4}|kurzem|langem|Jahren|(?:\w+ )?(?:\w+ )?(?:Tagen|Wochen|Monaten|"
-    r"Jahren|Jahr|Monat|Woche))) )*"
-)
-_ADVERB_FIRST: Final = (
-    r"^(?:Jetzt|Inzwischen|Mittlerweile|Derzeit|Aktuell|Momentan|Zurzeit|Seit [^.,!?]{3,25}?) "
-)
-_NO_PLACE: Final = (
-    r"(?!(?:Miete|Untermiete|Angst|Frieden|Armut|Scheidung|Trennung|Partnerschaft|Saus|Sorge|"
-    r"Gedanken|Hause|Norden|Süden|Osten|Westen|Freiheit|Sünde|Würde|Wohlstand|Erinnerungen|Büchern|Beziehung|Teilzeit|Vollzeit)\b)"
-)
-_PLACE: Final = rf"{_NO_PLACE}{_ONE_NAME}"
-_IN_LAND: Final = (
-    r"in (?:der (?=(?:Schweiz|Türkei|Ukraine|Slowakei|Mongolei)\b)|"
-    r"den (?=(?:Niederlanden|USA)\b))?"
-)
-_NO_EMPLOYER: Final = (
-    r"(?!(?:Regen|Nacht|Tag|Tage|Tageslicht|Hitze|Kälte|Bedarf|Licht|Gelegenheit|Wind|Wetter|"
-    r"Sonne|Sonnenschein|Schnee|Musik|Kerzenlicht|Freunden|Freundinnen|Kunden|Kundinnen|Bekannten|"
-    r"Mama|Papa|Oma|Opa|Problemen|Fragen|Stress|Lärm|Ruhe|Kaffee|Gewitter|Laune)\b)"
-)
-_EMPLOYER: Final = rf"(?:der |dem )?(?P<value>{_NO_EMPLOYER}{_NAME})"
-_WORKPLACE_END: Final = r"(?=[.,;!]|$| als\b| in\b| und (?:ich|wir|wohne|lebe|bin|habe)\b)"
-_TRADE: Final = (
-    r"(?:(?:Software|Daten|Projekt|Produkt|Grund|Kranken|Alten|Büro|Industrie|Elektro|Steuer)-?)?"
-    r"(?:[Ll]ehrer|[Ee]ntwickler|[Ii]ngenieur|[Bb]erater|[Pp]fleger|[Ll]eiter|[Mm]anager|"
-    r"Architekt|Journalist|Redakteur|Übersetzer|Apotheker|Elektriker|Bäcker|Tischler|Schreiner|"
-    r"Mechaniker|Gärtner|Fotograf|Musiker|Psychologe|Therapeut|Erzieher|Physiker|Chemiker|"
-    r"Buchhalter|Designer|Student|Polizist|Pilot|Bibliothekar|Professor)(?:in)?"
-    r"|(?:Arzt|Ärztin|Anwalt|Anwältin|Koch|Köchin|Hebamme|Krankenschwester|Psychologin)"
-)
-_KIN: Final = {
-    "partner": "Frau|Mann|Ehefrau|Ehemann|Partner|Partnerin",
-    "child": "Tochter|Sohn",
-    "parent": "Mutter|Vater|Mama|Papa",
-    "sibling": "Schwester|Bruder",
-    "pet": "Hund|Hündin|Katze|Kater|Kaninchen|Pferd|Hamster|Papagei",
-}
-_MY_KIN: Final = (
-    r"\b(?:[Mm]eine?|[Uu]nsere?) (?:(?:ältere|jüngere|große|kleine|älteste|jüngste)[rsn]? )?"
-)
-_GOES_ON: Final = (
-    r"(?= (?:ist|hat|geht|kommt|war|wird|kann|mag|liebt|arbeitet|wohnt|lebt|studiert|spielt|"
-    r"und ich)\b)"
-)
-_THING: Final = (
-    r"(?:(?!(?:(?:k?ein|[mds]ein|ihr|unser|eur)e?[nrms]?|"
-    r"(?:dies|jed|jen|all|welch|solch|ander)e[nrms]?|der|den|unter|hinter|immer|lieber|aber)\b)"
-    r"[a-zäöü]+(?:e|en|er|es) )?"
-    r"(?!(?:Dir|Dich|Euch|Ihnen|Sie)\b)[A-ZÄÖÜ][\wäöüß-]+"
-)
-_THINGS: Final = rf"{_THING}(?:, {_THING})*(?: (?:und|oder) {_THING})?"
-_THING_END: Final = (
-    r"(?=[.,;!]|$| (?:sehr|nicht|wirklich|über alles|weil|seit|und ich)\b| mehr\b| wegen\b)"
-)
-_LANGUAGE: Final = r"[A-ZÄÖÜ][a-zäöü]+sch"
 
 GERMAN_RULES: Final = (
     # who
-    row("full_name", rf"\b[Ii]ch heiße (?P<value>{_ONE_NAME}){_END}"),
-    row("full_name", rf"\b[Mm]ein Name ist (?!(?:Programm|Hase)\b)(?P<value>{_ONE_NAME}){_END}"),
+    row("full_name", rf"\b[Ii]ch heiße (?P<value>{ONE_NAME}){END}"),
+    row("full_name", rf"\b[Mm]ein Name ist (?!(?:Programm|Hase)\b)(?P<value>{ONE_NAME}){END}"),
     row("full_name", rf"^(?:Bitte )?[Nn]enn(?:e|t)? mich (?:bitte |einfach )?"
-        rf"(?!(?:Schatz|Liebling|Chef|Boss|Meister|Idiot)\b)(?P<value>{_ONE_NAME})(?=[.,!]|$)"),
+        rf"(?!(?:Schatz|Liebling|Chef|Boss|Meister|Idiot)\b)(?P<value>{ONE_NAME})(?=[.,!]|$)"),
+    row("full_name", rf"\b[Ii]ch heiße eigentlich (?P<value>{ONE_NAME}){END}", "correct"),
+    row("full_name", rf"^[Ee]igentlich heiße ich (?P<value>{ONE_NAME}){END}"),
+    row("full_name", r"\b(?:[Dd]u kannst mich|[Ii]hr könnt mich) (?:gern |gerne |einfach |ruhig )*"
+        rf"(?P<value>{ONE_NAME}) nennen\b"),
+    row("full_name", r"\b(?:[Aa]lle|[Mm]eine Freunde|[Dd]ie meisten) nennen mich (?:nur |einfach )?"
+        rf"(?P<value>{ONE_NAME})(?=[.,!]|$)"),
+    # Two nouns may stand side by side, too ("ich bin Python Entwickler").
+    row("full_name", r"^(?:Hallo|Hi|Hey|Moin|Servus|Guten Tag)(?: zusammen)?[,!]? ich bin "
+        rf"(?:der |die )?(?P<value>{WORD} (?!\w*{USERS}){WORD}){END}"),
+    row("birthday", rf"\b[Ii]ch habe am (?P<value>{DAY}) Geburtstag\b"),
+    row("birthday", rf"^[Aa]m (?P<value>{DAY}) habe ich Geburtstag\b"),
+    row("birthday", rf"\b[Mm]ein Geburtstag ist (?:am |der )(?P<value>{DAY})"),
+    row("birthday", rf"\b[Ii]ch (?:bin|wurde) am (?P<value>{DAY}) (?:in {PLACE} )?geboren\b"),
     row("language", r"\b[Ii]ch spreche (?:fließend |auch |gut )?"
-        rf"(?P<value>{_LANGUAGE}(?:, {_LANGUAGE})*(?: und {_LANGUAGE})?)(?=[.,;!]|$)",
+        rf"(?P<value>{LANGUAGE}(?:, {LANGUAGE})*(?: und {LANGUAGE})?)(?=[.,;!]|$)",
         is_list=True),
-    row("language", rf"\b[Mm]eine Muttersprache ist (?P<value>{_LANGUAGE})"),
+    row("language", rf"\b[Mm]eine Muttersprache ist (?P<value>{LANGUAGE})"),
     row("email", r"\b[Mm]eine (?:E-?Mail|Mail)(?:-?[Aa]dresse)? (?:ist|lautet) "
         r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
     row("phone", r"\b[Mm]eine (?:Telefon-?|Handy-?)?[Nn]ummer (?:ist|lautet) "
         r"(?P<value>\+?[\d ()/-]{6,20}\d)"),
     # work
-    row("employer", rf"\b[Ii]ch arbeite {_ADVERBS}bei {_EMPLOYER}{_WORKPLACE_END}"),
-    row("employer", rf"{_ADVERB_FIRST}arbeite ich bei {_EMPLOYER}{_WORKPLACE_END}"),
-    row("employer", rf"\b[Ii]ch bin {_ADVERBS}(?:{_TRADE}) bei {_EMPLOYER}{_WORKPLACE_END}"),
-    row("employer", rf"\b[Ii]ch arbeite nicht mehr bei {_EMPLOYER}{_WORKPLACE_END}",
+    row("employer", rf"\b[Ii]ch arbeite {ADVERBS}bei {EMPLOYER}{WORKPLACE_END}"),
+    row("employer", rf"{ADVERB_FIRST}arbeite ich bei {EMPLOYER}{WORKPLACE_END}"),
+    row("employer", rf"\b[Ii]ch bin {ADVERBS}(?:{TRADE}) bei {EMPLOYER}{WORKPLACE_END}"),
+    row("employer", rf"\b[Ii]ch bin {ADVERBS}bei {EMPLOYER} (?:angestellt|beschäftigt)\b"),
+    row("employer", rf"\b[Ii]ch bin seit (?:{MONTH} )?\d{{4}} bei {EMPLOYER}{WORKPLACE_END}"),
+    row("employer", rf"\b[Mm]ein (?:neuer )?Arbeitgeber (?:ist|heißt) {EMPLOYER}{END}"),
+    row("employer", rf"\b[Ii]ch habe {WHEN}*bei {EMPLOYER} angefangen\b"),
+    row("employer", rf"{WHEN_FIRST}habe ich bei {EMPLOYER} angefangen\b"),
+    row("employer", rf"\b[Ii]ch (?:fange|beginne|starte) {WHEN}+bei {EMPLOYER}(?: an)?{END}",
+        is_dated=True),
+    row("employer", rf"{WHEN_FIRST}(?:fange|beginne|starte) ich bei {EMPLOYER}(?: an)?{END}",
+        is_dated=True),
+    row("employer", rf"\b[Ii]ch wechsle {WHEN}+zu {EMPLOYER}{END}", is_dated=True),
+    row("employer", rf"^[Ee]igentlich arbeite ich {ADVERBS}bei {EMPLOYER}{WORKPLACE_END}"),
+    row("employer", rf"\b[Ii]ch bin nicht mehr bei {EMPLOYER}{WORKPLACE_END}", "deny",
+        if_known=True),
+    row("employer", rf"\b[Ii]ch wurde {WHEN}*(?:bei|von) {EMPLOYER} entlassen\b", "deny"),
+    row("employer", rf"\b[Ii]ch arbeite nicht mehr bei {EMPLOYER}{WORKPLACE_END}",
         "deny"),
-    row("employer", rf"\b[Ii]ch habe (?:gerade |gestern )?bei {_EMPLOYER} gekündigt\b", "deny"),
-    row("employer", r"(?:\b[Ii]ch habe (?:früher )?|^Früher habe ich )bei "
-        rf"{_EMPLOYER} gearbeitet\b", is_former=True),
-    row("title", rf"\b[Ii]ch bin {_ADVERBS}(?:gelernte[r]? )?(?P<value>{_TRADE})"
+    row("employer", rf"\b[Ii]ch habe {WHEN}*bei {EMPLOYER} gekündigt\b", "deny"),
+    row("employer", rf"(?:\b[Ii]ch habe (?:früher |{PERIOD} )?|^(?:Früher|{PERIOD}) habe ich )bei "
+        rf"{EMPLOYER} gearbeitet\b", is_former=True),
+    row("employer", rf"(?:\b[Ii]ch war {PERIOD}|^{PERIOD} war ich) bei {EMPLOYER}{WORKPLACE_END}",
+        is_former=True),
+    row("title", rf"\b[Ii]ch bin {ADVERBS}(?:gelernte[r]? )?(?P<value>{TRADE})"
         r"(?=[.,;!]|$| (?:bei|in|an|am|im|von Beruf|und)\b)"),
-    row("title", rf"\b[Ii]ch arbeite {_ADVERBS}als (?P<value>{_TRADE})\b"),
+    row("title", rf"\b[Ii]ch arbeite {ADVERBS}als (?P<value>{TRADE})\b"),
+    row("title", rf"\b[Ii]ch bin keine? (?P<value>{TRADE}) mehr(?=[.,;!]|$)", "deny"),
     row("manager", r"\b[Mm]eine? (?:neue[r]? )?(?:Chefin|Chef|Vorgesetzte[r]?) "
-        rf"(?:heißt|ist (?:Herr|Frau)) (?:Herr |Frau )?(?P<value>{_ONE_NAME}){_END}"),
+        rf"(?:heißt|ist (?:Herr|Frau)) (?:Herr |Frau )?(?P<value>{ONE_NAME}){END}"),
     # where
-    row("home", rf"\b(?:[Ii]ch wohne|[Ii]ch lebe|[Ww]ir wohnen|[Ww]ir leben) {_ADVERBS}"
-        rf"{_IN_LAND}(?P<value>{_PLACE}){_END}"),
-    row("home", rf"\b[Ii]ch heiße {_ONE_NAME} und (?:wohne|lebe) {_IN_LAND}"
-        rf"(?P<value>{_PLACE}){_END}"),
-    row("home", rf"{_ADVERB_FIRST}(?:wohne|lebe) ich {_IN_LAND}(?P<value>{_PLACE}){_END}"),
-    row("home", r"\b(?:[Ii]ch bin|[Ww]ir sind) (?:gerade |kürzlich |vor kurzem |neulich )?"
-        rf"(?:von {_PLACE} )?nach (?P<value>{_PLACE}) (?:um)?gezogen\b"),
-    row("home", rf"\b[Ii]ch (?:wohne|lebe) nicht (?:mehr )?{_IN_LAND}{_PLACE}, sondern "
-        rf"{_IN_LAND}(?P<value>{_PLACE}){_END}"),
-    row("home", rf"\b[Ii]ch (?:wohne|lebe) nicht mehr {_IN_LAND}(?P<value>{_PLACE}){_END}", "deny"),
+    row("home", rf"\b(?:[Ii]ch wohne|[Ii]ch lebe|[Ww]ir wohnen|[Ww]ir leben) {ADVERBS}"
+        rf"{IN_LAND}(?P<value>{PLACE}){END}"),
+    row("home", rf"\b[Ii]ch heiße {ONE_NAME} und (?:wohne|lebe) {IN_LAND}"
+        rf"(?P<value>{PLACE}){END}"),
+    row("home", rf"{ADVERB_FIRST}(?:wohne|lebe) ich {IN_LAND}(?P<value>{PLACE}){END}"),
+    row("home", rf"\b(?:[Ii]ch bin|[Ww]ir sind) {WHEN}*"
+        rf"(?:von {PLACE} )?nach (?P<value>{PLACE}) (?:um)?gezogen\b"),
+    row("home", rf"{WHEN_FIRST}(?:bin ich|sind wir) (?:von {PLACE} )?nach (?P<value>{PLACE}) "
+        r"(?:um)?gezogen\b"),
+    row("home", rf"\b(?:[Ii]ch ziehe|[Ww]ir ziehen) {WHEN}+(?:von {PLACE} )?"
+        rf"nach (?P<value>{PLACE})(?: um)?{END}", is_dated=True),
+    row("home", rf"{WHEN_FIRST}(?:ziehe ich|ziehen wir) (?:von {PLACE} )?"
+        rf"nach (?P<value>{PLACE})(?: um)?{END}", is_dated=True),
+    row("home", rf"^(?:Ich|Wir)\b[^.!?;]{{0,60}}? (?:und|aber) (?:wohnen?|leben?) (?:jetzt|nun|"
+        rf"inzwischen|heute) {IN_LAND}(?P<value>{PLACE}){END}"),
+    row("home", rf"^[Ee]igentlich (?:wohne|lebe) ich {ADVERBS}{IN_LAND}(?P<value>{PLACE}){END}"),
+    row("home", rf"\b[Ii]ch (?:wohne|lebe) nicht (?:mehr )?{IN_LAND}{PLACE}, sondern "
+        rf"{IN_LAND}(?P<value>{PLACE}){END}"),
+    row("home", rf"\b[Ii]ch (?:wohne|lebe) nicht mehr {IN_LAND}(?P<value>{PLACE}){END}", "deny"),
     row("home", r"(?:\b[Ii]ch habe früher|^Früher habe ich) "
-        rf"{_IN_LAND}(?P<value>{_PLACE}) (?:gewohnt|gelebt)\b", is_former=True),
+        rf"{IN_LAND}(?P<value>{PLACE}) (?:gewohnt|gelebt)\b", is_former=True),
     # whom
-    *(row(slot, rf"{_MY_KIN}(?:{words}) (?:heißt|namens) (?P<value>{_ONE_NAME}){_END}",
-          is_timeless=True) for slot, words in _KIN.items()),
-    *(row(slot, rf"{_MY_KIN}(?:{words}),? (?P<value>{_ONE_NAME}){_GOES_ON}",
-          is_timeless=True) for slot, words in _KIN.items()),
+    *(row(slot, rf"{MY_KIN}(?:{words}) (?:heißt|namens) (?P<value>{ONE_NAME}){END}",
+          is_timeless=True) for slot, words in KIN.items()),
+    *(row(slot, rf"{MY_KIN}(?:{words}),? (?P<value>{ONE_NAME}){GOES_ON}",
+          is_timeless=True) for slot, words in KIN.items()),
+    *(row(slot, rf"\b(?:[Ii]ch habe|[Ww]ir haben) eine?n? (?:\w+ )?(?:{words})"
+          rf"(?: namens (?P<value>{ONE_NAME})(?=[.,!]|$))", is_timeless=True)
+      for slot, words in KIN.items()),
+    *(row(slot, rf"\b(?:[Ii]ch habe|[Ww]ir haben) eine?n? (?:\w+ )?(?:{words}), (?:der|die|das) "
+          rf"(?P<value>{ONE_NAME}) heißt\b", is_timeless=True) for slot, words in KIN.items()),
+    *(row(slot, rf"\b(?:[Ii]ch habe|[Ww]ir haben) (?:zwei|drei|vier|fünf|\d) (?:{words})"
+          rf"(?:,| namens|:) (?P<value>{NAMES})(?=[.,!]|$)", is_list=True, is_timeless=True)
+      for slot, words in PLURAL_KIN.items()),
+    *(row(slot, rf"{MY_KIN}(?:{words}) heißen (?P<value>{NAMES})(?=[.,!]|$)", is_list=True,
+          is_timeless=True) for slot, words in PLURAL_KIN.items()),
+    row("pet", rf"{MY_KIN}(?:{KIN['pet']}),? (?P<value>{ONE_NAME}){DEATH}", "deny"),
+    row("friend", rf"{MY_KIN}(?:{FRIENDS}),? (?:heißt )?(?P<value>{ONE_NAME})"
+        rf"(?:{GOES_ON}|(?=[.,!]|$))", is_timeless=True),
+    row("partner", rf"\b[Ii]ch bin {ADVERBS}mit (?P<value>{ONE_NAME}) verheiratet\b"),
+    row("partner", rf"\b[Ii]ch habe {WHEN}*(?P<value>{ONE_NAME}) geheiratet\b"),
+    row("partner", rf"^(?P<value>{ONE_NAME}) und ich haben {WHEN}*geheiratet\b"),
+    row("partner", rf"\b[Ii]ch habe mich {WHEN}*von (?P<value>{ONE_NAME}) (?:getrennt|scheiden "
+        r"lassen)\b", "deny"),
+    row("partner", rf"^(?P<value>{ONE_NAME}) und ich haben uns {WHEN}*getrennt\b", "deny"),
+    row("birthday", rf"{RELATIVE}hat am (?P<value>{DAY}) Geburtstag\b"),
+    row("birthday", rf"{RELATIVE}wird am (?P<value>{DAY}) (?:\d+|[a-zäöü]+)(?: Jahre alt)?"
+        r"(?=[.,!]|$)"),
+    row("employer", rf"{RELATIVE}arbeitet {ADVERBS}bei {EMPLOYER}{WORKPLACE_END}"),
+    row("home", rf"{RELATIVE}(?:wohnt|lebt) {ADVERBS}{IN_LAND}(?P<value>{PLACE}){END}"),
+    row("allergy", rf"{RELATIVE}ist allergisch (?:gegen|auf) (?P<value>{THINGS}){THING_END}",
+        is_list=True),
     # body and taste
     row("allergy", r"\b[Ii]ch bin (?:stark |sehr |leider |auch |schwer )*allergisch "
-        rf"(?:gegen|auf) (?P<value>{_THINGS}){_THING_END}", is_list=True),
+        rf"(?:gegen|auf) (?P<value>{THINGS}){THING_END}", is_list=True),
     row("allergy", r"\b[Ii]ch habe eine (?:starke |schwere |leichte )?"
         r"(?P<value>[A-ZÄÖÜ][a-zäöüß]+?)(?:n)?allergie\b"),
+    row("allergy", r"\b[Ii]ch (?:bin (?P<value>laktose|gluten)intolerant)\b"),
+    row("allergy", r"\b[Ii]ch habe eine (?P<value>Laktose|Fruktose|Gluten|Histamin)-?"
+        r"(?:intoleranz|unverträglichkeit)\b"),
     row("allergy", r"\b[Ii]ch bin nicht (?:mehr )?allergisch (?:gegen|auf) "
-        rf"(?P<value>{_THINGS}){_THING_END}", "deny", is_list=True),
-    row("diet", rf"\b[Ii]ch bin {_ADVERBS}(?P<value>Vegetarier(?:in)?|Veganer(?:in)?)"
+        rf"(?P<value>{THINGS}){THING_END}", "deny", is_list=True),
+    row("diet", rf"\b[Ii]ch bin {ADVERBS}(?P<value>Vegetarier(?:in)?|Veganer(?:in)?)"
         r"(?=[.,;!]|$| und)"),
-    row("diet", rf"\b[Ii]ch (?:lebe|esse|ernähre mich) {_ADVERBS}(?P<value>vegan|vegetarisch)"
+    row("diet", rf"\b[Ii]ch (?:lebe|esse|ernähre mich) {ADVERBS}(?P<value>vegan|vegetarisch)"
         r"(?=[.,;!]|$| und)"),
+    row("diet", rf"\b[Ii]ch bin {ADVERBS}(?P<value>vegan)(?=[.,;!]|$| und)"),
+    row("diet", r"\b[Ii]ch bin keine? (?P<value>Vegetarier(?:in)?|Veganer(?:in)?) mehr\b", "deny"),
+    row("diet", r"\b[Ii]ch (?:bin|lebe|esse|ernähre mich) nicht mehr "
+        r"(?P<value>vegan|vegetarisch)\b", "deny"),
     row("avoids", r"\b[Ii]ch (?:esse|trinke|vertrage) (?:gar |überhaupt )?keine?n? (?!Wort\b|"
-        rf"Frühstück\b|Mittagessen\b|Abendessen\b|Tropfen\b|Bissen\b)(?P<value>{_THINGS})"
-        rf"{_THING_END}", is_list=True),
-    row("likes", rf"\b[Ii]ch (?:mag|liebe) (?:auch |gern |besonders )?(?P<value>{_THINGS})"
-        rf"(?! nicht\b){_THING_END}", is_list=True),
-    row("likes", rf"\b[Ii]ch (?:esse|trinke|höre) am liebsten (?P<value>{_THINGS}){_THING_END}",
+        rf"Frühstück\b|Mittagessen\b|Abendessen\b|Tropfen\b|Bissen\b)(?P<value>{THINGS})"
+        rf"{THING_END}", is_list=True),
+    row("avoids", rf"\b[Ii]ch (?:esse|trinke) (?:jetzt |inzwischen )?wieder (?P<value>{THINGS})"
+        rf"{THING_END}", "deny", is_list=True),
+    row("likes", rf"\b[Ii]ch (?:mag|liebe) (?:auch |gern |besonders )?(?P<value>{THINGS})"
+        rf"(?! nicht\b){THING_END}", is_list=True),
+    row("likes", rf"\b[Ii]ch (?:esse|trinke|höre) am liebsten (?P<value>{THINGS}){THING_END}",
         is_list=True),
-    row("dislikes", rf"\b[Ii]ch mag keine?n? (?P<value>{_THINGS}){_THING_END}", is_list=True),
-    row("dislikes", rf"\b[Ii]ch mag (?P<value>{_THINGS}) nicht(?=[.,;!]|$)", is_list=True),
-    row("dislikes", rf"\b[Ii]ch hasse (?P<value>{_THINGS}){_THING_END}", is_list=True),
+    row("likes", r"\b[Ii]ch (?:esse|trinke|höre|lese|schaue|spiele) (?:sehr |auch |total |immer )?"
+        rf"gerne? (?P<value>{THINGS}){THING_END}", is_list=True),
+    row("likes", rf"\b[Mm]eine? Lieblings[a-zäöüß]+ (?:ist|sind) (?:jetzt )?(?P<value>{THINGS})"
+        rf"(?=[.,;!]|$)", is_list=True),
+    row("likes", r"\b[Ii]ch bin (?:ein |eine )?(?:großer |riesiger |absoluter |echter )?Fan von "
+        rf"(?P<value>{ONE_NAME}|{THINGS})(?=[.,;!]|$)", is_list=True),
+    row("likes", rf"\b[Ii]ch interessiere mich (?:sehr |auch |besonders )?für (?P<value>{THINGS})"
+        rf"{THING_END}", is_list=True),
+    row("likes", rf"\b[Ii]ch mag (?P<value>{THINGS}) nicht mehr\b", "deny", is_list=True),
+    row("likes", rf"\b[Ii]ch mag keine?n? (?P<value>{THINGS}) mehr\b", "deny", is_list=True),
+    row("likes", rf"(?:\b[Ii]ch mochte früher|^Früher mochte ich) (?P<value>{THINGS})"
+        r"(?! nicht\b)(?=[.,;!]|$)", "deny", is_list=True),
+    row("dislikes", r"\b[Ii]ch (?:esse|trinke|höre|lese|schaue|spiele) (?:gar )?nicht (?:so )?"
+        rf"gerne? (?P<value>{THINGS}){THING_END}", is_list=True),
+    row("dislikes", rf"\b[Ii]ch kann (?P<value>{THINGS}) (?:gar |überhaupt )?nicht "
+        r"(?:ausstehen|leiden)\b", is_list=True),
+    row("dislikes", rf"\b[Ii]ch bin kein (?:großer )?Fan von (?P<value>{ONE_NAME}|{THINGS})"
+        r"(?=[.,;!]|$)", is_list=True),
+    row("dislikes", rf"\b[Ii]ch mag keine?n? (?P<value>{THINGS})(?! mehr\b){THING_END}",
+        is_list=True),
+    row("dislikes", rf"\b[Ii]ch mag (?P<value>{THINGS}) nicht(?=[.,;!]|$)", is_list=True),
+    row("dislikes", rf"\b[Ii]ch hasse (?P<value>{THINGS}){THING_END}", is_list=True),
+    # what is to come
+    row("appointment", rf"\b[Ii]ch habe {CALLED_OFF}(?P<value>(?:[\w.:]+ ){{0,6}}?(?:einen|ein|"
+        rf"eine|meinen|meine) (?:[a-zäöü]+ )?{OCCASION}[^.!?;\n]{{0,60}})", is_dated=True),
+    row("appointment", rf"^[^.,!?]{{3,30}}? habe ich {CALLED_OFF}(?P<value>(?:[\w.:]+ ){{0,4}}?"
+        rf"(?:einen|ein|eine|meinen|meine) (?:[a-zäöü]+ )?{OCCASION}[^.!?;\n]{{0,60}})",
+        is_dated=True),
+    row("appointment", rf"\b[Mm]eine? {CALLED_OFF}(?P<value>{OCCASION}(?: (?:bei|beim|mit|nach|zu|"
+        r"zum|zur) [^.!?,]{2,40}?)? (?:ist|geht|startet|beginnt) [^.!?\n]{2,80})", is_dated=True),
+    row("plan", rf"\b(?:[Ii]ch|[Ww]ir) {NO_HABIT}(?P<value>{JOURNEYS}n? [^.!?\n]{{2,100}})",
+        is_dated=True),
+    row("plan", rf"{WHEN_FIRST}{NO_HABIT}(?P<value>{JOURNEYS}n? (?:ich|wir)"
+        r"(?: [^.!?\n]{2,100})?)",
+        is_dated=True),
+    row("plan", rf"\b[Ii]ch (?:plane|habe vor), (?P<value>{INTENT})(?=[.,!]|$)"),
+    row("goal", r"\b[Mm]ein (?:neues |großes |nächstes )?Ziel ist(?: es)?, "
+        rf"(?P<value>{INTENT})(?=[.,!]|$)"),
+    row("todo", r"\b[Ii]ch muss (?:noch |unbedingt |dringend |bald |auch )*"
+        rf"(?P<value>(?:[\w.:-]+ ){{1,8}}?{CHORES})(?=[.,!]|$)"),
+    row("todo", r"^(?:[Bb]itte )?[Ee]rinnere? mich (?:bitte )?(?:daran|dran), "
+        r"(?P<value>[^.!?\n]{3,80})"),
     # how to answer
+    row("response_length", r"^(?:[Bb]itte )?(?:[Ff]asse? dich|[Hh]alte (?:dich|deine Antworten)|"
+        r"[Aa]ntworte(?: mir)?) (?:bitte |immer |ab jetzt |künftig )*"
+        r"(?P<value>kurz|knapp|ausführlich)(?=[.,!]|$| und\b)"),
+    row("answer_rule", r"^(?:[Bb]itte )?(?P<value>(?:[Vv]erwende|[Bb]enutze?|[Nn]utze?) "
+        rf"(?:bitte |mir )?keine {HABITS}[^.!?\n]{{0,60}})"),
+    row("answer_rule", rf"^(?:[Bb]itte )?(?P<value>[Kk]eine {HABITS})(?: mehr)?(?:,? bitte)?"
+        r"[.!]?$"),
+    row("answer_rule", r"^(?:[Bb]itte )?(?P<value>(?:[Vv]erwende|[Bb]enutze?|[Nn]utze?) "
+        rf"(?:bitte |immer )*{UNITS}[^.!?\n]{{0,60}})"),
+    row("answer_rule", r"^(?:[Bb]itte )?(?P<value>(?:[Dd]uze|[Ss]ieze?) mich)\b(?! nicht)"),
+    row("answer_rule", r"^(?:[Bb]itte )?(?P<value>(?:[Nn]enne?|[Zz]eige?|[Ee]rkläre?|[Rr]unde|"
+        r"[Ff]rage?|[Gg]ib) (?:mir |mich )?(?:bitte )?(?:immer|nie|niemals) [^.!?\n]{3,120})"),
+    row("preferred_language", r"^[Bb]itte (?:immer |nur |ab jetzt |künftig )*auf "
+        rf"(?P<value>{LANGUAGE}) (?:antworten|schreiben)\b"),
     row("preferred_language", r"^(?:[Bb]itte |[Aa]b jetzt |[Aa]b sofort |[Ii]n Zukunft )+"
         r"(?:antworte|schreib|schreibe|sprich)(?: mir| mit mir)?(?: bitte)?(?: immer| nur)? auf "
-        rf"(?P<value>{_LANGUAGE})\b"),
+        rf"(?P<value>{LANGUAGE})\b"),
     row("preferred_language", r"^(?:Antworte|Schreib|Schreibe|Sprich)(?: mir| mit mir)? "
-        rf"(?:bitte |immer |ab jetzt |künftig )+auf (?P<value>{_LANGUAGE})\b"),
+        rf"(?:bitte |immer |ab jetzt |künftig )+auf (?P<value>{LANGUAGE})\b"),
 )  # fmt: skip
 
 GERMAN_SPEECH: Final = re.compile(
-    r"\b(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?|[Mm]ich|[Aa]ntworte|[Ss]chreibe?|[Ss]prich)\b"
+    r"\b(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?|[Mm]ich|[Aa]ntworte|[Ss]chreibe?|[Ss]prich|[Bb]itte|"
+    r"[Kk]eine|[Ff]asse?|[Hh]alte|[Nn]enne?|[Zz]eige|[Ee]rkläre|[Vv]erwende|[Bb]enutze?|[Nn]utze?)\b"
 )
 """Words of which every pattern has one, so that other languages cost a look."""
 
 GERMAN_HEDGE: Final = re.compile(
     r"\b(?:wenn|falls|würde|würden|hätte|wäre|vielleicht|könnte|möglicherweise|angenommen|"
-    r"wünschte|glaub\w*|denk\w*|sagt\w*|behaupt\w*|fragt\w*|erzähl\w*|angeblich|stell dir vor|"
+    r"wünschte|glaub\w*|denk\w*|sag(?:e|t\w*)?|behaupt\w*|fragt\w*|erzähl\w*|angeblich|"
+    r"stell dir vor|"
     r"stimmt nicht|gelogen|geträumt|ob|dass|zum Beispiel|z\. ?B\.|Übersetze?|übersetze?|haha\w*|"
     r"Scherz|Spaß|Rolle|Traum|Roman|Film|Lied)\b",
     re.IGNORECASE,
 )
 """What makes a German sentence suppose, report or play, wherever it stands."""
+
+GERMAN_CORRECTION: Final = re.compile(
+    r"(?:(?:ach|oh|nein|sorry|entschuldigung|moment|quatsch),? )*"
+    r"(?:eigentlich|korrektur:?|genauer gesagt|besser gesagt)(?!\w)",
+    re.IGNORECASE,
+)
+
+GERMAN_REPLACED_VALUE: Final = re.compile(r",? (?:und )?nicht (?:mehr )?(?:in |bei )?(?=[A-ZÄÖÜ])")

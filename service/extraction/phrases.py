@@ -11,16 +11,24 @@ from typing import Final
 
 WORD: Final = r"(?:(?:St|Mt|Ft)\.? )?(?!(?:St|Mt|Ft)\b)[A-Z][\w&'\u2019-]*+(?:\.(?=\w)[\w&'-]*+)*+"
 NO_NAME: Final = (
-    r"(?!(?:I|The|A|An|My|Our|You|It|And|But|If|Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)\b)"
+    r"(?!(?:I|The|A|An|My|Our|You|It|And|But|If|Christmas|Easter|"
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)(?:days?)?)\b)"
 )
 JOINT: Final = r"(?:of|the|for|de|van|von|der|&)(?: the)?"
 NAME: Final = (
     rf"{NO_NAME}{WORD}(?: (?:{JOINT} )?{NO_NAME}{WORD}| and (?:Sons|Co|Company|Partners)\b)*"
 )
-PLACE: Final = rf"{NAME}(?:, {NAME})?"
+NO_PLACE: Final = (
+    r"(?!(?:Slack|Teams|Zoom|Discord|Jira|Notion|Excel|Word|Outlook|Gmail|Linux|Windows|Mac|macOS|"
+    r"Git|GitHub|GitLab|Python|Rust|Java|JavaScript|TypeScript|Go|Chrome|Firefox|Android|iOS|AWS|"
+    r"Azure|Spotify|Netflix|Postgres|Kubernetes|Docker|Marketing|Sales|Engineering|Finance|HR|"
+    r"Legal|Support|Product|Design|Operations|Research)(?=[.,;!]|$| [a-z]))"
+)
+"""Tools and departments that one moves to without moving house."""
+PLACE: Final = rf"{NO_PLACE}{NAME}(?:, {NAME})?"
 STOP: Final = (
     r"(?!(?:and|or|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
-    r"very|just|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
+    r"very|just|where|why|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
     r"the way|either|neither|how|what|this|those|you|your|him|her|them|me|my|to|being|having|"
     r"is|are|was|lot|more|most|about|over|rather|again|yesterday|today|"
     r"last (?:week|month|year|night|time)|(?:\w+ )(?:days?|weeks?|months?|years?) ago)\b)"
@@ -64,11 +72,27 @@ ROLE: Final = (
     rf"(?:(?:head|director|VP|vice president) of [a-z]+(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?"
     rf"|chief [a-z]+ officer|C[EFIMOPT]O|team lead|(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b"
 )
+CHIEF: Final = r"C[EFIMOPT]O|chief [a-z]+ officer|managing director"
 ORIGINS: Final = (
-    "African|American|Asian|Australian|Austrian|Belgian|Brazilian|British|Canadian|Catholic|"
-    "Chinese|Danish|Dutch|English|European|French|German|Greek|Indian|Irish|Italian|Japanese|"
-    "Jewish|Korean|Latin|Mexican|Muslim|Native|New|North|Polish|Portuguese|Roman|Russian|"
-    "Scottish|South|Spanish|Swedish|Swiss|Turkish|West"
+    "African|American|Arab|Argentinian|Asian|Australian|Austrian|Bavarian|Belgian|"
+    "Bengali|Brazilian|British|Buddhist|Bulgarian|Canadian|Catholic|Chilean|Chinese|"
+    "Colombian|Croatian|Cuban|Czech|Danish|Dutch|Egyptian|English|Ethiopian|European|"
+    "Filipino|Finnish|French|German|Ghanaian|Greek|Hindu|Hungarian|Indian|Indonesian|"
+    "Iranian|Iraqi|Irish|Israeli|Italian|Jamaican|Japanese|Jewish|Kenyan|Korean|"
+    "Latin|Lebanese|Mexican|Moroccan|Muslim|Native|New|Nigerian|North|Norwegian|"
+    "Pakistani|Palestinian|Persian|Peruvian|Polish|Portuguese|Protestant|Roman|"
+    "Romanian|Russian|Scottish|Serbian|Sikh|Slovak|Slovenian|Somali|South|Spanish|"
+    "Swedish|Swiss|Syrian|Taiwanese|Thai|Tunisian|Turkish|Ukrainian|Vietnamese|Welsh|"
+    "West"
+)
+TOOLS: Final = (
+    r"Python|JavaScript|Java|TypeScript|Rust|Golang|Go|C\+\+|C#|Kotlin|Swift|Scala|Ruby|Perl|PHP|"
+    r"Haskell|Elixir|Clojure|Julia|MATLAB|R|SQL|Postgres|HTML|CSS|React|Vue|Angular|Node|Django|"
+    r"Docker|Kubernetes|Terraform|Ansible|Linux|Git|Excel|Photoshop|Blender|LaTeX|AWS|Azure"
+)
+BREEDS: Final = (
+    "Beagle|Bengal|Chihuahua|Collie|Dalmatian|Golden Retriever|Husky|Labrador|Maine Coon|Persian|"
+    "Poodle|Pug|Rottweiler|Siamese|Terrier"
 )
 KIN: Final = {
     "wife": "partner", "husband": "partner", "partner": "partner", "girlfriend": "partner",
@@ -87,7 +111,7 @@ PLURAL_KINS: Final = "|".join(PLURAL_KIN)
 SLOT_OF_KIN: Final = {**KIN, **PLURAL_KIN}
 PETS: Final = "|".join(word for word, slot in KIN.items() if slot == "pet")
 MY_KIN: Final = (
-    rf"\b(?:[Mm]y|[Oo]ur) (?:(?:best|older|younger|little|big|late|eldest) )?(?P<kin>{KINS})"
+    rf"\b(?:[Mm]y|[Oo]ur) (?:(?:best|older|younger|little|big|old|eldest) )?(?P<kin>{KINS})"
 )
 ACQUAINTANCES: Final = (
     "colleague|coworker|co-worker|roommate|flatmate|neighbou?r|cousin|aunt|uncle|boss|manager"
@@ -100,7 +124,7 @@ ALLERGIC: Final = (
     rf"{I_AM} (?:(?!\b(?:not|no longer|who|whose|with|someone|somebody|people|my|his|her|their|"
     r"sure|sorry|glad|afraid)\b|n['\u2019]t)[^.!?]){0,40}?\ballergic to "
     r"(?!(?:nonsense|bullshit|stupidity|drama|lies|small talk|work|exercise|mornings?|[Mm]ondays?|"
-    r"people|cheap|bad|early)\b)"
+    r"people|cheap|bad|early|failure|meetings|commitment|hard work|change)\b)"
 )
 NO_FOOD: Final = (
     r"(?!(?:out|much|enough|well|breakfast|lunch|dinner|here|there|late|early|often|anything|"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +31,32 @@ class Rule:
 def row(slot: str, pattern: str, op: str = "assert", **flags: bool) -> Rule:
     """A rule from the text of its pattern; `flags` are those of `Rule`."""
     return Rule(slot, re.compile(pattern), op, **flags)
+
+
+class DayFinder(Protocol):
+    """Finds the first day that a sentence names."""
+
+    def __call__(self, sentence: str, now: datetime, *, is_ahead: bool = False) -> datetime | None:
+        """Of days without a year the last, or with `is_ahead` the next."""
+        ...
+
+
+class DayBehind(Protocol):
+    """Finds the day that stands behind `until` or `from`."""
+
+    def __call__(self, sentence: str, preposition: str, now: datetime) -> datetime | None:
+        """The day, or None where none stands behind the preposition."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules of a language, and how it says days and takes words back."""
+
+    rules: Sequence[Rule]
+    correction: re.Pattern[str]
+    """How a sentence begins that takes an earlier word back."""
+    replaced_value: re.Pattern[str]
+    """What follows a value that stands in for another: ", not in Cologne"."""
+    date_said: DayFinder
+    date_after: DayBehind

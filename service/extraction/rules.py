@@ -9,7 +9,7 @@ week" are read against the moment of speaking.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -18,9 +18,17 @@ from typing import Final
 from ...resolution.text import sentence_spans
 from .claims import ExtractedClaim
 from .dates import date_after, date_said
-from .german_rules import GERMAN_HEDGE, GERMAN_RULES, GERMAN_SPEECH
+from .german_dates import german_date_after, german_date_said
+from .german_rules import (
+    GERMAN_CORRECTION,
+    GERMAN_HEDGE,
+    GERMAN_REPLACED_VALUE,
+    GERMAN_RULES,
+    GERMAN_SPEECH,
+)
 from .phrases import (
     ALLERGIC,
+    BREEDS,
     CHORES,
     DAY,
     DO_NOT,
@@ -31,7 +39,6 @@ from .phrases import (
     ITEM,
     ITEMS,
     KINS,
-    LEVELS,
     MEETINGS,
     MY_KIN,
     NAME,
@@ -40,23 +47,21 @@ from .phrases import (
     PETS,
     PLACE,
     PLURAL_KINS,
-    PROPER,
     RECENT,
     RELATIVE,
-    ROLE,
     SLOT_OF_KIN,
     STOP,
     SURE,
     TITLE,
-    TRADES,
     UNITS,
     WE_ARE,
     WE_HAVE,
     WHOLLY,
     WORD,
 )
-from .rule import Rule, row
+from .rule import Rule, RuleSet, row
 from .taste_rules import OPPOSITES, TASTE_RULES, taste_of
+from .work_rules import WORK_RULES
 
 _LONGEST_SENTENCE: Final = 400
 """Characters that are read; the patterns look ahead, so their time grows with the square."""
@@ -122,74 +127,7 @@ RULES: Final = (
         r"(?P<value>\+?[\d ()/-]{6,20}\d)"),
     row("timezone", r"\b[Mm]y time ?zone is (?P<value>[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?)"),
     row("timezone", rf"{I_AM} (?:in|on) (?:the )?(?P<value>[A-Z][A-Za-z_]+/[A-Z][A-Za-z_]+)"),
-    # work
-    row("experience_level", rf"{I_AM} an? (?P<value>{LEVELS})\b"),
-    row("title", rf"(?:{I_AM}|\bI work as) an? (?:(?:{LEVELS}) )?"
-        rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b(?! (?:at heart|of sorts|fan))"),
-    row("title", rf"\bI (?:now |currently )?work as an? (?![^.,!]*\b(?:{TRADES}|team|couple|group|"
-        r"pair|whole|rule|hobby)\b)(?P<value>[a-z][a-z-]+(?: (?!at\b|for\b|in\b|and\b|on\b)"
-        r"[a-z-]+){0,2})(?=[.,!]|$| at\b| for\b| in\b| and\b)"),
-    row("title", rf"\bI(?: have|['\u2019]ve) been an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})"
-        r"(?= (?:for|since)\b)"),
-    row("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
-    row("title", rf"{I_AM} (?:now |currently )?(?:the )?"
-        r"(?P<value>(?:head|director|VP|vice president) of [a-z]+"
-        r"(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?)"),
-    row("title", r"\bI(?: got| was| have been|['\u2019]ve been) (?:just )?promoted to "
-        rf"(?:an? |the )?(?P<value>(?:(?:{LEVELS}) )?{ROLE})"),
-    row("title", rf"(?:\bI (?:now |currently )?work|{I_AM} (?:working|starting|joining)|"
-        rf"{HAVE} {RECENT}(?:joined|started|been working|worked)) "
-        rf"(?:(?:for|at|with) )?{PROPER}{NAME}[^.!?]{{0,30}}? as (?:an? |the |their )?"
-        rf"(?:(?:{LEVELS}) )?(?P<value>{ROLE})"),
-    row("title", rf"\bI used to be an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_former=True),
-    row("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
-    row("skill", r"^I (?:also )?know (?P<value>[A-Z][\w+#]*(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
-    row("employer", rf"\bI (?:now |currently |still )?work (?:for|at) {PROPER}(?P<value>{NAME})"),
-    row("employer", rf"{I_AM} (?:now |currently |still )?working (?:for|at) "
-        rf"{PROPER}(?P<value>{NAME})"),
-    row("employer", rf"{I_AM} (?:now |currently |still )?employed (?:by|at|with) "
-        rf"{PROPER}(?P<value>{NAME})"),
-    row("employer", r"\bI (?:just |recently )?(?:was|got|have been) (?:just |recently )?hired "
-        rf"(?:by|at) {PROPER}(?P<value>{NAME})"),
-    row("employer", rf"{I_AM} (?:now )?(?:an? |the )?(?:(?:{LEVELS}) )?{ROLE} (?:at|for) "
-        rf"{PROPER}(?P<value>{NAME})"),
-    row("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{PROPER}"
-        rf"(?P<value>{NAME})(?=[^.!?]*\bas (?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE})"),
-    row("employer", r"\bI(?:['\u2019]m| am)? (?:start|started|begin|began|starting) (?:my|a) new "
-        rf"(?:job|role|position) (?:at|with) {PROPER}(?P<value>{NAME})"),
-    row("employer", rf"{HAVE} {RECENT}(?:got|found|landed|took) (?:a|the|my) "
-        rf"(?:new )?(?:job|role|position) (?:at|with) {PROPER}(?P<value>{NAME})"),
-    row("employer", rf"{HAVE} {RECENT}accepted (?:an?|the) (?:job )?offer (?:at|from|"
-        rf"with) {PROPER}(?P<value>{NAME})"),
-    row("employer", rf"{HAVE} (?:been working|worked|been) (?:for|at|with) (?P<value>{NAME})"
-        r"(?=[^.!?]*\bsince\b)"),
-    row("employer", rf"{HAVE} {RECENT}(?:joined|started (?:working )?(?:at|for))"
-        rf" (?P<value>{NAME})"),
-    row("employer", rf"\b[Mm]y (?:new )?employer is (?P<value>{NAME})"),
-    row("employer", rf"\bI (?:used to work|previously worked|formerly worked) (?:for|at|with) "
-        rf"(?P<value>{NAME})", is_former=True),
-    row("employer", rf"\bI worked (?:for|at|with) (?P<value>{NAME})(?![^.!?]*\bsince\b)",
-        is_former=True),
-    row("employer", rf"\bI (?:no longer work|{DO_NOT} work) (?:for|at|with) (?P<value>{NAME})",
-        "deny"),
-    row("employer", rf"{HAVE} {RECENT}(?:left|quit|lost) my (?:old )?job (?:at|with) "
-        rf"{PROPER}(?P<value>{NAME})", "deny"),
-    row("employer", rf"{HAVE} {RECENT}(?:left|quit) {PROPER}(?P<value>{NAME})",
-        "deny", if_known=True),
-    row("employer", r"\bI (?:just )?(?:resigned|(?:was|got) (?:just )?(?:fired|laid off|let go)) "
-        rf"from {PROPER}(?P<value>{NAME})", "deny"),
-    row("employer", rf"{I_AM} no longer (?:working )?at {PROPER}(?P<value>{NAME})", "deny"),
-    row("employer", rf"{I_AM} not (?:working )?at {PROPER}(?P<value>{NAME}) any ?more\b", "deny"),
-    row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss) is (?P<value>{NAME})(?<!['\u2019]s)"),
-    row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss),? (?P<value>{NAME})(?<!['\u2019]s)",
-        is_timeless=True),
-    row("manager", rf"\bI (?:now )?report to (?P<value>{NAME})"),
-    row("team", rf"{I_AM} (?:on|in) the (?P<value>{NAME}) team"),
-    row("office", rf"{HAVE} (?:just )?moved to the (?P<value>{NAME}) office"),
-    row("office", rf"\bI work (?:from|in|out of) the (?P<value>{NAME}) office"),
-    row("office", rf"{I_AM} (?:now )?(?:in|at|based in) the (?P<value>{NAME}) office"),
-    row("office", rf"\bI (?:no longer|{DO_NOT}) work (?:from|in) the (?P<value>{NAME}) office",
-        "deny"),
+    *WORK_RULES,
     # where
     row("home", rf"\b(?:I|[Ww]e) (?:now |currently |still )?live in (?P<value>{PLACE})"),
     row("home", rf"^(?:I|[Ww]e)\b[^.!?;]{{0,60}}? (?:but|and) (?:now |currently )?live in "
@@ -198,7 +136,7 @@ RULES: Final = (
         rf"(?P<value>{PLACE})"),
     row("home", rf"\b(?:[Mm]y|[Oo]ur) home is (?:now )?in (?P<value>{PLACE})"),
     row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve) (?:lived|been living) in "
-        rf"(?P<value>{PLACE})(?=[^.!?]*\bsince\b)"),
+        rf"(?P<value>{PLACE})(?=[^.!?]*\b(?:since|for (?:\w+ ){{1,2}}(?:years?|months?))\b)"),
     row("home", rf"{WE_HAVE} {RECENT}"
         rf"(?:moved|relocated) (?:back )?(?:from {PLACE} )?to (?P<value>{PLACE})"
         r"(?! (?:office|team|plan|tier)\b)"),
@@ -209,16 +147,19 @@ RULES: Final = (
     row("home", rf"\bI used to live in (?P<value>{PLACE})", is_former=True),
     row("home", rf"\bI (?:no longer|{DO_NOT}) live in (?P<value>{PLACE})", "deny"),
     # whom
+    # "My mother is German" names nobody.
     row("kin", rf"{MY_KIN}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
-        rf" ?(?P<value>{NAME})(?<!['\u2019]s)(?! (?:just )?(?:died|passed away)\b)",
+        rf" ?(?!(?:{ORIGINS}|{BREEDS}|Happy|Vegan|Vegetarian|OK)\b)(?P<value>{NAME})"
+        r"(?<!['\u2019]s)(?! (?:just )?(?:died|passed away)\b)",
         is_timeless=True),
     row("kin", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve got| got| adopted) an? (?:\w+ )?"
         rf"(?P<kin>{KINS}),? (?:called|named) (?P<value>{NAME})"),
     row("kin", rf"\b(?:I|[Ww]e) have (?:\w+ )?(?P<kin>{PLURAL_KINS}),? (?:called |named )?"
         rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})", is_list=True, is_timeless=True),
-    row("pet", rf"\b(?:[Mm]y|[Oo]ur) (?:{PETS}),? (?P<value>{NAME}),? "
+    row("pet", rf"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{PETS}),? (?P<value>{NAME}),? "
         r"(?:just )?(?:died|passed away)\b", "deny"),
-    row("partner", rf"(?:{I_AM} married to|\bI {RECENT}married) (?P<value>{NAME})"),
+    row("partner", rf"(?:{I_AM} (?:married|engaged) to|\bI {RECENT}(?:got engaged to|married)) "
+        rf"(?P<value>{NAME})"),
     row("partner", rf"^(?P<value>{NAME}) and I {RECENT}(?:got|are) married\b"),
     row("partner", rf"\b(?:I|[Ww]e) {RECENT}(?:broke|split) up with (?P<value>{NAME})",
         "deny"),
@@ -228,7 +169,9 @@ RULES: Final = (
         rf"(?P<value>{DAY})"),
     row("birthday", rf"{RELATIVE}was born on (?P<value>{DAY})"),
     row("employer", rf"{RELATIVE}works (?:for|at) (?P<value>{NAME})"),
-    row("home", rf"{RELATIVE}lives in (?P<value>{PLACE})"),
+    row("home", rf"{RELATIVE}(?:works (?:for|at) {NAME} and )?lives in (?P<value>{PLACE})"),
+    row("home", rf"{MY_KIN},? (?P<subject>{NAME}),? {RECENT}moved (?:from {PLACE} )?to "
+        rf"(?P<value>{PLACE})(?! (?:office|team)\b)"),
     row("allergy", rf"{RELATIVE}is allergic to (?P<value>{ITEMS})", is_list=True),
     # body and taste
     row("allergy", rf"{ALLERGIC}(?P<value>{ITEMS})", is_list=True),
@@ -238,8 +181,10 @@ RULES: Final = (
     row("allergy", rf"{I_AM} (?P<value>lactose|gluten) intolerant\b"),
     row("allergy", rf"{I_AM} (?:not|no longer) allergic to (?P<value>{ITEMS})", "deny",
         is_list=True),
-    row("diet", rf"{I_AM} {SURE}(?:an? )?(?:strict )?(?P<value>vegetarian|vegan|pescatarian)\b"
-        r"(?! (?:food|recipe|option|restaurant))"),
+    row("diet", rf"{I_AM} {SURE}(?:an? )?(?:strict )?"
+        r"(?P<value>vegetarian|vegan|pescatarian)(?=[.,!;:)]|$| (?:and|but|or|so|because|since|for|"
+        r"now|too|these|who|myself|person|anyway|though|as|by|if|please)\b)"),
+    row("diet", rf"{I_AM} {SURE}(?P<value>gluten-free|dairy-free)(?=[.,!;]|$| and\b)"),
     row("diet", r"\bI(?: have|['\u2019]ve)? (?:just |recently )?(?:went|gone|became|become|turned) "
         r"(?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b"),
     row("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
@@ -270,9 +215,12 @@ RULES: Final = (
         r"heading|going) to (?!the\b|be\b)[A-Z]|(?:visiting|meeting|attending|hosting|"
         r"getting married)\b)[^.!?\n]{0,120})", is_dated=True),
     row("todo", r"\bI (?:also |still |really |actually |just )*(?:need|have|['\u2019]ve got) to "
+        r"(?!(?:call it|plan (?:better|ahead)|order my thoughts|return to (?:this|that|it)|"
+        r"visit the (?:bathroom|toilet|restroom))\b)"
         rf"(?P<value>{CHORES} [^.!?;\n]{{3,80}}?)"
         r"(?: (?:soon|sometime|somehow)\b[^.!?\n]*)?(?=[.!;]|$)"),
-    row("todo", r"^(?:[Pp]lease )?[Rr]emind me to (?P<value>[a-z][^.!?;\n]{3,80})"),
+    row("todo", r"^(?:[Pp]lease )?[Rr]emind me (?:(?:tomorrow|tonight|later|next week|"
+        r"on [A-Z][a-z]+day) )?to (?P<value>[a-z][^.!?;\n]{3,80})"),
     row("todo", r"\b(?:[Dd]on['\u2019]t let me forget|I must(?:n['\u2019]t| not) forget) to "
         r"(?P<value>[a-z][^.!?;\n]{3,80})"),
     row("todo", r"\b[Aa]dd (?P<value>[^.!?;\n]{3,80}?) to my (?:\w+ )?"
@@ -310,6 +258,12 @@ RULES: Final = (
 )  # fmt: skip
 
 
+ENGLISH: Final = RuleSet(RULES, _CORRECTION, _REPLACED_VALUE, date_said, date_after)
+GERMAN: Final = RuleSet(
+    GERMAN_RULES, GERMAN_CORRECTION, GERMAN_REPLACED_VALUE, german_date_said, german_date_after
+)
+
+
 class RuleExtractor:
     """The default extractor: patterns in the first person, a claim a match."""
 
@@ -337,37 +291,38 @@ def _claims(sentence: str, offset: int, moment: datetime) -> Iterator[ExtractedC
     hedge = _HEDGE.search(plain)
     certain = plain if hedge is None else plain[: hedge.start()]
 
-    readings: list[tuple[Sequence[Rule], str]] = [(RULES, certain)]
+    readings = [(ENGLISH, certain)]
     # The verb of a report may come last in German, so a hedge counts wherever it stands.
     if GERMAN_SPEECH.search(plain) and not GERMAN_HEDGE.search(plain):
-        readings.append((GERMAN_RULES, plain))
+        readings.append((GERMAN, plain))
 
-    for rules, text in readings:
-        for rule in rules:
+    for rule_set, text in readings:
+        for rule in rule_set.rules:
             for match in rule.pattern.finditer(text):
-                yield from _of_match(rule, match, sentence, offset, moment)
+                for claim in _of_match(rule_set, rule, match, sentence, moment):
+                    yield replace(claim, start=offset + claim.start, end=offset + claim.end)
 
 
 def _of_match(
-    rule: Rule, match: re.Match[str], sentence: str, offset: int, moment: datetime
+    rule_set: RuleSet, rule: Rule, match: re.Match[str], sentence: str, moment: datetime
 ) -> Iterator[ExtractedClaim]:
     is_ahead = rule.slot in _DATED_BY_VALUE
-    day = None if rule.is_timeless else date_said(sentence, moment, is_ahead=is_ahead)
+    day = None if rule.is_timeless else rule_set.date_said(sentence, moment, is_ahead=is_ahead)
     if rule.is_dated and day is None:
         return
 
     # "my wife Ruth" and "my dog Max" are one pattern, and the word of kin says which slot it fills.
     groups = match.groupdict()
     slot = SLOT_OF_KIN[groups["kin"]] if rule.slot == "kin" else rule.slot
-    op = "correct" if rule.op == "assert" and _is_correction(rule, match) else rule.op
+    op = "correct" if rule.op == "assert" and _is_correction(rule_set, rule, match) else rule.op
 
     # A day that is the speaker's own begins when he says so: what he said that morning was before.
     is_today = day is not None and day.date() == moment.astimezone(UTC).date()
     valid_from = None if is_ahead or is_today else day
     valid_until = None
     if rule.is_former:
-        valid_until = date_after(sentence, "until", moment) or moment
-        valid_from = date_after(sentence, "from", moment)
+        valid_until = rule_set.date_after(sentence, "until", moment) or moment
+        valid_from = rule_set.date_after(sentence, "from", moment)
 
     tail = sentence[match.end() :]
     for value in _values(rule, match, sentence):
@@ -378,8 +333,8 @@ def _of_match(
         claim = ExtractedClaim(
             slot=slot,
             value=value,
-            start=offset + match.start(),
-            end=offset + match.end(),
+            start=match.start(),
+            end=match.end(),
             subject=groups.get("subject"),
             valid_from=valid_from,
             valid_until=valid_until,
@@ -393,14 +348,14 @@ def _of_match(
             yield replace(claim, slot=OPPOSITES[slot], op="deny", if_known=True)
 
 
-def _is_correction(rule: Rule, match: re.Match[str]) -> bool:
+def _is_correction(rule_set: RuleSet, rule: Rule, match: re.Match[str]) -> bool:
     """Whether a sentence takes an earlier word back; "actually" is a filler as often."""
     if rule.is_list:
         return False
-    if _REPLACED_VALUE.match(match.string, match.end()):
+    if rule_set.replaced_value.match(match.string, match.end()):
         return True
 
-    opening = _CORRECTION.match(match.string)
+    opening = rule_set.correction.match(match.string)
     if opening is None:
         return False
     return match.start() - opening.end() <= len(", ")
@@ -435,7 +390,7 @@ def _parts(rule: Rule, words: str) -> list[str]:
 _DANGLING: Final = re.compile(r" (?:for|with|to|of|about|from|by)$")
 _RESTRICTION: Final = re.compile(r"\s*(?:that|which|who|whom|whose|where|to)\b")
 _UNFIT: Final = re.compile(
-    r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing)\b|\b(?:uh|um|idea|way|variety|kind|kinds)\b",
+    r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing)\b|\b(?:uh|um|idea|way|variety|kind|kinds)\b|\bones?$",
     re.IGNORECASE,
 )
 

@@ -56,11 +56,14 @@ TASTE_RULES: Final = (
     row("likes", rf"{_VERBS}(?:{_PAST_LIKE}|{_LIKE}) {_THING}"),
     row("likes", rf"{I_AM} {_ADV}{_FAN} (?P<value>{ITEMS}){_WHILE}", is_list=True),
     row("likes", r"\bI (?:really |usually |generally |always |much |now )*prefer (?!not\b)"
+        r"(?!(?:the )?(?:first|second|third|last|latter|former|other|option|red|blue|new|old) "
+        r"?(?:one|option|version|[A-Z\d])?(?=[.,!;]|$| over\b| to\b))"
         r"(?![\w -]{0,30}\b(?:answers|replies|responses|explanations|code|examples|summaries)\b)"
         rf"(?P<value>{ITEM})"
         r"(?=[.!;]|$| over\b| to\b| rather\b| and\b| when\b| for\b|"
         r", (?:but|and|so|thanks|please|if|because|since|though|although|when)\b)"),
-    row("likes", rf"\b[Mm]y {_FAVOURITE} (?!of\b)[\w -]{{2,24}}? is (?:now )?(?P<value>{ITEM})"),
+    row("likes", rf"\b[Mm]y {_FAVOURITE} (?!of\b|one\b)[\w -]{{2,24}}? is (?:now )?"
+        rf"(?P<value>{ITEM})"),
     row("likes", rf"(?P<value>{NAME}) (?:is|are) (?:definitely |still |now )?(?:my|one of my) "
         rf"{_FAVOURITE}"),
     # what is not

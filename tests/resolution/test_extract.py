@@ -254,6 +254,19 @@ def test_sentences_cover_all_but_outer_spaces(text):
     assert "".join(sentences.split()) == "".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Ich habe am 3. Mai Geburtstag.", 1),
+        ("Der Termin am 14. August entfällt.", 1),
+        ("Es war 2019. August kam später.", 2),
+        ("There were 3. We left.", 2),
+    ],
+)
+def test_a_german_day_ends_no_sentence(text: str, count: int) -> None:
+    assert len(list(sentence_spans(text))) == count
+
+
 # ------------------------------------------------------------------------ overlaps
 
 

@@ -1,0 +1,104 @@
+"""Rules of work: for whom somebody works or worked, as what, under whom and where."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .phrases import (
+    CHIEF,
+    DO_NOT,
+    HAVE,
+    I_AM,
+    LEVELS,
+    NAME,
+    PROPER,
+    RECENT,
+    ROLE,
+    TOOLS,
+    TRADES,
+)
+from .rule import row
+
+WORK_RULES: Final = (
+    row("experience_level", rf"{I_AM} an? (?P<value>{LEVELS})\b"),
+    row("title", rf"(?:{I_AM}|\bI work as) an? (?:(?:{LEVELS}) )?"
+        rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b(?! (?:at heart|of sorts|fan))"),
+    row("title", rf"\bI (?:now |currently )?work as an? (?![^.,!]*\b(?:{TRADES}|team|couple|group|"
+        r"pair|whole|rule|hobby)\b)(?P<value>[a-z][a-z-]+(?: (?!at\b|for\b|in\b|and\b|on\b)"
+        r"[a-z-]+){0,2})(?=[.,!]|$| at\b| for\b| in\b| and\b)"),
+    row("title", rf"\bI(?: have|['\u2019]ve) been an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})"
+        r"(?= (?:for|since)\b)"),
+    row("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
+    row("title", rf"{I_AM} (?:now |currently )?(?:the )?"
+        r"(?P<value>(?:head|director|VP|vice president) of [a-z]+"
+        r"(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?)"),
+    row("title", r"\bI(?: got| was| have been|['\u2019]ve been) (?:just )?promoted to "
+        rf"(?:an? |the )?(?P<value>(?:(?:{LEVELS}) )?{ROLE})"),
+    row("title", rf"(?:\bI (?:now |currently )?work|{I_AM} (?:working|starting|joining)|"
+        rf"{HAVE} {RECENT}(?:joined|started|been working|worked)) "
+        rf"(?:(?:for|at|with) )?{PROPER}{NAME}[^.!?]{{0,30}}? as (?:an? |the |their )?"
+        rf"(?:(?:{LEVELS}) )?(?P<value>{ROLE})"),
+    row("title", rf"{I_AM} (?:now |currently )?the (?P<value>{CHIEF})(?= of [A-Z])"),
+    row("title", rf"\bI used to be an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_former=True),
+    row("title", rf"{I_AM} no longer an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})(?=[.,!;]|$| at\b)",
+        "deny"),
+    row("title", rf"{I_AM} not an? (?:(?:{LEVELS}) )?(?P<value>{ROLE}) any ?more\b", "deny"),
+    row("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
+    row("skill", rf"^I (?:also )?know (?P<value>(?:{TOOLS})(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
+    row("employer", rf"\bI (?:now |currently |still )?work (?:remotely |full-time |part-time )?"
+        rf"(?:for|at) {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:now |currently |still )?working (?:for|at) "
+        rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:now |currently |still )?employed (?:by|at|with) "
+        rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", r"\bI (?:just |recently )?(?:was|got|have been) (?:just |recently )?hired "
+        rf"(?:by|at) {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:now )?(?:an? |the )?(?:(?:{LEVELS}) )?{ROLE} (?:at|for) "
+        rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{PROPER}"
+        rf"(?P<value>{NAME})(?=[^.!?]*\bas (?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE})"),
+    row("employer", r"\bI(?:['\u2019]m| am)? (?:start|started|begin|began|starting) (?:my|a) new "
+        rf"(?:job|role|position) (?:at|with) {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} {RECENT}(?:got|found|landed|took) (?:a|the|my) "
+        rf"(?:new )?(?:job|role|position) (?:at|with) {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} {RECENT}accepted (?:an?|the) (?:job )?offer (?:at|from|"
+        rf"with) {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} (?:(?:been working|worked) (?:for|at)|been (?:at|with)) "
+        rf"(?P<value>{NAME})"
+        r"(?=[^.!?]*\bsince\b)"),
+    row("employer", rf"{HAVE} {RECENT}(?:joined|started (?:working )?(?:at|for))"
+        rf" (?P<value>{NAME})"),
+    row("employer", rf"\b[Mm]y (?:new )?employer is (?P<value>{NAME})"),
+    row("employer", rf"\bI (?:used to work|previously worked|formerly worked) (?:for|at) "
+        rf"(?P<value>{NAME})", is_former=True),
+    row("employer", rf"\bI worked (?:for|at) (?P<value>{NAME})(?![^.!?]*\bsince\b)",
+        is_former=True),
+    row("employer", rf"\bI (?:no longer work|{DO_NOT} work) (?:for|at) (?P<value>{NAME})",
+        "deny"),
+    row("employer", rf"{HAVE} {RECENT}(?:left|quit|lost) my (?:old )?job (?:at|with) "
+        rf"{PROPER}(?P<value>{NAME})", "deny"),
+    row("employer", rf"{HAVE} {RECENT}(?:left|quit) {PROPER}(?P<value>{NAME})",
+        "deny", if_known=True),
+    row("employer", r"\bI (?:just )?(?:resigned|(?:was|got) (?:just )?(?:fired|laid off|let go)) "
+        rf"from {PROPER}(?P<value>{NAME})", "deny"),
+    row("employer", rf"(?:used to work|worked) (?:for|at) {NAME},? (?:but|and) (?:now )?"
+        rf"{I_AM} (?:now )?(?:at|with) {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"\bI(?:['\u2019]m| am)? start(?:ing)? work (?:at|with) {PROPER}"
+        rf"(?P<value>{NAME})", is_dated=True),
+    row("employer", rf"{HAVE} {RECENT}(?:left|quit) {NAME}[^.!?]{{0,25}}? (?:and|to) join(?:ed)? "
+        rf"{PROPER}(?P<value>{NAME})(?=[.,!;]|$| as\b)"),
+    row("employer", rf"{I_AM} (?:now |currently )?the (?:{CHIEF}) of {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} no longer (?:working )?at {PROPER}(?P<value>{NAME})", "deny"),
+    row("employer", rf"{I_AM} not (?:working )?at {PROPER}(?P<value>{NAME}) any ?more\b", "deny"),
+    row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss) is (?:called |named )?"
+        rf"(?P<value>{NAME})(?<!['\u2019]s)"),
+    row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss),? (?P<value>{NAME})(?<!['\u2019]s)",
+        is_timeless=True),
+    row("manager", rf"\bI (?:now )?report to (?P<value>{NAME})"),
+    row("team", rf"{I_AM} (?:on|in) the (?P<value>{NAME}) team"),
+    row("office", rf"{HAVE} (?:just )?moved to the (?P<value>{NAME}) office"),
+    row("office", rf"\bI work (?:from|in|out of) the (?P<value>{NAME}) office"),
+    row("office", rf"{I_AM} (?:now )?(?:in|at|based in) the (?P<value>{NAME}) office"),
+    row("office", rf"\bI (?:no longer|{DO_NOT}) work (?:from|in) the (?P<value>{NAME}) office",
+        "deny"),
+)  # fmt: skip

@@ -59,6 +59,17 @@ def model_server() -> Iterator[ModelServer]:
                 self._send_bytes(200, b"<html>a login page</html>", "text/html")
             elif model == "odd":
                 self._send(200, {"hello": "world"})
+            elif model == "gone":
+                self.close_connection = True
+            elif model == "torn":
+                self._send_bytes(200, b'{"choices": [{"mess', length=4_000)
+                self.close_connection = True
+            elif model == "limited":
+                self._send(429, {"error": {"message": "too many requests", "type": "rate_limit"}})
+            elif model == "moved":
+                self._send(302, {"error": {"message": "elsewhere"}})
+            elif model == "binary":
+                self._send_bytes(200, bytes(range(256)))
             elif model == "refused":
                 self._send(401, {"error": {"message": "no such key", "type": "auth"}})
             elif "messages" in self.path:
@@ -107,10 +118,12 @@ def model_server() -> Iterator[ModelServer]:
         def _send(self, status: int, body: Any) -> None:
             self._send_bytes(status, json.dumps(body).encode())
 
-        def _send_bytes(self, status: int, body: bytes, kind: str = "application/json") -> None:
+        def _send_bytes(
+            self, status: int, body: bytes, kind: str = "application/json", length: int = 0
+        ) -> None:
             self.send_response(status)
             self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Length", str(length or len(body)))
             self.end_headers()
             self.wfile.write(body)
 
@@ -119,7 +132,7 @@ def model_server() -> Iterator[ModelServer]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -127,7 +128,10 @@ def test_a_directive_is_offered_only_to_whom_may_direct(server: ModelServer) -> 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("model", ["slow", "broken", "page", "odd", "refused", "talkative", "cut"])
+@pytest.mark.parametrize("model", [
+    "slow", "broken", "page", "odd", "refused", "talkative", "cut", "gone", "torn", "limited",
+    "moved", "binary",
+])  # fmt: skip
 def test_a_model_that_fails_leaves_it_to_the_rules_and_says_so(
     server: ModelServer, kind: str, model: str
 ) -> None:
@@ -137,6 +141,37 @@ def test_a_model_that_fails_leaves_it_to_the_rules_and_says_so(
     assert [(c.slot, c.value) for c in found.claims] == [("home", "Lisbon")]
     assert found.extractor == "rules"
     assert "because the model failed" in found.account
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("claims", [None, {"slot": "home"}, "home", 7])
+def test_an_answer_whose_claims_are_no_list_leaves_it_to_the_rules(
+    server: ModelServer, kind: str, claims: Any
+) -> None:
+    server.read = lambda request: claims
+    found = extractor(server, kind, "good").extract_in("I live in Lisbon.", CONTEXT)
+    assert [(c.slot, c.value) for c in found.claims] == [("home", "Lisbon")]
+    assert found.extractor == "rules"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_address_where_nothing_answers_leaves_it_to_the_rules(
+    server: ModelServer, kind: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+    provider = PROVIDERS[kind]("good", base_url=url, timeout_s=0.5, retries=0)
+    found = ModelExtractor(provider).extract_in("I live in Lisbon.", CONTEXT)
+    assert found.extractor == "rules"
+    assert found.failure
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_flood_of_claims_is_cut(server: ModelServer, kind: str) -> None:
+    server.claims = [claim("home", "Lisbon", "I live in Lisbon")] * 20_000
+    found = extractor(server, kind, "good").extract_in("I live in Lisbon.", CONTEXT)
+    assert len(found.claims) < 100
+    assert len(found.account) < 1_000
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -68,10 +68,32 @@ def test_a_metric_outside_its_target_names_its_cause() -> None:
     assert causes == sorted(causes, key=list(Cause).index)
 
 
-def test_every_metric_has_a_cause_that_it_points_to() -> None:
-    from tenure.compiler.explain.diagnosis import _METRICS
+CAUSES = [
+    ("staleness_index", 0.9, Cause.POISONED),
+    ("injection_surface", 0.9, Cause.POISONED),
+    ("provenance_coverage", 0.1, Cause.POISONED),
+    ("compression_fidelity", 0.1, Cause.MISSING),
+    ("signal_density", 0.1, Cause.BURIED),
+    ("duplication_rate", 0.9, Cause.BURIED),
+    ("constraint_density", 0.9, Cause.OVERLOADED),
+    ("budget_utilisation", 1.1, Cause.OVERLOADED),
+    ("budget_utilisation", 0.1, Cause.MISSING),
+]
+"""What a metric points to; a budget that was not used is missing context, one passed too much."""
 
-    assert set(_METRICS) == set(QUALITY_METRICS)
+
+@pytest.mark.parametrize(("name", "value", "cause"), CAUSES)
+def test_a_metric_points_to_its_cause(name: str, value: float, cause: Cause) -> None:
+    envelope = full_bench().compile(**REQUEST)
+    metrics = {**envelope.quality.metrics, name: value}
+    quality = envelope.quality._replace(metrics=metrics, alerts=(name,))
+    suspicions = diagnosis(envelope.trace, quality)
+    causes = [each.cause for each in suspicions if each.why.startswith(f"{name} is")]
+    assert causes == [cause]
+
+
+def test_every_metric_has_a_cause_that_it_points_to() -> None:
+    assert {name for name, _, _ in CAUSES} == set(QUALITY_METRICS)
 
 
 def test_texts_that_say_little_about_the_request_bury_the_rest() -> None:

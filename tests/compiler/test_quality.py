@@ -85,6 +85,13 @@ def test_notes_about_something_else_alert_and_one_right_line_does_not() -> None:
     assert right.trace.metrics["context_precision"] > LOW_PRECISION
 
 
+def test_where_the_question_brought_nothing_in_there_is_no_noise() -> None:
+    envelope = Bench().compile(query="Which harbour tariff has Lisbon?")
+    assert envelope.quality.metrics["signal_density"] == 1.0
+    assert envelope.trace.metrics["context_precision"] == 1.0
+    assert "signal_density" not in envelope.quality.alerts
+
+
 def test_the_policy_says_what_alerts() -> None:
     evidence = ["alpha " * 400]
     lenient = Bench().rules(quality_ceilings=(("injection_surface", 0.5),))

@@ -83,9 +83,11 @@ OF_OBJECTS: Final[LiteralString] = statement(
 UNWIND $given.objects AS ask
 UNWIND ask.objects AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
-WHERE {in_window} AND (size(ask.subjects) = 0 OR c.subject_id IN ask.subjects)
+WHERE (size(ask.subjects) = 0 OR c.subject_id IN ask.subjects)
   AND (size(ask.names) = 0 OR c.slot IN ask.names)
-WITH ask.place AS place, v, c
+WITH ask, c, {piece} AS piece
+WHERE {in_window}
+WITH ask.place AS place, c, {row} AS row
 {answer}
 """,
     _FRAGMENTS,
@@ -99,8 +101,9 @@ MATCH (o:Claim {tenant_id: $tenant, object_id: source})<-[:DERIVED_FROM]-(c:Clai
 WHERE c.tenant_id = $tenant
 WITH DISTINCT ask, c
 MATCH (c)<-[:PIECE_OF]-(v:ContextVersion)
+WITH ask, c, {piece} AS piece
 WHERE {in_window}
-WITH ask.place AS place, v, c
+WITH ask.place AS place, c, {row} AS row
 {answer}
 """,
     _FRAGMENTS,
@@ -113,8 +116,9 @@ UNWIND ask.vids AS vid
 MATCH (:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
 WITH DISTINCT ask, c
 MATCH (c)<-[:PIECE_OF]-(v:ContextVersion)
+WITH ask, c, {piece} AS piece
 WHERE {in_window}
-WITH ask.place AS place, v, c
+WITH ask.place AS place, c, {row} AS row
 {answer}
 """,
     _FRAGMENTS,
@@ -174,7 +178,8 @@ UNWIND $given.standing AS one
 MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.object_type = one.object_type
   AND c.scope_id IN one.scopes AND c.authority_level <= one.level
 MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
-WITH one.place AS place, v, c
+WITH one, c, {piece} AS piece
+WITH one.place AS place, c, {row} AS row
 {answer}
 """,
     _FRAGMENTS,
@@ -183,6 +188,7 @@ DECAYING: Final[LiteralString] = statement(
     """
 MATCH (c:Decaying) WHERE c.tenant_id = $tenant AND c.half_life_days > 0
 MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.status = 'clean' AND {at_point}
+WITH c, {piece} AS piece
 WITH c, collect({row}) AS rows, properties(c) AS p, true AS seen
 WITH *, [c] AS marked
 {marks}
@@ -268,6 +274,7 @@ CALL (ask) {
 CALL (ask, ids) {
   UNWIND ids[-ask.newest..] AS object_id
   MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
+  WITH ask, c, {piece} AS piece
   WHERE {in_window}
   WITH c, collect({row}) AS rows
   {described}
@@ -283,13 +290,17 @@ CALL () {
   UNION
 {pairs}
   AND s.scope_id IN $given.scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE {in_window}
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
+WITH ask, v, {piece} AS piece
+WHERE {in_window}
 MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
   RETURN e.entity_id AS id
   UNION
 {keys}
   AND s.scope_id IN $given.scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE {in_window}
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
+WITH ask, v, {piece} AS piece
+WHERE {in_window}
 MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
   RETURN e.entity_id AS id }
 CALL (id) {

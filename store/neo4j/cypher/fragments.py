@@ -46,10 +46,15 @@ WITH c, shared, number, coalesce(seen, false) AS seen, is_text, pieces,
   UNWIND CASE WHEN size(hit.pieces) > 0 THEN hit.pieces ELSE [null] END AS v
   WITH hit.claim AS c, v, worth, hit.number AS number, hit.is_seen AS seen
 """,
+    # One map of what a row says: each property that is named walks the version's chain anew.
+    "piece": """
+v {.vid, .valid_from, .valid_until, .tx_start, .tx_end, .status,
+  .reason, .head, .continues}
+""",
     "in_window": """
-v.tx_start <= $tx AND v.tx_end > ask.after
-  AND v.valid_from <= ask.from_max AND v.valid_until > ask.until_min
-  AND (v.head OR NOT ask.heads)
+piece.tx_start <= $tx AND piece.tx_end > ask.after
+  AND piece.valid_from <= ask.from_max AND piece.valid_until > ask.until_min
+  AND (piece.head OR NOT ask.heads)
 """,
     "at_point": """
 v.head AND v.tx_start <= $tx AND v.tx_end > $tx
@@ -63,8 +68,8 @@ CALL (marked) {
   RETURN collect([m.object_id, e.tx, f.n, f.kind, f.on]) AS marks }
 """,
     "row": """
-[v.vid, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status,
-  v.reason, v.head, v.continues]
+[piece.vid, piece.valid_from, piece.valid_until, piece.tx_start, piece.tx_end, piece.status,
+  piece.reason, piece.head, piece.continues]
 """,
     "open_line": _OPEN_LINE,
     "secret_line": _SECRET_LINE,
@@ -85,7 +90,7 @@ collect({entry}) AS claims, collect([c, p.tx, seen]) AS known,
       {open_line} + CASE WHEN k[2] THEN {secret_line} ELSE [] END])] AS lines
 """,
     "answer": """
-WITH place, c, collect({row}) AS rows
+WITH place, c, collect(row) AS rows
   {described}
 WITH place, {listed}
 {marks}
@@ -96,6 +101,7 @@ CALL (shown) {
   UNWIND shown AS v
   WITH DISTINCT v
   MATCH (v)-[:PIECE_OF]->(c:Claim)
+  WITH c, {piece} AS piece
   WITH c, collect({row}) AS rows
   {described}
   RETURN {listed} }
@@ -129,35 +135,43 @@ MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.slot >= ''
 """,
     "own_rows": """
 AND s.scope_id IN $given.scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE {in_window}
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
+WITH ask, v, {piece} AS piece
+WHERE {in_window}
 MATCH (v)-[:PIECE_OF]->(c:Claim)
-WITH ask.place AS place, v, c
+WITH ask.place AS place, c, {row} AS row
 {answer}
 """,
     "newest_rows": """
 AND s.scope_id IN $given.scopes
 CALL (s, ask) {
-  MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE {in_window}
-  WITH v, v.head AND v.valid_from <= $valid AND v.valid_until > $valid AS decides
-  ORDER BY v.vid DESC
-  WITH collect(CASE WHEN decides THEN v END) AS deciding,
-    collect(CASE WHEN NOT decides THEN v END) AS others
-  UNWIND deciding + others[..ask.extras] AS v
-  RETURN v }
+  MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
+  WITH ask, v, {piece} AS piece
+  WHERE {in_window}
+  WITH ask, v, piece.vid AS vid, {row} AS row,
+    piece.head AND piece.valid_from <= $valid AND piece.valid_until > $valid AS decides
+  ORDER BY vid DESC
+  WITH ask, collect(CASE WHEN decides THEN [v, row] END) AS deciding,
+    collect(CASE WHEN NOT decides THEN [v, row] END) AS others
+  UNWIND deciding + others[..ask.extras] AS newest
+  RETURN newest[0] AS v, newest[1] AS row }
 MATCH (v)-[:PIECE_OF]->(c:Claim)
-WITH ask.place AS place, v, c
+WITH ask.place AS place, c, row
 {answer}
 """,
     "foreign_rows": """
 AND NOT s.scope_id IN $given.scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE {in_window}
-WITH ask.place AS place, count(v) AS foreign
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
+WITH ask, {piece} AS piece
+WHERE {in_window}
+WITH ask.place AS place, count(piece) AS foreign
 RETURN place, {no_claims}, [foreign] AS note
 """,
     "changed_rows": """
 MATCH (v)-[:PIECE_OF]->(c:Claim)
 WHERE size($given.subjects) = 0 OR c.subject_id IN $given.subjects
-WITH 0 AS place, v, c
+WITH c, {piece} AS piece
+WITH 0 AS place, c, {row} AS row
 {answer}
 """,
     # --- entities

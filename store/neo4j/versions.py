@@ -29,6 +29,11 @@ from .cypher import candidates as cypher
 
 CLAUSES: Final = 512
 """Words of one search: Lucene takes 1,024 clauses."""
+PROBE_CLAUSES: Final = 24
+"""Words that one score can tell apart: a float of 32 bits adds so many bits exactly."""
+PROBE_HITS: Final = 1_000
+"""How many claims the one search brings; where there are more, words are counted first."""
+_BITS: Final = [2**place for place in range(PROBE_CLAUSES)]
 _ALL_HITS: Final = 2_000_000_000
 _ALL_ROWS: Final = 2**31 - 1
 """More rows than a slot has."""
@@ -161,18 +166,33 @@ class Search(NamedTuple):
 
         A range from a word to itself scores a constant, where a plain word scores by the corpus.
         """
-        token = codec.tenant_token(tenant)
+        word = codec.tenant_token(tenant)
+        token = f'+tenant_tok:["{word}" TO "{word}"]^0'
+        clauses = [f'terms:["{term}" TO "{term}"]' for term in self.terms]
+
         return {
             "place": place,
             "index": "ft_live" if self.live else "ft_claim",
-            "token": f'+tenant_tok:["{token}" TO "{token}"]^0',
-            "clauses": [f'terms:["{term}" TO "{term}"]' for term in self.terms],
+            "token": token,
+            "clauses": clauses,
+            "probes": _probe(token, clauses),
+            "bits": _BITS,
+            "most_met": min(PROBE_HITS, common(self.limit)),
             "common": common(self.limit),
             "halvings": HALVINGS,
             "pool": pool(self.limit) if self.lift else 0,
             "own_share": OWN_SHARE,
             "beside_shares": BESIDE_SHARES,
         }
+
+
+def _probe(token: str, clauses: Sequence[str]) -> list[str]:
+    """The one search in which each word scores a bit of its own; none where they are too many."""
+    if len(clauses) > PROBE_CLAUSES:
+        return []
+
+    words = " ".join(f"{clause}^{bit}" for clause, bit in zip(clauses, _BITS, strict=False))
+    return [f"{token} +({words})"]
 
 
 def search_of(terms: Sequence[str], *, limit: int, live: bool, lift: bool = False) -> Search | None:

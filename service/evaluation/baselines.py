@@ -52,10 +52,11 @@ class BaselineSelection:
 def units(items: Iterable[tuple[str, str, int | None]], model: str) -> list[Unit]:
     """The units of (id, text, time) triples, counted for a model."""
     counter = counter_for(model)
-    return [
-        Unit(name, text, at_us, term_text(text), counter.count(f"[1] {text}\n"))
-        for name, text, at_us in items
-    ]
+    known: list[Unit] = []
+    for name, text, at_us in items:
+        tokens = counter.count(f"[1] {text}\n")
+        known.append(Unit(name, text, at_us, term_text(text), tokens))
+    return known
 
 
 def rank_by_words(
@@ -64,13 +65,22 @@ def rank_by_words(
     """The ids of units that share a term with a question, with their BM25, best first."""
     documents = [(unit.terms,) for unit in known]
     scores = lexical(content_terms(question), documents, k1=policy.bm25_k1, b=policy.bm25_b)
-    pairs = zip(known, scores, strict=True)
-    return _best_first((unit.id, score) for unit, score in pairs if score > 0)
+
+    hits: dict[str, int] = {}
+    for unit, score in zip(known, scores, strict=True):
+        if score > 0:
+            hits[unit.id] = score
+    return _best_first(hits.items())
 
 
 def rank_by_meaning(known: Sequence[Unit], cosines: Mapping[str, int]) -> list[tuple[str, int]]:
     """The ids of units by the cosine of their best chunk, nearest first."""
-    return _best_first((unit.id, cosines[unit.id]) for unit in known if cosines.get(unit.id, 0) > 0)
+    hits: dict[str, int] = {}
+    for unit in known:
+        cosine = cosines.get(unit.id, 0)
+        if cosine > 0:
+            hits[unit.id] = cosine
+    return _best_first(hits.items())
 
 
 def fuse(*rankings: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -59,14 +59,16 @@ class Corpus:
         backend_of(memory).open(tenant)
 
         rows: list[tuple[str, str, int | None]] = []
+        objects: dict[str, tuple[str, ...]] = {}
+        items: dict[str, str] = {}
         with backend_of(memory).store.reading(tenant) as reader:
             for record in claims_of(reader):
                 text = record.content.normalized_claim or record.content.text
-                rows.append((record.claim.object_id, text, record.claim.tx))
-
-        ids = [object_id for object_id, _, _ in rows]
-        objects: dict[str, tuple[str, ...]] = {object_id: (object_id,) for object_id in ids}
-        return cls(memory, units(rows, model), objects, dict(zip(ids, ids, strict=True)))
+                object_id = record.claim.object_id
+                rows.append((object_id, text, record.claim.tx))
+                objects[object_id] = (object_id,)
+                items[object_id] = object_id
+        return cls(memory, units(rows, model), objects, items)
 
 
 @dataclass(slots=True)

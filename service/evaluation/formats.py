@@ -215,11 +215,14 @@ def _longmemeval_turns(name: str, instance: _Node) -> tuple[list[Fields], list[s
 
 def _by_session(turns: list[Fields], sessions: set[str]) -> list[list[str]]:
     """The turns of each answering session: any of them will do."""
+    return [ids for session, ids in _turns_by_session(turns).items() if session in sessions]
+
+
+def _turns_by_session(turns: list[Fields]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for turn in turns:
-        if turn["session"] in sessions:
-            groups.setdefault(turn["session"], []).append(turn["id"])
-    return list(groups.values())
+        groups.setdefault(turn["session"], []).append(turn["id"])
+    return groups
 
 
 def _memora(path: Path) -> Iterator[Fields]:
@@ -272,12 +275,15 @@ def _memora_lines(name: str, sessions: list[_Node], asked_by: _Node) -> Iterator
 
 def _memora_question(name: str, kind: str, question: _Node, memory_turns: list[Fields]) -> Fields:
     session_ids = dict.fromkeys(_session_ids(question["memory_evidence"].value))
-    sessions = {turn["session"] for turn in memory_turns}
-    turns_by_session = {
-        turns[0].partition(":")[0]: turns for turns in _by_session(memory_turns, sessions)
-    }
-    evidence = [turns_by_session[i] for i in session_ids if i in turns_by_session]
-    needed_ids = set[str]().union(*evidence)
+    turns_by_session = _turns_by_session(memory_turns)
+
+    evidence: list[list[str]] = []
+    needed_ids: set[str] = set()
+    for session_id in session_ids:
+        turn_ids = turns_by_session.get(session_id)
+        if turn_ids is not None:
+            evidence.append(turn_ids)
+            needed_ids.update(turn_ids)
 
     moment = question["question_date"].time().replace("T00:00:00", "T23:59:59")
     return {
@@ -285,7 +291,7 @@ def _memora_question(name: str, kind: str, question: _Node, memory_turns: list[F
         "id": question.text("question_id"),
         "question": question.text("question"),
         "evidence": evidence,
-        "stale": [i for i in _stale_turns(question, memory_turns) if i not in needed_ids],
+        "stale": list(_stale_turns(question, memory_turns, needed_ids)),
         "as_of": moment,
         "known_at": moment,
         "category": kind,
@@ -310,7 +316,9 @@ def _session_ids(evidence: Any) -> Iterator[str]:
                 yield str(session_id)
 
 
-def _stale_turns(question: _Node, memory_turns: list[Fields]) -> Iterator[str]:
+def _stale_turns(
+    question: _Node, memory_turns: list[Fields], needed_ids: set[str]
+) -> Iterator[str]:
     withdrawals = question["forgetting_evidence"]
     if not isinstance(withdrawals.value, Mapping):
         return
@@ -321,6 +329,8 @@ def _stale_turns(question: _Node, memory_turns: list[Fields]) -> Iterator[str]:
     for item in items.members():
         value, session = _search_form(item.words("value")), _number(item["session_id"].value)
         for turn in memory_turns:
+            if turn["id"] in needed_ids:
+                continue
             is_before = _number(turn["session"]) < session
             if value and is_before and value in _search_form(turn["text"]):
                 yield turn["id"]
@@ -352,12 +362,17 @@ def _meetings(path: Path) -> Iterator[Fields]:
             yield _turn(name, turn_id, text, moment, speaker=speaker, session=name)
 
         for number, question in enumerate(meeting["questions"].members()):
-            turn_ids = [str(member.value) for member in question["evidence"].members()]
+            evidence: list[str] = []
+            for member in question["evidence"].members():
+                turn_id = str(member.value)
+                # A turn without words is none of the items.
+                if turn_id in ids:
+                    evidence.append(turn_id)
             yield {
                 "set": name,
                 "id": f"{name}-q{number}",
                 "question": question.text("question"),
-                "evidence": [turn_id for turn_id in turn_ids if turn_id in ids],
+                "evidence": evidence,
             }
 
 

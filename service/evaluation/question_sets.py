@@ -90,6 +90,11 @@ class Question:
     entities: tuple[str, ...] = ()
     category: str = ""
 
+    @property
+    def evidence_ids(self) -> frozenset[str]:
+        """The ids of all entries together."""
+        return frozenset[str]().union(*self.evidence)
+
 
 Item = Document | Fact
 
@@ -166,8 +171,8 @@ class _SetReader:
             return question_set
 
         for question in question_set.questions:
-            ids = {item_id for entry in question.evidence for item_id in entry}
-            missing = sorted((ids | {*question.stale}) - question_set.lines.keys())
+            ids = question.evidence_ids.union(question.stale)
+            missing = sorted(ids - question_set.lines.keys())
             if missing:
                 error = _bad(
                     "evidence",
@@ -254,10 +259,15 @@ def _evidence(entries: Any) -> tuple[tuple[str, ...], ...]:
 
 def _entry(stated_ids: object) -> tuple[str, ...]:
     names = cast("list[object]", stated_ids) if isinstance(stated_ids, list) else [stated_ids]
-    ids = [name for name in names if isinstance(name, str) and name]
-    if not ids or len(ids) < len(names):
+    ids: dict[str, None] = {}
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise _no_evidence()
+        ids[name] = None
+
+    if not ids:
         raise _no_evidence()
-    return tuple(dict.fromkeys(ids))
+    return tuple(ids)
 
 
 def _no_evidence() -> InvalidInput:
@@ -292,10 +302,12 @@ def _text(line: Mapping[str, Any], name: str) -> str | None:
 def _texts(line: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value: object = line.get(name, [])
     entries = cast("list[object]", value) if isinstance(value, list) else [None]
-    texts = [entry for entry in entries if isinstance(entry, str)]
-    if len(texts) < len(entries):
-        raise _bad(name, f"{name} must be a list of texts")
-    return tuple(dict.fromkeys(texts))
+    texts: dict[str, None] = {}
+    for entry in entries:
+        if not isinstance(entry, str):
+            raise _bad(name, f"{name} must be a list of texts")
+        texts[entry] = None
+    return tuple(texts)
 
 
 def _moment(line: Mapping[str, Any], name: str) -> int | None:

@@ -266,7 +266,12 @@ class _Trial:
         known_at = self.question.known_at_us
         if known_at is None:
             return self.corpus.units
-        return [unit for unit in self.corpus.units if unit.at_us is None or unit.at_us <= known_at]
+
+        known: list[Unit] = []
+        for unit in self.corpus.units:
+            if unit.at_us is None or unit.at_us <= known_at:
+                known.append(unit)
+        return known
 
     def _rankings(self, known: Sequence[Unit], vector: Sequence[float] | None) -> list[_Ranking]:
         policy = self.options.policy.compile
@@ -292,7 +297,12 @@ class _Trial:
         if embedding is None:
             return {}
 
-        unit_ids = {objects[unit.id][0]: unit.id for unit in known if unit.id in objects}
+        unit_ids: dict[str, str] = {}
+        for unit in known:
+            if unit.id in objects:
+                whole_id = objects[unit.id][0]
+                unit_ids[whole_id] = unit.id
+
         with backend_of(memory).store.reading(tenant) as reader:
             matrix = embedding.matrix(tenant, reader)
         similarities = matrix.scores(to16(vector), [*unit_ids])
@@ -313,9 +323,12 @@ class _Trial:
         )
         spent_ms = (time.perf_counter() - begin) * 1000
 
-        # An object of the store that no item made counts as shown, too.
-        item_ids = [corpus.items.get(object_id, object_id) for object_id in _shown_ids(envelope)]
-        ids = tuple(dict.fromkeys(item_ids))
+        item_ids: dict[str, None] = {}
+        for object_id in _shown_ids(envelope):
+            # An object of the store that no item made counts as shown, too.
+            item_ids[corpus.items.get(object_id, object_id)] = None
+        ids = tuple(item_ids)
+
         if question.answerable:
             free_tokens = budget - envelope.tokens_upper
             misses.update(self._reasons(envelope, frozenset(ids), free_tokens))
@@ -339,14 +352,17 @@ class _Trial:
             if not ids.isdisjoint(entry):
                 continue
             objects: list[str] = []
+            sizes: list[int] = []
             for item_id in entry:
                 objects += self.corpus.objects.get(item_id, ())
+                if item_id in tokens:
+                    sizes.append(tokens[item_id])
 
-            known_reasons = [reasons[object_id] for object_id in objects if object_id in reasons]
             reason = "gather: not_found" if objects else "load: refused"
-            if known_reasons:
-                reason = known_reasons[0]
-            sizes = [tokens[item_id] for item_id in entry if item_id in tokens]
+            for object_id in objects:
+                if object_id in reasons:
+                    reason = reasons[object_id]
+                    break
             fits = bool(objects and sizes) and min(sizes) <= free_tokens
             yield f"{reason}{_THOUGH_IT_FITTED if fits else ''}"
 
@@ -363,8 +379,9 @@ def _shown_ids(envelope: Envelope) -> list[str]:
 
     ids: list[str] = []
     for entry in envelope.trace.compiled_objects:
-        candidates = (entry.object_id, *entry.merged)
-        ids += [object_id for object_id in candidates if object_id in stored_ids]
+        for object_id in (entry.object_id, *entry.merged):
+            if object_id in stored_ids:
+                ids.append(object_id)
 
     # What was left out as a duplicate stands there in the words of its twin.
     twins = set(ids)

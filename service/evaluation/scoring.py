@@ -9,7 +9,7 @@ A method abstains when it names a gap or shows nothing. Everything is counted, n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .baselines import BaselineSelection
 from .question_sets import Question
@@ -53,7 +53,9 @@ class Score:
     def of(cls, question: Question, method: str, budget: int, answer: MethodAnswer) -> Score:
         """Score what a method answered."""
         ids = frozenset(answer.selection.ids)
-        evidence = {item_id for entry in question.evidence for item_id in entry}
+        matches = 0
+        for entry in question.evidence:
+            matches += not ids.isdisjoint(entry)
 
         return cls(
             question=question.id,
@@ -62,9 +64,9 @@ class Score:
             budget=budget,
             answerable=question.answerable,
             entries=len(question.evidence) if question.answerable else 0,
-            matches=sum(not ids.isdisjoint(entry) for entry in question.evidence),
+            matches=matches,
             items=len(ids),
-            relevant_items=len(ids & evidence),
+            relevant_items=len(ids & question.evidence_ids),
             stale=len(question.stale),
             stale_items=len(ids.intersection(question.stale)),
             gap=answer.gap,
@@ -109,43 +111,85 @@ def figures(scores: Iterable[Score]) -> tuple[Figures, ...]:
         groups.setdefault((score.budget, score.method), []).append(score)
 
     # The groups stand by question; the table stands by budget, in the order of the methods.
-    order = [*dict.fromkeys(budget for budget, _ in groups)]
-    keys = sorted(groups, key=lambda key: order.index(key[0]))
-    return tuple(_figures(method, budget, groups[budget, method]) for budget, method in keys)
+    methods_by_budget: dict[int, list[str]] = {}
+    for budget, method in groups:
+        methods_by_budget.setdefault(budget, []).append(method)
+
+    table: list[Figures] = []
+    for budget, methods in methods_by_budget.items():
+        for method in methods:
+            samples = _Samples()
+            for score in groups[budget, method]:
+                samples.add(score)
+            table.append(samples.figures(method, budget))
+    return tuple(table)
 
 
-def _figures(method: str, budget: int, scores: Sequence[Score]) -> Figures:
-    answerable = [score for score in scores if score.answerable]
-    unanswerable = [score for score in scores if not score.answerable]
-    with_evidence = [score for score in scores if score.entries]
-    with_stale = [score for score in scores if score.stale]
-    times_ms = sorted(score.milliseconds for score in scores)
+@dataclass(slots=True)
+class _Samples:
+    """What the questions put to one method add to each figure."""
 
-    items = sum(score.items for score in with_evidence)
-    relevant_items = sum(score.relevant_items for score in with_evidence)
-    return Figures(
-        method=method,
-        budget=budget,
-        recall=_mean([score.matches / score.entries for score in with_evidence]),
-        all_evidence=_mean([score.matches == score.entries for score in with_evidence]),
-        precision=round(relevant_items / items, 4) if items else None,
-        stale_exposure=_mean([score.stale_items > 0 for score in with_stale]),
-        abstention=_mean([score.is_abstention for score in unanswerable]),
-        noise=_mean([score.items for score in unanswerable]),
-        false_gaps=_mean([score.is_abstention for score in answerable]),
-        tokens=_mean([score.tokens for score in scores]) or 0.0,
-        p50_ms=_percentile(times_ms, 0.50),
-        p95_ms=_percentile(times_ms, 0.95),
-        by_category=_recall_by_category(with_evidence),
-    )
+    recall: list[float] = field(default_factory=list[float])
+    all_evidence: list[bool] = field(default_factory=list[bool])
+    stale_exposure: list[bool] = field(default_factory=list[bool])
+    abstention: list[bool] = field(default_factory=list[bool])
+    noise: list[int] = field(default_factory=list[int])
+    false_gaps: list[bool] = field(default_factory=list[bool])
+    tokens: list[int] = field(default_factory=list[int])
+    milliseconds: list[float] = field(default_factory=list[float])
+    by_category: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    items: int = 0
+    """Shown for the questions that have evidence."""
+    relevant_items: int = 0
+    """Of these, evidence."""
 
+    def add(self, score: Score) -> None:
+        """Take in one question."""
+        self.tokens.append(score.tokens)
+        self.milliseconds.append(score.milliseconds)
 
-def _recall_by_category(scores: Sequence[Score]) -> dict[str, float]:
-    shares: dict[str, list[float]] = {}
-    for score in sorted(scores, key=lambda score: score.category):
+        if score.answerable:
+            self.false_gaps.append(score.is_abstention)
+        else:
+            self.abstention.append(score.is_abstention)
+            self.noise.append(score.items)
+
+        if score.stale:
+            self.stale_exposure.append(score.stale_items > 0)
+        if score.entries:
+            self._add_evidence(score)
+
+    def _add_evidence(self, score: Score) -> None:
+        share = score.matches / score.entries
+        self.recall.append(share)
+        self.all_evidence.append(score.matches == score.entries)
+        self.items += score.items
+        self.relevant_items += score.relevant_items
         if score.category:
-            shares.setdefault(score.category, []).append(score.matches / score.entries)
-    return {category: _mean(values) or 0.0 for category, values in shares.items()}
+            self.by_category.setdefault(score.category, []).append(share)
+
+    def figures(self, method: str, budget: int) -> Figures:
+        """What the questions come to."""
+        times_ms = sorted(self.milliseconds)
+        by_category: dict[str, float] = {}
+        for category, shares in sorted(self.by_category.items()):
+            by_category[category] = _mean(shares) or 0.0
+
+        return Figures(
+            method=method,
+            budget=budget,
+            recall=_mean(self.recall),
+            all_evidence=_mean(self.all_evidence),
+            precision=round(self.relevant_items / self.items, 4) if self.items else None,
+            stale_exposure=_mean(self.stale_exposure),
+            abstention=_mean(self.abstention),
+            noise=_mean(self.noise),
+            false_gaps=_mean(self.false_gaps),
+            tokens=_mean(self.tokens) or 0.0,
+            p50_ms=_percentile(times_ms, 0.50),
+            p95_ms=_percentile(times_ms, 0.95),
+            by_category=by_category,
+        )
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -187,8 +187,11 @@ class Problem:
 
     def places(self, *, required: bool) -> tuple[int, ...]:
         """The places of the required, or of the optional, sections."""
-        pairs = enumerate(self.sections)
-        return tuple(place for place, section in pairs if section.required is required)
+        places: list[int] = []
+        for place, section in enumerate(self.sections):
+            if section.required is required:
+                places.append(place)
+        return tuple(places)
 
     def room(self, places: Sequence[int]) -> int:
         """The tokens above the floors of a set; negative when it does not fit."""

@@ -67,9 +67,14 @@ def _ids(selection: Sequence[Item]) -> tuple[str, ...]:
 
 def _exact(items: Sequence[Item], budget: int, width: int) -> list[Item]:
     """The optimum for sizes rounded up to whole buckets."""
-    sizes = [-(-item.tokens // width) for item in items]
+    sizes: list[int] = []
+    values: list[int] = []
+    for item in items:
+        sizes.append(-(-item.tokens // width))
+        values.append(item.value)
+
     room = budget // width
-    keeps = _decider(items, room)(sizes, [item.value for item in items], room)
+    keeps = _decider(items, room)(sizes, values, room)
     selection: list[Item] = []
 
     for item, size, keep in zip(items, sizes, keeps, strict=True):

@@ -72,7 +72,10 @@ def profile(name: str, rules: Sequence[BudgetProfileRule]) -> Mapping[Layer, Sha
     """
     for rule in rules:
         if rule.name == name:
-            return {Layer(row.layer): Share(row.floor, row.ceiling) for row in rule.shares}
+            shares: dict[Layer, Share] = {}
+            for row in rule.shares:
+                shares[Layer(row.layer)] = Share(row.floor, row.ceiling)
+            return shares
 
     raise unknown("profile", name, [rule.name for rule in rules])
 

@@ -212,7 +212,10 @@ def _from_mapping(raw: Mapping[str, object]) -> Section:
         if key not in known:
             raise bad_section(name, f"unknown field {key!r}; {did_you_mean(key, known)}")
 
-    missing = [key for key in known[:_REQUIRED_FIELDS] if key not in raw]
+    missing: list[str] = []
+    for key in known[:_REQUIRED_FIELDS]:
+        if key not in raw:
+            missing.append(key)
     if missing:
         raise bad_section(name, "missing " + ", ".join(missing))
     if not isinstance(name, str):

@@ -67,7 +67,10 @@ def fill_on_grid(marginals: Sequence[Marginal], room: int, quantum: int) -> list
     optimum, not exact: exact is a quantum of 1.
     """
     units = [0] * len(marginals)
-    heap = [_offer(item, 0, place, min(quantum, room)) for place, item in enumerate(marginals)]
+    first_step = min(quantum, room)
+    heap: list[tuple[float, int, int]] = []
+    for place, item in enumerate(marginals):
+        heap.append(_offer(item, 0, place, first_step))
     heapify(heap)
 
     while heap and room:

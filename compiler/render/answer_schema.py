@@ -80,11 +80,12 @@ def _conjunction(first: Schema, second: Schema) -> Schema:
 
 def _member_names(first: Schema, second: Schema) -> tuple[str, ...]:
     """Return the members that neither of two schemas rules out, in the order of the first."""
-    names = tuple(dict.fromkeys([*_members(first), *_members(second)]))
+    names = dict.fromkeys([*_members(first), *_members(second)])
     for schema in (first, second):
         if _is_closed(schema):
-            names = tuple(name for name in names if name in _members(schema))
-    return names
+            for name in names.keys() - _members(schema).keys():
+                del names[name]
+    return tuple(names)
 
 
 def _required_names(first: Schema, second: Schema) -> list[Any]:

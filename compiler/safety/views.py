@@ -89,7 +89,11 @@ def scan_views(raw: str) -> tuple[TextView, ...]:
 
 def _from_tags(raw: str, _canonical: str, _folded_text: str) -> str:
     runs = () if raw.isascii() else _TAGS.findall(raw)
-    return " ".join("".join(chr(ord(char) - _TAG_OFFSET) for char in run) for run in runs)
+    texts: list[str] = []
+    for run in runs:
+        letters = [chr(ord(char) - _TAG_OFFSET) for char in run]
+        texts.append("".join(letters))
+    return " ".join(texts)
 
 
 def _from_overrides(raw: str, _canonical: str, _folded_text: str) -> str:

@@ -91,9 +91,14 @@ class _Sentence(NamedTuple):
 
 def lint(pieces: Iterable[Piece], *, extraction: bool) -> tuple[LintFinding, ...]:
     """Return what an envelope's pieces contradict, sorted; `extraction` is the kind of task."""
-    all_pieces = list(pieces)
-    rules = [p for p in all_pieces if _is_rule(p)]
-    payload = [p for p in all_pieces if _is_payload(p)]
+    rules: list[Piece] = []
+    payload: list[Piece] = []
+    for piece in pieces:
+        if _is_rule(piece):
+            rules.append(piece)
+        if _is_payload(piece):
+            payload.append(piece)
+
     findings = {
         *_opposites(rules, payload),
         *_exclusive(rules, payload),
@@ -173,7 +178,11 @@ def _choices(text: str) -> dict[str, str]:
             words_of.setdefault("length", set()).add(word)
 
     # Whoever names two may compare them, or offer both: that is no choice.
-    return {group: words.pop() for group, words in words_of.items() if len(words) == 1}
+    choices: dict[str, str] = {}
+    for group, words in words_of.items():
+        if len(words) == 1:
+            choices[group] = words.pop()
+    return choices
 
 
 def _enforcement_clashes(pieces: Sequence[Piece], *, extraction: bool) -> Iterator[LintFinding]:

@@ -94,10 +94,14 @@ def user_text(llm_request: Any) -> str:
 
     parts = llm_request.contents[turn].parts or ()
     blocks = _blocks(_text_of(parts))
-    if blocks:
-        return next((b.text for b in blocks if b.section == SectionName.USER_REQUEST.value), "")
+    if not blocks:
+        return "\n".join(part.text for part in parts if part.text)
 
-    return "\n".join(part.text for part in parts if part.text)
+    for block in blocks:
+        if block.section == SectionName.USER_REQUEST.value:
+            text: str = block.text
+            return text
+    return ""
 
 
 def rewrite(
@@ -149,8 +153,13 @@ def _tools(llm_request: Any, declarations: list[Any], types: Any) -> list[Any]:
     if not declarations:
         return present
 
-    other_tools = [tool for tool in present if not getattr(tool, "function_declarations", None)]
-    return [*other_tools, *(types.Tool.model_validate(tool) for tool in declarations)]
+    tools: list[Any] = []
+    for tool in present:
+        if not getattr(tool, "function_declarations", None):
+            tools.append(tool)
+    for declaration in declarations:
+        tools.append(types.Tool.model_validate(declaration))
+    return tools
 
 
 def _tail(contents: list[Any], keep: int) -> list[Any]:
@@ -191,8 +200,10 @@ def _text_of(parts: Sequence[Any]) -> str:
 
 def _ours(content: Any) -> bool:
     """Tell whether a content is the session zone of an earlier rewrite."""
-    blocks = _blocks(_text_of(content.parts or ()))
-    zones = {SECTIONS[SectionName(block.section)].stability for block in blocks}
+    zones: set[Stability] = set()
+    for block in _blocks(_text_of(content.parts or ())):
+        section = SECTIONS[SectionName(block.section)]
+        zones.add(section.stability)
     return zones == {Stability.SESSION}
 
 

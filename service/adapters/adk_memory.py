@@ -190,7 +190,11 @@ def _origin(scheme: str, app_name: str, session_id: str) -> str:
 
 def _text(content: Any) -> str:
     parts = getattr(content, "parts", None) or ()
-    return "\n".join(part.text for part in parts if part.text and not part.thought)
+    texts: list[str] = []
+    for part in parts:
+        if part.text and not part.thought:
+            texts.append(part.text)
+    return "\n".join(texts)
 
 
 def _time(timestamp: float) -> datetime:

@@ -52,12 +52,10 @@ def given_of(state: Any) -> dict[str, Any]:
         InvalidInput: `bad_request`, for tools of which some are names and some whole tools.
     """
     plan, knowledge = fields_of(state.get("plan")), state.get("knowledge")
-    parameters: dict[str, Any] = {name: plan[name] for name in _PLAN if plan.get(name)}
     known = fields_of(knowledge) or {"evidence": items_of(knowledge)}
-    parameters |= {name: known[name] for name in _KNOWLEDGE if known.get(name)}
-    tool_items = items_of(state.get("tools"))
-    tools = [tool for tool in tool_items if not isinstance(tool, str)]
-    if tools and len(tools) < len(tool_items):
+    parameters = {**_stated(plan, _PLAN), **_stated(known, _KNOWLEDGE)}
+    names, tools = _names_and_tools(state)
+    if names and tools:
         raise InvalidInput("state.tools holds names or whole tools, not both", code="bad_request")
 
     return {**parameters, "tools": tools} if tools else parameters
@@ -65,8 +63,26 @@ def given_of(state: Any) -> dict[str, Any]:
 
 def allowed_tools(state: Any, names: Iterable[str]) -> tuple[str, ...]:
     """Return which tools of a request this step may call: all, where the state names none."""
-    allowed_names = [tool for tool in items_of(state.get("tools")) if isinstance(tool, str)]
-    return tuple(name for name in names if not allowed_names or name in allowed_names)
+    allowed_names, _ = _names_and_tools(state)
+    if not allowed_names:
+        return tuple(names)
+    return tuple(name for name in names if name in allowed_names)
+
+
+def _stated(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: fields[name] for name in names if fields.get(name)}
+
+
+def _names_and_tools(state: Any) -> tuple[list[str], list[Any]]:
+    """What a state's `tools` holds: names, and whole tools."""
+    names: list[str] = []
+    tools: list[Any] = []
+    for tool in items_of(state.get("tools")):
+        if isinstance(tool, str):
+            names.append(tool)
+        else:
+            tools.append(tool)
+    return names, tools
 
 
 def correlation(context: Any, envelope: Envelope) -> Correlation:
@@ -76,13 +92,18 @@ def correlation(context: Any, envelope: Envelope) -> Correlation:
     stored_ids = {
         candidate.object_id for candidate in envelope.manifest.candidates if candidate.vid
     }
+    object_ids: list[str] = []
+    for object_id in envelope.manifest.compiled:
+        if object_id in stored_ids:
+            object_ids.append(object_id)
+
     return Correlation(
         session_id=str(getattr(session, "id", "") or ""),
         invocation_id=str(getattr(context, "invocation_id", "") or ""),
         event=len(getattr(session, "events", None) or ()),
         task_id=_id(plan, "task_id"),
         step_id=_id(plan, "step_id"),
-        object_ids=tuple(i for i in envelope.manifest.compiled if i in stored_ids),
+        object_ids=tuple(object_ids),
         pack_id=envelope.manifest.pack_id,
         digest=envelope.digest,
     )

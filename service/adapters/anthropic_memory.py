@@ -171,7 +171,7 @@ class MemoryFiles:
     def rename(self, command: Any) -> str:
         """Rename a file or a folder, in one write."""
         old, new = self._file_path(command.old_path), self._file_path(command.new_path)
-        if any(True for _ in self._records.entries(new)):
+        if next(self._records.entries(new), None) is not None:
             raise self._error_type(f"The destination {command.new_path} already exists")
         if begins(new, old):
             raise self._error_type(f"{command.new_path} lies inside {command.old_path}")
@@ -231,23 +231,21 @@ class MemoryFiles:
                 sizes[name] = sizes.get(name, 0) + size
 
         base = address.rstrip("/")
-        rows = [f"{_size(size)}\t{base}{name}" for name, size in sizes.items()]
-        return "\n".join(
-            [
-                f"Here're the files and directories up to {_LEVELS} levels deep in {address}, "
-                "excluding hidden items:",
-                *rows,
-            ]
-        )
+        rows = [
+            f"Here're the files and directories up to {_LEVELS} levels deep in {address}, "
+            "excluding hidden items:"
+        ]
+        for name, size in sizes.items():
+            rows.append(f"{_size(size)}\t{base}{name}")
+        return "\n".join(rows)
 
 
 def _number_lines(lines: list[str], start: int, end: int) -> str:
     first = max(1, start)
-    part = lines[first - 1 : end]
-    rows = [
-        f"{str(number).rjust(_LINE_NUMBER_WIDTH)}\t{line}"
-        for number, line in enumerate(part, first)
-    ]
+    rows: list[str] = []
+    for number, line in enumerate(lines[first - 1 : end], first):
+        margin = str(number).rjust(_LINE_NUMBER_WIDTH)
+        rows.append(f"{margin}\t{line}")
     return "\n".join(rows)
 
 

@@ -39,12 +39,11 @@ def langchain_retriever(
 
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Any]:
             hits = memory.as_of(valid, tx).search(query, limit).hits
-            return [
-                documents.Document(
-                    id=hit.object.object_id, page_content=hit.object.content, metadata=_fields(hit)
-                )
-                for hit in hits
-            ]
+            texts: list[Any] = []
+            for hit in hits:
+                name, text = hit.object.object_id, hit.object.content
+                texts.append(documents.Document(id=name, page_content=text, metadata=_fields(hit)))
+            return texts
 
     return TenureRetriever()
 

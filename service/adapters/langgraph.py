@@ -92,9 +92,13 @@ class RecordStore:
         else:
             records = self._records.entries(op.namespace_prefix)
 
-        matches = (entry for entry in records if not op.filter or _meets(entry.value, op.filter))
-        page = islice(matches, op.offset, op.offset + op.limit)
-        return [self._entry(record, self._types.SearchItem, score=record.score) for record in page]
+        if op.filter:
+            records = (record for record in records if _meets(record.value, op.filter))
+
+        page: list[Any] = []
+        for record in islice(records, op.offset, op.offset + op.limit):
+            page.append(self._entry(record, self._types.SearchItem, score=record.score))
+        return page
 
     def _namespaces(self, op: Any) -> list[Path]:
         namespaces: set[Path] = set()

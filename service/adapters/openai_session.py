@@ -74,19 +74,20 @@ class OpenAISession:
     # --- on a thread
 
     def _items(self, limit: int | None) -> list[Entry]:
-        entries: list[Entry] = []
+        items: list[Entry] = []
         for page in range(self._newest_page() + 1):
-            entries += self._entries(page)
-        items = [entry["item"] for entry in entries]
+            for entry in self._entries(page):
+                items.append(entry["item"])
         return items if limit is None else items[max(0, len(items) - limit) :]
 
     def _add(self, items: list[Entry]) -> None:
         page = self._newest_page()
         present = self._entries(page)
-        number = present[-1]["number"] + 1 if present else page * _PAGE_ITEMS
-        entries: list[Entry] = [
-            {"number": number + offset, "item": item} for offset, item in enumerate(items)
-        ]
+        first = present[-1]["number"] + 1 if present else page * _PAGE_ITEMS
+        entries: list[Entry] = []
+        for number, item in enumerate(items, first):
+            entries.append({"number": number, "item": item})
+
         try:
             receipts = self._memory.write_many(map(self._write, entries))
         except InvalidInput as refusal:
@@ -95,12 +96,11 @@ class OpenAISession:
             entries = [self._storable(entry) for entry in entries]
             receipts = self._memory.write_many(map(self._write, entries))
 
-        set_apart = [
-            _without_words(entry, f"set apart, object {receipt.object_id}")
-            for entry, receipt in zip(entries, receipts, strict=True)
-            if receipt.outcome is Outcome.QUARANTINED
-        ]
-        self._memory.write_many(map(self._write, set_apart))
+        notes: list[Entry] = []
+        for entry, receipt in zip(entries, receipts, strict=True):
+            if receipt.outcome is Outcome.QUARANTINED:
+                notes.append(_without_words(entry, f"set apart, object {receipt.object_id}"))
+        self._memory.write_many(map(self._write, notes))
 
     def _storable(self, entry: Entry) -> Entry:
         """An entry as it is, or without its words where they cannot be kept."""
@@ -122,7 +122,8 @@ class OpenAISession:
     def _clear(self) -> None:
         writes: list[Write] = []
         for page in range(self._newest_page() + 1):
-            writes += [self._write(entry, op="retract") for entry in self._entries(page)]
+            for entry in self._entries(page):
+                writes.append(self._write(entry, op="retract"))
         self._memory.write_many(writes)
         self._last_page = 0
 

@@ -100,7 +100,9 @@ def _words(message: Any) -> str:
     for part in message.parts:
         if part.part_kind == "user-prompt":
             contents = [part.content] if isinstance(part.content, str) else part.content
-            texts += [content for content in contents if isinstance(content, str)]
+            for content in contents:
+                if isinstance(content, str):
+                    texts.append(content)
     return "\n".join(texts)
 
 

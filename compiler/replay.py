@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..schema.claim import Version
 from ..schema.compile_terms import Stage
 from ..schema.errors import Forbidden
 from ..schema.policy import Policy
@@ -94,18 +95,29 @@ def _recorded_snapshot(
     manifest: Manifest, context: CompileContext, reader: Reader, caller: Principal
 ) -> Snapshot:
     """Return the snapshot that the manifest recorded, with the content of today."""
-    rows = {(r.object_id, r.vid): r for r in manifest.candidates if r.vid}
+    rows: dict[tuple[str, int], RecordedRow] = {}
+    gates: dict[tuple[str, int], str] = {}
+    losses: dict[tuple[str, int], str] = {}
+    texts: dict[str, int] = {}
+    vectors: dict[str, VectorScore] = {}
+    opinions: dict[str, int] = {}
+    for row in manifest.candidates:
+        texts[row.object_id] = row.text
+        if row.vid:
+            key = (row.object_id, row.vid)
+            rows[key] = row
+            gates[key] = row.withheld
+            if row.outranked:
+                losses[key] = row.outranked
+        if row.content is not None and row.why is not None:
+            vectors[row.object_id] = VectorScore(row.object_id, row.content, row.why)
+        if row.opinion is not None:
+            opinions[row.object_id] = row.opinion
+
     proposals = _proposals(rows, context, reader, sight=_sight(caller, context))
-    ids = {
-        entity
-        for p in proposals
-        for entity in (p.version.details.subject_id, p.version.details.value_entity_id)
-        if entity
-    }
     withheld = dict(manifest.withheld)
     own_subjects, people = _own_of(manifest)
-    bound = (*manifest.named, *manifest.spoken)
-    ids |= {entity for _, entities, _ in bound for entity in entities}
+    ids = _entity_ids(manifest, proposals)
     known = reader.entities(sorted(ids), tx_us=context.point.tx_us) if ids else None
     snapshot = Snapshot(
         proposals=proposals,
@@ -114,17 +126,11 @@ def _recorded_snapshot(
         own_subjects=own_subjects,
         people=people,
         expansion=manifest.expansion,
-        vectors={
-            r.object_id: VectorScore(r.object_id, r.content, r.why)
-            for r in manifest.candidates
-            if r.content is not None and r.why is not None
-        },
-        rerank_scores={
-            r.object_id: r.opinion for r in manifest.candidates if r.opinion is not None
-        },
-        texts={r.object_id: r.text for r in manifest.candidates},
-        gates={key: candidate.withheld for key, candidate in rows.items()},
-        outranked={key: row.outranked for key, row in rows.items() if row.outranked},
+        vectors=vectors,
+        rerank_scores=opinions,
+        texts=texts,
+        gates=gates,
+        outranked=losses,
         refused=Stage.GATE.value in withheld,
         withheld=tuple((name, count) for name, count in withheld.items() if name != Stage.GATE),
         cut=manifest.cut,
@@ -135,6 +141,17 @@ def _recorded_snapshot(
     user = snapshot.own_subjects.get("user")
     own_ids = frozenset(members_of(known, user)) if user else snapshot.own_ids
     return replace(snapshot, known=known, own_ids=own_ids)
+
+
+def _entity_ids(manifest: Manifest, proposals: Sequence[Proposal]) -> set[str]:
+    """The entities that the rows speak of, and those that the request named."""
+    ids: set[str] = set()
+    for proposal in proposals:
+        details = proposal.version.details
+        ids.update(filter(None, (details.subject_id, details.value_entity_id)))
+    for _, entities, _ in (*manifest.named, *manifest.spoken):
+        ids.update(entities)
+    return ids
 
 
 def _own_of(manifest: Manifest) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -165,15 +182,15 @@ def _proposals(
         return ()
     ids = tuple(sorted({object_id for object_id, _ in rows}))
     ask = Ask(objects=ids, heads=False, at_valid=False)
-    versions = {
-        (v.row.claim.object_id, v.row.vid): v
-        for v in reader.versions(ask, sight=sight, point=context.point).versions
-    }
-    missing = [
-        key
-        for key, candidate in rows.items()
-        if key not in versions or not (versions[key].visible or candidate.withheld)
-    ]
+    versions: dict[tuple[str, int], Version] = {}
+    for version in reader.versions(ask, sight=sight, point=context.point).versions:
+        versions[version.row.claim.object_id, version.row.vid] = version
+
+    missing: list[tuple[str, int]] = []
+    for key, row in rows.items():
+        is_readable = key in versions and (versions[key].visible or row.withheld)
+        if not is_readable:
+            missing.append(key)
     if missing:
         raise Forbidden(
             f"{len(missing)} of the {len(rows)} recorded rows may not be read by this caller "

@@ -359,9 +359,15 @@ def _redirects_of(origins: Mapping[str, str], extractor: str) -> Iterator[str]:
     Whoever can put a `tenure.toml` into a folder would else get the password of everyone who
     works there.
     """
-    servers = [key for key in origins if key == "store" or re.fullmatch(r"cells\.\w+\.store", key)]
-    redirects = [key for key in servers if origins[key] == FILE]
-    secrets = [key for key in origins if key.startswith("auth.") and origins[key] != FILE]
+    redirects: list[str] = []
+    secrets: list[str] = []
+    for key, origin in origins.items():
+        is_server = key == "store" or bool(re.fullmatch(r"cells\.\w+\.store", key))
+        if is_server and origin == FILE:
+            redirects.append(key)
+        if key.startswith("auth.") and origin != FILE:
+            secrets.append(key)
+
     if redirects and secrets:
         yield (
             f"{FILE} of this folder sets {redirects[0]}, and {origins[secrets[0]]} would be sent "

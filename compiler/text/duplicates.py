@@ -66,7 +66,10 @@ def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[s
     it: only those few are looked up. A text whose guard is its alone is not looked at.
     """
     guards = Counter(text.guard for text in texts)
-    rivals = [text for text in texts if guards[text.guard] > 1]
+    rivals: list[Text] = []
+    for text in texts:
+        if guards[text.guard] > 1:
+            rivals.append(text)
     rivals.sort(key=lambda text: (text.rank, text.object_id))
 
     # Prefix filtering (Bayardo, Ma, Srikant 2007): a text of n shingles that is contained to the

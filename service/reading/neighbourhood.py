@@ -68,9 +68,13 @@ def walk(
         ends = sorted(set(chain.from_iterable(map(entity_ends, versions))))
         ground.explore(ends)
         edges.update(dict.fromkeys(_edges(versions, ground.roots)))
-        roots_ahead = dict.fromkeys(ground.roots[end] for end in ends)
-        frontier = [root for root in roots_ahead if root not in visited_ids]
-        visited_ids.update(dict.fromkeys(frontier))
+
+        frontier = list[str]()
+        for end in ends:
+            root = ground.roots[end]
+            if root not in visited_ids:
+                visited_ids[root] = None
+                frontier.append(root)
 
     visible_facts = tuple(facts.values())
 

@@ -48,8 +48,10 @@ def bands_of(
 ) -> tuple[Band, ...]:
     """What was believed in each stretch of known time, oldest first."""
     # Rows are opened and closed at these stamps alone: the same ones stand throughout a stretch.
-    edges = {version.row.tx_start for version in versions}
-    edges |= {version.row.tx_end for version in versions} - {INF_US}
+    edges: set[int] = set()
+    for version in versions:
+        edges.update((version.row.tx_start, version.row.tx_end))
+    edges.discard(INF_US)
     stretches = [*sorted(edges)[-BAND_LIMIT:], INF_US]
 
     bands: list[Band] = []

@@ -59,6 +59,7 @@ def test_a_contradiction_is_a_finding_that_names_the_effective_rule(
         ("Never print customer emails.", "Summarise the customer meeting."),
         ("Answer in English.", "Translate the German letter into French."),
         ("Answer in English.", "Answer in English or in German."),
+        ("Answer in English.", "Answer in English, then answer in German."),
         ("Do not guess.", "Guess the weather."),
         ("", "Never answer."),
         ("Be brief.", "Convert this JSON to YAML."),

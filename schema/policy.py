@@ -307,16 +307,17 @@ class CompilePolicy:
     history_full_turns: int = 6
     """Turns at the end of the history that are never folded."""
     text_candidates: int = 160
-    """Text matches a compile asks for, the most telling first: several times what an 8K budget
-    holds; each costs time. A cut is noted in the trace."""
+    """Text matches that a compile reads as records: each costs time; a cut stands in the trace."""
+    text_pool: int = 3_000
+    """Text matches that are ranked by columns where more than those match."""
+    subject_texts: int = 160
+    """Newest texts about a named entity: it has some slots, and says things for years."""
     text_beside_vectors: int = 112
-    """Text matches a compile asks for where it asks for near claims too: what more of them
-    would bring, the near ones bring already (`bench/bench_candidates.py`)."""
+    """The same where near claims are asked for too, which bring what more of them would."""
     vector_candidates: int = 160
-    """Nearest claims a compile asks for, at most those of a search: as with text."""
+    """Nearest claims a compile asks for, at most those of a search."""
     candidates: int = 1_500
-    """Most candidates of a compile, so that standing objects, slots and neighbours always find
-    room beside text and vectors; a cut is noted in the trace."""
+    """Most of a compile: standing objects, slots and neighbours find room beside the others."""
     standing_candidates: int = 400
     """Most standing objects, strongest level first: several times what any zone can hold."""
     neighbour_entities: int = 24
@@ -328,10 +329,9 @@ class CompilePolicy:
     talk_candidates: int = 400
     """Most turns that are fetched because they stand beside found ones."""
     talk_window: int = 4
-    """Turns on each side that lift each other: an answer often shares no word with its question."""
+    """Turns on each side that lift each other."""
     talk_background: float = 0.75
-    """Share of the turns whose nearness counts for nothing, as talk is near to any question; the
-    others count from there. 0: all of it counts (`bench/bench_talk.py`)."""
+    """Share of the turns whose nearness counts for nothing; the others count from there."""
     talk_focus: int = 3
     """Power, 1 to 8, of a turn's share of the best relevance: many faint ones are no answer."""
     talk_lift: float = 0.8

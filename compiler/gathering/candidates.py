@@ -11,6 +11,7 @@ from ...schema.principal import AUDIT, Principal, Sight
 from ...store.port.store import Ask, Page, Point, Reader
 from ..ir.context import CompileContext
 from ..ir.snapshot import Proposal, Via
+from ..text.relevance import Background
 
 RowKey = tuple[str, int]
 """(object id, vid)."""
@@ -42,6 +43,8 @@ class Candidates:
     """Rows that may not be seen, by the read that met them."""
     cut: bool = False
     """Whether a limit left something out."""
+    background: Background | None = None
+    """The hits among which the texts were chosen, where they were more than are read."""
     reads: int = 0
     own_ids: frozenset[str] = frozenset()
     """Raw ids of the entity that is the caller."""

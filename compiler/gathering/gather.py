@@ -47,6 +47,7 @@ from .redaction import guessed
 from .rerank import Reranker, rerank_scores
 from .siblings import add_siblings, sibling_ask
 from .talk import add_talk
+from .text_pool import add_text, text_limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def gather(
     terms = question(context, names.words)
     _expect_candidates(candidates, index, names, terms)
 
-    _add_text(candidates, terms, limit=_text_limit(context, index))
+    add_text(candidates, terms, limit=text_limit(context, index))
     _add_quarantined(candidates, question(context, _main_names(known, names)))
     _add_standing(candidates)
     _add_slots(candidates, names.subjects)
@@ -95,7 +96,8 @@ def gather(
     vectors = _add_nearest(candidates, index)  # last: their search goes on beside the others
 
     _forget_guessed(candidates, vectors, terms)
-    add_talk(candidates)
+    if candidates.background is None:
+        add_talk(candidates)
     capped_ids = _cap(candidates)
     _add_follow_up(candidates, sibling_ask(candidates, terms, names.subjects), capped_ids)
     vectors = _with_scores(candidates, index, vectors)
@@ -119,6 +121,7 @@ def gather(
         known=known,
         vectors=vectors,
         rerank_scores=scores,
+        background=candidates.background,
         withheld=told_withheld(context.principal, candidates.withheld),
         cut=candidates.cut,
         capped_ids=capped_ids,
@@ -253,8 +256,7 @@ def _expect_candidates(
             sight=candidates.sight,
             point=context.point,
             terms=tuple(sorted(terms)),
-            limit=_text_limit(context, index),
-            lift=True,
+            limit=text_limit(context, index),
             asks=tuple(filter(None, asks)),
             held=rules.standing_candidates,
             standing=tuple(_own_scopes(context)),
@@ -282,22 +284,6 @@ def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:
 
 
 # --- the reads
-
-
-def _text_limit(context: CompileContext, index: VectorIndex | None) -> int:
-    rules = context.rules
-    alone = index is None or context.request.query_vector is None
-    limit = rules.text_candidates if alone else rules.text_beside_vectors
-    return min(limit, context.policy.read.text_candidates)
-
-
-def _add_text(candidates: Candidates, terms: frozenset[str], *, limit: int) -> None:
-    if not terms:
-        return
-    page = candidates.reader.matching(
-        sorted(terms), sight=candidates.sight, point=candidates.point, limit=limit, lift=True
-    )
-    candidates.add_read("text", page, Via.TEXT)
 
 
 def _add_quarantined(candidates: Candidates, terms: frozenset[str]) -> None:
@@ -346,10 +332,10 @@ def _strength(version: Version) -> tuple[int, int, str]:
 def _slots_ask(candidates: Candidates, subjects: Sequence[str]) -> Ask | None:
     if not subjects:
         return None
-    # As many texts as their words may find: a person has some slots, and says things for years.
+    # A person has some slots, and says things for years.
     return Ask(
         subjects=tuple(subjects),
-        texts=candidates.context.rules.text_candidates,
+        texts=candidates.context.rules.subject_texts,
         extras=candidates.context.policy.read.slot_extras,
         heads=False,
         at_valid=False,

@@ -17,7 +17,7 @@ from typing import Final
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy
 from ...store.port.store import Ask
-from ..ir.candidate import Candidate, is_talk
+from ..ir.candidate import Candidate, is_talk, version_of
 from ..ir.snapshot import Via
 from ..text.relevance import COSINE_FULL
 from .candidates import Candidates
@@ -34,6 +34,9 @@ _FARTHEST: Final = 1_000
 
 _SAMPLE: Final = 32
 """Turns from which on a share of them tells how near talk is to any question."""
+
+_NEAREST: Final = 128
+"""Turns whose nearness counts at most, however many are looked at."""
 
 _GAP: Final = 8
 """Row numbers between two turns that still follow each other: a turn may bring claims."""
@@ -56,12 +59,13 @@ def add_talk(candidates: Candidates) -> None:
     candidates.reads += 1
     page = candidates.read(Ask(vids=tuple(sorted(vids))))
 
-    # Row numbers run through the whole store, so a neighbour may belong to another talk.
-    turns: list[Version] = []
-    for version in page.versions:
-        if version.visible and is_talk(version) and talk_of(version) in talks:
-            turns.append(version)
+    turns = [version for version in page.versions if is_turn_of(version, talks)]
     candidates.add(turns, Via.TALK)
+
+
+def is_turn_of(version: Version, talks: AbstractSet[tuple[str, str]]) -> bool:
+    """Whether a row is a visible turn of one of some talks: numbers run through the store."""
+    return version.visible and is_talk(version) and talk_of(version) in talks
 
 
 def _vids_around(centres: Sequence[int], known: AbstractSet[int], *, limit: int) -> list[int]:
@@ -100,7 +104,8 @@ def selective_cosines(
 
     levels.sort()
     place = (len(levels) - 1) * round(1000 * rules.talk_background) // 1000
-    background = max(0, levels[place])
+    # Of thousands the same few are near: looking at more of the others must not let more in.
+    background = max(0, levels[max(place, len(levels) - 1 - _NEAREST)])
     span = max(1, COSINE_FULL - background)
     results: list[int | None] = []
     for candidate, cosine in zip(candidates, cosines, strict=True):
@@ -136,7 +141,8 @@ def lifted_scores(
     powers = list(results)
     runs = _runs(candidates)
     for run in runs:
-        for position, lift in zip(run, _lifts(run, powers, rules), strict=True):
+        vids = [version_of(candidates[position]).row.vid for position in run]
+        for position, lift in zip(run, _lifts(run, vids, powers, rules), strict=True):
             results[position] += lift
 
     highest = max(results[position] for position in turns)
@@ -167,15 +173,25 @@ def _focus_power(relevance: int, best: int, focus: int) -> int:
     return max(power, min(relevance, _FARTHEST))
 
 
-def _lifts(run: Sequence[int], relevances: Sequence[int], rules: CompilePolicy) -> list[int]:
-    """What the turns of a run get from those around them, in the order of the run."""
-    lifts = [0] * len(run)
-    own = [relevances[position] for position in run]
+def _lifts(
+    run: Sequence[int], vids: Sequence[int], relevances: Sequence[int], rules: CompilePolicy
+) -> list[int]:
+    """What the turns of a run get from those around them, in the order of the run.
+
+    `vids` are their row numbers: how far two are apart is told by these, so that turns which were
+    not read keep their places.
+    """
+    first_vid = vids[0]
+    own = [0] * (vids[-1] - first_vid + 1)
+    for position, vid in zip(run, vids, strict=True):
+        own[vid - first_vid] = relevances[position]
+
+    lifts = [0] * len(own)
     for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, _FAINT)):
-        shares = [round(r * rules.talk_lift * weight / (window + 1)) for r in own]
+        shares = [round(r * rules.talk_lift * weight / (window + 1)) if r else 0 for r in own]
         for place, lift in enumerate(_triangles(shares, window + 1)):
             lifts[place] += lift - shares[place] * (window + 1)
-    return lifts
+    return [lifts[vid - first_vid] for vid in vids]
 
 
 def _triangles(shares: Sequence[int], width: int) -> list[int]:

@@ -19,6 +19,7 @@ from ...resolution.known import Known
 from ...schema.claim import Version
 from ...store.port.store import Ask
 from ...store.port.vectors import VectorScore
+from ..text.relevance import Background
 
 
 class Via(IntEnum):
@@ -130,6 +131,8 @@ class Snapshot:
     vectors: Mapping[str, VectorScore] = field(default_factory=lambda: NO_VECTORS)
     rerank_scores: Mapping[str, int] = field(default_factory=lambda: NO_SCORES)
     """What a re-ranker said of the best candidates, in millionths by object id."""
+    background: Background | None = None
+    """The hits among which those of the proposals were chosen, where these are not all."""
     texts: Mapping[str, int] | None = None
     """Of a replay: recorded text relevance in millionths by object id."""
     gates: Mapping[tuple[str, int], str] | None = None

@@ -320,7 +320,10 @@ def _lexical_scores(
             documents.append(_document(rival, activation))
 
     rules = context.rules
-    scores = lexical(activation.terms, documents, k1=rules.bm25_k1, b=rules.bm25_b)
+    background = activation.snapshot.background
+    scores = lexical(
+        activation.terms, documents, k1=rules.bm25_k1, b=rules.bm25_b, background=background
+    )
     own_scores, rival_scores = scores[: len(competing)], scores[len(competing) :]
     for position, score in zip(winners, rival_scores, strict=True):
         own_scores[position] = max(own_scores[position], score)

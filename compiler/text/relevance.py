@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...schema.terms import content_terms, terms
 
@@ -44,10 +44,36 @@ Document = tuple[str, ...]
 """Term texts of one candidate: stemmed terms joined by spaces."""
 
 
+class Background(NamedTuple):
+    """The texts among which documents were chosen."""
+
+    total: int
+    holders: Mapping[str, int]
+    """How many hold each term of the question."""
+
+
+def bm25_weights(background: Background) -> dict[str, float]:
+    """How much each term tells: the fewer texts hold it, the more."""
+    total = background.total
+    weights: dict[str, float] = {}
+    for term, holders in background.holders.items():
+        weights[term] = round(math.log(1 + (total - holders + 0.5) / (holders + 0.5)), 9)
+    return weights
+
+
 def lexical(
-    query_terms: Iterable[str], documents: Sequence[Document], *, k1: float, b: float
+    query_terms: Iterable[str],
+    documents: Sequence[Document],
+    *,
+    k1: float,
+    b: float,
+    background: Background | None = None,
 ) -> list[int]:
-    """The BM25 of each document, as millionths of the best one."""
+    """The BM25 of each document, as millionths of the best one.
+
+    How much a word tells is what the documents say, or the `background` they were chosen from: what
+    was chosen for a word would make it look common.
+    """
     query = frozenset(query_terms)
     frequencies: list[tuple[dict[str, int], int]] = []
     document_counts: Counter[str] = Counter()
@@ -60,9 +86,7 @@ def lexical(
 
     total = len(documents)
     average = (length_sum or 1) / max(total, 1)
-    weights: dict[str, float] = {}
-    for term, df in document_counts.items():
-        weights[term] = round(math.log(1 + (total - df + 0.5) / (df + 0.5)), 9)
+    weights = bm25_weights(_statistics(background, Background(total, document_counts)))
 
     scores: list[int] = []
     for counts, length in frequencies:
@@ -78,6 +102,20 @@ def lexical(
     # A best of 0 leaves zeros; the divisor only has to be no zero then.
     best = max(scores, default=0) or 1
     return [score * FULL // best for score in scores]
+
+
+def _statistics(background: Background | None, documents: Background) -> Background:
+    """What the terms tell of the background, where it is larger than the documents."""
+    if background is None or background.total <= documents.total:
+        return documents
+
+    # A word that the background does not hold stands in conditions alone: what it tells of those
+    # that were chosen is all that is known of it.
+    holders: dict[str, int] = {}
+    for term, count in documents.holders.items():
+        known = background.holders.get(term) or count * background.total // documents.total
+        holders[term] = max(count, known)
+    return Background(background.total, holders)
 
 
 def _frequencies(query: frozenset[str], document: Document) -> tuple[dict[str, int], int]:

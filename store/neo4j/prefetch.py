@@ -78,9 +78,7 @@ class Prefetch:
 
     def ask(self, forecast: NextReads, *, live: bool) -> None:
         """Ask everything at once; `live` tells whether the point is the last stamp."""
-        search = versions.search_of(
-            forecast.terms, limit=forecast.limit, live=live, lift=forecast.lift
-        )
+        search = versions.search_of(forecast.terms, limit=forecast.limit, live=live)
         asks = [ask for ask in dict.fromkeys(forecast.asks) if versions.kind_of(ask) in _LISTS]
         bound = _questions(forecast, search, asks, self._calls.tenant)
         text = cypher.WALK if _is_walk(forecast) else cypher.PREFETCH

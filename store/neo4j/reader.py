@@ -22,7 +22,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..port.importing import import_in_progress
-from ..port.records import Names, NextReads
+from ..port.records import Names, NextReads, TextPool
 from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
@@ -38,7 +38,8 @@ from ..port.store import (
     VectorRow,
 )
 from ..port.vectors import Vectors
-from . import codec, exporting, identity, register_codec, sessions, versions
+from ..search.term_weights import common
+from . import codec, exporting, identity, register_codec, sessions, text_pools, versions
 from .applying import clock_of
 from .calls import Reads
 from .cypher import core as cypher
@@ -186,15 +187,34 @@ class Neo4jReader:
         answer = self._prefetch.versions(ask, sight, point)
         return answer or versions.versions(self._calls, ask, sight=sight, point=point)
 
-    def matching(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
-    ) -> Page:
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Heads at the point whose claim shares a term, the most telling ones first."""
         point = self._at_snapshot(point)
-        live = point.tx_us >= self._clock.last_us
-        search = versions.search_of(terms, limit=limit, live=live, lift=lift)
+        search = versions.search_of(terms, limit=limit, live=self._is_live(point))
         first = self._prefetch.search(search, sight, point)
         return versions.matching(self._calls, search, sight=sight, point=point, first=first)
+
+    def text_pool(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
+    ) -> TextPool | None:
+        """The columns of the first hits; None where they are at most `unless`."""
+        # Most questions match few claims, which were asked for before: then nothing more is asked.
+        if common(unless) == common(limit):
+            page = self.matching(terms, sight=sight, point=point, limit=unless)
+            if not page.cut:
+                return None
+        point = self._at_snapshot(point)
+        return text_pools.text_pool(
+            self._calls,
+            versions.search_of(terms, limit=limit, live=self._is_live(point)),
+            text_pools.PoolAsk(limit, unless),
+            sight=sight,
+            point=point,
+        )
+
+    def _is_live(self, point: Point) -> bool:
+        """Whether the index of live claims answers for a point."""
+        return point.tx_us >= self._clock.last_us
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """The heads that a compile fetches with no query."""

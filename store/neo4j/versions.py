@@ -21,7 +21,7 @@ from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ..port.store import Ask, Page, Point, RelatedEnds
-from ..search.term_weights import BESIDE_SHARES, HALVINGS, OWN_SHARE, common, is_searchable, pool
+from ..search.term_weights import HALVINGS, common, is_searchable, proposals
 from . import codec
 from .answers import ReadAnswer, answers_of
 from .calls import Calls, Reads
@@ -34,7 +34,7 @@ PROBE_CLAUSES: Final = 24
 PROBE_HITS: Final = 1_000
 """How many claims the one search brings; where there are more, words are counted first."""
 _BITS: Final = [2**place for place in range(PROBE_CLAUSES)]
-_ALL_HITS: Final = 2_000_000_000
+ALL_HITS: Final = 2_000_000_000
 _ALL_ROWS: Final = 2**31 - 1
 """More rows than a slot has."""
 
@@ -158,8 +158,6 @@ class Search(NamedTuple):
     """Whether the index of live claims is asked."""
     most: int
     """How many proposals are looked at."""
-    lift: bool = False
-    """Whether the first of them lift those beside them."""
 
     def question(self, tenant: str, place: int = 0) -> Question:
         """The search as a statement takes it.
@@ -180,9 +178,6 @@ class Search(NamedTuple):
             "most_met": min(PROBE_HITS, common(self.limit)),
             "common": common(self.limit),
             "halvings": HALVINGS,
-            "pool": pool(self.limit) if self.lift else 0,
-            "own_share": OWN_SHARE,
-            "beside_shares": BESIDE_SHARES,
         }
 
 
@@ -195,10 +190,10 @@ def _probe(token: str, clauses: Sequence[str]) -> list[str]:
     return [f"{token} +({words})"]
 
 
-def search_of(terms: Sequence[str], *, limit: int, live: bool, lift: bool = False) -> Search | None:
+def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
     """A search; None where no text can be a word."""
     words = tuple(sorted(dict.fromkeys(term for term in terms if is_searchable(term))))
-    return Search(words, limit, live, pool(limit), lift) if words else None
+    return Search(words, limit, live, proposals(limit)) if words else None
 
 
 def matching(
@@ -211,11 +206,11 @@ def matching(
     while search is not None:
         answer = _ask(calls, search, sight, point) if first is None else first
         first = None
-        marks, vids, proposals, last_us = answer.note
+        marks, vids, proposed, last_us = answer.note
         if search.live and point.tx_us < last_us:  # a write came between
             search = search._replace(live=False)
-        elif proposals >= search.most and sum(marks) <= search.limit:
-            search = search._replace(most=_ALL_HITS)
+        elif proposed >= search.most and sum(marks) <= search.limit:
+            search = search._replace(most=ALL_HITS)
         else:
             by_vid: dict[int, Version] = {}
             for claim in answer.claims:

@@ -52,8 +52,6 @@ class NextReads:
     terms: tuple[str, ...] = ()
     limit: int = 0
     """Of the search for these terms."""
-    lift: bool = False
-    """Whether its hits lift those beside them."""
     asks: tuple[Ask, ...] = ()
     held: int = 0
     """How many of the newest objects that wait for a review of their quarantine."""
@@ -62,6 +60,24 @@ class NextReads:
     walk: Walk | None = None
     entity_ids: tuple[str, ...] = ()
     """Entities, beside those that the slots asked for point at."""
+
+
+class TextPool(NamedTuple):
+    """The visible hits of a search in the order of their rows, a place in each column for each."""
+
+    terms: tuple[str, ...]
+    """The words that tell most, at most `term_weights.POOL_TERMS`: the rarest first."""
+    vids: tuple[int, ...]
+    masks: tuple[int, ...]
+    """Which of the words a hit holds: the first is bit 0."""
+    sizes: tuple[int, ...]
+    """Characters of its terms."""
+    is_talk: tuple[bool, ...]
+    """Whether somebody said it: a text of a user's or a session's layer."""
+    withheld: int = 0
+    """Hits that may not be seen."""
+    cut: bool = False
+    """Whether more matched than were looked at."""
 
 
 class Point(NamedTuple):

@@ -47,6 +47,7 @@ from .records import (
     SlotRead,
     SlotRecord,
     StoredReceipt,
+    TextPool,
     Tombstone,
     TxEvent,
     Usage,
@@ -272,23 +273,23 @@ class Reader(IdentityReads, ClaimReads, Protocol):
         """Return the versions of an ask."""
         ...
 
-    def matching(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
-    ) -> Page:
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads at the point whose claim shares a term, the most telling ones first.
 
         A term counts by how few claims hold it (`term_weights.weight`), of equals the newest claim
         is first; what is withheld is counted up to the limit. One that more than `common(limit)`
-        hold proposes nothing, unless all are so: then the alphabetically first one does. With
-        `lift` texts among the first hits count for those beside them (`lifted_order`).
+        hold proposes nothing, unless all are so: then the alphabetically first one does.
         """
         ...
 
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
-        """Return policy rules of levels 0-1, tool schemas, and what scopes prefer, bar and decided.
+    def text_pool(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
+    ) -> TextPool | None:
+        """Return as columns what `matching` would; None for at most `unless` rows."""
+        ...
 
-        It is what a compile fetches with no query.
-        """
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
+        """Return policy rules of levels 0-1, tool schemas, and what scopes prefer, bar, decided."""
         ...
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:

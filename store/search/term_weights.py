@@ -3,9 +3,6 @@
 The fewer claims hold a word, the more it tells (Spärck Jones 1972): a word counts one, and one
 more for each time that twice as many claims could hold it before it is too common to propose.
 Whole numbers and powers of two alone, so that a server and a file propose in the same order.
-
-Where claims are told one after the other, what answers a question stands beside other hits of it:
-one that few words of its own propose is led to by those around it, a lone one is passed over.
 """
 
 from __future__ import annotations
@@ -17,11 +14,10 @@ HALVINGS: Final = tuple(1 << step for step in range(32))
 """Powers of two: a word's weight is how many of them its claims may be multiplied by."""
 _FLOOR: Final = 4_096
 """Claims that may hold a word however few are wanted: a count and a sum over so many is cheap."""
-OWN_SHARE: Final = 6
-BESIDE_SHARES: Final = (4, 3, 2, 1)
-"""What the weight of a claim counts for itself, and for those one, two, three and four places
-beside it: the triangular window of talk that the compiler scores with."""
-_POOL: Final = 8
+POOL_TERMS: Final = 24
+"""Words that a pool tells apart: a score of 32 bits adds so many bits exactly."""
+_PROPOSALS: Final = 8
+"""Times as many claims as are wanted: some may not be seen, or not at the point."""
 
 
 def is_searchable(term: str) -> bool:
@@ -60,33 +56,22 @@ def telling_weights(spread: Mapping[str, int], limit: int) -> dict[str, int]:
     return weights or dict.fromkeys(sorted(spread)[:1], 1)
 
 
-def pool(limit: int) -> int:
-    """Return how many of the most telling claims lift each other, where `limit` are wanted."""
-    return _POOL * (limit + 1)
+def proposals(limit: int) -> int:
+    """Return how many of the most telling claims are looked at first, where `limit` are wanted."""
+    return _PROPOSALS * (limit + 1)
 
 
-def lifted_order(weights: Mapping[int, int], places: Mapping[int, int]) -> list[int]:
-    """Return the numbers of claims by their own weight and that of claims beside them.
+def pool_weights(spread: Mapping[str, int], limit: int) -> dict[str, int]:
+    """Return the words of a pool in the order of their bits, with what each counts.
 
-    `places` are the row numbers of texts that may be seen: what a caller may not see moves nothing
-    that it may, and facts that were written in turn say nothing of each other.
-    Of equals the newest comes first.
+    The rarest come first, equal ones by the alphabet; a common one proposes nothing and counts
+    nothing, but which hits hold it is told.
 
-    >>> lifted_order({1: 2, 2: 2, 90: 3}, {1: 1, 2: 2, 90: 90})
-    [2, 1, 90]
+    >>> pool_weights({"the": 90_000, "fox": 2, "gnu": 0}, 10)
+    {'fox': 12, 'the': 0}
     """
-    worth = dict[int, int]()
-    for number, weight in weights.items():
-        worth[number] = OWN_SHARE * weight
-
-    number_at = dict(zip(places.values(), places, strict=True))
-    for number, place in places.items():
-        own_weight = weights[number]
-        for distance, share in enumerate(BESIDE_SHARES, start=1):
-            for neighbour in (number_at.get(place - distance), number_at.get(place + distance)):
-                if neighbour is not None:
-                    worth[neighbour] += share * own_weight
-
-    order = sorted(worth, reverse=True)
-    order.sort(key=worth.__getitem__, reverse=True)  # which keeps the order of equals
-    return order
+    common_count = common(limit)
+    order = sorted(spread, key=lambda term: (min(spread[term], common_count + 1), term))
+    words = [term for term in order if spread[term]][:POOL_TERMS]
+    telling = telling_weights({word: spread[word] for word in words}, limit)
+    return {word: telling.get(word, 0) for word in words}

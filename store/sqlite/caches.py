@@ -27,9 +27,14 @@ if TYPE_CHECKING:  # what is kept here is decoded elsewhere, and not before some
     from ...schema.claim import Permissions
     from ...schema.principal import Sight
     from .codec import Body, Line
+    from .text_search import TextSize
 
 _BODIES: Final = 16_384
 """Decoded claims in each half of the cache."""
+_SIZES: Final = 262_144
+"""Claims in each half whose sizes are kept: two numbers each, and a question asks for thousands."""
+_ENTRY: Final = 160
+"""Bytes of an entry."""
 _SIGHTS: Final = 256
 _PERMITS: Final = 16_384
 _LOOKUPS: Final = 1_024
@@ -39,6 +44,10 @@ _LOOKUPS: Final = 1_024
 def body_bytes(_number: int, body: Body) -> int:
     """What a decoded claim takes in memory, by its texts."""
     return claim_bytes(body.content)
+
+
+def _size_bytes(_number: int, _size: TextSize) -> int:
+    return _ENTRY
 
 
 def _permit_bytes(_number: int, permissions: Permissions) -> int:
@@ -77,6 +86,7 @@ class Caches:
         self._bounds = bounds
         self._erasures = 0
         self._bodies = self._new_bodies()
+        self._sizes = self._new_sizes()
         # Three maps share what permission sets may take, two halves each.
         room = bounds.most_bytes("permissions") // 6
         self.permits: Halves[int, Permissions] = Halves(_PERMITS, room=room, size_of=_permit_bytes)
@@ -92,9 +102,18 @@ class Caches:
 
     def bodies(self, erasures: int) -> Halves[int, Body]:
         """Return the decoded claims that a snapshot with so many erasures may use."""
-        if erasures > self._erasures:
-            self._erasures, self._bodies = erasures, self._new_bodies()
+        self._forget_erased(erasures)
         return self._bodies if erasures == self._erasures else self._new_bodies()
+
+    def sizes(self, erasures: int) -> Halves[int, TextSize]:
+        """Return the sizes of texts that a snapshot with so many erasures may use."""
+        self._forget_erased(erasures)
+        return self._sizes if erasures == self._erasures else self._new_sizes()
+
+    def _forget_erased(self, erasures: int) -> None:
+        if erasures > self._erasures:
+            self._bodies, self._sizes = self._new_bodies(), self._new_sizes()
+            self._erasures = erasures
 
     def overtaken(self, claims: Iterable[int]) -> None:
         """Forget the decoded claims whose rows a commit closed.
@@ -102,11 +121,18 @@ class Caches:
         Questions about now meet another claim from here on. Kept on, each change of a fact would
         leave one more claim in memory for nobody, until the bound.
         """
-        self._bodies.forget(claims)
+        claim_ids = list(claims)
+        self._bodies.forget(claim_ids)
+        self._sizes.forget(claim_ids)
 
     def _new_bodies(self) -> Halves[int, Body]:
-        room = self._bounds.most_bytes("claims") // 2
+        # Of what claims may take, a quarter is for the sizes of texts; both have two halves.
+        room = self._bounds.most_bytes("claims") * 3 // 8
         return Halves(_BODIES, room=room, size_of=body_bytes, idle_s=CLAIMS_IDLE_S)
+
+    def _new_sizes(self) -> Halves[int, TextSize]:
+        room = self._bounds.most_bytes("claims") // 8
+        return Halves(_SIZES, room=room, size_of=_size_bytes)
 
     def _new_lookups(self) -> LookupCache:
         room = self._bounds.most_bytes("lookups") // 2
@@ -116,7 +142,7 @@ class Caches:
         """About what each cache takes, by its name among the bounds."""
         permissions = (self.permits, self.sights, self.permit_numbers)
         return {
-            "claims": self._bodies.nbytes,
+            "claims": self._bodies.nbytes + self._sizes.nbytes,
             "permissions": sum(cache.nbytes for cache in permissions),
             "lookups": self._known.nbytes,
         }

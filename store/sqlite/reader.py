@@ -19,7 +19,7 @@ from ...schema.entity import Alias, Judgement, Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..port.records import NextReads
+from ..port.records import NextReads, TextPool
 from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
@@ -125,11 +125,17 @@ class SqliteReader:
         """Return the versions of an ask."""
         return self._timelines.versions(ask, sight=sight, point=point)
 
-    def matching(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
-    ) -> Page:
-        """Return heads at the point whose claim shares a term, most shared terms first."""
-        return self._timelines.matching(terms, sight=sight, point=point, limit=limit, lift=lift)
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+        """Return heads at the point whose claim shares a term, the most telling ones first."""
+        return self._timelines.matching(terms, sight=sight, point=point, limit=limit)
+
+    def text_pool(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
+    ) -> TextPool | None:
+        """Return the columns of the first hits; None where they are at most `unless`."""
+        return self._timelines.text_pool(
+            terms, sight=sight, point=point, limit=limit, unless=unless
+        )
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads that a compile fetches with no query."""

@@ -24,9 +24,9 @@ from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
+from ..port.records import TextPool
 from ..port.store import Ask, Clock, Page, Point, RelatedEnds
-from ..search.term_weights import common, is_searchable, lifted_order, pool, telling_weights
-from . import codec
+from . import codec, text_search
 from .caches import Caches
 from .codec import Body, Line
 from .sql import core as sql
@@ -50,6 +50,7 @@ class Timelines:
         self._caches = caches
         self._clock = clock
         self._bodies = caches.bodies(erasures)
+        self._pools = text_search.TextPools(db, caches.sizes(erasures))
         self._permits = permits
         self._seen: dict[Sight, str] = {}
         self._last_scopes: tuple[Sight | None, str] = None, "[]"
@@ -81,16 +82,14 @@ class Timelines:
 
         return self._every_line(lines, point.tx_us, foreign)
 
-    def matching(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
-    ) -> Page:
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads whose claim shares a term, the most telling first, then the newest."""
-        hits = self._hits(terms, limit, now=self._now(point))
+        hits = text_search.hits(self._db, terms, limit=limit, now=self._now(point))
         bound = self._bound(sight, point)
         lines: list[Line] = []
         withheld = 0
         # one more than the limit tells whether anything was cut
-        for line in self._hit_lines(hits, limit, bound, point, lift=lift):
+        for line in self._hit_lines(hits, limit, bound, point):
             if line[11]:
                 lines.append(line)
             else:
@@ -104,43 +103,20 @@ class Timelines:
         return Page(tuple(self._versions_of(page, point.tx_us)), withheld, len(lines) > limit)
 
     def _hit_lines(
-        self, hits: sqlite3.Cursor, limit: int, bound: Mapping[str, object], point: Point, *,
-        lift: bool,
-    ) -> Iterator[Line]:  # fmt: skip
-        """Yield the lines of hits in their order; with `lift` the first of them lift each other."""
-        size = pool(limit) if lift else min(limit + 1, _CHUNK)
-        while chunk := dict(islice(hits, size)):
+        self, hits: sqlite3.Cursor, limit: int, bound: Mapping[str, object], point: Point
+    ) -> Iterator[Line]:
+        """Yield the lines of hits in their order."""
+        while chunk := dict(islice(hits, min(limit + 1, _CHUNK))):
+            place = {claim_id: i for i, claim_id in enumerate(chunk)}
             lines = self._of_claims(list(chunk), bound, point)
-            order = list(chunk)
-            if lift:
-                rows = self._db.execute(sql.PASSAGES_AMONG, (codec.list_json(chunk),))
-                passages = set(codec.first_column(rows))
-                places: dict[int, int] = {}
-                for line in lines:
-                    # Of several rows of a claim the first is its place.
-                    if line[11] and line[1] in passages:
-                        places[line[1]] = min(line[0], places.get(line[1], line[0]))
-                order = lifted_order(chunk, places)
-                lift, size = False, min(limit + 1, _CHUNK)
-
-            place = {claim_id: i for i, claim_id in enumerate(order)}
             yield from sorted(lines, key=lambda line: (place[line[1]], line[0]))
 
-    def _hits(self, terms: Sequence[str], limit: int, *, now: bool) -> sqlite3.Cursor:
-        """Search the numbers of claims and what the words that they share weigh."""
-        count = sql.COUNT_LIVE if now else sql.COUNT_ALL
-        spread: dict[str, int] = {}
-        for word in filter(is_searchable, dict.fromkeys(terms)):
-            term = f'"{word}"'
-            # Counting ends one above what is common: a word that is everywhere costs no more.
-            spread[term] = self._db.execute(count, (term, common(limit) + 1)).fetchone()[0]
-
-        weights = telling_weights(spread, limit)
-        if len(weights) == 1:  # in the index's own order, so that a common term can stop early
-            return self._db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, tuple(weights))
-
-        search = sql.MATCHES_LIVE if now else sql.MATCHES_ALL
-        return self._db.execute(search, (json.dumps(weights),))
+    def text_pool(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
+    ) -> TextPool | None:
+        """Return the columns of the first hits; None where they are at most `unless`."""
+        bound, now = self._bound(sight, point), self._now(point)
+        return self._pools.pool(terms, bound=bound, limit=limit, unless=unless, now=now)
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads a compile fetches with no query."""

@@ -16,6 +16,7 @@ from tenure.compiler.compile import Circumstances, compile_snapshot, context_of
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.gathering.binding import ExactBinder
 from tenure.compiler.gathering.gather import gather
+from tenure.compiler.ir.candidate import is_talk
 from tenure.compiler.ir.context import CompileContext
 from tenure.compiler.ir.snapshot import Snapshot
 from tenure.compiler.request.parse import parse_request
@@ -58,7 +59,9 @@ from tenure.schema.vocabulary import (
     StateLayer,
     Status,
 )
+from tenure.store.port.records import TextPool
 from tenure.store.port.store import ActionRecord, Ask, Clock, NextReads, Page, Point
+from tenure.store.search.text_pool import PoolRow, VisibleHits, pool_of
 
 KEY = b"0123456789abcdef0123456789abcdef"
 NOW = 1_000_000_000_000_000
@@ -212,9 +215,7 @@ class World:
         veiled = [v if v.visible else replace(v, content=None) for v in rows]
         return Page(tuple(veiled), sum(not v.visible for v in rows))
 
-    def matching(
-        self, terms_: Sequence[str], *, sight: Sight, point: Point, limit: int, lift: bool = False
-    ) -> Page:
+    def matching(self, terms_: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         self.calls.append("matching")
         asked = set(terms_)
         hits = [
@@ -228,6 +229,21 @@ class World:
         )
         seen = [v for _, v in best if v.visible]
         return Page(tuple(seen[:limit]), len(best) - len(seen), len(seen) > limit)
+
+    def text_pool(
+        self, terms_: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
+    ) -> TextPool | None:
+        page = self.matching(terms_, sight=sight, point=point, limit=limit)
+        if len(page.versions) <= unless:
+            return None
+        rows: list[PoolRow] = []
+        for version in page.versions:
+            assert version.content is not None
+            words = set(version.content.terms.split())
+            mask = sum(1 << place for place, term in enumerate(terms_) if term in words)
+            size = len(version.content.terms)
+            rows.append(PoolRow(version.row.vid, mask, size, is_talk(version)))
+        return pool_of(VisibleHits(rows, page.withheld, page.cut), terms_)
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None

@@ -67,7 +67,7 @@ def test_the_walk_visits_no_more_entities_than_the_policy_allows() -> None:
 
 
 def test_of_what_somebody_said_the_newest_is_read_whatever_the_years() -> None:
-    bench = Bench().rules(text_candidates=3, talk_candidates=0, neighbour_facts=0)
+    bench = Bench().rules(subject_texts=3, talk_candidates=0, neighbour_facts=0)
     bench.world.add("office", subject="A", slot="office", value="Rome")
     for i in range(6):
         bench.world.add(f"said {i}", subject="A", text=f"um {i}", object_type="retrieved_passage")

@@ -64,11 +64,11 @@ def test_zones_one_to_three_never_change_and_zone_four_only_grows(talk: Talk, bu
     ("model", "least"),
     [
         ("claude-opus-4-8", 0.75),
-        ("claude-haiku-4-5", 0.65),
+        ("claude-haiku-4-5", 0.6),
         ("gpt-5", 0.75),
         ("gpt-5.6", 0.75),
         ("gemini-2.5-pro", 0.75),
-        ("gemini-3-pro", 0.65),
+        ("gemini-3-pro", 0.6),
     ],
 )
 def test_most_of_a_request_is_read_from_the_providers_cache(

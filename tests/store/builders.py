@@ -44,6 +44,7 @@ def details(
     scope: Scope | None = None,
     level: int = 2,
     object_type: ObjectType = ObjectType.IDENTITY_FACT,
+    layer: StateLayer = StateLayer.TENANT,
     value_entity: str | None = None,
     decay: DecayRule | None = None,
     derived_from: tuple[str, ...] = (),
@@ -58,7 +59,7 @@ def details(
         source_origin=origin,
         source_kind="user_statement",
         object_type=object_type,
-        layer=StateLayer.TENANT,
+        layer=layer,
         applicable_task_types=("planning",),
         sensitivity=(),
         decay_rule=decay,
@@ -100,6 +101,7 @@ class Say:
     scope: Scope = field(default_factory=Scope)
     permissions: Permissions = field(default_factory=Permissions)
     object_type: ObjectType = ObjectType.IDENTITY_FACT
+    layer: StateLayer = StateLayer.TENANT
     text: str | None = None
     value_entity: str | None = None
     decay: DecayRule | None = None
@@ -141,6 +143,7 @@ class Say:
                 scope=self.scope,
                 level=min(self.level, 4),
                 object_type=self.object_type,
+                layer=self.layer,
                 value_entity=self.value_entity,
                 decay=self.decay,
                 derived_from=self.derived_from,

@@ -254,6 +254,9 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.matching": reading(
         lambda r: r.matching(["secret", "rome"], sight=SIGHT, point=POINT, limit=9)
     ),
+    "Reader.text_pool": reading(
+        lambda r: r.text_pool(["secret", "rome"], sight=SIGHT, point=POINT, limit=9, unless=0)
+    ),
     "Reader.standing": reading(lambda r: r.standing(sight=SIGHT, point=POINT, scopes=("tenant",))),
     "Reader.around": reading(lambda r: r.around(ENTITIES, sight=SIGHT, point=POINT, limit=9)),
     "Reader.changes": reading(lambda r: r.changes(0, 1_000, sight=SIGHT)),

@@ -129,49 +129,12 @@ WITH ask.place AS place, c, {row} AS row
 SEARCH: Final[LiteralString] = statement(
     """
 UNWIND $given.searches AS ask
-CALL (ask) {
-  UNWIND ask.probes AS probe
-  CALL db.index.fulltext.queryNodes(ask.index, probe, {limit: ask.most_met + 1}) YIELD node, score
-  WHERE node.tenant_id = $tenant
-  RETURN collect([node, toInteger(score)]) AS met }
-WITH ask, met, size(ask.probes) > 0 AND size(met) <= ask.most_met AS is_whole
+{probe}
 CALL (ask, met, is_whole) {
-  CALL (ask, met, is_whole) {
-    WITH * WHERE is_whole
-    UNWIND range(0, size(ask.clauses) - 1) AS at
-    WITH ask, [hit IN met WHERE hit[1] / ask.bits[at] % 2 = 1 | hit[0]] AS holders
-    WITH holders, size([times IN ask.halvings WHERE size(holders) * times <= ask.common]) AS weight
-    UNWIND holders AS c
-    WITH c, sum(weight) AS shared
-    RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most
-    UNION ALL
-    WITH * WHERE NOT is_whole
-    CALL (ask) {
-      UNWIND ask.clauses AS clause
-      CALL (ask, clause) {
-        CALL db.index.fulltext.queryNodes(ask.index, ask.token + ' +' + clause,
-          {limit: ask.common + 1}) YIELD node
-        WHERE node.tenant_id = $tenant
-        RETURN count(node) AS held }
-      RETURN collect(CASE WHEN held > 0 AND held <= ask.common THEN clause + '^' +
-        size([times IN ask.halvings WHERE held * times <= ask.common]) END) AS rare }
-    WITH ask, CASE WHEN size(rare) > 0 THEN rare ELSE [ask.clauses[0]] END AS telling
-    CALL (ask, telling) {
-      UNWIND range(0, size(telling) - 1, $most_clauses) AS at
-      WITH ask, ask.token + ' +(' + reduce(q = '', one IN telling[at..at + $most_clauses] |
-        q + ' ' + one) + ')' AS lucene
-      CALL db.index.fulltext.queryNodes(ask.index, lucene) YIELD node, score
-      WHERE node.tenant_id = $tenant
-      WITH node AS c, round(sum(score)) AS shared
-      RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most }
-    RETURN c, shared }
-  OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
-  WITH c, v, shared,
-    c {.n, .object_type, .scope_id, .class_rank, .allow, .deny} AS p
-  WITH c, shared, p.n AS number, {visible} AS seen, p.object_type = 'retrieved_passage' AS is_text,
-    collect(v) AS pieces, min(v.vid) AS first_vid
-  {lifted}
-  ORDER BY worth DESC, number DESC, v.vid
+  {hits}
+  WITH c, v, shared, c {.n, .scope_id, .class_rank, .allow, .deny} AS p
+  WITH c, v, shared, p.n AS number, {visible} AS seen
+  ORDER BY shared DESC, number DESC, v.vid
   RETURN collect(CASE WHEN v IS NOT NULL THEN coalesce(seen, false) END) AS hits,
     collect(CASE WHEN seen THEN v END)[..$search_limit] AS shown, count(DISTINCT c) AS proposed }
 MATCH (k:TenantClock {tenant_id: $tenant})
@@ -187,6 +150,50 @@ RETURN place, claims, marks, {lines},
 there are more words, or more claims that hold one, than that call can tell, each word's claims are
 counted first, and the telling words are searched by weight. The note says which hits were seen, in
 order, and the stamp they hold for."""
+POOL: Final[LiteralString] = statement(
+    """
+UNWIND $given.searches AS ask
+CALL (ask) {
+  UNWIND range(0, size(ask.clauses) - 1) AS at
+  CALL (ask, at) {
+    CALL db.index.fulltext.queryNodes(ask.index, ask.token + ' +' + ask.clauses[at],
+      {limit: ask.common + 1}) YIELD node
+    WHERE node.tenant_id = $tenant
+    RETURN count(node) AS held }
+  WITH ask, at, held WHERE held > 0 ORDER BY held, at LIMIT $pool_terms
+  RETURN collect([at, held]) AS words }
+WITH ask, words, size([word IN words WHERE word[1] <= ask.common]) AS rare
+WITH ask, words, CASE WHEN rare > 0 THEN rare ELSE 1 END AS telling, rare
+CALL (ask, words, telling, rare) {
+  WITH * WHERE size(words) > 0
+  WITH ask, telling, [at IN range(0, size(words) - 1) | CASE
+      WHEN at >= telling THEN 0
+      WHEN rare = 0 THEN 1
+      ELSE size([times IN ask.halvings WHERE words[at][1] * times <= ask.common]) END] AS weights,
+    [at IN range(0, size(words) - 1) | ask.clauses[words[at][0]] + '^' + ask.bits[at]] AS marked
+  WITH ask, weights, ask.token + ' +(' + reduce(q = '', one IN marked[..telling] | q + ' ' + one)
+    + ')' + reduce(q = '', one IN marked[telling..] | q + ' ' + one) AS lucene
+  CALL db.index.fulltext.queryNodes(ask.index, lucene) YIELD node, score
+  WHERE node.tenant_id = $tenant
+  WITH node AS c, toInteger(score) AS mask, weights, ask
+  WITH c, mask, reduce(sum = 0, at IN range(0, size(weights) - 1) |
+    sum + CASE WHEN mask / ask.bits[at] % 2 = 1 THEN weights[at] ELSE 0 END) AS shared
+  ORDER BY shared DESC, c.n DESC LIMIT $most
+  OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
+  WITH v, mask, shared,
+    c {.n, .object_type, .layer, .slot, .terms, .scope_id, .class_rank, .allow, .deny} AS p
+  WITH v, mask, shared, p, coalesce({visible}, false) AS seen
+  ORDER BY shared DESC, p.n DESC, v.vid
+  RETURN count(DISTINCT p.n) AS proposed, collect(CASE WHEN v IS NULL THEN null WHEN seen THEN
+    [v.vid, mask, size(p.terms), p.slot IS NULL AND p.object_type = 'retrieved_passage'
+      AND p.layer IN ['user', 'session']] ELSE [] END) AS rows }
+MATCH (k:TenantClock {tenant_id: $tenant})
+RETURN rows, proposed, [word IN words | word[0]] AS words, k.last_us AS last_us
+""",
+    _FRAGMENTS,
+)
+"""Of each hit its row, which words it holds, how long it is, and whether it is talk; an empty list
+where it is hidden. A word scores a bit; the telling ones propose, the common ones are only told."""
 
 # --- the other sets of candidates
 

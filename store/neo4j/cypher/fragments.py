@@ -24,27 +24,47 @@ FRAGMENTS: Final[Mapping[str, LiteralString]] = {
   AND any(tag IN p.allow WHERE tag IN $given.tags)
   AND none(tag IN p.deny WHERE tag IN $given.tags))
 """,
-    # Hits that may be seen count for those beside them; what lies beyond the pool comes after it.
-    "lifted": """
-WITH c, shared, number, coalesce(seen, false) AS seen, is_text, pieces,
-    coalesce(first_vid, -10 * number) AS place ORDER BY shared DESC, number DESC
-  WITH collect({claim: c, weight: shared, number: number,
-    pieces: pieces, place: place, is_seen: seen, lifts: seen AND is_text}) AS hits
-  CALL (ask, hits) {
-    UNWIND hits[..ask.pool] AS hit
-    WITH hit ORDER BY hit.place
-    RETURN collect(hit) AS pool }
-  WITH hits, pool, size(ask.beside_shares) AS reach
-  UNWIND [one IN hits[ask.pool..] | [one, one.weight - 1000000]] +
-    [at IN range(0, size(pool) - 1) | [pool[at], ask.own_share * pool[at].weight +
-      reduce(lift = 0, i IN range(CASE WHEN at > reach THEN at - reach ELSE 0 END, at + reach) |
-        lift + CASE WHEN i <> at AND pool[i].lifts AND pool[at].lifts
-            AND abs(pool[i].place - pool[at].place) <= reach
-          THEN ask.beside_shares[abs(pool[i].place - pool[at].place) - 1] * pool[i].weight
-          ELSE 0 END)]] AS pair
-  WITH pair[0] AS hit, pair[1] AS worth
-  UNWIND CASE WHEN size(hit.pieces) > 0 THEN hit.pieces ELSE [null] END AS v
-  WITH hit.claim AS c, v, worth, hit.number AS number, hit.is_seen AS seen
+    # Which claims hold which words, by one call where that can tell it.
+    "probe": """
+CALL (ask) {
+  UNWIND ask.probes AS probe
+  CALL db.index.fulltext.queryNodes(ask.index, probe, {limit: ask.most_met + 1}) YIELD node, score
+  WHERE node.tenant_id = $tenant
+  RETURN collect([node, toInteger(score)]) AS met }
+WITH ask, met, size(ask.probes) > 0 AND size(met) <= ask.most_met AS is_whole
+""",
+    # The claims that share the telling words, most first, and their rows at the point.
+    "hits": """
+CALL (ask, met, is_whole) {
+    WITH * WHERE is_whole
+    UNWIND range(0, size(ask.clauses) - 1) AS at
+    WITH ask, [hit IN met WHERE hit[1] / ask.bits[at] % 2 = 1 | hit[0]] AS holders
+    WITH holders, size([times IN ask.halvings WHERE size(holders) * times <= ask.common]) AS weight
+    UNWIND holders AS c
+    WITH c, sum(weight) AS shared
+    RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most
+    UNION ALL
+    WITH * WHERE NOT is_whole
+    CALL (ask) {
+      UNWIND ask.clauses AS clause
+      CALL (ask, clause) {
+        CALL db.index.fulltext.queryNodes(ask.index, ask.token + ' +' + clause,
+          {limit: ask.common + 1}) YIELD node
+        WHERE node.tenant_id = $tenant
+        RETURN count(node) AS held }
+      RETURN collect(CASE WHEN held > 0 AND held <= ask.common THEN clause + '^' +
+        size([times IN ask.halvings WHERE held * times <= ask.common]) END) AS rare }
+    WITH ask, CASE WHEN size(rare) > 0 THEN rare ELSE [ask.clauses[0]] END AS telling
+    CALL (ask, telling) {
+      UNWIND range(0, size(telling) - 1, $most_clauses) AS at
+      WITH ask, ask.token + ' +(' + reduce(q = '', one IN telling[at..at + $most_clauses] |
+        q + ' ' + one) + ')' AS lucene
+      CALL db.index.fulltext.queryNodes(ask.index, lucene) YIELD node, score
+      WHERE node.tenant_id = $tenant
+      WITH node AS c, round(sum(score)) AS shared
+      RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most }
+    RETURN c, shared }
+  OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
 """,
     # One map of what a row says: each property that is named walks the version's chain anew.
     "piece": """

@@ -116,9 +116,11 @@ WHERE s.subject_id = ? AND s.slot = ?"""
 SLOT_IDS_OF_PAIRS: Final = f"""{_SLOT_ID}
 json_each(:subjects) a CROSS JOIN json_each(:names) b CROSS JOIN slot s INDEXED BY slot_by_subject
 ON s.subject_id = a.value AND s.slot = b.value"""
-SLOT_IDS_OF_SUBJECTS_ALONE: Final = f"""{_SLOT_ID}
+_SLOTS_ABOUT: Final = f"""{_SLOT_ID}
 json_each(:subjects) a CROSS JOIN slot s INDEXED BY slot_by_subject ON s.subject_id = a.value"""
-SLOT_IDS_OF_SUBJECTS: Final = f"""{SLOT_IDS_OF_SUBJECTS_ALONE}
+SLOT_IDS_OF_SUBJECTS_ALONE: Final = f"{_SLOTS_ABOUT} AND s.slot IS NOT NULL"
+"""Without those of texts, which have no name: somebody may have said ten thousand things."""
+SLOT_IDS_OF_SUBJECTS: Final = f"""{_SLOTS_ABOUT}
 UNION SELECT s.slot_id, s.many, s.scope_id IN (SELECT value FROM json_each(:scopes))
 FROM json_each(:subjects) a CROSS JOIN claim c INDEXED BY claim_text_about
 ON c.subject_id = a.value AND c.slot IS NULL AND c.subject_id IS NOT NULL
@@ -385,26 +387,6 @@ RANGE: Final = """
 SELECT vid FROM version INDEXED BY version_by_valid
 WHERE slot_id = :slot AND head = 1 AND valid_from <= :valid AND valid_until > :valid
   AND tx_start <= :tx AND tx_end > :tx"""
-
-_MATCHES: Final = """
-SELECT f.rowid, sum(t.value) AS shared FROM json_each(?) t CROSS JOIN {index} f
-WHERE f.{index} MATCH t.key GROUP BY f.rowid ORDER BY shared DESC, f.rowid DESC"""
-MATCHES_LIVE: Final = _MATCHES.format(index="text_live")
-MATCHES_ALL: Final = _MATCHES.format(index="text_all")
-
-_MATCH: Final = """
-SELECT f.rowid, 1 FROM {index} f WHERE f.{index} MATCH ? ORDER BY f.rowid DESC"""
-MATCH_LIVE: Final = _MATCH.format(index="text_live")
-MATCH_ALL: Final = _MATCH.format(index="text_all")
-
-_SPREAD: Final = """
-SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)"""
-COUNT_LIVE: Final = _SPREAD.format(index="text_live")
-COUNT_ALL: Final = _SPREAD.format(index="text_all")
-
-PASSAGES_AMONG: Final = """
-SELECT c.claim_id FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value
-WHERE c.object_type = 'retrieved_passage'"""
 
 _STANDING: Final = """
 SELECT c.claim_id FROM json_each({scopes}) s CROSS JOIN claim c INDEXED BY claim_standing

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tenure.schema.claim import Permissions
 from tenure.schema.layers import DecayRule
-from tenure.schema.vocabulary import ObjectType, Op
+from tenure.schema.principal import Sight
+from tenure.schema.vocabulary import Classification, ObjectType, Op, StateLayer
+from tenure.store.port.records import TextPool
 from tenure.store.port.store import Page, Point, Reader, Store
+from tenure.store.search import term_weights
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 NOW = Point(5, 1_000)
@@ -32,48 +38,105 @@ def test_most_shared_terms_come_first_then_the_newest_claim(store: Store) -> Non
         assert ids(match(reader)) == []
 
 
-def test_hits_that_stand_together_come_before_a_lone_one(store: Store) -> None:
-    stretch, lone = {3: "red fox", 4: "red", 6: "red"}, {20: "red fox"}
-    texts = stretch | lone
-    for tx in range(1, 24):
-        say = Say(object_id=f"t{tx}", slot=None, text=texts.get(tx, "owl"), object_type=PASSAGE)
-        commit(store, [say], tx=tx)
+def pool(reader: Reader, *terms: str, sight: Sight = ALL, **limits: int) -> TextPool | None:
+    asked = {"limit": 10, "unless": 1} | limits
+    return reader.text_pool(terms, sight=sight, point=NOW, **asked)
+
+
+def test_a_pool_tells_of_each_hit_how_long_it_is_and_what_it_holds(store: Store) -> None:
+    talk = {"object_type": PASSAGE, "layer": StateLayer.USER}
+    commit(store, [Say(object_id="a", slot=None, text="red fox red hen", **talk)], tx=1)
+    commit(store, [Say(object_id="b", slot=None, text="fox", object_type=PASSAGE)], tx=2)
+    commit(store, [Say(object_id="c", slot=None, text="owl", **talk)], tx=3)
+    commit(store, [Say(object_id="d", slot=None, text="fox den")], tx=4)
     with store.reading(TENANT) as reader:
-        assert ids(match(reader, "red", "fox")) == ["t20", "t3", "t6", "t4"]
-        lifted = reader.matching(["red", "fox"], sight=ALL, point=NOW, limit=10, lift=True)
-        assert ids(lifted) == ["t3", "t4", "t6", "t20"]
-        cut = reader.matching(["red", "fox"], sight=ALL, point=NOW, limit=2, lift=True)
-        assert (ids(cut), cut.cut) == (["t3", "t4"], True)
-        page = reader.matching(["red"], sight=ALL, point=NOW, limit=10, lift=True)
-        assert ids(page) == ["t4", "t3", "t6", "t20"]
-        assert ids(reader.matching([], sight=ALL, point=NOW, limit=10, lift=True)) == []
+        found = pool(reader, "red", "fox", "wolf", "", "re", "red hen")
+        assert found is not None
+        # The rarest word comes first; one that nobody holds, and what is no word, is not told of.
+        assert found.terms == ("red", "fox")
+        assert found.masks == (0b11, 0b10, 0b10)
+        assert found.is_talk == (True, False, False)
+        assert found.sizes == (15, 3, 7)
+        assert found.vids == tuple(sorted(v.row.vid for v in match(reader, "fox").versions))
+        assert (found.withheld, found.cut) == (0, False)
 
 
-def test_facts_that_were_written_in_turn_lift_nothing(store: Store) -> None:
-    for tx in (2, 3, 9):
+def test_a_pool_tells_which_hits_hold_a_common_word_which_proposes_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(term_weights, "_FLOOR", 4)
+    for tx in range(1, 11):
+        text = "red fox" if tx in (3, 5) else "fox" if tx in (7, 8) else "red"
+        commit(store, [Say(object_id=f"t{tx}", slot=None, text=text)], tx=tx)
+    with store.reading(TENANT) as reader:
+        found = pool(reader, "fox", "red", limit=2, unless=1)
+        assert found is not None
+        assert (found.terms, found.cut) == (("fox", "red"), True)
+        four = reader.text_pool(["fox", "red"], sight=ALL, point=NOW, limit=2, unless=0)
+        assert four == found
+        assert found.masks == (0b01, 0b01)  # the newest of equal weight
+        common = pool(reader, "red", limit=2, unless=1)
+        assert common is not None
+        assert (common.terms, common.masks) == (("red",), (1, 1))
+
+
+def test_a_pool_tells_so_many_words_apart_and_no_more(store: Store) -> None:
+    words = [f"w{number:02}" for number in range(30)]
+    for tx in range(1, 4):
+        commit(store, [Say(object_id=f"t{tx}", slot=None, text=" ".join(words[tx:]))], tx=tx)
+    with store.reading(TENANT) as reader:
+        found = pool(reader, *words)
+        assert found is not None
+        assert len(found.terms) == term_weights.POOL_TERMS
+        assert found.terms[:3] == ("w01", "w02", "w03")
+        everything = (1 << term_weights.POOL_TERMS) - 1
+        assert found.masks == (everything, everything - 1, everything - 3)
+
+
+def test_a_pool_of_few_hits_is_none_and_a_cut_one_says_so(store: Store) -> None:
+    for tx in range(1, 7):
         commit(store, [Say(object_id=f"t{tx}", slot=None, text="fox")], tx=tx)
     with store.reading(TENANT) as reader:
-        lifted = reader.matching(["fox"], sight=ALL, point=NOW, limit=10, lift=True)
-        assert ids(lifted) == ["t9", "t3", "t2"]
+        assert pool(reader, "fox", unless=6) is None
+        assert pool(reader, "owl", unless=0) is None
+        assert pool(reader, unless=0) is None
+        whole = pool(reader, "fox", limit=6, unless=5)
+        assert whole is not None
+        assert (len(whole.vids), whole.cut) == (6, False)
+        cut = pool(reader, "fox", limit=4, unless=2)
+        assert cut is not None
+        newest = tuple(v.row.vid for v in match(reader, "fox", limit=4).versions)
+        assert (cut.vids, cut.cut) == (tuple(sorted(newest)), True)
 
 
-def test_what_is_hidden_lifts_nothing(store: Store) -> None:
-    from tenure.schema.claim import Permissions
-    from tenure.schema.vocabulary import Classification
-
+def test_a_pool_holds_nothing_of_what_is_hidden_and_counts_it(store: Store) -> None:
     secret = Permissions(classification=Classification.HIGHLY_RESTRICTED)
-    for tx in range(1, 12):
-        is_hit, permissions = tx in (2, 3, 9), secret if tx == 3 else Permissions()
-        text = "fox" if is_hit else "owl"
-        say = Say(object_id=f"t{tx}", slot=None, text=text, object_type=PASSAGE,
-                  permissions=permissions)  # fmt: skip
+    for tx in range(1, 10):
+        permissions = secret if tx in (4, 8, 9) else Permissions()
+        say = Say(object_id=f"t{tx}", slot=None, text="fox", permissions=permissions)
         commit(store, [say], tx=tx)
     low = type(ALL)(scopes=("tenant",), tags=("*",), clearance=0)
     with store.reading(TENANT) as reader:
-        of_all = reader.matching(["fox"], sight=ALL, point=NOW, limit=10, lift=True)
-        assert ids(of_all) == ["t3", "t2", "t9"]
-        of_low = reader.matching(["fox"], sight=low, point=NOW, limit=10, lift=True)
-        assert ids(of_low) == ["t9", "t2"]
+        of_low = pool(reader, "fox", sight=low)
+        assert of_low is not None
+        assert (len(of_low.vids), of_low.withheld, of_low.cut) == (6, 3, False)
+        # What is hidden takes no place of what may be seen, and is counted up to the cut alone.
+        three = pool(reader, "fox", sight=low, limit=3)
+        assert three is not None
+        assert (three.vids, three.withheld, three.cut) == (of_low.vids[-3:], 3, True)
+        assert pool(reader, "fox", sight=low, unless=6) is None
+
+
+def test_a_pool_of_the_past_holds_what_showed_then(store: Store) -> None:
+    commit(store, [Say(object_id="a", value="Rome", start=0)], tx=10)
+    commit(store, [Say(object_id="p", slot=None, text="Rome")], tx=15)
+    commit(store, [Say(object_id="b", value="Oslo", start=0, op=Op.CORRECT)], tx=20)
+    with store.reading(TENANT) as reader:
+        now = reader.text_pool(["rome"], sight=ALL, point=Point(5, 30), limit=9, unless=0)
+        then = reader.text_pool(["rome"], sight=ALL, point=Point(5, 19), limit=9, unless=0)
+        assert now is not None
+        assert then is not None
+        assert (len(now.vids), len(then.vids)) == (1, 2)
 
 
 def test_terms_match_whole_and_odd_ones_match_nothing(store: Store) -> None:

@@ -47,17 +47,17 @@ def test_words_weigh_the_same_in_one_call_and_counted_one_by_one(
 ) -> None:
     chance = random.Random(7)
     fill(store, chance)
-    searches: list[tuple[list[str], int, bool]] = []
+    searches: list[tuple[list[str], int]] = []
     for most in (1, 3, 8, 20, versions.PROBE_CLAUSES, len(WORDS)):
         for limit in (2, 40):
-            searches.append((chance.sample(WORDS, most), limit, most > 5))
+            searches.append((chance.sample(WORDS, most), limit))
 
     def answers() -> list[Page]:
         pages: list[Page] = []
-        for terms, limit, lift in searches:
+        for terms, limit in searches:
             with store.reading(TENANT) as reader:
                 point = Point(5, 1_000)
-                page = reader.matching(terms, sight=ALL, point=point, limit=limit, lift=lift)
+                page = reader.matching(terms, sight=ALL, point=point, limit=limit)
                 pages.append(page)
         return pages
 

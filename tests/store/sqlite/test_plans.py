@@ -17,6 +17,7 @@ from tenure.store.sqlite.sql import checks as check_sql
 from tenure.store.sqlite.sql import core as statements
 from tenure.store.sqlite.sql import register as register_sql
 from tenure.store.sqlite.sql import rows as row_sql
+from tenure.store.sqlite.sql import text as text_sql
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 SCANS_ON_PURPOSE = {
@@ -64,7 +65,11 @@ def plan(db: sqlite3.Connection, statement: str) -> list[str]:
 
 
 def everything() -> Iterator[tuple[str, str]]:
-    for name, value in (*vars(statements).items(), *vars(row_sql).items()):
+    for name, value in (
+        *vars(statements).items(),
+        *vars(row_sql).items(),
+        *vars(text_sql).items(),
+    ):
         if name.isupper() and not name.startswith("_"):
             found = value.values() if isinstance(value, dict) else value
             for each in [found] if isinstance(found, str) else found:
@@ -179,3 +184,10 @@ def test_a_point_read_takes_few_statements_whatever_the_depth(tmp_path: Path) ->
             assert len(found.versions) == 1
             assert len(ran) <= 9, ran
     store.close()
+
+
+def test_the_slots_of_a_subject_are_found_without_a_look_at_its_texts(
+    db: sqlite3.Connection,
+) -> None:
+    steps = plan(db, statements.SLOT_IDS_OF_SUBJECTS_ALONE)
+    assert any("slot_by_subject (subject_id=? AND slot>?)" in step for step in steps), steps

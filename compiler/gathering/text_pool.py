@@ -1,0 +1,176 @@
+"""What shares words with the question: which of thousands of hits, and of the turns around them.
+
+A question to years of talk has thousands of hits, and ranking them by their records is most of
+what a compile would cost. So the numbers of all are ranked as the stage ranks records, by BM25 and
+by what turns of talk lend to those beside them, and only the rows that come out best are read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from ...schema.claim import Version
+from ...schema.policy import CompilePolicy
+from ...store.port.records import TextPool
+from ...store.port.store import Ask, Page
+from ..ir.candidate import is_talk
+from ..ir.context import CompileContext
+from ..ir.snapshot import VectorIndex, Via
+from ..text.relevance import Background, bm25_weights
+from .candidates import Candidates
+from .talk import is_turn_of, talk_of
+
+_FAINT: Final = 0.3
+"""Weight of the wide window beside that of the near one, as in the ranking of records."""
+_FAINTEST: Final = 1e-3
+"""Worth of a shared word, however faint: more than to stand beside one."""
+
+
+_TURN_TOKENS: Final = 48
+"""Tokens of a budget for each turn that is read beyond the limit of hits: about one more than
+enough, so that a larger budget reads more of the same ranking."""
+
+
+def text_limit(context: CompileContext, index: VectorIndex | None) -> int:
+    """How many text matches are read as records."""
+    rules = context.rules
+    alone = index is None or context.request.query_vector is None
+    limit = rules.text_candidates if alone else rules.text_beside_vectors
+    return min(limit, context.policy.read.text_candidates)
+
+
+def add_text(candidates: Candidates, terms: frozenset[str], *, limit: int) -> None:
+    """Add what shares words with the question, and what was said around it."""
+    if not terms:
+        return
+    reader, rules = candidates.reader, candidates.context.rules
+    words = sorted(terms)
+    pool = reader.text_pool(
+        words,
+        sight=candidates.sight,
+        point=candidates.point,
+        limit=max(limit, rules.text_pool),
+        unless=limit,
+    )
+    if pool is not None:
+        _add_best(candidates, pool, limit=limit)
+        return
+
+    page = reader.matching(words, sight=candidates.sight, point=candidates.point, limit=limit)
+    candidates.add_read("text", page, Via.TEXT)
+
+
+def _add_best(candidates: Candidates, pool: TextPool, *, limit: int) -> None:
+    """Add the best of thousands of hits, and of the turns of talk around them."""
+    rules = candidates.context.rules
+    turns = min(rules.talk_candidates, candidates.context.budget // _TURN_TOKENS)
+    was_said = dict(zip(pool.vids, pool.is_talk, strict=True))
+    order = best_rows(pool, rules, limit=limit + turns)
+    vids = order[:limit]
+    for vid in order[limit:]:
+        # Beyond the limit turns alone are read: a text or a fact says the whole of what it says.
+        if was_said.get(vid, True):
+            vids.append(vid)
+
+    page = candidates.read(Ask(vids=tuple(sorted(vids))))
+    candidates.background = background_of(pool)
+
+    hits: list[Version] = []
+    others: list[Version] = []
+    for version in page.versions:
+        (hits if version.row.vid in was_said else others).append(version)
+    candidates.add_read("text", Page(tuple(hits), pool.withheld, cut=True), Via.TEXT)
+
+    talks = set(map(talk_of, filter(is_talk, hits)))
+    candidates.add([version for version in others if is_turn_of(version, talks)], Via.TALK)
+
+
+def background_of(pool: TextPool) -> Background:
+    """What a pool says of the words of a question: how many hits there are, and hold each."""
+    holders = dict.fromkeys(pool.terms, 0)
+    for mask, count in Counter(pool.masks).items():
+        for place, term in enumerate(pool.terms):
+            if mask >> place & 1:
+                holders[term] += count
+    return Background(len(pool.vids), holders)
+
+
+def best_rows(pool: TextPool, rules: CompilePolicy, *, limit: int) -> list[int]:
+    """The rows that rank best among the hits and the turns around them, the best first."""
+    scores = _scores(pool, rules)
+    best = max(scores, default=0.0)
+    if not best:
+        return list(pool.vids[:limit])
+
+    worth: dict[int, float] = {}
+    turns: dict[int, float] = {}
+    for vid, was_said, score in zip(pool.vids, pool.is_talk, scores, strict=True):
+        share = score / best
+        if was_said:
+            turns[vid] = max(share**rules.talk_focus, min(share, _FAINTEST))
+        else:
+            worth[vid] = share
+    worth.update(_worth_of_turns(turns, rules, lenders=limit))
+    return _best_of(worth)[:limit]
+
+
+def _best_of(worth: Mapping[int, float]) -> list[int]:
+    """Rows by their worth, of equals the newest first."""
+    order = sorted(worth, reverse=True)
+    order.sort(key=worth.__getitem__, reverse=True)  # which keeps the order of equals
+    return order
+
+
+def _scores(pool: TextPool, rules: CompilePolicy) -> list[float]:
+    """The BM25 of each hit, with each word that it holds counted once."""
+    weights = list(bm25_weights(background_of(pool)).values())
+    sums: dict[int, float] = {}
+    for mask in set(pool.masks):
+        sums[mask] = 0.0
+        for place, weight in enumerate(weights):
+            if mask >> place & 1:
+                sums[mask] += weight
+
+    average = sum(pool.sizes) / max(1, len(pool.sizes)) or 1.0
+    k1, b = rules.bm25_k1, rules.bm25_b
+    scores: list[float] = []
+    for mask, size in zip(pool.masks, pool.sizes, strict=True):
+        scores.append(sums[mask] * (k1 + 1) / (1 + k1 * (1 - b + b * size / average)))
+    return scores
+
+
+def _worth_of_turns(
+    turns: Mapping[int, float], rules: CompilePolicy, *, lenders: int
+) -> dict[int, float]:
+    """Turns, and the rows around them, with what they get from those beside them.
+
+    The best `lenders` lend: what the others have is too little to bring a row among the best. The
+    best is as good as the best turn was before, so that talk does not outgrow the rest.
+    """
+    best = max(turns.values(), default=0.0)
+    worth = dict(turns)
+    lending_vids = _best_of(turns)[:lenders]
+    for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, _FAINT)):
+        slopes = _slopes(window)
+        part = rules.talk_lift * weight / (window + 1)
+        for vid in lending_vids:
+            lift = turns[vid] * part
+            for distance, height in slopes:
+                place = vid + distance
+                worth[place] = worth.get(place, 0.0) + lift * height
+
+    highest = max(worth.values(), default=1.0)
+    for vid, share in worth.items():
+        worth[vid] = share * best / highest
+    return worth
+
+
+def _slopes(window: int) -> Sequence[tuple[int, int]]:
+    """The triangle of a window: how far, and how high there; the turn itself is left out.
+
+    >>> _slopes(1)
+    [(-1, 1), (1, 1)]
+    """
+    return [(d, window + 1 - abs(d)) for d in range(-window, window + 1) if d]

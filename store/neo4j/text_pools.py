@@ -1,0 +1,63 @@
+"""The hits of a text search as columns.
+
+One statement brings of each hit the number of its row, the words it holds as bits, how long it is,
+and whether it is talk; no text leaves the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...schema.principal import Sight
+from ..port.records import TextPool
+from ..port.store import Point
+from ..search.term_weights import POOL_TERMS
+from ..search.text_pool import PoolRow, pool_of, visible_hits
+from .calls import Reads
+from .cypher import candidates as cypher
+from .versions import ALL_HITS, Search, bounds, seen_at
+
+
+class PoolAsk(NamedTuple):
+    """What is asked of a pool."""
+
+    limit: int
+    unless: int
+    """At most so many hits make no pool: their records cost less."""
+
+
+def text_pool(
+    calls: Reads, search: Search | None, ask: PoolAsk, *, sight: Sight, point: Point
+) -> TextPool | None:
+    """The columns of the first hits that may be seen; None where they are at most `unless`."""
+    if search is None:
+        return None
+
+    search = search._replace(most=ask.limit + 1)
+    while True:
+        bound = bounds(search) | seen_at(sight, point)
+        questions = [search.question(calls.tenant)]
+        (record,) = calls.rows(cypher.POOL, searches=questions, pool_terms=POOL_TERMS, **bound)
+        rows: list[list[Any] | None] = record["rows"]
+        proposals: int = record["proposed"]
+        last_us: int = record["last_us"]
+        places: list[int] = record["words"]
+        if search.live and point.tx_us < last_us:  # a write came between
+            search = search._replace(live=False)
+            continue
+
+        hits = (_row(columns) for columns in rows if columns is not None)
+        visible = visible_hits(hits, ask.limit)
+        if proposals >= search.most and not visible.cut:
+            search = search._replace(most=ALL_HITS)
+            continue
+
+        if len(visible.rows) <= ask.unless:
+            return None
+        return pool_of(visible, [search.terms[place] for place in places])
+
+
+def _row(columns: Sequence[Any]) -> PoolRow | None:
+    """A hit as a statement returns it; None for one that is hidden, of which nothing is told."""
+    return PoolRow(*columns) if columns else None

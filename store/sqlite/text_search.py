@@ -1,0 +1,157 @@
+"""The text search of one snapshot: which claims share words with a question, and what tells most.
+
+How many claims hold each word is counted first, so that a word that is everywhere proposes
+nothing; the telling ones are searched together, each by its weight.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from ..port.records import TextPool
+from ..search.term_weights import (
+    POOL_TERMS,
+    common,
+    is_searchable,
+    pool_weights,
+    telling_weights,
+)
+from ..search.text_pool import PoolRow, VisibleHits, pool_of, visible_hits
+from ..search.two_generation_cache import Halves
+from . import codec
+from .sql import text as sql
+
+_WORDS: int = (1 << POOL_TERMS) - 1
+"""The bits of a sum that say which words are held."""
+
+
+class TextSize(NamedTuple):
+    """What never changes of a text that is ranked by numbers."""
+
+    size: int
+    """Characters of its terms."""
+    is_talk: bool
+
+
+def hits(db: sqlite3.Connection, terms: Sequence[str], *, limit: int, now: bool) -> sqlite3.Cursor:
+    """Search the numbers of claims and what the words that they share weigh, most first."""
+    spread = _spread(db, terms, limit=limit, now=now)
+    weights = {_phrase(term): value for term, value in telling_weights(spread, limit).items()}
+    if len(weights) == 1:  # in the index's own order, so that a common term can stop early
+        return db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, tuple(weights))
+
+    search = sql.MATCHES_LIVE if now else sql.MATCHES_ALL
+    return db.execute(search, (json.dumps(weights),))
+
+
+def _spread(
+    db: sqlite3.Connection, terms: Sequence[str], *, limit: int, now: bool
+) -> dict[str, int]:
+    """How many claims hold each word, exact up to what is common."""
+    count = sql.COUNT_LIVE if now else sql.COUNT_ALL
+    spread: dict[str, int] = {}
+    for word in filter(is_searchable, dict.fromkeys(terms)):
+        # Counting ends one above what is common: a word that is everywhere costs no more.
+        spread[word] = db.execute(count, (_phrase(word), common(limit) + 1)).fetchone()[0]
+    return spread
+
+
+def _phrase(term: str) -> str:
+    return f'"{term}"'
+
+
+class TextPools:
+    """Searches whose hits are told by columns."""
+
+    def __init__(self, db: sqlite3.Connection, sizes: Halves[int, TextSize]) -> None:
+        self._db = db
+        self._sizes = sizes
+
+    def pool(
+        self,
+        terms: Sequence[str],
+        *,
+        bound: Mapping[str, object],
+        limit: int,
+        unless: int,
+        now: bool,
+    ) -> TextPool | None:
+        """The visible ones among the first hits; None where they are at most `unless`.
+
+        `bound` says what may be seen, and the point.
+        """
+        weights = pool_weights(_spread(self._db, terms, limit=limit, now=now), limit)
+        words = {
+            _phrase(term): (weight << POOL_TERMS) | 1 << place
+            for place, (term, weight) in enumerate(weights.items())
+            if weight
+        }
+        cursor = self._db.execute(sql.POOL_LIVE if now else sql.POOL_ALL, (json.dumps(words),))
+        masks: dict[int, int] = {}
+        places = self._places(cursor, masks, bound, limit=limit, now=now)
+        page = visible_hits(places, limit)
+        cursor.close()
+        if len(page.rows) <= unless:
+            return None
+
+        common_bits = {
+            term: 1 << place for place, (term, weight) in enumerate(weights.items()) if not weight
+        }
+        self._add_common(masks, common_bits, " OR ".join(words), now=now)
+        sizes = self._sizes_of([claim_id for _, claim_id in page.rows])
+        rows = [PoolRow(vid, masks[claim_id], *sizes[claim_id]) for vid, claim_id in page.rows]
+        return pool_of(VisibleHits(rows, page.withheld, page.cut), list(weights))
+
+    def _places(
+        self,
+        cursor: sqlite3.Cursor,
+        masks: dict[int, int],
+        bound: Mapping[str, object],
+        *,
+        limit: int,
+        now: bool,
+    ) -> Iterator[tuple[int, int] | None]:
+        """Yield row and claim of each hit in their order, None for one that may not be seen.
+
+        `masks` takes which words the claim of each hit holds.
+        """
+        while chunk := dict(islice(cursor, limit + 1)):
+            for claim_id, total in chunk.items():
+                masks[claim_id] = total & _WORDS
+            claims = codec.list_json(chunk)
+            lines = self._db.execute(sql.POOL_LINES[now], {**bound, "claims": claims})
+            for vid, claim_id, is_visible in lines:
+                yield (vid, claim_id) if is_visible else None
+
+    def _add_common(
+        self, masks: dict[int, int], bits: Mapping[str, int], hits: str, *, now: bool
+    ) -> None:
+        """Add to `masks` which hits hold the common words: those propose nothing themselves."""
+        statement = sql.HOLDERS_LIVE if now else sql.HOLDERS_ALL
+        for term, bit in bits.items():
+            for (claim_id,) in self._db.execute(statement, (f"{_phrase(term)} AND ({hits})",)):
+                if claim_id in masks:
+                    masks[claim_id] |= bit
+
+    def _sizes_of(self, claims: Sequence[int]) -> dict[int, TextSize]:
+        """What is known of each text: from memory where it was read before."""
+        get = self._sizes.get
+        sizes: dict[int, TextSize] = {}
+        missing: list[int] = []
+        for claim_id in claims:
+            size = get(claim_id)
+            if size is None:
+                missing.append(claim_id)
+            else:
+                sizes[claim_id] = size
+
+        if missing:
+            lines = self._db.execute(sql.SIZES, (codec.list_json(missing),))
+            for claim_id, length, is_talk in lines:
+                sizes[claim_id] = TextSize(length, bool(is_talk))
+                self._sizes.put(claim_id, sizes[claim_id])
+        return sizes

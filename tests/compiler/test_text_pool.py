@@ -1,0 +1,121 @@
+"""Ranking by columns: of thousands of hits the best are read, as if all had been."""
+
+from __future__ import annotations
+
+from tenure.compiler.gathering.text_pool import background_of, best_rows
+from tenure.compiler.text.relevance import FULL, Background, lexical
+from tenure.schema.policy import CompilePolicy
+from tenure.store.port.records import TextPool
+from tenure.store.search.text_pool import PoolRow, VisibleHits, pool_of
+from tenure.tests.compiler.fake_reader import Bench
+
+RULES = CompilePolicy()
+TERMS = ["budget", "fifty"]
+FEW = {"text_candidates": 3, "talk_candidates": 12}
+
+
+def pool(*rows: tuple[int, bool, str]) -> TextPool:
+    hits: list[PoolRow] = []
+    for vid, was_said, words in rows:
+        mask = sum(1 << place for place, term in enumerate(TERMS) if term in words)
+        hits.append(PoolRow(vid, mask, len(words), was_said))
+    return pool_of(VisibleHits(hits, 0, False), TERMS)
+
+
+def test_the_turn_that_answers_and_those_around_it_come_first() -> None:
+    common = [(vid, True, "budget") for vid in range(100, 160, 2)]
+    rows = best_rows(pool(*common, (500, True, "budget fifty")), RULES, limit=9)
+    assert rows[0] == 500
+    assert {499, 501, 498, 502} <= set(rows)
+
+
+def test_a_text_that_is_no_talk_has_its_own_worth_and_lifts_nothing() -> None:
+    rows = best_rows(pool((7, False, "budget fifty"), (40, True, "budget")), RULES, limit=60)
+    assert rows[0] == 7
+    assert 40 in rows
+    assert not {6, 8} & set(rows)
+    documents = best_rows(pool((7, False, "fifty"), (8, False, "budget fifty")), RULES, limit=9)
+    assert documents == [8, 7]
+
+
+def test_of_equal_hits_the_newest_is_read() -> None:
+    equal = [(vid, False, "budget") for vid in range(1, 9)]
+    assert best_rows(pool(*equal), RULES, limit=3) == [8, 7, 6]
+    nothing = pool(*((vid, False, "owl") for vid in range(1, 9)))
+    assert best_rows(nothing, RULES, limit=2) == [1, 2]
+
+
+def test_a_pool_says_how_many_hold_each_word() -> None:
+    found = pool((1, False, "budget budget"), (2, False, "budget fifty"), (3, True, "fifty"))
+    assert background_of(found) == Background(3, {"budget": 2, "fifty": 2})
+
+
+def test_a_word_is_as_common_as_in_all_hits_not_in_those_that_were_chosen_for_it() -> None:
+    documents = [("fifty budget",), ("fifty",), ("budget",), ("fifty",)]
+    alone = lexical(TERMS, documents, k1=1.2, b=0.0)
+    assert alone[2] > alone[1]  # most of the chosen hold "fifty", so it looks common
+    among = Background(1_000, {"fifty": 5, "budget": 900})
+    assert lexical(TERMS, documents, k1=1.2, b=0.0, background=among)[1] > 10 * FULL // 11
+    smaller = Background(2, {"fifty": 1})
+    assert lexical(TERMS, documents, k1=1.2, b=0.0, background=smaller) == alone
+
+    # A word that no hit holds stands in conditions alone: those that were chosen say how often.
+    unknown = Background(1_000, {"fifty": 5})
+    weak = lexical(TERMS, documents, k1=1.2, b=0.0, background=unknown)
+    assert 0 < weak[2] < weak[1]
+
+
+def bench_of_years() -> Bench:
+    bench = Bench()
+    for number in range(300):
+        text = "The budget is fixed" if number == 200 else f"the plan {number}"
+        if number == 201:
+            text = "fifty thousand"
+        turn = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a"}
+        bench.world.add(f"turn {number}", text=text, **turn)
+    return bench
+
+
+def test_of_more_hits_than_are_read_the_best_and_what_stands_beside_them_enter() -> None:
+    bench = bench_of_years()
+    bench.rules(**FEW)
+    envelope = bench.compile(query="budget plan", budget_tokens=2_000)
+    shown = bench.compiled(envelope)
+    assert {"turn 200", "turn 201", "turn 199"} <= set(shown)
+    assert len(envelope.manifest.candidates) <= 15
+    assert envelope.manifest.cut
+
+
+def test_turns_of_another_talk_do_not_come_along() -> None:
+    bench = Bench()
+    text = {"object_type": "retrieved_passage"}
+    for number in range(20):
+        bench.world.add(f"page {number}", text="the plan", layer="corpus", origin="doc://a", **text)
+    for name, words, origin in (("before", "um", "a"), ("turn", "budget plan", "b")):
+        bench.world.add(name, text=words, layer="user", origin=f"chat://{origin}", **text)
+    bench.rules(**FEW)
+    shown = bench.compiled(bench.compile(query="budget plan", budget_tokens=2_000))
+    assert "turn" in shown
+    assert "before" not in shown
+
+
+def test_beyond_the_limit_turns_alone_are_read() -> None:
+    bench = Bench()
+    for number in range(20):
+        text = {"object_type": "retrieved_passage", "layer": "corpus", "origin": "doc://a"}
+        bench.world.add(f"page {number}", text="the plan", **text)
+    bench.rules(**FEW)
+    envelope = bench.compile(query="plan", budget_tokens=2_000)
+    assert len(envelope.manifest.candidates) == 3
+
+
+def test_few_candidates_score_as_they_do_among_all() -> None:
+    wide, narrow = bench_of_years(), bench_of_years()
+    narrow.rules(**FEW)
+    scores = []
+    for bench in (wide, narrow):
+        envelope = bench.compile(query="budget plan", budget_tokens=2_000)
+        scores.append({o.object_id: o.score for o in envelope.trace.compiled_objects})
+    of_all, of_few = scores
+    best = max(of_all, key=of_all.__getitem__)
+    assert of_few[best] == of_all[best]

@@ -26,11 +26,9 @@ _FAINT: Final = 0.3
 """Weight of the wide window beside that of the near one, as in the ranking of records."""
 _FAINTEST: Final = 1e-3
 """Worth of a shared word, however faint: more than to stand beside one."""
-
-
 _TURN_TOKENS: Final = 48
-"""Tokens of a budget for each turn that is read beyond the limit of hits: about one more than
-enough, so that a larger budget reads more of the same ranking."""
+"""Tokens of a budget for which a turn more is read than the limit of hits: a larger budget reads
+on in the same ranking."""
 
 
 def text_limit(context: CompileContext, index: VectorIndex | None) -> int:
@@ -51,7 +49,7 @@ def add_text(candidates: Candidates, terms: frozenset[str], *, limit: int) -> No
         words,
         sight=candidates.sight,
         point=candidates.point,
-        limit=max(limit, rules.text_pool),
+        limit=max(limit + 1, rules.text_pool),
         unless=limit,
     )
     if pool is not None:

@@ -105,17 +105,18 @@ def lexical(
 
 
 def _statistics(background: Background | None, documents: Background) -> Background:
-    """What the terms tell of the background, where it is larger than the documents."""
-    if background is None or background.total <= documents.total:
+    """What the terms tell: of the background where there is one, else of the documents."""
+    if background is None:
         return documents
 
-    # A word that the background does not hold stands in conditions alone: what it tells of those
-    # that were chosen is all that is known of it.
+    # A word that the background does not hold stands in conditions alone: what it tells of the
+    # documents is all that is known of it.
+    total = background.total
     holders: dict[str, int] = {}
     for term, count in documents.holders.items():
-        known = background.holders.get(term) or count * background.total // documents.total
-        holders[term] = max(count, known)
-    return Background(background.total, holders)
+        known = background.holders.get(term) or count * total // documents.total
+        holders[term] = min(total, max(count, known))
+    return Background(total, holders)
 
 
 def _frequencies(query: frozenset[str], document: Document) -> tuple[dict[str, int], int]:

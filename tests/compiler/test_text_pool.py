@@ -56,8 +56,10 @@ def test_a_word_is_as_common_as_in_all_hits_not_in_those_that_were_chosen_for_it
     assert alone[2] > alone[1]  # most of the chosen hold "fifty", so it looks common
     among = Background(1_000, {"fifty": 5, "budget": 900})
     assert lexical(TERMS, documents, k1=1.2, b=0.0, background=among)[1] > 10 * FULL // 11
-    smaller = Background(2, {"fifty": 1})
-    assert lexical(TERMS, documents, k1=1.2, b=0.0, background=smaller) == alone
+    smaller = Background(2, {"fifty": 1})  # conditions may hold more than the hits did
+    everywhere = lexical(TERMS, documents, k1=1.2, b=0.0, background=smaller)
+    assert everywhere[0] == FULL
+    assert set(everywhere[1:]) <= {FULL // 2, FULL // 2 + 1}
 
     # A word that no hit holds stands in conditions alone: those that were chosen say how often.
     unknown = Background(1_000, {"fifty": 5})

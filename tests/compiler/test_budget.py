@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenure.compiler.fitting.fit import Fit, fit
+from tenure.compiler.ir.context import CompileContext
+from tenure.compiler.ir.piece import Piece
+from tenure.compiler.stages import order
 from tenure.compiler.tokens.capabilities import GENERIC, Capability, capability
 from tenure.compiler.tokens.window import Budget, ReservePolicy, compile_budget, elastic_tokens
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
@@ -117,3 +122,26 @@ def test_malformed_numbers_are_refused(asked: Any, reserve: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         compile_budget(asked, reserve, GENERIC)
     assert caught.value.code == "bad_budget"
+
+
+def test_a_slack_is_taken_from_what_every_rung_could_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text that came out longer than its parts is fitted again, with less room."""
+    calls: list[tuple[Sequence[Piece], CompileContext]] = []
+
+    def spy(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: bool) -> Fit:
+        calls.append((pieces, context))
+        return fit(pieces, context, slack=slack, tight=tight)
+
+    monkeypatch.setattr(order, "fit", spy)
+    bench = Bench()
+    for number in range(4):
+        page = {"object_type": "retrieved_passage", "level": 4, "origin": f"doc://{number}"}
+        bench.world.add(f"page {number}", text=f"Zebra page {number}.", **page)
+    bench.compile(query="zebra page", budget_tokens=4_000)
+
+    pieces, context = calls[0]
+    whole = fit(pieces, context, slack=0, tight=False)
+    assert len(whole.pieces) == len(pieces)
+    little = fit(pieces, context, slack=3_990, tight=False)
+    assert 0 < len(little.pieces) < len(pieces)
+    assert len(little.drops) == len(pieces) - len(little.pieces)

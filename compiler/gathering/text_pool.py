@@ -26,9 +26,9 @@ _FAINT: Final = 0.3
 """Weight of the wide window beside that of the near one, as in the ranking of records."""
 _FAINTEST: Final = 1e-3
 """Worth of a shared word, however faint: more than to stand beside one."""
-_TURN_TOKENS: Final = 48
-"""Tokens of a budget for which a turn more is read than the limit of hits: a larger budget reads
-on in the same ranking."""
+_ROW_TOKENS: Final = 48
+"""Tokens of a budget for which a row more is read than the limit of hits: a larger budget reads on
+in the same ranking."""
 
 
 def text_limit(context: CompileContext, index: VectorIndex | None) -> int:
@@ -63,26 +63,20 @@ def add_text(candidates: Candidates, terms: frozenset[str], *, limit: int) -> No
 def _add_best(candidates: Candidates, pool: TextPool, *, limit: int) -> None:
     """Add the best of thousands of hits, and of the turns of talk around them."""
     rules = candidates.context.rules
-    turns = min(rules.talk_candidates, candidates.context.budget // _TURN_TOKENS)
-    was_said = dict(zip(pool.vids, pool.is_talk, strict=True))
-    order = best_rows(pool, rules, limit=limit + turns)
-    vids = order[:limit]
-    for vid in order[limit:]:
-        # Beyond the limit turns alone are read: a text or a fact says the whole of what it says.
-        if was_said.get(vid, True):
-            vids.append(vid)
-
+    row_count = limit + min(rules.talk_candidates, candidates.context.budget // _ROW_TOKENS)
+    vids = best_rows(pool, rules, limit=row_count)
     page = candidates.read(Ask(vids=tuple(sorted(vids))))
     candidates.background = background_of(pool)
 
+    hit_vids = set(pool.vids)
     hits: list[Version] = []
-    others: list[Version] = []
+    neighbours: list[Version] = []
     for version in page.versions:
-        (hits if version.row.vid in was_said else others).append(version)
+        (hits if version.row.vid in hit_vids else neighbours).append(version)
     candidates.add_read("text", Page(tuple(hits), pool.withheld, cut=True), Via.TEXT)
 
     talks = set(map(talk_of, filter(is_talk, hits)))
-    candidates.add([version for version in others if is_turn_of(version, talks)], Via.TALK)
+    candidates.add([version for version in neighbours if is_turn_of(version, talks)], Via.TALK)
 
 
 def background_of(pool: TextPool) -> Background:
@@ -144,7 +138,7 @@ def _worth_of_turns(
 ) -> dict[int, float]:
     """Turns, and the rows around them, with what they get from those beside them.
 
-    The best `lenders` lend: what the others have is too little to bring a row among the best. The
+    The best `lenders` lend: what others have is too little to bring a row among the best. The
     best is as good as the best turn was before, so that talk does not outgrow the rest.
     """
     best = max(turns.values(), default=0.0)

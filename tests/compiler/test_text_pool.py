@@ -101,14 +101,17 @@ def test_turns_of_another_talk_do_not_come_along() -> None:
     assert "before" not in shown
 
 
-def test_beyond_the_limit_turns_alone_are_read() -> None:
-    bench = Bench()
-    for number in range(20):
-        text = {"object_type": "retrieved_passage", "layer": "corpus", "origin": "doc://a"}
-        bench.world.add(f"page {number}", text="the plan", **text)
-    bench.rules(**FEW)
-    envelope = bench.compile(query="plan", budget_tokens=2_000)
-    assert len(envelope.manifest.candidates) == 3
+def test_a_larger_budget_reads_on_in_the_same_ranking() -> None:
+    read: list[set[str]] = []
+    for budget in (1_000, 2_000, 4_000):
+        bench = Bench().rules(text_candidates=3, talk_candidates=60)
+        for number in range(90):
+            page = {"object_type": "retrieved_passage", "layer": "corpus", "origin": "doc://a"}
+            bench.world.add(f"page {number}", text=f"the plan {'b ' * number}", **page)
+        envelope = bench.compile(query="plan", budget_tokens=budget)
+        read.append({row.object_id for row in envelope.manifest.candidates if row.vid})
+    assert read[0] < read[1] < read[2]
+    assert len(read[2]) == 63
 
 
 def test_few_candidates_score_as_they_do_among_all() -> None:

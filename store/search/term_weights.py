@@ -12,7 +12,7 @@ from typing import Final
 
 HALVINGS: Final = tuple(1 << step for step in range(32))
 """Powers of two: a word's weight is how many of them its claims may be multiplied by."""
-_FLOOR: Final = 4_096
+_FLOOR: Final = 6_000
 """Claims that may hold a word however few are wanted: a count and a sum over so many is cheap."""
 POOL_TERMS: Final = 24
 """Words that a pool tells apart: a score of 32 bits adds so many bits exactly."""

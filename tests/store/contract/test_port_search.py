@@ -273,10 +273,10 @@ def test_decaying_gives_clean_heads_with_a_rule_whoever_may_see_them(store: Stor
 
 
 def test_a_rare_word_counts_more_than_two_that_many_share(store: Store) -> None:
-    common = [Say(object_id=f"c{n:03}", slot=None, text="red fox") for n in range(64)]
+    common = [Say(object_id=f"c{n:03}", slot=None, text="red fox") for n in range(200)]
     commit(store, common, tx=1)
     commit(store, [Say(object_id="rare", slot=None, text="heron")], tx=2)
     commit(store, [Say(object_id="two", slot=None, text="red fox moor")], tx=3)
     with store.reading(TENANT) as reader:
         assert ids(match(reader, "red", "fox", "heron", "moor", limit=2)) == ["two", "rare"]
-        assert ids(match(reader, "red", "heron", limit=3)) == ["rare", "two", "c063"]
+        assert ids(match(reader, "red", "heron", limit=3)) == ["rare", "two", "c199"]

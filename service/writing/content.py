@@ -71,9 +71,8 @@ def content_of(
         "contradiction_status": "held",
         "retirement_rule": details.retirement_rule,
     }
-    # Null and empty text say nothing, and most writes have neither.
-    if None in draft.values() or "" in draft.values():
-        missing = missing_aspects(draft)
+    missing = missing_aspects(draft)
+    if missing:
         raise InvalidInput(
             f"the object has no {', '.join(missing)}; state why_it_matters= (when it should "
             "influence an answer), or give it a slot that says so",

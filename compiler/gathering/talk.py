@@ -26,10 +26,10 @@ _HITS: Final = 112
 """Found turns whose neighbours are read: the best by words, then by meaning. Looking a few turns
 around many brings more of an answer than looking far around few (`bench/bench_talk.py`)."""
 
-_FAINT: Final = 0.3
+FAINT: Final = 0.3
 """Weight of the wide window beside that of the near one."""
 
-_FARTHEST: Final = 1_000
+FARTHEST: Final = 1_000
 """Turns from which on it no longer matters how far one is; millionths of relevance of the rest."""
 
 _SAMPLE: Final = 32
@@ -151,7 +151,7 @@ def lifted_scores(
 
     for run in runs:
         for position, distance in _distances(run, results):
-            results[position] = max(results[position], _FARTHEST - distance, 1)
+            results[position] = max(results[position], FARTHEST - distance, 1)
     return results
 
 
@@ -170,7 +170,7 @@ def _focus_power(relevance: int, best: int, focus: int) -> int:
     for _ in range(focus):
         power = power * relevance // best
     # However faint, a shared word is more than to stand near one.
-    return max(power, min(relevance, _FARTHEST))
+    return max(power, min(relevance, FARTHEST))
 
 
 def _lifts(
@@ -182,13 +182,13 @@ def _lifts(
     not read keep their places.
     """
     first_vid = vids[0]
-    own = [0] * (vids[-1] - first_vid + 1)
+    strengths = [0] * (vids[-1] - first_vid + 1)
     for position, vid in zip(run, vids, strict=True):
-        own[vid - first_vid] = relevances[position]
+        strengths[vid - first_vid] = relevances[position]
 
-    lifts = [0] * len(own)
-    for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, _FAINT)):
-        shares = [round(r * rules.talk_lift * weight / (window + 1)) if r else 0 for r in own]
+    lifts = [0] * len(strengths)
+    for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, FAINT)):
+        shares = [round(r * rules.talk_lift * weight / (window + 1)) if r else 0 for r in strengths]
         for place, lift in enumerate(_triangles(shares, window + 1)):
             lifts[place] += lift - shares[place] * (window + 1)
     return [lifts[vid - first_vid] for vid in vids]
@@ -217,7 +217,7 @@ def _triangles(shares: Sequence[int], width: int) -> list[int]:
 
 def _distances(run: Sequence[int], relevances: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the turns of no relevance and how many turns away the nearest other one is."""
-    before = after = _FARTHEST
+    before = after = FARTHEST
     back: list[int] = []
     for position in reversed(run):
         after = 0 if relevances[position] else after + 1

@@ -18,13 +18,11 @@ from ...store.port.store import Ask, Page
 from ..ir.candidate import is_talk
 from ..ir.context import CompileContext
 from ..ir.snapshot import VectorIndex, Via
-from ..text.relevance import Background, bm25_weights
+from ..text.relevance import FULL, Background, bm25_weights
 from .candidates import Candidates
-from .talk import is_turn_of, talk_of
+from .talk import FAINT, FARTHEST, is_turn_of, talk_of
 
-_FAINT: Final = 0.3
-"""Weight of the wide window beside that of the near one, as in the ranking of records."""
-_FAINTEST: Final = 1e-3
+_FAINTEST: Final = FARTHEST / FULL
 """Worth of a shared word, however faint: more than to stand beside one."""
 _ROW_TOKENS: Final = 48
 """Tokens of a budget for which a row more is read than the limit of hits: a larger budget reads on
@@ -34,8 +32,8 @@ in the same ranking."""
 def text_limit(context: CompileContext, index: VectorIndex | None) -> int:
     """How many text matches are read as records."""
     rules = context.rules
-    alone = index is None or context.request.query_vector is None
-    limit = rules.text_candidates if alone else rules.text_beside_vectors
+    is_lexical = index is None or context.request.query_vector is None
+    limit = rules.text_candidates if is_lexical else rules.text_beside_vectors
     return min(limit, context.policy.read.text_candidates)
 
 
@@ -64,9 +62,10 @@ def _add_best(candidates: Candidates, pool: TextPool, *, limit: int) -> None:
     """Add the best of thousands of hits, and of the turns of talk around them."""
     rules = candidates.context.rules
     row_count = limit + min(rules.talk_candidates, candidates.context.budget // _ROW_TOKENS)
-    vids = best_rows(pool, rules, limit=row_count)
+    background = background_of(pool)
+    vids = best_rows(pool, background, rules, limit=row_count)
     page = candidates.read(Ask(vids=tuple(sorted(vids))))
-    candidates.background = background_of(pool)
+    candidates.background = background
 
     hit_vids = set(pool.vids)
     hits: list[Version] = []
@@ -89,9 +88,11 @@ def background_of(pool: TextPool) -> Background:
     return Background(len(pool.vids), holders)
 
 
-def best_rows(pool: TextPool, rules: CompilePolicy, *, limit: int) -> list[int]:
+def best_rows(
+    pool: TextPool, background: Background, rules: CompilePolicy, *, limit: int
+) -> list[int]:
     """The rows that rank best among the hits and the turns around them, the best first."""
-    scores = _scores(pool, rules)
+    scores = _scores(pool, background, rules)
     best = max(scores, default=0.0)
     if not best:
         return list(pool.vids[:limit])
@@ -115,9 +116,9 @@ def _best_of(worth: Mapping[int, float]) -> list[int]:
     return order
 
 
-def _scores(pool: TextPool, rules: CompilePolicy) -> list[float]:
+def _scores(pool: TextPool, background: Background, rules: CompilePolicy) -> list[float]:
     """The BM25 of each hit, with each word that it holds counted once."""
-    weights = list(bm25_weights(background_of(pool)).values())
+    weights = list(bm25_weights(background).values())
     sums: dict[int, float] = {}
     for mask in set(pool.masks):
         sums[mask] = 0.0
@@ -144,7 +145,7 @@ def _worth_of_turns(
     best = max(turns.values(), default=0.0)
     worth = dict(turns)
     lending_vids = _best_of(turns)[:lenders]
-    for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, _FAINT)):
+    for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, FAINT)):
         slopes = _slopes(window)
         part = rules.talk_lift * weight / (window + 1)
         for vid in lending_vids:

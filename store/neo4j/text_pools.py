@@ -39,7 +39,7 @@ def text_pool(
         bound = bounds(search) | seen_at(sight, point)
         questions = [search.question(calls.tenant)]
         (record,) = calls.rows(cypher.POOL, searches=questions, pool_terms=POOL_TERMS, **bound)
-        rows: list[list[Any] | None] = record["rows"]
+        rows: list[list[Any]] = record["rows"]
         proposals: int = record["proposed"]
         last_us: int = record["last_us"]
         places: list[int] = record["words"]
@@ -47,8 +47,7 @@ def text_pool(
             search = search._replace(live=False)
             continue
 
-        hits = (_row(columns) for columns in rows if columns is not None)
-        visible = visible_hits(hits, ask.limit)
+        visible = visible_hits(map(_row, rows), ask.limit)
         if proposals >= search.most and not visible.cut:
             search = search._replace(most=ALL_HITS)
             continue

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
-from typing import NamedTuple
+from itertools import chain, islice
+from typing import Final, NamedTuple
 
 from ..port.records import TextPool
 from ..search.term_weights import (
@@ -25,7 +25,7 @@ from ..search.two_generation_cache import Halves
 from . import codec
 from .sql import text as sql
 
-_WORDS: int = (1 << POOL_TERMS) - 1
+_WORDS: Final = (1 << POOL_TERMS) - 1
 """The bits of a sum that say which words are held."""
 
 
@@ -37,39 +37,28 @@ class TextSize(NamedTuple):
     is_talk: bool
 
 
-def hits(db: sqlite3.Connection, terms: Sequence[str], *, limit: int, now: bool) -> sqlite3.Cursor:
-    """Search the numbers of claims and what the words that they share weigh, most first."""
-    spread = _spread(db, terms, limit=limit, now=now)
-    weights = {_phrase(term): value for term, value in telling_weights(spread, limit).items()}
-    if len(weights) == 1:  # in the index's own order, so that a common term can stop early
-        return db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, tuple(weights))
-
-    search = sql.MATCHES_LIVE if now else sql.MATCHES_ALL
-    return db.execute(search, (json.dumps(weights),))
-
-
-def _spread(
-    db: sqlite3.Connection, terms: Sequence[str], *, limit: int, now: bool
-) -> dict[str, int]:
-    """How many claims hold each word, exact up to what is common."""
-    count = sql.COUNT_LIVE if now else sql.COUNT_ALL
-    spread: dict[str, int] = {}
-    for word in filter(is_searchable, dict.fromkeys(terms)):
-        # Counting ends one above what is common: a word that is everywhere costs no more.
-        spread[word] = db.execute(count, (_phrase(word), common(limit) + 1)).fetchone()[0]
-    return spread
-
-
 def _phrase(term: str) -> str:
     return f'"{term}"'
 
 
-class TextPools:
-    """Searches whose hits are told by columns."""
+class TextSearch:
+    """The searches of one snapshot: for the hits themselves, and for the columns of many."""
 
     def __init__(self, db: sqlite3.Connection, sizes: Halves[int, TextSize]) -> None:
         self._db = db
         self._sizes = sizes
+        self._counts: dict[tuple[str, int, bool], int] = {}
+        """By word, what is common and index: a compile searches for the same words twice."""
+
+    def hits(self, terms: Sequence[str], *, limit: int, now: bool) -> sqlite3.Cursor:
+        """Search the numbers of claims and what the words that they share weigh, most first."""
+        spread = self._spread(terms, limit=limit, now=now)
+        weights = {_phrase(term): value for term, value in telling_weights(spread, limit).items()}
+        if len(weights) == 1:  # in the index's own order, so that a common term can stop early
+            return self._db.execute(sql.MATCH_LIVE if now else sql.MATCH_ALL, tuple(weights))
+
+        search = sql.MATCHES_LIVE if now else sql.MATCHES_ALL
+        return self._db.execute(search, (json.dumps(weights),))
 
     def pool(
         self,
@@ -84,16 +73,21 @@ class TextPools:
 
         `bound` says what may be seen, and the point.
         """
-        weights = pool_weights(_spread(self._db, terms, limit=limit, now=now), limit)
+        weights = pool_weights(self._spread(terms, limit=limit, now=now), limit)
         words = {
             _phrase(term): (weight << POOL_TERMS) | 1 << place
             for place, (term, weight) in enumerate(weights.items())
             if weight
         }
         cursor = self._db.execute(sql.POOL_LIVE if now else sql.POOL_ALL, (json.dumps(words),))
+        first_hits = list(islice(cursor, unless + 1))
+        if len(first_hits) <= unless:  # as for most questions: nobody needs to look at them here
+            cursor.close()
+            return None
+
         masks: dict[int, int] = {}
-        places = self._places(cursor, masks, bound, limit=limit, now=now)
-        page = visible_hits(places, limit)
+        hits = chain(first_hits, cursor)
+        page = visible_hits(self._places(hits, masks, bound, limit=limit, now=now), limit)
         cursor.close()
         if len(page.rows) <= unless:
             return None
@@ -106,9 +100,22 @@ class TextPools:
         rows = [PoolRow(vid, masks[claim_id], *sizes[claim_id]) for vid, claim_id in page.rows]
         return pool_of(VisibleHits(rows, page.withheld, page.cut), list(weights))
 
+    def _spread(self, terms: Sequence[str], *, limit: int, now: bool) -> dict[str, int]:
+        """How many claims hold each word, exact up to what is common."""
+        count = sql.COUNT_LIVE if now else sql.COUNT_ALL
+        # Counting ends one above what is common: a word that is everywhere costs no more.
+        most = common(limit) + 1
+        spread: dict[str, int] = {}
+        for word in filter(is_searchable, dict.fromkeys(terms)):
+            key = word, most, now
+            if key not in self._counts:
+                self._counts[key] = self._db.execute(count, (_phrase(word), most)).fetchone()[0]
+            spread[word] = self._counts[key]
+        return spread
+
     def _places(
         self,
-        cursor: sqlite3.Cursor,
+        hits: Iterator[tuple[int, int]],
         masks: dict[int, int],
         bound: Mapping[str, object],
         *,
@@ -119,7 +126,7 @@ class TextPools:
 
         `masks` takes which words the claim of each hit holds.
         """
-        while chunk := dict(islice(cursor, limit + 1)):
+        while chunk := dict(islice(hits, limit + 1)):
             for claim_id, total in chunk.items():
                 masks[claim_id] = total & _WORDS
             claims = codec.list_json(chunk)

@@ -26,10 +26,11 @@ from ...schema.principal import Sight
 from ...schema.vocabulary import Status
 from ..port.records import TextPool
 from ..port.store import Ask, Clock, Page, Point, RelatedEnds
-from . import codec, text_search
+from . import codec
 from .caches import Caches
 from .codec import Body, Line
 from .sql import core as sql
+from .text_search import TextSearch
 
 _WINDOWS: Final = (32, 160)
 """Rows looked at in one order before the other is tried, then more of both. No single order is
@@ -50,7 +51,7 @@ class Timelines:
         self._caches = caches
         self._clock = clock
         self._bodies = caches.bodies(erasures)
-        self._pools = text_search.TextPools(db, caches.sizes(erasures))
+        self._search = TextSearch(db, caches.sizes(erasures))
         self._permits = permits
         self._seen: dict[Sight, str] = {}
         self._last_scopes: tuple[Sight | None, str] = None, "[]"
@@ -84,7 +85,7 @@ class Timelines:
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads whose claim shares a term, the most telling first, then the newest."""
-        hits = text_search.hits(self._db, terms, limit=limit, now=self._now(point))
+        hits = self._search.hits(terms, limit=limit, now=self._now(point))
         bound = self._bound(sight, point)
         lines: list[Line] = []
         withheld = 0
@@ -116,7 +117,7 @@ class Timelines:
     ) -> TextPool | None:
         """Return the columns of the first hits; None where they are at most `unless`."""
         bound, now = self._bound(sight, point), self._now(point)
-        return self._pools.pool(terms, bound=bound, limit=limit, unless=unless, now=now)
+        return self._search.pool(terms, bound=bound, limit=limit, unless=unless, now=now)
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads a compile fetches with no query."""

@@ -14,6 +14,10 @@ TERMS = ["budget", "fifty"]
 FEW = {"text_candidates": 3, "talk_candidates": 12}
 
 
+def best(found: TextPool, limit: int) -> list[int]:
+    return best_rows(found, background_of(found), RULES, limit=limit)
+
+
 def pool(*rows: tuple[int, bool, str]) -> TextPool:
     hits: list[PoolRow] = []
     for vid, was_said, words in rows:
@@ -24,36 +28,36 @@ def pool(*rows: tuple[int, bool, str]) -> TextPool:
 
 def test_the_turn_that_answers_and_those_around_it_come_first() -> None:
     common = [(vid, True, "budget") for vid in range(100, 160, 2)]
-    rows = best_rows(pool(*common, (500, True, "budget fifty")), RULES, limit=9)
+    rows = best(pool(*common, (500, True, "budget fifty")), 9)
     assert rows[0] == 500
     assert {499, 501, 498, 502} <= set(rows)
 
 
 def test_a_text_that_is_no_talk_has_its_own_worth_and_lifts_nothing() -> None:
-    rows = best_rows(pool((7, False, "budget fifty"), (40, True, "budget")), RULES, limit=60)
+    rows = best(pool((7, False, "budget fifty"), (40, True, "budget")), 60)
     assert rows[0] == 7
     assert 40 in rows
     assert not {6, 8} & set(rows)
-    documents = best_rows(pool((7, False, "fifty"), (8, False, "budget fifty")), RULES, limit=9)
+    documents = best(pool((7, False, "fifty"), (8, False, "budget fifty")), 9)
     assert documents == [8, 7]
 
 
 def test_of_equal_hits_the_newest_is_read() -> None:
     equal = [(vid, False, "budget") for vid in range(1, 9)]
-    assert best_rows(pool(*equal), RULES, limit=3) == [8, 7, 6]
+    assert best(pool(*equal), 3) == [8, 7, 6]
     nothing = pool(*((vid, False, "owl") for vid in range(1, 9)))
-    assert best_rows(nothing, RULES, limit=2) == [1, 2]
+    assert best(nothing, 2) == [1, 2]
 
 
 def test_a_pool_says_how_many_hold_each_word() -> None:
-    found = pool((1, False, "budget budget"), (2, False, "budget fifty"), (3, True, "fifty"))
-    assert background_of(found) == Background(3, {"budget": 2, "fifty": 2})
+    three = pool((1, False, "budget budget"), (2, False, "budget fifty"), (3, True, "fifty"))
+    assert background_of(three) == Background(3, {"budget": 2, "fifty": 2})
 
 
 def test_a_word_is_as_common_as_in_all_hits_not_in_those_that_were_chosen_for_it() -> None:
     documents = [("fifty budget",), ("fifty",), ("budget",), ("fifty",)]
-    alone = lexical(TERMS, documents, k1=1.2, b=0.0)
-    assert alone[2] > alone[1]  # most of the chosen hold "fifty", so it looks common
+    without = lexical(TERMS, documents, k1=1.2, b=0.0)
+    assert without[2] > without[1]  # most of the chosen hold "fifty", so it looks common
     among = Background(1_000, {"fifty": 5, "budget": 900})
     assert lexical(TERMS, documents, k1=1.2, b=0.0, background=among)[1] > 10 * FULL // 11
     smaller = Background(2, {"fifty": 1})  # conditions may hold more than the hits did
@@ -82,8 +86,8 @@ def test_of_more_hits_than_are_read_the_best_and_what_stands_beside_them_enter()
     bench = bench_of_years()
     bench.rules(**FEW)
     envelope = bench.compile(query="budget plan", budget_tokens=2_000)
-    shown = bench.compiled(envelope)
-    assert {"turn 200", "turn 201", "turn 199"} <= set(shown)
+    sections = bench.compiled(envelope)
+    assert {"turn 200", "turn 201", "turn 199"} <= set(sections)
     assert len(envelope.manifest.candidates) <= 15
     assert envelope.manifest.cut
 
@@ -96,9 +100,9 @@ def test_turns_of_another_talk_do_not_come_along() -> None:
     for name, words, origin in (("before", "um", "a"), ("turn", "budget plan", "b")):
         bench.world.add(name, text=words, layer="user", origin=f"chat://{origin}", **text)
     bench.rules(**FEW)
-    shown = bench.compiled(bench.compile(query="budget plan", budget_tokens=2_000))
-    assert "turn" in shown
-    assert "before" not in shown
+    sections = bench.compiled(bench.compile(query="budget plan", budget_tokens=2_000))
+    assert "turn" in sections
+    assert "before" not in sections
 
 
 def test_a_larger_budget_reads_on_in_the_same_ranking() -> None:

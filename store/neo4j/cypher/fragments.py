@@ -24,48 +24,6 @@ FRAGMENTS: Final[Mapping[str, LiteralString]] = {
   AND any(tag IN p.allow WHERE tag IN $given.tags)
   AND none(tag IN p.deny WHERE tag IN $given.tags))
 """,
-    # Which claims hold which words, by one call where that can tell it.
-    "probe": """
-CALL (ask) {
-  UNWIND ask.probes AS probe
-  CALL db.index.fulltext.queryNodes(ask.index, probe, {limit: ask.most_met + 1}) YIELD node, score
-  WHERE node.tenant_id = $tenant
-  RETURN collect([node, toInteger(score)]) AS met }
-WITH ask, met, size(ask.probes) > 0 AND size(met) <= ask.most_met AS is_whole
-""",
-    # The claims that share the telling words, most first, and their rows at the point.
-    "hits": """
-CALL (ask, met, is_whole) {
-    WITH * WHERE is_whole
-    UNWIND range(0, size(ask.clauses) - 1) AS at
-    WITH ask, [hit IN met WHERE hit[1] / ask.bits[at] % 2 = 1 | hit[0]] AS holders
-    WITH holders, size([times IN ask.halvings WHERE size(holders) * times <= ask.common]) AS weight
-    UNWIND holders AS c
-    WITH c, sum(weight) AS shared
-    RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most
-    UNION ALL
-    WITH * WHERE NOT is_whole
-    CALL (ask) {
-      UNWIND ask.clauses AS clause
-      CALL (ask, clause) {
-        CALL db.index.fulltext.queryNodes(ask.index, ask.token + ' +' + clause,
-          {limit: ask.common + 1}) YIELD node
-        WHERE node.tenant_id = $tenant
-        RETURN count(node) AS held }
-      RETURN collect(CASE WHEN held > 0 AND held <= ask.common THEN clause + '^' +
-        size([times IN ask.halvings WHERE held * times <= ask.common]) END) AS rare }
-    WITH ask, CASE WHEN size(rare) > 0 THEN rare ELSE [ask.clauses[0]] END AS telling
-    CALL (ask, telling) {
-      UNWIND range(0, size(telling) - 1, $most_clauses) AS at
-      WITH ask, ask.token + ' +(' + reduce(q = '', one IN telling[at..at + $most_clauses] |
-        q + ' ' + one) + ')' AS lucene
-      CALL db.index.fulltext.queryNodes(ask.index, lucene) YIELD node, score
-      WHERE node.tenant_id = $tenant
-      WITH node AS c, round(sum(score)) AS shared
-      RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most }
-    RETURN c, shared }
-  OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
-""",
     # One map of what a row says: each property that is named walks the version's chain anew.
     "piece": """
 v {.vid, .valid_from, .valid_until, .tx_start, .tx_end, .status,

@@ -9,7 +9,7 @@ there are does not depend on the budget, so that a larger budget ranks the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate
 from typing import Final
@@ -182,37 +182,42 @@ def _lifts(
     not read keep their places.
     """
     first_vid = vids[0]
-    strengths = [0] * (vids[-1] - first_vid + 1)
+    strengths: dict[int, int] = {}
     for position, vid in zip(run, vids, strict=True):
-        strengths[vid - first_vid] = relevances[position]
+        if relevances[position]:
+            strengths[vid - first_vid] = relevances[position]
 
-    lifts = [0] * len(strengths)
-    for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, FAINT)):
-        shares = [round(r * rules.talk_lift * weight / (window + 1)) if r else 0 for r in strengths]
-        for place, lift in enumerate(_triangles(shares, window + 1)):
-            lifts[place] += lift - shares[place] * (window + 1)
+    lifts = lifts_of(strengths, vids[-1] - first_vid + 1, rules)
     return [lifts[vid - first_vid] for vid in vids]
 
 
-def _triangles(shares: Sequence[int], width: int) -> list[int]:
-    """The sum of triangles, one over each place: `width` times its share high, 0 `width` away.
+def lifts_of(strengths: Mapping[int, int], length: int, rules: CompilePolicy) -> list[int]:
+    """What each of so many places gets from the turns around it; `strengths` says of which.
 
-    A triangle bends in three places alone, so the bends are added up twice, which takes as long
-    for a wide window as for a narrow one.
+    Each turn lends under two triangles, a high one and a wide and faint one, and nothing to
+    itself. A triangle bends in three places alone, so the bends of all are added up twice, which
+    takes as long for a wide window as for a narrow one.
 
-    >>> _triangles([0, 0, 1, 0], 2)
-    [0, 1, 2, 1]
+    >>> lifts_of({2: 100}, 5, CompilePolicy(talk_window=1, talk_reach=0, talk_lift=0.5))
+    [0, 25, 0, 25, 0]
     """
-    bends = [0] * (len(shares) + 2 * width)
-    for place, share in enumerate(shares):
-        if share:
-            bends[place] += share
-            bends[place + width] -= 2 * share
-            bends[place + 2 * width] += share
+    # The first places of the bends are for triangles that begin before the first place.
+    margin = max(rules.talk_window, rules.talk_reach) + 1
+    bends = [0] * (length + 2 * margin)
+    peaks = dict.fromkeys(strengths, 0)
+    for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, FAINT)):
+        width = window + 1
+        for place, strength in strengths.items():
+            share = round(strength * rules.talk_lift * weight / width)
+            bends[margin + place - width] += share
+            bends[margin + place] -= 2 * share
+            bends[margin + place + width] += share
+            peaks[place] += share * width
 
-    # What lies before the first place is the rise of triangles that begin outside.
-    heights = list(accumulate(accumulate(bends)))
-    return heights[width - 1 : width - 1 + len(shares)]
+    lifts = list(accumulate(accumulate(bends)))[margin - 1 : margin - 1 + length]
+    for place, height in peaks.items():
+        lifts[place] -= height
+    return lifts
 
 
 def _distances(run: Sequence[int], relevances: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ by what turns of talk lend to those beside them, and only the rows that come out
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ...schema.claim import Version
@@ -20,7 +20,7 @@ from ..ir.context import CompileContext
 from ..ir.snapshot import VectorIndex, Via
 from ..text.relevance import FULL, Background, bm25_weights
 from .candidates import Candidates
-from .talk import FAINT, FARTHEST, is_turn_of, talk_of
+from .talk import FARTHEST, is_turn_of, lifts_of, talk_of
 
 _FAINTEST: Final = FARTHEST / FULL
 """Worth of a shared word, however faint: more than to stand beside one."""
@@ -97,23 +97,29 @@ def best_rows(
     if not best:
         return list(pool.vids[:limit])
 
-    worth: dict[int, float] = {}
-    turns: dict[int, float] = {}
+    texts: dict[int, float] = {}
+    turns: dict[int, int] = {}
     for vid, was_said, score in zip(pool.vids, pool.is_talk, scores, strict=True):
         share = score / best
         if was_said:
-            turns[vid] = max(share**rules.talk_focus, min(share, _FAINTEST))
+            turns[vid] = round(FULL * max(share**rules.talk_focus, min(share, _FAINTEST)))
         else:
-            worth[vid] = share
-    worth.update(_worth_of_turns(turns, rules, lenders=limit))
-    return _best_of(worth)[:limit]
+            texts[vid] = FULL * share
+
+    worth = _worth_of_turns(turns, rules, lenders=limit)
+    # The best turn is as good as it was before the others lifted it: talk does not outgrow texts.
+    growth = max(worth.values(), default=1) / max(turns.values(), default=1)
+    for vid, share in texts.items():
+        worth[vid] = share * growth
+    return _best_of(worth, limit)
 
 
-def _best_of(worth: Mapping[int, float]) -> list[int]:
-    """Rows by their worth, of equals the newest first."""
-    order = sorted(worth, reverse=True)
-    order.sort(key=worth.__getitem__, reverse=True)  # which keeps the order of equals
-    return order
+def _best_of(worth: Mapping[int, float], limit: int) -> list[int]:
+    """The rows of most worth, of equals the newest first."""
+    least = sorted(worth.values())[-limit:][0]
+    rows = sorted([vid for vid, share in worth.items() if share >= least], reverse=True)
+    rows.sort(key=worth.__getitem__, reverse=True)  # which keeps the order of equals
+    return rows[:limit]
 
 
 def _scores(pool: TextPool, background: Background, rules: CompilePolicy) -> list[float]:
@@ -135,35 +141,41 @@ def _scores(pool: TextPool, background: Background, rules: CompilePolicy) -> lis
 
 
 def _worth_of_turns(
-    turns: Mapping[int, float], rules: CompilePolicy, *, lenders: int
+    turns: Mapping[int, int], rules: CompilePolicy, *, lenders: int
 ) -> dict[int, float]:
     """Turns, and the rows around them, with what they get from those beside them.
 
-    The best `lenders` lend: what others have is too little to bring a row among the best. The
-    best is as good as the best turn was before, so that talk does not outgrow the rest.
+    The best `lenders` lend: what others have is too little to bring a row among the best.
     """
-    best = max(turns.values(), default=0.0)
-    worth = dict(turns)
-    lending_vids = _best_of(turns)[:lenders]
-    for window, weight in ((rules.talk_window, 1.0), (rules.talk_reach, FAINT)):
-        slopes = _slopes(window)
-        part = rules.talk_lift * weight / (window + 1)
-        for vid in lending_vids:
-            lift = turns[vid] * part
-            for distance, height in slopes:
-                place = vid + distance
-                worth[place] = worth.get(place, 0.0) + lift * height
+    if not turns:
+        return {}
 
-    highest = max(worth.values(), default=1.0)
-    for vid, share in worth.items():
-        worth[vid] = share * best / highest
+    lending_vids = sorted(_best_of(turns, lenders))
+    lifts: dict[int, int] = {}
+    for run in _runs(lending_vids, 2 * rules.talk_reach):
+        first = run[0] - rules.talk_reach
+        length = run[-1] - first + rules.talk_reach + 1
+        strengths = {vid - first: turns[vid] for vid in run}
+        lifts.update(enumerate(lifts_of(strengths, length, rules), first))
+
+    worth: dict[int, float] = {vid: share + lifts.get(vid, 0) for vid, share in turns.items()}
+    # Where as many lend as are read, a row that gets less than the least of them is not read.
+    least = min(turns[vid] for vid in lending_vids) if len(lending_vids) == lenders else 0
+    for vid, lift in lifts.items():
+        if lift > least and vid not in turns:
+            worth[vid] = lift
     return worth
 
 
-def _slopes(window: int) -> Sequence[tuple[int, int]]:
-    """The triangle of a window: how far, and how high there; the turn itself is left out.
+def _runs(vids: Sequence[int], gap: int) -> Iterator[Sequence[int]]:
+    """Rising numbers in runs, none of which has a wider gap in it.
 
-    >>> _slopes(1)
-    [(-1, 1), (1, 1)]
+    >>> list(_runs([1, 2, 9], 3))
+    [[1, 2], [9]]
     """
-    return [(d, window + 1 - abs(d)) for d in range(-window, window + 1) if d]
+    start = 0
+    for place in range(1, len(vids)):
+        if vids[place] - vids[place - 1] > gap:
+            yield vids[start:place]
+            start = place
+    yield vids[start:]

@@ -71,6 +71,18 @@ class Halves(Generic[K, V]):
             self.put(key, entry)
         return entry
 
+    def get_many(self, keys: Iterable[K]) -> dict[K, V]:
+        """Return what is kept of some keys, and keep it longer."""
+        young = self._young
+        entries: dict[K, V] = {}
+        for key in keys:
+            entry = young.get(key)
+            if entry is None:
+                entry = self.get(key)
+            if entry is not None:
+                entries[key] = entry
+        return entries
+
     def values(self) -> list[V]:
         """What is kept, in no order; what stands in both halves comes once."""
         return list({**self._old, **self._young}.values())

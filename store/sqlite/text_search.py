@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from ..port.records import TextPool
@@ -26,7 +26,7 @@ from . import codec
 from .sql import text as sql
 
 _WORDS: Final = (1 << POOL_TERMS) - 1
-"""The bits of a sum that say which words are held."""
+"""The bits of a total that say which words are held."""
 
 
 class TextSize(NamedTuple):
@@ -35,6 +35,13 @@ class TextSize(NamedTuple):
     size: int
     """Characters of its terms."""
     is_talk: bool
+
+
+def _by_weight(totals: Mapping[int, int]) -> list[int]:
+    """Claims by what their words weigh, of equals the newest first."""
+    order = sorted(totals, reverse=True)
+    order.sort(key=lambda claim_id: totals[claim_id] >> POOL_TERMS, reverse=True)
+    return order
 
 
 def _phrase(term: str) -> str:
@@ -74,31 +81,33 @@ class TextSearch:
         `bound` says what may be seen, and the point.
         """
         weights = pool_weights(self._spread(terms, limit=limit, now=now), limit)
-        words = {
-            _phrase(term): (weight << POOL_TERMS) | 1 << place
-            for place, (term, weight) in enumerate(weights.items())
-            if weight
-        }
-        cursor = self._db.execute(sql.POOL_LIVE if now else sql.POOL_ALL, (json.dumps(words),))
-        first_hits = list(islice(cursor, unless + 1))
-        if len(first_hits) <= unless:  # as for most questions: nobody needs to look at them here
-            cursor.close()
+        totals = self._totals(weights, now=now)
+        if len(totals) <= unless:  # as for most questions: nobody needs to look at them here
             return None
 
-        masks: dict[int, int] = {}
-        hits = chain(first_hits, cursor)
-        page = visible_hits(self._places(hits, masks, bound, limit=limit, now=now), limit)
-        cursor.close()
+        places = self._places(_by_weight(totals), bound, limit=limit, now=now)
+        page = visible_hits(places, limit)
         if len(page.rows) <= unless:
             return None
 
-        common_bits = {
-            term: 1 << place for place, (term, weight) in enumerate(weights.items()) if not weight
-        }
-        self._add_common(masks, common_bits, " OR ".join(words), now=now)
-        sizes = self._sizes_of([claim_id for _, claim_id in page.rows])
+        masks = {claim_id: totals[claim_id] & _WORDS for _, claim_id in page.rows}
+        self._add_common(masks, weights, now=now)
+        sizes = self._sizes_of(list(masks))
         rows = [PoolRow(vid, masks[claim_id], *sizes[claim_id]) for vid, claim_id in page.rows]
         return pool_of(VisibleHits(rows, page.withheld, page.cut), list(weights))
+
+    def _totals(self, weights: Mapping[str, int], *, now: bool) -> dict[int, int]:
+        """What the words that a claim holds weigh, and in the first bits which they are."""
+        # Added up here: for SQLite to group and sort thousands of hits takes twice as long.
+        statement = sql.HOLDERS_LIVE if now else sql.HOLDERS_ALL
+        totals: dict[int, int] = {}
+        for place, (term, weight) in enumerate(weights.items()):
+            if not weight:
+                continue
+            share = (weight << POOL_TERMS) | 1 << place
+            for (claim_id,) in self._db.execute(statement, (_phrase(term),)):
+                totals[claim_id] = totals.get(claim_id, 0) + share
+        return totals
 
     def _spread(self, terms: Sequence[str], *, limit: int, now: bool) -> dict[str, int]:
         """How many claims hold each word, exact up to what is common."""
@@ -114,50 +123,35 @@ class TextSearch:
         return spread
 
     def _places(
-        self,
-        hits: Iterator[tuple[int, int]],
-        masks: dict[int, int],
-        bound: Mapping[str, object],
-        *,
-        limit: int,
-        now: bool,
+        self, claims: Iterable[int], bound: Mapping[str, object], *, limit: int, now: bool
     ) -> Iterator[tuple[int, int] | None]:
-        """Yield row and claim of each hit in their order, None for one that may not be seen.
-
-        `masks` takes which words the claim of each hit holds.
-        """
-        while chunk := dict(islice(hits, limit + 1)):
-            for claim_id, total in chunk.items():
-                masks[claim_id] = total & _WORDS
-            claims = codec.list_json(chunk)
-            lines = self._db.execute(sql.POOL_LINES[now], {**bound, "claims": claims})
+        """Yield row and claim of each hit in their order, None for one that may not be seen."""
+        queue = iter(claims)
+        while chunk := list(islice(queue, limit + 1)):
+            lines = self._db.execute(
+                sql.POOL_LINES[now], {**bound, "claims": codec.list_json(chunk)}
+            )
             for vid, claim_id, is_visible in lines:
                 yield (vid, claim_id) if is_visible else None
 
-    def _add_common(
-        self, masks: dict[int, int], bits: Mapping[str, int], hits: str, *, now: bool
-    ) -> None:
+    def _add_common(self, masks: dict[int, int], weights: Mapping[str, int], *, now: bool) -> None:
         """Add to `masks` which hits hold the common words: those propose nothing themselves."""
         statement = sql.HOLDERS_LIVE if now else sql.HOLDERS_ALL
-        for term, bit in bits.items():
-            for (claim_id,) in self._db.execute(statement, (f"{_phrase(term)} AND ({hits})",)):
+        any_word = " OR ".join(_phrase(term) for term, weight in weights.items() if weight)
+        for place, (term, weight) in enumerate(weights.items()):
+            if weight:
+                continue
+            query = f"{_phrase(term)} AND ({any_word})"
+            for (claim_id,) in self._db.execute(statement, (query,)):
                 if claim_id in masks:
-                    masks[claim_id] |= bit
+                    masks[claim_id] |= 1 << place
 
     def _sizes_of(self, claims: Sequence[int]) -> dict[int, TextSize]:
         """What is known of each text: from memory where it was read before."""
-        get = self._sizes.get
-        sizes: dict[int, TextSize] = {}
-        missing: list[int] = []
-        for claim_id in claims:
-            size = get(claim_id)
-            if size is None:
-                missing.append(claim_id)
-            else:
-                sizes[claim_id] = size
-
-        if missing:
-            lines = self._db.execute(sql.SIZES, (codec.list_json(missing),))
+        sizes = self._sizes.get_many(claims)
+        gaps = [claim_id for claim_id in claims if claim_id not in sizes]
+        if gaps:
+            lines = self._db.execute(sql.SIZES, (codec.list_json(gaps),))
             for claim_id, length, is_talk in lines:
                 sizes[claim_id] = TextSize(length, bool(is_talk))
                 self._sizes.put(claim_id, sizes[claim_id])

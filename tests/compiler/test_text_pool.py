@@ -128,3 +128,14 @@ def test_few_candidates_score_as_they_do_among_all() -> None:
     of_all, of_few = scores
     best = max(of_all, key=of_all.__getitem__)
     assert of_few[best] == of_all[best]
+
+
+def test_few_turns_bring_all_around_them_and_many_only_what_stands_near_the_best() -> None:
+    two = pool((100, True, "budget fifty"), (300, True, "budget"))
+    near = {vid for centre in (100, 300) for vid in range(centre - 24, centre + 25)}
+    assert set(best(two, 200)) == near
+
+    many = [(vid, True, "budget") for vid in range(1_000, 9_000, 200)]
+    rows = best(pool((100, True, "budget fifty"), *many), 12)
+    assert rows[0] == 100
+    assert set(rows) <= set(range(100 - 24, 100 + 25))

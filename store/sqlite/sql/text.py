@@ -12,12 +12,6 @@ WHERE f.{index} MATCH t.key GROUP BY f.rowid ORDER BY shared DESC, f.rowid DESC"
 MATCHES_LIVE: Final = _MATCHES.format(index="text_live")
 MATCHES_ALL: Final = _MATCHES.format(index="text_all")
 
-_POOL: Final = """
-SELECT f.rowid, sum(t.value) AS shared FROM json_each(?) t CROSS JOIN {index} f
-WHERE f.{index} MATCH t.key GROUP BY f.rowid ORDER BY shared >> 24 DESC, f.rowid DESC"""
-POOL_LIVE: Final = _POOL.format(index="text_live")
-POOL_ALL: Final = _POOL.format(index="text_all")
-"""Hits by weight; the first 24 bits of a sum say which words are held, the others the weight."""
 _HOLDERS: Final = "SELECT f.rowid FROM {index} f WHERE f.{index} MATCH ?"
 HOLDERS_LIVE: Final = _HOLDERS.format(index="text_live")
 HOLDERS_ALL: Final = _HOLDERS.format(index="text_all")
@@ -37,7 +31,7 @@ SELECT v.vid, v.claim_id, o.permit_id IN (SELECT value FROM json_each(:permits))
 FROM json_each(:claims) j CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = j.value
 CROSS JOIN object_permit o ON o.claim_id = v.claim_id
 WHERE v.head = 1 AND v.valid_from <= :valid AND v.valid_until > :valid
-  AND {known} ORDER BY j.key, v.vid"""
+  AND {known}"""
 POOL_LINES: Final = {
     True: _POOL_LINES.format(known=f"v.tx_end = {_OPEN}"),
     False: _POOL_LINES.format(known="v.tx_start <= :tx AND v.tx_end > :tx"),

@@ -40,6 +40,13 @@ def test_a_map_of_two_halves_is_bounded_and_keeps_what_is_used() -> None:
     assert cache.get(50) is None
 
 
+def test_what_is_asked_for_together_is_kept_like_what_is_asked_for_alone() -> None:
+    cache: Halves[int, str] = Halves(3)
+    for number in range(100):
+        cache.put(number, str(number))
+        assert cache.get_many([0, 1, 200]) == {key: str(key) for key in (0, 1) if key <= number}
+
+
 def test_a_map_of_two_halves_is_bounded_by_the_bytes_of_its_entries() -> None:
     cache: Halves[int, str] = Halves(1_000, room=10, size_of=letters)
 

@@ -37,6 +37,7 @@ from ...schema.values import moment
 from ...schema.vocabulary import SlotKind
 from ...schema.window_policy import DEFAULT_WINDOW
 from ...schema.write import Moment
+from ...store.port.candidate_reads import SubjectSpan
 from ...store.port.store import Point, Reader
 from ..artifacts.artifacts import ArtifactKeeper, Artifacts
 from ..artifacts.openings import Openings
@@ -180,24 +181,25 @@ class Compiler(Caller):
         """
         # Looked for by callers without a user alone: whoever has one asks for that one, and a
         # tenant of many people keeps their wishes in the scopes of these.
-        page = reader.standing(
-            sight=self.principal.sight(), point=point_of(view), scopes=(TENANT_SCOPE.scope_id,)
-        )
-        slots = words_of(view).slots
-        subjects: set[str] = set()
-        for version in page.versions:
-            details = version.details
-            definition = slots.get(details.slot or "")
-            is_wish = definition is not None and definition.kind is SlotKind.PREFERENCE
-            if is_wish and details.subject_id is not None:
-                subjects.add(details.subject_id)
-        if not subjects:
-            return ()
+        slots = words_of(view).slots.items()
+        names = sorted(name for name, slot in slots if slot.kind is SlotKind.PREFERENCE)
+        people: set[str] = set()
+        last = ""
+        while len(people) < _LISTED_PEOPLE:
+            subjects = reader.standing_subjects(
+                names,
+                sight=self.principal.sight(),
+                point=point_of(view),
+                span=SubjectSpan(TENANT_SCOPE.scope_id, after=last, limit=_LISTED_PEOPLE),
+            )
+            if not subjects:
+                break
 
-        known = reader.known(
-            Lookup(entity_ids=tuple(sorted(subjects))), scopes=(), tx_us=point_of(view).tx_us
-        )
-        people = {known.canonical.get(raw, raw) for raw in subjects}
+            # One person may be written of under many ids, so several ids are not several people.
+            known = reader.known(Lookup(entity_ids=subjects), scopes=(), tx_us=point_of(view).tx_us)
+            people.update(known.canonical.get(raw, raw) for raw in subjects)
+            last = subjects[-1]
+
         return tuple(sorted(people)[:_LISTED_PEOPLE])
 
     def over(

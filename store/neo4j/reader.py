@@ -21,6 +21,7 @@ from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
+from ..port.candidate_reads import SubjectSpan
 from ..port.importing import import_in_progress
 from ..port.records import Names, NextReads, TextPool
 from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
@@ -224,6 +225,18 @@ class Neo4jReader:
         point = self._at_snapshot(point)
         answer = self._prefetch.standing(scopes, sight, point)
         return answer or versions.standing(self._calls, sight=sight, point=point, scopes=scopes)
+
+    def standing_subjects(
+        self, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
+    ) -> tuple[str, ...]:
+        """About whom something stands in slots of these names, in one scope."""
+        if not self._has_standing:
+            return ()
+
+        snapshot = self._at_snapshot(point)
+        return versions.standing_subjects(
+            self._calls, slots, sight=sight, point=snapshot, span=span
+        )
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Clean heads about these entities or pointing at them."""

@@ -20,6 +20,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
+from ..port.candidate_reads import SubjectSpan
 from ..port.store import Ask, Page, Point, RelatedEnds
 from ..search.term_weights import HALVINGS, common, is_searchable, proposals
 from . import codec
@@ -277,6 +278,21 @@ def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str])
     bound = seen_at(sight, point) | calls.claims.bounds
     records = calls.rows(cypher.STANDING, standing=questions, **bound)
     return visible_rows(answers_of(calls, records, sight), point.tx_us)
+
+
+def standing_subjects(
+    calls: Calls, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
+) -> tuple[str, ...]:
+    """About whom something stands in slots of these names, in one scope, sorted."""
+    ids = calls.column(
+        cypher.STANDING_SUBJECTS,
+        names=list(slots),
+        scope=span.scope_id,
+        after=span.after,
+        limit=span.limit,
+        **seen_at(sight, point),
+    )
+    return tuple(map(str, ids))
 
 
 def around(

@@ -23,6 +23,7 @@ from ...schema.claim import Claim, Edge, MentionLink, Row, Version
 from ...schema.entity import Alias, Judgement, Review
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
+from .candidate_reads import CandidateReads
 from .claim_reads import ClaimReads
 from .importing import Importing
 from .records import (
@@ -47,7 +48,6 @@ from .records import (
     SlotRead,
     SlotRecord,
     StoredReceipt,
-    TextPool,
     Tombstone,
     TxEvent,
     Usage,
@@ -244,7 +244,7 @@ class WriteTx(IdentityReads, ClaimReads, Protocol):
         ...
 
 
-class Reader(IdentityReads, ClaimReads, Protocol):
+class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
     """One consistent snapshot of a tenant.
 
     A version that the caller may not see is returned only by `versions`, with `visible=False`
@@ -271,33 +271,6 @@ class Reader(IdentityReads, ClaimReads, Protocol):
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         """Return the versions of an ask."""
-        ...
-
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
-        """Return heads at the point whose claim shares a term, the most telling ones first.
-
-        A term counts by how few claims hold it (`term_weights.weight`), of equals the newest claim
-        is first; what is withheld is counted up to the limit. One that more than `common(limit)`
-        hold proposes nothing, unless all are so: then the alphabetically first one does.
-        """
-        ...
-
-    def text_pool(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
-    ) -> TextPool | None:
-        """Return as columns what `matching` would; None for at most `unless` rows."""
-        ...
-
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
-        """Return policy rules of levels 0-1, tool schemas, and what scopes prefer, bar, decided."""
-        ...
-
-    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
-        """Return clean heads about these entities, pointing at them or mentioning them.
-
-        At most `limit` for each entity: strongest authority, then trust, then vid first. What
-        only mentions it comes after all that is about it, the newest of equal trust first.
-        """
         ...
 
     def changes(

@@ -19,6 +19,7 @@ from ...schema.entity import Alias, Judgement, Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
+from ..port.candidate_reads import SubjectSpan
 from ..port.records import NextReads, TextPool
 from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
@@ -140,6 +141,12 @@ class SqliteReader:
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads that a compile fetches with no query."""
         return self._timelines.standing(sight=sight, point=point, scopes=scopes)
+
+    def standing_subjects(
+        self, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
+    ) -> tuple[str, ...]:
+        """Return about whom something stands in slots of these names, in one scope."""
+        return self._timelines.standing_subjects(slots, sight=sight, point=point, span=span)
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return clean heads about these entities or pointing at them."""

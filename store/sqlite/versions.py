@@ -24,12 +24,14 @@ from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
+from ..port.candidate_reads import SubjectSpan
 from ..port.records import TextPool
 from ..port.store import Ask, Clock, Page, Point, RelatedEnds
 from . import codec
 from .caches import Caches
 from .codec import Body, Line
 from .sql import core as sql
+from .sql import standing as standing_sql
 from .text_search import TextSearch
 
 _WINDOWS: Final = (32, 160)
@@ -123,10 +125,24 @@ class Timelines:
         """Return the heads a compile fetches with no query."""
         own_scopes = [scope for scope in scopes if scope in sight.scopes]
         parameters = {"sight": codec.list_json(sight.scopes), "scopes": codec.list_json(own_scopes)}
-        claims = codec.first_column(self._db.execute(sql.STANDING, parameters))
+        claims = codec.first_column(self._db.execute(standing_sql.STANDING, parameters))
 
         lines = self._of_claims(claims, self._bound(sight, point), point) if claims else []
         return self._visible(lines, point.tx_us)
+
+    def standing_subjects(
+        self, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
+    ) -> tuple[str, ...]:
+        """Return about whom something stands in slots of these names, in one scope."""
+        now = self._now(point)
+        statement = standing_sql.STANDING_SUBJECTS_NOW if now else standing_sql.STANDING_SUBJECTS
+        bound = self._bound(sight, point)
+        bound |= {"scope": span.scope_id, "after": span.after, "limit": span.limit}
+        subjects: set[str] = set()
+        for name in slots:
+            subjects.update(codec.first_column(self._db.execute(statement, bound | {"name": name})))
+        # The first of all are among the first of each name.
+        return tuple(sorted(subjects)[: span.limit])
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return clean heads about, pointing at or naming entities, the strongest of each."""

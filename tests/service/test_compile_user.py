@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tenure import InvalidInput, Memory, connect
+from tenure.store.port.store import Page
+from tenure.store.sqlite.reader import SqliteReader
 
 
 @pytest.fixture
@@ -66,6 +69,37 @@ def test_many_people_with_wishes_leave_one_gap_that_lists_a_few(memory: Memory) 
     (gap,) = memory.compile("assistant", "Can you suggest a movie?").gaps
     assert gap.code == "user_unstated"
     assert len(gap.detail.split()) == 8
+
+
+def test_one_person_under_more_ids_than_are_listed_is_still_the_only_one(memory: Memory) -> None:
+    people = [str(memory.entities.resolve(name).entity) for name in ("Bob", "Ann")]
+    for number in range(20):
+        receipt = memory.write(
+            subject=f"person:Guest {number}", slot="liked_actors", value="Alec Guinness"
+        )
+        people.append(str(receipt.entity))
+    first, *others = people
+    for other in others:
+        memory.entities.merge(other, first, reason="one person under many names")
+
+    envelope = memory.compile("assistant", "Can you suggest a movie?")
+    assert envelope.gaps == ()
+    assert "Neve Campbell" in envelope.text
+
+
+def test_a_compile_for_nobody_asks_for_whole_wishes_of_the_caller_s_scopes_alone(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scopes: list[tuple[str, ...]] = []
+    real = SqliteReader.standing
+
+    def standing(reader: SqliteReader, **ask: Any) -> Page:
+        scopes.append(tuple(ask["scopes"]))
+        return real(reader, **ask)
+
+    monkeypatch.setattr(SqliteReader, "standing", standing)
+    memory.compile("assistant", "Can you suggest a movie?")
+    assert all("tenant" not in own for own in scopes)
 
 
 def test_the_only_person_with_wishes_is_meant_when_nobody_is_stated(memory: Memory) -> None:

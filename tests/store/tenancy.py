@@ -21,11 +21,13 @@ from tenure.schema.vocabulary import (
     Classification,
     EdgeKind,
     EntityState,
+    ObjectType,
     Op,
     ReviewState,
 )
 from tenure.store.commit.sessions import append_events
 from tenure.store.port import store as port
+from tenure.store.port.candidate_reads import CandidateReads, SubjectSpan
 from tenure.store.port.claim_reads import ClaimReads
 from tenure.store.port.importing import Importing
 from tenure.store.port.records import NextReads
@@ -74,6 +76,12 @@ def fill_theirs(store: Store) -> None:
     says = [
         Say(object_id="t-a", subject="t-e1", value="SECRET Rome", text="SECRET rome", key="t-key"),
         Say(object_id="t-b", subject="t-e2", value="SECRET Oslo", value_entity="t-e1"),
+        Say(
+            object_id="t-c",
+            subject="t-e1",
+            slot="secret_style",
+            object_type=ObjectType.PREFERENCE,
+        ),
     ]
     commit(store, says, tenant=THEIRS, tx=10)
     people = tuple(entity(e, name=f"SECRET {e}") for e in ENTITIES)
@@ -251,14 +259,23 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.versions, of pairs": reading(
         lambda r: r.versions(Ask(subjects=ENTITIES, slots=("office",)), sight=SIGHT, point=POINT)
     ),
-    "Reader.matching": reading(
+    "CandidateReads.matching": reading(
         lambda r: r.matching(["secret", "rome"], sight=SIGHT, point=POINT, limit=9)
     ),
-    "Reader.text_pool": reading(
+    "CandidateReads.text_pool": reading(
         lambda r: r.text_pool(["secret", "rome"], sight=SIGHT, point=POINT, limit=9, unless=0)
     ),
-    "Reader.standing": reading(lambda r: r.standing(sight=SIGHT, point=POINT, scopes=("tenant",))),
-    "Reader.around": reading(lambda r: r.around(ENTITIES, sight=SIGHT, point=POINT, limit=9)),
+    "CandidateReads.standing": reading(
+        lambda r: r.standing(sight=SIGHT, point=POINT, scopes=("tenant",))
+    ),
+    "CandidateReads.standing_subjects": reading(
+        lambda r: r.standing_subjects(
+            ("secret_style",), sight=SIGHT, point=POINT, span=SubjectSpan("tenant", "", 9)
+        )
+    ),
+    "CandidateReads.around": reading(
+        lambda r: r.around(ENTITIES, sight=SIGHT, point=POINT, limit=9)
+    ),
     "Reader.changes": reading(lambda r: r.changes(0, 1_000, sight=SIGHT)),
     "Reader.changes, of subjects": reading(
         lambda r: r.changes(0, 1_000, sight=SIGHT, subjects=ENTITIES)
@@ -414,7 +431,15 @@ OF_NO_TENANT = {
 
 def port_members() -> set[str]:
     """Return every method and property of the port's protocols."""
-    protocols: list[type] = [ClaimReads, IdentityReads, Importing, Reader, Store, WriteTx]
+    protocols: list[type] = [
+        CandidateReads,
+        ClaimReads,
+        IdentityReads,
+        Importing,
+        Reader,
+        Store,
+        WriteTx,
+    ]
     return {
         f"{protocol.__name__}.{name}"
         for protocol in protocols

@@ -244,6 +244,22 @@ WITH one.place AS place, c, {row} AS row
 """,
     _FRAGMENTS,
 )
+STANDING_SUBJECTS: Final[LiteralString] = statement(
+    """
+UNWIND $given.names AS name
+CALL (name) {
+  MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.scope_id = $given.scope
+    AND c.slot = name AND c.subject_id > $given.after AND c.erased IS NULL
+    AND c.object_type IN ['preference', 'actionable_constraint', 'project_decision']
+    AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point} }
+  WITH c.subject_id AS subject_id, c {.scope_id, .class_rank, .allow, .deny} AS p
+  WHERE {visible}
+  RETURN DISTINCT subject_id ORDER BY subject_id LIMIT $limit }
+RETURN DISTINCT subject_id ORDER BY subject_id LIMIT $limit
+""",
+    _FRAGMENTS,
+)
+"""The first subjects of what stands in slots of some names, in their order."""
 DECAYING: Final[LiteralString] = statement(
     """
 MATCH (c:Decaying) WHERE c.tenant_id = $tenant AND c.half_life_days > 0

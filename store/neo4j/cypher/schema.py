@@ -120,6 +120,10 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
     ),
     (),
     (),
+    (
+        "CREATE INDEX ix_standing_subject IF NOT EXISTS FOR (n:Standing)"
+        " ON (n.tenant_id, n.scope_id, n.slot, n.subject_id)",
+    ),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

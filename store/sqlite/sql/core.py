@@ -388,18 +388,6 @@ SELECT vid FROM version INDEXED BY version_by_valid
 WHERE slot_id = :slot AND head = 1 AND valid_from <= :valid AND valid_until > :valid
   AND tx_start <= :tx AND tx_end > :tx"""
 
-_STANDING: Final = """
-SELECT c.claim_id FROM json_each({scopes}) s CROSS JOIN claim c INDEXED BY claim_standing
-ON c.scope_id = s.value AND c.object_type IN ({types})
-WHERE c.object_type IN
-  ('policy_rule', 'tool_schema', 'preference', 'actionable_constraint', 'project_decision')"""
-STANDING: Final = (
-    _STANDING.format(scopes=":sight", types="'policy_rule', 'tool_schema'")
-    + " AND (c.object_type = 'tool_schema' OR c.authority_level <= 1) UNION "
-    + _STANDING.format(
-        scopes=":scopes", types="'preference', 'actionable_constraint', 'project_decision'"
-    )
-)
 DECAYING: Final = """
 SELECT c.claim_id FROM claim c INDEXED BY claim_decays WHERE c.half_life_days IS NOT NULL"""
 

@@ -429,6 +429,13 @@ CREATE INDEX version_open_until ON version (slot_id, valid_until, valid_from)
 """
 """Open heads by their ends: a write asks for what has not ended, in a slot that changes often."""
 
+_STANDING_SUBJECTS: Final = """
+CREATE INDEX claim_standing_subject ON claim (scope_id, slot, subject_id, object_type)
+  WHERE object_type IN ('preference', 'actionable_constraint', 'project_decision')
+  AND slot IS NOT NULL AND subject_id IS NOT NULL;
+"""
+"""Whom wishes are about: a compile for nobody in particular asks whether there is an only one."""
+
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
     (_LARGE_REGISTER,),
@@ -439,6 +446,7 @@ MIGRATIONS: Final = (
     (_ERASED_PATHS,),
     (_IMPORT_JOURNAL,),
     (_OPEN_ENDS,),
+    (_STANDING_SUBJECTS,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

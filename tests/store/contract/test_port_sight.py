@@ -6,10 +6,12 @@ import pytest
 
 from tenure.schema.claim import Permissions, Version
 from tenure.schema.principal import Scope, Sight
-from tenure.schema.vocabulary import Classification, ObjectType
+from tenure.schema.vocabulary import Classification, ObjectType, Op
+from tenure.store.port.candidate_reads import SubjectSpan
 from tenure.store.port.records import NextReads, Walk
 from tenure.store.port.store import Ask, PermissionChange, Point, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
+from tenure.tests.store.contract.test_port_erasure import erase
 
 HERE = Point(5, 100)
 OFFICE = Ask(subjects=("e1",), slots=("office",))
@@ -195,3 +197,76 @@ def test_a_walk_that_was_told_answers_as_one_that_was_not(
         met = [e for e in ends if e][:2]
         second = forecast_reader.around(met, sight=who, point=point, limit=2)
         assert second == plain_reader.around(met, sight=who, point=point, limit=2)
+
+
+STYLE = {"slot": "style", "object_type": ObjectType.PREFERENCE}
+
+
+def about(
+    store: Store,
+    *slots: str,
+    who: Sight = ALL,
+    point: Point = HERE,
+    after: str = "",
+    limit: int = 9,
+) -> tuple[str, ...]:
+    """Whom the tenant's scope wishes something for."""
+    span = SubjectSpan("tenant", after, limit)
+    with store.reading(TENANT) as reader:
+        return reader.standing_subjects(slots, sight=who, point=point, span=span)
+
+
+def test_the_subjects_of_wishes_are_told_in_their_order_and_each_once(store: Store) -> None:
+    for tx, value in enumerate(("terse", "long", "dry"), start=1):
+        says = [
+            Say(object_id=f"{who}-{tx}", subject=who, value=value, **STYLE)
+            for who in ("e3", "e1", "e2")
+        ]
+        tone = {**STYLE, "slot": "tone"}
+        says += [Say(object_id=f"tone-{who}-{tx}", subject=who, **tone) for who in ("e2", "e4")]
+        commit(store, says, tx=tx)
+
+    assert about(store, "style") == ("e1", "e2", "e3")
+    assert about(store, "tone", "style") == ("e1", "e2", "e3", "e4")
+    assert about(store, "style", "tone", limit=2) == ("e1", "e2")
+    assert about(store, "style", "tone", after="e2", limit=2) == ("e3", "e4")
+    assert about(store, "style", "tone", after="e4") == ()
+    assert about(store, "office") == about(store) == ()
+
+
+def test_only_what_stands_tells_whom_it_is_about(store: Store) -> None:
+    says = [
+        Say(object_id="bars", subject="e1", slot="style", object_type=ObjectType.PROJECT_DECISION),
+        Say(object_id="fact", subject="e2", slot="style"),
+        Say(object_id="own", subject="e3", scope=Scope(user="ann"), **STYLE),
+        Say(object_id="held", subject="e4", quarantine="injection", **STYLE),
+        Say(object_id="text", subject="e5", slot=None, object_type=ObjectType.PREFERENCE),
+        Say(object_id="nobody", subject=None, slot=None, object_type=ObjectType.PREFERENCE),
+    ]
+    commit(store, says, tx=1)
+    assert about(store, "style", who=sight(scopes=("tenant", "user=ann"))) == ("e1",)
+
+
+def test_what_is_hidden_or_erased_tells_of_nobody(store: Store) -> None:
+    says = [
+        Say(object_id="open", subject="e1", **STYLE),
+        Say(object_id="secret", subject="e2", permissions=SECRET, **STYLE),
+        Say(object_id="gone", subject="e3", **STYLE),
+    ]
+    commit(store, says, tx=1)
+    erase(store, 2, objects=("gone",))
+    for point in (HERE, Point(5, 1)):
+        assert about(store, "style", point=point) == ("e1", "e2")
+        assert about(store, "style", point=point, who=sight(clearance=0)) == ("e1",)
+        assert about(store, "style", point=point, who=sight(scopes=("user=ann",))) == ()
+
+
+def test_the_subjects_of_wishes_are_those_of_both_times(store: Store) -> None:
+    commit(store, [Say(object_id="a", subject="e1", until=10, **STYLE)], tx=1)
+    commit(store, [Say(object_id="b", subject="e2", start=10, **STYLE)], tx=2)
+    commit(store, [Say(object_id="c", subject="e1", op=Op.RETRACT, **STYLE)], tx=3)
+
+    assert about(store, "style", point=Point(5, 2)) == ("e1",)
+    assert about(store, "style", point=Point(5, 3)) == ()
+    assert about(store, "style", point=Point(15, 1)) == ()
+    assert about(store, "style", point=Point(15, 3)) == ("e2",)

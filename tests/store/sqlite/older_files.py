@@ -18,6 +18,7 @@ def before_authorship(path: Path) -> int:
     version = next(n for n, parts in enumerate(MIGRATIONS) if "directs" in parts[0])
     statements = (
         "DROP INDEX version_open_until",
+        "DROP INDEX claim_standing_subject",
         "DROP TABLE import_journal",
         "DROP TABLE session_snapshot",
         "DROP TABLE session_text",

@@ -61,12 +61,28 @@ def test_an_older_file_finds_the_open_heads_of_a_slot_by_their_ends(tmp_path: Pa
 
     before_ends = next(n for n, parts in enumerate(MIGRATIONS) if "open_until" in parts[0])
     run(file, "DROP INDEX version_open_until")
+    run(file, "DROP INDEX claim_standing_subject")
     run(file, f"PRAGMA user_version = {before_ends}")
 
     with connect(str(file)) as memory:
         memory.write("Orchid Foods", "pricing_tier", "gold")
         assert memory.as_of().value("Orchid Foods", "pricing_tier") == "gold"
         assert len(memory.as_of().timeline("Orchid Foods", "pricing_tier")) == 3
+        assert memory.doctor() == ()
+    assert run(file, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+
+
+def test_an_older_file_tells_whose_wishes_it_holds(tmp_path: Path) -> None:
+    file = tmp_path / "older.db"
+    with connect(str(file)) as memory:
+        memory.write("person:Ann Lee", "code_style", "terse")
+
+    before = next(n for n, parts in enumerate(MIGRATIONS) if "standing_subject" in parts[0])
+    run(file, "DROP INDEX claim_standing_subject")
+    run(file, f"PRAGMA user_version = {before}")
+
+    with connect(str(file)) as memory:
+        assert "terse" in memory.compile("assistant", "How should it be written?").text
         assert memory.doctor() == ()
     assert run(file, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
 
@@ -204,6 +220,7 @@ def test_an_older_file_makes_digests_of_keys_and_empties_the_paths_of_erased_cla
         run(path, f"DROP TRIGGER {name}")
     for statement in (
         "DROP INDEX version_open_until",
+        "DROP INDEX claim_standing_subject",
         "DROP TABLE import_journal",
         "UPDATE receipt SET idempotency_key = 'key of zanzibar' WHERE idempotency_key IS NOT NULL",
         f"UPDATE claim SET update_path = 'user://zanzibar' WHERE object_id = '{gone}'",

@@ -17,6 +17,7 @@ from tenure.store.sqlite.sql import checks as check_sql
 from tenure.store.sqlite.sql import core as statements
 from tenure.store.sqlite.sql import register as register_sql
 from tenure.store.sqlite.sql import rows as row_sql
+from tenure.store.sqlite.sql import standing as standing_sql
 from tenure.store.sqlite.sql import text as text_sql
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
@@ -68,6 +69,7 @@ def everything() -> Iterator[tuple[str, str]]:
     for name, value in (
         *vars(statements).items(),
         *vars(row_sql).items(),
+        *vars(standing_sql).items(),
         *vars(text_sql).items(),
     ):
         if name.isupper() and not name.startswith("_"):
@@ -117,7 +119,13 @@ def test_point_reads_never_leave_their_index(
         (statements.NEIGHBOURS_NOW[0], "version_open_head (slot_id=?"),
         (statements.NEIGHBOURS[0], "version_by_valid (slot_id=?"),
         (statements.NEIGHBOURS[2], "claim_by_value (value_entity_id=?)"),
-        (statements.STANDING, "claim_standing (object_type=? AND scope_id=?)"),
+        (standing_sql.STANDING, "claim_standing (object_type=? AND scope_id=?)"),
+        (standing_sql.STANDING_SUBJECTS, "version_by_valid (slot_id=?"),
+        (standing_sql.STANDING_SUBJECTS_NOW, "version_open_head (slot_id=?"),
+        (
+            standing_sql.STANDING_SUBJECTS_NOW,
+            "COVERING INDEX claim_standing_subject (scope_id=? AND slot=? AND subject_id>?)",
+        ),
         (statements.DECAYING, "claim_decays"),
         (statements.NEWEST_TEXT_SLOT_IDS, "claim_text_about (subject_id=?)"),
         (statements.NEWEST_FOREIGN_SLOT_IDS, "claim_text_about (subject_id=?)"),

@@ -1,0 +1,62 @@
+"""The part of the store port that proposes what a question may be about, without being told ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...schema.principal import Sight
+from .records import Page, Point, TextPool
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectSpan:
+    """Which subjects of a scope are asked for."""
+
+    scope_id: str
+    after: str
+    """The raw id above which they begin; empty for the first."""
+    limit: int
+    """How many are answered at most."""
+
+
+class CandidateReads(Protocol):
+    """What a snapshot proposes, filtered by sight and time; scoring is the compiler's."""
+
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+        """Return heads at the point whose claim shares a term, the most telling ones first.
+
+        A term counts by how few claims hold it (`term_weights.weight`), of equals the newest claim
+        is first; what is withheld is counted up to the limit. One that more than `common(limit)`
+        hold proposes nothing, unless all are so: then the alphabetically first one does.
+        """
+        ...
+
+    def text_pool(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
+    ) -> TextPool | None:
+        """Return as columns what `matching` would; None for at most `unless` rows."""
+        ...
+
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
+        """Return policy rules of levels 0-1, tool schemas, and what scopes prefer, bar, decided."""
+        ...
+
+    def standing_subjects(
+        self, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
+    ) -> tuple[str, ...]:
+        """Return about whom one scope prefers, bars or decides something in slots of these names.
+
+        Raw ids, sorted, of those in the span; what the caller may not see and what is erased tells
+        of nobody. Cost follows the subjects that are answered, not what is known of them.
+        """
+        ...
+
+    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+        """Return clean heads about these entities, pointing at them or mentioning them.
+
+        At most `limit` for each entity: strongest authority, then trust, then vid first. What
+        only mentions it comes after all that is about it, the newest of equal trust first.
+        """
+        ...

@@ -14,6 +14,7 @@ from typing import Final, cast
 from ...compiler.safety.credentials import find_credentials
 from ...compiler.safety.detect import ScanVerdict, bears_no_sign, scan, thresholds_of, verdict
 from ...compiler.safety.detect import TextChannel as Ingest
+from ...resolution.keys import is_id
 from ...schema.claim import Content, Details
 from ...schema.compile_terms import InjectionPolicy
 from ...schema.context_object import missing_aspects
@@ -129,7 +130,7 @@ def inspect(
         InvalidInput: `secret_in_content`; `injection_rejected`, where the policy rejects.
     """
     # Joined, so that the patterns are set up once: most texts are a few words.
-    text = "\n".join(_texts(request.write, content, value))
+    text = _without_ids("\n".join(_texts(request.write, content, value)), request.write, value)
     is_plain = bears_no_sign(text)
     is_secret = Sensitivity.CREDENTIAL.value in request.write.sensitivity
     if is_secret or (not is_plain and find_credentials(text)):
@@ -199,6 +200,18 @@ def _ingest_of(request: WriteRequest, details: Details) -> Ingest | None:
     kinds = [details.source_kind, *(s.details.source_kind for s in request.references.sources)]
 
     return next((_INGEST[kind] for kind in kinds if kind in _INGEST), Ingest.DOCUMENT)
+
+
+def _without_ids(text: str, write: Write, value: Value | None) -> str:
+    """A text of a write without the ids by which it names entities.
+
+    They are the store's own, since a write that names an unknown one is refused. Left in, their
+    letters and digits would have each such write read in all disguises.
+    """
+    for name in (write.subject, write.value if value is None else None):
+        if isinstance(name, str) and is_id(name):
+            text = text.replace(name, " ")
+    return text
 
 
 def _texts(write: Write, content: Content, value: Value | None) -> Iterator[str]:

@@ -242,7 +242,8 @@ def _vids_that_move(batch: Batch) -> list[int]:
     fresh = {assertion.claim.object_id for assertion in batch.claims}
     vids = [closing.vid for closing in batch.close]
     for row in batch.rows:
-        if row.claim.object_id not in fresh:
+        # A new row can only make live, and only an open head does: most rows of an import are none.
+        if codec.openness(row) == codec.HEAD and row.claim.object_id not in fresh:
             vids.append(row.vid)
     return vids
 

@@ -75,6 +75,9 @@ def known_end(tx_end: int, tx_us: int) -> int:
 _EVERY_COLUMN: Final = (*CLAIM_COLUMNS, *SECRET_COLUMNS)
 _NODE: Final = tuple(column for column in _EVERY_COLUMN if column.table != "d")
 _CONTENT: Final = tuple(column for column in _EVERY_COLUMN if column.table == "d")
+_NODE_NAMES: Final = names_of(_NODE)
+_CONTENT_NAMES: Final = names_of(_CONTENT)
+_PERMISSION_NAMES: Final = names_of(PERMISSION_COLUMNS)
 _HIDDEN_NAMES: Final = LINE_NAMES[: -len(SECRET_COLUMNS)]
 _SIGNATURE: Final = LINE_NAMES.index("signature")
 _ERASED: Final = LINE_NAMES.index("erased")
@@ -91,9 +94,7 @@ _content: Final = decoder(Content, "content", _EVERY_COLUMN, LINE_NAMES)
 _hidden_claim: Final = decoder(Claim, "claim", _EVERY_COLUMN, _HIDDEN_NAMES)
 _hidden_details: Final = decoder(Details, "details", _EVERY_COLUMN, _HIDDEN_NAMES)
 _core_claim: Final = decoder(Claim, "claim", _EVERY_COLUMN, CORE_NAMES)
-_own_permissions: Final = decoder(
-    Permissions, "permissions", PERMISSION_COLUMNS, names_of(PERMISSION_COLUMNS)
-)
+_own_permissions: Final = decoder(Permissions, "permissions", PERMISSION_COLUMNS, _PERMISSION_NAMES)
 
 (
     _put_vid,
@@ -111,13 +112,13 @@ _own_permissions: Final = decoder(
 def claim_row(assertion: Assertion, *, n: int, live: bool, token: str) -> Properties:
     """What creates a claim; `live` tells whether a head of it is open."""
     details = assertion.details
-    props = dict(zip(names_of(_NODE), _node_values(assertion), strict=True))
+    props = dict(zip(_NODE_NAMES, _node_values(assertion), strict=True))
     props |= permit(assertion.permissions) | {"n": n}
     # An import may bring what was erased elsewhere: it has no content, and no index holds it.
     if assertion.erased:
         props["erased"] = True
     else:
-        props |= zip(names_of(_CONTENT), _said_values(assertion), strict=True)
+        props |= zip(_CONTENT_NAMES, _said_values(assertion), strict=True)
         props["tenant_tok"] = token
 
     return {
@@ -133,7 +134,7 @@ def claim_row(assertion: Assertion, *, n: int, live: bool, token: str) -> Proper
 
 def permit(permissions: Permissions) -> Properties:
     """Permissions as properties."""
-    return dict(zip(names_of(PERMISSION_COLUMNS), _permission_values(permissions), strict=True))
+    return dict(zip(_PERMISSION_NAMES, _permission_values(permissions), strict=True))
 
 
 def version_row(row: Row) -> Properties:

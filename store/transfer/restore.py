@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
@@ -20,7 +21,7 @@ from typing import IO, Any, Final
 from ...schema.errors import Conflict, Fault, InvalidInput
 from ..port.importing import GroupTx, ImportJournal, import_in_progress
 from ..port.store import Batch, RecordKind, Store
-from .transfer import CheckedExport, batch_of, check_lines, record_of
+from .transfer import CheckedExport, ExportHeader, batch_of, check_lines, record_of
 
 GROUP_RECORDS: Final = 2_000
 """Records of one transaction: what 2 GB of a server's heap hold several times over."""
@@ -147,27 +148,43 @@ class _Lines:
             yield group
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The records of one transaction, read once however often it is tried."""
+
+    size: int
+    batches: tuple[tuple[RecordKind, list[Any]], ...]
+    """Records of one kind each, in their order."""
+
+
 def _apply_groups(
     store: Store, tenant: str, export: CheckedExport, journal: ImportJournal, lines: _Lines
 ) -> None:
     position = journal.applied
-    for group in lines.groups(position):
-        step = partial(_apply_group, export, group, position)
-        store.import_step(tenant, step)
+    groups = _groups(export, lines.groups(position))
 
-        position += len(group)
-        lines.tell(RestoreProgress(export.records, position, export.records))
+    # A server writes while Python would wait: a group is read while the one before it is
+    # written, and never more than one, because records take many times the memory of lines.
+    with ThreadPoolExecutor(max_workers=1) as executor:
+        future = executor.submit(next, groups, None)
+        while (group := future.result()) is not None:
+            future = executor.submit(next, groups, None)
+            step = partial(_apply_group, export, group, position)
+            store.import_step(tenant, step)
+
+            position += group.size
+            lines.tell(RestoreProgress(export.records, position, export.records))
 
 
 def _apply_group(
     export: CheckedExport,
-    lines: list[str],
+    group: _Group,
     start: int,
     tx: GroupTx,
     journal: ImportJournal | None,
 ) -> ImportJournal | None:
     """The step that writes one group and moves the journal behind it."""
-    header, end = export.header, start + len(lines)
+    header, end = export.header, start + group.size
     clock = tx.lock()
     if journal is None:
         # The commit of the last group whose answer was lost, or another process was faster.
@@ -184,7 +201,7 @@ def _apply_group(
         raise import_in_progress(journal)
 
     seq, last_us = clock.seq, clock.last_us
-    for kind, records in _batches(lines, export):
+    for kind, records in group.batches:
         if kind is RecordKind.EVENT:
             seq, last_us = records[-1].seq, records[-1].tx
         tx.apply(batch_of(kind, records, header.clock(seq, last_us)))
@@ -192,10 +209,15 @@ def _apply_group(
     return None if end == export.records else replace(journal, applied=end)
 
 
-def _batches(lines: list[str], export: CheckedExport) -> Iterator[tuple[RecordKind, list[Any]]]:
+def _groups(export: CheckedExport, groups: Iterable[list[str]]) -> Iterator[_Group]:
+    """The records of each group of lines."""
+    for lines in groups:
+        yield _Group(len(lines), tuple(_batches(lines, export.header)))
+
+
+def _batches(lines: list[str], header: ExportHeader) -> Iterator[tuple[RecordKind, list[Any]]]:
     """The records of lines, some of one kind at a time."""
-    # Never a list of a whole group: its records take many times the memory of its lines.
-    pairs = (record_of(line, export.header) for line in lines)
+    pairs = (record_of(line, header) for line in lines)
     for kind, group in groupby(pairs, key=itemgetter(0)):
         records = (record for _, record in group)
         while batch := list(islice(records, BATCH_RECORDS)):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from tenure.store.port.importing import ABORTING, GroupTx, ImportJournal
 from tenure.store.port.store import Store, VectorRow
 from tenure.store.transfer import restore as groups
 from tenure.store.transfer.restore import RestoreProgress, restore
+from tenure.store.transfer.transfer import record_of
 from tenure.tests.store.builders import TENANT, Say, commit
 from tenure.tests.store.contract.test_port_transfer import exported, lived_in
 
@@ -236,4 +239,68 @@ def test_a_group_whose_answer_was_lost_is_not_written_again(
     cut_off(store, lines, after=1)
     twice = ForgetfulStore(store, CutOffError(), behind=0)
     restore(lines, twice, TENANT, resume=True)  # type: ignore[arg-type]
+    assert exported(store, keys=True) == lines
+
+
+class FailingStore(BrokenStore):
+    """A store whose steps fail once after their work, and are tried again, as a server's are."""
+
+    def import_step(self, tenant: str, step: object) -> ImportJournal | None:
+        def work(tx: GroupTx, journal: ImportJournal | None) -> ImportJournal | None:
+            step(tx, journal)  # type: ignore[operator]
+            raise CutOffError
+
+        with pytest.raises(CutOffError):
+            self._store.import_step(tenant, work)
+        return self._store.import_step(tenant, step)  # type: ignore[arg-type]
+
+
+def test_a_group_that_failed_is_tried_with_the_same_records(
+    store_factory: StoreFactory, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 0
+
+    def counted(line: str, header: Any) -> Any:
+        nonlocal count
+        count += 1
+        return record_of(line, header)
+
+    monkeypatch.setattr(groups, "record_of", counted)
+    store = store_factory()
+    restore(lines, FailingStore(store, CutOffError(), behind=0), TENANT)  # type: ignore[arg-type]
+    assert exported(store, keys=True) == lines
+    assert count == len(lines) - 2
+
+
+def test_one_group_is_read_while_the_one_before_it_is_written(
+    store_factory: StoreFactory, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, is_ahead = 0, threading.Condition()
+
+    def counted(line: str, header: Any) -> Any:
+        nonlocal count
+        with is_ahead:
+            count += 1
+            is_ahead.notify()
+        return record_of(line, header)
+
+    monkeypatch.setattr(groups, "record_of", counted)
+    records = len(lines) - 2
+    numbers = iter(range(1_000))
+
+    class WaitingStore(BrokenStore):
+        """A store that writes a group when the next one is read."""
+
+        def import_step(self, tenant: str, step: object) -> ImportJournal | None:
+            # the first step writes no group, it begins the journal
+            read = min(7 * (next(numbers) + 1), records)
+            if read > 7:
+                with is_ahead:
+                    assert is_ahead.wait_for(lambda: count >= read, timeout=30)
+            journal = self._store.import_step(tenant, step)  # type: ignore[arg-type]
+            assert count <= read
+            return journal
+
+    store = store_factory()
+    restore(lines, WaitingStore(store, CutOffError(), behind=0), TENANT)  # type: ignore[arg-type]
     assert exported(store, keys=True) == lines

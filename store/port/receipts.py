@@ -93,13 +93,20 @@ def with_names(receipt: Receipt, names: Mapping[str, Collection[str]]) -> Receip
         return receipt
 
     candidates: list[EntityCandidate] = []
+    is_renamed = False
     for candidate in receipt.resolution.candidates:
         visible = names.get(candidate.entity)
         if visible is not None and candidate.name not in visible:
             name = next(iter(visible), short_id(candidate.entity))
             features = tuple(replace(feature, detail="") for feature in candidate.features)
             candidate = replace(candidate, name=name, features=features)
+            is_renamed = True
         candidates.append(candidate)
+
+    # Nearly always everybody is called what they are called anyway.
+    if not is_renamed:
+        return receipt
+
     return replace(receipt, resolution=replace(receipt.resolution, candidates=tuple(candidates)))
 
 

@@ -96,7 +96,7 @@ class View(Caller):
     def value(self, entity: EntityLike, slot: str, default: Any = None) -> Any:
         """Return the clean value of a slot, or the default."""
         definition, sight = self._definition(slot), self._sight(None)
-        with self._resolved_reader(entity, sight) as subject:
+        with self._resolved_reader(entity, sight, names_only=True) as subject:
             if not subject.is_one:
                 return default
             # Unshaped: whoever wants the value alone does not pay for names, edges and usage.
@@ -282,9 +282,16 @@ class View(Caller):
         return Mask(self.principal, self._backend.policy).over(reader, page.versions)
 
     @contextmanager
-    def _resolved_reader(self, entity: EntityLike, sight: Sight) -> Generator[ResolvedName]:
-        """Open a reader with the ids that an entity may mean, and what is known around them."""
+    def _resolved_reader(
+        self, entity: EntityLike, sight: Sight, *, names_only: bool = False
+    ) -> Generator[ResolvedName]:
+        """Open a reader with the ids that an entity may mean, and what is known around them.
+
+        `names_only` leaves out what identifies them and what was judged of them.
+        """
         lookup = lookup_of([mention_of(entity)])
+        if names_only and not lookup.identifiers:
+            lookup = Lookup(norms=lookup.norms, entity_ids=lookup.entity_ids, names_only=True)
         with self._backend.store.reading(self._tenant, Names(lookup, sight.scopes)) as reader:
             yield ResolvedName(reader, *found_by(reader, entity, lookup, sight, self._point.tx_us))
 

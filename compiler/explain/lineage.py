@@ -34,6 +34,7 @@ _PHRASES: Final[Mapping[Via, str]] = {
     Via.STANDING: "standing",
     Via.TEMPLATE: "a template",
     Via.RIVAL: "a rival scope",
+    Via.TALK: "a turn beside one that was found",
     Via.SIBLING: "other facts of its subject",
 }
 _ABSORPTIONS: Final = frozenset({Reason.DUPLICATE_OF.value, Reason.MERGED_INTO.value})

@@ -13,14 +13,18 @@ set apart say anything about its source. A claim that a denial hides holds no mo
 keeps its passage only where it answers: "I am over westerns" tells whoever asks of westerns, and
 would put a wrong word before whoever asks for a film.
 
-The claims are only looked at: they are no candidates. The mark is part of how a candidate was
-found, so a replay finds it in the manifest. Checklist C-074, C-098.
+Passages that say more. Where a claim of a passage is shown, the passage would only repeat it,
+unless much of it is in no claim: then it is marked, too, and stands beside its claims.
+
+The claims are only looked at: they are no candidates. The marks are part of how a candidate was
+found, so a replay finds them in the manifest. Checklist C-074, C-098.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import filterfalse
+from typing import Final
 
 from ...schema.claim import Version, slot_key
 from ...schema.terms import content_terms
@@ -29,6 +33,10 @@ from ...store.port.store import Ask, Point
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import Proposal, Via
 from ..text.templates import placeholders
+
+_SPOKEN_SHARE: Final = 0.7
+"""Share of a passage's words from which its claims stand for it: with a reader that misses nothing
+all that is left are words around (`bench/bench_lives.py`, scripted: FAMA* is the same)."""
 
 
 def derived_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:
@@ -62,6 +70,23 @@ def mark_outdated(
     for key, proposal in list(rows.items()) if outdated_ids else ():
         if key[0] in outdated_ids:
             rows[key] = proposal._replace(via=proposal.via | Via.OUTDATED)
+
+
+def mark_telling(rows: dict[tuple[str, int], Proposal], derived: Iterable[Version]) -> None:
+    """Mark the passages that say more than the claims which were made of them, ended ones too."""
+    claimed_words: dict[str, set[str]] = {}
+    for version in derived:
+        if version.details.slot and version.content is not None:
+            quote = content_terms(version.content.normalized_claim)
+            for source in version.details.derived_from:
+                claimed_words.setdefault(source, set()).update(quote)
+
+    for key, proposal in list(rows.items()) if claimed_words else ():
+        content = proposal.version.content
+        if key[0] in claimed_words and content is not None:
+            words = content_terms(content.text)
+            if len(words & claimed_words[key[0]]) < _SPOKEN_SHARE * len(words):
+                rows[key] = proposal._replace(via=proposal.via | Via.SAYS_MORE)
 
 
 def outdated_sources(

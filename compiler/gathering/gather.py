@@ -41,7 +41,7 @@ from ..ir.snapshot import (
 )
 from ..text.relevance import COSINE_FULL
 from .candidates import Candidates, newest_rows, told_withheld
-from .follow_up import derived_ask, mark_outdated, placeholder_ask, rival_ask
+from .follow_up import derived_ask, mark_outdated, mark_telling, placeholder_ask, rival_ask
 from .mentions import own_identifiers, roots_of, spoken_mentions
 from .redaction import guessed
 from .rerank import Reranker, rerank_scores
@@ -483,4 +483,6 @@ def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Seq
         add_siblings(candidates, siblings, capped_ids)
     if derived is not None:
         candidates.reads += 1
-        mark_outdated(candidates.rows, candidates.read(derived).versions, derived, context)
+        claims = candidates.read(derived).versions
+        mark_outdated(candidates.rows, claims, derived, context)
+        mark_telling(candidates.rows, claims)

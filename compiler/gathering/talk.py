@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 from ...schema.claim import Version
@@ -38,6 +38,12 @@ _SAMPLE: Final = 32
 _NEAREST: Final = 128
 """Turns whose nearness counts at most, however many are looked at."""
 
+_ANSWERING: Final = ("agent://", "tool://")
+"""Whose turns are answers in the talk of somebody else."""
+
+_ANSWER: Final = ""
+"""Stands for the origin of an answer, of which no talk has a name."""
+
 _GAP: Final = 8
 """Row numbers between two turns that still follow each other: a turn may bring claims."""
 
@@ -52,38 +58,54 @@ def add_talk(candidates: Candidates) -> None:
     if not hits or not rules.talk_candidates:
         return
 
-    known = {vid for _, vid in candidates.rows}
-    talks = set(map(talk_of, hits))
-    centres = [hit.row.vid for hit in hits]
-    vids = _vids_around(centres, known, limit=rules.talk_candidates)
+    centres = {hit.row.vid for hit in hits}
+    around_vids = _vids_around(centres, limit=rules.talk_candidates)
+    known_vids = {vid for _, vid in candidates.rows}
     candidates.reads += 1
-    page = candidates.read(Ask(vids=tuple(sorted(vids))))
+    page = candidates.read(Ask(vids=tuple(sorted(around_vids - known_vids))))
 
-    turns = [version for version in page.versions if is_turn_of(version, talks)]
+    # Turns that are here already count as well: what people say is also about themselves.
+    neighbours = list(page.versions)
+    for version, _, _ in candidates.rows.values():
+        if version.row.vid in around_vids:
+            neighbours.append(version)
+    talks = set(map(talk_of, hits))
+    turns = [version for version in neighbours if is_turn_of(version, talks)]
     candidates.add(turns, Via.TALK)
 
 
 def is_turn_of(version: Version, talks: AbstractSet[tuple[str, str]]) -> bool:
     """Whether a row is a visible turn of one of some talks: numbers run through the store."""
-    return version.visible and is_talk(version) and talk_of(version) in talks
+    if not (version.visible and is_talk(version)):
+        return False
+    origin, scope_id = talk_of(version)
+    if (origin, scope_id) in talks or (_ANSWER, scope_id) in talks:
+        return True
+    return origin == _ANSWER and any(scope_id == scope for _, scope in talks)
 
 
-def _vids_around(centres: Sequence[int], known: AbstractSet[int], *, limit: int) -> list[int]:
-    """Row numbers around centres, the nearest first, without those that are known."""
+def _vids_around(centres: AbstractSet[int], *, limit: int) -> set[int]:
+    """Row numbers around centres, the nearest, without those of the centres."""
     vids: dict[int, None] = {}
     distance = 0
     while len(vids) < limit:
         distance += 1
-        for centre in centres:
+        for centre in sorted(centres):
             for vid in (centre - distance, centre + distance):
-                if vid > 0 and vid not in known:
+                if vid > 0 and vid not in centres:
                     vids.setdefault(vid)
-    return list(vids)[:limit]
+    return set(islice(vids, limit))
 
 
 def talk_of(version: Version) -> tuple[str, str]:
-    """Return what turns of one talk have in common: origin and scope."""
-    return version.details.source_origin, version.details.scope.scope_id
+    """What turns of one talk have in common: origin and scope.
+
+    An answer comes from an agent or a tool, whatever the talk, and has the origin of none.
+    """
+    details = version.details
+    origin = details.source_origin
+    is_answer = origin.startswith(_ANSWERING)
+    return _ANSWER if is_answer else origin, details.scope.scope_id
 
 
 def selective_cosines(
@@ -235,20 +257,42 @@ def _distances(run: Sequence[int], relevances: Sequence[int]) -> Iterator[tuple[
 
 
 def _runs(candidates: Sequence[Candidate]) -> list[list[int]]:
-    """Return the positions of turns that follow each other in one talk, in their order."""
-    talks: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    """The positions of turns that follow each other in one talk, in their order."""
+    turns: dict[int, Version] = {}
     for position, candidate in enumerate(candidates):
         version = candidate.version
         if version is not None and is_talk(version):
-            talks.setdefault(talk_of(version), []).append((version.row.vid, position))
+            turns[position] = version
+    return runs_of(turns)
+
+
+def runs_of(turns: Mapping[int, Version]) -> list[list[int]]:
+    """Turns, by a number each, in runs that follow each other in one talk, in their order.
+
+    An answer belongs to the talk that was going on in its scope, the first one to the next.
+    """
+    order = sorted(turns, key=lambda number: turns[number].row.vid)
+    origins: dict[str, str] = {}
+    for number in reversed(order):
+        origin, scope_id = talk_of(turns[number])
+        if origin != _ANSWER:
+            origins[scope_id] = origin
+
+    talks: dict[tuple[str, str], list[int]] = {}
+    for number in order:
+        origin, scope_id = talk_of(turns[number])
+        if origin != _ANSWER:
+            origins[scope_id] = origin
+        talks.setdefault((origins.get(scope_id, _ANSWER), scope_id), []).append(number)
 
     runs: list[list[int]] = []
-    for turns in talks.values():
+    for numbers in talks.values():
         last = None
-        for vid, position in sorted(turns):
+        for number in numbers:
+            vid = turns[number].row.vid
             # Turns that were not fetched lie between: what is beyond them is another passage.
             if last is None or vid - last > _GAP:
                 runs.append([])
-            runs[-1].append(position)
+            runs[-1].append(number)
             last = vid
     return runs

@@ -116,8 +116,8 @@ def best_rows(
 
 def _best_of(worth: Mapping[int, float], limit: int) -> list[int]:
     """The rows of most worth, of equals the newest first."""
-    least = sorted(worth.values())[-limit:][0]
-    rows = sorted([vid for vid, share in worth.items() if share >= least], reverse=True)
+    floor = sorted(worth.values())[-limit:][0]
+    rows = sorted([vid for vid, share in worth.items() if share >= floor], reverse=True)
     rows.sort(key=worth.__getitem__, reverse=True)  # which keeps the order of equals
     return rows[:limit]
 
@@ -160,9 +160,9 @@ def _worth_of_turns(
 
     worth: dict[int, float] = {vid: share + lifts.get(vid, 0) for vid, share in turns.items()}
     # Where as many lend as are read, a row that gets less than the least of them is not read.
-    least = min(turns[vid] for vid in lending_vids) if len(lending_vids) == lenders else 0
+    floor = min(turns[vid] for vid in lending_vids) if len(lending_vids) == lenders else 0
     for vid, lift in lifts.items():
-        if lift > least and vid not in turns:
+        if lift > floor and vid not in turns:
             worth[vid] = lift
     return worth
 

@@ -42,6 +42,8 @@ class Via(IntEnum):
     """No way of finding: a passage from which claims were extracted that all ceased to hold."""
     SIBLING = 1024
     """Another fact about a subject whose facts cover the question."""
+    SAYS_MORE = 2048
+    """No way of finding: a passage with words that no claim which was extracted from it has."""
 
 
 class Proposal(NamedTuple):

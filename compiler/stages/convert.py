@@ -33,7 +33,7 @@ from ..ir.candidate import Candidate
 from ..ir.context import CompileContext
 from ..ir.outputs import Converted, Gated, Ranked, Rescued
 from ..ir.piece import Piece
-from ..ir.snapshot import Snapshot
+from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import TextChange, Verdict
 from ..request.request import Media
 from ..text.duplicates import Text, duplicates
@@ -100,7 +100,7 @@ def _is_ablated(piece: Piece, ablation: frozenset[str]) -> bool:
 
 
 def _without_quoted(pieces: Sequence[Piece], verdicts: list[Verdict]) -> list[Piece]:
-    """Leave out stored passages whose own claims are among the pieces."""
+    """Leave out stored passages whose own claims are among the pieces and say as much."""
     claim_of: dict[str, str] = {}
     for piece in pieces:
         version = piece.candidate.version if piece.candidate is not None else None
@@ -110,7 +110,9 @@ def _without_quoted(pieces: Sequence[Piece], verdicts: list[Verdict]) -> list[Pi
 
     remaining: list[Piece] = []
     for piece in pieces:
-        if piece.section is _S.EVIDENCE and piece.object_id in claim_of:
+        candidate = piece.candidate
+        says_more = candidate is not None and candidate.via & Via.SAYS_MORE
+        if piece.section is _S.EVIDENCE and piece.object_id in claim_of and not says_more:
             verdicts.append(_duplicate(piece.object_id, claim_of[piece.object_id]))
         else:
             remaining.append(piece)

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from ...schema.claim import Version
 from ...schema.compile_terms import SectionName
-from ..gathering.talk import talk_of
+from ..gathering.talk import runs_of
 from ..ir.candidate import is_talk
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Passes
@@ -102,14 +103,14 @@ def _is_asked(piece: Piece) -> bool:
 def _pairs(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
     """Yield the positions of texts that are read together: turns that follow, facts of one."""
     subjects: dict[str, list[int]] = {}
-    turns: list[tuple[tuple[str, str], int, int]] = []
+    turns: dict[int, Version] = {}
     for position, piece in enumerate(pieces):
         candidate = piece.candidate
         version = candidate.version if candidate is not None else None
         if candidate is None or version is None:
             continue
         if is_talk(version):
-            turns.append((talk_of(version), version.row.vid, position))
+            turns[position] = version
         elif candidate.subject:
             for neighbour in subjects.setdefault(candidate.subject, []):
                 yield neighbour, position
@@ -117,9 +118,9 @@ def _pairs(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
 
     # Row ids of one talk rise in the order it was said in, and other talk may lie between them:
     # a gap in the ids is a gap in the reading.
-    turns.sort()
-    for number, (talk, vid, position) in enumerate(turns):
-        for other_talk, other_vid, neighbour in turns[number + 1 : number + 1 + _TURN_GAP]:
-            if other_talk != talk or other_vid - vid > _TURN_GAP:
-                break
-            yield position, neighbour
+    for run in runs_of(turns):
+        for place, position in enumerate(run):
+            vid = turns[position].row.vid
+            for neighbour in run[place + 1 : place + 1 + _TURN_GAP]:
+                if turns[neighbour].row.vid - vid <= _TURN_GAP:
+                    yield position, neighbour

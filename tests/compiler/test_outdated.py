@@ -82,3 +82,16 @@ def test_what_the_request_pins_and_a_policy_that_shows_keep_it() -> None:
     assert SAID in made.compile(query="nova office", pinned=[passage]).text
     made.rules(outdated_passages="show")
     assert SAID in made.compile(query="nova office").text
+
+
+def test_a_passage_stands_beside_its_claim_only_where_it_says_more() -> None:
+    quotes = {"office in Rome": True, "The nova office stood in Rome": False}
+    for quote, stands in quotes.items():
+        made, passage = bench(rome={"claim": quote})
+        envelope = made.compile(query="nova office", budget_tokens=4_000)
+        shown = made.compiled(envelope)
+        assert "rome" in shown
+        assert ("said" in shown) is stands, quote
+        if not stands:
+            omitted = {each.object_id: each for each in envelope.trace.omitted_objects}
+            assert omitted[passage].reason == "duplicate_of"

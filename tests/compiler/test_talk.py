@@ -56,6 +56,27 @@ def test_turns_of_another_talk_or_scope_do_not_join() -> None:
     assert set(bench.compiled(bench.compile(query="budget"))) == {"turn 0"}
 
 
+def test_an_answer_belongs_to_the_talk_that_goes_on_in_its_scope() -> None:
+    said: dict[str, Any] = {"object_type": "retrieved_passage", "layer": "user"}
+    bench = Bench()
+    bench.world.add("hello", text="good morning", origin="agent://assistant", level=3, **said)
+    bench.world.add("question", text="How large is the budget?", origin="chat://a", **said)
+    bench.world.add("answer", text="fifty thousand", origin="agent://assistant", level=3, **said)
+    bench.world.add("thanks", text="thank you", origin="chat://a", **said)
+    bench.world.add("elsewhere", text="sixty", origin="chat://b", **said)
+    shown = bench.compiled(bench.compile(query="budget"))
+    assert set(shown) == {"hello", "question", "answer", "thanks"}
+
+    # The other way round, too: what was answered brings what was asked.
+    shown = bench.compiled(bench.compile(query="thousand"))
+    assert {"question", "answer", "thanks"} <= set(shown)
+
+
+def test_answers_alone_are_a_talk_of_their_own() -> None:
+    bench = bench_of(["The budget is fixed", "fifty thousand"], origin="agent://planner", level=3)
+    assert len(bench.compiled(bench.compile(query="budget"))) == 2
+
+
 def test_a_document_brings_no_neighbours() -> None:
     bench = bench_of(["The budget is fixed", "fifty"], layer="corpus")
     assert set(bench.compiled(bench.compile(query="budget"))) == {"turn 0"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenure import InvalidInput, Memory, connect
+from tenure import InvalidInput, Memory, Principal, connect
 from tenure.store.port.store import Page
 from tenure.store.sqlite.reader import SqliteReader
 
@@ -137,3 +137,20 @@ def test_the_facts_of_the_only_person_with_wishes_are_left_to_questions_about_th
 
         related = memory.compile("assistant", "In which office is everybody?")
         assert "Chicago" in related.text
+
+
+def test_what_somebody_said_of_himself_later_stands_beside_what_he_said_first(
+    tmp_path: Path,
+) -> None:
+    messages = [
+        {"role": "user", "content": "Hi, I'm Ana. I work at Acme since 2021."},
+        {"role": "assistant", "content": "Nice to meet you."},
+        {"role": "user", "content": "I hate flying. Oh, and Acme let me go, Globex took me on."},
+    ]
+    with connect(str(tmp_path / "talk.db")) as owner:
+        for principal in (owner.principal, Principal(user="ana")):
+            person = owner.bind(principal)
+            person.observe(messages)
+            envelope = person.compile("conversation", "Where do I work?", budget_tokens=1000)
+            assert "Globex took me on" in envelope.text, principal
+            assert person.replay(envelope).text == envelope.text

@@ -153,6 +153,17 @@ _FIGURES: Columns = {
 }
 
 
+_READS: Final[Mapping[str, str]] = {
+    "locomo": "LoCoMo, a list of conversations with questions (locomo10.json)",
+    "longmemeval": "LongMemEval, a list of questions with their sessions (longmemeval_s.json)",
+    "memora": "Memora, a persona's folder, its evaluation_questions_*.json beside conversations/, "
+    "or a line a person with `person`, `sessions` and `questions` (changing-lives.jsonl.gz)",
+    "meetings": "QMSum, a line a meeting with `conversation`, `turns` and `questions` "
+    "(meetings.jsonl.gz)",
+}
+"""What `convert` reads of each benchmark, for its help."""
+
+
 def show_recall(screen: Screen, report: RecallReport) -> None:
     """Print the figures of an evaluation, and what stayed out."""
     screen.line(
@@ -183,16 +194,24 @@ def show_recall(screen: Screen, report: RecallReport) -> None:
         "tenure evaluate convert --from locomo locomo10.json --output locomo.jsonl",
         "tenure evaluate convert --from longmemeval longmemeval_s.json -o s.jsonl",
         "tenure evaluate convert --from memora weekly/sales_manager -o m.jsonl",
+        "tenure evaluate convert --from memora changing-lives.jsonl.gz -o lives.jsonl",
+        "tenure evaluate convert --from meetings meetings.jsonl.gz -o meetings-set.jsonl",
     )
 )
 def convert(
     file: Annotated[
-        Path, typer.Argument(help="The published file; of Memora, a persona's folder too.")
+        Path,
+        typer.Argument(
+            help="The file as it was published, also packed with gzip; of memora, a persona's "
+            "folder too."
+        ),
     ],
     source: Annotated[
         str,
         typer.Option(
-            "--from", help="locomo, longmemeval, memora or meetings.", metavar="BENCHMARK"
+            "--from",
+            help="What it reads. " + " ".join(f"{name}: {file}." for name, file in _READS.items()),
+            metavar="BENCHMARK",
         ),
     ],
     output: Annotated[

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from tenure.schema.errors import InvalidInput, NotFound, TenureError, Unavailable
+from tenure.service.cli.main import app
 from tenure.service.evaluation.formats import FORMATS, convert
 from tenure.service.evaluation.question_sets import QuestionSet, question_sets
 
@@ -298,3 +300,12 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
             list(convert(source, path))
         assert caught.value.code == code
     assert sorted(FORMATS) == ["locomo", "longmemeval", "meetings", "memora"]
+
+
+def test_the_help_of_the_converter_says_what_each_format_reads() -> None:
+    printed = CliRunner().invoke(app, ["evaluate", "convert", "--help"]).stdout
+    shown = " ".join(printed.split())
+    for name in FORMATS:
+        assert f"{name}: " in shown
+        assert f"--from {name} " in shown
+    assert "a line a person" in shown

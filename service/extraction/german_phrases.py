@@ -75,11 +75,13 @@ KIN: Final = {
     "child": "Tochter|Sohn",
     "parent": "Mutter|Vater|Mama|Papa",
     "sibling": "Schwester|Bruder",
-    "pet": "Hund|Hündin|Katze|Kater|Kaninchen|Pferd|Hamster|Papagei",
+    "pet": "Hund|Hündin|Katze|Kater|Kätzchen|Welpen?|Kaninchen|Pferd|Pony|Hamster|Papagei|"
+    "Meerschweinchen|Wellensittich|Schildkröte",
 }
 FRIENDS: Final = "beste[rn]? Freund(?:in)?"
 ACQUAINTANCES: Final = "Kolleg(?:e|in)|Nachbar(?:in)?|Tante|Onkel|Cousine?|Oma|Opa"
 PLURAL_KIN: Final = {
+    "parent": "Eltern",
     "child": "Kinder|Töchter|Söhne|Jungs|Mädchen",
     "sibling": "Brüder|Schwestern|Geschwister",
     "pet": "Hunde|Katzen|Kater|Pferde",
@@ -109,7 +111,7 @@ RELATIVE: Final = (
 )
 NAMES: Final = rf"{ONE_NAME}(?:, {ONE_NAME})* und {ONE_NAME}"
 OCCASION: Final = (
-    r"(?:[A-ZÄÖÜ][a-zäöüß-]*(?:termin|flug|prüfung|gespräch|untersuchung|besprechung)|Termin|Flug|"
+    r"(?:[A-ZÄÖÜ][a-zäöüß-]*(?:termin|flug|prüfung|gespräch|untersuchung|besprechung)|Termin|Flug|Gespräch|"
     r"Prüfung|Meeting|Interview|Besprechung|Hochzeit|Operation)\b"
 )
 CALLED_OFF: Final = (
@@ -136,4 +138,16 @@ UNITS: Final = (
     r"(?:metrische Einheiten|Celsius|Fahrenheit|Kilometer|Stichpunkte|Markdown|einfache Sprache|"
     r"das 24-Stunden-Format)\b"
 )
-LANGUAGE: Final = r"[A-ZÄÖÜ][a-zäöü]+sch"
+LANGUAGE: Final = (
+    r"(?:[A-ZÄÖÜ][a-zäöü]+sch|Tamil|Hindi|Urdu|Bengali|Farsi|Paschtu|Suaheli|Swahili|Esperanto|"
+    r"Mandarin|Ukrainisch|Thai|Telugu|Punjabi|Ivrit|Latein)"
+)
+AIMS: Final = (
+    r"(?:machen|schaffen|lernen|abnehmen|sparen|lesen|schreiben|kaufen|abschließen|laufen|bestehen|"
+    r"bekommen|beenden|erreichen|veröffentlichen)"
+)
+BY_DAY: Final = (
+    r"bis (?:zum |zur |Ende |Anfang |Mitte |nächste[nrs]? |kommende[nrs]? )?[\w.]+"
+    r"(?: [A-ZÄÖÜ\d]\w*)?"
+)
+"""Until when something is to be reached."""

@@ -12,6 +12,8 @@ from typing import Final
 from .german_phrases import (
     ADVERB_FIRST,
     ADVERBS,
+    AIMS,
+    BY_DAY,
     CALLED_OFF,
     CHORES,
     DAY,
@@ -36,6 +38,7 @@ from .german_phrases import (
     PLACE,
     PLURAL_KIN,
     RELATIVE,
+    THING,
     THING_END,
     THINGS,
     TRADE,
@@ -77,6 +80,8 @@ GERMAN_RULES: Final = (
         r"(?P<value>\+?[\d ()/-]{6,20}\d)"),
     # work
     row("employer", rf"\b[Ii]ch arbeite {ADVERBS}bei {EMPLOYER}{WORKPLACE_END}"),
+    row("employer", rf"\b[Ii]ch arbeite {ADVERBS}i(?:n der|m) [A-ZÄÖÜ]\w+ bei {EMPLOYER}"
+        rf"{WORKPLACE_END}"),
     row("employer", rf"{ADVERB_FIRST}arbeite ich bei {EMPLOYER}{WORKPLACE_END}"),
     row("employer", rf"\b[Ii]ch bin {ADVERBS}(?:{TRADE}) bei {EMPLOYER}{WORKPLACE_END}"),
     row("employer", rf"\b[Ii]ch bin {ADVERBS}bei {EMPLOYER} (?:angestellt|beschäftigt)\b"),
@@ -134,7 +139,8 @@ GERMAN_RULES: Final = (
     *(row(slot, rf"{MY_KIN}(?:{words}),? (?P<value>{ONE_NAME}){GOES_ON}",
           is_timeless=True) for slot, words in KIN.items()),
     *(row(slot, rf"\b(?:[Ii]ch habe|[Ww]ir haben) eine?n? (?:\w+ )?(?:{words})"
-          rf"(?: namens (?P<value>{ONE_NAME})(?=[.,!]|$))", is_timeless=True)
+          rf"(?: namens (?P<value>{ONE_NAME})(?=[.,!]|$| (?:adoptiert|bekommen|gekauft)\b))",
+          is_timeless=True)
       for slot, words in KIN.items()),
     *(row(slot, rf"\b(?:[Ii]ch habe|[Ww]ir haben) eine?n? (?:\w+ )?(?:{words}), (?:der|die|das) "
           rf"(?P<value>{ONE_NAME}) heißt\b", is_timeless=True) for slot, words in KIN.items()),
@@ -162,6 +168,8 @@ GERMAN_RULES: Final = (
     # body and taste
     row("allergy", r"\b[Ii]ch bin (?:stark |sehr |leider |auch |schwer )*allergisch "
         rf"(?:gegen|auf) (?P<value>{THINGS}){THING_END}", is_list=True),
+    row("allergy", rf"\b[Ii]ch bin (?:stark |sehr |leider |auch )*gegen (?P<value>{THINGS}) "
+        r"allergisch\b", is_list=True),
     row("allergy", r"\b[Ii]ch habe eine (?:starke |schwere |leichte )?"
         r"(?P<value>[A-ZÄÖÜ][a-zäöüß]+?)(?:n)?allergie\b"),
     row("allergy", r"\b[Ii]ch (?:bin (?P<value>laktose|gluten)intolerant)\b"),
@@ -173,6 +181,8 @@ GERMAN_RULES: Final = (
         r"(?=[.,;!]|$| und)"),
     row("diet", rf"\b[Ii]ch (?:lebe|esse|ernähre mich) {ADVERBS}(?P<value>vegan|vegetarisch)"
         r"(?=[.,;!]|$| und)"),
+    row("diet", rf"{ADVERB_FIRST}(?:lebe|esse|ernähre) ich (?:mich )?"
+        r"(?P<value>vegan|vegetarisch)(?=[.,;!]|$| und)"),
     row("diet", rf"\b[Ii]ch bin {ADVERBS}(?P<value>vegan)(?=[.,;!]|$| und)"),
     row("diet", r"\b[Ii]ch bin keine? (?P<value>Vegetarier(?:in)?|Veganer(?:in)?) mehr\b", "deny"),
     row("diet", r"\b[Ii]ch (?:bin|lebe|esse|ernähre mich) nicht mehr "
@@ -180,12 +190,16 @@ GERMAN_RULES: Final = (
     row("avoids", r"\b[Ii]ch (?:esse|trinke|vertrage) (?:gar |überhaupt )?keine?n? (?!Wort\b|"
         rf"Frühstück\b|Mittagessen\b|Abendessen\b|Tropfen\b|Bissen\b)(?P<value>{THINGS})"
         rf"{THING_END}", is_list=True),
+    row("avoids", rf"\b[Ii]ch (?:darf|kann) (?:gar |leider )?keine?n? (?P<value>{THINGS}) "
+        r"(?:essen|trinken|vertragen|zu mir nehmen)\b", is_list=True),
     row("avoids", rf"\b[Ii]ch (?:esse|trinke) (?:jetzt |inzwischen )?wieder (?P<value>{THINGS})"
         rf"{THING_END}", "deny", is_list=True),
     row("likes", rf"\b[Ii]ch (?:mag|liebe) (?:auch |gern |besonders )?(?P<value>{THINGS})"
         rf"(?! nicht\b){THING_END}", is_list=True),
     row("likes", rf"\b[Ii]ch (?:esse|trinke|höre) am liebsten (?P<value>{THINGS}){THING_END}",
         is_list=True),
+    row("likes", r"\b[Ii]ch (?:esse|trinke|höre|lese|schaue|spiele|mag) lieber "
+        rf"(?P<value>{THING}) als (?!du\b|er\b|sie\b|ihr\b)\w+"),
     row("likes", r"\b[Ii]ch (?:esse|trinke|höre|lese|schaue|spiele) (?:sehr |auch |total |immer )?"
         rf"gerne? (?P<value>{THINGS}){THING_END}", is_list=True),
     row("likes", rf"\b[Mm]eine? Lieblings[a-zäöüß]+ (?:ist|sind) (?:jetzt )?(?P<value>{THINGS})"
@@ -215,7 +229,8 @@ GERMAN_RULES: Final = (
         rf"(?:einen|ein|eine|meinen|meine) (?:[a-zäöü]+ )?{OCCASION}[^.!?;\n]{{0,60}})",
         is_dated=True),
     row("appointment", rf"\b[Mm]eine? {CALLED_OFF}(?P<value>{OCCASION}(?: (?:bei|beim|mit|nach|zu|"
-        r"zum|zur) [^.!?,]{2,40}?)? (?:ist|geht|startet|beginnt) [^.!?\n]{2,80})", is_dated=True),
+        r"zum|zur) [^.!?,]{2,40}?)? (?:ist|geht|startet|beginnt) (?:[^.!?\n]|(?<=\d)\. ?(?=\w))"
+        r"{2,80})", is_dated=True),
     row("plan", rf"\b(?:[Ii]ch|[Ww]ir) {NO_HABIT}(?P<value>{JOURNEYS}n? [^.!?\n]{{2,100}})",
         is_dated=True),
     row("plan", rf"{WHEN_FIRST}{NO_HABIT}(?P<value>{JOURNEYS}n? (?:ich|wir)"
@@ -224,9 +239,12 @@ GERMAN_RULES: Final = (
     row("plan", rf"\b[Ii]ch (?:plane|habe vor), (?P<value>{INTENT})(?=[.,!]|$)"),
     row("goal", r"\b[Mm]ein (?:neues |großes |nächstes )?Ziel ist(?: es)?, "
         rf"(?P<value>{INTENT})(?=[.,!]|$)"),
+    row("goal", rf"\b[Ii]ch (?:will|möchte) (?P<value>{BY_DAY} (?:den|die|das|mein\w*|eine?n?|"
+        rf"mindestens|\d+) [^.!?\n]{{2,60}}?{AIMS})(?=[.,!]|$)"),
     row("todo", r"\b[Ii]ch muss (?:noch |unbedingt |dringend |bald |auch )*"
         rf"(?P<value>(?:[\w.:-]+ ){{1,8}}?{CHORES})(?=[.,!]|$)"),
-    row("todo", r"^(?:[Bb]itte )?[Ee]rinnere? mich (?:bitte )?(?:daran|dran), "
+    row("todo", r"^(?:[Bb]itte )?[Ee]rinnere? mich (?:bitte |morgen |heute |später |nächste Woche |"
+        r"(?:am|um) \w+ )*(?:daran|dran), "
         r"(?P<value>[^.!?\n]{3,80})"),
     # how to answer
     row("response_length", r"^(?:[Bb]itte )?(?:[Ff]asse? dich|[Hh]alte (?:dich|deine Antworten)|"
@@ -238,6 +256,8 @@ GERMAN_RULES: Final = (
         r"[.!]?$"),
     row("answer_rule", r"^(?:[Bb]itte )?(?P<value>(?:[Vv]erwende|[Bb]enutze?|[Nn]utze?) "
         rf"(?:bitte |immer )*{UNITS}[^.!?\n]{{0,60}})"),
+    row("answer_rule", rf"^(?:Ab jetzt|Ab sofort|In Zukunft|Künftig),? (?:bitte )?"
+        rf"(?P<value>(?:ohne|keine) {HABITS})"),
     row("answer_rule", r"^(?:[Bb]itte )?(?P<value>(?:[Dd]uze|[Ss]ieze?) mich)\b(?! nicht)"),
     row("answer_rule", r"^(?:[Bb]itte )?(?P<value>(?:[Nn]enne?|[Zz]eige?|[Ee]rkläre?|[Rr]unde|"
         r"[Ff]rage?|[Gg]ib) (?:mir |mich )?(?:bitte )?(?:immer|nie|niemals) [^.!?\n]{3,120})"),
@@ -252,7 +272,8 @@ GERMAN_RULES: Final = (
 
 GERMAN_SPEECH: Final = re.compile(
     r"\b(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?|[Mm]ich|[Aa]ntworte|[Ss]chreibe?|[Ss]prich|[Bb]itte|"
-    r"[Kk]eine|[Ff]asse?|[Hh]alte|[Nn]enne?|[Zz]eige|[Ee]rkläre|[Vv]erwende|[Bb]enutze?|[Nn]utze?)\b"
+    r"[Kk]eine|[Ff]asse?|[Hh]alte|[Nn]enne?|[Zz]eige|[Ee]rkläre|[Vv]erwende|[Bb]enutze?|[Nn]utze?|"
+    r"[Ee]rinnere?)\b"
 )
 """Words of which every pattern has one, so that other languages cost a look."""
 

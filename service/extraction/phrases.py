@@ -12,7 +12,8 @@ from typing import Final
 WORD: Final = r"(?:(?:St|Mt|Ft)\.? )?(?!(?:St|Mt|Ft)\b)[A-Z][\w&'\u2019-]*+(?:\.(?=\w)[\w&'-]*+)*+"
 NO_NAME: Final = (
     r"(?!(?:I|The|A|An|My|Our|You|It|And|But|If|Christmas|Easter|"
-    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)(?:days?)?)\b)"
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)(?:days?)?)\b"
+    r"|(?:Nights?|Noon|Midnight|Home|Weekends?|Sea|Train|Bus|Bike|Car|Plane|Foot)(?=[.,;!]|$))"
 )
 JOINT: Final = r"(?:of|the|for|de|van|von|der|&)(?: the)?"
 NAME: Final = (
@@ -27,7 +28,7 @@ NO_PLACE: Final = (
 """Tools and departments that one moves to without moving house."""
 PLACE: Final = rf"{NO_PLACE}{NAME}(?:, {NAME})?"
 STOP: Final = (
-    r"(?!(?:and|or|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
+    r"(?!(?:and|or|not|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
     r"very|just|where|why|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
     r"the way|either|neither|how|what|this|those|you|your|him|her|them|me|my|to|being|having|"
     r"is|are|was|lot|more|most|about|over|rather|again|yesterday|today|"
@@ -66,12 +67,21 @@ LEVELS: Final = r"junior|mid-level|senior|staff|principal|lead"
 TRADES: Final = (
     "engineer|developer|designer|manager|analyst|scientist|architect|researcher|writer|nurse|"
     "teacher|doctor|lawyer|chef|student|accountant|consultant|professor|journalist|editor|"
-    "photographer|musician|therapist|pharmacist|electrician|plumber|pilot|translator|librarian"
+    "photographer|musician|therapist|pharmacist|electrician|plumber|pilot|translator|librarian|"
+    "hygienist|barista|bartender|waiter|waitress|paramedic|midwife|physiotherapist|carpenter|"
+    "mechanic|dentist|veterinarian|psychologist|biologist|chemist|physicist|economist|"
+    "statistician|firefighter|receptionist|cashier|hairdresser|solicitor|barrister|surgeon|"
+    "paralegal|actuary|radiographer|welder|roofer"
 )
 ROLE: Final = (
     rf"(?:(?:head|director|VP|vice president) of [a-z]+(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?"
     rf"|chief [a-z]+ officer|C[EFIMOPT]O|team lead|(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b"
 )
+OFFICE: Final = (
+    r"(?:Head|Director|VP|Vice President) of (?!(?:State|Government|School)\b)"
+    r"[A-Z][a-z]+(?: (?:and |& )?[A-Z][a-z]+)?"
+)
+"""A title in capitals, as a badge has it."""
 CHIEF: Final = r"C[EFIMOPT]O|chief [a-z]+ officer|managing director"
 ORIGINS: Final = (
     "African|American|Arab|Argentinian|Asian|Australian|Austrian|Bavarian|Belgian|"
@@ -99,26 +109,29 @@ KIN: Final = {
     "boyfriend": "partner", "son": "child", "daughter": "child", "mother": "parent",
     "mom": "parent", "mum": "parent", "father": "parent", "dad": "parent",
     "brother": "sibling", "sister": "sibling", "friend": "friend", "dog": "pet", "cat": "pet",
-    "puppy": "pet", "kitten": "pet", "rabbit": "pet", "horse": "pet",
+    "puppy": "pet", "kitten": "pet", "rabbit": "pet", "horse": "pet", "pony": "pet",
+    "hamster": "pet", "guinea pig": "pet", "parrot": "pet", "budgie": "pet", "tortoise": "pet",
+    "turtle": "pet", "ferret": "pet", "goldfish": "pet",
 }  # fmt: skip
 KINS: Final = "|".join(KIN)
 PLURAL_KIN: Final = {
+    "parents": "parent",
     "sons": "child", "daughters": "child", "kids": "child", "children": "child",
     "boys": "child", "girls": "child", "brothers": "sibling", "sisters": "sibling",
-    "dogs": "pet", "cats": "pet", "puppies": "pet", "kittens": "pet",
+    "dogs": "pet", "cats": "pet", "puppies": "pet", "kittens": "pet", "rabbits": "pet",
+    "horses": "pet", "hamsters": "pet", "guinea pigs": "pet", "parrots": "pet",
 }  # fmt: skip
 PLURAL_KINS: Final = "|".join(PLURAL_KIN)
 SLOT_OF_KIN: Final = {**KIN, **PLURAL_KIN}
 PETS: Final = "|".join(word for word, slot in KIN.items() if slot == "pet")
-MY_KIN: Final = (
-    rf"\b(?:[Mm]y|[Oo]ur) (?:(?:best|older|younger|little|big|old|eldest) )?(?P<kin>{KINS})"
-)
+_AGE: Final = "best|older|younger|little|big|old|elder|eldest|oldest|youngest|middle|twin|baby|new"
+MY_KIN: Final = rf"\b(?:[Mm]y|[Oo]ur) (?:(?:{_AGE}) )?(?P<kin>{KINS})"
 ACQUAINTANCES: Final = (
     "colleague|coworker|co-worker|roommate|flatmate|neighbou?r|cousin|aunt|uncle|boss|manager"
 )
 RELATIVE: Final = (
-    r"\b(?:[Mm]y|[Oo]ur) (?:(?:best|older|younger|little|big|eldest|new) )?"
-    rf"(?:{KINS}|{ACQUAINTANCES}),? (?P<subject>{NAME}),? (?:who )?"
+    rf"\b(?:[Mm]y|[Oo]ur) (?:(?:{_AGE}) )?(?:{KINS}|{ACQUAINTANCES}),? "
+    rf"(?P<subject>{NAME}),? (?:who )?"
 )
 ALLERGIC: Final = (
     rf"{I_AM} (?:(?!\b(?:not|no longer|who|whose|with|someone|somebody|people|my|his|her|their|"
@@ -134,9 +147,42 @@ WHOLLY: Final = (
     r"(?=[.!,;]|$| (?:any ?more|either|too|and|or|but|because|since|at all|so|these days|right now|"
     r"now|for (?:medical|health|religious|ethical) reasons)\b)"
 )
+NO_TOPIC: Final = (
+    r"(?! (?:expectations|deadlines|targets|goals|requirements|needs|standards|halfway|"
+    r"the (?:deadline|target|goal|bar|requirements)))"
+)
+"""What is met but no appointment."""
+DOCTORS: Final = (
+    "doctor|dentist|GP|therapist|physio|physiotherapist|optician|cardiologist|dermatologist|"
+    "specialist|vet|lawyer|accountant|midwife|orthodontist|surgeon"
+)
+DIETS: Final = (
+    "low-carb|low-fat|low-salt|low-sodium|low-FODMAP|sugar-free|gluten-free|dairy-free|"
+    "plant-based|keto|ketogenic|paleo|[Mm]editerranean|vegan|vegetarian|diabetic"
+)
+AIMS: Final = (
+    "get|learn|finish|save|run|lose|pass|write|read|buy|build|become|reach|complete|publish|"
+    "launch|open|quit|sell|earn|master"
+)
+BY_WHEN: Final = (
+    r"(?:(?:the )?(?:end of )?(?:next |this |the )?(?:year|month|week|summer|autumn|winter|spring|"
+    r"Christmas|Easter|\d{4}|(?:Jan|Febr)uary|March|April|May|June|July|August|"
+    r"(?:Septem|Octo|Novem|Decem)ber|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
+    r"(?: \d{1,4})?(?:st|nd|rd|th)?)"
+)
+ZONES: Final = (
+    "Pacific|Mountain|Central|Eastern|Central European|Eastern European|Western European|GMT|UTC|"
+    "CET|CEST|EST|PST|IST|JST|BST"
+)
+NO_DATE: Final = r"(?!\d{1,4}[/-]\d{1,2}[/-]\d{1,4}\b)"
+MANNERS: Final = (
+    r"(?:answer|reply|respond|write|speak|talk|explain|format|address|stick|skip|avoid|start|end|"
+    r"put|treat|assume|round|cite|give|show|include|list|refer|stop|use)"
+)
+"""What one asks for in all answers to come."""
 MEETINGS: Final = (
     "appointment|meeting|interview|flight|exam|check-?up|surgery|wedding|operation|train|"
-    "presentation|deadline"
+    "presentation|deadline|driving test|blood test|hearing|graduation|rehearsal"
 )
 HABITS: Final = (
     r"emojis?|exclamation marks?|exclamation points?|bullet points?|bullets|tables|markdown|"

@@ -27,11 +27,15 @@ from .german_rules import (
     GERMAN_SPEECH,
 )
 from .phrases import (
+    AIMS,
     ALLERGIC,
     BREEDS,
+    BY_WHEN,
     CHORES,
     DAY,
+    DIETS,
     DO_NOT,
+    DOCTORS,
     HABITS,
     HAVE,
     I_AM,
@@ -39,10 +43,13 @@ from .phrases import (
     ITEM,
     ITEMS,
     KINS,
+    MANNERS,
     MEETINGS,
     MY_KIN,
     NAME,
+    NO_DATE,
     NO_FOOD,
+    NO_TOPIC,
     ORIGINS,
     PETS,
     PLACE,
@@ -53,11 +60,13 @@ from .phrases import (
     STOP,
     SURE,
     TITLE,
+    TOOLS,
     UNITS,
     WE_ARE,
     WE_HAVE,
     WHOLLY,
     WORD,
+    ZONES,
 )
 from .rule import Rule, RuleSet, row
 from .taste_rules import OPPOSITES, TASTE_RULES, taste_of
@@ -105,8 +114,14 @@ RULES: Final = (
     row("full_name", rf"\b(?:[Yy]ou can|[Pp]lease|[Jj]ust|[Ff]rom now on,?) call me "
         rf"(?P<value>{NAME})"),
     row("full_name", rf"^[Cc]all me (?P<value>{NAME})"),
-    row("full_name", r"\b(?:[Ee]very(?:one|body) calls|(?:[Pp]eople|[Mm]y friends) call) me "
+    # Who says both means the short one for speaking.
+    row("full_name", r"^(?![^.!?]*\bname(?: is|['\u2019]s) )[^.!?]*?"
+        r"\b(?:[Ee]very(?:one|body) calls|(?:[Pp]eople|[Mm]y friends) call) me "
         rf"(?P<value>{NAME})"),
+    row("full_name", rf"^{I_AM} (?!(?:{ORIGINS}|Sorry|Back|Fine|Happy|Busy|Tired|Done)\b)"
+        rf"(?P<value>{WORD}),? by the way\b"),
+    row("full_name", rf"^{I_AM} (?:called|named) (?P<value>{NAME})(?=[,.!]|$| and I\b)"),
+    row("full_name", rf"^[Tt]he name['\u2019]s (?P<value>{NAME})(?=[,.!]|$)"),
     row("full_name", rf"\bI go by (?P<value>{NAME})(?=[,.!]|$| and\b)"),
     row("full_name", rf"^(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? )?{I_AM} (?!(?:{ORIGINS})\b)"
         rf"(?P<value>{WORD} {WORD})(?=[,.!]|$| from\b| and I\b)"),
@@ -116,8 +131,13 @@ RULES: Final = (
     row("birthday", rf"\b[Mm]y birthday(?: is|['\u2019]s) (?:on )?"
         rf"(?P<value>{DAY}|(?:the )?\w+ ?\w* ?(?:of )?\w+)"),
     row("birthday", rf"\bI was born on (?P<value>{DAY})"),
-    row("language", rf"\bI speak (?:fluent )?(?P<value>{NAME}(?:(?:,| and|, and) {NAME})*)",
-        is_list=True),
+    row("birthday", r"\bI(?:['\u2019]ll| will|['\u2019]m| am)? (?:turn|be turning|turning|be) "
+        rf"\d{{1,3}} on (?P<value>{DAY})"),
+    row("birthday", r"^(?P<subject>(?!(?:Mom|Mum|Dad|Today|Tomorrow|Christmas|Jesus|It|That|There|"
+        r"Here|Who|What)\b)[A-Z]\w+(?: [A-Z]\w+)?)['\u2019]s birthday is (?:on )?"
+        rf"(?P<value>{DAY})"),
+    row("language", rf"\bI speak (?:fluent )?(?P<value>(?!(?:{TOOLS})\b){NAME}"
+        rf"(?:(?:,| and|, and) (?!(?:{TOOLS})\b){NAME})*)", is_list=True),
     row("language", r"\b[Mm]y (?:native language|mother tongue|first language) is "
         rf"(?P<value>{NAME})"),
     row("email", r"\b[Mm]y e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
@@ -125,6 +145,11 @@ RULES: Final = (
         r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
     row("phone", r"\b[Mm]y (?:(?:phone|mobile|cell)(?: number)?|number) is "
         r"(?P<value>\+?[\d ()/-]{6,20}\d)"),
+    row("phone", rf"\b(?:[Rr]each|[Cc]all|[Tt]ext|[Cc]ontact|[Rr]ing) me (?:at|on|under) {NO_DATE}"
+        r"(?P<value>\+?[\d ()/-]{6,20}\d)(?![\d:])"),
+    row("timezone", rf"{I_AM} (?:in|on) (?:the )?"
+        rf"(?P<value>(?:{ZONES})(?: [Ss]tandard| [Dd]aylight)?)"
+        r" [Tt]ime(?: ?zone)?\b"),
     row("timezone", r"\b[Mm]y time ?zone is (?P<value>[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?)"),
     row("timezone", rf"{I_AM} (?:in|on) (?:the )?(?P<value>[A-Z][A-Za-z_]+/[A-Z][A-Za-z_]+)"),
     *WORK_RULES,
@@ -134,6 +159,11 @@ RULES: Final = (
         rf"(?P<value>{PLACE})"),
     row("home", rf"{WE_ARE} (?:now |currently )?(?:based|living) in "
         rf"(?P<value>{PLACE})"),
+    row("home", r"\b(?:I|[Ww]e) (?:share|rent) an? (?:\w+ )?(?:flat|apartment|house|room|studio) "
+        rf"in (?P<value>{PLACE})"),
+    row("home", rf"\b(?:I|[Ww]e)(?: will|['\u2019]ll) be moving (?:back )?to (?P<value>{PLACE})"
+        r"(?! (?:office|team)\b)", is_dated=True),
+    row("home", rf"^[Hh]ome for me is (?:now )?(?P<value>{PLACE})(?=[.,!]|$)"),
     row("home", rf"\b(?:[Mm]y|[Oo]ur) home is (?:now )?in (?P<value>{PLACE})"),
     row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve) (?:lived|been living) in "
         rf"(?P<value>{PLACE})(?=[^.!?]*\b(?:since|for (?:\w+ ){{1,2}}(?:years?|months?))\b)"),
@@ -143,7 +173,7 @@ RULES: Final = (
     row("home", rf"{WE_ARE} (?:moving|relocating) (?:back )?to "
         rf"(?P<value>{PLACE})(?! (?:office|team)\b)"),
     row("home", rf"{WE_HAVE} {RECENT}(?:left|moved "
-        rf"(?:away from|out of)) (?P<value>{PLACE})", "deny", if_known=True),
+        rf"(?:away from|out of)) (?![A-Z]\w+ for\b)(?P<value>{PLACE})", "deny", if_known=True),
     row("home", rf"\bI used to live in (?P<value>{PLACE})", is_former=True),
     row("home", rf"\bI (?:no longer|{DO_NOT}) live in (?P<value>{PLACE})", "deny"),
     # whom
@@ -154,7 +184,13 @@ RULES: Final = (
         is_timeless=True),
     row("kin", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve got| got| adopted) an? (?:\w+ )?"
         rf"(?P<kin>{KINS}),? (?:called|named) (?P<value>{NAME})"),
-    row("kin", rf"\b(?:I|[Ww]e) have (?:\w+ )?(?P<kin>{PLURAL_KINS}),? (?:called |named )?"
+    row("kin", rf"\b(?:[Mm]y|[Oo]ur) (?:two |three |four )?(?P<kin>{PLURAL_KINS}),? "
+        r"(?:are (?:called |named )?)?"
+        rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})(?=[,.!]|$| live\b| are\b| love\b| both\b)",
+        is_list=True, is_timeless=True),
+    row("kin", rf"\b(?:I|[Ww]e) {RECENT}(?:have|got|adopted|['\u2019]ve got) an? (?:[\w-]+ )?"
+        rf"(?P<kin>{PETS}), (?P<value>{NAME})(?=[.!]|$)", is_timeless=True),
+    row("kin", rf"\b(?:I|[Ww]e) have (?:\w+ )?(?P<kin>{PLURAL_KINS})[,:]? (?:called |named )?"
         rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})", is_list=True, is_timeless=True),
     row("pet", rf"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{PETS}),? (?P<value>{NAME}),? "
         r"(?:just )?(?:died|passed away)\b", "deny"),
@@ -172,9 +208,16 @@ RULES: Final = (
     row("home", rf"{RELATIVE}(?:works (?:for|at) {NAME} and )?lives in (?P<value>{PLACE})"),
     row("home", rf"{MY_KIN},? (?P<subject>{NAME}),? {RECENT}moved (?:from {PLACE} )?to "
         rf"(?P<value>{PLACE})(?! (?:office|team)\b)"),
+    row("employer", rf"{RELATIVE}{RECENT}(?:got a (?:new )?job|started) at (?P<value>{NAME})"),
+    row("diet", rf"{RELATIVE}is (?:an? )?(?P<value>vegetarian|vegan|pescatarian)"
+        r"(?=[.,!]|$| and\b)"),
+    row("allergy", rf"{RELATIVE}has an? (?:severe |mild |strong |bad |serious )?"
+        r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
     row("allergy", rf"{RELATIVE}is allergic to (?P<value>{ITEMS})", is_list=True),
     # body and taste
     row("allergy", rf"{ALLERGIC}(?P<value>{ITEMS})", is_list=True),
+    row("allergy", rf"{ALLERGIC}{ITEM}(?:,|,? but) not (?:to )?(?P<value>{ITEM})(?=[.,!]|$)",
+        "deny"),
     row("allergy", r"\bI have an? (?:severe |mild |strong |bad |serious )?"
         r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
     row("allergy", rf"\bI have an? (?:\w+ )?allergy to (?P<value>{ITEMS})", is_list=True),
@@ -187,6 +230,11 @@ RULES: Final = (
     row("diet", rf"{I_AM} {SURE}(?P<value>gluten-free|dairy-free)(?=[.,!;]|$| and\b)"),
     row("diet", r"\bI(?: have|['\u2019]ve)? (?:just |recently )?(?:went|gone|became|become|turned) "
         r"(?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b"),
+    row("diet", rf"(?:{I_AM} on|\bI (?:now )?follow|\bI keep to) an? (?:strict )?"
+        rf"(?P<value>(?:{DIETS}) diet)\b"),
+    row("diet", r"\bI (?:keep|only eat|eat) (?P<value>kosher|halal)(?=[.,;!]|$| and\b| food\b)"),
+    row("diet", r"\bI(?: have|['\u2019]ve) been (?:an? )?(?P<value>vegetarian|vegan|pescatarian) "
+        r"(?=since\b|for\b)"),
     row("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
     row("avoids", r"\bI (?:can['\u2019]t|cannot|don['\u2019]t|do not|never|no longer) "
         rf"(?:eat|drink) (?:any )?{NO_FOOD}(?P<value>{ITEMS}){WHOLLY}", is_list=True),
@@ -201,19 +249,25 @@ RULES: Final = (
     *TASTE_RULES,
     # what is to come
     row("goal", r"\b[Mm]y (?:main |new )?goal is to (?P<value>[^.!?\n]{3,160})"),
+    row("goal", rf"\bI (?:want|aim) to (?P<value>(?:{AIMS}) (?!(?:this|that|it|your|here|there)\b)"
+        rf"[^.!?\n]{{3,100}}? by {BY_WHEN})(?=[.,!]|$)"),
     row("plan", rf"(?:{I_AM} planning|\bI plan|\bI intend) to "
         r"(?P<value>[a-z]+ [^.!?\n]{3,160})"),
     row("plan", rf"{I_AM} going to (?!the\b|an?\b|my\b|be\b)"
         r"(?P<value>[a-z][^.!?\n]{3,160})", is_dated=True),
-    row("appointment", r"\bI have (?:an? |my )(?P<value>[^.!?\n]{0,60}?\b(?:appointment|meeting|"
-        r"interview|flight|exam|check-?up|surgery|call|date)\b[^.!?\n]{0,80})", is_dated=True),
-    row("appointment", rf"\b[Mm]y (?P<value>(?:[\w'-]+ ){{0,3}}?(?:{MEETINGS})"
+    row("appointment", r"\bI(?: have|['\u2019]ve got) (?:an? |my )"
+        r"(?P<value>[^.!?\n]{0,60}?\b(?:appointment|meeting|interview|"
+        r"flight|exam|check-?up|surgery|call|date)\b[^.!?\n]{0,80})", is_dated=True),
+    row("appointment", rf"{I_AM} seeing (?P<value>(?:the|my|an?) (?:{DOCTORS})\b[^.!?\n]{{0,60}})",
+        is_dated=True),
+    row("appointment", rf"\b(?:[Mm]y|[Oo]ur) (?P<value>(?:[\w'-]+ ){{0,3}}?(?:{MEETINGS})"
         r"(?: (?:with|to|at|in|for|from) [\w' -]{2,40}?)? (?:is|leaves|departs|starts|begins|"
         r"takes place|will be|has been moved to|was moved to|got moved to) [^.!?\n]{2,80})",
         is_dated=True),
     row("plan", rf"{WE_ARE} (?P<value>(?:(?:flying|travell?ing|driving|"
-        r"heading|going) to (?!the\b|be\b)[A-Z]|(?:visiting|meeting|attending|hosting|"
-        r"getting married)\b)[^.!?\n]{0,120})", is_dated=True),
+        r"heading|going) to (?!the\b|be\b)[A-Z]|training for\b|(?:visiting|"
+        rf"meeting{NO_TOPIC}|attending|hosting|getting married)\b)"
+        r"[^.!?\n]{0,120})", is_dated=True),
     row("todo", r"\bI (?:also |still |really |actually |just )*(?:need|have|['\u2019]ve got) to "
         r"(?!(?:call it|plan (?:better|ahead)|order my thoughts|return to (?:this|that|it)|"
         r"visit the (?:bathroom|toilet|restroom))\b)"
@@ -224,6 +278,8 @@ RULES: Final = (
     row("todo", r"\b(?:[Dd]on['\u2019]t let me forget|I must(?:n['\u2019]t| not) forget) to "
         r"(?P<value>[a-z][^.!?;\n]{3,80})"),
     row("todo", r"\b[Aa]dd (?P<value>[^.!?;\n]{3,80}?) to my (?:\w+ )?"
+        r"(?:to-?do|task|tasks)(?: list)?\b"),
+    row("todo", r"\b[Pp]ut (?P<value>[^.!?;\n]{3,80}?) on my (?:\w+ )?"
         r"(?:to-?do|task|tasks)(?: list)?\b"),
     row("todo", rf"{HAVE} (?:just |finally |already |actually )*(?:finished|completed|done|did|"
         r"wrapped up|taken care of|checked off) (?:with )?(?P<value>[^.!?;\n]{3,80})",
@@ -247,6 +303,13 @@ RULES: Final = (
         r"[^.!?\n]{0,80})"),
     row("answer_rule", rf"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?(?P<value>[Uu]se (?:{UNITS})\b"
         r"[^.!?\n]{0,80})"),
+    row("answer_rule", r"^(?:[Ff]rom now on|[Ii]n (?:the )?future|[Gg]oing forward),? (?:please )?"
+        rf"(?P<value>(?!use (?:{UNITS}))"
+        rf"{MANNERS}\b(?!(?: to me)? in [A-Z])[^.!?\n]{{3,160}})"),
+    row("answer_rule", rf"^(?:[Pp]lease,? )?(?P<value>(?i:(?!use (?:{UNITS})){MANNERS})\b"
+        r"(?!(?: to me)? in [A-Z])[^.!?\n]{3,120}?) from now on(?=[.,!]|$| please)"),
+    row("preferred_language", r"^(?:Answer|Reply|Respond|Write|Speak)(?: to me)? in "
+        r"(?P<value>[A-Z][a-z]+) from now on\b"),
     row("preferred_language", r"(?:\b[Pp]lease|\b[Aa]lways|^From now on,?)(?: always)? "
         r"(?:answer|reply|respond|write|speak)(?: to me)? in (?P<value>[A-Z][a-z]+)\b"),
     row("answer_rule", r"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?"

@@ -38,6 +38,9 @@ _WHILE = r"(?![^.!?;]*\bany ?more\b)"
 _HABIT = rf"\bI(?:['\u2019]ve)? {_ADV}used to {_ADV}"
 
 TASTE_RULES: Final = (
+    row("dislikes", rf"\bI find (?P<value>{ITEM}) (?:really |very |so |pretty |rather )?"
+        r"(?:boring|annoying|awful|disgusting|unbearable|dull|tedious|revolting)(?=[.!,]|$)",
+        is_list=True),
     row("likes", rf"{RELATIVE}{SURE}(?:likes|loves|enjoys) (?P<value>{ITEMS})", is_list=True),
     row("dislikes", rf"{RELATIVE}{SURE}(?:hates|dislikes) (?P<value>{ITEMS})", is_list=True),
     # what is liked
@@ -49,7 +52,8 @@ TASTE_RULES: Final = (
     row("likes", rf"{HAVE} {_ADV}(?:been )?(?:getting|gotten|got) {_ADV}(?:more )?into "
         rf"(?P<value>{ITEMS})", is_list=True),
     row("likes", rf"(?:{I_AM}|{HAVE} {_ADV}been) {_ADV}(?:finding myself )?{_ADV}(?:much )?"
-        rf"(?:more )?(?:into|enjoying|loving|obsessed with|drawn to) (?P<value>{ITEMS}){_WHILE}",
+        rf"(?:more )?(?:into|enjoying|loving|obsessed with|drawn to|(?:crazy|mad) about|fond of) "
+        rf"(?P<value>{ITEMS}){_WHILE}",
         is_list=True),
     row("likes", rf"(?:{I_AM}|{HAVE} {_ADV}been) {_ADV}all about (?P<value>{ITEMS}){_WHILE}",
         is_list=True),

@@ -11,6 +11,7 @@ from .phrases import (
     I_AM,
     LEVELS,
     NAME,
+    OFFICE,
     PROPER,
     RECENT,
     ROLE,
@@ -32,20 +33,23 @@ WORK_RULES: Final = (
     row("title", rf"{I_AM} (?:now |currently )?(?:the )?"
         r"(?P<value>(?:head|director|VP|vice president) of [a-z]+"
         r"(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?)"),
+    row("title", rf"{I_AM} (?:now |currently )?(?:the )?(?P<value>{OFFICE})"
+        r"(?= (?:at|for) |[.,!]|$)"),
     row("title", r"\bI(?: got| was| have been|['\u2019]ve been) (?:just )?promoted to "
         rf"(?:an? |the )?(?P<value>(?:(?:{LEVELS}) )?{ROLE})"),
     row("title", rf"(?:\bI (?:now |currently )?work|{I_AM} (?:working|starting|joining)|"
         rf"{HAVE} {RECENT}(?:joined|started|been working|worked)) "
         rf"(?:(?:for|at|with) )?{PROPER}{NAME}[^.!?]{{0,30}}? as (?:an? |the |their )?"
         rf"(?:(?:{LEVELS}) )?(?P<value>{ROLE})"),
-    row("title", rf"{I_AM} (?:now |currently )?the (?P<value>{CHIEF})(?= of [A-Z])"),
+    row("title", rf"{I_AM} (?:now |currently )?the (?:new )?(?P<value>{CHIEF})(?= of [A-Z])"),
     row("title", rf"\bI used to be an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_former=True),
     row("title", rf"{I_AM} no longer an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})(?=[.,!;]|$| at\b)",
         "deny"),
     row("title", rf"{I_AM} not an? (?:(?:{LEVELS}) )?(?P<value>{ROLE}) any ?more\b", "deny"),
     row("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
     row("skill", rf"^I (?:also )?know (?P<value>(?:{TOOLS})(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
-    row("employer", rf"\bI (?:now |currently |still )?work (?:remotely |full-time |part-time )?"
+    row("employer", rf"\bI (?:now |currently |still )?work "
+        r"(?:remotely |full-time |part-time |nights |days |shifts |weekends )?"
         rf"(?:for|at) {PROPER}(?P<value>{NAME})"),
     row("employer", rf"{I_AM} (?:now |currently |still )?working (?:for|at) "
         rf"{PROPER}(?P<value>{NAME})"),
@@ -55,6 +59,12 @@ WORK_RULES: Final = (
         rf"(?:by|at) {PROPER}(?P<value>{NAME})"),
     row("employer", rf"{I_AM} (?:now )?(?:an? |the )?(?:(?:{LEVELS}) )?{ROLE} (?:at|for) "
         rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:now |currently )?(?:the )?{OFFICE} (?:at|for) "
+        rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", rf"\bI (?:now |currently |still )?teach (?:[\w-]+ ){{0,3}}?at "
+        rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} been (?:working )?at {PROPER}(?P<value>{NAME})(?<!['\u2019]s)"
+        r"(?= for (?:\w+ ){1,3}?(?:years?|months?)\b)"),
     row("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{PROPER}"
         rf"(?P<value>{NAME})(?=[^.!?]*\bas (?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE})"),
     row("employer", r"\bI(?:['\u2019]m| am)? (?:start|started|begin|began|starting) (?:my|a) new "
@@ -87,15 +97,21 @@ WORK_RULES: Final = (
         rf"(?P<value>{NAME})", is_dated=True),
     row("employer", rf"{HAVE} {RECENT}(?:left|quit) {NAME}[^.!?]{{0,25}}? (?:and|to) join(?:ed)? "
         rf"{PROPER}(?P<value>{NAME})(?=[.,!;]|$| as\b)"),
-    row("employer", rf"{I_AM} (?:now |currently )?the (?:{CHIEF}) of {PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:now |currently )?the (?:new )?(?:{CHIEF}) of {PROPER}"
+        rf"(?P<value>{NAME})"),
+    row("employer", rf"{I_AM} (?:on|in|part of) the [a-z][\w-]+(?: [a-z][\w-]+)? team at {PROPER}"
+        rf"(?P<value>{NAME})"),
     row("employer", rf"{I_AM} no longer (?:working )?at {PROPER}(?P<value>{NAME})", "deny"),
     row("employer", rf"{I_AM} not (?:working )?at {PROPER}(?P<value>{NAME}) any ?more\b", "deny"),
-    row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss) is (?:called |named )?"
+    row("manager", rf"\b[Mm]y (?:new |line )?(?:manager|boss) is (?:called |named )?"
         rf"(?P<value>{NAME})(?<!['\u2019]s)"),
     row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss),? (?P<value>{NAME})(?<!['\u2019]s)",
         is_timeless=True),
     row("manager", rf"\bI (?:now )?report to (?P<value>{NAME})"),
-    row("team", rf"{I_AM} (?:on|in) the (?P<value>{NAME}) team"),
+    row("team", rf"{I_AM} (?:on|in|part of) the (?P<value>{NAME}) team"),
+    row("team", rf"{I_AM} (?:on|in|part of) the "
+        r"(?!(?:same|other|best|right|wrong|whole|new|old|first|second|winning|losing|home|away|small|big|entire|core|local|national)\b)"
+        r"(?P<value>[a-z][\w-]+(?: [a-z][\w-]+)?) team(?=[.,!]|$| at\b| and\b| now\b)"),
     row("office", rf"{HAVE} (?:just )?moved to the (?P<value>{NAME}) office"),
     row("office", rf"\bI work (?:from|in|out of) the (?P<value>{NAME}) office"),
     row("office", rf"{I_AM} (?:now )?(?:in|at|based in) the (?P<value>{NAME}) office"),

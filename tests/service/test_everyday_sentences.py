@@ -7,7 +7,7 @@ import pytest
 from tenure.tests.service.rule_claims import claims_of
 
 SAID = {
-    "Hey there, my name is Dana but everyone calls me Dee.": ["full_name=Dana", "full_name=Dee"],
+    "Hey there, my name is Dana but everyone calls me Dee.": ["full_name=Dana"],
     "My birthday is June 3.": ["birthday=June 3 (2027-06-03)"],
     "My birthday's on the 3rd of June.": ["birthday=the 3rd of June (2027-06-03)"],
     "I'm originally from Porto, but I live in Zagreb now.": ["home=Zagreb"],
@@ -86,7 +86,7 @@ SAID = {
     "My birthday is the 3rd of June.": ["birthday=the 3rd of June (2027-06-03)"],
     "I moved to Leeds on the 2nd of March.": ["home=Leeds from 2026-03-02"],
     "I'm not a doctor anymore, I'm a writer now.": ["deny title=doctor", "title=writer"],
-    "My old friend Tom lives in Oslo.": ["friend=Tom"],
+    "My old friend Tom lives in Oslo.": ["Tom: home=Oslo", "friend=Tom"],
     "My old dog Rex sleeps all day.": ["pet=Rex"],
     "My dog Max and my cat Tom fight.": ["pet=Max", "pet=Tom"],
     "My sister Ana hates cilantro but my brother loves it.": [

@@ -26,7 +26,7 @@ from ..ir.context import CompileContext, question
 from ..ir.outputs import Ranked, Validated
 from ..ir.snapshot import PERSON, Snapshot, Via
 from ..ir.verdicts import Verdict
-from ..text.areas import areas_of
+from ..text.areas import areas_of, asks_whether_it_suits, is_limit
 from ..text.relevance import (
     FULL,
     Document,
@@ -115,7 +115,9 @@ class _Activation:
 
         self.people = _people(snapshot)
         request = context.request
-        self.areas = areas_of("\n".join((request.query, request.user_request, request.goal)))
+        asked = "\n".join((request.query, request.user_request, request.goal))
+        self.areas = areas_of(asked)
+        self.asks_for_limits = asks_whether_it_suits(asked)
 
         # Whether a text shares a term with the question: many objects have the same condition.
         self.bearing: dict[str, bool] = {}
@@ -194,11 +196,14 @@ class _Activation:
         return self._has_area(version) and not self.masks(version)
 
     def _has_area(self, version: Version, *further_slots: str) -> bool:
-        if not self.areas:
+        if not (self.areas or self.asks_for_limits):
             return False
         slot = self.context.vocabulary.slots.get(version.details.slot or "")
         topic = (slot.name.replace("_", " "), slot.description) if slot else ()
-        return not self.areas.isdisjoint(areas_of("\n".join((*topic, *further_slots))))
+        text = "\n".join((*topic, *further_slots))
+        if self.asks_for_limits and is_limit(text):
+            return True
+        return not self.areas.isdisjoint(areas_of(text))
 
     def _matches(self, version: Version) -> bool:
         content = content_of(version)

@@ -50,8 +50,8 @@ from tenure.bench.compile_kept import (
 )
 from tenure.bench.instructions import instruction_clock
 from tenure.compiler import compile as driver
-from tenure.compiler.gathering.binding import ExactBinder
 from tenure.compiler.gathering.gather import gather
+from tenure.compiler.gathering.mentions import ExactBinder
 from tenure.compiler.request.parse import parse_request
 from tenure.schema.terms import content_terms
 from tenure.service.encoders.embedding import claims_of, texts_of

@@ -20,7 +20,6 @@ from itertools import chain, groupby
 from ...resolution.known import Known, Lookup
 from ...resolution.names import with_visible_names
 from ...schema.claim import Version
-from ...schema.policy import Policy
 from ...schema.principal import own_identifier
 from ...schema.vocabulary import ActionKind
 from ...store.port.records import NextReads, Walk, held_ask
@@ -43,6 +42,7 @@ from ..text.relevance import COSINE_FULL
 from .candidates import Candidates, newest_rows, told_withheld
 from .follow_up import derived_ask, mark_outdated, mark_telling, placeholder_ask, rival_ask
 from .mentions import own_identifiers, roots_of, spoken_mentions
+from .nearest import add_nearest, vectors_ask, with_scores
 from .redaction import guessed
 from .rerank import Reranker, rerank_scores
 from .siblings import add_siblings, sibling_ask
@@ -82,6 +82,8 @@ def gather(
 ) -> Snapshot:
     """Return the snapshot of a compile, from one consistent reader."""
     candidates = Candidates(context, reader, context.principal.sight(context.scopes))
+    if context.request.query_vector is None:
+        index = None
     names, known = _names(candidates, bind)
     candidates.own_ids, candidates.known_ids = names.own_ids, frozenset(known.entities)
     terms = question(context, names.words)
@@ -93,14 +95,17 @@ def gather(
     _add_slots(candidates, names.subjects)
     _add_neighbourhood(candidates, names.centre)
     candidates.add_ask("pinned", _pinned_ask(context), Via.PINNED)
-    vectors = _add_nearest(candidates, index)  # last: their search goes on beside the others
+    vectors = NO_VECTORS
+    if index is not None:  # last: its search goes on beside the others
+        vectors = add_nearest(candidates, index)
 
     _forget_guessed(candidates, vectors, terms)
     if candidates.background is None:
         add_talk(candidates)
     capped_ids = _cap(candidates)
     _add_follow_up(candidates, sibling_ask(candidates, terms, names.subjects), capped_ids)
-    vectors = _with_scores(candidates, index, vectors)
+    if index is not None:
+        vectors = with_scores(candidates, index, vectors)
 
     ids = candidates.entity_ids()
     if ids:
@@ -249,7 +254,7 @@ def _expect_candidates(
         asks = (
             _slots_ask(candidates, names.subjects),
             _pinned_ask(context),
-            _vectors_ask(context, index),
+            vectors_ask(context, index) if index is not None else None,
         )
         walk = Walk(names.centre, rules.neighbour_facts, rules.neighbour_entities)
         return NextReads(
@@ -392,51 +397,6 @@ def _add_neighbourhood(candidates: Candidates, centre: Sequence[str]) -> None:
 def _pinned_ask(context: CompileContext) -> Ask | None:
     ids = context.request.pinned_ids
     return Ask(objects=ids) if ids else None
-
-
-def vectors_wanted(policy: Policy) -> int:
-    """Return how many of the nearest claims a compile asks for."""
-    return min(policy.compile.vector_candidates, policy.read.vector_candidates)
-
-
-def _vectors_ask(context: CompileContext, index: VectorIndex | None) -> Ask | None:
-    query = context.request.query_vector
-    if index is None or query is None:
-        return None
-    return index.prefetch(query, limit=vectors_wanted(context.policy))
-
-
-def _add_nearest(candidates: Candidates, index: VectorIndex | None) -> Mapping[str, VectorScore]:
-    """Add the claims nearest to the query's vector, and return their scores by object."""
-    context = candidates.context
-    query = context.request.query_vector
-    if index is None or query is None:
-        return NO_VECTORS
-
-    page = index.nearest(query, limit=vectors_wanted(context.policy))
-    if page.versions:
-        candidates.add_read("vector", Page(tuple(page.versions), 0), Via.VECTOR)
-
-    scores: dict[str, VectorScore] = {}
-    for score in page.scores:
-        scores[score.object_id] = score
-    return scores
-
-
-def _with_scores(
-    candidates: Candidates, index: VectorIndex | None, vectors: Mapping[str, VectorScore]
-) -> Mapping[str, VectorScore]:
-    """Return the scores with those of the candidates that other ways led to."""
-    query = candidates.context.request.query_vector
-    if index is None or query is None:
-        return vectors
-
-    # What other ways led to is ranked by its meaning too, so it needs a score as the nearest do.
-    object_ids = {object_id for object_id, _ in candidates.rows}
-    scores = dict(vectors)
-    for score in index.scores(query, sorted(object_ids - vectors.keys())):
-        scores[score.object_id] = score
-    return scores
 
 
 def _forget_guessed(

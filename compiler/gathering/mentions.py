@@ -1,20 +1,28 @@
-"""The names that a compile looks up: stated entities, words of the query, and the caller's own."""
+"""The names that a compile looks up, and whom they mean.
+
+Stated entities, words of the query, and the caller's own; bound by id, identifier or exact visible
+alias, in one look-up.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ...resolution.bind import lookup_of
+from ...resolution.locate import locate
+from ...resolution.register import Register
+from ...schema.entity import MAX_NAME, is_visible
 from ...schema.policy import CompilePolicy
 from ...schema.principal import Principal, own_identifier
 from ...schema.terms import STOP_WORDS
+from ...schema.vocabulary import EntityState
 from ...store.port.records import Names
+from ...store.port.store import IdentityReads
 from ..ir.context import project_of, scopes_of
 from ..ir.snapshot import Bound
 from ..request.request import CompileRequest
-from .binding import bindable
 
 _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
 
@@ -67,3 +75,48 @@ def roots_of(bindings: Sequence[Bound]) -> tuple[str, ...]:
         if len(bound.entities) == 1:
             roots.add(bound.entities[0])
     return tuple(sorted(roots))
+
+
+def bindable(mentions: Sequence[str]) -> list[str]:
+    """Return the mentions that can name anything."""
+    return [m for m in mentions if len(m) <= MAX_NAME and is_visible(m)]
+
+
+@dataclass(frozen=True, slots=True)
+class ExactBinder:
+    """Binds mentions over what a reader knows at a tx: the default of `BindMentions`.
+
+    A compile is a read, so it never scores and never creates; what a name may mean is decided by
+    `resolution.locate`.
+    """
+
+    reader: IdentityReads
+    scopes: frozenset[str]
+    """Canonical ids of the scopes whose aliases are visible."""
+    tx_us: int
+
+    def __call__(self, mentions: Sequence[str]) -> tuple[Bound, ...]:
+        """Return what each mention means, in order."""
+        names = bindable(mentions)
+        if not names:
+            return tuple(Bound(mention, ()) for mention in mentions)
+
+        # All mentions in one look-up: on a server each one is a round trip.
+        known = self.reader.known(lookup_of(names), scopes=sorted(self.scopes), tx_us=self.tx_us)
+        register = Register(known)
+        fit = set(names)
+
+        # In the order of the request, whose stated entities stand first: callers slice by it.
+        bindings: list[Bound] = []
+        for mention in mentions:
+            binding = self._bound(mention, register) if mention in fit else Bound(mention, ())
+            bindings.append(binding)
+        return tuple(bindings)
+
+    def _bound(self, mention: str, register: Register) -> Bound:
+        entity_ids = locate(mention, register, self.scopes)
+        waits = False
+        for entity_id in entity_ids:
+            entity = register.entity(entity_id)
+            waits |= entity is not None and entity.state is EntityState.PENDING
+        return Bound(mention, entity_ids, waits)

@@ -27,6 +27,8 @@ _FAINTEST: Final = FARTHEST / FULL
 _ROW_TOKENS: Final = 48
 """Tokens of a budget for which a row more is read than the limit of hits: a larger budget reads on
 in the same ranking."""
+_ROOM: Final = 1
+"""Characters of pages a token of the budget: a quarter of it by words, and another by nearness."""
 
 
 def text_limit(context: CompileContext, index: VectorIndex | None) -> int:
@@ -35,6 +37,15 @@ def text_limit(context: CompileContext, index: VectorIndex | None) -> int:
     is_lexical = index is None or context.request.query_vector is None
     limit = rules.text_candidates if is_lexical else rules.text_beside_vectors
     return min(limit, context.policy.read.text_candidates)
+
+
+def text_room(budget: int) -> int:
+    """Characters of pages, behind which those of less worth come after the facts.
+
+    A budget shows some dozens of pages whatever their worth, and weaker facts find room beside
+    them.
+    """
+    return budget * _ROOM
 
 
 def add_text(candidates: Candidates, terms: frozenset[str], *, limit: int) -> None:
@@ -60,10 +71,10 @@ def add_text(candidates: Candidates, terms: frozenset[str], *, limit: int) -> No
 
 def _add_best(candidates: Candidates, pool: TextPool, *, limit: int) -> None:
     """Add the best of thousands of hits, and of the turns of talk around them."""
-    rules = candidates.context.rules
-    row_count = limit + min(rules.talk_candidates, candidates.context.budget // _ROW_TOKENS)
+    rules, budget = candidates.context.rules, candidates.context.budget
+    row_count = limit + min(rules.talk_candidates, budget // _ROW_TOKENS)
     background = background_of(pool)
-    vids = best_rows(pool, background, rules, limit=row_count)
+    vids = best_rows(pool, background, rules, limit=row_count, room=text_room(budget))
     page = candidates.read(Ask(vids=tuple(sorted(vids))))
     candidates.background = background
 
@@ -89,9 +100,12 @@ def background_of(pool: TextPool) -> Background:
 
 
 def best_rows(
-    pool: TextPool, background: Background, rules: CompilePolicy, *, limit: int
+    pool: TextPool, background: Background, rules: CompilePolicy, *, limit: int, room: int
 ) -> list[int]:
-    """The rows that rank best among the hits and the turns around them, the best first."""
+    """The rows that rank best among the hits and the turns around them, the best first.
+
+    Behind so many characters of pages, those of less worth come last.
+    """
     scores = _scores(pool, background, rules)
     best = max(scores, default=0.0)
     if not best:
@@ -111,7 +125,33 @@ def best_rows(
     growth = max(worth.values(), default=1) / max(turns.values(), default=1)
     for vid, share in texts.items():
         worth[vid] = share * growth
-    return _best_of(worth, limit)
+
+    surplus_vids = _surplus_pages(pool, worth, room)
+    for vid in surplus_vids:
+        del worth[vid]
+    rows = _best_of(worth, limit)
+    return rows + surplus_vids[: limit - len(rows)]
+
+
+def _surplus_pages(pool: TextPool, worth: Mapping[int, float], room: int) -> list[int]:
+    """The pages behind those that fill their room, the best first; none where no fact is left."""
+    if not any(pool.is_fact):
+        return []
+
+    sizes: dict[int, int] = {}
+    columns = zip(pool.vids, pool.sizes, pool.is_talk, pool.is_fact, strict=True)
+    for vid, size, was_said, is_fact in columns:
+        if not (was_said or is_fact):
+            sizes[vid] = size
+
+    # The rows rise, so that of equals the newest comes first.
+    order = list(reversed(sizes))
+    order.sort(key=worth.__getitem__, reverse=True)
+    for place, vid in enumerate(order):
+        room -= sizes[vid]
+        if room < 0:
+            return order[place:]
+    return []
 
 
 def _best_of(worth: Mapping[int, float], limit: int) -> list[int]:

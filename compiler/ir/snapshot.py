@@ -97,6 +97,10 @@ class VectorIndex(Protocol):
         """Return the best visible claims with their rows known at the compile's tx."""
         ...
 
+    def facts(self, query: Sequence[int], *, limit: int) -> Neighbours:
+        """Return the best visible facts among the next claims behind those of `nearest`."""
+        ...
+
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
         """Return the scores of these claims, as far as they have vectors."""
         ...

@@ -14,8 +14,8 @@ from ...compiler.compile import Circumstances, compile_snapshot, context_of
 from ...compiler.envelope import compare as ablation
 from ...compiler.envelope.compare import Ablation
 from ...compiler.envelope.envelope import Envelope
-from ...compiler.gathering.binding import ExactBinder
 from ...compiler.gathering.gather import gather
+from ...compiler.gathering.mentions import ExactBinder
 from ...compiler.request.parse import parse_request
 from ..backend.caller import backend_of
 from ..reading.view import point_of, words_of

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ...compiler.compile import compile as compile_envelope
 from ...compiler.envelope.envelope import Envelope
-from ...compiler.gathering.binding import ExactBinder
-from ...compiler.gathering.gather import vectors_wanted
-from ...compiler.gathering.mentions import compile_names
+from ...compiler.gathering.mentions import ExactBinder, compile_names
+from ...compiler.gathering.nearest import vectors_wanted
 from ...compiler.ir.context import project_of, scopes_of
 from ...compiler.replay import replay
 from ...compiler.request.parse import parse_request

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from ...compiler.ir.snapshot import Neighbours
@@ -28,6 +28,9 @@ _AT_ONCE: Final = 1_000
 """Most objects the store is asked about in one look-up."""
 _LEAST_CHUNK: Final = 64
 """Fewest of a further look-up: each may be a round trip."""
+
+_FACTS_AMONG: Final = 6
+"""Claims among which each fact is looked for that a compile wants behind the nearest."""
 
 HEADS: Final = Ask()
 """The rows that decide at the point: what a search takes for visible."""
@@ -48,6 +51,8 @@ class Nearest:
     """The visible versions of these claims, by vid."""
     withheld: int
     """Rows met on the way that the caller may not see."""
+    further_ids: tuple[str, ...]
+    """Claims met on the way that are visible, and were not asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +76,8 @@ class VisibleVectors:
     view: VectorView
     _running: Future[_Walk] | None = None
     """The search that was begun, to tell what it asks first."""
+    _further: Iterator[str] = field(default_factory=lambda: iter(()))
+    """The claims behind those that `nearest` returned."""
 
     def begin(self, query: Sequence[int], *, limit: int) -> None:
         """Score the claims while the caller goes on: numpy leaves the interpreter to it."""
@@ -88,7 +95,25 @@ class VisibleVectors:
         walk = self._walk(query, limit)
         self._running = None  # a walk can be gone through once
         answer = _nearest(self.view, walk, keep=None)
+        self._further = chain(answer.further_ids, walk.further)
         return Neighbours(answer.scores, answer.versions)
+
+    def facts(self, query: Sequence[int], *, limit: int) -> Neighbours:
+        """Return the best visible facts among the next claims behind those of `nearest`."""
+        view = self.view
+        ids = tuple(islice(self._further, min(_AT_ONCE, _FACTS_AMONG * limit)))
+        if not ids:
+            return Neighbours((), ())
+
+        ask = replace(view.ask, objects=ids, facts=True)
+        page = view.reader.versions(ask, sight=view.sight, point=view.point)
+        fact_ids = visible_object_ids(page.versions)
+        best = list(islice(filter(fact_ids.__contains__, ids), limit))
+
+        # The page comes in the order of the store, which is that of the rows.
+        best_set = frozenset(best)
+        rows = [row for row in visible_rows(page.versions) if row.row.claim.object_id in best_set]
+        return Neighbours(view.vectors.scores(query, best), rows)
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
         """Return the scores of these claims, as far as they have vectors."""
@@ -163,7 +188,8 @@ def _nearest(view: VectorView, walk: _Walk, *, keep: Keep | None) -> Nearest:
     best_rows.sort(key=lambda version: version.row.vid)
 
     scores = view.vectors.scores(query, best)
-    return Nearest(scores=scores, versions=tuple(best_rows), withheld=withheld)
+    further_ids = tuple(best_ids[limit:])
+    return Nearest(tuple(scores), tuple(best_rows), withheld, further_ids)
 
 
 def _object_ids(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:

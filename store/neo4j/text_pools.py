@@ -1,7 +1,7 @@
 """The hits of a text search as columns.
 
 One statement brings of each hit the number of its row, the words it holds as bits, how long it is,
-and whether it is talk; no text leaves the server.
+and whether it is talk or a fact; no text leaves the server.
 """
 
 from __future__ import annotations

@@ -81,6 +81,7 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
         "keys": list(dict.fromkeys(ask.keys)),
         "vids": list(dict.fromkeys(ask.vids)),
         "heads": ask.heads,
+        "facts": ask.facts,
         "extras": _ALL_ROWS if extras is None else extras,
         "after": point.tx_us if ask.at_tx else MIN_US,
         "from_max": point.valid_us if ask.at_valid else INF_US,

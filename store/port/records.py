@@ -74,6 +74,8 @@ class TextPool(NamedTuple):
     """Characters of its terms."""
     is_talk: tuple[bool, ...]
     """Whether somebody said it: a text of a user's or a session's layer."""
+    is_fact: tuple[bool, ...]
+    """Whether it has a slot."""
     withheld: int = 0
     """Hits that may not be seen."""
     cut: bool = False
@@ -385,6 +387,8 @@ class Ask:
     """Only rows that cover the point's valid time; False: the whole of valid time."""
     at_tx: bool = True
     """Only rows believed at the point's tx; False: every row known by then."""
+    facts: bool = False
+    """Of `objects`: only claims with a slot, so that no text is read."""
 
     @property
     def extras_of_timeline(self) -> int | None:

@@ -25,6 +25,8 @@ class PoolRow(NamedTuple):
     """Characters of its terms."""
     is_talk: bool
     """Whether somebody said it: a text of a user's or a session's layer."""
+    is_fact: bool
+    """Whether it has a slot."""
 
 
 class VisibleHits(NamedTuple, Generic[T]):
@@ -57,5 +59,5 @@ def visible_hits(hits: Iterable[T | None], limit: int) -> VisibleHits[T]:
 
 def pool_of(page: VisibleHits[PoolRow], terms: Sequence[str]) -> TextPool:
     """The columns of one hit or more, for words in the order of their bits."""
-    vids, masks, sizes, talk = zip(*sorted(page.rows), strict=True)
-    return TextPool(tuple(terms), vids, masks, sizes, talk, page.withheld, page.cut)
+    vids, masks, sizes, talk, facts = zip(*sorted(page.rows), strict=True)
+    return TextPool(tuple(terms), vids, masks, sizes, talk, facts, page.withheld, page.cut)

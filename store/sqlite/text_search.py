@@ -35,6 +35,7 @@ class TextSize(NamedTuple):
     size: int
     """Characters of its terms."""
     is_talk: bool
+    is_fact: bool
 
 
 def _by_weight(totals: Mapping[int, int]) -> list[int]:
@@ -152,7 +153,7 @@ class TextSearch:
         gaps = [claim_id for claim_id in claims if claim_id not in sizes]
         if gaps:
             lines = self._db.execute(sql.SIZES, (codec.list_json(gaps),))
-            for claim_id, length, is_talk in lines:
-                sizes[claim_id] = TextSize(length, bool(is_talk))
+            for claim_id, length, is_talk, is_fact in lines:
+                sizes[claim_id] = TextSize(length, bool(is_talk), bool(is_fact))
                 self._sizes.put(claim_id, sizes[claim_id])
         return sizes

@@ -319,6 +319,8 @@ class Timelines:
         keys: tuple[str, ...] | tuple[int, ...] = ask.objects or ask.sources
         if ask.vids:
             statement, keys = sql.CLAIMS_OF_VIDS, ask.vids
+        elif ask.facts and ask.objects:
+            statement = sql.FACT_IDS
         rows = self._db.execute(statement, (codec.list_json(dict.fromkeys(keys)),))
         claims = codec.first_column(rows)
         case = (ask.heads, ask.at_valid, ask.at_tx, self._now(point))

@@ -14,8 +14,8 @@ from typing import Any
 
 from tenure.compiler.compile import Circumstances, compile_snapshot, context_of
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.gathering.binding import ExactBinder
 from tenure.compiler.gathering.gather import gather
+from tenure.compiler.gathering.mentions import ExactBinder
 from tenure.compiler.ir.candidate import is_talk
 from tenure.compiler.ir.context import CompileContext
 from tenure.compiler.ir.snapshot import Snapshot
@@ -242,7 +242,8 @@ class World:
             words = set(version.content.terms.split())
             mask = sum(1 << place for place, term in enumerate(terms_) if term in words)
             size = len(version.content.terms)
-            rows.append(PoolRow(version.row.vid, mask, size, is_talk(version)))
+            is_fact = version.details.slot is not None
+            rows.append(PoolRow(version.row.vid, mask, size, is_talk(version), is_fact))
         return pool_of(VisibleHits(rows, page.withheld, page.cut), terms_)
 
     def actions(

@@ -9,7 +9,7 @@ import pytest
 
 from tenure.compiler.compile import compile
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.gathering.binding import ExactBinder
+from tenure.compiler.gathering.mentions import ExactBinder
 from tenure.compiler.ir.context import project_of, scopes_of
 from tenure.compiler.request.parse import parse_request
 from tenure.schema.entity import EntityRef

@@ -124,6 +124,9 @@ def test_a_near_vector_bears_on_the_question_without_a_word() -> None:
         def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
+        def facts(self, query: Any, *, limit: int) -> Neighbours:
+            return Neighbours([], [])
+
         def nearest(self, query: Any, *, limit: int) -> Neighbours:
             return Neighbours([vector], bench.world.rows)
 

@@ -76,6 +76,9 @@ def test_the_vector_of_masked_words_leads_nowhere() -> None:
         def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
+        def facts(self, query: Any, *, limit: int) -> Neighbours:
+            return Neighbours([], [])
+
         def nearest(self, query: Any, *, limit: int) -> Neighbours:
             rows = [v for v in found.world.rows if v.row.claim.object_id == uid("phone")]
             return Neighbours([VectorScore(uid("phone"), 15_000_000, why)], rows)

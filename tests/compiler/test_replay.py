@@ -71,6 +71,9 @@ def test_recorded_vectors_stand_in_for_the_search() -> None:
         def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
+        def facts(self, query: Any, *, limit: int) -> Neighbours:
+            return Neighbours([], [])
+
         def nearest(self, query: Any, *, limit: int) -> Neighbours:
             return Neighbours([VectorScore(uid("p3"), self.score, self.score)], self.rows)
 

@@ -75,6 +75,9 @@ class Near:
     def prefetch(self, query: Any, *, limit: int) -> None:
         return None
 
+    def facts(self, query: Any, *, limit: int) -> Hits:
+        return Hits([], [])
+
     def nearest(self, query: Any, *, limit: int) -> Hits:
         return Hits([VectorScore(uid("rome"), 14_000_000, 9_000_000)], self.rows)
 

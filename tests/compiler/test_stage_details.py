@@ -11,7 +11,7 @@ from tenure.compiler.compile import Circumstances, compile_snapshot, context_of,
 from tenure.compiler.conversion.untrusted_tools import bare as bare_schema
 from tenure.compiler.conversion.untrusted_tools import untrusted_tool
 from tenure.compiler.fitting.shorten import excerpt
-from tenure.compiler.gathering.binding import ExactBinder
+from tenure.compiler.gathering.mentions import ExactBinder
 from tenure.compiler.ir.context import CompileContext, project_of, sealing_epoch
 from tenure.compiler.ir.outputs import Passes
 from tenure.compiler.ir.snapshot import Neighbours as Hits
@@ -136,6 +136,9 @@ def test_an_index_without_hits_and_a_long_mention_are_no_trouble() -> None:
         def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
+        def facts(self, query: Any, *, limit: int) -> Hits:
+            return Hits([], [])
+
         def nearest(self, query: Any, *, limit: int) -> Hits:
             return Hits([], [])
 
@@ -258,6 +261,9 @@ def test_a_near_condition_activates_without_a_shared_word() -> None:
         def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
+        def facts(self, query: Any, *, limit: int) -> Hits:
+            return Hits([], [])
+
         def nearest(self, query: Any, *, limit: int) -> Hits:
             rows = [v for v in bench.world.rows if v.row.claim.object_id == uid("far word")]
             return Hits([VectorScore(uid("far word"), 9_000_000, 4_000_000)], rows)
@@ -288,6 +294,9 @@ def test_near_content_activates_and_a_passage_needs_no_gate(
     class Near:
         def prefetch(self, query: Any, *, limit: int) -> None:
             return None
+
+        def facts(self, query: Any, *, limit: int) -> Hits:
+            return Hits([], [])
 
         def nearest(self, query: Any, *, limit: int) -> Hits:
             return Hits([VectorScore(uid("far word"), content, 0)], bench.world.rows)
@@ -324,6 +333,9 @@ def test_an_object_that_matches_with_no_score_is_irrelevant() -> None:
     class Near:
         def prefetch(self, query: Any, *, limit: int) -> None:
             return None
+
+        def facts(self, query: Any, *, limit: int) -> Hits:
+            return Hits([], [])
 
         def nearest(self, query: Any, *, limit: int) -> Hits:
             rows = [v for v in bench.world.rows if v.row.claim.object_id == uid("odd")]

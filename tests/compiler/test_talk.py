@@ -170,6 +170,9 @@ def test_turns_beside_what_meaning_found_are_fetched_too() -> None:
         def prefetch(self, query: Any, *, limit: int) -> None:
             return None
 
+        def facts(self, query: Any, *, limit: int) -> Hits:
+            return Hits([], [])
+
         def nearest(self, query: Any, *, limit: int) -> Hits:
             rows = [row for row in bench.world.rows if row.row.claim.object_id == uid("turn 100")]
             return Hits([VectorScore(uid("turn 100"), 9_000_000, 0)], rows)

@@ -14,15 +14,15 @@ TERMS = ["budget", "fifty"]
 FEW = {"text_candidates": 3, "talk_candidates": 12}
 
 
-def best(found: TextPool, limit: int) -> list[int]:
-    return best_rows(found, background_of(found), RULES, limit=limit)
+def best(found: TextPool, limit: int, *, room: int = 1_000) -> list[int]:
+    return best_rows(found, background_of(found), RULES, limit=limit, room=room)
 
 
 def pool(*rows: tuple[int, bool, str]) -> TextPool:
     hits: list[PoolRow] = []
     for vid, was_said, words in rows:
         mask = sum(1 << place for place, term in enumerate(TERMS) if term in words)
-        hits.append(PoolRow(vid, mask, len(words), was_said))
+        hits.append(PoolRow(vid, mask, len(words), was_said, is_fact=False))
     return pool_of(VisibleHits(hits, 0, False), TERMS)
 
 
@@ -47,6 +47,21 @@ def test_of_equal_hits_the_newest_is_read() -> None:
     assert best(pool(*equal), 3) == [8, 7, 6]
     nothing = pool(*((vid, False, "owl") for vid in range(1, 9)))
     assert best(nothing, 2) == [1, 2]
+
+
+def test_pages_beyond_their_room_stand_behind_the_facts_and_talk_does_not() -> None:
+    def kinds(**rows: tuple[int, bool, bool]) -> TextPool:
+        hits = [PoolRow(int(name[1:]), 1, *row) for name, row in rows.items()]
+        return pool_of(VisibleHits(hits, 0, False), TERMS)
+
+    page, fact, turn = (10, False, False), (30, False, True), (10, True, False)
+    found = kinds(p1=page, p2=page, f3=fact, p5=page, f6=fact)
+    assert best(found, 3, room=30) == [5, 2, 1]
+    assert best(found, 3, room=20) == [5, 2, 6]
+    assert best(found, 3, room=0) == [6, 3, 5]
+    assert best(found, 9, room=0) == [6, 3, 5, 2, 1]
+    assert best(kinds(p1=page, p2=page), 2, room=0) == [2, 1]  # no fact is left
+    assert best(kinds(t9=turn, f3=fact), 1, room=0) == [9]
 
 
 def test_a_pool_says_how_many_hold_each_word() -> None:
@@ -116,6 +131,23 @@ def test_a_larger_budget_reads_on_in_the_same_ranking() -> None:
         read.append({row.object_id for row in envelope.manifest.candidates if row.vid})
     assert read[0] < read[1] < read[2]
     assert len(read[2]) == 63
+
+
+def test_facts_that_rank_below_many_pages_are_read_too() -> None:
+    def shown(pages: int, words: int) -> set[str]:
+        bench = Bench().rules(text_candidates=10, talk_candidates=0)
+        for number in range(pages):
+            page = {"object_type": "retrieved_passage", "layer": "corpus", "origin": "doc://a"}
+            bench.world.add(f"page {number}", text="budget plan " + "word " * words, **page)
+        for number in range(9):
+            claim = "plan of a far and quiet year in which nobody spent a coin"
+            fact = {"subject": f"s{number}", "slot": "note", "value": "plan", "claim": claim}
+            bench.world.add(f"fact {number}", **fact)
+        sections = bench.compiled(bench.compile(query="budget plan", budget_tokens=1_000))
+        return {name for name in sections if name.startswith("fact")}
+
+    assert len(shown(pages=40, words=60)) == 7  # three pages fill a quarter of the budget
+    assert shown(pages=40, words=4) == set()
 
 
 def test_few_candidates_score_as_they_do_among_all() -> None:

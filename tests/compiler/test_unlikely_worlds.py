@@ -140,6 +140,9 @@ class _Index:
     def prefetch(self, query: Any, *, limit: int) -> None:
         return None
 
+    def facts(self, query: Any, *, limit: int) -> Page:
+        return Page([], [])
+
     def nearest(self, query: Any, *, limit: int) -> Page:
         ids = [uid(name) for name in self._scores]
         rows = [v for v in self._bench.world.rows if v.row.claim.object_id in ids]

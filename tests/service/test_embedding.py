@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import tenure
 from tenure import Forbidden, InvalidInput, Memory, Principal, Write, connect
+from tenure.schema.policy import DEFAULT
 from tenure.service.encoders import embedding as module
 from tenure.service.encoders.embedding import Embedding, texts_of
 from tenure.service.encoders.progress import Progress
@@ -128,6 +130,32 @@ def test_a_compile_pins_encoder_and_query_and_replays(memory: Memory) -> None:
     memory.flush()
     assert memory.replay(envelope.manifest).digest == envelope.digest
     assert object_id in envelope.manifest.compiled
+
+
+def test_facts_behind_more_near_pages_than_find_room_are_candidates_too(
+    tmp_path: Path, encoder: ToyEncoder
+) -> None:
+    rules = replace(DEFAULT.compile, vector_candidates=20)
+    policy = replace(DEFAULT, compile=rules)
+    filler = "aa bb cc dd ee ff " * 12
+    pages = [f"lunch cafeteria {filler} {number}" for number in range(40)]
+    with connect(str(tmp_path / "m.db"), encoder=encoder, policy=policy) as memory:
+        memory.vocabulary.define("role", "guest", description="a visitor")
+        memory.write_many([Write(content=page, source_origin="doc://a") for page in pages])
+        # Farther off than every page, and hidden from a guest, or not.
+        fact_ids: list[str] = []
+        for number, roles in enumerate(((), ("guest",), ())):
+            fact = memory.write(
+                subject=f"Ann {number}", slot="specialty", value=f"canteen xx yy zz {number}",
+                deny_roles=roles,
+            )  # fmt: skip
+            fact_ids.append(fact.object_id)
+        memory.flush()
+        guest = memory.bind(Principal(roles=frozenset({"guest"})))
+        envelope = guest.compile("code_generation", "meal", budget_tokens=2_000)
+        candidate_ids = [row.object_id for row in envelope.manifest.candidates]
+    assert set(fact_ids) & set(candidate_ids) == {fact_ids[0], fact_ids[2]}
+    assert len(candidate_ids) == 20
 
 
 def test_a_compile_takes_a_query_vector_of_the_caller(memory: Memory, encoder: ToyEncoder) -> None:

@@ -85,6 +85,7 @@ UNWIND ask.objects AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
 WHERE (size(ask.subjects) = 0 OR c.subject_id IN ask.subjects)
   AND (size(ask.names) = 0 OR c.slot IN ask.names)
+  AND (NOT ask.facts OR c.slot IS NOT NULL)
 WITH ask, c, {piece} AS piece
 WHERE {in_window}
 WITH ask.place AS place, c, {row} AS row
@@ -220,14 +221,15 @@ CALL (ask, words, telling, rare) {
   ORDER BY shared DESC, p.n DESC, v.vid
   RETURN count(DISTINCT p.n) AS proposed, collect(CASE WHEN v IS NULL THEN null WHEN seen THEN
     [v.vid, mask, size(p.terms), p.slot IS NULL AND p.object_type = 'retrieved_passage'
-      AND p.layer IN ['user', 'session']] ELSE [] END) AS rows }
+      AND p.layer IN ['user', 'session'], p.slot IS NOT NULL] ELSE [] END) AS rows }
 MATCH (k:TenantClock {tenant_id: $tenant})
 RETURN rows, proposed, [word IN words | word[0]] AS words, k.last_us AS last_us
 """,
     _FRAGMENTS,
 )
-"""Of each hit its row, which words it holds, how long it is, and whether it is talk; an empty list
-where it is hidden. A word scores a bit; the telling ones propose, the common ones are only told."""
+"""Of each hit its row, which words it holds, how long it is, and whether it is talk or a fact; an
+empty list where it is hidden. A word scores a bit; the telling ones propose, the common ones are
+only told."""
 
 # --- the other sets of candidates
 

@@ -146,6 +146,9 @@ SLOT_IDS: Final = f"{_SLOT_ID} slot s"
 CLAIM_IDS: Final = """
 SELECT c.claim_id FROM json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
 ORDER BY c.claim_id"""
+FACT_IDS: Final = """
+SELECT c.claim_id FROM json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
+WHERE c.slot IS NOT NULL ORDER BY c.claim_id"""
 DERIVED_CLAIM_IDS: Final = """
 SELECT DISTINCT e.src_id FROM json_each(?) j CROSS JOIN claim c ON c.object_id = j.value
 CROSS JOIN edge e INDEXED BY edge_to ON e.dst_id = c.claim_id AND e.kind = 'DERIVED_FROM'

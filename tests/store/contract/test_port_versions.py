@@ -210,6 +210,8 @@ def test_asks_combine_with_and(store: Store) -> None:
             (Ask(objects=("a", "c", "t")), "act"),
             (Ask(objects=("a", "c", "t"), subjects=("e1",)), "at"),
             (Ask(objects=("a", "b", "t"), slots=("team",)), "b"),
+            (Ask(objects=("u", "b", "t", "a"), facts=True), "ab"),
+            (Ask(objects=("u", "t"), facts=True), ""),
             (Ask(objects=("nothing",)), ""),
             (Ask(subjects=("nobody",)), ""),
         ):

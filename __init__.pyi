@@ -61,7 +61,7 @@ from tenure.schema.uncertainty import allow_unknown as allow_unknown
 from tenure.schema.uncertainty import forced_fields as forced_fields
 from tenure.schema.write import Receipt as Receipt
 from tenure.schema.write import Write as Write
-from tenure.service.backend.times import day as day
+from tenure.service.backend.caller import day as day
 from tenure.service.client.ablate import ablate as ablate
 from tenure.service.client.answer import answer as answer
 from tenure.service.client.async_memory import AsyncMemory as AsyncMemory

@@ -12,15 +12,13 @@ any name counts, and leaves a suggestion if the names are equal. Pure: decides o
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from ..schema.entity import (
-    SUGGESTION,
     Alias,
+    Entity,
     EntityCandidate,
     EntityRef,
     Feature,
@@ -32,20 +30,20 @@ from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState, JudgedBy, JudgementVerdict
 from .attributes import repeatable_schemes
-from .keys import alias_key, is_id
+from .exclusion import with_excluded
+from .keys import MentionOrId, alias_key, as_ref, is_id
 from .known import FamilyName, Lookup, NearTest
-from .outcome import UNTRUSTED_ALIAS, bound_to, left_to_review
 from .register import Register
 
-MentionOrId = EntityRef | str
-"""A mention, or an entity id."""
-
-_EXCLUDED_SHOWN = 5
 _SHORT_NAME_WORDS = 4
 _SHORT_WORD_LETTERS = 4
 _WEAKEST = 4
 SCORE_REASON = "scored"
 """The reason of a decision that names and context made, not an equal key."""
+UNTRUSTED_ALIAS: Final = "untrusted_alias"
+"""The reason of a question about a name that only pages and tools have used."""
+_VETOES: Final = ("person_without_context", UNTRUSTED_ALIAS)
+"""Reasons that keep an equal name from binding, and are told as vetoes."""
 
 _NO_CANDIDATE = Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
 
@@ -121,29 +119,6 @@ class Rules:
     """The (raw entity id, norm) pairs of names one step from the neighbours."""
 
 
-def lookup_of(mentions: Iterable[MentionOrId]) -> Lookup:
-    """Everything that binding these mentions by id, identifier or alias may need."""
-    refs: list[EntityRef] = []
-    ids: set[str] = set()
-    for mention in mentions:
-        if isinstance(mention, str) and is_id(mention):
-            ids.add(mention)
-        else:
-            refs.append(as_ref(mention))
-
-    identifiers: set[tuple[str, str]] = set()
-    norms: set[str] = set()
-    for ref in refs:
-        identifiers.update(ref.external_ids.items())
-        norms.update(map(alias_key, (ref.name, *ref.aliases)))
-
-    return Lookup(
-        identifiers=tuple(sorted(identifiers)),
-        norms=tuple(sorted(norms)),
-        entity_ids=tuple(sorted(ids)),
-    )
-
-
 def fuzzy_lookup(mention: EntityRef, scorer: Scorer, bands: ResolutionPolicy) -> Lookup:
     """Everything that scoring a mention may need beyond its exact look-up."""
     return Lookup(
@@ -186,17 +161,6 @@ def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:
     return True
 
 
-def as_ref(mention: MentionOrId) -> EntityRef:
-    """A mention as a reference; a plain text is a name of unknown type."""
-    return _ref_of_name(mention) if isinstance(mention, str) else mention
-
-
-@lru_cache(maxsize=256)
-def _ref_of_name(name: str) -> EntityRef:
-    # A write asks several times for the reference of its subject, which checks the name each time.
-    return EntityRef(name=name)
-
-
 def bind(
     mention: MentionOrId, known: Register, rules: Rules, scorer: Scorer | None = None
 ) -> Resolution:
@@ -229,18 +193,16 @@ def bind(
     if scorer:
         resolution = scorer.judge(ref, known, rules)
     if resolution.decision is Decision.NEW and ref.external_ids:
-        return _with_excluded(resolution, ref, known, rules)
+        schemes_of = _excluded_namesakes(ref, known, rules)
+        return with_excluded(resolution, schemes_of, ref, known, rules.bands.review_above)
 
     return resolution
 
 
-def _with_excluded(
-    resolution: Resolution, ref: EntityRef, known: Register, rules: Rules
-) -> Resolution:
-    """A new entity's resolution, which suggests those of its name that an identifier excludes.
-
-    A register may give one thing two numbers by mistake: nobody waits, but a steward can look.
-    """
+def _excluded_namesakes(
+    ref: EntityRef, known: Register, rules: Rules
+) -> dict[str, tuple[str, ...]]:
+    """The entities of a mention's very name, with the schemes by which it cannot be one of them."""
     schemes_of: dict[str, tuple[str, ...]] = {}
     for alias in known.named(alias_key(ref.name)):
         root = known.entity(known.root(alias.entity_id))
@@ -248,46 +210,7 @@ def _with_excluded(
         if root is None or not is_live or not _is_of_kind(alias, ref, known, rules):
             continue
         schemes_of[root.entity_id] = excluding_schemes(ref, root.entity_id, known, rules.bands)
-
-    if not schemes_of:
-        return resolution
-
-    excluded_candidates: list[EntityCandidate] = []
-    for root_id, schemes in sorted(schemes_of.items())[:_EXCLUDED_SHOWN]:
-        excluded_candidates.append(_excluded_candidate(root_id, schemes, ref, known, rules))
-
-    other_candidates = [row for row in resolution.candidates if row.entity not in schemes_of]
-    return replace(
-        resolution,
-        score=excluded_candidates[0].score,
-        reason=SUGGESTION,
-        candidates=(*excluded_candidates, *other_candidates),
-    )
-
-
-def _excluded_candidate(
-    root_id: str, schemes: Sequence[str], ref: EntityRef, known: Register, rules: Rules
-) -> EntityCandidate:
-    entity = known.entity(root_id)
-    assert entity is not None  # it has been looked at
-
-    values = known.held(root_id)
-    features = [Feature("exact", 1.0, 0.0, f"equal name: {entity.name}")]
-    for scheme in schemes:
-        detail = f"differing: {ref.external_ids[scheme]!r} / {values[scheme][0]!r}"
-        features.append(Feature(scheme, 0.0, 0.0, detail))
-
-    # As much as a suggestion may have: above, a person would have to decide before it is used.
-    score = rules.bands.review_above
-    return EntityCandidate(
-        entity=root_id,
-        name=entity.name,
-        score=score,
-        log_odds=round(math.log(max(score, 1e-6) / (1 - score)), 6),
-        source=CandidateSource.EXACT,
-        features=tuple(features),
-        vetoes=("attribute_conflict",),
-    )
+    return schemes_of
 
 
 def _by_id(entity_id: str, known: Register) -> Resolution:
@@ -299,7 +222,7 @@ def _by_id(entity_id: str, known: Register) -> Resolution:
             entity=entity_id,
         )
 
-    return bound_to(entity_id, "entity_id", known)
+    return _bound_to(entity_id, "entity_id", known)
 
 
 def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
@@ -321,7 +244,7 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
         )
 
     owner = next(iter(owners.values()), None)
-    return bound_to(owner, "same_identifier", known) if owner else None
+    return _bound_to(owner, "same_identifier", known) if owner else None
 
 
 def excluding_schemes(
@@ -372,8 +295,8 @@ def _by_alias(
     if reading is None:
         return None
     if reading.binds and reading.entity is not None:
-        return bound_to(reading.entity, reading.reason, known)
-    return left_to_review(reading.entity, reading.reason, reading.roots, known, source)
+        return _bound_to(reading.entity, reading.reason, known)
+    return _left_to_review(reading.entity, reading.reason, reading.roots, known, source)
 
 
 def _read_alias(
@@ -497,3 +420,57 @@ def _pending(alias: Alias, known: Register) -> bool:
 
 def _age(alias: Alias) -> tuple[int, str]:
     return alias.tx_start, alias.entity_id
+
+
+def _bound_to(entity: str, reason: str, known: Register) -> Resolution:
+    """A mention is this entity; one that waits for a person itself is left to that decision."""
+    root = known.entity(known.root(entity))
+    pending = root is not None and root.state is EntityState.PENDING
+    return Resolution(
+        decision=Decision.REVIEW if pending else Decision.BIND,
+        entity=entity,
+        score=1.0,
+        reason=reason,
+        candidates=_candidates([known.root(entity)], known, CandidateSource.IDENTIFIER, reason),
+    )
+
+
+def _left_to_review(
+    entity: str | None,
+    reason: str,
+    roots: Sequence[str],
+    known: Register,
+    source: CandidateSource,
+) -> Resolution:
+    """A person decides which of these entities a mention is, if any."""
+    return Resolution(
+        decision=Decision.REVIEW,
+        entity=entity,
+        score=0.94,
+        reason=reason,
+        candidates=_candidates(roots, known, source, reason),
+    )
+
+
+# Names and ids that are equal are certain or not at all, so their scores are fixed here; what names
+# and context make likely is scored by `scorer`.
+
+
+def _candidates(
+    roots: Sequence[str], known: Register, source: CandidateSource, reason: str
+) -> tuple[EntityCandidate, ...]:
+    entities = filter(None, map(known.entity, roots))
+    return tuple([_candidate(entity, source, reason) for entity in entities])
+
+
+def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCandidate:
+    certain = reason not in ("ambiguous", "pending", *_VETOES)
+    return EntityCandidate(
+        entity=entity.entity_id,
+        name=entity.name,
+        score=1.0 if certain else 0.94,
+        log_odds=13.8 if certain else 2.752,
+        source=source,
+        features=(Feature(source.value, 1.0, 0.0, f"equal name or id: {entity.name}"),),
+        vetoes=() if certain else (reason if reason in _VETOES else "margin",),
+    )

@@ -1,9 +1,12 @@
-"""The light exact key of a name: equal keys are an exact alias match.
+"""The mentions of a write, and the keys by which they are looked up: equal keys are an exact match.
 
-NFKC, case folding, trimmed, inner white space as one space, typographic quotes and dashes
-plain. It never transliterates and never drops a token: two names with one key are the same
-characters to a reader. Scores use the fuller forms of `normalize`.
+The light exact key of a name is NFKC, case folding, trimmed, inner white space as one space,
+typographic quotes and dashes plain. It never transliterates and never drops a token: two names with
+one key are the same characters to a reader. Scores use the fuller forms of `normalize`.
 An exact look-up by this key comes first, always: no score and no vector can lose it.
+
+A name of unknown type takes the one type that its slot is about. A draft that addresses a stored
+object names its subject by id. Pure.
 """
 
 from __future__ import annotations
@@ -11,8 +14,18 @@ from __future__ import annotations
 import re
 import unicodedata
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Final
+
+from ..schema.entity import EntityRef
+from ..schema.slots import UNKNOWN_TYPE
+from ..schema.write import Draft
+from .known import Lookup
+
+MentionOrId = EntityRef | str
+"""A mention, or an entity id."""
 
 _SPACE: Final = re.compile(r"\s+")
 _PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2010\u2011\u2013\u2014", "''\"\"----")
@@ -80,3 +93,71 @@ def free_ordinal(ordinals: Iterable[int]) -> int:
     """
     known = set(ordinals)
     return next(number for number in range(len(known) + 1) if number not in known)
+
+
+def as_ref(mention: MentionOrId) -> EntityRef:
+    """A mention as a reference; a plain text is a name of unknown type."""
+    return _ref_of_name(mention) if isinstance(mention, str) else mention
+
+
+@lru_cache(maxsize=256)
+def _ref_of_name(name: str) -> EntityRef:
+    # A write asks several times for the reference of its subject, which checks the name each time.
+    return EntityRef(name=name)
+
+
+def lookup_of(mentions: Iterable[MentionOrId]) -> Lookup:
+    """Everything that binding these mentions by id, identifier or alias may need."""
+    refs: list[EntityRef] = []
+    ids: set[str] = set()
+    for mention in mentions:
+        if isinstance(mention, str) and is_id(mention):
+            ids.add(mention)
+        else:
+            refs.append(as_ref(mention))
+
+    identifiers: set[tuple[str, str]] = set()
+    norms: set[str] = set()
+    for ref in refs:
+        identifiers.update(ref.external_ids.items())
+        norms.update(map(alias_key, (ref.name, *ref.aliases)))
+
+    return Lookup(
+        identifiers=tuple(sorted(identifiers)),
+        norms=tuple(sorted(norms)),
+        entity_ids=tuple(sorted(ids)),
+    )
+
+
+def of_slot_type(mention: MentionOrId, types: Sequence[str]) -> MentionOrId:
+    """Let a name of unknown type take the one type its slot is about."""
+    if len(types) != 1:
+        return mention
+    if isinstance(mention, str):
+        return mention if is_id(mention) else _typed_reference(mention, types[0])
+    return mention if mention.type != UNKNOWN_TYPE else replace(mention, type=types[0])
+
+
+@lru_cache(maxsize=256)
+def _typed_reference(name: str, type_name: str) -> EntityRef:
+    # A write asks for its subject's reference at the look-up, at its test and at the binding, and
+    # each new one would check every character of the name.
+    return EntityRef(name=name, type=type_name)
+
+
+def subject_mention(draft: Draft) -> MentionOrId | None:
+    """Return the mention or the id that a draft is about; None for text about nobody."""
+    if draft.subject is not None and draft.slot_key is None:
+        return of_slot_type(draft.subject, draft.slot.subject_types if draft.slot else ())
+    return draft.details.subject_id
+
+
+def mentions_of(drafts: Iterable[Draft]) -> list[MentionOrId]:
+    """Return every mention of drafts that binding must look up."""
+    mentions: list[MentionOrId] = []
+    for draft in drafts:
+        subject = subject_mention(draft)
+        mentions += [mention for mention in (subject, draft.value_mention) if mention is not None]
+        mentions += [span.mention for span in draft.mentions]
+
+    return mentions

@@ -9,8 +9,7 @@ from __future__ import annotations
 from ..schema.entity import Alias, EntityRef
 from ..schema.slots import compatible
 from ..schema.vocabulary import EntityState
-from .bind import MentionOrId, as_ref
-from .keys import alias_key, is_id
+from .keys import MentionOrId, alias_key, as_ref, is_id
 from .register import Register
 
 

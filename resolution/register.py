@@ -11,8 +11,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ..schema.entity import Alias, Entity, Identifier, Judgement
+from ..schema.claim import slot_key
+from ..schema.entity import Alias, Entity, EntityRef, Identifier, Judgement
+from ..schema.policy import ResolutionPolicy
 from ..schema.vocabulary import EntityState
+from .attributes import repeatable_schemes
 from .clusters import canonical_id
 from .known import Known
 
@@ -223,6 +226,27 @@ class Register:
             first_values[scheme] = values[0]
         return first_values
 
+    def fresh_identifiers(
+        self, ref: EntityRef, entity_id: str, bands: ResolutionPolicy, tx: int
+    ) -> list[Identifier]:
+        """The identifiers of a mention that its entity lacks.
+
+        Where a scheme gives one value, the first one stays; a second e-mail address is added.
+        """
+        if not ref.external_ids:
+            return []
+
+        repeatable = repeatable_schemes(bands.attributes)
+        stored_values = self.held(entity_id)
+        identifiers: list[Identifier] = []
+        for scheme, value in sorted(ref.external_ids.items()):
+            values = stored_values.get(scheme, ())
+            if not values or (scheme in repeatable and value not in values):
+                identifiers.append(
+                    Identifier(entity_id=entity_id, scheme=scheme, value=value, tx_start=tx)
+                )
+        return identifiers
+
     def _own_identifiers(self, entity_id: str) -> list[Identifier]:
         before = self._parent._own_identifiers(entity_id) if self._parent else []
         return [*before, *self._identifiers_of.get(entity_id, ())]
@@ -237,6 +261,17 @@ class Register:
         """The raw ids of the cluster of an entity, sorted."""
         root = self.root(entity_id)
         return tuple(sorted({*self._family(root), root, entity_id}))
+
+    def slot_keys(self, entity_id: str, slot: str, scope_id: str) -> tuple[str, ...]:
+        """The keys of a slot for every member of an entity's cluster.
+
+        Claims keep the slot under which they were observed, so that a merge can be taken back:
+        what competes stands under the keys of all members.
+        """
+        keys: list[str] = []
+        for member in self.members(entity_id):
+            keys.append(slot_key(member, slot, scope_id))
+        return tuple(keys)
 
     def _family(self, root: str) -> Sequence[str]:
         if root in self._members or not self._parent:

@@ -142,26 +142,3 @@ def json_schema() -> dict[str, Any]:
         "properties": {f.name: f.metadata["schema"] for f in fields(ContextObject)},
         "additionalProperties": False,
     }
-
-
-ASPECTS: Final = {
-    "scope": ("tenant_id", "state_layer", "permission_scope"),
-    "source": ("source_origin", "source_kind"),
-    "authority": ("authority_level", "source_authority"),
-    "lifespan": ("valid_from", "tx_start"),
-    "relevance": ("why_it_matters", "applicable_task_types"),
-    "update_path": ("update_path",),
-    "conflict_policy": ("contradiction_status",),
-    "retirement_rule": ("retirement_rule",),
-}
-"""The eight aspects of tenure (C-001) and the fields that carry them."""
-
-
-def missing_aspects(draft: dict[str, Any]) -> tuple[str, ...]:
-    """The aspects of tenure that a draft of an object leaves without a value.
-
-    An open start and an empty list of task types are values; null and empty text are not.
-    """
-    # Null and empty text say nothing; 0, false and an empty list are answers.
-    field_names = {name for name, value in draft.items() if value not in (None, "")}
-    return tuple(name for name, carriers in ASPECTS.items() if not field_names.issuperset(carriers))

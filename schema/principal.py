@@ -18,7 +18,7 @@ from .errors import Forbidden, InvalidInput
 from .layers import LAYERS
 from .limits import check_text
 from .short_repr import short_repr
-from .sources import BUILT_IN_KINDS
+from .slots import BUILT_IN_KINDS
 from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse, parse_level
 
 EVERYONE_TAG: Final = "*"

@@ -15,14 +15,14 @@ import base64
 import binascii
 import types
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
-from .values import micros, stamp_time
+from .values import field_names, members_of, micros, stamp_time
 
 Plain = Any
 """What `json` reads and writes."""
@@ -42,12 +42,6 @@ def to_plain(value: object) -> Plain:
     """
     kind = type(value)
     return value if kind in _SCALARS else _converter(cast("Hashable", kind))(value)
-
-
-def members_of(record: object) -> dict[str, Any]:
-    """The fields of a dataclass by name, their values as they are."""
-    kind = cast("Hashable", type(record))
-    return dict(zip(_field_names(kind), _reader(kind)(record), strict=True))
 
 
 @lru_cache(maxsize=256)
@@ -126,21 +120,6 @@ def _decoder(kind: Any) -> Callable[[Plain], Any]:
     return partial(_scalar, kind)
 
 
-@lru_cache(maxsize=256)
-def _field_names(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass; empty for every other type."""
-    return tuple(item.name for item in fields(kind)) if is_dataclass(kind) else ()
-
-
-@lru_cache(maxsize=256)
-def _reader(kind: type) -> Callable[[object], tuple[object, ...]]:
-    """What reads all fields of a dataclass, in order."""
-    names = _field_names(kind)
-    if len(names) == 1:  # of one name `attrgetter` gives the value itself
-        return lambda value: (getattr(value, names[0]),)
-    return attrgetter(*names)
-
-
 @lru_cache(maxsize=128)
 def _hints(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind)
@@ -150,7 +129,7 @@ def _hints(kind: type) -> Mapping[str, Any]:
 def _field_decoders(kind: Any) -> Mapping[str, Callable[[Plain], Any]]:
     # Not before a record is met: a type may have members of its own type.
     hints = _hints(kind)
-    return {name: _decoder(hints[name]) for name in _field_names(kind)}
+    return {name: _decoder(hints[name]) for name in field_names(kind)}
 
 
 def _record(kind: Any, plain: Plain) -> Any:

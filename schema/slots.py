@@ -5,6 +5,8 @@ an object of it inherits when the write does not say. Definitions are an append-
 vocabulary of a number is the built-in set plus the first so many definitions, so a manifest
 that pins the number pins the words. Cardinality and value type are fixed from a slot's first
 use on. What a tenant's redefinition of a built-in slot does not state, it inherits.
+
+The kinds of sources are such a list, too: the scheme of a `source_origin` names its kind.
 Checklist C-058.
 """
 
@@ -19,7 +21,6 @@ from .errors import InvalidInput, unknown
 from .frozen_dict import FrozenDict
 from .layers import DecayRule
 from .short_repr import short_repr
-from .sources import BUILT_IN_KINDS, SourceKind
 from .vocabulary import (
     Cardinality,
     ObjectType,
@@ -53,6 +54,8 @@ TASK_TYPES: Final = (
     "assistant",
 )
 _FIXED_FIELDS: Final = ("cardinality", "value_type")
+_END_OF_HOST: Final = re.compile(r"[/?#\\]")
+"""What browsers take for the end of a host; a user before `@` is no part of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +190,77 @@ class TenantWord:
     description: str
     parent: str | None = None
     """Of a task type: the built-in type whose templates and defaults it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    """One row of the table of source kinds."""
+
+    name: str
+    schemes: tuple[str, ...]
+    """URI schemes that stand for this kind, without `://`."""
+    source_authority: float
+    """Default trust, 0 to 1."""
+    default_level: int | None
+    """The strongest level a write of this kind takes when it states none; None: the ceiling."""
+    rank: int
+    """Place among the sources of a `source_rank` slot; 0 is the strongest."""
+    granted: bool = False
+    """Only a caller that is granted this kind may speak for it."""
+
+
+BUILT_IN_KINDS: Final = tuple(
+    SourceKind(*row)
+    for row in (
+        ("platform", ("system",), 1.0, None, 1, True),
+        ("policy", ("policy",), 1.0, None, 1, True),
+        ("workspace", ("workspace",), 0.9, 2, 1, True),
+        ("system_of_record", ("record",), 0.95, 2, 0, True),
+        ("user_statement", ("user", "chat"), 0.8, 2, 2, False),
+        ("agent", ("agent",), 0.6, 3, 3, False),
+        ("derived", ("tenure",), 0.5, 2, 3, False),
+        ("document", ("doc", "file", "artifact", "s3", "email", "imap", "slack"), 0.7, 4, 4, False),
+        ("tool", ("tool", "mcp"), 0.6, 4, 4, False),
+        ("web", ("https", "http", "web", "rss", "ftp"), 0.4, 4, 5, False),
+        ("model", ("model",), 0.3, 4, 6, False),
+        ("other", (), 0.5, 4, 5, False),
+    )
+)
+"""The kinds that every tenant knows; a lower rank is a source nearer to the fact."""
+
+OTHER_KIND: Final = BUILT_IN_KINDS[-1]
+"""What an unknown scheme is: the word of nobody, as weak as a page of the web."""
+
+UNPROVEN: Final = replace(OTHER_KIND, default_level=2, rank=3)
+"""A known kind that the caller was not granted: the caller's own word, and no more."""
+
+
+def kind_of(origin: str, kinds: Mapping[str, SourceKind]) -> SourceKind:
+    """The kind that the scheme of an origin names, `other` when none does.
+
+    >>> kind_of("https://example.org", {k.name: k for k in BUILT_IN_KINDS}).name
+    'web'
+    """
+    scheme, separator, _ = origin.partition("://")
+    if separator:
+        for kind in kinds.values():
+            if scheme.lower() in kind.schemes:
+                return kind
+
+    return OTHER_KIND
+
+
+def origin_partition(origin: str, kind: str) -> str | None:
+    """The partition of a web or tool origin, None for any other kind (C-092).
+
+    >>> origin_partition("https://Example.org/a/b?c", "web")
+    'https://example.org'
+    """
+    if kind not in ("web", "tool"):
+        return None
+    scheme, _, path = origin.partition("://")
+    host = _END_OF_HOST.split(path, maxsplit=1)[0].rpartition("@")[2]
+    return f"{scheme.lower()}://{host.lower()}"
 
 
 _BUILT_IN_SOURCES: Final[Mapping[str, SourceKind]] = FrozenDict(

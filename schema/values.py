@@ -5,7 +5,7 @@ confirmation never depend on how a value was spelled. A key is text; the value i
 as canonical JSON, which is what stores hold and what exports print.
 Canonical JSON follows RFC 8785 in spirit: sorted keys, exact numbers.
 
-Reading JSON values of unknown shape without trusting their types.
+JSON values of unknown shape are read without trusting their types; records, field by field.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, DecimalException
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Final, cast
 
 from .errors import Fault, InvalidInput
@@ -39,6 +41,27 @@ def fields_of(value: object) -> Mapping[str, Any]:
 def items_of(value: object) -> list[object]:
     """The items of a list, none for any other value."""
     return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def members_of(record: object) -> dict[str, Any]:
+    """The fields of a dataclass by name, their values as they are."""
+    kind = cast("Hashable", type(record))
+    return dict(zip(field_names(kind), _reader(kind)(record), strict=True))
+
+
+@lru_cache(maxsize=256)
+def field_names(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass; empty for every other type."""
+    return tuple(item.name for item in fields(kind)) if is_dataclass(kind) else ()
+
+
+@lru_cache(maxsize=256)
+def _reader(kind: type) -> Callable[[object], tuple[object, ...]]:
+    """What reads all fields of a dataclass, in order."""
+    names = field_names(kind)
+    if len(names) == 1:  # of one name `attrgetter` gives the value itself
+        return lambda value: (getattr(value, names[0]),)
+    return attrgetter(*names)
 
 
 NO_VALUE_KEY: Final = ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...resolution.known import Known
 from ...schema.compile_terms import SECTIONS, Conversion, Ladder, Reason, SectionName, Stage
-from ...schema.sources import kind_of
+from ...schema.slots import kind_of
 from ...schema.values import iso
 from ...schema.vocabulary import ObjectType
 from ..format.lines import who_of

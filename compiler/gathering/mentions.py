@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...resolution.bind import lookup_of
+from ...resolution.keys import lookup_of
 from ...resolution.locate import locate
 from ...resolution.register import Register
 from ...schema.entity import MAX_NAME, is_visible

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import CompilePolicy, Policy
 from ...schema.principal import Principal, only_project, scopes_beside_projects, visible_scopes
-from ...schema.slots import Vocabulary
-from ...schema.sources import SourceKind
+from ...schema.slots import SourceKind, Vocabulary
 from ...schema.terms import content_terms
 from ...store.port.store import Point
 from ..budget.profiles import Layer, profile, section_weights

@@ -19,9 +19,9 @@ from typing import Any, Final
 
 from ...schema.errors import InvalidInput
 from ...schema.limits import check_number
-from ...schema.record_json import members_of, to_plain
+from ...schema.record_json import to_plain
 from ...schema.short_repr import short_repr
-from ...schema.values import canonical_json
+from ...schema.values import canonical_json, members_of
 from ...schema.vocabulary import Enforcement
 from .enforcement import check_enforcement
 

@@ -18,7 +18,7 @@ from typing import Final
 
 from ...schema.compile_terms import BlockKind, InjectionPolicy, Reason, SectionName, Stage
 from ...schema.errors import InvalidInput
-from ...schema.sources import BUILT_IN_KINDS, kind_of
+from ...schema.slots import BUILT_IN_KINDS, kind_of
 from ..ir.context import CompileContext
 from ..ir.outputs import Contained, Converted
 from ..ir.piece import Piece

@@ -17,7 +17,7 @@ from ...schema.claim import Permissions, Version
 from ...schema.compile_terms import GateDetail, Reason, Stage
 from ...schema.principal import EVERYONE_TAG, Scope
 from ...schema.signing import signed_by_any
-from ...schema.sources import kind_of, origin_partition
+from ...schema.slots import kind_of, origin_partition
 from ...schema.vocabulary import Classification, ObjectType, Sensitivity
 from ..gathering.redaction import masks
 from ..ir.candidate import Candidate

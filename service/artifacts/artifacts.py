@@ -34,8 +34,7 @@ from ...schema.vocabulary import Classification, ObjectType, StateLayer, parse
 from ...store.port.store import WriteTx
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.arguments import argument_checks
-from ..backend.caller import Caller
-from ..backend.parsing import check_reason, check_secrets, scope_of
+from ..backend.caller import Caller, check_reason, check_secrets, scope_of
 from ..reading.envelopes import request_items
 from ..reading.masking import Mask
 

@@ -4,28 +4,36 @@ A `Backend` is made by `connect` and never changed by a request: tenant, princip
 times travel in values. Writes of the threads of a process meet in one commit queue a tenant;
 vocabulary is cached by its version and asked for anew on every use, so that a definition made
 by another process is seen.
+
+An object id is uuid5 of the tenant and the digest of a stated idempotency key, uuid5 of the event
+for a replayed line, and a fresh uuid7 (RFC 9562) otherwise. `connect(ids=…, clock=…)` replaces both
+sources, so that a test or a simulation is the same every time.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...schema.errors import Conflict, TenureError
 from ...schema.policy import Policy
+from ...schema.signing import OBJECT_SPACE
 from ...schema.slots import Vocabulary
-from ...schema.values import canonical_json
+from ...schema.values import canonical_json, micros
 from ...store.commit.queue import Attempt, CommitQueue, attempts
 from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
 from .definitions import with_definition
-from .times import Clock, Ids, read
 
 if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
@@ -42,6 +50,12 @@ if TYPE_CHECKING:
 
 Work: TypeAlias = "Callable[[WriteTx], Any]"
 """Something that has a write transaction to itself."""
+
+Ids = Callable[[], str]
+"""Returns a new uuid as text."""
+
+Clock = Callable[[], "int | datetime"]
+"""Returns now: microseconds UTC, or an aware datetime."""
 
 
 @dataclass(slots=True, repr=False)
@@ -118,7 +132,7 @@ class Backend:
 
     def now_us(self) -> int:
         """Return what the clock says in microseconds UTC."""
-        return read(self.clock)
+        return time_of(self.clock)
 
     def open(self, tenant: str) -> None:
         """Make a tenant when it is not there, and its queue."""
@@ -338,3 +352,30 @@ class Backend:
                     self._embedding.close()
             finally:
                 self.store.close()
+
+
+def wall_clock() -> int:
+    """Return the time of this machine in microseconds UTC."""
+    return time.time_ns() // 1_000
+
+
+def time_of(clock: Clock) -> int:
+    """Return what a clock says in microseconds UTC."""
+    now = clock()
+    return micros(now) if isinstance(now, datetime) else now
+
+
+def uuid7() -> str:
+    """Return a random uuid that sorts by the time it was made."""
+    stamp = (time.time_ns() // 1_000_000) & ((1 << 48) - 1)
+    noise = int.from_bytes(os.urandom(10), "big")
+    number = stamp << 80 | (noise & ((1 << 76) - 1)) | 7 << 76
+    digits = f"{number & ~(3 << 62) | 2 << 62:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def event_id(tenant: str, recorded_us: int, ordinal: int, event: str) -> str:
+    """Return the object id of a replayed event; `event` is its canonical JSON."""
+    return str(
+        uuid.uuid5(OBJECT_SPACE, canonical_json(["event", tenant, recorded_us, ordinal, event]))
+    )

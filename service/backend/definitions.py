@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput
+from ...schema.layers import DecayRule
 from ...schema.limits import check_text, check_texts
 from ...schema.slots import BUILT_IN_SLOTS, Slot, TenantWord, Vocabulary
 from ...schema.vocabulary import (
@@ -22,7 +23,6 @@ from ...schema.vocabulary import (
     ValueType,
     parse,
 )
-from .parsing import decay
 
 
 def with_definition(
@@ -81,6 +81,18 @@ def _text(plain: object) -> str:
 def _texts(plain: object) -> tuple[str, ...]:
     check_texts(plain, "a list of a definition")
     return tuple(cast("Iterable[str]", plain))
+
+
+def decay(rule: DecayRule | Mapping[str, float] | None) -> DecayRule | None:
+    """Return a decay rule, None for none."""
+    if rule is None or isinstance(rule, DecayRule):
+        return rule
+    try:
+        return DecayRule(**rule)
+    except TypeError as error:
+        raise InvalidInput(
+            "decay_rule has half_life_days and minimum_threshold", code="bad_decay_rule"
+        ) from error
 
 
 _READ: Final[dict[str, Callable[[Any], Any]]] = {

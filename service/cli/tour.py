@@ -21,8 +21,8 @@ from ...schema.principal import OWNER, Principal
 from ...schema.values import canonical_json
 from ...schema.write import Receipt
 from ...store.port.receipts import decode
+from ..backend.backend import event_id
 from ..backend.caller import backend_of
-from ..backend.times import event_id
 from ..client.connect import connect
 from ..client.summaries import opening_words
 from ..writing.event_lines import Event, Line, Reading, read

@@ -56,7 +56,7 @@ from ...window.judging import FidelityJudge
 from ...window.scratchpad import ScratchpadEntry
 from ...window.state import WindowState
 from ...window.subsystems import Subsystems
-from ..backend.times import Clock, Ids, uuid7, wall_clock
+from ..backend.backend import Clock, Ids, uuid7, wall_clock
 from ..compilation.compile import Replayable, RequestFields
 from ..compilation.recompile import RequestTerms, WhatIf
 from ..encoders.encoder import Encoder

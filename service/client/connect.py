@@ -19,8 +19,7 @@ from ...schema.principal import OWNER, Principal
 from ...store.port.targets import DATABASE, Cell, Resolve, Target, cell_map
 from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
 from ...store.transfer.artifact_files import ArtifactFiles
-from ..backend.backend import Backend
-from ..backend.times import Clock, Ids, uuid7, wall_clock
+from ..backend.backend import Backend, Clock, Ids, uuid7, wall_clock
 from .memory import Memory
 
 if TYPE_CHECKING:

@@ -40,9 +40,8 @@ from ...store.port.candidate_reads import SubjectSpan
 from ...store.port.store import Point, Reader
 from ..artifacts.artifacts import ArtifactKeeper, Artifacts
 from ..artifacts.openings import Openings
-from ..backend.caller import Caller
+from ..backend.caller import Caller, instant
 from ..backend.spans import COMPILE
-from ..backend.times import instant
 from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
 from ..reading.signatures import may_open, sign_manifest, verify
 from ..reading.view import View, pinned, point_of, words_of

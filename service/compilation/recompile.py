@@ -23,8 +23,7 @@ from ...schema.values import moment
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
 from ..backend.arguments import check_field_names
-from ..backend.caller import Caller
-from ..backend.times import instant
+from ..backend.caller import Caller, instant
 from ..reading.view import View
 from .compile import Compiler
 from .readable import may_read

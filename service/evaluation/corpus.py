@@ -11,8 +11,8 @@ from ...schema.errors import TenureError
 from ...schema.policy import DEFAULT
 from ...schema.principal import OPERATE
 from ...schema.values import moment
+from ..backend.backend import wall_clock
 from ..backend.caller import backend_of
-from ..backend.times import wall_clock
 from ..client.memory import Memory
 from ..encoders.embedding import claims_of
 from ..writing.observe import Observation, Observer

@@ -19,7 +19,7 @@ from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput, TenureError, did_you_mean, unknown_field
 from ...schema.write import Write
-from ..backend.times import instant
+from ..backend.caller import instant
 from ..writing.event_lines import Line, at_line, checked_fields, json_object, opened
 
 _DOCUMENT: Final = frozenset({"id", "set", "at", "text", "speaker", "session"})

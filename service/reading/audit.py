@@ -23,8 +23,7 @@ from ...schema.vocabulary import EdgeKind
 from ...schema.write import Moment
 from ...store.port.store import Ask, Reader
 from ...store.timeline.state import history_row, plain_value
-from ..backend.caller import FAR_US, Caller
-from ..backend.times import instant
+from ..backend.caller import FAR_US, Caller, instant
 from .context_objects import visible_object_ids, visible_rows
 from .log import TransactionLog
 from .masking import MASK, Mask

@@ -26,8 +26,7 @@ from ...schema.values import moment
 from ...schema.write import Moment
 from ...store.port.store import Reader
 from ..backend.arguments import argument_checks
-from ..backend.caller import Caller
-from ..backend.times import instant
+from ..backend.caller import Caller, instant
 from .signatures import may_open
 
 _SCAN_LIMIT: Final = 10_000

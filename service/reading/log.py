@@ -20,8 +20,7 @@ from ...schema.vocabulary import Op
 from ...schema.write import Moment
 from ...store.port.store import Reader, TxEvent
 from ...store.timeline.state import plain_value
-from ..backend.caller import FAR_US
-from ..backend.times import instant
+from ..backend.caller import FAR_US, instant
 from .actors import WRITES, ActorReader
 from .context_objects import visible_rows
 from .entity_views import entity_views

@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ...resolution.bind import MentionOrId
 from ...resolution.extract import ShapeExtractor
 from ...resolution.gazetteer import Gazetteer, words_of
-from ...resolution.keys import alias_key, is_id, is_pronoun
+from ...resolution.keys import MentionOrId, alias_key, is_id, is_pronoun
 from ...resolution.known import Lookup
 from ...resolution.mention import Mention, MentionSource, compose
 from ...schema.entity import MAX_NAME, EntityRef, Resolution

@@ -10,16 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...resolution.bind import (
-    MentionOrId,
-    Rules,
-    as_ref,
-    bind,
-    fuzzy_lookup,
-    lookup_of,
-    needs_scoring,
-)
-from ...resolution.keys import alias_key, is_id
+from ...resolution.bind import Rules, bind, fuzzy_lookup, needs_scoring
+from ...resolution.keys import MentionOrId, alias_key, as_ref, is_id, lookup_of
 from ...resolution.known import Known, merge_known
 from ...resolution.names import with_visible_names
 from ...resolution.register import Register

@@ -15,7 +15,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from ...resolution.bind import MentionOrId, lookup_of
+from ...resolution.keys import MentionOrId, lookup_of
 from ...resolution.known import Lookup
 from ...resolution.locate import locate
 from ...resolution.register import Register
@@ -40,9 +40,7 @@ from ...store.timeline.state import (
 )
 from ..backend.arguments import argument_checks
 from ..backend.backend import Backend
-from ..backend.caller import Caller
-from ..backend.parsing import entity_ref, scope_of
-from ..backend.times import instant
+from ..backend.caller import Caller, entity_ref, instant, scope_of
 from .context_objects import ObjectShaper, closeness, visible_rows
 from .masking import Mask
 from .neighbourhood import walk

@@ -35,8 +35,7 @@ from ...store.operations.naming import add_alias
 from ...store.operations.unmerge import unmerge
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.arguments import argument_checks
-from ..backend.caller import Caller
-from ..backend.parsing import scope_of
+from ..backend.caller import Caller, scope_of
 from ..reading.entity_views import entity_views
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, point_of, sight_of, words_of

@@ -28,8 +28,7 @@ from ...store.operations.sweep import SweepRules, close_scope, sweep
 from ...store.port.store import Reader, WriteTx
 from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import ArtifactKeeper
-from ..backend.caller import Caller, unknown_object
-from ..backend.parsing import scope_of
+from ..backend.caller import Caller, scope_of, unknown_object
 from ..backend.spans import DELETE
 from ..reading.view import EntityLike, find
 from ..sessions.erasure import (

@@ -1,4 +1,8 @@
-"""Wording: the texts of an object, and what no text may hold.
+"""What a write holds: the shape of its fields, the texts of its object, and what no text may hold.
+
+Each field is of its type, short enough, and can be stored: the table of the edge over
+`schema/limits.py`. A write through the API is held to the same shapes as a line of an import file,
+so that nothing behind it meets a type it does not know.
 
 The raw content is kept verbatim (ladder 0), the claim is normalised (ladder 1), and the
 relevance condition is stated, or the slot's, or made from the source; without one the write
@@ -8,8 +12,10 @@ Checklist: C-001, C-024, C-034, C-035, C-100.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, Final, cast
 
 from ...compiler.safety.credentials import find_credentials
 from ...compiler.safety.detect import ScanVerdict, bears_no_sign, scan, thresholds_of, verdict
@@ -17,17 +23,27 @@ from ...compiler.safety.detect import TextChannel as Ingest
 from ...resolution.keys import is_id
 from ...schema.claim import Content, Details
 from ...schema.compile_terms import InjectionPolicy
-from ...schema.context_object import missing_aspects
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
+from ...schema.layers import DecayRule
+from ...schema.limits import (
+    ALIASES,
+    IDENTIFIERS,
+    LENGTHS,
+    check_json,
+    check_number,
+    check_text,
+    check_texts,
+)
 from ...schema.policy import WritePolicy
+from ...schema.principal import Scope
 from ...schema.slots import Slot
 from ...schema.terms import terms
 from ...schema.tool_manifest import manifest_fields
-from ...schema.values import Value
-from ...schema.vocabulary import Authority, ObjectType, Sensitivity
+from ...schema.values import NO_FIELDS, Value
+from ...schema.vocabulary import Authority, ObjectType, Sensitivity, missing_aspects
 from ...schema.write import Write
-from ..backend.parsing import enforcement, shown_value, spoken_name
+from ..backend.caller import enforcement, shown_value, spoken_name
 from .trust import WriteRequest
 
 _INGEST = {
@@ -41,6 +57,138 @@ _INGEST = {
 
 INJECTION: Final = "injection_suspected"
 """The warning, and the reason of a quarantine, of a text that a detector suspects."""
+
+
+Check = Callable[[object, str], None]
+"""Refuses the value of a field, given its name."""
+
+
+def check_shape(write: Write) -> None:
+    """Refuse a write with a field that is malformed, too long, too deep or cannot be stored.
+
+    Raises:
+        InvalidInput: `bad_field`, `too_large`, `too_deep`, `out_of_range`, `unstorable_text`.
+    """
+    whatever: object = write
+    if not isinstance(whatever, Write):
+        raise InvalidInput(
+            f"a write is a tenure.Write, not {type(whatever).__name__}; Write(**fields) makes one",
+            code="bad_field",
+            field="writes",
+        )
+
+    for value, (name, default, check) in zip(_values_of(write), _CHECKS, strict=True):
+        # Most fields of most writes are left out.
+        if value is default or value == default:
+            continue
+        check(value, name)
+
+
+def _check_text(value: object, field: str) -> None:
+    check_text(value, field, most=LENGTHS.get(field))
+
+
+def _check_list(value: object, field: str) -> None:
+    check_texts(value, field)
+
+
+def _check_moment(value: object, field: str) -> None:
+    if not isinstance(value, datetime):
+        check_text(value, field, most=64)
+
+
+def _check_entity(value: object, field: str) -> None:
+    if isinstance(value, str):
+        check_text(value, field)
+    elif isinstance(value, EntityRef):
+        _check_names(value.aliases, value.external_ids, field)
+        for text in (value.name, value.type, *value.aliases, *value.external_ids.values()):
+            check_text(text, field)
+    elif isinstance(value, Mapping):
+        members = cast("Mapping[str, Any]", value)
+        check_json(members, field)
+        identifiers = members.get("external_ids") or NO_FIELDS
+        if not isinstance(identifiers, Mapping):
+            raise InvalidInput(
+                f"{field}: external_ids must be an object", code="bad_field", field=field
+            )
+        aliases = members.get("aliases") or ()
+        check_texts(aliases, field, most=ALIASES)
+        _check_names(aliases, cast("Mapping[str, Any]", identifiers), field)
+    else:
+        raise InvalidInput(
+            f"{field} must be a name, an id or an EntityRef, not {type(value).__name__}",
+            code="bad_field",
+            field=field,
+        )
+
+
+def _check_names(aliases: Any, identifiers: Mapping[str, Any], field: str) -> None:
+    # Each name is looked up under the tenant's write lock, so that many of them hold up everybody.
+    if len(aliases) > ALIASES or len(identifiers) > IDENTIFIERS:
+        raise InvalidInput(
+            f"{field} has {len(aliases)} aliases and {len(identifiers)} identifiers; one write "
+            f"takes {ALIASES} and {IDENTIFIERS}",
+            code="too_large",
+            field=field,
+        )
+
+
+def _check_value(value: object, field: str) -> None:
+    if isinstance(value, EntityRef):
+        _check_entity(value, field)
+    else:
+        check_json(value, field)
+
+
+def _object_check(*kinds: type) -> Check:
+    """A check for a mapping, or one of these types."""
+
+    def check(value: object, field: str) -> None:
+        if isinstance(value, kinds):
+            return
+        if not isinstance(value, Mapping):
+            raise InvalidInput(f"{field} must be an object", code="bad_field", field=field)
+
+        check_json(cast("object", value), field)
+
+    return check
+
+
+def _check_flag(value: object, field: str) -> None:
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{field} must be true or false", code="bad_field", field=field)
+
+
+_OTHER_CHECKS: Final[Mapping[str, Check]] = {
+    "subject": _check_entity,
+    "value": _check_value,
+    "valid_from": _check_moment,
+    "valid_until": _check_moment,
+    "scope": _object_check(Scope),
+    "decay_rule": _object_check(DecayRule),
+    "enforcement": _object_check(),
+    "source_authority": check_number,
+    "confidence": check_number,
+    "authority_level": check_number,
+    "planned": _check_flag,
+    **dict.fromkeys(
+        (
+            "applicable_task_types",
+            "sensitivity",
+            "allow_roles",
+            "deny_roles",
+            "derived_from",
+        ),
+        _check_list,
+    ),
+}
+_CHECKS: Final = tuple(
+    (name, item.default, _OTHER_CHECKS.get(name, _check_text))
+    for name, item in Write.__dataclass_fields__.items()
+)
+_values_of: Final = attrgetter(*Write.__dataclass_fields__)
+"""All fields of a write in one call, in the order of their checks."""
 
 
 def content_of(

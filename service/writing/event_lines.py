@@ -24,7 +24,7 @@ from typing import IO, Any, Final, NoReturn, cast
 from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, unknown_field
 from ...schema.limits import INTEGER_MAX, LINE_BYTES, check_number
 from ...schema.write import Write
-from ..backend.times import instant
+from ..backend.caller import instant
 from .trust import parsed_authorship
 
 STDIN: Final = "-"

@@ -44,6 +44,7 @@ from ..backend.backend import Backend
 from ..backend.caller import Caller
 from ..backend.definitions import with_definition
 from .choices import Choices
+from .content import check_shape
 from .csv_lines import is_table, table_lines
 from .event_lines import (
     STDIN,
@@ -58,7 +59,6 @@ from .event_lines import (
     opened,
     read,
 )
-from .limits import check_shape
 from .observe import Observer
 from .refusals import (
     Refusals,

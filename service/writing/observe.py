@@ -24,9 +24,7 @@ from ...schema.principal import TENANT_SCOPE, Scope, own_identifier, write_scope
 from ...schema.values import moment
 from ...schema.vocabulary import ObjectType, StateLayer
 from ...schema.write import Draft, Moment, Receipt, Write
-from ..backend.caller import Caller
-from ..backend.parsing import entity_ref
-from ..backend.times import instant
+from ..backend.caller import Caller, entity_ref, instant
 from ..extraction.answer_cache import AnswerKey
 from ..extraction.choice import TextQuestion, answer_key, kept_extractions
 from ..extraction.claims import (

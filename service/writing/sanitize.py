@@ -23,7 +23,6 @@ from ...schema.interval import INF_US, Interval
 from ...schema.layers import LAYERS, OBJECT_TYPES, DecayRule
 from ...schema.principal import TENANT_SCOPE, Scope, only_project, write_scope
 from ...schema.slots import Slot, object_type_of
-from ...schema.sources import Channel, channel
 from ...schema.values import NO_VALUE_KEY, Value, canonical_json, canonical_value
 from ...schema.vocabulary import (
     Authority,
@@ -37,14 +36,16 @@ from ...schema.vocabulary import (
     parse_level,
 )
 from ...schema.write import Draft, Write
-from ..backend.parsing import decay, entity_ref, mention, scope_of, share
-from ..backend.times import optional
+from ..backend.caller import entity_ref, mention, optional, scope_of, share
+from ..backend.definitions import decay
 from .content import INJECTION, content_of, inspect
 from .trust import (
+    Channel,
     References,
     WriteContext,
     WriteRequest,
     authorship_of,
+    channel,
     check_narrow,
     check_standing,
     derived_scope,
@@ -329,7 +330,9 @@ class _DraftBuilder:
     ) -> tuple[DecayRule | None, RetirementRule]:
         """Return decay and retirement: stated, else the slot's, the type's, the layer's."""
         write, kind = self.write, OBJECT_TYPES[object_type]
-        rule = decay(write.decay_rule) or (slot.decay_rule if slot else None)
+        rule = slot.decay_rule if slot else None
+        if write.decay_rule is not None:
+            rule = decay(write.decay_rule)
         # What the platform and its developers say fades only where that is stated.
         if rule is None and level > Authority.DEVELOPER:
             rule = kind.decay or LAYERS[layer].decay

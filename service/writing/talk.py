@@ -26,8 +26,7 @@ from ...schema.values import canonical_json
 from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Receipt, Write
 from ..backend.backend import Backend
-from ..backend.parsing import mention
-from ..backend.times import instant
+from ..backend.caller import instant, mention
 from ..extraction.choice import TextQuestion
 from ..extraction.claims import BatchExtractor, Extraction, PaidExtractor
 from .event_lines import Line, TalkLine

@@ -6,10 +6,15 @@ union, so that laundering cannot raise trust. It is isolated by all ids that iso
 so what was said in one session never becomes something that every user reads; widening is an
 operation of its own, `memory.promote`.
 
+An origin may lower authority, never raise it: kinds that would raise it must be granted to the
+caller (`Principal.source_kinds`), else the origin counts as `other` with the warning
+`origin_unproven`. A stated level is never stronger than the caller's ceiling; a `model` origin is
+level 4 whatever is stated.
+
 Facts may be written tenant-wide by every member: for others they are data. What tells others what
 to do (rules, tools, preferences and directives for everyone) needs a writer of level 0 or 1, or
 with a directive role.
-Checklist: C-090, C-099.
+Checklist: C-017, C-018, C-090, C-099.
 """
 
 from __future__ import annotations
@@ -23,8 +28,7 @@ from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import Policy
 from ...schema.principal import EVERYONE_TAG, TENANT_SCOPE, Principal, Scope
 from ...schema.record_json import from_plain
-from ...schema.slots import Slot, Vocabulary
-from ...schema.sources import Channel, SourceKind, effective_level
+from ...schema.slots import UNPROVEN, Slot, SourceKind, Vocabulary, kind_of
 from ...schema.vocabulary import (
     Authority,
     Classification,
@@ -81,6 +85,84 @@ class WriteRequest:
     context: WriteContext
     object_id: str
     references: References
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What the authenticated channel says of a write's source."""
+
+    kind: SourceKind
+    authority: Authority
+    source_authority: float
+    warnings: tuple[str, ...]
+
+
+def channel(
+    origin: str,
+    *,
+    kinds: Mapping[str, SourceKind],
+    granted_kinds: frozenset[str],
+    ceiling: Authority,
+    stated_level: Authority | None,
+    stated_trust: float | None,
+) -> Channel:
+    """Kind, level and trust of a write from its origin and its caller.
+
+    Raises:
+        Forbidden: `authority_above_ceiling`.
+    """
+    kind = kind_of(origin, kinds)
+    warnings: list[str] = []
+    # Anybody can write `hr://` before an origin. Only a granted kind is believed; else the
+    # write counts as one of unknown origin, with a warning instead of a refusal.
+    if kind.granted and kind.name not in granted_kinds:
+        kind = UNPROVEN
+        warnings.append("origin_unproven")
+
+    if stated_level is not None and stated_level < ceiling:
+        raise Forbidden(
+            f"authority_level {int(stated_level)} is above this caller's ceiling {int(ceiling)}; "
+            "state a weaker level or none",
+            code="authority_above_ceiling",
+            stated=int(stated_level),
+            ceiling=int(ceiling),
+        )
+
+    level = _level(kind, ceiling, stated_level)
+    if level > (max(ceiling, Authority.USER) if stated_level is None else stated_level):
+        warnings.append("authority_lowered")
+
+    # Stated trust may lower what the kind gives, and raise it only for a proven origin.
+    trust = kind.source_authority if stated_trust is None else stated_trust
+    if kind.name == "model" or "origin_unproven" in warnings:
+        trust = min(trust, kind.source_authority)
+
+    return Channel(kind, level, trust, tuple(warnings))
+
+
+def _level(kind: SourceKind, ceiling: Authority, stated_level: Authority | None) -> Authority:
+    if kind.name == "model":
+        return Authority.RETRIEVED
+    if stated_level is not None:
+        return stated_level
+    if kind.default_level is None:
+        return ceiling
+
+    return Authority(max(ceiling, kind.default_level))
+
+
+def effective_level(level: Authority, kind_rank: int, precedence: Precedence) -> int:
+    """The first part of a conflict key, as a rising number: lower is stronger.
+
+    On a `source_rank` slot levels 0 and 1 stay, and 2 to 4 become 2 plus the rank of the
+    source kind, so that a system of record beats a remark but never a platform rule.
+
+    >>> effective_level(Authority.USER, 0, Precedence.SOURCE_RANK)
+    2
+    """
+    if precedence is Precedence.AUTHORITY or level <= Authority.DEVELOPER:
+        return int(level)
+    return 2 + kind_rank
 
 
 def trust_of(request: WriteRequest, source: Channel) -> float:

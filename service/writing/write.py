@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...resolution.bind import as_ref
+from ...resolution.keys import as_ref
 from ...resolution.known import Lookup
 from ...resolution.register import Register
 from ...schema.claim import Assertion, Authorship, Claim, Version
@@ -27,12 +27,11 @@ from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
 from ...store.port.receipts import receipt_candidates, with_names
 from ...store.port.store import WriteTx
+from ..backend.backend import event_id
 from ..backend.caller import Caller, unknown_object
 from ..backend.spans import DELETE, UPSERT
-from ..backend.times import event_id
 from ..reading.context_objects import visible_names
-from .content import INJECTION
-from .limits import check_shape
+from .content import INJECTION, check_shape
 from .sanitize import sanitize
 from .trust import References, WriteContext, may_offer_tools, recorded_authorship
 

@@ -10,8 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...resolution.bind import SCORE_REASON, MentionOrId, Rules, Scorer, as_ref, bind
-from ...resolution.keys import alias_key, entity_id, free_ordinal, is_description
+from ...resolution.bind import SCORE_REASON, Rules, Scorer, bind
+from ...resolution.keys import (
+    MentionOrId,
+    alias_key,
+    as_ref,
+    entity_id,
+    free_ordinal,
+    is_description,
+    of_slot_type,
+)
 from ...resolution.register import Register, taught_level
 from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, EntityRef, Resolution, Review
@@ -27,7 +35,6 @@ from ..port.store import SlotRecord
 from ..timeline.ledger import PlanningSlot
 from .cases import doubted_case, is_sampled, match_row
 from .namesakes import ClaimLine, Subject, namesake_review, namesakes, subject_of
-from .naming import cluster_keys, fresh_identifiers, of_slot_type
 from .shared_names import shared_name_case, shared_names
 from .surroundings import Neighbourhoods, VisibleRelations, neighbours_of
 
@@ -71,7 +78,7 @@ class AdmittedClaim:
             return self
 
         root, name, scope_id = register.root(raw), self.slot.slot, self.slot.scope_id
-        keys = cluster_keys(register, raw, name, scope_id)
+        keys = register.slot_keys(raw, name, scope_id)
 
         return replace(self, root=root, planning=(root, name, scope_id), slot_keys=keys)
 
@@ -102,7 +109,11 @@ def admit(
     """
     claims: list[AdmittedClaim] = []
     namesake_lines = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
-    surroundings = _surroundings(submission, register, bands, neighbourhood)
+    surroundings: Neighbourhoods | None = None
+    if neighbourhood is not None:
+        rules = Rules(submission.scopes, TENANT_SCOPE.scope_id, bands)
+        neighbours = neighbours_of(submission.drafts, register, rules)
+        surroundings = Neighbourhoods(neighbourhood, neighbours)
 
     for ordinal, draft in enumerate(submission.drafts):
         rules = Rules(
@@ -118,19 +129,6 @@ def admit(
         return tuple(claim.with_clusters(register) for claim in claims)
 
     return tuple(claims)
-
-
-def _surroundings(
-    submission: Submission,
-    register: Register,
-    bands: ResolutionPolicy,
-    neighbourhood: VisibleRelations | None,
-) -> Neighbourhoods | None:
-    if neighbourhood is None:
-        return None
-
-    rules = Rules(submission.scopes, TENANT_SCOPE.scope_id, bands)
-    return Neighbourhoods(neighbourhood, neighbours_of(submission.drafts, register, rules))
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,9 +429,10 @@ class _Admission:
     def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
         for surface in dict.fromkeys((ref.name, *self._further_names(ref))):
             self._learn_name(surface, entity)
-        self.register.learn(
-            identifiers=fresh_identifiers(ref, entity, self.register, self.rules.bands, self.tx)
+        identifiers = self.register.fresh_identifiers(
+            ref, entity.entity_id, self.rules.bands, self.tx
         )
+        self.register.learn(identifiers=identifiers)
 
     def _further_names(self, ref: EntityRef) -> list[str]:
         """Return the other names a write may teach: an alias is a way to hijack an entity.
@@ -496,4 +495,4 @@ class _Admission:
         if record.slot is None or raw is None:
             return (record.slot_key,)
 
-        return cluster_keys(self.register, raw, record.slot, record.scope_id)
+        return self.register.slot_keys(raw, record.slot, record.scope_id)

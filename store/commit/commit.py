@@ -12,15 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from ...resolution.bind import Scorer
+from ...resolution.bind import Rules, Scorer, needs_scoring
+from ...resolution.keys import alias_key, as_ref, lookup_of, mentions_of
+from ...resolution.register import MentionKey, Register
 from ...schema.claim import Look, Row
-from ...schema.entity import DOUBTED, Review
+from ...schema.entity import DOUBTED, EntityRef, Review
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import ALL_TIME, Interval
 from ...schema.limits import TIED_CLAIMS
 from ...schema.policy import Policy
 from ...schema.values import iso
 from ...schema.vocabulary import ActionKind, Status
+from ...schema.write import Draft
 from ..port.store import (
     ActionClosing,
     ActionRecord,
@@ -35,10 +38,10 @@ from .backlog import check_backlog
 from .declared import with_corrections
 from .effects import derivations, hold_action, staleness, stands, tie_action
 from .expectation import check_expected
-from .lookups import gather
+from .lookups import ExactMatches, gather
 from .retries import find_older_keys, receipts_of, retry_answer
 from .tied import answers_beside, refuse_crowded_ties
-from .work import CommitWork, Result, batch_of, receipt_of, stored_receipts_of
+from .work import CommitWork, KnownMentions, Result, batch_of, receipt_of, stored_receipts_of
 
 
 def commit(
@@ -64,7 +67,7 @@ def commit(
     for submission in group:
         times_us.append(submission.stated_tx or began_us)
     point = Point(max(times_us), clock.last_us)
-    mentions = gather(tx, group, scorer, point=point, policy=policy)
+    mentions = _known_mentions(tx, group, scorer, point=point, policy=policy)
     work = CommitWork(clock, mentions, RowLedger(clock.next_vid), [None] * len(group))
 
     _answer_retries(tx, group, work)
@@ -99,6 +102,49 @@ def commit(
     _answer_twins(group, work)
 
     return [result for result in work.results if result is not None]
+
+
+def _known_mentions(
+    tx: WriteTx,
+    group: Sequence[Submission],
+    scorer: Scorer | None,
+    *,
+    point: Point,
+    policy: Policy,
+) -> KnownMentions:
+    """Return what is known of the mentions of a group: exact keys first, no more where they decide.
+
+    Blocking keys and what stands around a mention are most of the cost, and few writes need them.
+    """
+    drafts: list[Draft] = []
+    scopes: set[str] = set()
+    for submission in group:
+        drafts += submission.drafts
+        scopes |= submission.scopes
+
+    known = tx.known(lookup_of(mentions_of(drafts)), scopes=sorted(scopes), tx_us=point.tx_us)
+    register = Register(known)
+    doubtful = _doubtful(group, register) if scorer else {}
+    if scorer is None or not doubtful:
+        return KnownMentions(register)
+
+    exact = ExactMatches(group, known, register, doubtful)
+    return gather(tx, exact, scorer, point=point, policy=policy)
+
+
+def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKey, EntityRef]:
+    """Return the mentions that no id, identifier or alias decides, each once, as first named."""
+    refs: dict[MentionKey, EntityRef] = {}
+    for submission in group:
+        for draft in submission.drafts:
+            rules = Rules(submission.scopes, draft.details.scope.scope_id)
+            for mention in mentions_of([draft]):
+                if not needs_scoring(mention, register, rules):
+                    continue
+                ref = as_ref(mention)
+                refs.setdefault((alias_key(ref.name), ref.type, submission.scopes), ref)
+
+    return refs
 
 
 def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: CommitWork) -> None:

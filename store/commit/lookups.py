@@ -1,8 +1,8 @@
-"""Candidates: everything that binding the mentions of a transaction may need.
+"""Candidates: everything that binding the doubtful mentions of a transaction may need.
 
-Exact keys are looked up first, and nothing else where they decide. What they leave open is
-looked up by blocking keys; where it stands in one fact with a known entity, what stands around
-both is read too. Everything is asked for the whole group at once and held in one register.
+What exact keys leave open is looked up by blocking keys; where it stands in one fact with a known
+entity, what stands around both is read too. Everything is asked for the whole group at once and
+held in one register.
 
 Decides nothing about identity.
 
@@ -14,43 +14,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...resolution.bind import Rules, Scorer, as_ref, fuzzy_lookup, lookup_of, needs_scoring
-from ...resolution.keys import alias_key
+from ...resolution.bind import Rules, Scorer, fuzzy_lookup
+from ...resolution.keys import alias_key, as_ref
 from ...resolution.known import Known, Lookup, NearTest, merge_known
 from ...resolution.register import MentionKey, Proposals, Register
-from ...schema.claim import Assertion
 from ...schema.entity import EntityRef
 from ...schema.policy import Policy
 from ...schema.principal import TENANT_SCOPE, Sight
-from ...schema.write import Draft
 from ..port.store import IdentityReads, Point
 from .admission import Submission
-from .naming import mentions_of
 from .surroundings import VisibleRelations, neighbours_of, relation_of
-
-
-@dataclass(frozen=True, slots=True)
-class KnownMentions:
-    """What the mentions of a group may need."""
-
-    register: Register
-    neighbourhoods: Mapping[int, VisibleRelations] = field(
-        default_factory=dict[int, VisibleRelations]
-    )
-    """What stands around the mentions of a submission, by its place in the group."""
-
-    def hear(self, claims: Iterable[Assertion]) -> None:
-        """Take in what a submission states: it stands around the mentions of later ones."""
-        if not self.neighbourhoods:
-            return
-
-        # Submissions of one sight share a neighbourhood, which must hear each claim once.
-        assertions = tuple(claims)
-        listeners: dict[int, VisibleRelations] = {}
-        for neighbourhood in self.neighbourhoods.values():
-            listeners[id(neighbourhood)] = neighbourhood
-        for neighbourhood in listeners.values():
-            neighbourhood.hear(assertions)
+from .work import KnownMentions
 
 
 @dataclass(slots=True)
@@ -63,25 +37,23 @@ class _Doubts:
     mentions: set[MentionKey] = field(default_factory=set[MentionKey])
 
 
+@dataclass(frozen=True, slots=True)
+class ExactMatches:
+    """What the exact keys of a group's mentions have told."""
+
+    group: Sequence[Submission]
+    known: Known
+    register: Register
+    """The same, to be asked."""
+    doubtful: Mapping[MentionKey, EntityRef]
+    """The mentions that no id, identifier or alias decides."""
+
+
 def gather(
-    reads: IdentityReads,
-    group: Sequence[Submission],
-    scorer: Scorer | None,
-    *,
-    point: Point,
-    policy: Policy,
+    reads: IdentityReads, exact: ExactMatches, scorer: Scorer, *, point: Point, policy: Policy
 ) -> KnownMentions:
-    """Return what is known at a point of the mentions of a group."""
-    drafts: list[Draft] = []
-    scopes: set[str] = set()
-    for submission in group:
-        drafts += submission.drafts
-        scopes |= submission.scopes
-    exact = reads.known(lookup_of(mentions_of(drafts)), scopes=sorted(scopes), tx_us=point.tx_us)
-    register = Register(exact)
-    doubtful = _doubtful(group, register) if scorer else {}
-    if not doubtful or not scorer:
-        return KnownMentions(register)
+    """Return what is known at a point of the mentions of a group, some of which are doubtful."""
+    group, doubtful = exact.group, exact.doubtful
 
     # Blocking keys are read only for what exact keys leave open, since they are most of the cost.
     lookups: list[tuple[Lookup, list[str]]] = []
@@ -93,7 +65,7 @@ def gather(
     for mention, answer in zip(doubtful, answers, strict=True):
         proposals[mention] = answer.weights
 
-    doubts_by_sight = _doubts_of(group, register, proposals)
+    doubts_by_sight = _doubts_of(group, exact.register, proposals)
     limit = policy.read.neighbourhood_fanout
     neighbourhoods: dict[Sight, VisibleRelations] = {}
     neighbours: list[Known] = []
@@ -105,7 +77,7 @@ def gather(
 
     # From here on the register holds all three: what was asked by key, what shares a blocking key,
     # and the names that stand around in what the writer may see.
-    register = Register(merge_known([exact, *answers, *neighbours]))
+    register = Register(merge_known([exact.known, *answers, *neighbours]))
 
     for mention, answer in zip(doubtful, answers, strict=True):
         register.propose(mention, answer.weights, answer.bearers)
@@ -138,21 +110,6 @@ def _near_any(
         return frozenset(surfaces_near)
 
     return is_near
-
-
-def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKey, EntityRef]:
-    """Return the mentions that no id, identifier or alias decides, each once, as first named."""
-    refs: dict[MentionKey, EntityRef] = {}
-    for submission in group:
-        for draft in submission.drafts:
-            rules = Rules(submission.scopes, draft.details.scope.scope_id)
-            for mention in mentions_of([draft]):
-                if not needs_scoring(mention, register, rules):
-                    continue
-                ref = as_ref(mention)
-                refs.setdefault((alias_key(ref.name), ref.type, submission.scopes), ref)
-
-    return refs
 
 
 def _doubts_of(

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...resolution.bind import MentionOrId, as_ref
-from ...resolution.keys import alias_key, is_id
+from ...resolution.keys import MentionOrId, alias_key, as_ref, is_id
 from ...resolution.register import Register
 from ...schema.entity import NAMESAKES, EntityCandidate, EntityRef, Feature, Resolution
 from ...schema.vocabulary import CandidateSource, Decision, Op

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...resolution.bind import MentionOrId, Rules, as_ref, bind
-from ...resolution.keys import alias_key
+from ...resolution.bind import Rules, bind
+from ...resolution.keys import MentionOrId, alias_key, as_ref, subject_mention
 from ...resolution.known import Known, NearTest
 from ...resolution.register import Register
 from ...schema.claim import Assertion
@@ -27,7 +27,6 @@ from ...schema.principal import Sight
 from ...schema.vocabulary import Decision, Op
 from ...schema.write import Draft
 from ..port.store import IdentityReads, Point
-from .naming import subject_mention
 
 Local = tuple[str, str, str]
 """A mention of one write: its key, its type and its scope."""

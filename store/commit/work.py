@@ -6,7 +6,7 @@ came, so that the same group gives the same batch for every store.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -32,12 +32,36 @@ from ..port.store import (
 from ..timeline.ledger import RowLedger
 from ..timeline.reconcile import Plan
 from .admission import AdmittedClaim, Submission
-from .lookups import KnownMentions
+from .surroundings import VisibleRelations
 
 Result = tuple[Receipt, ...] | TenureError
 """The receipts of a submission in the order of its drafts, or why it was refused."""
 
 _RANK = {outcome: place for place, outcome in enumerate(Outcome)}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMentions:
+    """What the mentions of a group may need."""
+
+    register: Register
+    neighbourhoods: Mapping[int, VisibleRelations] = field(
+        default_factory=dict[int, VisibleRelations]
+    )
+    """What stands around the mentions of a submission, by its place in the group."""
+
+    def hear(self, claims: Iterable[Assertion]) -> None:
+        """Take in what a submission states: it stands around the mentions of later ones."""
+        if not self.neighbourhoods:
+            return
+
+        # Submissions of one sight share a neighbourhood, which must hear each claim once.
+        assertions = tuple(claims)
+        listeners: dict[int, VisibleRelations] = {}
+        for neighbourhood in self.neighbourhoods.values():
+            listeners[id(neighbourhood)] = neighbourhood
+        for neighbourhood in listeners.values():
+            neighbourhood.hear(assertions)
 
 
 @dataclass(slots=True)

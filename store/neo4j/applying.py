@@ -22,8 +22,8 @@ from ...schema.interval import INF_US
 from ...schema.record_json import to_plain
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import EdgeKind
-from ..port.audit import GENESIS, chain_digest
 from ..port.importing import ImportJournal
+from ..port.receipts import GENESIS, chain_digest
 from ..port.store import Batch, Clock, VectorRow
 from . import codec, register_codec, sessions
 from .calls import Writes

@@ -15,7 +15,7 @@ from typing import Final, LiteralString
 
 from ...resolution import clusters
 from ...schema.interval import INF_US, MIN_US
-from ..port.audit import GENESIS, chain_digest, unattributed_problems
+from ..port.receipts import GENESIS, chain_digest, unattributed_problems
 from ..port.sessions import chain_faults
 from ..timeline.overlaps import overlapping
 from . import codec, register_codec, schema, sessions

@@ -1,23 +1,32 @@
-"""Receipts as canonical JSON: what a retry returns must be what the first call returned.
+"""What a write leaves beside its rows: its receipt, and its link in the audit chain.
 
-The stored layout is older than the record codec and stays as it is, since receipts of existing
-stores are read by it: features and met relations are arrays, and `replayed` and `dry_run` are
-left out, for they belong to the call and not to the write.
+Receipts are canonical JSON: what a retry returns must be what the first call returned. The stored
+layout is older than the record codec and stays as it is, since receipts of existing stores are read
+by it: features and met relations are arrays, and `replayed` and `dry_run` are left out, for they
+belong to the call and not to the write.
+
+Every stamped write carries the digest of the one before it. A digest covers ids, stamps and actors,
+never contents, so the chain still verifies after an erasure. Changing, removing or reordering an
+event breaks every digest after it. Both stores keep the digests and the doctor recomputes them.
+
+Pure. Checklist: C-292.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from ...resolution.names import short_id
 from ...schema.entity import EntityCandidate
-from ...schema.record_json import Plain, from_plain, members_of
-from ...schema.values import canonical_json, micros
+from ...schema.record_json import Plain, from_plain
+from ...schema.values import canonical_json, members_of, micros
 from ...schema.write import Receipt, RelationMet
+from .records import TxEvent
 
 _FEATURE = ("name", "score", "weight", "detail")
 _FEATURE_ROW = attrgetter(*_FEATURE)
@@ -157,3 +166,31 @@ def _name_features(candidates: list[dict[str, Any]]) -> None:
     for candidate in candidates:
         features = candidate["features"]
         candidate["features"] = [dict(zip(_FEATURE, row, strict=True)) for row in features]
+
+
+GENESIS: Final = b""
+"""What stands before the first event."""
+
+
+def chain_digest(previous: bytes, event: TxEvent) -> bytes:
+    """Return the SHA-256 digest of an event after the one before it.
+
+    >>> first = TxEvent(seq=1, tx=5, actor="ann", op="assert", object_ids=("a",))
+    >>> chain_digest(GENESIS, first).hex()[:8]
+    '67668089'
+    """
+    body = [previous.hex(), event.seq, event.tx, event.actor, event.op, list(event.object_ids)]
+    return hashlib.sha256(canonical_json(body).encode()).digest()
+
+
+def unattributed_problems(count: int) -> Iterator[str]:
+    """The doctor's sentence for rules and preferences whose writer no older version recorded.
+
+    >>> list(unattributed_problems(0))
+    []
+    """
+    if count:
+        yield (
+            f"{count} rules, preferences or decisions of an older version have no writer on "
+            "record, so they are data and instruct nobody; write those that should, anew"
+        )

@@ -21,8 +21,7 @@ from ...schema.entity import Alias, Entity
 from ...schema.errors import Fault
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import Op
-from ..port.audit import GENESIS, chain_digest
-from ..port.receipts import without_candidates
+from ..port.receipts import GENESIS, chain_digest, without_candidates
 from ..port.store import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
 from . import codec, register_codec, sessions
 from .caches import Caches

@@ -16,7 +16,7 @@ from typing import Final
 
 from ...resolution import clusters
 from ...schema.entity import Judgement
-from ..port.audit import GENESIS, chain_digest, unattributed_problems
+from ..port.receipts import GENESIS, chain_digest, unattributed_problems
 from ..port.sessions import chain_faults
 from ..timeline.overlaps import overlapping
 from . import codec, register_codec, sessions

@@ -167,12 +167,6 @@ def our_errors(path: Path) -> Generator[None]:
         raise meaning(error, path) from error
 
 
-def rollback(db: sqlite3.Connection) -> None:
-    """Leave a transaction without a trace, when one is open."""
-    if db.in_transaction:
-        db.execute("ROLLBACK")
-
-
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Generator[None]:
     """Run a write transaction: a clean end commits, an error rolls back."""
@@ -181,4 +175,5 @@ def transaction(db: sqlite3.Connection) -> Generator[None]:
         yield
         db.execute("COMMIT")
     finally:
-        rollback(db)
+        if db.in_transaction:
+            db.execute("ROLLBACK")

@@ -25,7 +25,7 @@ from ..port.importing import import_in_progress, no_import
 from ..search.cache_bounds import READERS
 from . import importing
 from .caches import Caches
-from .connection import Tuning, connect, our_errors, transaction
+from .connection import Tuning, connect, meaning, our_errors, transaction
 from .sql import core as sql
 from .sql import importing as import_sql
 from .sql.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
@@ -86,8 +86,9 @@ class Partition:
 
         try:
             self._require_open()
-            with our_errors(self.path):
-                yield self._writer
+            yield self._writer
+        except sqlite3.Error as error:
+            raise meaning(error, self.path) from error
         finally:
             self.turn.release()
 
@@ -137,14 +138,15 @@ class Partition:
         """
         db = self._take()
         try:
-            with our_errors(self.path):
-                db.execute("BEGIN")
-                try:
-                    self.require_schema(_version_of(db))
-                    self.require_complete(db)
-                    yield db
-                finally:
-                    db.execute("ROLLBACK")
+            db.execute("BEGIN")
+            try:
+                self.require_schema(_version_of(db))
+                self.require_complete(db)
+                yield db
+            finally:
+                db.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise meaning(error, self.path) from error
         finally:
             self._give(db)
 
@@ -161,18 +163,20 @@ class Partition:
         if self.turn.acquire(blocking=False):
             try:
                 self._require_open()
-                with our_errors(self.path):
-                    self.require_complete(self._writer)
-                    yield self._writer
+                self.require_complete(self._writer)
+                yield self._writer
+            except sqlite3.Error as error:
+                raise meaning(error, self.path) from error
             finally:
                 self.turn.release()
             return
 
         db = self._take()
         try:
-            with our_errors(self.path):
-                self.require_complete(db)
-                yield db
+            self.require_complete(db)
+            yield db
+        except sqlite3.Error as error:
+            raise meaning(error, self.path) from error
         finally:
             self._give(db)
 

@@ -29,7 +29,6 @@ from ..port.store import (
 )
 from . import apply, claims, codec, register_codec, sessions
 from .caches import Caches, LookupCache
-from .connection import rollback
 from .identity import SqliteRegister
 from .partition import Partition
 from .reader import SqliteReader
@@ -88,7 +87,8 @@ class SqliteWriteTx:
 
     def abandon(self) -> None:
         """Leave no trace."""
-        rollback(self._db)
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
 
     def _clock(self) -> Clock:
         return Clock(*self._counters_now()[:4])

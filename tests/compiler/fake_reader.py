@@ -43,8 +43,7 @@ from tenure.schema.layers import OBJECT_TYPES, DecayRule
 from tenure.schema.policy import DEFAULT, Policy
 from tenure.schema.principal import Principal, Scope, Sight
 from tenure.schema.signing import sign_scope
-from tenure.schema.slots import Vocabulary, object_type_of
-from tenure.schema.sources import BUILT_IN_KINDS, kind_of
+from tenure.schema.slots import BUILT_IN_KINDS, Vocabulary, kind_of, object_type_of
 from tenure.schema.terms import terms
 from tenure.schema.tool_manifest import signed_manifest
 from tenure.schema.values import canonical_json

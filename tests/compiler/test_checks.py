@@ -15,7 +15,7 @@ from tenure.compiler.ir.piece import EnforcementRule
 from tenure.compiler.request.request import Constraint
 from tenure.schema.errors import InvalidInput
 from tenure.schema.vocabulary import Enforcement
-from tenure.service.backend.parsing import enforcement
+from tenure.service.backend.caller import enforcement
 
 
 def rule(way: str, spec: Any) -> HardConstraint:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tenure.resolution.bind import Rules, bind, lookup_of, needs_scoring
-from tenure.resolution.keys import alias_key
+from tenure.resolution.bind import Rules, bind, needs_scoring
+from tenure.resolution.keys import alias_key, lookup_of
 from tenure.resolution.known import Known
 from tenure.resolution.pair_context import context_of
 from tenure.resolution.register import Register

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError  # type: ignore[import-untyped]
 
-from tenure.schema.context_object import ASPECTS, ContextObject, json_schema, missing_aspects
+from tenure.schema.context_object import ContextObject, json_schema
 from tenure.schema.vocabulary import (
+    ASPECTS,
     Authority,
     Classification,
     ObjectType,
@@ -19,6 +20,7 @@ from tenure.schema.vocabulary import (
     Sensitivity,
     StateLayer,
     Status,
+    missing_aspects,
 )
 
 REQUIRED = """

@@ -18,8 +18,8 @@ from tenure.schema.slots import (
     Vocabulary,
     check_scheme,
     compatible,
+    kind_of,
 )
-from tenure.schema.sources import kind_of
 from tenure.schema.vocabulary import Cardinality, Precedence, SlotKind, ValueType
 
 BASE = Vocabulary()

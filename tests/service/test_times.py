@@ -12,7 +12,7 @@ import pytest
 
 from tenure import Receipt, connect
 from tenure.schema.errors import InvalidInput
-from tenure.service.backend.times import instant
+from tenure.service.backend.caller import instant
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from tenure import Memory, connect
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import OWNER
-from tenure.service.backend.backend import Backend
-from tenure.service.backend.times import uuid7, wall_clock
+from tenure.service.backend.backend import Backend, uuid7, wall_clock
 from tenure.store.search import two_generation_cache
 from tenure.store.search.cache_bounds import CacheBounds, entry_bytes
 from tenure.store.search.two_generation_cache import Halves

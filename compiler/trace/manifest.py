@@ -231,6 +231,12 @@ def _ids(references: Iterable[int | str], candidates: Sequence[RecordedRow]) -> 
     return tuple(object_ids)
 
 
+def stored_ids(manifest: Manifest) -> tuple[str, ...]:
+    """The compiled objects that a store holds: all but the items of the request, in their order."""
+    row_ids = {candidate.object_id for candidate in manifest.candidates if candidate.vid}
+    return tuple(object_id for object_id in manifest.compiled if object_id in row_ids)
+
+
 def envelope_id(context: CompileContext) -> str:
     """Return the hash of the pins of a compile."""
     return _hash(_pins(context))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ...compiler.trace.manifest import stored_ids
 from ...schema.errors import InvalidInput
 from ...schema.values import fields_of, items_of
 
@@ -89,21 +90,13 @@ def correlation(context: Any, envelope: Envelope) -> Correlation:
     """Return the ids of a rewrite; what a context does not know stays empty."""
     plan = fields_of(context.state.get("plan"))
     session = getattr(context, "session", None)
-    stored_ids = {
-        candidate.object_id for candidate in envelope.manifest.candidates if candidate.vid
-    }
-    object_ids: list[str] = []
-    for object_id in envelope.manifest.compiled:
-        if object_id in stored_ids:
-            object_ids.append(object_id)
-
     return Correlation(
         session_id=str(getattr(session, "id", "") or ""),
         invocation_id=str(getattr(context, "invocation_id", "") or ""),
         event=len(getattr(session, "events", None) or ()),
         task_id=_id(plan, "task_id"),
         step_id=_id(plan, "step_id"),
-        object_ids=tuple(object_ids),
+        object_ids=stored_ids(envelope.manifest),
         pack_id=envelope.manifest.pack_id,
         digest=envelope.digest,
     )

@@ -17,6 +17,7 @@ from ...compiler.envelope.envelope import Envelope
 from ...compiler.gathering.gather import gather
 from ...compiler.gathering.mentions import ExactBinder
 from ...compiler.request.parse import parse_request
+from ...compiler.trace.manifest import stored_ids
 from ..backend.caller import backend_of
 from ..reading.view import point_of, words_of
 from .memory import Memory
@@ -62,6 +63,5 @@ def ablate(
     if objects is None:
         envelope = compile_snapshot(snapshot, context)
         # Items of the request are the question itself, and no answer is worth less without them.
-        stored_ids = {c.object_id for c in envelope.manifest.candidates if c.vid}
-        objects = [i for i in envelope.manifest.compiled if i in stored_ids]
+        objects = stored_ids(envelope.manifest)
     return ablation.ablate(objects, worth, pairs=pairs)

@@ -24,7 +24,7 @@ from ...compiler.ir.context import project_of, scopes_of
 from ...compiler.replay import replay
 from ...compiler.request.parse import parse_request
 from ...compiler.request.request import CompileRequest, WindowPin
-from ...compiler.trace.manifest import Manifest, manifest_from_json
+from ...compiler.trace.manifest import Manifest, manifest_from_json, stored_ids
 from ...resolution.known import Lookup
 from ...schema.artifact import is_address
 from ...schema.errors import Forbidden, InvalidInput
@@ -134,7 +134,7 @@ class Compiler(Caller):
                 people: tuple[str, ...] = ()
                 if not (self.principal.user or request.entities):
                     people = self._people_with_wishes(reader, view)
-                envelope = self.over(reader, view, request, people)
+                envelope = self.envelope(reader, view, request, people)
 
             if span is not None:
                 span.query(request.query)
@@ -200,7 +200,7 @@ class Compiler(Caller):
 
         return tuple(sorted(people)[:_LISTED_PEOPLE])
 
-    def over(
+    def envelope(
         self, reader: Reader, view: View, request: CompileRequest, people: tuple[str, ...] = ()
     ) -> Envelope:
         """The envelope of a request over a reader, signed; it is not kept.
@@ -328,8 +328,7 @@ class Compiler(Caller):
     def _keep(self, envelope: Envelope) -> None:
         """Store the manifest and the use of its objects, after the call."""
         store, tenant, now = self._backend.store, self._tenant, self._backend.now_us()
-        stored_ids = {c.object_id for c in envelope.manifest.candidates if c.vid}
-        used_ids = [i for i in envelope.manifest.compiled if i in stored_ids]
+        used_ids = stored_ids(envelope.manifest)
         artifacts = filter(is_address, envelope.manifest.artifact_uris)
 
         def keep() -> None:

@@ -8,7 +8,7 @@ too: a replay gives the same bytes, so nothing in it can be masked afterwards.
 from __future__ import annotations
 
 from ...compiler.envelope.envelope import Envelope
-from ...compiler.trace.manifest import Manifest, principal_of
+from ...compiler.trace.manifest import Manifest, principal_of, stored_ids
 from ...schema.claim import Version, is_personal
 from ...schema.errors import Forbidden
 from ...schema.policy import Policy
@@ -19,7 +19,7 @@ from ..reading.masking import Mask
 
 def may_read(reader: Reader, envelope: Envelope, principal: Principal, policy: Policy) -> bool:
     """Whether a caller may read every stored object of an envelope, as whole as it stands there."""
-    object_ids = _stored_ids(envelope.manifest)
+    object_ids = stored_ids(envelope.manifest)
     versions = _visible_versions(reader, envelope.manifest, object_ids, principal)
     if not {version.row.claim.object_id for version in versions}.issuperset(object_ids):
         return False
@@ -35,7 +35,7 @@ def check_personal_data(
     Raises:
         Forbidden: `personal_data`.
     """
-    object_ids = _stored_ids(envelope.manifest)
+    object_ids = stored_ids(envelope.manifest)
     versions = _visible_versions(reader, envelope.manifest, object_ids, principal)
     if _shows_masked(reader, envelope.manifest, versions, Mask(principal, policy)):
         raise Forbidden(
@@ -43,11 +43,6 @@ def check_personal_data(
             "replay it, or a role of policy.compile.show_personal_to",
             code="personal_data",
         )
-
-
-def _stored_ids(manifest: Manifest) -> tuple[str, ...]:
-    candidate_ids = {entry.object_id for entry in manifest.candidates if entry.vid}
-    return tuple(object_id for object_id in manifest.compiled if object_id in candidate_ids)
 
 
 def _visible_versions(

@@ -140,7 +140,7 @@ class Recompiler(Caller):
 
         view = View(self._backend, owner, point, self._backend.words(self._tenant, reader))
         # Who was meant, though not named, is no part of the request and stays who it was.
-        return Compiler(self._backend, owner).over(reader, view, request, manifest.people)
+        return Compiler(self._backend, owner).envelope(reader, view, request, manifest.people)
 
 
 def _point(manifest: Manifest, reader: Reader, terms: RequestTerms) -> Point:

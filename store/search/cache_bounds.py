@@ -98,7 +98,8 @@ def entry_bytes(*parts: Sized) -> int:
     >>> entry_bytes("tenant", ("sam", "kim"))
     1255
     """
-    # To walk into every record would cost more than some entries do to work out.
-    texts = [part for part in parts if isinstance(part, str)]
-    records = sum(len(part) for part in parts if not isinstance(part, str))
-    return _ENTRY * (1 + records) + sum(map(getsizeof, texts))
+    total = _ENTRY
+    for part in parts:
+        # To walk into every record would cost more than some entries do to work out.
+        total += getsizeof(part) if isinstance(part, str) else _ENTRY * len(part)
+    return total

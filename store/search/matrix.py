@@ -133,20 +133,23 @@ class Matrix:
             return ()
 
         floats = _floats(check_vector(query, dimensions=self.dimensions))
+        content: list[list[int]] = []
+        conditions: list[list[int]] = []
         with self._lock:
-            numbers = [self._numbers.get(object_id) for object_id in object_ids]
-            content = [self._content.of(n) if n is not None else [] for n in numbers]
-            conditions = [self._why.of(n) if n is not None else [] for n in numbers]
+            for object_id in object_ids:
+                number = self._numbers.get(object_id)
+                content.append([] if number is None else self._content.of(number))
+                conditions.append([] if number is None else self._why.of(number))
             scans = self._content.scan(), self._why.scan()
 
-        of_content = _best(scans[0], content, floats)
-        of_why = _best(scans[1], conditions, floats)
+        content_best = _best(scans[0], content, floats)
+        why_best = _best(scans[1], conditions, floats)
 
-        return tuple(
-            VectorScore(object_id, of_content[place] or 0, of_why[place] or 0)
-            for place, object_id in enumerate(object_ids)
-            if of_content[place] is not None or of_why[place] is not None
-        )
+        scores: list[VectorScore] = []
+        for object_id, score, condition in zip(object_ids, content_best, why_best, strict=True):
+            if score is not None or condition is not None:
+                scores.append(VectorScore(object_id, score or 0, condition or 0))
+        return tuple(scores)
 
     def walk(
         self, query: Sequence[int], *, first: int, exact_rows: int
@@ -227,12 +230,20 @@ class Matrix:
 
     def _add_some(self, rows: Sequence[VectorRow]) -> None:
         values = self._values(rows)
-        numbers = [self._number(row.object_id) for row in rows]
-        conditions = [place for place, row in enumerate(rows) if row.part == WHY_PART]
-        content = [place for place, row in enumerate(rows) if row.part != WHY_PART]
+        numbers: list[int] = []
+        conditions: list[int] = []
+        content: list[int] = []
+        parts: list[int] = []
+        for place, row in enumerate(rows):
+            numbers.append(self._number(row.object_id))
+            if row.part == WHY_PART:
+                conditions.append(place)
+            else:
+                content.append(place)
+                parts.append(int(row.part))
+
         before = self._count(numbers)
         self._why.put([numbers[p] for p in conditions], [0] * len(conditions), values[conditions])
-        parts = [int(rows[p].part) for p in content]
         self._content.put([numbers[p] for p in content], parts, values[content])
         self._claims += self._count(numbers) - before
         self._tidy()
@@ -309,7 +320,12 @@ def _whole_claims(owner: Ints, rows: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _best(scan: Scan, rows: Sequence[Sequence[int]], query: Floats) -> list[int | None]:
     """Return the best score of each group of rows, None for an empty group."""
-    flat: list[int] = scan.at([row for group in rows for row in group], query).tolist()
+    # Asked for at once: a look at a block costs more than its rows.
+    all_rows: list[int] = []
+    for group in rows:
+        all_rows += group
+    flat: list[int] = scan.at(all_rows, query).tolist()
+
     best: list[int | None] = []
     position = 0
 

@@ -94,22 +94,6 @@ class Relation(StrEnum):
     MET_BY = "met_by"
     AFTER = "after"
 
-    @property
-    def converse(self) -> Relation:
-        """The relation read from the other side."""
-        return _CONVERSE[self]
-
-
-_PAIRS: Final = (
-    (Relation.BEFORE, Relation.AFTER),
-    (Relation.MEETS, Relation.MET_BY),
-    (Relation.OVERLAPS, Relation.OVERLAPPED_BY),
-    (Relation.FINISHED_BY, Relation.FINISHES),
-    (Relation.CONTAINS, Relation.DURING),
-    (Relation.STARTS, Relation.STARTED_BY),
-    (Relation.EQUALS, Relation.EQUALS),
-)
-_CONVERSE: Final = {a: b for pair in _PAIRS for a, b in (pair, pair[::-1])}
 
 # keyed by (start against start, end against end), each -1, 0 or 1, for spans that overlap
 _OVERLAPPING: Final = {

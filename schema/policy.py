@@ -171,7 +171,7 @@ class ReadPolicy:
     vector_candidates: int = 200
     """Nearest claims a search proposes; as many as fill an 8K budget several times over."""
     neighbourhood_fanout: int = 50
-    """Facts read around one entity of a walk."""
+    """Facts read around one entity of a walk; the next is around how many entities it reads."""
     neighbourhood_entities: int = 200
     slot_extras: int = 8
     """Non-deciding rows of a slot that reach the trace."""

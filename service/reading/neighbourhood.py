@@ -34,10 +34,11 @@ def walk(
     point: Point,
     hops: int,
     limit: int,
+    most_entities: int,
     shaper: Shaper,
     mask: Mask,
 ) -> Neighbourhood:
-    """Return the neighbourhood of entities, at most `limit` facts an entity."""
+    """Return the neighbourhood: at most `limit` facts around each of `most_entities` at most."""
     ground = _Ground(reader, sight, point.tx_us)
     ground.explore(roots)
     visited_ids = dict.fromkeys(roots)
@@ -52,11 +53,13 @@ def walk(
 
     # One look-up for a whole hop: over a server each would be a round trip.
     for _ in range(hops):
+        if len(frontier) > most_entities:
+            frontier, cut = frontier[:most_entities], True
         if not frontier:
             break
-        raw: set[str] = set()
-        for root in frontier:
-            raw.update(ground.members[root])
+        most_entities -= len(frontier)
+
+        raw = set(chain.from_iterable(map(ground.members.__getitem__, frontier)))
         page = reader.around(sorted(raw), sight=sight, point=point, limit=limit)
         withheld += page.withheld
         cut = cut or page.cut
@@ -69,12 +72,9 @@ def walk(
         ground.explore(ends)
         edges.update(dict.fromkeys(_edges(versions, ground.roots)))
 
-        frontier = list[str]()
-        for end in ends:
-            root = ground.roots[end]
-            if root not in visited_ids:
-                visited_ids[root] = None
-                frontier.append(root)
+        neighbours = dict.fromkeys(map(ground.roots.__getitem__, ends))
+        frontier = [root for root in neighbours if root not in visited_ids]
+        visited_ids.update(dict.fromkeys(frontier))
 
     visible_facts = tuple(facts.values())
 

@@ -206,7 +206,7 @@ class View(Caller):
 
     def neighbourhood(self, entity: EntityLike, hops: int = 2, limit: int = 50) -> Neighbourhood:
         """Return what stands around an entity, breadth first, capped by the policy."""
-        sight = self._sight(None)
+        rules, sight = self._backend.policy.read, self._sight(None)
         with self._resolved_reader(entity, sight) as (reader, roots, _):
             return walk(
                 reader,
@@ -214,7 +214,8 @@ class View(Caller):
                 sight=sight,
                 point=self._point,
                 hops=hops,
-                limit=min(limit, self._backend.policy.read.neighbourhood_fanout),
+                limit=min(limit, rules.neighbourhood_fanout),
+                most_entities=rules.neighbourhood_entities,
                 shaper=lambda versions: self._shaper(reader, versions),
                 mask=Mask(self.principal, self._backend.policy),
             )

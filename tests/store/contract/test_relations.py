@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from tenure import Memory
 from tenure.schema.claim import Permissions
+from tenure.schema.policy import Policy, ReadPolicy
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, Op
 from tenure.store.port.store import Point, RelatedEnds, Store
@@ -69,3 +76,25 @@ def test_a_hub_is_named_and_brings_no_relation(store: Store) -> None:
     commit(store, [link("o3", "e3", "hub")], tx=3)
     assert related(store, "hub") == RelatedEnds((), ("hub",))
     assert related(store, "e3", "hub") == RelatedEnds((("e3", "hub"),), ("hub",))
+
+
+@pytest.mark.parametrize(
+    ("most", "names", "cut"),
+    [
+        (2, {"Ann Lee", "Bob Ray", "Eve Fox"}, True),
+        (3, {"Ann Lee", "Bob Ray", "Eve Fox", "Kim Sun"}, False),
+    ],
+)
+def test_a_walk_reads_around_as_many_entities_as_the_policy_allows(
+    open_memory: Callable[..., Memory], most: int, names: set[str], cut: bool
+) -> None:
+    memory = open_memory(policy=Policy(read=ReadPolicy(neighbourhood_entities=most)))
+    people = ("Ann Lee", "Bob Ray", "Eve Fox", "Kim Sun")
+    for person, manager in pairwise(people):
+        memory.write(
+            subject=person, slot="manager", value=manager, valid_from="2026-01-01T00:00:00Z"
+        )
+
+    around = memory.as_of().neighbourhood("Ann Lee", hops=3)
+    assert {entity.name for entity in around.entities} == names
+    assert around.truncated is cut

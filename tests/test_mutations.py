@@ -180,8 +180,8 @@ MUTANTS = (
     Mutant(
         "C-214",
         "compiler/fitting/fit.py",
-        ", -_recency(age",
-        ", _recency(age",
+        ", -recency(age",
+        ", recency(age",
         f"{ROWS}::test_the_oldest_turn_goes_first_and_rules_never",
     ),
     Mutant(

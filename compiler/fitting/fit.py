@@ -8,7 +8,8 @@ section is filled by one order: score x min(1, 200 / tokens), best first, passin
 not fit. A long text must be worth it, and many short empty turns do not go before a telling one.
 
 A larger budget never shows less. The same is done on a ladder of budgets, 500 tokens and each
-double of it: what the budget below holds goes in before anything else.
+double of it: what the budget below holds goes in before anything else. Where the budget itself
+holds everything, there is nothing to build on.
 
 Costs are estimates of the parts; `order` measures the assembled text and asks again with more
 `slack`. What happens to the rest depends on the overflow policy. Checklist C-123, C-124, C-138
@@ -24,17 +25,16 @@ from operator import itemgetter
 from typing import Final
 
 from ...schema.compile_terms import OverflowPolicy, Reason, SectionName
-from ..budget.allocate import allocate
 from ..budget.diversity import mmr
 from ..budget.items import Item
-from ..budget.section import Section, concave_envelope, significant, slope_at
-from ..ir.context import CompileContext, SectionShare
+from ..ir.context import CompileContext
 from ..ir.piece import Piece, Short
 from ..text.relevance import FULL, terms_of
 from ..tokens.counting import room_of, size_of
 from .ledger import Drop, Ledger, Place, Prices, Rung, Unit, is_wanted
 from .offers import TURN_TWIN, moved_to_turn
-from .price import mu, token_cost, worth_its_price
+from .price import worth_its_price
+from .rations import limits, rations, recency, units
 from .shorten import excerpt, fold
 from .tabulate import may_be_cut, tabulate
 
@@ -81,12 +81,14 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
             loose.setdefault(piece.section, []).append(piece)
 
     prices = Prices(context)
+    rung = Rung(Ledger(context, context.budget, prices), context.budget)
+    whole = _whole(rung, essentials, loose, slack)
+    if whole is not None and len(whole) == len(pieces):
+        return Fit(whole)
+
     base: Mapping[str, int] = {}
     stable_base: Mapping[str, int] = {}
-    is_full = False
     for budget in _ladder(context.budget):
-        if is_full and budget != context.budget:
-            continue  # it would hold the same: everything
         rung = Rung(Ledger(context, budget, prices), budget)
         for piece in essentials:
             rung.ledger.take(piece)
@@ -109,14 +111,39 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
         rung.ledger.room -= turn_slack if last else 0
         _fit_turn(rung, turn, base)
         base = rung.sizes()
-        is_full = len(rung.ledger.pieces) == len(pieces) and not (transfers or rung.shorts)
-        # Where nothing had to be divided either, the budget itself holds the same.
-        if is_full and not rung.allocation and rung.ledger.room + context.budget - budget >= slack:
-            break
 
     # A ladder has a rung: its last is the budget itself.
     top = rung  # pyright: ignore[reportPossiblyUnboundVariable]
     return Fit(top.ledger.pieces, top.drops, top.shorts, top.allocation, top.shadow_price)
+
+
+def _whole(
+    rung: Rung,
+    essentials: Sequence[Piece],
+    loose: Mapping[SectionName, Sequence[Piece]],
+    slack: int,
+) -> Sequence[Piece] | None:
+    """All pieces, where the budget less the slack holds them and nothing has to be divided.
+
+    Then no smaller budget has to say what goes first. None where something must stay out.
+    """
+    ledger = rung.ledger
+    ledger.room -= slack
+    if sum(map(ledger.size, chain(essentials, *loose.values()))) > ledger.room:
+        return None
+
+    for piece in essentials:
+        ledger.take(piece)
+    for section in STABLE:
+        if section in loose and _fit_stable(rung, section, loose[section], {}):
+            return None
+
+    turn = {name: list(loose[name]) for name in TURN if name in loose}
+    sections, surplus = _contenders(_worthwhile(rung, turn), rung.budget)
+    # Whatever a cap or a price has left out stands among the drops.
+    if surplus or rung.drops or ledger.room < 0:
+        return None
+    return ledger.pieces if ledger.take_together(chain.from_iterable(sections.values())) else None
 
 
 def _ladder(budget: int) -> list[int]:
@@ -148,7 +175,7 @@ def _fit_stable(
     rung: Rung, section: SectionName, pieces: Sequence[Piece], base: Mapping[str, int]
 ) -> list[Piece]:
     """Fill a section of zone 3 up to its cap; return what the turn may take of the rest."""
-    cap = _limits(rung, section).ceiling
+    cap = limits(rung, section).ceiling
     left = rung.ledger.room - min(cap, rung.ledger.room)
     offers: list[Piece] = []
     for piece in _by_worth(rung, pieces, base):
@@ -164,14 +191,6 @@ def _fit_stable(
     return offers
 
 
-def _limits(rung: Rung, section: SectionName) -> SectionShare:
-    """Return the fewest and the most tokens of a section."""
-    share = rung.context.shares.get(section.value, SectionShare(0, 1000))
-    cap = -(-rung.budget * share.ceiling // 1000)
-    cap = min(cap, dict(rung.context.rules.section_tokens).get(section.value, cap))
-    return SectionShare(min(cap, rung.budget * share.floor // 1000), cap)
-
-
 def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[str, int]) -> None:
     """Divide what is left between the sections of the turn, and fill them."""
     page = rung.ledger.room
@@ -181,7 +200,7 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
 
     # What the smaller budget held goes first; then each section takes its share; then all
     # sections compete for what is left.
-    rations = _rations(rung, sections)
+    shares = rations(rung, sections)
     before = dict(rung.ledger.spending)
     waiting: list[Unit] = []
     history_ends = False
@@ -194,7 +213,7 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
 
         cost = rung.ledger.total(unit)
         usage = rung.ledger.spending.get(section, 0) - before.get(section, 0)
-        may_enter = known or cost <= rations.get(section, 0) - usage
+        may_enter = known or cost <= shares.get(section, 0) - usage
         if section is _S.HISTORY:
             history_ends = history_ends or not may_enter or cost > rung.ledger.room
             may_enter = not history_ends
@@ -211,7 +230,7 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
         else:
             remainder += unit
     # The best first: what is left of the room goes to an excerpt of one of them.
-    _overflow(rung, remainder + surplus, rations, page)
+    _overflow(rung, remainder + surplus, shares, page)
 
 
 def _worthwhile(
@@ -272,8 +291,8 @@ def _queue(
     """
     half_life = rung.context.rules.history_full_turns
     entries: list[tuple[Place, Unit]] = []
-    for age, unit in enumerate(_units(sections.get(_S.HISTORY, ()))):
-        entries.append(((True, -_recency(age, half_life), ""), unit))
+    for age, unit in enumerate(units(sections.get(_S.HISTORY, ()))):
+        entries.append(((True, -recency(age, half_life), ""), unit))
 
     late_ids = _late_ids(rung, sections.get(_S.EVIDENCE, ()))
     for name, pieces in sections.items():
@@ -328,102 +347,8 @@ def _late_ids(rung: Rung, pieces: Sequence[Piece]) -> frozenset[str]:
     return frozenset(words).difference(picks.ids)
 
 
-def _rations(rung: Rung, sections: Mapping[SectionName, Sequence[Piece]]) -> dict[SectionName, int]:
-    """Return the tokens of each section by the exact allocator."""
-    ledger, context = rung.ledger, rung.context
-    names = [name for name, pieces in sections.items() if pieces]
-    if len(names) == 1 and _S.HISTORY not in names and not context.rules.cost_weight:
-        # Nothing competes: the section has all there is, whatever its share. What a token more
-        # would bring is told of the budget itself alone.
-        if rung.is_last:
-            points = concave_envelope(_utility(rung, names[0], sections[names[0]]))
-            weight = context.weights.get(names[0].value, 0.5) / FULL
-            rung.shadow_price = significant(weight * slope_at(points, ledger.room))
-        rung.allocation[names[0].value] = ledger.room
-        return {names[0]: ledger.room}
-
-    envelopes: dict[SectionName, tuple[tuple[int, int], ...]] = {}
-    limits_of: dict[SectionName, SectionShare] = {}
-    floors = 0
-    for name in names:
-        points = concave_envelope(_utility(rung, name, sections[name]))
-        envelopes[name] = points
-        limits_of[name] = _limits(rung, name)
-        # No section is promised more than it could spend.
-        floors += min(limits_of[name].floor, points[-1][0])
-
-    curves: list[Section] = []
-    for name, points in envelopes.items():
-        curve = tuple((tokens, value / FULL) for tokens, value in points)
-        limits = limits_of[name]
-        curves.append(
-            Section(
-                name.value,
-                w=context.weights.get(name.value, 0.5),
-                alpha=1.0,
-                beta=1.0,
-                t_min=min(limits.floor, curve[-1][0]) if floors <= ledger.room else 0,
-                t_max=min(limits.ceiling, curve[-1][0]),
-                cost=token_cost(name, context),
-                curve=curve,
-            )
-        )
-
-    answer = allocate(curves, max(0, ledger.room), mu=mu(context))
-    rung.allocation.update(answer.tokens)
-    rung.shadow_price = answer.shadow_price
-    return {SectionName(name): tokens for name, tokens in answer.tokens.items()}
-
-
-def _utility(rung: Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
-    """Return (tokens, value) after each item, taken in the order in which it pays most.
-
-    The first item pays for the section's heading and frame too, so that a section which would
-    be opened for little is weighed with all that it costs. Nothing can be given beyond what is
-    left, so the curve ends with the first item that passes it.
-    """
-    if name is _S.HISTORY:
-        turns = chain.from_iterable(_units(pieces))
-        half_life = rung.context.rules.history_full_turns
-        ranked = [(piece, _recency(age, half_life)) for age, piece in enumerate(turns)]
-    else:
-        size = rung.ledger.size
-        by_density = sorted(pieces, key=lambda p: (-p.value * 1000 // max(1, size(p)), p.object_id))
-        ranked = [(piece, max(1, piece.value)) for piece in by_density]
-
-    # A ledger of its own measures what is new: what is open already costs this section nothing.
-    trial = Ledger(rung.context, 0, rung.ledger.prices)
-    trial.headings |= rung.ledger.headings
-    trial.frames |= rung.ledger.frames
-    points: list[tuple[int, int]] = []
-    total = 0
-    for piece, value in ranked:
-        trial.take(piece)
-        total += value
-        points.append((-trial.room, total))
-        if -trial.room > rung.ledger.room:
-            break
-    return points
-
-
-def _recency(age: int, half_life: int) -> int:
-    strength: float = 2.0 ** (-age / max(1, half_life))
-    return round(FULL * strength)
-
-
-def _units(pieces: Iterable[Piece]) -> list[Unit]:
-    """Return the turns newest first, those of one tool call together."""
-    units: list[Unit] = []
-    for piece in sorted(pieces, key=lambda p: p.key, reverse=True):
-        if units and piece.pair and units[-1][-1].pair == piece.pair:
-            units[-1] = (*units[-1], piece)
-        else:
-            units.append((piece,))
-    return units
-
-
 def _overflow(
-    rung: Rung, waiting: Sequence[Piece], rations: Mapping[SectionName, int], page: int
+    rung: Rung, waiting: Sequence[Piece], shares: Mapping[SectionName, int], page: int
 ) -> None:
     """Shorten or drop what did not fit, as the policy says."""
     policy = overflow_of(rung.context)
@@ -432,7 +357,7 @@ def _overflow(
 
     # Why something stays out is told of the budget itself alone.
     for piece in waiting if rung.is_last else ():
-        reason = Reason.OVER_BUDGET if rations.get(piece.section) else Reason.SECTION_DROPPED
+        reason = Reason.OVER_BUDGET if shares.get(piece.section) else Reason.SECTION_DROPPED
         if policy is OverflowPolicy.PAGINATE:
             larger = rung.ledger.cost(piece) > page
             reason = Reason.ITEM_LARGER_THAN_SECTION if larger else Reason.NEXT_PAGE

@@ -27,6 +27,7 @@ NO_PLACE: Final = (
 )
 """Tools and departments that one moves to without moving house."""
 PLACE: Final = rf"{NO_PLACE}{NAME}(?:, {NAME})?"
+# Words that no thing begins with: behind them something else is said.
 STOP: Final = (
     r"(?!(?:and|or|not|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
     r"very|just|where|why|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
@@ -45,10 +46,12 @@ ERA: Final = r"(?: (?:from|of|in) the (?:early |late )?\d{2,4}s)?"
 LINK: Final = r"(?:(?:of|about|with|by|like) )?"
 TITLE: Final = "\ue000"
 """Stands for each character of a quotation: what is quoted is no sentence, but may be a title."""
+# A title in quotation marks, or up to four words that say what it is.
 ITEM: Final = (
     rf"(?:(?:(?:the )?(?:movie|film|book|novel|song|album|show|series|musical|play) )?{TITLE}+|"
     rf"(?:the )?{STOP}[\w'\u2019#+&$-]+(?: {LINK}{STOP}[\w'\u2019#+&$-]+){{0,3}}{ERA})"
 )
+# Behind a comma somebody may go on: "jazz, and saw them live" names one thing.
 NO_CLAUSE: Final = (
     r"(?!(?:I|we|he|she|they|am|was|went|had|have|has|did|do|can|will|got|made|took|saw|ate|"
     r"would|could|should|find|found|then|just|also|\w+ed)\b)"
@@ -63,6 +66,7 @@ WE_HAVE: Final = rf"(?:{HAVE}|\b[Ww]e(?: have|['\u2019]ve)?)"
 RECENT: Final = r"(?:just |recently |finally )?"
 DO_NOT: Final = r"(?:do not|don['\u2019]t|did not|didn['\u2019]t)"
 SURE: Final = r"(?:(?:really|absolutely|just|truly|do|actually|also|especially|still|always) )*"
+# How far somebody has come is no title: a "senior" is one of something.
 LEVELS: Final = r"junior|mid-level|senior|staff|principal|lead"
 TRADES: Final = (
     "engineer|developer|designer|manager|analyst|scientist|architect|researcher|writer|nurse|"

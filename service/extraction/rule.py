@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +60,31 @@ class RuleSet:
     """What follows a value that stands in for another: ", not in Cologne"."""
     date_said: DayFinder
     date_after: DayBehind
+
+
+_NEXT_CLAUSE: Final = re.compile(
+    r"(?:,? (?:and|but|so|und|aber) |[,;] )(?=(?:I|we|ich|wir|he|she|er|sie)\b)"
+)
+"""Where a sentence goes on with somebody who does something else."""
+_SPEAKER: Final = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?)\b")
+
+
+def day_of(
+    rule_set: RuleSet, match: re.Match[str], sentence: str, moment: datetime, *, is_ahead: bool
+) -> datetime | None:
+    """The day that is said of a match: in its own clause, or before anybody does anything."""
+    # "I moved in March 2024 and I work there since 2021" says two days, each of one thing.
+    start, end = 0, len(sentence)
+    for boundary in _NEXT_CLAUSE.finditer(sentence):
+        if boundary.end() <= match.start():
+            start = boundary.end()
+        elif boundary.start() >= match.end():
+            end = boundary.start()
+            break
+
+    day = rule_set.date_said(sentence[start:end], moment, is_ahead=is_ahead)
+    # "In 2024 I moved there and I changed jobs" says one day of both.
+    speaker = _SPEAKER.search(sentence)
+    if day is None and start and speaker is not None:
+        day = rule_set.date_said(sentence[: speaker.start()], moment, is_ahead=is_ahead)
+    return day

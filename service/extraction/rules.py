@@ -68,7 +68,7 @@ from .phrases import (
     WORD,
     ZONES,
 )
-from .rule import Rule, RuleSet, row
+from .rule import Rule, RuleSet, day_of, row
 from .taste_rules import OPPOSITES, TASTE_RULES, taste_of
 from .work_rules import WORK_RULES
 
@@ -154,7 +154,8 @@ RULES: Final = (
     row("timezone", rf"{I_AM} (?:in|on) (?:the )?(?P<value>[A-Z][A-Za-z_]+/[A-Z][A-Za-z_]+)"),
     *WORK_RULES,
     # where
-    row("home", rf"\b(?:I|[Ww]e) (?:now |currently |still )?live in (?P<value>{PLACE})"),
+    row("home", r"\b(?:I|[Ww]e) (?:now |currently |still )?live in (?:an? (?:\w+ ){0,2}"
+        rf"(?:flat|apartment|house|studio|cottage|loft) in )?(?P<value>{PLACE})"),
     row("home", rf"^(?:I|[Ww]e)\b[^.!?;]{{0,60}}? (?:but|and) (?:now |currently )?live in "
         rf"(?P<value>{PLACE})"),
     row("home", rf"{WE_ARE} (?:now |currently )?(?:based|living) in "
@@ -224,6 +225,7 @@ RULES: Final = (
     row("allergy", rf"{I_AM} (?P<value>lactose|gluten) intolerant\b"),
     row("allergy", rf"{I_AM} (?:not|no longer) allergic to (?P<value>{ITEMS})", "deny",
         is_list=True),
+    # Before a noun it is the noun's: "I am a vegan cook" says what is cooked.
     row("diet", rf"{I_AM} {SURE}(?:an? )?(?:strict )?"
         r"(?P<value>vegetarian|vegan|pescatarian)(?=[.,!;:)]|$| (?:and|but|or|so|because|since|for|"
         r"now|too|these|who|myself|person|anyway|though|as|by|if|please)\b)"),
@@ -370,7 +372,9 @@ def _of_match(
     rule_set: RuleSet, rule: Rule, match: re.Match[str], sentence: str, moment: datetime
 ) -> Iterator[ExtractedClaim]:
     is_ahead = rule.slot in _DATED_BY_VALUE
-    day = None if rule.is_timeless else rule_set.date_said(sentence, moment, is_ahead=is_ahead)
+    day = None
+    if not rule.is_timeless:
+        day = day_of(rule_set, match, sentence, moment, is_ahead=is_ahead)
     if rule.is_dated and day is None:
         return
 

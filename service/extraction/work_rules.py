@@ -22,6 +22,7 @@ from .rule import row
 
 WORK_RULES: Final = (
     row("experience_level", rf"{I_AM} an? (?P<value>{LEVELS})\b"),
+    # What somebody does: a trade that is known, or any word behind "work as".
     row("title", rf"(?:{I_AM}|\bI work as) an? (?:(?:{LEVELS}) )?"
         rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b(?! (?:at heart|of sorts|fan))"),
     row("title", rf"\bI (?:now |currently )?work as an? (?![^.,!]*\b(?:{TRADES}|team|couple|group|"
@@ -42,12 +43,14 @@ WORK_RULES: Final = (
         rf"(?:(?:for|at|with) )?{PROPER}{NAME}[^.!?]{{0,30}}? as (?:an? |the |their )?"
         rf"(?:(?:{LEVELS}) )?(?P<value>{ROLE})"),
     row("title", rf"{I_AM} (?:now |currently )?the (?:new )?(?P<value>{CHIEF})(?= of [A-Z])"),
+    # What somebody no longer does.
     row("title", rf"\bI used to be an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_former=True),
     row("title", rf"{I_AM} no longer an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})(?=[.,!;]|$| at\b)",
         "deny"),
     row("title", rf"{I_AM} not an? (?:(?:{LEVELS}) )?(?P<value>{ROLE}) any ?more\b", "deny"),
     row("specialty", r"\bI speciali[sz]e in (?P<value>[\w-]+(?: (?!and I\b)[\w-]+){0,6})"),
     row("skill", rf"^I (?:also )?know (?P<value>(?:{TOOLS})(?:\.\w+)?)(?=[.,;!]?$|[,;] | and\b)"),
+    # For whom: a name must follow, so that "I work for fun" names nobody.
     row("employer", rf"\bI (?:now |currently |still )?work "
         r"(?:remotely |full-time |part-time |nights |days |shifts |weekends )?"
         rf"(?:for|at) {PROPER}(?P<value>{NAME})"),

@@ -31,6 +31,8 @@ def triples(text: str) -> list[tuple[Any, ...]]:
 
 
 SAID: list[tuple[str, list[tuple[Any, ...]]]] = [
+    # where
+    ("We live in a small flat in Leeds.", [("home", "Leeds")]),
     # who
     ("My name is Ana Lucía Ortiz.", [("full_name", "Ana Lucía Ortiz")]),
     ("You can call me Al, by the way.", [("full_name", "Al")]),
@@ -319,6 +321,24 @@ def test_a_day_of_the_week_is_behind_what_happened_and_ahead_of_the_rest(
 ) -> None:
     (claim,) = [claim for claim in read(text) if claim.value == "Initech"]
     assert claim.valid_from == datetime.combine(day, time(), UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [
+        ("I moved to Lyon in March 2024 and I work at Acme since 2021.", (2024, 2021)),
+        ("I moved to Lyon in March 2024, I work at Acme since 2021.", (2024, 2021)),
+        ("I moved to Lyon in 2024; I work at Acme.", (2024, None)),
+        ("I work at Acme and I moved to Lyon in 2024.", (2024, None)),
+        ("In 2024 I moved to Lyon and I work at Acme.", (2024, 2024)),
+    ],
+)
+def test_a_day_dates_what_stands_in_its_own_clause(
+    text: str, years: tuple[int | None, ...]
+) -> None:
+    begins = {claim.slot: claim.valid_from for claim in read(text)}
+    days = begins["home"], begins["employer"]
+    assert tuple(day.year if day else None for day in days) == years
 
 
 def test_a_visit_of_last_week_dates_no_kinship() -> None:

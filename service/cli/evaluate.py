@@ -195,7 +195,7 @@ def show_recall(screen: Screen, report: RecallReport) -> None:
         "tenure evaluate convert --from longmemeval longmemeval_s.json -o s.jsonl",
         "tenure evaluate convert --from memora weekly/sales_manager -o m.jsonl",
         "tenure evaluate convert --from memora changing-lives.jsonl.gz -o lives.jsonl",
-        "tenure evaluate convert --from meetings meetings.jsonl.gz -o meetings-set.jsonl",
+        "tenure evaluate convert --from meetings meetings.jsonl.gz -o set.jsonl",
     )
 )
 def convert(

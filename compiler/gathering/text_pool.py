@@ -24,7 +24,7 @@ from .talk import FARTHEST, is_turn_of, lifts_of, talk_of
 
 _FAINTEST: Final = FARTHEST / FULL
 """Worth of a shared word, however faint: more than to stand beside one."""
-_ROW_TOKENS: Final = 48
+_ROW_TOKENS: Final = 40
 """Tokens of a budget for which a row more is read than the limit of hits: a larger budget reads on
 in the same ranking."""
 _ROOM: Final = 1

@@ -314,7 +314,7 @@ class CompilePolicy:
     """Newest texts about a named entity: it has some slots, and says things for years."""
     text_beside_vectors: int = 112
     """The same where near claims are asked for too, which bring what more of them would."""
-    vector_candidates: int = 160
+    vector_candidates: int = 184
     """Nearest claims a compile asks for, at most those of a search."""
     candidates: int = 1_500
     """Most of a compile: standing objects, slots and neighbours find room beside the others."""

@@ -81,10 +81,9 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
             loose.setdefault(piece.section, []).append(piece)
 
     prices = Prices(context)
-    rung = Rung(Ledger(context, context.budget, prices), context.budget)
-    whole = _whole(rung, essentials, loose, slack)
-    if whole is not None and len(whole) == len(pieces):
-        return Fit(whole)
+    trial = Rung(Ledger(context, context.budget, prices), context.budget)
+    if _holds_all(trial, essentials, loose, slack) and len(trial.ledger.pieces) == len(pieces):
+        return Fit(trial.ledger.pieces)
 
     base: Mapping[str, int] = {}
     stable_base: Mapping[str, int] = {}
@@ -117,33 +116,33 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
     return Fit(top.ledger.pieces, top.drops, top.shorts, top.allocation, top.shadow_price)
 
 
-def _whole(
+def _holds_all(
     rung: Rung,
     essentials: Sequence[Piece],
     loose: Mapping[SectionName, Sequence[Piece]],
     slack: int,
-) -> Sequence[Piece] | None:
-    """All pieces, where the budget less the slack holds them and nothing has to be divided.
+) -> bool:
+    """Take all pieces, where the budget less the slack holds them and nothing has to be divided.
 
-    Then no smaller budget has to say what goes first. None where something must stay out.
+    Then no smaller budget has to say what goes first. False where something must stay out.
     """
     ledger = rung.ledger
     ledger.room -= slack
     if sum(map(ledger.size, chain(essentials, *loose.values()))) > ledger.room:
-        return None
+        return False
 
     for piece in essentials:
         ledger.take(piece)
     for section in STABLE:
         if section in loose and _fit_stable(rung, section, loose[section], {}):
-            return None
+            return False
 
     turn = {name: list(loose[name]) for name in TURN if name in loose}
     sections, surplus = _contenders(_worthwhile(rung, turn), rung.budget)
     # Whatever a cap or a price has left out stands among the drops.
     if surplus or rung.drops or ledger.room < 0:
-        return None
-    return ledger.pieces if ledger.take_together(chain.from_iterable(sections.values())) else None
+        return False
+    return ledger.take_together(chain.from_iterable(sections.values()))
 
 
 def _ladder(budget: int) -> list[int]:

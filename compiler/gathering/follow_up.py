@@ -23,6 +23,7 @@ found, so a replay finds them in the manifest. Checklist C-074, C-098.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from itertools import filterfalse
 from typing import Final
 
@@ -66,10 +67,7 @@ def mark_outdated(
     context: CompileContext,
 ) -> None:
     """Mark the passages of an ask whose claims have all ended."""
-    outdated_ids = outdated_sources(derived, ask, context)
-    for key, proposal in list(rows.items()) if outdated_ids else ():
-        if key[0] in outdated_ids:
-            rows[key] = proposal._replace(via=proposal.via | Via.OUTDATED)
+    _mark(rows, outdated_sources(derived, ask, context), Via.OUTDATED)
 
 
 def mark_telling(rows: dict[tuple[str, int], Proposal], derived: Iterable[Version]) -> None:
@@ -81,12 +79,21 @@ def mark_telling(rows: dict[tuple[str, int], Proposal], derived: Iterable[Versio
             for source in version.details.derived_from:
                 claimed_words.setdefault(source, set()).update(quote)
 
-    for key, proposal in list(rows.items()) if claimed_words else ():
+    telling_ids: set[str] = set()
+    for (object_id, _), proposal in rows.items() if claimed_words else ():
         content = proposal.version.content
-        if key[0] in claimed_words and content is not None:
+        if object_id in claimed_words and content is not None:
             words = content_terms(content.text)
-            if len(words & claimed_words[key[0]]) < _SPOKEN_SHARE * len(words):
-                rows[key] = proposal._replace(via=proposal.via | Via.SAYS_MORE)
+            if len(words & claimed_words[object_id]) < _SPOKEN_SHARE * len(words):
+                telling_ids.add(object_id)
+    _mark(rows, telling_ids, Via.SAYS_MORE)
+
+
+def _mark(rows: dict[tuple[str, int], Proposal], object_ids: AbstractSet[str], mark: Via) -> None:
+    """Note on the rows of some objects what was found out about them."""
+    for key, proposal in list(rows.items()) if object_ids else ():
+        if key[0] in object_ids:
+            rows[key] = proposal._replace(via=proposal.via | mark)
 
 
 def outdated_sources(

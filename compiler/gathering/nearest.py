@@ -16,7 +16,7 @@ from ..ir.candidate import is_talk
 from ..ir.context import CompileContext
 from ..ir.snapshot import Neighbours, VectorIndex, Via
 from .candidates import Candidates
-from .text_pool import text_room
+from .text_pool import beyond_room, text_room
 
 
 def vectors_wanted(policy: Policy) -> int:
@@ -71,13 +71,12 @@ def _surplus(page: Neighbours, room: int) -> list[str]:
         if _is_page(version) and version.content is not None:
             sizes[version.row.claim.object_id] = len(version.content.terms)
 
-    surplus_ids: list[str] = []
+    order: list[str] = []
     for score in page.scores:
-        size = sizes.get(score.object_id, 0)
-        room -= size
-        if size and room < 0:
-            surplus_ids.append(score.object_id)
-    return surplus_ids
+        # An empty text takes no room, and gives none to a fact.
+        if sizes.get(score.object_id):
+            order.append(score.object_id)
+    return beyond_room(order, sizes, room)
 
 
 def _is_page(version: Version) -> bool:

@@ -272,27 +272,36 @@ def runs_of(turns: Mapping[int, Version]) -> list[list[int]]:
     An answer belongs to the talk that was going on in its scope, the first one to the next.
     """
     order = sorted(turns, key=lambda number: turns[number].row.vid)
+    keys = list(map(talk_of, map(turns.__getitem__, order)))
     origins: dict[str, str] = {}
-    for number in reversed(order):
-        origin, scope_id = talk_of(turns[number])
+    for origin, scope_id in reversed(keys):
         if origin != _ANSWER:
             origins[scope_id] = origin
 
     talks: dict[tuple[str, str], list[int]] = {}
-    for number in order:
-        origin, scope_id = talk_of(turns[number])
+    for number, (origin, scope_id) in zip(order, keys, strict=True):
         if origin != _ANSWER:
             origins[scope_id] = origin
         talks.setdefault((origins.get(scope_id, _ANSWER), scope_id), []).append(number)
 
     runs: list[list[int]] = []
     for numbers in talks.values():
-        last = None
-        for number in numbers:
-            vid = turns[number].row.vid
-            # Turns that were not fetched lie between: what is beyond them is another passage.
-            if last is None or vid - last > _GAP:
-                runs.append([])
-            runs[-1].append(number)
-            last = vid
+        vids = [turns[number].row.vid for number in numbers]
+        # Turns that were not fetched lie between: what is beyond them is another passage.
+        for run in runs_within(vids, _GAP):
+            runs.append(numbers[run])
     return runs
+
+
+def runs_within(vids: Sequence[int], gap: int) -> Iterator[slice]:
+    """Where runs of rising numbers stand, none of which has a wider gap in it.
+
+    >>> list(runs_within([1, 2, 9], 3))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+    start = 0
+    for place in range(1, len(vids)):
+        if vids[place] - vids[place - 1] > gap:
+            yield slice(start, place)
+            start = place
+    yield slice(start, len(vids))

@@ -8,8 +8,8 @@ by what turns of talk lend to those beside them, and only the rows that come out
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
 
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy
@@ -20,7 +20,9 @@ from ..ir.context import CompileContext
 from ..ir.snapshot import VectorIndex, Via
 from ..text.relevance import FULL, Background, bm25_weights
 from .candidates import Candidates
-from .talk import FARTHEST, is_turn_of, lifts_of, talk_of
+from .talk import FARTHEST, is_turn_of, lifts_of, runs_within, talk_of
+
+K = TypeVar("K")
 
 _FAINTEST: Final = FARTHEST / FULL
 """Worth of a shared word, however faint: more than to stand beside one."""
@@ -147,10 +149,19 @@ def _surplus_pages(pool: TextPool, worth: Mapping[int, float], room: int) -> lis
     # The rows rise, so that of equals the newest comes first.
     order = list(reversed(sizes))
     order.sort(key=worth.__getitem__, reverse=True)
-    for place, vid in enumerate(order):
-        room -= sizes[vid]
+    return beyond_room(order, sizes, room)
+
+
+def beyond_room(order: Sequence[K], sizes: Mapping[K, int], room: int) -> list[K]:
+    """What stands behind that which fills the room, by the size of each.
+
+    >>> beyond_room("abc", {"a": 3, "b": 2, "c": 1}, 4)
+    ['b', 'c']
+    """
+    for place, key in enumerate(order):
+        room -= sizes[key]
         if room < 0:
-            return order[place:]
+            return list(order[place:])
     return []
 
 
@@ -192,7 +203,8 @@ def _worth_of_turns(
 
     lending_vids = sorted(_best_of(turns, lenders))
     lifts: dict[int, int] = {}
-    for run in _runs(lending_vids, 2 * rules.talk_reach):
+    for place in runs_within(lending_vids, 2 * rules.talk_reach):
+        run = lending_vids[place]
         first = run[0] - rules.talk_reach
         length = run[-1] - first + rules.talk_reach + 1
         strengths = {vid - first: turns[vid] for vid in run}
@@ -205,17 +217,3 @@ def _worth_of_turns(
         if lift > floor and vid not in turns:
             worth[vid] = lift
     return worth
-
-
-def _runs(vids: Sequence[int], gap: int) -> Iterator[Sequence[int]]:
-    """Rising numbers in runs, none of which has a wider gap in it.
-
-    >>> list(_runs([1, 2, 9], 3))
-    [[1, 2], [9]]
-    """
-    start = 0
-    for place in range(1, len(vids)):
-        if vids[place] - vids[place - 1] > gap:
-            yield vids[start:place]
-            start = place
-    yield vids[start:]

@@ -115,9 +115,9 @@ class _Activation:
 
         self.people = _people(snapshot)
         request = context.request
-        asked = "\n".join((request.query, request.user_request, request.goal))
-        self.areas = areas_of(asked)
-        self.asks_for_limits = asks_whether_it_suits(asked)
+        wording = "\n".join((request.query, request.user_request, request.goal))
+        self.areas = areas_of(wording)
+        self.asks_for_limits = asks_whether_it_suits(wording)
 
         # Whether a text shares a term with the question: many objects have the same condition.
         self.bearing: dict[str, bool] = {}

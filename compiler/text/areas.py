@@ -24,6 +24,7 @@ from types import MappingProxyType
 from typing import Final
 
 from .relevance import terms_of
+from .sentences import subunits
 
 _WORDS: Final = MappingProxyType(
     {
@@ -137,7 +138,6 @@ _TIMES: Final = re.compile(
     r"(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|morgen|heute|uhr|termin\w*|uhrzeit)\b",
     re.IGNORECASE,
 )
-_SENTENCE: Final = re.compile(r"[^.!?\n]+\??")
 _ASKING: Final = re.compile(
     r"(?:does|do|is|are|would|will|can|could|may|should|what|which|tell me|passt|passen|ist|sind|"
     r"wäre|würde|darf|kann|was|welche\w*)\b",
@@ -154,8 +154,7 @@ def _patterns() -> re.Pattern[str]:
 
 def asks_whether_it_suits(text: str) -> bool:
     """Whether a text asks if something suits somebody."""
-    for match in _SENTENCE.finditer(text):
-        sentence = match.group().strip()
+    for sentence in subunits(text):
         is_question = sentence.endswith("?") or _ASKING.match(sentence)
         if not is_question or len(sentence) > _LONGEST or _TIMES.search(sentence):
             continue

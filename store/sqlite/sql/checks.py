@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-_OPEN: Final = "253402300799999999"
+from ....schema.interval import INF_US as _OPEN
+
 _HAS_OPEN_HEAD: Final = f"""EXISTS (SELECT 1 FROM version v INDEXED BY version_by_claim
   WHERE v.claim_id = d.claim_id AND v.tx_end = {_OPEN} AND v.head = 1)"""
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ....schema.interval import INF_US as _OPEN
 from .schema import EMPTY_PATHS
-
-_OPEN: Final = "253402300799999999"
 
 # --- the register
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ....schema.interval import INF_US as _OPEN
 from ...port import claim_columns as table
-
-_OPEN: Final = "253402300799999999"
 
 PUT_VERSION: Final = """
 INSERT INTO version (vid, valid_from, valid_until, tx_start, tx_end, status, reason, head,

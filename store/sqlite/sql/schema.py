@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from ....schema.interval import INF_US as _OPEN
+
 APPLICATION_ID: Final = 0x746E7265
 """`tnre`: tells a tenure file from any other SQLite database."""
 
-_OPEN: Final = "253402300799999999"
 
 _RECORD: Final = """
 CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), tenant TEXT NOT NULL) STRICT;

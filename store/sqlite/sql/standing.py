@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_OPEN: Final = "253402300799999999"
+from ....schema.interval import INF_US as _OPEN
 
 _STANDING: Final = """
 SELECT c.claim_id FROM json_each({scopes}) s CROSS JOIN claim c INDEXED BY claim_standing

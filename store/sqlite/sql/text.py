@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_OPEN: Final = "253402300799999999"
+from ....schema.interval import INF_US as _OPEN
 
 _MATCHES: Final = """
 SELECT f.rowid, sum(t.value) AS shared FROM json_each(?) t CROSS JOIN {index} f

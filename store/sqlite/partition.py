@@ -38,6 +38,10 @@ _TURN_S: Final = 0.02
 """Seconds between tries to switch a new file to WAL while another process has it."""
 _MIGRATION_MS: Final = 600_000
 """How long an opening waits for the process that migrates the file."""
+_STATE: Final = """
+    SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master)
+    FROM pragma_user_version, pragma_application_id
+"""
 
 
 class Partition:
@@ -302,12 +306,10 @@ def _prepare(db: sqlite3.Connection, path: Path, tuning: Tuning) -> None:
 
 def _schema_of(db: sqlite3.Connection, path: Path) -> int:
     """Return the schema version of a file; 0 for an empty one."""
-    version, application = (
-        int(db.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("user_version", "application_id")
-    )
+    # One statement, so one snapshot: between two, another process may make or migrate the file.
+    version, application, objects = db.execute(_STATE).fetchone()
     if application != APPLICATION_ID:
-        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        if objects:
             raise InvalidInput(
                 f"{path} is an SQLite database of another program; give another path",
                 code="not_a_store",
@@ -318,7 +320,7 @@ def _schema_of(db: sqlite3.Connection, path: Path) -> int:
     if version > SCHEMA_VERSION:
         raise _newer_schema(path, version)
 
-    return version
+    return int(version)
 
 
 def _version_of(db: sqlite3.Connection) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import hashlib
 import os
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -366,7 +367,6 @@ def test_the_file_of_the_home_folder_may_be_named_by_a_tilde(
 
 
 def test_sixteen_threads_make_one_tenant(tmp_path: Path) -> None:
-    stores = [SqliteStore(tmp_path / "memory.db") for _ in range(16)]
     failed: list[TenureError] = []
 
     def work(store: SqliteStore) -> None:
@@ -375,18 +375,50 @@ def test_sixteen_threads_make_one_tenant(tmp_path: Path) -> None:
         except TenureError as error:
             failed.append(error)
 
-    threads = [threading.Thread(target=work, args=(s,)) for s in stores]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert failed == []
-    keys = set()
-    for store in stores:
-        with store.reading(TENANT) as reader:
-            keys.add(reader.keys())
-        store.close()
+    with ExitStack() as stack:
+        path = tmp_path / "memory.db"
+        stores = [stack.enter_context(closing(SqliteStore(path))) for _ in range(16)]
+        threads = [threading.Thread(target=work, args=(s,)) for s in stores]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert failed == []
+
+        keys = set()
+        for store in stores:
+            with store.reading(TENANT) as reader:
+                keys.add(reader.keys())
     assert len(keys) == 1
+
+
+@pytest.mark.parametrize("statements", range(4))
+def test_a_file_that_another_makes_while_this_one_looks_is_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statements: int
+) -> None:
+    path = tmp_path / "memory.db"
+    calls = 0
+
+    class Overtaken(sqlite3.Connection):
+        """After so many statements that look at the file, another store has made it."""
+
+        def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+            nonlocal calls
+            if "user_version" in statement or "application_id" in statement or calls:
+                calls += 1
+            if calls == statements + 1:
+                with monkeypatch.context() as other:
+                    other.setattr(sqlite3, "connect", plain)
+                    with closing(SqliteStore(path)) as store:
+                        store.ensure(TENANT)
+            return super().execute(statement, *values)
+
+    plain = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Overtaken))
+    with closing(SqliteStore(path)) as store:
+        store.ensure(TENANT)
+        assert store.check(TENANT) == ()
+    assert calls > statements
 
 
 def test_a_creation_that_fails_leaves_no_file(

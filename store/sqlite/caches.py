@@ -1,17 +1,20 @@
-"""What readers of one tenant's file share: decoded claims and permission sets.
+"""What readers of one tenant's file share: decoded claims, permission sets, counts of words.
 
 Both hold only what never changes. Claims are immutable until an erasure, so decoded ones are
 kept per count of erasures: after one, also one by another process, a reader starts anew and a
 reader of an older snapshot keeps what it decodes to itself. Permission sets are only ever
 added, so what a sight may see is extended by the new ones; which set an object has is read
-from the file each time. Everything is bounded, and safe to share between threads because
-each step is one dictionary operation and a lost race only costs a second look-up.
+from the file each time. How many claims hold a word is kept until the next event.
+
+Everything is bounded, and safe to share between threads because each step is one dictionary
+operation and a lost race only costs a second look-up. What is kept for a state of the file
+stands in one value with that state: no thread can meet the one without the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ..search.cache_bounds import (
     CLAIMS_IDLE_S,
@@ -39,6 +42,8 @@ _SIGHTS: Final = 256
 _PERMITS: Final = 16_384
 _LOOKUPS: Final = 1_024
 """Entries in each half: what is looked up fast, whatever its bytes."""
+_WORDS: Final = 1_024
+"""Words in each half: those of the questions that are asked between two writes."""
 
 
 def body_bytes(_number: int, body: Body) -> int:
@@ -79,14 +84,42 @@ LookupCache: TypeAlias = "Halves[tuple[Lookup, tuple[str, ...]], Known]"
 """What is known of a look-up over the aliases of some scopes."""
 
 
+class WordCount(NamedTuple):
+    """The question of how many claims hold a word."""
+
+    word: str
+    most: int
+    """Where counting ends."""
+    now: bool
+    """Whether of heads that stand, or of all claims."""
+
+
+WordCounts: TypeAlias = "Halves[WordCount, int]"
+
+
+class _Decoded(NamedTuple):
+    """What a file holds after so many erasures, decoded."""
+
+    erasures: int
+    bodies: Halves[int, Body]
+    sizes: Halves[int, TextSize]
+
+
+class _Counted(NamedTuple):
+    """How many claims hold a word in one state of a file."""
+
+    seq: int
+    erasures: int
+    counts: WordCounts
+
+
 class Caches:
     """The caches of one file."""
 
     def __init__(self, bounds: CacheBounds = DEFAULT_BOUNDS) -> None:
         self._bounds = bounds
-        self._erasures = 0
-        self._bodies = self._new_bodies()
-        self._sizes = self._new_sizes()
+        self._decoded = self._new_decoded(0)
+        self._counted = _Counted(0, 0, Halves(_WORDS))
         # Three maps share what permission sets may take, two halves each.
         room = bounds.most_bytes("permissions") // 6
         self.permits: Halves[int, Permissions] = Halves(_PERMITS, room=room, size_of=_permit_bytes)
@@ -102,18 +135,35 @@ class Caches:
 
     def bodies(self, erasures: int) -> Halves[int, Body]:
         """Return the decoded claims that a snapshot with so many erasures may use."""
-        self._forget_erased(erasures)
-        return self._bodies if erasures == self._erasures else self._new_bodies()
+        return self._decoded_at(erasures).bodies
 
     def sizes(self, erasures: int) -> Halves[int, TextSize]:
         """Return the sizes of texts that a snapshot with so many erasures may use."""
-        self._forget_erased(erasures)
-        return self._sizes if erasures == self._erasures else self._new_sizes()
+        return self._decoded_at(erasures).sizes
 
-    def _forget_erased(self, erasures: int) -> None:
-        if erasures > self._erasures:
-            self._bodies, self._sizes = self._new_bodies(), self._new_sizes()
-            self._erasures = erasures
+    def _decoded_at(self, erasures: int) -> _Decoded:
+        decoded = self._decoded
+        if decoded.erasures == erasures:
+            return decoded
+
+        anew = self._new_decoded(erasures)
+        if erasures > decoded.erasures:
+            self._decoded = anew
+        return anew
+
+    def word_counts(self, seq: int, erasures: int) -> WordCounts:
+        """Return the counts of words that a snapshot after so many events may use.
+
+        A word may be in any event, and an event of another process counts like our own.
+        """
+        counted = self._counted
+        if counted[:2] == (seq, erasures):
+            return counted.counts
+
+        anew = _Counted(seq, erasures, Halves(_WORDS))
+        if (seq, erasures) > counted[:2]:
+            self._counted = anew
+        return anew.counts
 
     def overtaken(self, claims: Iterable[int]) -> None:
         """Forget the decoded claims whose rows a commit closed.
@@ -122,17 +172,17 @@ class Caches:
         leave one more claim in memory for nobody, until the bound.
         """
         claim_ids = list(claims)
-        self._bodies.forget(claim_ids)
-        self._sizes.forget(claim_ids)
+        self._decoded.bodies.forget(claim_ids)
+        self._decoded.sizes.forget(claim_ids)
 
-    def _new_bodies(self) -> Halves[int, Body]:
+    def _new_decoded(self, erasures: int) -> _Decoded:
         # Of what claims may take, a quarter is for the sizes of texts; both have two halves.
-        room = self._bounds.most_bytes("claims") * 3 // 8
-        return Halves(_BODIES, room=room, size_of=body_bytes, idle_s=CLAIMS_IDLE_S)
-
-    def _new_sizes(self) -> Halves[int, TextSize]:
-        room = self._bounds.most_bytes("claims") // 8
-        return Halves(_SIZES, room=room, size_of=_size_bytes)
+        room = self._bounds.most_bytes("claims")
+        return _Decoded(
+            erasures,
+            Halves(_BODIES, room=room * 3 // 8, size_of=body_bytes, idle_s=CLAIMS_IDLE_S),
+            Halves(_SIZES, room=room // 8, size_of=_size_bytes),
+        )
 
     def _new_lookups(self) -> LookupCache:
         room = self._bounds.most_bytes("lookups") // 2
@@ -142,7 +192,7 @@ class Caches:
         """About what each cache takes, by its name among the bounds."""
         permissions = (self.permits, self.sights, self.permit_numbers)
         return {
-            "claims": self._bodies.nbytes + self._sizes.nbytes,
+            "claims": self._decoded.bodies.nbytes + self._decoded.sizes.nbytes,
             "permissions": sum(cache.nbytes for cache in permissions),
             "lookups": self._known.nbytes,
         }

@@ -23,6 +23,7 @@ from ..search.term_weights import (
 from ..search.text_pool import PoolRow, VisibleHits, pool_of, visible_hits
 from ..search.two_generation_cache import Halves
 from . import codec
+from .caches import WordCount, WordCounts
 from .sql import text as sql
 
 _WORDS: Final = (1 << POOL_TERMS) - 1
@@ -52,11 +53,12 @@ def _phrase(term: str) -> str:
 class TextSearch:
     """The searches of one snapshot: for the hits themselves, and for the columns of many."""
 
-    def __init__(self, db: sqlite3.Connection, sizes: Halves[int, TextSize]) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, sizes: Halves[int, TextSize], counts: WordCounts
+    ) -> None:
         self._db = db
         self._sizes = sizes
-        self._counts: dict[tuple[str, int, bool], int] = {}
-        """By word, what is common and index: a compile searches for the same words twice."""
+        self._counts = counts
 
     def hits(self, terms: Sequence[str], *, limit: int, now: bool) -> sqlite3.Cursor:
         """Search the numbers of claims and what the words that they share weigh, most first."""
@@ -117,10 +119,12 @@ class TextSearch:
         most = common(limit) + 1
         spread: dict[str, int] = {}
         for word in filter(is_searchable, dict.fromkeys(terms)):
-            key = word, most, now
-            if key not in self._counts:
-                self._counts[key] = self._db.execute(count, (_phrase(word), most)).fetchone()[0]
-            spread[word] = self._counts[key]
+            question = WordCount(word, most, now)
+            holders = self._counts.get(question)
+            if holders is None:
+                (holders,) = self._db.execute(count, (_phrase(word), most)).fetchone()
+                self._counts.put(question, holders)
+            spread[word] = holders
         return spread
 
     def _places(

@@ -53,7 +53,8 @@ class Timelines:
         self._caches = caches
         self._clock = clock
         self._bodies = caches.bodies(erasures)
-        self._search = TextSearch(db, caches.sizes(erasures))
+        counts = caches.word_counts(clock.seq, erasures)
+        self._search = TextSearch(db, caches.sizes(erasures), counts)
         self._permits = permits
         self._seen: dict[Sight, str] = {}
         self._last_scopes: tuple[Sight | None, str] = None, "[]"
@@ -138,8 +139,11 @@ class Timelines:
         statement = standing_sql.STANDING_SUBJECTS_NOW if now else standing_sql.STANDING_SUBJECTS
         bound = self._bound(sight, point)
         bound |= {"scope": span.scope_id, "after": span.after, "limit": span.limit}
+        names = self._db.execute(
+            standing_sql.STANDING_NAMES, {**bound, "names": codec.list_json(slots)}
+        )
         subjects: set[str] = set()
-        for name in slots:
+        for name in codec.first_column(names):
             subjects.update(codec.first_column(self._db.execute(statement, bound | {"name": name})))
         # The first of all are among the first of each name.
         return tuple(sorted(subjects)[: span.limit])

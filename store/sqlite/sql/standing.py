@@ -19,11 +19,13 @@ STANDING: Final = (
     )
 )
 
-# An index that is walked from subject to subject: of a person with ten thousand wishes one is read.
-_NEXT_SUBJECT: Final = """
-SELECT min(c.subject_id) FROM claim c INDEXED BY claim_standing_subject
-WHERE c.scope_id = :scope AND c.slot = :name AND c.subject_id > {last}
+_WISHES: Final = """claim c INDEXED BY claim_standing_subject
+WHERE c.scope_id = :scope AND c.slot = {name} AND c.subject_id > {last}
   AND c.object_type IN ('preference', 'actionable_constraint', 'project_decision')"""
+STANDING_NAMES: Final = f"""
+SELECT j.value FROM json_each(:names) j
+WHERE EXISTS (SELECT 1 FROM {_WISHES.format(name="j.value", last=":after")})"""
+"""The names of slots that any wish was ever in: mostly none, where people have their own scopes."""
 _STANDING_HEAD: Final = """
 SELECT 1 FROM slot s INDEXED BY slot_by_subject
 CROSS JOIN version v INDEXED BY {index} ON v.slot_id = s.slot_id
@@ -37,8 +39,9 @@ WHERE s.subject_id = n.subject_id AND s.slot = :name AND s.scope_id = :scope
 
 
 def _standing_subjects(index: str, known: str) -> str:
-    first = _NEXT_SUBJECT.format(last=":after")
-    following = _NEXT_SUBJECT.format(last="n.subject_id")
+    # The index is walked from subject to subject: of ten thousand wishes of one person one is read.
+    first = "SELECT min(c.subject_id) FROM " + _WISHES.format(name=":name", last=":after")
+    following = "SELECT min(c.subject_id) FROM " + _WISHES.format(name=":name", last="n.subject_id")
     return f"""
 WITH RECURSIVE n (subject_id) AS (
   {first} UNION ALL SELECT ({following}) FROM n WHERE n.subject_id IS NOT NULL)

@@ -126,6 +126,10 @@ def test_point_reads_never_leave_their_index(
             standing_sql.STANDING_SUBJECTS_NOW,
             "COVERING INDEX claim_standing_subject (scope_id=? AND slot=? AND subject_id>?)",
         ),
+        (
+            standing_sql.STANDING_NAMES,
+            "COVERING INDEX claim_standing_subject (scope_id=? AND slot=? AND subject_id>?)",
+        ),
         (statements.DECAYING, "claim_decays"),
         (statements.NEWEST_TEXT_SLOT_IDS, "claim_text_about (subject_id=?)"),
         (statements.NEWEST_FOREIGN_SLOT_IDS, "claim_text_about (subject_id=?)"),

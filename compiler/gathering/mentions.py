@@ -102,7 +102,10 @@ class ExactBinder:
             return tuple(Bound(mention, ()) for mention in mentions)
 
         # All mentions in one look-up: on a server each one is a round trip.
-        known = self.reader.known(lookup_of(names), scopes=sorted(self.scopes), tx_us=self.tx_us)
+        lookup = lookup_of(names)
+        if not lookup.identifiers:  # whom a name means, no identifier and no judgement says
+            lookup = replace(lookup, names_only=True)
+        known = self.reader.known(lookup, scopes=sorted(self.scopes), tx_us=self.tx_us)
         register = Register(known)
         fit = set(names)
 

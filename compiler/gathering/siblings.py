@@ -38,11 +38,17 @@ def sibling_ask(
     if not candidates.context.rules.subject_lift:
         return None
 
-    terms_of_subject: dict[str, set[str]] = {}
+    facts: list[tuple[str, Version]] = []
     for version, via, _ in candidates.rows.values():
         subject = version.details.subject_id
         if subject is not None and via & Via.TEXT and _is_fact(version, candidates):
-            terms_of_subject.setdefault(subject, set()).update(terms & _claim_terms(version))
+            facts.append((subject, version))
+    if {subject for subject, _ in facts}.issubset(known_subjects):
+        return None  # as for most questions that name somebody: their words need no count
+
+    terms_of_subject: dict[str, set[str]] = {}
+    for subject, version in facts:
+        terms_of_subject.setdefault(subject, set()).update(terms & _claim_terms(version))
 
     covers = _covers(terms, terms_of_subject)
     best = max(covers.values(), default=0.0)

@@ -14,11 +14,11 @@ from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import CompilePolicy, Policy
 from ...schema.principal import Principal, only_project, scopes_beside_projects, visible_scopes
 from ...schema.slots import SourceKind, Vocabulary
-from ...schema.terms import content_terms
 from ...store.port.store import Point
 from ..budget.profiles import Layer, profile, section_weights
 from ..media.plan import MediaEntry, MediaPlan
 from ..request.request import CompileRequest
+from ..text.relevance import terms_of
 from ..tokens.counting import TokenCounter
 from .variation import NO_VARIATION, Variation
 
@@ -28,7 +28,8 @@ def question(context: CompileContext, names: Iterable[str] = ()) -> frozenset[st
     request = context.request
     guess = request.hypothesis if context.rules.hyde else ""
     texts = (request.query, request.user_request, request.goal, guess, *names)
-    return content_terms("\n".join(texts))
+    # One text may be query and request, and stages ask with the same words again.
+    return terms_of("\n".join(dict.fromkeys(texts)))
 
 
 COMPILER_VERSION: Final = "2"

@@ -12,6 +12,8 @@ Checklist C-032, C-079, C-133, C-134.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from ...schema.claim import Version
 from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ...schema.vocabulary import ObjectType, SlotKind
@@ -114,13 +116,23 @@ class _Activation:
         self.strict = context.rules.activation == "strict"
 
         self.people = _people(snapshot)
-        request = context.request
-        wording = "\n".join((request.query, request.user_request, request.goal))
-        self.areas = areas_of(wording)
-        self.asks_for_limits = asks_whether_it_suits(wording)
-
         # Whether a text shares a term with the question: many objects have the same condition.
         self.bearing: dict[str, bool] = {}
+
+    @cached_property
+    def areas(self) -> frozenset[str]:
+        """What the question is about, such as food or travel."""
+        return areas_of(self._wording)
+
+    @cached_property
+    def asks_for_limits(self) -> bool:
+        """Whether the question is whether something suits somebody."""
+        return asks_whether_it_suits(self._wording)
+
+    @property
+    def _wording(self) -> str:
+        request = self.context.request
+        return "\n".join((request.query, request.user_request, request.goal))
 
     def answer(self, candidate: Candidate) -> tuple[str, bool]:
         """Return why an object is not active, empty when it is, and whether the task sufficed."""
@@ -176,13 +188,11 @@ class _Activation:
         and so does what else is known of that person in it: a diet, where to eat is asked.
         """
         version, rules = candidate.version, self.context.rules
-        if version is None:
+        if version is None or not (candidate.by_task or candidate.subject in self.people):
             return 0
         if self._is_of_area(candidate):
             return micro(rules.area_relevance)
         if not self._stands_alone(version):
-            return 0
-        if not (candidate.by_task or candidate.subject in self.people):
             return 0
 
         is_of_area = self._has_area(version, content_of(version).why_it_matters)
@@ -276,9 +286,10 @@ def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) 
         for candidate in competing:
             scores.append(recorded_scores.get(candidate.object_id, 0))
 
-    cosines: list[int | None] = []
-    for candidate in competing:
-        cosines.append(scale.cosine_of(candidate, _nearest(candidate, activation)))
+    cosines: list[int | None] = [None] * len(competing)
+    if activation.snapshot.vectors:
+        for position, candidate in enumerate(competing):
+            cosines[position] = scale.cosine_of(candidate, _nearest(candidate, activation))
     has_talk = any(candidate.is_turn for candidate in competing)
     if has_talk:
         cosines = selective_cosines(competing, cosines, context.rules)
@@ -299,8 +310,9 @@ def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) 
     candidates: list[Candidate] = []
     for candidate in active:
         ranked = scale.with_score(candidate, words.get(id(candidate)))
-        wish = activation.wish(candidate) if candidate.by_task else ranked.relevance
-        candidates.append(ranked._replace(relevance=wish))
+        if candidate.by_task:
+            ranked = ranked._replace(relevance=activation.wish(candidate))
+        candidates.append(ranked)
     return candidates
 
 

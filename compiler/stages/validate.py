@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from ...schema.claim import Row, Version
@@ -387,6 +388,11 @@ def _unanswered_slots(
             yield Gap(GapCode.NO_VALUE, subject, slot)
 
 
+@lru_cache(maxsize=4_096)
+def _words_of_slot(name: str) -> frozenset[str]:
+    return terms_of(name.replace("_", " "))
+
+
 def _wanted_slots(
     resolved: Resolved, snapshot: Snapshot, context: CompileContext
 ) -> Iterator[tuple[str, str]]:
@@ -396,7 +402,7 @@ def _wanted_slots(
 
     query = question(context)
     for name, slot in context.vocabulary.slots.items():
-        words = terms_of(name.replace("_", " "))
+        words = _words_of_slot(name)
         if not words or not words <= query:
             continue
         for entity_id in resolved.active:

@@ -88,7 +88,7 @@ class Caller(ClientPart):
         """The tenant's newest vocabulary."""
         return self._backend.vocabulary(self._tenant)
 
-    def _reading(self, names: Names | None = None) -> AbstractContextManager[Reader]:
+    def _reading(self, names: Callable[[], Names] | None = None) -> AbstractContextManager[Reader]:
         """Open one consistent snapshot of the tenant; `names` are looked up on the way."""
         return self._backend.store.reading(self._tenant, names)
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ...compiler.compile import compile as compile_envelope
@@ -123,7 +124,8 @@ class Compiler(Caller):
         began = time.perf_counter()
         with collector_paused(), self._backend.span_of(COMPILE, self._tenant) as span:
             request = self._request(task, parameters, window)
-            names = compile_names(request, self.principal, self._backend.policy.compile)
+            rules = self._backend.policy.compile
+            names = partial(compile_names, request, self.principal, rules)
             with self._reading(names) as reader:
                 points = parameters.get("valid"), parameters.get("tx")
                 view = pinned(self._backend, self.principal, reader, *points)

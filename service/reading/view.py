@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -291,7 +292,8 @@ class View(Caller):
         lookup = lookup_of([mention_of(entity)])
         if names_only and not lookup.identifiers:
             lookup = Lookup(norms=lookup.norms, entity_ids=lookup.entity_ids, names_only=True)
-        with self._backend.store.reading(self._tenant, Names(lookup, sight.scopes)) as reader:
+        names = partial(Names, lookup, sight.scopes)
+        with self._backend.store.reading(self._tenant, names) as reader:
             yield ResolvedName(reader, *found_by(reader, entity, lookup, sight, self._point.tx_us))
 
     def _sight(self, scope: Scope | Mapping[str, str] | None) -> Sight:

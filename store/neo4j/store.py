@@ -163,11 +163,13 @@ class Neo4jStore:
     # --- transactions
 
     @contextlib.contextmanager
-    def reading(self, tenant: str, names: Names | None = None) -> Generator[Neo4jReader]:
-        """Open a snapshot; `names` are what will be looked up first."""
+    def reading(
+        self, tenant: str, names: Callable[[], Names] | None = None
+    ) -> Generator[Neo4jReader]:
+        """Open a snapshot; `names` tells what will be looked up first."""
         link = self.link(tenant)
         with link.reads(tenant) as calls:
-            yield Neo4jReader(calls, names, self._nearness(link, calls))
+            yield Neo4jReader(calls, names() if names else None, self._nearness(link, calls))
 
     @contextlib.contextmanager
     def writing(self, tenant: str) -> Generator[Neo4jWriteTx]:

@@ -422,8 +422,10 @@ class Store(Importing, Protocol):
         """
         ...
 
-    def reading(self, tenant: str, names: Names | None = None) -> AbstractContextManager[Reader]:
-        """Open a snapshot; `names` are what will be looked up first, and change no answer."""
+    def reading(
+        self, tenant: str, names: Callable[[], Names] | None = None
+    ) -> AbstractContextManager[Reader]:
+        """Open a snapshot; `names` tells what will be looked up first, and changes no answer."""
         ...
 
     def writing(self, tenant: str) -> AbstractContextManager[WriteTx]:

@@ -154,7 +154,9 @@ class SqliteStore:
         return migrate(path, tenant, self._tuning, dry_run=dry_run)
 
     @contextmanager
-    def reading(self, tenant: str, names: Names | None = None) -> Generator[SqliteReader]:
+    def reading(
+        self, tenant: str, names: Callable[[], Names] | None = None
+    ) -> Generator[SqliteReader]:
         """Open a snapshot; `names` would save a round trip, and here there is none."""
         from .reader import PromisedReader, SqliteReader
 

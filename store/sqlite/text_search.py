@@ -83,11 +83,12 @@ class TextSearch:
 
         `bound` says what may be seen, and the point.
         """
-        weights = pool_weights(self._spread(terms, limit=limit, now=now), limit)
-        totals = self._totals(weights, now=now)
-        if len(totals) <= unless:  # as for most questions: nobody needs to look at them here
-            return None
+        spread = self._spread(terms, limit=limit, now=now)
+        weights = pool_weights(spread, limit)
+        if sum(spread[term] for term, weight in weights.items() if weight) <= unless:
+            return None  # as for most questions: all that any of them could find is little
 
+        totals = self._totals(weights, now=now)
         places = self._places(_by_weight(totals), bound, limit=limit, now=now)
         page = visible_hits(places, limit)
         if len(page.rows) <= unless:

@@ -41,7 +41,7 @@ class ApartStore:
         return self.store.migrate(self.real(tenant), dry_run=dry_run)
 
     def reading(
-        self, tenant: str, names: Names | None = None
+        self, tenant: str, names: Callable[[], Names] | None = None
     ) -> AbstractContextManager[Neo4jReader]:
         return self.store.reading(self.real(tenant), names)
 

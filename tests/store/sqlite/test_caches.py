@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import combinations, islice
 from pathlib import Path
 
@@ -12,12 +13,14 @@ from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import OWNER
 from tenure.service.backend.backend import Backend, uuid7, wall_clock
+from tenure.store.port.store import Point
 from tenure.store.search import two_generation_cache
 from tenure.store.search.cache_bounds import CacheBounds, entry_bytes
 from tenure.store.search.two_generation_cache import Halves
 from tenure.store.sqlite.caches import Caches, body_bytes
 from tenure.store.sqlite.connection import Tuning
 from tenure.store.sqlite.store import SqliteStore
+from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 GOALS = 40
 MIB = 1 << 20
@@ -141,6 +144,36 @@ def test_an_erasure_starts_the_decoded_claims_anew() -> None:
     # a reader of the older snapshot keeps to itself what it decodes
     assert caches.bodies(0) not in (before, after)
     assert caches.bodies(1) is after
+
+
+def test_counts_of_words_are_kept_until_the_next_event() -> None:
+    caches = Caches()
+    before = caches.word_counts(7, 0)
+    assert caches.word_counts(7, 0) is before
+    after = caches.word_counts(8, 0)
+    assert after is not before
+    assert caches.word_counts(8, 0) is after
+    assert caches.word_counts(7, 0) not in (before, after)
+    assert caches.word_counts(8, 1) is not after
+
+
+def test_what_another_process_wrote_counts_for_the_words_of_a_question(tmp_path: Path) -> None:
+    path = tmp_path / "team.db"
+    with closing(SqliteStore(path)) as here, closing(SqliteStore(path)) as there:
+        here.ensure(TENANT)
+        commit(here, [Say(object_id="fox", slot=None, text="fox")], tx=1)
+        commit(here, [Say(object_id=f"h{n}", slot=None, text="heron") for n in range(2)], tx=2)
+        assert first_hit(here, "fox", "heron") == "fox"
+        foxes = [Say(object_id=f"f{n:02}", slot=None, text="fox") for n in range(60)]
+        commit(there, foxes, tx=3)
+        assert first_hit(here, "fox", "heron") == "h1"
+
+
+def first_hit(store: SqliteStore, *terms: str) -> str:
+    """The object that tells most of some words."""
+    with store.reading(TENANT) as reader:
+        page = reader.matching(terms, sight=ALL, point=Point(5, 9), limit=1)
+    return page.versions[0].row.claim.object_id
 
 
 def test_a_map_tells_what_it_takes() -> None:

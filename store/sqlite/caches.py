@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # what is kept here is decoded elsewhere, and not before some
     from ...schema.claim import Permissions
     from ...schema.principal import Sight
     from .codec import Body, Line
-    from .text_search import TextSize
+    from .text_search import TextSize, WordCount
 
 _BODIES: Final = 16_384
 """Decoded claims in each half of the cache."""
@@ -83,21 +83,11 @@ def _known_bytes(question: tuple[Lookup, tuple[str, ...]], known: Known) -> int:
 LookupCache: TypeAlias = "Halves[tuple[Lookup, tuple[str, ...]], Known]"
 """What is known of a look-up over the aliases of some scopes."""
 
-
-class WordCount(NamedTuple):
-    """The question of how many claims hold a word."""
-
-    word: str
-    most: int
-    """Where counting ends."""
-    now: bool
-    """Whether of heads that stand, or of all claims."""
-
-
 WordCounts: TypeAlias = "Halves[WordCount, int]"
+"""How many claims hold a word."""
 
 
-class _Decoded(NamedTuple):
+class _ClaimMemory(NamedTuple):
     """What a file holds after so many erasures, decoded."""
 
     erasures: int
@@ -105,7 +95,7 @@ class _Decoded(NamedTuple):
     sizes: Halves[int, TextSize]
 
 
-class _Counted(NamedTuple):
+class _WordMemory(NamedTuple):
     """How many claims hold a word in one state of a file."""
 
     seq: int
@@ -118,8 +108,8 @@ class Caches:
 
     def __init__(self, bounds: CacheBounds = DEFAULT_BOUNDS) -> None:
         self._bounds = bounds
-        self._decoded = self._new_decoded(0)
-        self._counted = _Counted(0, 0, Halves(_WORDS))
+        self._claims = self._new_claims(0)
+        self._words = _WordMemory(0, 0, Halves(_WORDS))
         # Three maps share what permission sets may take, two halves each.
         room = bounds.most_bytes("permissions") // 6
         self.permits: Halves[int, Permissions] = Halves(_PERMITS, room=room, size_of=_permit_bytes)
@@ -135,20 +125,20 @@ class Caches:
 
     def bodies(self, erasures: int) -> Halves[int, Body]:
         """Return the decoded claims that a snapshot with so many erasures may use."""
-        return self._decoded_at(erasures).bodies
+        return self._claims_at(erasures).bodies
 
     def sizes(self, erasures: int) -> Halves[int, TextSize]:
         """Return the sizes of texts that a snapshot with so many erasures may use."""
-        return self._decoded_at(erasures).sizes
+        return self._claims_at(erasures).sizes
 
-    def _decoded_at(self, erasures: int) -> _Decoded:
-        decoded = self._decoded
-        if decoded.erasures == erasures:
-            return decoded
+    def _claims_at(self, erasures: int) -> _ClaimMemory:
+        claims = self._claims
+        if claims.erasures == erasures:
+            return claims
 
-        anew = self._new_decoded(erasures)
-        if erasures > decoded.erasures:
-            self._decoded = anew
+        anew = self._new_claims(erasures)
+        if erasures > claims.erasures:
+            self._claims = anew
         return anew
 
     def word_counts(self, seq: int, erasures: int) -> WordCounts:
@@ -156,13 +146,13 @@ class Caches:
 
         A word may be in any event, and an event of another process counts like our own.
         """
-        counted = self._counted
-        if counted[:2] == (seq, erasures):
-            return counted.counts
+        words = self._words
+        if words[:2] == (seq, erasures):
+            return words.counts
 
-        anew = _Counted(seq, erasures, Halves(_WORDS))
-        if (seq, erasures) > counted[:2]:
-            self._counted = anew
+        anew = _WordMemory(seq, erasures, Halves(_WORDS))
+        if (seq, erasures) > words[:2]:
+            self._words = anew
         return anew.counts
 
     def overtaken(self, claims: Iterable[int]) -> None:
@@ -172,13 +162,13 @@ class Caches:
         leave one more claim in memory for nobody, until the bound.
         """
         claim_ids = list(claims)
-        self._decoded.bodies.forget(claim_ids)
-        self._decoded.sizes.forget(claim_ids)
+        self._claims.bodies.forget(claim_ids)
+        self._claims.sizes.forget(claim_ids)
 
-    def _new_decoded(self, erasures: int) -> _Decoded:
+    def _new_claims(self, erasures: int) -> _ClaimMemory:
         # Of what claims may take, a quarter is for the sizes of texts; both have two halves.
         room = self._bounds.most_bytes("claims")
-        return _Decoded(
+        return _ClaimMemory(
             erasures,
             Halves(_BODIES, room=room * 3 // 8, size_of=body_bytes, idle_s=CLAIMS_IDLE_S),
             Halves(_SIZES, room=room // 8, size_of=_size_bytes),
@@ -192,7 +182,7 @@ class Caches:
         """About what each cache takes, by its name among the bounds."""
         permissions = (self.permits, self.sights, self.permit_numbers)
         return {
-            "claims": self._decoded.bodies.nbytes + self._decoded.sizes.nbytes,
+            "claims": self._claims.bodies.nbytes + self._claims.sizes.nbytes,
             "permissions": sum(cache.nbytes for cache in permissions),
             "lookups": self._known.nbytes,
         }

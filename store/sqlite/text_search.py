@@ -23,11 +23,20 @@ from ..search.term_weights import (
 from ..search.text_pool import PoolRow, VisibleHits, pool_of, visible_hits
 from ..search.two_generation_cache import Halves
 from . import codec
-from .caches import WordCount, WordCounts
 from .sql import text as sql
 
 _WORDS: Final = (1 << POOL_TERMS) - 1
 """The bits of a total that say which words are held."""
+
+
+class WordCount(NamedTuple):
+    """The question of how many claims hold a word."""
+
+    word: str
+    limit: int
+    """Where counting ends."""
+    now: bool
+    """Whether of heads that stand, or of all claims."""
 
 
 class TextSize(NamedTuple):
@@ -54,7 +63,7 @@ class TextSearch:
     """The searches of one snapshot: for the hits themselves, and for the columns of many."""
 
     def __init__(
-        self, db: sqlite3.Connection, sizes: Halves[int, TextSize], counts: WordCounts
+        self, db: sqlite3.Connection, sizes: Halves[int, TextSize], counts: Halves[WordCount, int]
     ) -> None:
         self._db = db
         self._sizes = sizes

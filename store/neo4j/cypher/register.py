@@ -407,8 +407,10 @@ MATCH (t:ContextVersion) WHERE t.tenant_id = $tenant AND t.vid > 0
 MATCH (t)-[:PIECE_OF]->(c:Claim)
 RETURN {row: properties(t), claim: properties(c)} AS record ORDER BY t.vid
 """
+# Where a server holds few of a relationship, a planner would begin at those of every tenant.
 ALL_EDGES: Final[LiteralString] = """
-MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.object_id >= ''
+MATCH (t:Claim) USING INDEX t:Claim(tenant_id, object_id)
+WHERE t.tenant_id = $tenant AND t.object_id >= ''
 MATCH (t)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(o:Claim)
 RETURN {kind: type(e), src: t.object_id, dst: o.object_id, edge: properties(e)} AS record
 ORDER BY e.n
@@ -422,7 +424,8 @@ MATCH (t:Review) WHERE t.tenant_id = $tenant AND t.review_id >= '' AND t.version
 RETURN properties(t) AS record ORDER BY t.opened_tx, t.review_id, t.version
 """
 ALL_CANONICAL: Final[LiteralString] = """
-MATCH (t:Entity) WHERE t.tenant_id = $tenant AND t.entity_id >= ''
+MATCH (t:Entity) USING INDEX t:Entity(tenant_id, entity_id)
+WHERE t.tenant_id = $tenant AND t.entity_id >= ''
 MATCH (t)-[e:SAME_AS]->(c:Entity) WHERE e.tx_end = $inf
 RETURN {raw_id: t.entity_id, canonical_id: c.entity_id} AS record ORDER BY t.entity_id
 """
@@ -431,7 +434,8 @@ MATCH (t:Action) WHERE t.tenant_id = $tenant AND t.action_id >= ''
 RETURN properties(t) AS record ORDER BY t.tx_start, t.action_id
 """
 ALL_MENTIONS: Final[LiteralString] = """
-MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id >= ''
+MATCH (c:Claim) USING INDEX c:Claim(tenant_id, object_id)
+WHERE c.tenant_id = $tenant AND c.object_id >= ''
 MATCH (c)-[m:MENTIONS]->(e:Entity)
 RETURN m {.start, .until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.n, m.start

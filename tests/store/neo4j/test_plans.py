@@ -37,6 +37,10 @@ FORBIDDEN = {
     "DirectedRelationshipIndexScan",
 }
 ENTITIES = 600
+CROWD = 150_000
+"""Claims of a tenant that was moved here."""
+RARE = ("MENTIONS", "CONFIRMS", "DERIVED_FROM", "SAME_AS", "LEFT", "RIGHT", "IDENTIFIES", "MARKS")
+"""What a server knows of and has hardly any of: a planner begins there where nothing stops it."""
 SINGLE_ROWS = {
     # two look-ups of a unique key, or two sub-queries, that meet in a product of one row each
     "PUT_FACTS", "PUT_JUDGEMENTS", "PUT_CANONICAL", "PUT_MENTIONS", "KNOWN", "OPENING", "PREFETCH",
@@ -78,16 +82,23 @@ def loaded(neo4j_server: Server, neo4j_driver: neo4j.Driver) -> Iterator[neo4j.D
                         for slot in ("city", "size")
                     ]
                 )
+    tenants.append(f"test-{secrets.token_hex(8)}")
     with neo4j_driver.session(database=DATABASE) as session:
+        session.run(
+            "UNWIND range(1, $count) AS n CALL (n) { CREATE (:Claim {tenant_id: $tenant,"
+            " object_id: 'o' + n}) } IN TRANSACTIONS OF 10000 ROWS",
+            {"count": CROWD, "tenant": tenants[-1]},
+        ).consume()
+        for name in RARE:
+            session.run("CALL db.createRelationshipType($name)", {"name": name}).consume()
         for name in ("vx_near", "vx_near_filtered"):
             session.run(f"DROP INDEX {name} IF EXISTS").consume()
     store = open_store(neo4j_server.uri, auth=neo4j_server.auth)
     Indexes().make(store.link(tenants[0]), 64)
     store.close()
     with neo4j_driver.session(database=DATABASE) as session:
-        for call in ("awaitIndexes(60)", "resampleOutdatedIndexes()", "clearQueryCaches()"):
-            session.run(f"CALL db.{call}").consume()
-        session.run("CALL db.awaitIndexes(60)").consume()
+        # Counts what the indices hold, waits until that is done, and forgets all plans.
+        session.run("CALL db.prepareForReplanning(60)").consume()
     yield neo4j_driver
     for tenant in tenants:
         wipe(neo4j_driver, tenant)

@@ -198,6 +198,8 @@ class Compiler(Caller):
             # One person may be written of under many ids, so several ids are not several people.
             known = reader.known(Lookup(entity_ids=subjects), scopes=(), tx_us=point_of(view).tx_us)
             people.update(known.canonical.get(raw, raw) for raw in subjects)
+            if len(subjects) < _LISTED_PEOPLE:
+                break  # these were the last
             last = subjects[-1]
 
         return tuple(sorted(people)[:_LISTED_PEOPLE])

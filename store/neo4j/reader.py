@@ -234,9 +234,12 @@ class Neo4jReader:
             return ()
 
         snapshot = self._at_snapshot(point)
-        return versions.standing_subjects(
+        ids, entities = versions.standing_subjects(
             self._calls, slots, sight=sight, point=snapshot, span=span
         )
+        # Whoever asks for them looks them up next, to tell one person under two ids from two.
+        self._register.learn(ids, entities)
+        return tuple(ids)
 
     def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Clean heads about these entities or pointing at them."""

@@ -283,9 +283,9 @@ def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str])
 
 def standing_subjects(
     calls: Calls, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
-) -> tuple[str, ...]:
-    """About whom something stands in slots of these names, in one scope, sorted."""
-    ids = calls.column(
+) -> tuple[list[str], Sequence[Any]]:
+    """About whom something stands in slots of these names, sorted, and what is known of them."""
+    (record,) = calls.rows(
         cypher.STANDING_SUBJECTS,
         names=list(slots),
         scope=span.scope_id,
@@ -293,7 +293,7 @@ def standing_subjects(
         limit=span.limit,
         **seen_at(sight, point),
     )
-    return tuple(map(str, ids))
+    return record["ids"], record["entities"]
 
 
 def around(

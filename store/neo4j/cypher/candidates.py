@@ -257,11 +257,20 @@ CALL (name) {
   WITH c.subject_id AS subject_id, c {.scope_id, .class_rank, .allow, .deny} AS p
   WHERE {visible}
   RETURN DISTINCT subject_id ORDER BY subject_id LIMIT $limit }
-RETURN DISTINCT subject_id ORDER BY subject_id LIMIT $limit
+WITH DISTINCT subject_id ORDER BY subject_id LIMIT $limit
+WITH collect(subject_id) AS ids
+CALL (ids) {
+  UNWIND ids AS id
+  CALL (id) {
+  {clusters}
+  RETURN e }
+  WITH DISTINCT e
+  RETURN collect({entity_record}) AS entities }
+RETURN ids, entities
 """,
     _FRAGMENTS,
 )
-"""The first subjects of what stands in slots of some names, in their order."""
+"""The first subjects of what stands in slots of some names, in their order, and who these are."""
 DECAYING: Final[LiteralString] = statement(
     """
 MATCH (c:Decaying) WHERE c.tenant_id = $tenant AND c.half_life_days > 0

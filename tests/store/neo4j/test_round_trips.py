@@ -170,6 +170,22 @@ def test_a_write_in_between_costs_no_further_round_trip(
         assert "released" in envelope.text
 
 
+def test_whose_wishes_count_costs_one_round_trip(
+    neo4j_server: Server, tenant: str, trips: Trips
+) -> None:
+    owner = replace(OWNER, tenant=tenant)
+    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+        memory.vocabulary.define_slot("liked_actors", kind="preference", description="of films")
+        ann = EntityRef(name="Ann", type="person", external_ids={"user": "ann"})
+        memory.write(subject=ann, slot="liked_actors", value="Neve Campbell", valid_from=JAN)
+        ask = {"task": "assistant", "query": "Can you suggest a movie?", "budget_tokens": 4000}
+        trips.of(memory, **ask)
+        envelope, count = trips.of(memory, **ask)
+        # who has wishes, and who these people are; nobody is looked for behind the last of them
+        assert count <= MOST + 1
+        assert "Neve Campbell" in envelope.text
+
+
 def test_new_vectors_cost_one_round_trip_and_erasures_two(
     neo4j_server: Server, tenant: str, trips: Trips
 ) -> None:

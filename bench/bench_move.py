@@ -5,7 +5,9 @@
 Fills an embedded store with events of a stamp each (names, a value that changes, texts), exports
 it, and imports the file twice: into another embedded store, and into Neo4j with a heap of 2 GB by
 `tenure import` in a process that is killed with SIGKILL some times and resumed. Beside that the
-same lines go to the server as bare nodes, by UNWIND and CREATE: what no import can be faster than.
+same lines go to the server as bare nodes, and their records as a bare graph: the same nodes,
+properties, labels, indices and relationships by one short statement a kind, with rows made
+beforehand and nothing checked, which no import into this schema can be faster than.
 Prints records, seconds, kills and how the rates compare (without kills they do), and exits with an
 error unless the server's export has the same records, line by line, and its doctor finds nothing.
 Filling takes the longest; with `--file` it is done once, and what stands there is moved.
@@ -23,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -34,13 +36,49 @@ from neo4j import GraphDatabase
 
 from tenure import connect
 from tenure.schema.principal import OWNER
+from tenure.store.neo4j import codec, register_codec
+from tenure.store.neo4j.store import open_store
+from tenure.store.port.store import RecordKind, TxEvent
+from tenure.store.transfer.transfer import check_lines, record_of
 from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server, running_server, wanted_version
 
 WORDS = "budget travel contract renewal office lunch meeting plan invoice deadline".split()
 PEOPLE = 2_000
 BARE_AT_ONCE = 1_000
-"""Nodes in a transaction of the bare import."""
+"""Nodes in a transaction of the bare imports."""
+Rows = dict[str, list[dict[str, Any]]]
+"""What the statements of the bare graph unwind, by kind of record."""
+
+GRAPH = {
+    "event": "CREATE (t:TxEvent {tenant_id: $tenant}) SET t += row",
+    "entity": "CREATE (e:Entity {tenant_id: $tenant}) SET e += row",
+    "alias": "MATCH (e:Entity {tenant_id: $tenant, entity_id: row.props.entity_id})"
+    " CREATE (a:Alias {tenant_id: $tenant, alias_key: row.alias_key})-[:ALIAS_OF]->(e)"
+    " SET a += row.props",
+    "block_keys": "CREATE (m:Norm {tenant_id: $tenant, norm: row.norm})"
+    " WITH m, row UNWIND row.keys AS key"
+    " MERGE (b:BlockKey {tenant_id: $tenant, key: key[0]}) ON CREATE SET b.kind = key[1]"
+    " CREATE (m)-[:HAS_KEY]->(b)",
+    "slot": "CREATE (s:Slot {tenant_id: $tenant, about_id: row.subject_id}) SET s += row",
+    "claim": "MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})"
+    " CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s)"
+    " SET c += row.props",
+    "row": "MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)"
+    " MATCH (e:Entity {tenant_id: $tenant, entity_id: c.subject_id})"
+    " CREATE (v:ContextVersion {tenant_id: $tenant, slot_key: s.slot_key, scope_id: c.scope_id})"
+    " SET v += row"
+    " CREATE (v)-[:VERSION_OF]->(s) CREATE (v)-[:PIECE_OF]->(c)"
+    " CREATE (v)-[:ABOUT {role: 'subject', scope_id: c.scope_id, valid_from: row.valid_from,"
+    " valid_until: row.valid_until, tx_start: row.tx_start, tx_end: row.tx_end}]->(e)",
+    "live": "MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id}) SET c:Live",
+    "receipt": "CREATE (r:Receipt {tenant_id: $tenant}) SET r += row",
+    "edge": "MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})"
+    " MATCH (b:Claim {tenant_id: $tenant, object_id: row.dst})"
+    " CREATE (a)-[:SUPERSEDES {n: row.n, valid_from: row.valid_from,"
+    " valid_until: row.valid_until, reason: row.reason, relation: row.relation, tx: row.tx}]->(b)",
+}
+"""The statements of the bare graph, each behind `UNWIND $rows AS row`, in their order."""
 
 
 def history(events: int, rng: random.Random) -> Iterator[dict[str, Any]]:
@@ -132,6 +170,67 @@ def bare_seconds(server: Server, export: Path) -> float:
         return time.perf_counter() - began
 
 
+def graph_rows(export: Path, tenant: str) -> Rows:
+    """The records of a file as properties of nodes and relationships, by kind."""
+    token = codec.tenant_token(tenant)
+    encoders: dict[RecordKind, Callable[[Any, int], dict[str, Any]]] = {
+        RecordKind.EVENT: lambda event, _: event_row(event),
+        RecordKind.ENTITY: register_codec.entity_row,
+        RecordKind.ALIAS: register_codec.alias_row,
+        RecordKind.BLOCK_KEYS: lambda norm, _: {
+            "norm": norm.norm,
+            "keys": list(map(list, norm.keys)),
+        },
+        RecordKind.SLOT: codec.slot_row,
+        RecordKind.CLAIM: lambda one, n: codec.claim_row(one, n=n, live=False, token=token),
+        RecordKind.ROW: lambda row, _: codec.version_row(row),
+        RecordKind.RECEIPT: register_codec.receipt_row,
+        RecordKind.EDGE: codec.edge_row,
+    }
+    lines: list[str] = []
+    with export.open(encoding="utf-8") as file:
+        header = check_lines(file, lines.append, lambda _: None).header
+
+    rows: Rows = {kind: [] for kind in GRAPH}
+    for number, line in enumerate(lines, 1):
+        kind, record = record_of(line, header)
+        if kind in encoders:
+            rows[kind.value].append(encoders[kind](record, number))
+
+    heads = [row for row in rows["row"] if row["open"] == codec.HEAD]
+    rows["live"] = [{"object_id": row["object_id"]} for row in heads]
+    return rows
+
+
+def event_row(event: TxEvent) -> dict[str, Any]:
+    """The properties of an event, with a digest that seals nothing."""
+    return {
+        "seq": event.seq,
+        "tx": event.tx,
+        "actor": event.actor,
+        "op": event.op,
+        "object_ids": list(event.object_ids),
+        "digest": bytes(32),
+    }
+
+
+def graph_seconds(server: Server, export: Path) -> float:
+    """Store the records of a file as the graph that they become, and return the seconds."""
+    tenant = f"graph-{secrets.token_hex(4)}"
+    rows = graph_rows(export, tenant)
+    began = time.perf_counter()
+    with GraphDatabase.driver(server.uri, auth=server.auth) as driver:
+        for kind, text in GRAPH.items():
+            for position in range(0, len(rows[kind]), BARE_AT_ONCE):
+                driver.execute_query(
+                    f"UNWIND $rows AS row {text}",
+                    rows=rows[kind][position : position + BARE_AT_ONCE],
+                    tenant=tenant,
+                    database_=DATABASE,
+                )
+        return time.perf_counter() - began
+
+
 def digest_of(path: Path) -> tuple[str, int]:
     """The SHA-256 of the records of an export, and how many there are."""
     digest, records = hashlib.sha256(), 0
@@ -163,11 +262,14 @@ def main() -> None:
         beside = embedded_seconds(folder, export)
         server = ends.enter_context(running_server(wanted_version()))
         bare = bare_seconds(server, export)
+        open_store(server.uri, auth=server.auth).ensure(tenant)  # which makes the indices
+        graph = graph_seconds(server, export)
         seconds = move(server, tenant, export, options.kills, rng)
         print(
             f"imported in {seconds:.0f} s ({options.events / seconds:.0f} events/s), into an"
             f" embedded store in {beside:.0f} s: {beside / seconds:.2f} of its rate; as bare nodes"
-            f" in {bare:.0f} s: {bare / seconds:.2f} of theirs"
+            f" in {bare:.0f} s: {bare / seconds:.2f} of theirs; as a bare graph under the same"
+            f" indices in {graph:.0f} s: {graph / seconds:.2f} of its rate"
         )
 
         principal = replace(OWNER, tenant=tenant)

@@ -27,6 +27,8 @@ from ..tokens.counting import TokenCounter
 from .entity_rows import row_text
 
 _UNKNOWN_ORIGIN = "unknown://"
+_ASSISTANT = "agent"
+_TALK = frozenset({"chat", "user"})
 _SAMPLE = "5QXKABCD2E"
 """Stands for a boundary's token where the real one is not known yet."""
 
@@ -119,14 +121,25 @@ def _last_key(group: Iterable[Piece]) -> tuple[int, int, str]:
 
 
 def _by_source(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Return lines with those of one source together, in their own order; its best piece counts."""
-    sources: dict[str, list[Piece]] = {}
-    for piece in pieces:
-        sources.setdefault(piece.origin, []).append(piece)
+    """Return lines with those of one source together, in their own order; its best piece counts.
 
-    for members in sources.values():
-        members.sort(key=lambda piece: (piece.date, piece.written_us, piece.key))
+    What an assistant said stands where it was said: behind what it answers, or before what follows.
+    """
+    in_time = sorted(pieces, key=lambda piece: (piece.date, piece.written_us, piece.key))
+    talk = next((piece.origin for piece in in_time if _scheme(piece) in _TALK), "")
+    sources: dict[str, list[Piece]] = {}
+    for piece in in_time:
+        scheme = _scheme(piece)
+        if scheme in _TALK:
+            talk = piece.origin
+        origin = talk if scheme == _ASSISTANT and talk else piece.origin
+        sources.setdefault(origin, []).append(piece)
+
     return tuple(chain.from_iterable(sorted(sources.values(), key=_last_key)))
+
+
+def _scheme(piece: Piece) -> str:
+    return piece.origin.partition("://")[0]
 
 
 def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
@@ -173,7 +186,7 @@ def _origin(group: tuple[Piece, ...]) -> str:
     schemes: set[str] = set()
     for piece in group:
         origins.add(piece.origin)
-        schemes.add(piece.origin.partition("://")[0])
+        schemes.add(_scheme(piece))
     if len(origins) == 1:
         return short_origin(group[0].origin) or _UNKNOWN_ORIGIN
     return f"{schemes.pop()}://" if len(schemes) == 1 else "tenure://"

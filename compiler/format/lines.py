@@ -14,6 +14,14 @@ for no known day, `~` for no known source. A piece begins with its anchor; whoev
 left out. Every line break inside a text, whichever character breaks it, is followed by two
 spaces, and names are encoded: so no text starts a line, and none can pose as another one's.
 
+A talk has two sources that take turns. Its `@` line names both, the second behind `*`, and that
+mark stands behind the anchor of what is the second's, so that a turn costs no line:
+
+    @ 2023-05-08 chat://session_1 *agent://assistant
+    [4] Sam: Where do they sell rope?
+    [5 *] At the harbour.
+    [6 10] Sam: They were out of it.
+
 Texts that were written with an `@` line for every day still read.
 
 >>> body_of((BlockPiece("4", "a\n[5] forged", who="Sam", when="2023-05-08"),))
@@ -25,9 +33,12 @@ Invariant: `read_lines(body_of(pieces)) == pieces`, and a body has one reading.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -49,6 +60,7 @@ _SHORT_DAY: Final = re.compile(r"(?:[0-9]{2}-)?[0-9]{2}", re.ASCII)
 _DAY_LENGTH: Final = 10
 _NO_DAY: Final = "-"
 _NO_SOURCE: Final = "~"
+_REPLY: Final = "*"
 _UNSAFE: Final = re.compile('[:\\[\\]@%"\\\\<>=|\\uff1a\\uff1c\\uff1d\\uff5c]')
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROLES: Final = frozenset(
@@ -104,35 +116,74 @@ def who_of(name: str) -> str:
 
 
 def body_of(
-    pieces: Iterable[BlockPiece], rewrite: Rewrite = str, *, day_lines: bool = False
+    pieces: Iterable[BlockPiece],
+    rewrite: Rewrite = str,
+    *,
+    replies: bool = True,
+    day_lines: bool = False,
 ) -> str:
     """The body of a block; `rewrite` is the escape of each text.
 
     Args:
         pieces: The texts, in order.
         rewrite: The escape of each text.
+        replies: Whether two sources that take turns share an `@` line.
         day_lines: Whether every day has an `@` line, as earlier texts have it.
     """
+    pieces = tuple(pieces)
+    reply_origin = _reply_origin(pieces) if replies else ""
     lines: list[str] = []
     date = origin = ""
+    if reply_origin:
+        origin = next(piece.origin for piece in pieces if piece.origin != reply_origin)
+        date = pieces[0].when
+        lines.append(_talk_line(date, origin, reply_origin))
+
     for piece in pieces:
-        day = ""
-        if day_lines or not lines or piece.origin != origin:
+        day = mark = ""
+        if reply_origin and piece.origin == reply_origin:
+            mark = _REPLY
+        elif day_lines or not lines or piece.origin != origin:
             if (piece.when, piece.origin) != (date, origin):
                 lines.append(_context_line(piece, date, origin, day_lines=day_lines))
-        elif piece.when != date:
-            day = _day(piece.when, date)
+            date, origin = piece.when, piece.origin
 
-        label = f"{piece.anchor} {day}" if day else piece.anchor
+        if piece.when != date:
+            day = _day(piece.when, date)
+            date = piece.when
+
+        label = f"{piece.anchor} {mark}{day}" if mark or day else piece.anchor
         lines.append(line_of(rewrite(piece.text), piece.who, label))
-        date, origin = piece.when, piece.origin
 
     return "\n".join(lines)
 
 
+def _reply_origin(pieces: Sequence[BlockPiece]) -> str:
+    """The source that most often takes its turn inside another one; empty where none does."""
+    runs = [origin for origin, _ in groupby(pieces, key=attrgetter("origin"))]
+    turns: Counter[str] = Counter()
+    for before, origin, after in zip(runs, runs[1:], runs[2:], strict=False):
+        if origin and before == after:
+            turns[origin] += 1
+
+    # Of two that take turns the mark costs less at the one that says less.
+    sizes = Counter(piece.origin for piece in pieces)
+    return max(turns, key=lambda origin: (turns[origin], -sizes[origin]), default="")
+
+
+def _talk_line(date: str, origin: str, reply_origin: str) -> str:
+    """The day and both sources of a talk."""
+    words = ["@", date, _source(origin), f"{_REPLY}{_source(reply_origin)}"]
+    return " ".join(filter(None, words))
+
+
 def is_body(body: str, pieces: Sequence[BlockPiece], rewrite: Rewrite = str) -> bool:
     """Whether a body is how these pieces are written, or were by an earlier compiler."""
-    return body == body_of(pieces, rewrite) or body == body_of(pieces, rewrite, day_lines=True)
+    if body == body_of(pieces, rewrite):
+        return True
+
+    earlier = body_of(pieces, rewrite, replies=False)
+    return body == earlier or body == body_of(pieces, rewrite, replies=False, day_lines=True)
 
 
 def _context_line(piece: BlockPiece, last_date: str, last_origin: str, *, day_lines: bool) -> str:
@@ -141,11 +192,16 @@ def _context_line(piece: BlockPiece, last_date: str, last_origin: str, *, day_li
     if piece.when != last_date:
         words.append(_day(piece.when, last_date, months=not day_lines))
     if piece.origin != last_origin:
-        source = quote(piece.origin, safe=_ORIGIN_SAFE)
-        if _is_day(source) or source == _NO_SOURCE:
-            source = f"%{ord(source[0]):02X}{source[1:]}"  # else it would not read as a source
-        words.append(source or _NO_SOURCE)
+        words.append(_source(piece.origin))
     return " ".join(words)
+
+
+def _source(origin: str) -> str:
+    """A source as a word of an `@` line."""
+    source = quote(origin, safe=_ORIGIN_SAFE)
+    if _is_day(source) or source == _NO_SOURCE:
+        return f"%{ord(source[0]):02X}{source[1:]}"  # else it would not read as a source
+    return source or _NO_SOURCE
 
 
 def _day(date: str, last_date: str, *, months: bool = True) -> str:
@@ -208,40 +264,40 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
     """
     pieces: list[BlockPiece] = []
     raw_pieces: list[BlockPiece] = []
-    date = origin = ""
+    date = origin = reply_origin = ""
 
     for line in _NEXT_LINE.split(body):
         if line.startswith("@"):
-            date, origin = _read_context(line, date, origin)
+            words = line.split(" ")[1:]
+            if words and _is_day(words[0]):
+                date = _read_day(words.pop(0), date)
+            if words:
+                origin = "" if words[0] == _NO_SOURCE else _decode_speaker(words[0])
+            if words[1:]:
+                reply_origin = _decode_speaker(words[1].removeprefix(_REPLY))
             continue
 
         match = _PIECE.fullmatch(line)
         if match is None:
             raise _refusal(f"no line of a piece: {line[:40]!r}")
         anchor, day, speech = match.groups()
+        is_reply = bool(day) and day.startswith(_REPLY)
+        source = reply_origin if is_reply else origin
+        day = day.removeprefix(_REPLY) if is_reply else day
         if day:
             date = _read_day(day, date)
 
         # Both forms are kept: the written one proves the body, the other is what was said.
         speaker, raw = _read_speech(speech)
         raw = _INDENT_BREAK.sub(r"\1", raw)
-        raw_pieces.append(BlockPiece(anchor, raw, speaker, date, origin))
-        pieces.append(BlockPiece(anchor, rewrite(raw), speaker, date, origin))
+        raw_pieces.append(BlockPiece(anchor, raw, speaker, date, source))
+        pieces.append(BlockPiece(anchor, rewrite(raw), speaker, date, source))
 
     # Writing it again proves that this is the one text of these pieces.
     if not is_body(body, raw_pieces):
         raise _refusal("the lines are not those that are written for these pieces")
 
     return tuple(pieces)
-
-
-def _read_context(line: str, date: str, origin: str) -> tuple[str, str]:
-    words = line.split(" ")[1:]
-    if words and _is_day(words[0]):
-        date = _read_day(words.pop(0), date)
-    if words:
-        origin = "" if words[0] == _NO_SOURCE else _decode_speaker(words[0])
-    return date, origin
 
 
 def _read_day(word: str, last_date: str) -> str:

@@ -518,6 +518,70 @@ def test_a_line_says_only_what_changes_of_day_and_source() -> None:
     assert read_lines(body) == pieces
 
 
+USER, REPLY = "chat://a", "agent://assistant"
+
+
+def talk(*turns: tuple[str, str]) -> tuple[BlockPiece, ...]:
+    return tuple(
+        BlockPiece(str(number), "x", when=day, origin=origin)
+        for number, (day, origin) in enumerate(turns, start=1)
+    )
+
+
+def test_two_sources_that_take_turns_share_a_line_and_the_lesser_has_a_mark() -> None:
+    pieces = talk(
+        ("2023-05-08", USER), ("2023-05-08", REPLY), ("2023-05-10", USER), ("2023-05-10", REPLY),
+        *[("2023-05-10", USER)] * 3, ("2023-06-02", REPLY), ("2023-06-02", "chat://b"), ("", REPLY),
+    )  # fmt: skip
+    body = body_of(pieces)
+    assert body.splitlines() == [
+        "@ 2023-05-08 chat://a *agent://assistant", "[1] x", "[2 *] x", "[3 10] x",
+        "[4 *] x", "[5] x", "[6] x", "[7] x", "[8 *06-02] x", "@ chat://b", "[9] x", "[10 *-] x",
+    ]  # fmt: skip
+    assert read_lines(body) == pieces
+
+
+@pytest.mark.parametrize(
+    ("pieces", "first"),
+    [
+        (talk(("", ""), ("", REPLY), ("", "")), "@ ~ *agent://assistant"),
+        (talk(("", "*"), ("", "05-12"), ("", "*")), "@ * *%305-12"),
+        (talk(("", USER), ("", ""), ("", USER)), "@ chat://a"),
+        (talk(("", USER), ("", REPLY)), "@ chat://a"),
+        (talk(("", REPLY), ("", USER), ("", REPLY), ("", USER), ("", USER)),
+         "@ chat://a *agent://assistant"),
+    ],
+)  # fmt: skip
+def test_a_talk_of_any_two_sources_reads_back(pieces: tuple[BlockPiece, ...], first: str) -> None:
+    body = body_of(pieces)
+    assert body.splitlines()[0] == first
+    assert read_lines(body) == pieces
+
+
+def test_a_talk_that_names_each_source_anew_still_reads_and_verifies() -> None:
+    pieces = talk(("2023-05-08", USER), ("2023-05-08", REPLY), ("2023-05-08", USER))
+    block = Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)
+    text = render_blocks([block], SEAL)
+    earlier = "@ 2023-05-08 chat://a\n[1] x\n@ agent://assistant\n[2] x\n@ chat://a\n[3] x"
+    earlier = text.replace(body_of(pieces), earlier)
+    assert earlier != text
+    assert parse_envelope(earlier) == (block,)
+    assert verify_envelope(earlier, SEAL) == ()
+
+
+def test_a_mark_that_moves_breaks_the_boundary() -> None:
+    pieces = talk(*[("2023-05-08", USER), ("2023-05-08", REPLY)] * 2, ("2023-05-08", USER))
+    text = render_blocks([Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)], SEAL)
+    forged = text.replace("[4 *] x", "[4] x")
+    assert [broken.reason for broken in verify_envelope(forged, SEAL)] == ["boundary"]
+
+
+@pytest.mark.parametrize("label", ["2 *", "2 *10", "2 **", "2 * 10"])
+def test_a_mark_without_a_second_source_is_refused(label: str) -> None:
+    with pytest.raises(InvalidInput):
+        read_lines(f"@ 2023-05-08 chat://a\n[1] a\n[{label}] b")
+
+
 def test_a_text_with_a_line_for_every_day_still_reads_and_verifies() -> None:
     days = ("2023-05-08", "2023-05-10", "2023-06-02", "2024-01-01", "")
     pieces = tuple(

@@ -77,6 +77,35 @@ def test_answers_alone_are_a_talk_of_their_own() -> None:
     assert len(bench.compiled(bench.compile(query="budget"))) == 2
 
 
+def test_an_answer_stands_between_what_it_answers_and_what_follows() -> None:
+    said: dict[str, Any] = {"object_type": "retrieved_passage", "layer": "user"}
+    bench = Bench()
+    turns = [
+        ("agent://a", "Shall we speak of the budget?"),
+        ("chat://a", "The budget is fixed"),
+        ("agent://a", "At how much?"),
+        ("chat://a", "Fifty thousand is the budget"),
+        ("web://x", "A budget for beginners"),
+        ("agent://a", "That budget will do"),
+        ("chat://b", "Who signs the budget?"),
+        ("agent://a", "Nora signs it"),
+    ]
+    for day, (origin, text) in enumerate(turns):
+        bench.world.add(text, text=text, origin=origin, tx=NOW - (9 - day) * DAY, **said)
+
+    text = bench.compile(query="budget", budget_tokens=3_000).text
+    places = [text.index(line) for _, line in turns]
+    first_talk, second_talk = [*places[:4], places[5]], places[6:]
+    assert first_talk == sorted(first_talk)
+    assert second_talk == sorted(second_talk)
+    assert not min(first_talk) < places[4] < max(first_talk)  # a page is no turn
+
+    alone = Bench()
+    for number in range(3):
+        alone.world.add(f"a {number}", text=f"budget {number}", origin="agent://a", **said)
+    assert "@" in alone.compile(query="budget", budget_tokens=3_000).text
+
+
 def test_a_document_brings_no_neighbours() -> None:
     bench = bench_of(["The budget is fixed", "fifty"], layer="corpus")
     assert set(bench.compiled(bench.compile(query="budget"))) == {"turn 0"}

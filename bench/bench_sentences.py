@@ -1,12 +1,13 @@
 """Everyday sentences, and what the rules of extraction take from them.
 
-    python -P bench/bench_sentences.py [--missed]
+    python -P bench/bench_sentences.py [--missed] [--held-out]
 
 Each line of `SAID` is something that people say with the claims that are in it; each of `UNSAID`
 is a question, a wish, a joke, a quotation, a plan that fell through or somebody else's word, with
 none. They were written without the rules at hand and without any data set. Printed are, by kind,
 the share of the claims that were found, and the sentences from which something was taken that is
-not there; `--missed` lists them. Reads no data.
+not there; `--missed` lists them. `--held-out` reads those of `sentences_held_out.py` in their
+place, which no rule was made for. Reads no data.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from datetime import UTC, datetime
 from rich.console import Console
 from rich.table import Table
 
+from tenure.bench.sentences_held_out import ENGLISH, GERMAN, HeldOut
 from tenure.service.extraction.rules import RuleExtractor
 
 NOW = datetime(2026, 6, 17, 9, 30, tzinfo=UTC)  # a Wednesday
@@ -69,7 +71,7 @@ SAID: dict[str, list[tuple[str, tuple[str, ...]]]] = {
         ("My sister Ana lives in Turin.", ("Ana: home=Turin", "sibling=Ana")),
     ],
     "family": [
-        ("My wife Ingrid is a doctor.", ("partner=Ingrid",)),
+        ("My wife Ingrid is a doctor.", ("partner=Ingrid", "Ingrid: title=doctor")),
         ("My husband's name is Olu.", ("partner=Olu",)),
         ("I'm married to Sven.", ("partner=Sven",)),
         ("Karin and I got married in June.", ("partner=Karin",)),
@@ -256,11 +258,44 @@ def claims_of(text: str) -> list[str]:
     return lines
 
 
+def is_found(claim: str, wanted: str) -> bool:
+    """Whether a claim is the one that `slot: word` or `Name's slot: word` asks for."""
+    head, _, word = wanted.partition(": ")
+    name, _, slot = head.rpartition("'s ")
+    op = "deny " if slot.startswith("no ") else ""
+    start = f"{f'{name}: ' if name else ''}{op}{slot.removeprefix('no ')}="
+    return claim.startswith(start) and word.casefold() in claim.removeprefix(start).casefold()
+
+
+def read_held_out(language: str, sentences: HeldOut, *, missed: bool) -> None:
+    """Print what is found of sentences that no rule was made for."""
+    expected = found = invented = 0
+    for text, wanted in sentences:
+        claims = claims_of(text)
+        hits = [part for part in wanted if any(is_found(claim, part) for claim in claims)]
+        surplus = [claim for claim in claims if not any(is_found(claim, part) for part in wanted)]
+        expected += len(wanted)
+        found += len(hits)
+        invented += len(surplus)
+        if missed and (surplus or len(hits) < len(wanted)):
+            print(f"{text}  found {hits} of {list(wanted)}  invented {surplus}")
+
+    share = 100 * found / expected
+    print(f"{language}: {len(sentences)} sentences, found {found} of {expected} claims ", end="")
+    print(f"({share:.0f} %), {invented} invented")
+
+
 def main() -> None:
     """Read all sentences and print the table."""
     parser = argparse.ArgumentParser(description="what the rules take from everyday sentences")
     parser.add_argument("--missed", action="store_true", help="list what is missed or invented")
+    parser.add_argument("--held-out", action="store_true", help="sentences no rule was made for")
     options = parser.parse_args()
+    if options.held_out:
+        read_held_out("English", ENGLISH, missed=options.missed)
+        read_held_out("German", GERMAN, missed=options.missed)
+        return
+
     counts: Counter[str] = Counter()
     faults: list[str] = []
     table = Table(title="everyday sentences")

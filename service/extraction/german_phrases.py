@@ -13,7 +13,7 @@ NO_NAME: Final = (
     r"(?!(?:Ich|Du|Er|Sie|Es|Wir|Ihr|Der|Die|Das|Ein|Eine|Mein|Meine|Und|Aber|Herr|Frau|Montags?|"
     r"Dienstags?|Mittwochs?|Donnerstags?|Freitags?|Samstags?|Sonntags?)\b)"
 )
-NAME: Final = rf"{NO_NAME}{WORD}(?: (?:(?:von|van|de|und) )?{NO_NAME}{WORD}){{0,3}}"
+NAME: Final = rf"{NO_NAME}{WORD}(?: (?:(?:von|van|de|und|&) )?{NO_NAME}{WORD}){{0,3}}"
 ONE_NAME: Final = rf"{NO_NAME}{WORD}(?: (?:(?:von|van|de) )?{NO_NAME}{WORD}){{0,2}}"
 END: Final = r"(?=[.,;!]|$| und (?:ich|wir|meine?|arbeite|wohne|lebe|bin|habe|komme|mag|liebe)\b)"
 MONTH: Final = (
@@ -31,8 +31,10 @@ ADVERBS: Final = (
     rf"auch|wieder|{_SINCE}) )*"
 )
 PERIOD: Final = (
-    rf"(?:(?:[Vv]on|[Ss]eit) (?:{MONTH} )?\d{{4}} bis|[Bb]is(?: Anfang| Mitte| Ende)?) "
-    rf"(?:{MONTH} )?\d{{4}}"
+    rf"(?:(?:(?:[Vv]on|[Ss]eit) (?:{MONTH} )?\d{{4}} bis|[Bb]is(?: Anfang| Mitte| Ende)?) "
+    rf"(?:{MONTH} )?\d{{4}}|[Bb]is (?:letzte[ns]|vorige[ns]|vergangene[ns]) "
+    rf"(?:{_UNIT}|Sommer|Herbst|Winter|Frühjahr|{MONTH})|[Bb]is vor (?:kurzem|(?:\w+ "
+    rf"){{1,2}}{_UNIT}))"
 )
 WHEN: Final = (
     r"(?:(?:gestern|vorgestern|heute|morgen|übermorgen|gerade|kürzlich|neulich|vor kurzem|endlich|"
@@ -48,7 +50,9 @@ ADVERB_FIRST: Final = (
 )
 NO_PLACE: Final = (
     r"(?!(?:Miete|Untermiete|Angst|Frieden|Armut|Scheidung|Trennung|Partnerschaft|Saus|Sorge|"
-    r"Gedanken|Hause|Norden|Süden|Osten|Westen|Freiheit|Sünde|Würde|Wohlstand|Erinnerungen|Büchern|Beziehung|Teilzeit|Vollzeit)\b)"
+    r"Gedanken|Hause|Norden|Süden|Osten|Westen|Freiheit|Sünde|Würde|Wohlstand|Erinnerungen|"
+    r"Büchern|Beziehung|Teilzeit|Vollzeit|Ordnung|Schuss|Flammen|Trümmern|Schutt|Gefahr|Bau|"
+    r"Planung|Konkurrenz|Verbindung|Sichtweite|Laufweite|Reichweite)\b)"
 )
 PLACE: Final = rf"{NO_PLACE}{ONE_NAME}"
 IN_LAND: Final = (
@@ -80,6 +84,12 @@ KIN: Final = {
 }
 FRIENDS: Final = "beste[rn]? Freund(?:in)?"
 ACQUAINTANCES: Final = "Kolleg(?:e|in)|Nachbar(?:in)?|Tante|Onkel|Cousine?|Oma|Opa"
+FIRMS: Final = (
+    r"(?:[A-ZÄÖÜ][\w-]*(?:bank|werke?|bahn|gruppe|versicherung|kasse|verlag|konzern|klinik|"
+    r"stiftung)|"
+    r"[A-ZÄÖÜ][\w&-]*(?: (?:und |& )?[A-ZÄÖÜ][\w&-]*)* (?:AG|SE|KG|GmbH|eG))\b"
+)
+"""What is named like an employer, so that "bei" leads to no doctor and no aunt."""
 PLURAL_KIN: Final = {
     "parent": "Eltern",
     "child": "Kinder|Töchter|Söhne|Jungs|Mädchen",
@@ -102,6 +112,18 @@ THING: Final = (
     r"[a-zäöü]+(?:e|en|er|es) )?"
     r"(?!(?:Dir|Dich|Euch|Ihnen|Sie)\b)[A-ZÄÖÜ][\wäöüß-]+"
 )
+THING_FIRST: Final = (
+    r"(?!(?:\w*(?:weise|lich|mals?|tags|wegs|falls|dem|halb|tens|zu|her|hin|fach)|Heute|Gestern|"
+    r"Morgens?|"
+    r"Abends?|Mittags|Nachts|Jetzt|Nun|Dann|Danke|Bitte|Ja|Nein|Das|Dies|Es|So|Da|Hier|Dort|"
+    r"Sonst|Auch|"
+    r"Nur|Leider|Gerade|Eigentlich|Vielleicht|Oft|Selten|Gerne?|Früher|Lieber|Meistens?|Immer|Also|"
+    r"Deswegen|Trotzdem|Darum|Wieder|Schon|Bald|Etwas|Alles|Nichts|Vieles|Manches|Sowas|Einiges|"
+    r"Viel|"
+    r"Menschen|Dich|Euch|Sie|Ihn|Absicht)\b)"
+    rf"{THING}"
+)
+"""A thing at the head of a sentence, where an adverb has a capital, too."""
 THINGS: Final = rf"{THING}(?:, {THING})*(?: (?:und|oder) {THING})?"
 THING_END: Final = (
     r"(?=[.,;!]|$| (?:sehr|nicht|wirklich|über alles|weil|seit|und ich)\b| mehr\b| wegen\b)"
@@ -111,7 +133,8 @@ RELATIVE: Final = (
 )
 NAMES: Final = rf"{ONE_NAME}(?:, {ONE_NAME})* und {ONE_NAME}"
 OCCASION: Final = (
-    r"(?:[A-ZÄÖÜ][a-zäöüß-]*(?:termin|flug|prüfung|gespräch|untersuchung|besprechung)|Termin|Flug|Gespräch|"
+    r"(?:[A-ZÄÖÜ][a-zäöüß-]*(?:termin|flug|prüfung|gespräch|untersuchung|besprechung)|Termin|"
+    r"Flug|Gespräch|"
     r"Prüfung|Meeting|Interview|Besprechung|Hochzeit|Operation)\b"
 )
 CALLED_OFF: Final = (

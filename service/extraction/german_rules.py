@@ -20,6 +20,7 @@ from .german_phrases import (
     DEATH,
     EMPLOYER,
     END,
+    FIRMS,
     FRIENDS,
     GOES_ON,
     HABITS,
@@ -40,6 +41,7 @@ from .german_phrases import (
     RELATIVE,
     THING,
     THING_END,
+    THING_FIRST,
     THINGS,
     TRADE,
     UNITS,
@@ -66,6 +68,9 @@ GERMAN_RULES: Final = (
     # Two nouns may stand side by side, too ("ich bin Python Entwickler").
     row("full_name", r"^(?:Hallo|Hi|Hey|Moin|Servus|Guten Tag)(?: zusammen)?[,!]? ich bin "
         rf"(?:der |die )?(?P<value>{WORD} (?!\w*{USERS}){WORD}){END}"),
+    row("full_name", r"^(?:(?:Hallo|Hi|Hey|Moin|Servus|Guten Tag)(?: zusammen)?[,!]? |(?=[Hh]ier "
+        r"(?:spricht|schreibt)))"
+        rf"[Hh]ier (?:ist|spricht|schreibt) (?P<value>{WORD}(?: {WORD})+)(?=[.,!]|$)"),
     row("birthday", rf"\b[Ii]ch habe am (?P<value>{DAY}) Geburtstag\b"),
     row("birthday", rf"^[Aa]m (?P<value>{DAY}) habe ich Geburtstag\b"),
     row("birthday", rf"\b[Mm]ein Geburtstag ist (?:am |der )(?P<value>{DAY})"),
@@ -95,6 +100,12 @@ GERMAN_RULES: Final = (
         is_dated=True),
     row("employer", rf"\b[Ii]ch wechsle {WHEN}+zu {EMPLOYER}{END}", is_dated=True),
     row("employer", rf"^[Ee]igentlich arbeite ich {ADVERBS}bei {EMPLOYER}{WORKPLACE_END}"),
+    row("employer", rf"\b[Ii]ch bin {ADVERBS}bei (?:der |dem )?(?P<value>{FIRMS}){WORKPLACE_END}"),
+    row("employer", rf"\b[Bb]ei {EMPLOYER} habe ich {WHEN}*gekündigt\b", "deny"),
+    row("employer", rf"\b[Bb]ei {EMPLOYER} arbeite ich {ADVERBS}(?=[.,;!]|$|als\b)"),
+    row("employer", rf"\b[Bb]ei {EMPLOYER} (?:arbeite|bin) ich (?:\w+ ){{0,2}}nicht "
+        rf"mehr\b", "deny"),
+    row("employer", rf"\b[Ii]ch habe {WHEN}*bei {EMPLOYER} aufgehört\b", "deny"),
     row("employer", rf"\b[Ii]ch bin nicht mehr bei {EMPLOYER}{WORKPLACE_END}", "deny",
         if_known=True),
     row("employer", rf"\b[Ii]ch wurde {WHEN}*(?:bei|von) {EMPLOYER} entlassen\b", "deny"),
@@ -107,6 +118,12 @@ GERMAN_RULES: Final = (
         is_former=True),
     row("title", rf"\b[Ii]ch bin {ADVERBS}(?:gelernte[r]? )?(?P<value>{TRADE})"
         r"(?=[.,;!]|$| (?:bei|in|an|am|im|von Beruf|und)\b)"),
+    row("title", r"^[Vv]on Beruf bin ich (?:eigentlich )?"
+        r"(?P<value>[A-ZÄÖÜ][a-zäöüß-]+)(?=[.,;!]|$| und\b)"),
+    row("title", r"\b[Ii]ch bin von Beruf (?P<value>[A-ZÄÖÜ][a-zäöüß-]+)(?=[.,;!]|$| und\b)"),
+    row("title", rf"{RELATIVE}ist {ADVERBS}(?P<value>{TRADE})(?=[.,;!]|$| (?:bei|in|an|am|im|von "
+        rf"Beruf|und)\b)"),
+    row("title", rf"{RELATIVE}arbeitet {ADVERBS}als (?P<value>{TRADE})\b"),
     row("title", rf"\b[Ii]ch arbeite {ADVERBS}als (?P<value>{TRADE})\b"),
     row("title", rf"\b[Ii]ch bin keine? (?P<value>{TRADE}) mehr(?=[.,;!]|$)", "deny"),
     row("manager", r"\b[Mm]eine? (?:neue[r]? )?(?:Chefin|Chef|Vorgesetzte[r]?) "
@@ -114,6 +131,18 @@ GERMAN_RULES: Final = (
     # where
     row("home", rf"\b(?:[Ii]ch wohne|[Ii]ch lebe|[Ww]ir wohnen|[Ww]ir leben) {ADVERBS}"
         rf"{IN_LAND}(?P<value>{PLACE}){END}"),
+    row("home", rf",? (?:wohne|lebe) aber (?:jetzt |inzwischen |nun |heute |mittlerweile |schon "
+        rf"lange )*{IN_LAND}"
+        rf"(?P<value>{PLACE}){END}"),
+    row("home", rf"\b(?:[Mm]eine (?:neue )?Wohnung|[Mm]ein (?:neues )?(?:Haus|Zuhause)|[Uu]nsere "
+        rf"(?:neue )?Wohnung|"
+        rf"[Uu]nser (?:neues )?(?:Haus|Zuhause)) (?:liegt|ist|steht|befindet sich) "
+        rf"{IN_LAND}(?P<value>{PLACE}){END}"),
+    row("home", rf"^[Ii]n (?P<value>{PLACE}) (?:wohne|lebe) ich (?:\w+ ){{0,3}}?nicht "
+        rf"mehr\b", "deny"),
+    row("home", rf"^[Ii]n (?P<value>{PLACE}) (?:wohne ich|lebe ich|wohnen wir|leben wir) "
+        rf"{ADVERBS}?(?=[.,;!]|$|gern)"),
+    row("home", rf"\b[Ii]ch bin in (?P<value>{PLACE}) zu ?[Hh]ause\b"),
     row("home", rf"\b[Ii]ch heiße {ONE_NAME} und (?:wohne|lebe) {IN_LAND}"
         rf"(?P<value>{PLACE}){END}"),
     row("home", rf"{ADVERB_FIRST}(?:wohne|lebe) ich {IN_LAND}(?P<value>{PLACE}){END}"),
@@ -165,13 +194,46 @@ GERMAN_RULES: Final = (
     row("home", rf"{RELATIVE}(?:wohnt|lebt) {ADVERBS}{IN_LAND}(?P<value>{PLACE}){END}"),
     row("allergy", rf"{RELATIVE}ist allergisch (?:gegen|auf) (?P<value>{THINGS}){THING_END}",
         is_list=True),
+    row("avoids", rf"{RELATIVE}(?:isst|trinkt|verträgt) (?:gar |überhaupt |leider )?keine?n? "
+        rf"(?P<value>{THINGS}){THING_END}", is_list=True),
+    row("likes", rf"{RELATIVE}(?:mag|liebt) (?:sehr |auch |besonders )?(?P<value>{THINGS})(?! "
+        rf"nicht\b)"
+        rf"{THING_END}", is_list=True),
+    row("likes", rf"{RELATIVE}(?:isst|trinkt|hört|liest|spielt) (?:sehr )?gerne? "
+        rf"(?P<value>{THINGS}){THING_END}",
+        is_list=True),
+    row("dislikes", rf"{RELATIVE}(?:mag keine?n?|hasst) (?P<value>{THINGS}){THING_END}",
+        is_list=True),
+    row("diet", rf"{RELATIVE}ist {ADVERBS}(?P<value>Vegetarier(?:in)?|Veganer(?:in)?)(?=[.,;!]|$|"
+        rf" und)"),
     # body and taste
     row("allergy", r"\b[Ii]ch bin (?:stark |sehr |leider |auch |schwer )*allergisch "
         rf"(?:gegen|auf) (?P<value>{THINGS}){THING_END}", is_list=True),
     row("allergy", rf"\b[Ii]ch bin (?:stark |sehr |leider |auch )*gegen (?P<value>{THINGS}) "
         r"allergisch\b", is_list=True),
+    row("allergy", rf"\b[Ii]ch reagiere (?:stark |sehr |leider |auch )*allergisch (?:gegen|auf) "
+        rf"(?P<value>{THINGS}){THING_END}", is_list=True),
+    row("avoids", rf"^(?P<value>{THING_FIRST}) vertrage ich (?:gar |überhaupt |leider |"
+        rf"grundsätzlich )*nicht"
+        r"(?=[.,;!]|$| mehr\b)"),
+    row("likes", rf"^(?:[Aa]m liebsten|[Bb]esonders gerne?) (?:esse|trinke|höre|lese|schaue|"
+        rf"spiele|mag) ich "
+        rf"(?P<value>{THINGS}){THING_END}", is_list=True),
+    row("likes", r"\b[Ii]ch (?:stehe (?:total |voll |sehr )?auf|schwärme für|bin (?:ganz |total "
+        r")?verrückt nach) "
+        rf"(?!Platz\b|Zehenspitzen\b|Leitern\b|Abruf\b)(?P<value>{THINGS}){THING_END}",
+        is_list=True),
+    row("likes", rf"^(?P<value>{THING_FIRST}) (?:mag|liebe) ich(?: sehr| total| besonders| "
+        rf"wahnsinnig)?"
+        r"(?: gerne?)?(?=[.,;!]|$)"),
+    row("dislikes", rf"^[Mm]it (?P<value>{THING}) kann ich (?:\w+ ){{0,2}}nichts anfangen\b"),
+    row("dislikes", rf"^(?P<value>{THING_FIRST}) (?:mag ich (?:gar |überhaupt |absolut |leider "
+        rf")*nicht|kann ich "
+        r"(?:gar |überhaupt |absolut )*nicht (?:ausstehen|leiden))(?=[.,;!]|$)"),
+    row("dislikes", rf"^(?P<value>{THING_FIRST}) (?:ist|sind) (?:gar |überhaupt |einfach "
+        rf")*(?:nicht mein Ding|nichts für mich)\b"),
     row("allergy", r"\b[Ii]ch habe eine (?:starke |schwere |leichte )?"
-        r"(?P<value>[A-ZÄÖÜ][a-zäöüß]+?)(?:n)?allergie\b"),
+        r"(?P<value>Pollen|[A-ZÄÖÜ][a-zäöüß]+?)(?:n)?allergie\b"),
     row("allergy", r"\b[Ii]ch (?:bin (?P<value>laktose|gluten)intolerant)\b"),
     row("allergy", r"\b[Ii]ch habe eine (?P<value>Laktose|Fruktose|Gluten|Histamin)-?"
         r"(?:intoleranz|unverträglichkeit)\b"),
@@ -243,6 +305,10 @@ GERMAN_RULES: Final = (
         rf"mindestens|\d+) [^.!?\n]{{2,60}}?{AIMS})(?=[.,!]|$)"),
     row("todo", r"\b[Ii]ch muss (?:noch |unbedingt |dringend |bald |auch )*"
         rf"(?P<value>(?:[\w.:-]+ ){{1,8}}?{CHORES})(?=[.,!]|$)"),
+    row("todo", r"\b[Ii]ch muss (?:noch|unbedingt|dringend|bald) (?P<value>(?:mein\w*|unser\w*) "
+        r"(?:[a-zäöü]+ )?[A-ZÄÖÜ][\w-]+ (?:(?:zum|zur|vom|beim|bei|für|nach|in) (?:\w+ "
+        r")?[A-ZÄÖÜ][\w-]+ )?"
+        rf"(?!{CHORES}|sein\b|haben\b|werden\b)[a-zäöü]{{4,}}n)(?=[.,!]|$)"),
     row("todo", r"^(?:[Bb]itte )?[Ee]rinnere? mich (?:bitte |morgen |heute |später |nächste Woche |"
         r"(?:am|um) \w+ )*(?:daran|dran), "
         r"(?P<value>[^.!?\n]{3,80})"),
@@ -273,7 +339,7 @@ GERMAN_RULES: Final = (
 GERMAN_SPEECH: Final = re.compile(
     r"\b(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?|[Mm]ich|[Aa]ntworte|[Ss]chreibe?|[Ss]prich|[Bb]itte|"
     r"[Kk]eine|[Ff]asse?|[Hh]alte|[Nn]enne?|[Zz]eige|[Ee]rkläre|[Vv]erwende|[Bb]enutze?|[Nn]utze?|"
-    r"[Ee]rinnere?)\b"
+    r"[Ee]rinnere?|[Hh]ier (?:ist|spricht|schreibt))\b"
 )
 """Words of which every pattern has one, so that other languages cost a look."""
 

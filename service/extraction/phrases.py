@@ -29,8 +29,10 @@ NO_PLACE: Final = (
 PLACE: Final = rf"{NO_PLACE}{NAME}(?:, {NAME})?"
 # Words that no thing begins with: behind them something else is said.
 STOP: Final = (
-    r"(?!(?:and|or|not|but|because|since|so|when|while|if|as|that|which|who|though|although|than|too|"
-    r"very|just|where|why|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|before|all|it|"
+    r"(?!(?:and|or|not|but|because|since|so|when|while|if|as|that|which|who|though|although|than|"
+    r"too|"
+    r"very|just|where|why|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|"
+    r"before|all|it|"
     r"the way|either|neither|how|what|this|those|you|your|him|her|them|me|my|to|being|having|"
     r"is|are|was|lot|more|most|about|over|rather|again|yesterday|today|"
     r"last (?:week|month|year|night|time)|(?:\w+ )(?:days?|weeks?|months?|years?) ago)\b)"
@@ -78,7 +80,8 @@ TRADES: Final = (
     "paralegal|actuary|radiographer|welder|roofer"
 )
 ROLE: Final = (
-    rf"(?:(?:head|director|VP|vice president) of [a-z]+(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?"
+    rf"(?:(?:head|director|VP|vice president) of [a-z]+"
+    r"(?: (?!(?:and|at|for|in|on|last|this|next|since|now|again|today|yesterday)\b)[a-z]+)?"
     rf"|chief [a-z]+ officer|C[EFIMOPT]O|team lead|(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b"
 )
 OFFICE: Final = (
@@ -131,11 +134,35 @@ PETS: Final = "|".join(word for word, slot in KIN.items() if slot == "pet")
 _AGE: Final = "best|older|younger|little|big|old|elder|eldest|oldest|youngest|middle|twin|baby|new"
 MY_KIN: Final = rf"\b(?:[Mm]y|[Oo]ur) (?:(?:{_AGE}) )?(?P<kin>{KINS})"
 ACQUAINTANCES: Final = (
-    "colleague|coworker|co-worker|roommate|flatmate|neighbou?r|cousin|aunt|uncle|boss|manager"
+    "mate|buddy|pal|colleague|coworker|co-worker|roommate|flatmate|neighbou?r|cousin|aunt|uncle|"
+    "boss|manager"
+)
+_HERS = (
+    rf"(?:[Mm]y|[Oo]ur) (?:(?:{_AGE}) )?"
+    rf"(?:{KINS}|{ACQUAINTANCES}|eldest|oldest|youngest|toddler|baby|little one)"
 )
 RELATIVE: Final = (
-    rf"\b(?:[Mm]y|[Oo]ur) (?:(?:{_AGE}) )?(?:{KINS}|{ACQUAINTANCES}),? "
-    rf"(?P<subject>{NAME}),? (?:who )?"
+    rf"\b(?:{_HERS},? |(?={NAME}, (?![Mm]y (?:friend|mate|buddy|"
+    rf"pal)\b){_HERS},))(?P<subject>{NAME})(?:, {_HERS})?,? (?:who )?"
+)
+CHILD: Final = (
+    r"(?:[Mm]y|[Oo]ur) (?:eldest|oldest|youngest|firstborn|toddler|baby|little one|newborn)"
+)
+LASTING: Final = (
+    r"(?:(?:all|most of) (?:my|our) li(?:fe|ves)|since (?:[A-Z][a-z]+ )?\d{4}|"
+    r"for (?:about |over |almost |nearly )?(?:\w+ ){1,2}?(?:years?|decades?|ages|months))"
+)
+"""How long one lives somewhere, and no guest stays."""
+_FIRM = (
+    "Ltd|Inc|LLC|Corp|Company|Group|Partners|Holdings|Labs|Systems|Software|Technologies|Bank|Foods|"
+    "Freight|Rail|Airlines|Airways|Logistics|Energy|Media|Insurance|Motors|Studios?|Consulting|"
+    "Pharma|Hospital|Clinic|School|University|College|Council|Industries|Solutions|Hotels?|Books"
+)
+FIRM: Final = rf"(?=(?:{WORD} ){{1,3}}(?:{_FIRM})\b){NAME}"
+"""A name that only an employer has, where a town or a friend could stand as well."""
+NUMBER: Final = (
+    r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?|"
+    r"(?:six|seven|eight|nine)teen)"
 )
 ALLERGIC: Final = (
     rf"{I_AM} (?:(?!\b(?:not|no longer|who|whose|with|someone|somebody|people|my|his|her|their|"
@@ -180,7 +207,8 @@ ZONES: Final = (
 )
 NO_DATE: Final = r"(?!\d{1,4}[/-]\d{1,2}[/-]\d{1,4}\b)"
 MANNERS: Final = (
-    r"(?:answer|reply|respond|write|speak|talk|explain|format|address|stick|skip|avoid|start|end|"
+    r"(?:keep (?:your|the|all|every) (?!(?:answers|replies|responses) (?:short|brief|concise))|"
+    r"answer|reply|respond|write|speak|talk|explain|format|address|stick|skip|avoid|start|end|"
     r"put|treat|assume|round|cite|give|show|include|list|refer|stop|use)"
 )
 """What one asks for in all answers to come."""
@@ -197,6 +225,7 @@ INTOLERABLE: Final = (
     "sugar|meat|pork|beef|fish"
 )
 """What who "can't have" it does not eat or drink; a day off or a dog he may not have is no diet."""
+INTOLERABLES: Final = rf"(?:{INTOLERABLE})(?:(?:, | and | or )(?:{INTOLERABLE}))*"
 UNITS: Final = (
     r"(?:metric|imperial|SI) units|[Cc]elsius|[Ff]ahrenheit|kilomet(?:er|re)s|miles|bullet points|"
     r"markdown|plain text|(?:British|American) (?:English|spelling)|"

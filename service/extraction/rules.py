@@ -18,6 +18,7 @@ from typing import Final
 from ...resolution.text import sentence_spans
 from .claims import ExtractedClaim
 from .dates import date_after, date_said
+from .family_rules import FAMILY_RULES
 from .german_dates import german_date_after, german_date_said
 from .german_rules import (
     GERMAN_CORRECTION,
@@ -29,7 +30,6 @@ from .german_rules import (
 from .phrases import (
     AIMS,
     ALLERGIC,
-    BREEDS,
     BY_WHEN,
     CHORES,
     DAY,
@@ -39,23 +39,20 @@ from .phrases import (
     HABITS,
     HAVE,
     I_AM,
-    INTOLERABLE,
+    INTOLERABLES,
     ITEM,
     ITEMS,
-    KINS,
+    LASTING,
     MANNERS,
     MEETINGS,
-    MY_KIN,
     NAME,
     NO_DATE,
     NO_FOOD,
     NO_TOPIC,
+    NUMBER,
     ORIGINS,
-    PETS,
     PLACE,
-    PLURAL_KINS,
     RECENT,
-    RELATIVE,
     SLOT_OF_KIN,
     STOP,
     SURE,
@@ -128,11 +125,17 @@ RULES: Final = (
     row("full_name", r"^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? "
         rf"(?:{I_AM}|[Tt]his is) (?!(?:{ORIGINS})\b)(?P<value>{NAME})"
         r"(?=[,.!]|$| from\b| and I\b| here\b)"),
+    row("full_name", r"^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: there| all| everyone)?[,!] "
+        rf"(?P<value>(?!(?:Same|Right|Over|Out|Back|New|Nothing|Nobody|Everyone|Everybody|Anyone|"
+        rf"All)\b)"
+        rf"{NAME}) here(?=[,.!]|$| from\b)"),
+    row("full_name", rf"^(?P<value>(?!(?:Right|Over|Out|Back|Not|All)\b){WORD} {WORD}) "
+        rf"here(?=[,.!]|$)"),
     row("birthday", rf"\b[Mm]y birthday(?: is|['\u2019]s) (?:on )?"
         rf"(?P<value>{DAY}|(?:the )?\w+ ?\w* ?(?:of )?\w+)"),
     row("birthday", rf"\bI was born on (?P<value>{DAY})"),
     row("birthday", r"\bI(?:['\u2019]ll| will|['\u2019]m| am)? (?:turn|be turning|turning|be) "
-        rf"\d{{1,3}} on (?P<value>{DAY})"),
+        rf"{NUMBER} on (?P<value>{DAY})"),
     row("birthday", r"^(?P<subject>(?!(?:Mom|Mum|Dad|Today|Tomorrow|Christmas|Jesus|It|That|There|"
         r"Here|Who|What)\b)[A-Z]\w+(?: [A-Z]\w+)?)['\u2019]s birthday is (?:on )?"
         rf"(?P<value>{DAY})"),
@@ -164,6 +167,23 @@ RULES: Final = (
         rf"in (?P<value>{PLACE})"),
     row("home", rf"\b(?:I|[Ww]e)(?: will|['\u2019]ll) be moving (?:back )?to (?P<value>{PLACE})"
         r"(?! (?:office|team)\b)", is_dated=True),
+    row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve) (?:always )?(?:lived|been living) in "
+        rf"(?P<value>{PLACE})(?= (?:all (?:my|our) li(?:fe|ves)|my (?:whole|entire) life)\b)"),
+    row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve) been in (?!Business\b|Sales\b|Marketing\b)"
+        rf"(?P<value>{PLACE})(?= {LASTING})"),
+    row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve)? {RECENT}(?:ended up )?(?:settled|"
+        rf"settling) (?:down )?in "
+        rf"(?P<value>{PLACE})(?=[.,!;]|$| (?:last|in|for|since|now|after|with|and)\b)"),
+    row("home", r"\b(?:[Mm]y|[Oo]ur) (?:new )?(?:flat|apartment|house|place|cottage|studio) is "
+        r"(?:now )?"
+        rf"in (?P<value>{PLACE})(?=[.,!;]|$| and\b| now\b| near\b)"),
+    row("home", rf"\b(?:I|[Ww]e) (?:now )?call (?!(?:Mom|Mum|Dad|Mama|Papa|Grandma|"
+        rf"Grandpa)\b)(?P<value>{PLACE}) "
+        r"(?:my |our )?home(?=[.,!;]|$| now\b| these\b)"),
+    row("home", rf"\b(?:I|[Ww]e) (?:no longer|{DO_NOT}) live in {PLACE}(?: any ?more| any "
+        rf"longer)?[,;]? "
+        rf"(?:and |but )?(?:I|we)(?:['\u2019]m| am|['\u2019]re| are) (?:now )?in (?P<value>{PLACE})"
+        r"(?=[.,!;]|$| now\b| these\b)"),
     row("home", rf"^[Hh]ome for me is (?:now )?(?P<value>{PLACE})(?=[.,!]|$)"),
     row("home", rf"\b(?:[Mm]y|[Oo]ur) home is (?:now )?in (?P<value>{PLACE})"),
     row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve) (?:lived|been living) in "
@@ -177,44 +197,7 @@ RULES: Final = (
         rf"(?:away from|out of)) (?![A-Z]\w+ for\b)(?P<value>{PLACE})", "deny", if_known=True),
     row("home", rf"\bI used to live in (?P<value>{PLACE})", is_former=True),
     row("home", rf"\bI (?:no longer|{DO_NOT}) live in (?P<value>{PLACE})", "deny"),
-    # whom
-    # "My mother is German" names nobody.
-    row("kin", rf"{MY_KIN}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
-        rf" ?(?!(?:{ORIGINS}|{BREEDS}|Happy|Vegan|Vegetarian|OK)\b)(?P<value>{NAME})"
-        r"(?<!['\u2019]s)(?! (?:just )?(?:died|passed away)\b)",
-        is_timeless=True),
-    row("kin", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve got| got| adopted) an? (?:\w+ )?"
-        rf"(?P<kin>{KINS}),? (?:called|named) (?P<value>{NAME})"),
-    row("kin", rf"\b(?:[Mm]y|[Oo]ur) (?:two |three |four )?(?P<kin>{PLURAL_KINS}),? "
-        r"(?:are (?:called |named )?)?"
-        rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})(?=[,.!]|$| live\b| are\b| love\b| both\b)",
-        is_list=True, is_timeless=True),
-    row("kin", rf"\b(?:I|[Ww]e) {RECENT}(?:have|got|adopted|['\u2019]ve got) an? (?:[\w-]+ )?"
-        rf"(?P<kin>{PETS}), (?P<value>{NAME})(?=[.!]|$)", is_timeless=True),
-    row("kin", rf"\b(?:I|[Ww]e) have (?:\w+ )?(?P<kin>{PLURAL_KINS})[,:]? (?:called |named )?"
-        rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})", is_list=True, is_timeless=True),
-    row("pet", rf"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{PETS}),? (?P<value>{NAME}),? "
-        r"(?:just )?(?:died|passed away)\b", "deny"),
-    row("partner", rf"(?:{I_AM} (?:married|engaged) to|\bI {RECENT}(?:got engaged to|married)) "
-        rf"(?P<value>{NAME})"),
-    row("partner", rf"^(?P<value>{NAME}) and I {RECENT}(?:got|are) married\b"),
-    row("partner", rf"\b(?:I|[Ww]e) {RECENT}(?:broke|split) up with (?P<value>{NAME})",
-        "deny"),
-    row("partner", rf"^(?P<value>{NAME}) and I {RECENT}(?:broke up|split up|"
-        r"separated|(?:got|are) (?:divorced|separated))\b", "deny"),
-    row("birthday", rf"{RELATIVE}(?:turns|will turn|is turning|will be) \d+ on "
-        rf"(?P<value>{DAY})"),
-    row("birthday", rf"{RELATIVE}was born on (?P<value>{DAY})"),
-    row("employer", rf"{RELATIVE}works (?:for|at) (?P<value>{NAME})"),
-    row("home", rf"{RELATIVE}(?:works (?:for|at) {NAME} and )?lives in (?P<value>{PLACE})"),
-    row("home", rf"{MY_KIN},? (?P<subject>{NAME}),? {RECENT}moved (?:from {PLACE} )?to "
-        rf"(?P<value>{PLACE})(?! (?:office|team)\b)"),
-    row("employer", rf"{RELATIVE}{RECENT}(?:got a (?:new )?job|started) at (?P<value>{NAME})"),
-    row("diet", rf"{RELATIVE}is (?:an? )?(?P<value>vegetarian|vegan|pescatarian)"
-        r"(?=[.,!]|$| and\b)"),
-    row("allergy", rf"{RELATIVE}has an? (?:severe |mild |strong |bad |serious )?"
-        r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
-    row("allergy", rf"{RELATIVE}is allergic to (?P<value>{ITEMS})", is_list=True),
+    *FAMILY_RULES,
     # body and taste
     row("allergy", rf"{ALLERGIC}(?P<value>{ITEMS})", is_list=True),
     row("allergy", rf"{ALLERGIC}{ITEM}(?:,|,? but) not (?:to )?(?P<value>{ITEM})(?=[.,!]|$)",
@@ -222,6 +205,11 @@ RULES: Final = (
     row("allergy", r"\bI have an? (?:severe |mild |strong |bad |serious )?"
         r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
     row("allergy", rf"\bI have an? (?:\w+ )?allergy to (?P<value>{ITEMS})", is_list=True),
+    row("allergy", r"^(?!(?:That|This|It|He|She|They|Work|School|Stress|Mondays?|Everything|"
+        r"Something|"
+        r"Nothing|People|Politics)\b)"
+        rf"(?P<value>{ITEM}) (?:always )?(?:gives?|brings?) me (?:an? )?(?:\w+ )?(?:hives|rash|"
+        r"allergic reactions?)\b"),
     row("allergy", rf"{I_AM} (?P<value>lactose|gluten) intolerant\b"),
     row("allergy", rf"{I_AM} (?:not|no longer) allergic to (?P<value>{ITEMS})", "deny",
         is_list=True),
@@ -241,7 +229,15 @@ RULES: Final = (
     row("avoids", r"\bI (?:can['\u2019]t|cannot|don['\u2019]t|do not|never|no longer) "
         rf"(?:eat|drink) (?:any )?{NO_FOOD}(?P<value>{ITEMS}){WHOLLY}", is_list=True),
     row("avoids", r"\bI (?:can['\u2019]t|cannot|must not|mustn['\u2019]t) have (?:any )?"
-        rf"(?P<value>(?:{INTOLERABLE})(?:(?:, | and | or )(?:{INTOLERABLE}))*){WHOLLY}",
+        rf"(?P<value>{INTOLERABLES}){WHOLLY}",
+        is_list=True),
+    row("avoids", rf"\bno (?P<value>{INTOLERABLES}) for me(?=[.,!;]|$| please| any ?more| thanks)",
+        is_list=True),
+    row("avoids", rf"(?:\bI(?: have|['\u2019]ve)? {RECENT}(?:gave up|given up|cut out|quit|sworn "
+        rf"off|"
+        rf"swore off|stay away from|steer clear of)|{I_AM} off) (?P<value>{INTOLERABLES})"
+        r"(?=[.,!;]|$| (?:in|last|this|since|for good|completely|entirely|altogether|now|because|"
+        r"years?|and)\b)",
         is_list=True),
     row("avoids", rf"\bI(?: have|['\u2019]ve)? {RECENT}(?:stopped|quit|gave up) "
         rf"(?:eating|drinking) {NO_FOOD}(?P<value>{ITEMS})", is_list=True),
@@ -251,7 +247,8 @@ RULES: Final = (
     *TASTE_RULES,
     # what is to come
     row("goal", r"\b[Mm]y (?:main |new )?goal is to (?P<value>[^.!?\n]{3,160})"),
-    row("goal", rf"\bI (?:want|aim) to (?P<value>(?:{AIMS}) (?!(?:this|that|it|your|here|there)\b)"
+    row("goal", rf"(?:{I_AM} (?:hoping|aiming|trying|determined)|\bI(?: really)? (?:want|aim|"
+        rf"hope)) to (?P<value>(?:{AIMS}) (?!(?:this|that|it|your|here|there)\b)"
         rf"[^.!?\n]{{3,100}}? by {BY_WHEN})(?=[.,!]|$)"),
     row("plan", rf"(?:{I_AM} planning|\bI plan|\bI intend) to "
         r"(?P<value>[a-z]+ [^.!?\n]{3,160})"),
@@ -260,13 +257,16 @@ RULES: Final = (
     row("appointment", r"\bI(?: have|['\u2019]ve got) (?:an? |my )"
         r"(?P<value>[^.!?\n]{0,60}?\b(?:appointment|meeting|interview|"
         r"flight|exam|check-?up|surgery|call|date)\b[^.!?\n]{0,80})", is_dated=True),
+    row("appointment", r"\b(?:I|[Ww]e) (?:have|need|['\u2019]ve got) to be (?P<value>at (?:the|"
+        r"my|our) "
+        r"[^.!?\n]{2,60})", is_dated=True),
     row("appointment", rf"{I_AM} seeing (?P<value>(?:the|my|an?) (?:{DOCTORS})\b[^.!?\n]{{0,60}})",
         is_dated=True),
     row("appointment", rf"\b(?:[Mm]y|[Oo]ur) (?P<value>(?:[\w'-]+ ){{0,3}}?(?:{MEETINGS})"
         r"(?: (?:with|to|at|in|for|from) [\w' -]{2,40}?)? (?:is|leaves|departs|starts|begins|"
         r"takes place|will be|has been moved to|was moved to|got moved to) [^.!?\n]{2,80})",
         is_dated=True),
-    row("plan", rf"{WE_ARE} (?P<value>(?:(?:flying|travell?ing|driving|"
+    row("plan", rf"{WE_ARE} (?P<value>(?:(?:flying|travell?ing|driving|off|"
         r"heading|going) to (?!the\b|be\b)[A-Z]|training for\b|(?:visiting|"
         rf"meeting{NO_TOPIC}|attending|hosting|getting married)\b)"
         r"[^.!?\n]{0,120})", is_dated=True),
@@ -457,7 +457,8 @@ def _parts(rule: Rule, words: str) -> list[str]:
 _DANGLING: Final = re.compile(r" (?:for|with|to|of|about|from|by)$")
 _RESTRICTION: Final = re.compile(r"\s*(?:that|which|who|whom|whose|where|to)\b")
 _UNFIT: Final = re.compile(
-    r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing)\b|\b(?:uh|um|idea|way|variety|kind|kinds)\b|\bones?$",
+    r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing)\b|\b(?:uh|um|idea|way|"
+    r"variety|kind|kinds)\b|\bones?$",
     re.IGNORECASE,
 )
 

@@ -52,7 +52,9 @@ TASTE_RULES: Final = (
     row("likes", rf"{HAVE} {_ADV}(?:been )?(?:getting|gotten|got) {_ADV}(?:more )?into "
         rf"(?P<value>{ITEMS})", is_list=True),
     row("likes", rf"(?:{I_AM}|{HAVE} {_ADV}been) {_ADV}(?:finding myself )?{_ADV}(?:much )?"
-        rf"(?:more )?(?:into|enjoying|loving|obsessed with|drawn to|(?:crazy|mad) about|fond of) "
+        rf"(?:more )?(?:into|enjoying|loving|obsessed with|drawn to|(?:crazy|mad) about|fond of|"
+        r"keen on(?! (?:helping|seeing|hearing|getting|doing|trying|making|starting)\b)|hooked "
+        r"on|partial to|a sucker for) "
         rf"(?P<value>{ITEMS}){_WHILE}",
         is_list=True),
     row("likes", rf"(?:{I_AM}|{HAVE} {_ADV}been) {_ADV}all about (?P<value>{ITEMS}){_WHILE}",
@@ -66,10 +68,18 @@ TASTE_RULES: Final = (
         rf"(?P<value>{ITEM})"
         r"(?=[.!;]|$| over\b| to\b| rather\b| and\b| when\b| for\b|"
         r", (?:but|and|so|thanks|please|if|because|since|though|although|when)\b)"),
-    row("likes", rf"\b[Mm]y {_FAVOURITE} (?!of\b|one\b)[\w -]{{2,24}}? is (?:now )?"
+    row("likes", rf"\b[Mm]y {_FAVOURITE} (?!of\b|one\b)[\w -]{{2,24}}? is (?:now |still |"
+        rf"definitely |probably |always )?"
         rf"(?P<value>{ITEM})"),
     row("likes", rf"(?P<value>{NAME}) (?:is|are) (?:definitely |still |now )?(?:my|one of my) "
         rf"{_FAVOURITE}"),
+    row("likes", rf"\b[Nn]othing beats (?!(?:a )?(?:try|trying|that|this)\b)(?:an? (?:good |nice "
+        rf"|proper |hot |cold )?)?(?P<value>{ITEM})"
+        r"(?=[.!,]|$| for me\b| after\b| on\b| in\b)"),
+    row("likes", rf"\bI {_ADV}(?:can['\u2019]t|cannot) get enough of (?P<value>{ITEMS})",
+        is_list=True),
+    row("likes", rf"\bI(?: have|['\u2019]ve)? (?:got )?a (?:real )?(?:soft spot|weakness|passion) "
+        rf"for (?P<value>{ITEMS})", is_list=True),
     # what is not
     row("dislikes", rf"\bI {_ADV}(?:tend to )?{_HATE} (?P<value>{ITEMS})", is_list=True),
     row("dislikes", rf"{HAVE} {_ADV}(?:hated|disliked|detested) (?P<value>{ITEMS})",

@@ -7,8 +7,10 @@ from typing import Final
 from .phrases import (
     CHIEF,
     DO_NOT,
+    FIRM,
     HAVE,
     I_AM,
+    LASTING,
     LEVELS,
     NAME,
     OFFICE,
@@ -31,6 +33,15 @@ WORK_RULES: Final = (
     row("title", rf"\bI(?: have|['\u2019]ve) been an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})"
         r"(?= (?:for|since)\b)"),
     row("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
+    row("title", r"\b(?:[Tt]hey|[Mm]y boss|[Mm]y manager|[Tt]he company|[Ww]ork)(?: has| have|"
+        r"['\u2019]ve)? (?:just |finally |recently )?(?:made me|promoted me to|appointed me(?: "
+        r"as)?)"
+        rf" (?:an? |the )?(?P<value>(?:(?:{LEVELS}) )?{ROLE})(?!['\u2019])"),
+    row("title", r"^(?:[Ff]or a living,? |[Bb]y (?:trade|profession|training),? |"
+        r"[Pp]rofessionally,? )"
+        rf"{I_AM} an? (?P<value>[a-z][a-z-]+(?: [a-z-]+)?)(?=[.,!]|$| and\b| at\b| in\b)"),
+    row("title", rf"{I_AM} an? (?P<value>[a-z][a-z-]+(?: [a-z-]+)?) by (?:trade|profession|"
+        rf"training)\b"),
     row("title", rf"{I_AM} (?:now |currently )?(?:the )?"
         r"(?P<value>(?:head|director|VP|vice president) of [a-z]+"
         r"(?: (?!and\b|at\b|for\b|in\b|on\b)[a-z]+)?)"),
@@ -68,6 +79,23 @@ WORK_RULES: Final = (
         rf"{PROPER}(?P<value>{NAME})"),
     row("employer", rf"{HAVE} been (?:working )?at {PROPER}(?P<value>{NAME})(?<!['\u2019]s)"
         r"(?= for (?:\w+ ){1,3}?(?:years?|months?)\b)"),
+    row("employer", rf"{HAVE} been with {PROPER}(?P<value>{FIRM})(?<!['\u2019]s)(?= {LASTING})"),
+    row("employer", rf"\bI(?: now| currently|['\u2019]m| am)? (?:run|manage|lead|head|oversee|"
+        r"supervise|running|managing|leading|heading) (?:the|an?|all|our|their) "
+        rf"(?:[a-z][\w-]*(?: |(?= at))){{1,4}}?at {PROPER}(?P<value>{NAME})(?=[,.!;]|$| and\b|"
+        r" now\b| these\b| since\b)"),
+    row("employer", rf"{I_AM} (?:now |currently )?working (?:over|out|down|up) at "
+        rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", rf"\bI (?:get|earn) my (?:pay|salary|paycheck|pay ?cheque|living) (?:at|from) "
+        rf"{PROPER}(?P<value>{NAME})"),
+    row("employer", rf"{HAVE} {RECENT}(?:handed|put|given|gave|turned) in (?:my )?(?:two "
+        rf"weeks['\u2019] )?"
+        rf"(?:notice|resignation) at {PROPER}(?P<value>{NAME})", "deny"),
+    row("employer", rf"^(?:[Aa]fter|[Ff]ollowing) (?:\w+ ){{1,3}}?(?:years?|months?) (?:at|with) "
+        rf"{PROPER}(?P<value>{FIRM}),? I(?: have|['\u2019]ve)? {RECENT}(?:left|quit|resigned|"
+        r"moved on)\b", "deny"),
+    row("employer", rf"\bI (?:had )?spent (?:\w+ ){{1,3}}?(?:years?|months?) (?:at|with) "
+        rf"{PROPER}(?P<value>{FIRM})(?=[,.!;]|$| before\b| as\b| and\b)", is_former=True),
     row("employer", rf"{I_AM} (?:starting|joining) (?:work )?(?:at |with )?{PROPER}"
         rf"(?P<value>{NAME})(?=[^.!?]*\bas (?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE})"),
     row("employer", r"\bI(?:['\u2019]m| am)? (?:start|started|begin|began|starting) (?:my|a) new "
@@ -106,14 +134,17 @@ WORK_RULES: Final = (
         rf"(?P<value>{NAME})"),
     row("employer", rf"{I_AM} no longer (?:working )?at {PROPER}(?P<value>{NAME})", "deny"),
     row("employer", rf"{I_AM} not (?:working )?at {PROPER}(?P<value>{NAME}) any ?more\b", "deny"),
-    row("manager", rf"\b[Mm]y (?:new |line )?(?:manager|boss) is (?:called |named )?"
+    row("manager", rf"\b[Mm]y (?:new |line )?(?:manager|boss|supervisor|team lead)"
+        r"(?: (?:at the moment|right now|now|these days|at work|there|here))? is "
+        r"(?:now |currently )?(?:called |named )?"
         rf"(?P<value>{NAME})(?<!['\u2019]s)"),
     row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss),? (?P<value>{NAME})(?<!['\u2019]s)",
         is_timeless=True),
     row("manager", rf"\bI (?:now )?report to (?P<value>{NAME})"),
     row("team", rf"{I_AM} (?:on|in|part of) the (?P<value>{NAME}) team"),
     row("team", rf"{I_AM} (?:on|in|part of) the "
-        r"(?!(?:same|other|best|right|wrong|whole|new|old|first|second|winning|losing|home|away|small|big|entire|core|local|national)\b)"
+        r"(?!(?:same|other|best|right|wrong|whole|new|old|first|second|winning|losing|home|away|"
+        r"small|big|entire|core|local|national)\b)"
         r"(?P<value>[a-z][\w-]+(?: [a-z][\w-]+)?) team(?=[.,!]|$| at\b| and\b| now\b)"),
     row("office", rf"{HAVE} (?:just )?moved to the (?P<value>{NAME}) office"),
     row("office", rf"\bI work (?:from|in|out of) the (?P<value>{NAME}) office"),

@@ -19,6 +19,7 @@ from .phrases import (
     ROLE,
     TOOLS,
     TRADES,
+    WORD,
 )
 from .rule import row
 
@@ -118,6 +119,9 @@ WORK_RULES: Final = (
         "deny"),
     row("employer", rf"{HAVE} {RECENT}(?:left|quit|lost) my (?:old )?job (?:at|with) "
         rf"{PROPER}(?P<value>{NAME})", "deny"),
+    # A name may hold "for", and what follows it may be where one went: what is known decides.
+    row("employer", rf"{HAVE} {RECENT}(?:left|quit) {PROPER}(?P<value>{WORD}(?: {WORD})*)"
+        r"(?= for (?:the )?[A-Z])", "deny", if_known=True),
     row("employer", rf"{HAVE} {RECENT}(?:left|quit) {PROPER}(?P<value>{NAME})",
         "deny", if_known=True),
     row("employer", r"\bI (?:just )?(?:resigned|(?:was|got) (?:just )?(?:fired|laid off|let go)) "

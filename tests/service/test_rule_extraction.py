@@ -382,6 +382,14 @@ def test_leaving_a_name_is_meant_only_where_it_is_known() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["Google", "Google for Meta"])
+def test_whoever_leaves_one_firm_for_another_ends_the_one_that_is_known(name: str) -> None:
+    claims = read("I left Google for Meta last week.")
+    ended = {claim.value for claim in claims if claim.slot == "employer" and claim.if_known}
+    assert name in ended  # "Doctors for Change" is one name, so what is known decides
+    assert not [claim for claim in claims if not claim.if_known]
+
+
 def test_what_was_ends_when_the_text_says_or_now() -> None:
     (ended,) = read("I worked at Hooli from 2015 to 2019.")
     assert (ended.valid_from, ended.valid_until) == (

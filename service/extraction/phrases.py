@@ -142,7 +142,7 @@ _HERS = (
     rf"(?:{KINS}|{ACQUAINTANCES}|eldest|oldest|youngest|toddler|baby|little one)"
 )
 RELATIVE: Final = (
-    rf"\b(?:{_HERS},? |(?={NAME}, (?![Mm]y (?:friend|mate|buddy|"
+    rf"(?:\b{_HERS},? |^(?={NAME}, (?![Mm]y (?:friend|mate|buddy|"
     rf"pal)\b){_HERS},))(?P<subject>{NAME})(?:, {_HERS})?,? (?:who )?"
 )
 CHILD: Final = (

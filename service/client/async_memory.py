@@ -21,6 +21,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
+from os import PathLike
 from typing import Any, Self
 
 from ..backend.caller import ClientPart
@@ -120,6 +121,6 @@ def _twin(value: Any) -> Any:
     return AsyncPart(value)
 
 
-def aconnect(url: str = "memory.db", **options: Any) -> AsyncMemory:
+def aconnect(url: str | PathLike[str] = "memory.db", **options: Any) -> AsyncMemory:
     """Return the async twin of `connect(url, **options)`; the store opens on first use."""
     return AsyncMemory(partial(connect, url, **options))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from os import PathLike
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -449,7 +450,7 @@ class AsyncMemory:
     def resolution(self) -> AsyncMatching: ...
 
 def aconnect(
-    url: str = "memory.db",
+    url: str | PathLike[str] = "memory.db",
     *,
     principal: Principal = OWNER,
     policy: Policy = DEFAULT,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
@@ -42,7 +43,7 @@ _SERVER = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bo
 
 
 def connect(
-    url: str = "memory.db",
+    url: str | PathLike[str] = "memory.db",
     *,
     principal: Principal = OWNER,
     policy: Policy = DEFAULT,
@@ -67,25 +68,25 @@ def connect(
 ) -> Memory:
     """Open a store and return the memory of its owner, or of `principal`.
 
-    `url` is a file (one tenant), a folder (a file a tenant), `:memory:`, the address of a Neo4j
-    server, or, with the `token` that says who asks, of `tenure serve`. `cells` are servers for some
-    tenants, or a function that returns the target of each; with `vector_index` the server proposes
+    `url` is the path of a file (one tenant) or folder (a file a tenant), `:memory:`, the address of
+    a Neo4j server, or, with the `token` that says who asks, of `tenure serve`. `cells` are servers
+    for some tenants, or a function from tenant to target; with `vector_index` the server proposes
     what is near, and stores answer alike no more. `durability` "normal" is faster, and a power
-    failure may take the last moments; `caches` bounds what is kept in memory. `encoder` is
-    "onnx", "sentence-transformers:/folder" or an `Encoder`, else search is lexical. `extractor`
-    finds the claims of texts: "openai:MODEL", "anthropic:MODEL" ("@" and an address may follow)
-    or an `Extractor`, else rules; `answers` is the file of its answers. `mentions` finds
-    further names: "spacy:MODEL" or a `MentionExtractor`. `reranker` scores the best anew.
-    `artifacts` is a folder or fsspec URL for originals.
+    failure may take the last moments; `caches` bounds what is kept in memory. `encoder` is "onnx",
+    "sentence-transformers:/folder" or an `Encoder`, else search is lexical. `extractor` finds the
+    claims of texts: "openai:MODEL", "anthropic:MODEL" ("@" and an address may follow) or an
+    `Extractor`, else rules; `answers` is the file of its answers. `mentions` finds further names:
+    "spacy:MODEL" or a `MentionExtractor`. `reranker` scores the best anew. `artifacts` is a folder
+    or fsspec URL for originals.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings`: not an option of the store.
         Unavailable: when the store cannot be opened, with what to do.
     """
-    if url.startswith(_HTTP):
-        return _remote_memory(url, token)
+    if (address := fspath(url)).startswith(_HTTP):
+        return _remote_memory(address, token)
     chosen_encoder, finder = _encoder(encoder), _finder(mentions)
-    place = Place(url, auth, database, cells, vector_index, durability, caches)
+    place = Place(address, auth, database, cells, vector_index, durability, caches)
     backend = Backend(
         **_with_files(place, artifacts, artifact_bytes, answers)._asdict(),
         policy=policy,

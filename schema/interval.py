@@ -72,6 +72,11 @@ class Interval:
         start, end = max(self.start_us, second.start_us), min(self.end_us, second.end_us)
         return type(self)(start, end) if start < end else None
 
+    def hull(self, second: Self) -> Self:
+        """The smallest span that holds both."""
+        start, end = min(self.start_us, second.start_us), max(self.end_us, second.end_us)
+        return type(self)(start, end)
+
 
 ALL_TIME: Final = Interval(MIN_US, INF_US)
 """The interval that is open at both ends."""

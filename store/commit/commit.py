@@ -18,14 +18,13 @@ from ...resolution.register import MentionKey, Register
 from ...schema.claim import Look, Row
 from ...schema.entity import DOUBTED, EntityRef, Review
 from ...schema.errors import InvalidInput, TenureError
-from ...schema.interval import ALL_TIME, Interval
+from ...schema.interval import Interval
 from ...schema.limits import TIED_CLAIMS
 from ...schema.policy import Policy
 from ...schema.values import iso
 from ...schema.vocabulary import ActionKind, Status
 from ...schema.write import Draft
 from ..port.store import (
-    ActionClosing,
     ActionRecord,
     Point,
     SlotRead,
@@ -33,6 +32,7 @@ from ..port.store import (
     WriteTx,
 )
 from ..timeline.ledger import PlanningSlot, RowLedger
+from ..timeline.reconcile import Tie
 from .admission import AdmittedClaim, Submission, admit
 from .backlog import check_backlog
 from .declared import with_corrections
@@ -89,6 +89,7 @@ def commit(
     for _, stamp, claims in work.admissions:
         _plan_submission(claims, stamp, work)
 
+    _ask_about_ties(work)
     _settle_ties(tx, work)
     _flag_dependants(tx, work)
 
@@ -279,9 +280,7 @@ def _load_slots(tx: WriteTx, work: CommitWork) -> None:
         span, full = claim.assertion.claim.interval, claim.assertion.claim.op.withdraws
         known = reads.get(claim.planning)
         if known:
-            span = Interval(
-                min(span.start_us, known.span.start_us), max(span.end_us, known.span.end_us)
-            )
+            span = span.hull(known.span)
             full = full or known.full
         reads[claim.planning] = SlotRead(claim.slot_keys, span, full)
 
@@ -301,20 +300,40 @@ def _plan_submission(claims: Sequence[AdmittedClaim], stamp: int, work: CommitWo
         if admission.assertion.quarantine:
             look = Look(Status.QUARANTINED, admission.assertion.quarantine, False)
             work.quarantined.append(Row(0, claim, claim.interval, look, stamp))
-            work.actions.append(hold_action(admission, stamp))
+            work.ask(claim.object_id, hold_action(admission, stamp))
             continue
 
         plan = work.ledger.write(admission.planning, claim, many=admission.slot.many)
         work.plans[claim.object_id] = plan
         work.edges += plan.edges
         for tie in plan.ties:
-            work.actions.append(tie_action(admission, tie, stamp))
+            rows = work.ledger.slots[admission.planning]
+            work.ties.append((admission, tie_action(admission, tie, rows, stamp)))
 
     work.ledger.settle(stamp)
 
 
+def _ask_about_ties(work: CommitWork) -> None:
+    """Open the actions of ties that stand at the end of the stamp that made them."""
+    ties_of_slot: dict[PlanningSlot, tuple[Tie, ...]] = {}
+    for admission, action in work.ties:
+        slot = admission.planning
+        if slot not in ties_of_slot:
+            ties_of_slot[slot] = work.ledger.ties(slot)
+
+        # The claims of one stamp come at once: whom a later one of them overrides need not be asked
+        # about, and no action could open and close at one moment.
+        settled = not stands(action, ties_of_slot[slot])
+        if settled and action.tx_start == work.last:
+            continue
+
+        work.ask(admission.draft.object_id, action)
+        if settled:
+            work.close(action)
+
+
 def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
-    """Close the actions of ties that the group has settled."""
+    """Close the stored actions of ties that the group has settled."""
     keys_of_slot: dict[PlanningSlot, tuple[str, ...]] = {}
     for claim in work.claims:
         if claim.planning in work.ledger.unsettled:
@@ -323,20 +342,26 @@ def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
         return
 
     slot_of_key: dict[str | None, PlanningSlot] = {}
+    objects_tied: set[str] = set()
     for slot, slot_keys in keys_of_slot.items():
         slot_of_key.update(dict.fromkeys(slot_keys, slot))
-    open_actions = tx.open_actions(slot_keys=sorted(filter(None, slot_of_key)))
+        objects_tied |= work.ledger.unsettled[slot]
 
+    # The object of an action is one that is tied. Not asked by slot: it may have any number of
+    # older ties that wait, which this group leaves as they are.
     actions_of_slot: dict[PlanningSlot, list[ActionRecord]] = {}
-    for action in (*open_actions, *work.actions):
+    spans: dict[PlanningSlot, Interval] = {}
+    for action in tx.open_actions(object_ids=sorted(objects_tied)):
         action_slot = slot_of_key.get(action.slot_key)
         if action_slot is not None and action.kind is ActionKind.SETTLE_TIE:
             actions_of_slot.setdefault(action_slot, []).append(action)
+            span = spans.get(action_slot, action.interval)
+            spans[action_slot] = span.hull(action.interval)
 
-    # A tie may stand outside what the group has read, so its slots are read over all time; most
-    # slots that were written have none that waits, and are not read again.
+    # A tie may stand outside what the group has read, so its slots are read over all that their
+    # actions ask about; most slots that were written have none that waits, and are not read again.
     asked_slots = sorted(actions_of_slot)
-    reads = [SlotRead(keys_of_slot[slot], ALL_TIME, full=False) for slot in asked_slots]
+    reads = [SlotRead(keys_of_slot[slot], spans[slot], full=False) for slot in asked_slots]
     if not reads:
         return
 
@@ -344,9 +369,7 @@ def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
         ties = work.ledger.ties(slot, rows)
         for action in actions_of_slot[slot]:
             if not stands(action, ties):
-                work.closed_actions.append(
-                    ActionClosing(action.action_id, work.last, "settled", "reconciliation")
-                )
+                work.close(action)
 
 
 def _flag_dependants(tx: WriteTx, work: CommitWork) -> None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
-from ...schema.claim import Assertion, Edge
+from ...schema.claim import Assertion, Edge, Row
 from ...schema.interval import ALL_TIME, INF_US, Interval
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind, EdgeKind, ObjectType
@@ -28,14 +29,24 @@ def action_id(object_id: str, kind: ActionKind, interval: Interval) -> str:
     return str(uuid.uuid5(uuid.UUID(object_id), name))
 
 
-def tie_action(claim: AdmittedClaim, tie: Tie, stamp: int) -> ActionRecord:
-    """Return the action that asks a person to settle a tie (C-072)."""
-    object_id = claim.draft.object_id
+def tie_action(claim: AdmittedClaim, tie: Tie, rows: Iterable[Row], stamp: int) -> ActionRecord:
+    """Return the action that asks a person to settle a tie (C-072).
+
+    `rows` are those of the slot. The action is about a member of the tie: the claim, or, where it
+    took away what stood above a tie of others, the one of them that was written last.
+    """
+    object_id, slot_key = claim.draft.object_id, claim.slot.slot_key
+    opened_id = action_id(object_id, ActionKind.SETTLE_TIE, tie.interval)
+    if object_id not in tie.members:
+        members = [row.claim for row in rows if row.claim.object_id in tie.members]
+        last = max(members, key=attrgetter("order"))
+        object_id, slot_key = last.object_id, last.slot_key
+
     return ActionRecord(
-        action_id=action_id(object_id, ActionKind.SETTLE_TIE, tie.interval),
+        action_id=opened_id,
         kind=ActionKind.SETTLE_TIE,
         object_id=object_id,
-        slot_key=claim.slot.slot_key,
+        slot_key=slot_key,
         interval=tie.interval,
         members=tie.members,
         detail=canonical_json({"slot": claim.slot.slot, "entity": claim.root}),
@@ -63,7 +74,7 @@ def hold_action(claim: AdmittedClaim, stamp: int) -> ActionRecord:
 def stands(action: ActionRecord, ties: Iterable[Tie]) -> bool:
     """Tell whether the tie of an action is still among these."""
     return any(
-        set(action.members) <= set(tie.members) and action.interval.overlaps(tie.interval)
+        action.interval.overlaps(tie.interval) and set(action.members) <= set(tie.members)
         for tie in ties
     )
 

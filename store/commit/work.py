@@ -78,7 +78,13 @@ class CommitWork:
     """(place in the group, stamp, claims)."""
     plans: dict[str, Plan] = field(default_factory=dict[str, Plan])
     edges: list[Edge] = field(default_factory=list[Edge])
+    ties: list[tuple[AdmittedClaim, ActionRecord]] = field(
+        default_factory=list[tuple[AdmittedClaim, ActionRecord]]
+    )
+    """The claims that made a tie, and what would be asked about it if it lasts."""
     actions: list[ActionRecord] = field(default_factory=list[ActionRecord])
+    questions: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """The ids of the actions that the write of an object opened, by that object."""
     closed_actions: list[ActionClosing] = field(default_factory=list[ActionClosing])
     flags: list[Flag] = field(default_factory=list[Flag])
     quarantined: list[Row] = field(default_factory=list[Row])
@@ -95,6 +101,16 @@ class CommitWork:
         """The claims of the group that were admitted so far, in order."""
         for _, _, claims in self.admissions:
             yield from claims
+
+    def ask(self, object_id: str, action: ActionRecord) -> None:
+        """Open an action because of the write of an object."""
+        self.actions.append(action)
+        self.questions.setdefault(object_id, []).append(action.action_id)
+
+    def close(self, action: ActionRecord) -> None:
+        """Close the action of a tie that stands no more."""
+        closing = ActionClosing(action.action_id, self.last, "settled", "reconciliation")
+        self.closed_actions.append(closing)
 
     def may_crowd(self, limit: int) -> bool:
         """Whether any slot holds, or is given, more rows and claims than a limit."""
@@ -124,10 +140,6 @@ def receipt_of(
     instant = moment(stamp)
     assert instant is not None  # a stamp lies inside the open ends
 
-    action_ids: list[str] = []
-    for action in work.actions:
-        if action.object_id == draft.object_id:
-            action_ids.append(action.action_id)
     review_ids: list[str] = []
     for case in admission.reviews:
         if case.blocking:
@@ -143,7 +155,7 @@ def receipt_of(
         relations=plan.relations if plan else (),
         superseded=_superseded(plan),
         inserted=len(plan.insert) if plan else 1,
-        actions=tuple(action_ids),
+        actions=tuple(work.questions.get(draft.object_id, ())),
         reviews=tuple(review_ids),
         warnings=_warnings(admission, stamp, outcome, policy),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from operator import attrgetter
 
 from ...schema.claim import Claim, Look, Row
@@ -41,8 +42,8 @@ class RowLedger:
     _cardinality: dict[PlanningSlot, bool] = field(default_factory=dict[PlanningSlot, bool])
     changed: dict[str, int] = field(default_factory=dict[str, int])
     """Objects that lost what they showed, with the stamp that took it (first wins)."""
-    unsettled: set[PlanningSlot] = field(default_factory=set[PlanningSlot])
-    """Slots in which a tie was closed or changed."""
+    unsettled: dict[PlanningSlot, set[str]] = field(default_factory=dict[PlanningSlot, set[str]])
+    """Slots in which a tie was closed or changed, with the objects that were tied there."""
 
     def load(self, slot: PlanningSlot, rows: Iterable[Row]) -> None:
         """Put the stored open rows of a slot, once."""
@@ -84,6 +85,7 @@ class RowLedger:
                 self._close(row, tx)
 
             self._note(slot, close, insert, tx)
+            self._unsettle(slot, before, close)
 
         self._before.clear()
 
@@ -107,10 +109,20 @@ class RowLedger:
         self, slot: PlanningSlot, close: Sequence[Row], insert: Sequence[Row], tx: int
     ) -> None:
         for row in close:
-            if row.look == TIED_HEAD:
-                self.unsettled.add(slot)
             if row.look.head and not _still(row, insert):
                 self.changed.setdefault(row.claim.object_id, tx)
+
+    def _unsettle(self, slot: PlanningSlot, before: Sequence[Row], close: Sequence[Row]) -> None:
+        """Note who was tied where a tied row goes: no other tie of the slot can have changed."""
+        intervals = [row.interval for row in close if row.look == TIED_HEAD]
+        if not intervals:
+            return
+
+        stretch = reduce(Interval.hull, intervals)
+        objects_tied = self.unsettled.setdefault(slot, set())
+        for row in before:
+            if row.look == TIED_HEAD and row.interval.overlaps(stretch):
+                objects_tied.add(row.claim.object_id)
 
     def ties(self, slot: PlanningSlot, stored_rows: Iterable[Row] = ()) -> tuple[Tie, ...]:
         """Return the ties that stand in a slot now.

@@ -101,10 +101,9 @@ class ExactBinder:
         if not names:
             return tuple(Bound(mention, ()) for mention in mentions)
 
-        # All mentions in one look-up: on a server each one is a round trip.
-        lookup = lookup_of(names)
-        if not lookup.identifiers:  # whom a name means, no identifier and no judgement says
-            lookup = replace(lookup, names_only=True)
+        # All mentions in one look-up: on a server each one is a round trip. Whom a name means is
+        # said by no identifier and no judgement.
+        lookup = replace(lookup_of(names), names_only=True)
         known = self.reader.known(lookup, scopes=sorted(self.scopes), tx_us=self.tx_us)
         register = Register(known)
         fit = set(names)

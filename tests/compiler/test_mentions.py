@@ -1,0 +1,29 @@
+"""What a compile says it will look up first: a server answers it with the opening of its reader."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenure.compiler.gathering.mentions import compile_names
+from tenure.compiler.request.parse import parse_request
+from tenure.schema.errors import Forbidden
+from tenure.schema.policy import DEFAULT
+from tenure.schema.principal import Principal
+
+SAM = Principal(user="sam", projects=frozenset({"atlas"}))
+
+
+def test_names_of_the_request_and_of_the_caller_are_looked_up_together() -> None:
+    request = parse_request("conversation", query="Where does Ann Lee sit?", entities=["Ben Ode"])
+    lookup, scopes = compile_names(request, SAM, DEFAULT.compile)
+
+    assert {"ann lee", "ben ode"} <= set(lookup.norms)
+    assert dict(lookup.identifiers) == {"project": "atlas", "tenant": "default", "user": "sam"}
+    assert {"tenant", "project=atlas", "user=sam"} <= set(scopes)
+
+
+def test_who_names_a_foreign_project_looks_up_nothing() -> None:
+    request = parse_request("conversation", query="Where does Ann Lee sit?", project="borealis")
+    with pytest.raises(Forbidden, match="borealis") as refusal:
+        compile_names(request, SAM, DEFAULT.compile)
+    assert refusal.value.code == "scope_not_yours"

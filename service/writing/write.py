@@ -128,7 +128,7 @@ class Writer(Caller):
         if not ids:
             return tuple(receipts)
 
-        with self._reading() as reader:
+        with self._reading(brief=True) as reader:
             tx_us = reader.clock().last_us
             lookup = Lookup(entity_ids=tuple(sorted(ids)), names_only=True)
             known = reader.known(lookup, scopes=(), tx_us=tx_us)

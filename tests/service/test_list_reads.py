@@ -34,12 +34,12 @@ def counted_reads(memory: tenure.Memory, monkeypatch: pytest.MonkeyPatch) -> Ite
     opened: list[str] = []
     reading = store.reading
 
-    def counting(tenant: str, *args: Any) -> Any:
+    def counting(_: object, tenant: str, *args: Any, **options: Any) -> Any:
         opened.append(tenant)
-        return reading(tenant, *args)
+        return reading(tenant, *args, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(store), "reading", lambda _, *args: counting(*args))
+        patch.setattr(type(store), "reading", counting)
         yield opened
 
 

@@ -276,13 +276,13 @@ def test_decaying_gives_clean_heads_with_a_rule_whoever_may_see_them(store: Stor
 def test_what_a_word_tells_follows_each_write(store: Store) -> None:
     commit(store, [Say(object_id="fox", slot=None, text="fox")], tx=1)
     commit(store, [Say(object_id=f"h{n}", slot=None, text="heron") for n in range(2)], tx=2)
-    with store.reading(TENANT) as earlier:
-        assert ids(match(earlier, "fox", "heron", limit=1)) == ["fox"]
-        more = [Say(object_id=f"f{n:02}", slot=None, text="fox") for n in range(60)]
-        commit(store, more, tx=3)
-        with store.reading(TENANT) as later:
-            assert ids(match(later, "fox", "heron", limit=1)) == ["h1"]
-        assert ids(match(earlier, "fox", "heron", limit=1)) == ["fox"]
+    with store.reading(TENANT) as reader:
+        assert ids(match(reader, "fox", "heron", limit=1)) == ["fox"]
+
+    more = [Say(object_id=f"f{n:02}", slot=None, text="fox") for n in range(60)]
+    commit(store, more, tx=3)
+    with store.reading(TENANT) as reader:
+        assert ids(match(reader, "fox", "heron", limit=1)) == ["h1"]
 
 
 def test_a_rare_word_counts_more_than_two_that_many_share(store: Store) -> None:

@@ -19,6 +19,7 @@ from tenure.store.search.cache_bounds import CacheBounds, entry_bytes
 from tenure.store.search.two_generation_cache import Halves
 from tenure.store.sqlite.caches import Caches, body_bytes
 from tenure.store.sqlite.connection import Tuning
+from tenure.store.sqlite.reader import SqliteReader
 from tenure.store.sqlite.store import SqliteStore
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
@@ -163,16 +164,18 @@ def test_what_another_process_wrote_counts_for_the_words_of_a_question(tmp_path:
         here.ensure(TENANT)
         commit(here, [Say(object_id="fox", slot=None, text="fox")], tx=1)
         commit(here, [Say(object_id=f"h{n}", slot=None, text="heron") for n in range(2)], tx=2)
-        assert first_hit(here, "fox", "heron") == "fox"
-        foxes = [Say(object_id=f"f{n:02}", slot=None, text="fox") for n in range(60)]
-        commit(there, foxes, tx=3)
-        assert first_hit(here, "fox", "heron") == "h1"
+        with here.reading(TENANT) as earlier:
+            assert first_hit(earlier, "fox", "heron") == "fox"
+            foxes = [Say(object_id=f"f{n:02}", slot=None, text="fox") for n in range(60)]
+            commit(there, foxes, tx=3)
+            with here.reading(TENANT) as later:
+                assert first_hit(later, "fox", "heron") == "h1"
+            assert first_hit(earlier, "fox", "heron") == "fox"
 
 
-def first_hit(store: SqliteStore, *terms: str) -> str:
+def first_hit(reader: SqliteReader, *terms: str) -> str:
     """The object that tells most of some words."""
-    with store.reading(TENANT) as reader:
-        page = reader.matching(terms, sight=ALL, point=Point(5, 9), limit=1)
+    page = reader.matching(terms, sight=ALL, point=Point(5, 9), limit=1)
     return page.versions[0].row.claim.object_id
 
 

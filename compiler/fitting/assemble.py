@@ -126,20 +126,15 @@ def _by_source(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     What an assistant said stands where it was said: behind what it answers, or before what follows.
     """
     in_time = sorted(pieces, key=lambda piece: (piece.date, piece.written_us, piece.key))
-    talk = next((piece.origin for piece in in_time if _scheme(piece) in _TALK), "")
+    talk = next((piece.origin for piece in in_time if piece.scheme in _TALK), "")
     sources: dict[str, list[Piece]] = {}
     for piece in in_time:
-        scheme = _scheme(piece)
-        if scheme in _TALK:
+        if piece.scheme in _TALK:
             talk = piece.origin
-        origin = talk if scheme == _ASSISTANT and talk else piece.origin
+        origin = talk if piece.scheme == _ASSISTANT and talk else piece.origin
         sources.setdefault(origin, []).append(piece)
 
     return tuple(chain.from_iterable(sorted(sources.values(), key=_last_key)))
-
-
-def _scheme(piece: Piece) -> str:
-    return piece.origin.partition("://")[0]
 
 
 def _block(group: tuple[Piece, ...], anchors: Mapping[str, str]) -> Block:
@@ -186,7 +181,7 @@ def _origin(group: tuple[Piece, ...]) -> str:
     schemes: set[str] = set()
     for piece in group:
         origins.add(piece.origin)
-        schemes.add(_scheme(piece))
+        schemes.add(piece.scheme)
     if len(origins) == 1:
         return short_origin(group[0].origin) or _UNKNOWN_ORIGIN
     return f"{schemes.pop()}://" if len(schemes) == 1 else "tenure://"

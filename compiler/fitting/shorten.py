@@ -148,8 +148,7 @@ def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short |
 def folded_line(turn: Piece) -> str:
     """Return a turn as one line: who, the head, and the tail when it is long."""
     text = one_line(turn.text)
-    speaker = turn.origin.partition("://")[0]
     if len(text) > _HEAD + _TAIL + 5:
         head, tail = text[:_HEAD].rpartition(" ")[0], text[-_TAIL:].partition(" ")[2]
         text = f"{head or text[:_HEAD]} {MISSING} {tail or text[-_TAIL:]}"
-    return f"{speaker}: {text}"
+    return f"{turn.scheme}: {text}"

@@ -268,13 +268,7 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
 
     for line in _NEXT_LINE.split(body):
         if line.startswith("@"):
-            words = line.split(" ")[1:]
-            if words and _is_day(words[0]):
-                date = _read_day(words.pop(0), date)
-            if words:
-                origin = "" if words[0] == _NO_SOURCE else _decode_speaker(words[0])
-            if words[1:]:
-                reply_origin = _decode_speaker(words[1].removeprefix(_REPLY))
+            date, origin, reply_origin = _read_context(line, date, origin, reply_origin)
             continue
 
         match = _PIECE.fullmatch(line)
@@ -298,6 +292,18 @@ def read_lines(body: str, rewrite: Rewrite = str) -> tuple[BlockPiece, ...]:
         raise _refusal("the lines are not those that are written for these pieces")
 
     return tuple(pieces)
+
+
+def _read_context(line: str, date: str, origin: str, reply_origin: str) -> tuple[str, str, str]:
+    """The day and both sources behind an `@` line; what it does not name stays as it was."""
+    words = line.split(" ")[1:]
+    if words and _is_day(words[0]):
+        date = _read_day(words.pop(0), date)
+    if words:
+        origin = "" if words[0] == _NO_SOURCE else _decode_speaker(words[0])
+    if words[1:]:
+        reply_origin = _decode_speaker(words[1].removeprefix(_REPLY))
+    return date, origin, reply_origin
 
 
 def _read_day(word: str, last_date: str) -> str:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import CompilePolicy, Policy
 from ...schema.principal import Principal, only_project, scopes_beside_projects, visible_scopes
 from ...schema.slots import SourceKind, Vocabulary
+from ...schema.terms import content_terms
 from ...store.port.store import Point
 from ..budget.profiles import Layer, profile, section_weights
 from ..media.plan import MediaEntry, MediaPlan
 from ..request.request import CompileRequest
-from ..text.relevance import terms_of
 from ..tokens.counting import TokenCounter
 from .variation import NO_VARIATION, Variation
 
@@ -29,7 +30,12 @@ def question(context: CompileContext, names: Iterable[str] = ()) -> frozenset[st
     guess = request.hypothesis if context.rules.hyde else ""
     texts = (request.query, request.user_request, request.goal, guess, *names)
     # One text may be query and request, and stages ask with the same words again.
-    return terms_of("\n".join(dict.fromkeys(texts)))
+    return _terms_of_question("\n".join(dict.fromkeys(texts)))
+
+
+@lru_cache(maxsize=16)  # few: the stages of one compile ask alike, and a request may be long
+def _terms_of_question(text: str) -> frozenset[str]:
+    return content_terms(text)
 
 
 COMPILER_VERSION: Final = "2"

@@ -79,6 +79,11 @@ class Piece(NamedTuple):
         return f"@ {self.date} {self.origin}" if self.shared else ""
 
     @property
+    def scheme(self) -> str:
+        """The scheme of its origin, `chat` of `chat://a`."""
+        return self.origin.partition("://")[0]
+
+    @property
     def object_id(self) -> str:
         """Return the id it goes by."""
         return self.object_ids[0]

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final
 
 from ...schema.claim import Row, Version
@@ -29,7 +28,7 @@ from ..ir.context import CompileContext, question
 from ..ir.outputs import Gated, Resolved, Validated
 from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import Gap, Verdict
-from ..text.relevance import terms_of
+from ..text.relevance import slot_terms
 
 _CLEAN, _DENY = Status.CLEAN, Op.DENY
 
@@ -388,11 +387,6 @@ def _unanswered_slots(
             yield Gap(GapCode.NO_VALUE, subject, slot)
 
 
-@lru_cache(maxsize=4_096)
-def _words_of_slot(name: str) -> frozenset[str]:
-    return terms_of(name.replace("_", " "))
-
-
 def _wanted_slots(
     resolved: Resolved, snapshot: Snapshot, context: CompileContext
 ) -> Iterator[tuple[str, str]]:
@@ -402,7 +396,7 @@ def _wanted_slots(
 
     query = question(context)
     for name, slot in context.vocabulary.slots.items():
-        words = _words_of_slot(name)
+        words = slot_terms(name)
         if not words or not words <= query:
             continue
         for entity_id in resolved.active:

@@ -146,6 +146,12 @@ def terms_of(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4_096)
+def slot_terms(name: str) -> frozenset[str]:
+    """The content terms of a slot's name."""
+    return content_terms(name.replace("_", " "))
+
+
+@lru_cache(maxsize=4_096)
 def term_text(text: str) -> str:
     """All terms of a text, joined by spaces as stores keep them."""
     return " ".join(terms(text))

@@ -28,7 +28,6 @@ from typing import Any, Final, NamedTuple
 
 from ...schema.compile_terms import Ladder, Reason
 from ...schema.policy import QUALITY_METRICS, CompilePolicy
-from ...schema.terms import content_terms
 from ..fitting.price import MILLION, THOUSAND
 from ..ir.candidate import freshness_of
 from ..ir.context import CompileContext, question
@@ -38,7 +37,7 @@ from ..ir.verdicts import Verdict
 from ..render.cache_plan import RenderPlan, expected_cached_tokens
 from ..safety.isolation import Isolation, injection_surface
 from ..text.duplicates import shingle_list
-from ..text.relevance import FULL, terms_of
+from ..text.relevance import FULL, slot_terms, terms_of
 from .signal import bearing_share, bearings, mean_bearing
 
 
@@ -100,8 +99,8 @@ def _slots_asked(context: CompileContext) -> tuple[str, ...]:
     terms = question(context)
     names: list[str] = []
     for name in sorted(context.vocabulary.slots):
-        slot_terms = content_terms(name.replace("_", " "))
-        if slot_terms and slot_terms <= terms:
+        words = slot_terms(name)
+        if words and words <= terms:
             names.append(name)
     return tuple(names)
 

@@ -306,8 +306,8 @@ def _plan_submission(claims: Sequence[AdmittedClaim], stamp: int, work: CommitWo
         plan = work.ledger.write(admission.planning, claim, many=admission.slot.many)
         work.plans[claim.object_id] = plan
         work.edges += plan.edges
+        rows = work.ledger.slots[admission.planning]
         for tie in plan.ties:
-            rows = work.ledger.slots[admission.planning]
             work.ties.append((admission, tie_action(admission, tie, rows, stamp)))
 
     work.ledger.settle(stamp)

@@ -13,8 +13,9 @@ stands in one value with that state: no thread can meet the one without the othe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ..search.cache_bounds import (
     CLAIMS_IDLE_S,
@@ -87,20 +88,38 @@ WordCounts: TypeAlias = "Halves[WordCount, int]"
 """How many claims hold a word."""
 
 
-class _ClaimMemory(NamedTuple):
-    """What a file holds after so many erasures, decoded."""
+T = TypeVar("T")
 
-    erasures: int
+
+class _ClaimMemory(NamedTuple):
+    """What a file holds, decoded."""
+
     bodies: Halves[int, Body]
     sizes: Halves[int, TextSize]
 
 
-class _WordMemory(NamedTuple):
-    """How many claims hold a word in one state of a file."""
+class _StateMemory(Generic[T]):
+    """What is kept for the newest state of a file; for an older one it begins empty each time."""
 
-    seq: int
-    erasures: int
-    counts: WordCounts
+    def __init__(self, empty: Callable[[], T]) -> None:
+        self._empty = empty
+        self._newest: tuple[tuple[int, ...], T] = (), empty()
+
+    @property
+    def newest(self) -> T:
+        """What is kept for the newest state that anybody met."""
+        return self._newest[1]
+
+    def at(self, *state: int) -> T:
+        """Return what a snapshot of a state may use; the numbers of a state only rise."""
+        newest, memory = self._newest
+        if state == newest:
+            return memory
+
+        memory = self._empty()
+        if state > newest:
+            self._newest = state, memory
+        return memory
 
 
 class Caches:
@@ -108,8 +127,8 @@ class Caches:
 
     def __init__(self, bounds: CacheBounds = DEFAULT_BOUNDS) -> None:
         self._bounds = bounds
-        self._claims = self._new_claims(0)
-        self._words = _WordMemory(0, 0, Halves(_WORDS))
+        self._claims = _StateMemory(self._new_claims)
+        self._words: _StateMemory[WordCounts] = _StateMemory(partial(Halves, _WORDS))
         # Three maps share what permission sets may take, two halves each.
         room = bounds.most_bytes("permissions") // 6
         self.permits: Halves[int, Permissions] = Halves(_PERMITS, room=room, size_of=_permit_bytes)
@@ -125,35 +144,18 @@ class Caches:
 
     def bodies(self, erasures: int) -> Halves[int, Body]:
         """Return the decoded claims that a snapshot with so many erasures may use."""
-        return self._claims_at(erasures).bodies
+        return self._claims.at(erasures).bodies
 
     def sizes(self, erasures: int) -> Halves[int, TextSize]:
         """Return the sizes of texts that a snapshot with so many erasures may use."""
-        return self._claims_at(erasures).sizes
-
-    def _claims_at(self, erasures: int) -> _ClaimMemory:
-        claims = self._claims
-        if claims.erasures == erasures:
-            return claims
-
-        anew = self._new_claims(erasures)
-        if erasures > claims.erasures:
-            self._claims = anew
-        return anew
+        return self._claims.at(erasures).sizes
 
     def word_counts(self, seq: int, erasures: int) -> WordCounts:
         """Return the counts of words that a snapshot after so many events may use.
 
         A word may be in any event, and an event of another process counts like our own.
         """
-        words = self._words
-        if words[:2] == (seq, erasures):
-            return words.counts
-
-        anew = _WordMemory(seq, erasures, Halves(_WORDS))
-        if (seq, erasures) > words[:2]:
-            self._words = anew
-        return anew.counts
+        return self._words.at(seq, erasures)
 
     def overtaken(self, claims: Iterable[int]) -> None:
         """Forget the decoded claims whose rows a commit closed.
@@ -162,14 +164,13 @@ class Caches:
         leave one more claim in memory for nobody, until the bound.
         """
         claim_ids = list(claims)
-        self._claims.bodies.forget(claim_ids)
-        self._claims.sizes.forget(claim_ids)
+        self._claims.newest.bodies.forget(claim_ids)
+        self._claims.newest.sizes.forget(claim_ids)
 
-    def _new_claims(self, erasures: int) -> _ClaimMemory:
+    def _new_claims(self) -> _ClaimMemory:
         # Of what claims may take, a quarter is for the sizes of texts; both have two halves.
         room = self._bounds.most_bytes("claims")
         return _ClaimMemory(
-            erasures,
             Halves(_BODIES, room=room * 3 // 8, size_of=body_bytes, idle_s=CLAIMS_IDLE_S),
             Halves(_SIZES, room=room // 8, size_of=_size_bytes),
         )
@@ -182,7 +183,7 @@ class Caches:
         """About what each cache takes, by its name among the bounds."""
         permissions = (self.permits, self.sights, self.permit_numbers)
         return {
-            "claims": self._claims.bodies.nbytes + self._claims.sizes.nbytes,
+            "claims": sum(cache.nbytes for cache in self._claims.newest),
             "permissions": sum(cache.nbytes for cache in permissions),
             "lookups": self._known.nbytes,
         }

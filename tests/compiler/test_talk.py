@@ -78,7 +78,7 @@ def test_answers_alone_are_a_talk_of_their_own() -> None:
 
 
 def test_an_answer_stands_between_what_it_answers_and_what_follows() -> None:
-    said: dict[str, Any] = {"object_type": "retrieved_passage", "layer": "user"}
+    passage: dict[str, Any] = {"object_type": "retrieved_passage", "layer": "user"}
     bench = Bench()
     turns = [
         ("agent://a", "Shall we speak of the budget?"),
@@ -91,7 +91,7 @@ def test_an_answer_stands_between_what_it_answers_and_what_follows() -> None:
         ("agent://a", "Nora signs it"),
     ]
     for day, (origin, text) in enumerate(turns):
-        bench.world.add(text, text=text, origin=origin, tx=NOW - (9 - day) * DAY, **said)
+        bench.world.add(text, text=text, origin=origin, tx=NOW - (9 - day) * DAY, **passage)
 
     text = bench.compile(query="budget", budget_tokens=3_000).text
     places = [text.index(line) for _, line in turns]
@@ -100,10 +100,10 @@ def test_an_answer_stands_between_what_it_answers_and_what_follows() -> None:
     assert second_talk == sorted(second_talk)
     assert not min(first_talk) < places[4] < max(first_talk)  # a page is no turn
 
-    alone = Bench()
+    answers = Bench()
     for number in range(3):
-        alone.world.add(f"a {number}", text=f"budget {number}", origin="agent://a", **said)
-    assert "@" in alone.compile(query="budget", budget_tokens=3_000).text
+        answers.world.add(f"a {number}", text=f"budget {number}", origin="agent://a", **passage)
+    assert "@" in answers.compile(query="budget", budget_tokens=3_000).text
 
 
 def test_a_document_brings_no_neighbours() -> None:

@@ -259,13 +259,7 @@ CALL (name) {
   RETURN DISTINCT subject_id ORDER BY subject_id LIMIT $limit }
 WITH DISTINCT subject_id ORDER BY subject_id LIMIT $limit
 WITH collect(subject_id) AS ids
-CALL (ids) {
-  UNWIND ids AS id
-  CALL (id) {
-  {clusters}
-  RETURN e }
-  WITH DISTINCT e
-  RETURN collect({entity_record}) AS entities }
+{entities_of}
 RETURN ids, entities
 """,
     _FRAGMENTS,

@@ -239,6 +239,9 @@ CALL () {
   RETURN collect({identifier}) AS identifiers }
 WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id]
   + [i IN identifiers | i.entity_id] AS ids
+{entities_of}
+""",
+    "entities_of": """
 CALL (ids) {
   UNWIND ids AS id
   CALL (id) {

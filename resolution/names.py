@@ -15,9 +15,9 @@ from typing import Final
 
 from ..schema.claim import Permissions
 from ..schema.principal import Scope, Sight
-from ..schema.vocabulary import EntityState
+from ..schema.vocabulary import Authority, EntityState
 from .known import Known
-from .register import UNTRUSTED_LEVEL
+from .register import UNTRUSTED_LEVEL, Register
 
 SHOWN_LENGTH: Final = 120
 """Characters of a name that are shown; more are stored and bound."""
@@ -85,6 +85,29 @@ def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> K
         if best_row is not None:
             levels[raw] = best_row.level
     return replace(known, entities=entities, name_levels=levels)
+
+
+def visible_names(
+    rows: Iterable[NameRow], register: Register, sight: Sight
+) -> dict[str, tuple[str, ...]]:
+    """The names of each entity that a caller may see, by canonical id; an entity without is out.
+
+    What pages and tools call an entity is shown only while nobody stronger names it.
+    """
+    names: dict[str, dict[str, None]] = {}
+    trusted_roots: set[str] = set()
+    # The trusted come first, so that whether a later name counts is known when it is met.
+    for row in sorted(rows, key=lambda row: (row.level >= Authority.RETRIEVED, row.surface)):
+        root = register.root(row.entity_id)
+        if not row.is_visible(sight):
+            continue
+        if row.level < Authority.RETRIEVED:
+            trusted_roots.add(root)
+        elif root in trusted_roots:
+            continue
+        names.setdefault(root, {})[row.surface] = None
+
+    return {root: tuple(surfaces) for root, surfaces in names.items()}
 
 
 def shown_name(surface: str) -> str:

@@ -88,11 +88,9 @@ class Caller(ClientPart):
         """The tenant's newest vocabulary."""
         return self._backend.vocabulary(self._tenant)
 
-    def _reading(
-        self, names: Callable[[], Names] | None = None, *, brief: bool = False
-    ) -> AbstractContextManager[Reader]:
+    def _reading(self, names: Callable[[], Names] | None = None) -> AbstractContextManager[Reader]:
         """Open one consistent snapshot of the tenant; `names` are looked up on the way."""
-        return self._backend.store.reading(self._tenant, names, brief=brief)
+        return self._backend.store.reading(self._tenant, names)
 
     def _rows_of(
         self, reader: Reader, object_ids: Sequence[str], *, sight: Sight | None = None

@@ -14,14 +14,14 @@ from dataclasses import asdict
 from itertools import chain
 
 from ...resolution.known import Known
-from ...resolution.names import NameRow
+from ...resolution.names import visible_names
 from ...resolution.register import Register
 from ...schema.claim import EMPTY_CONTENT, Edge, Version
 from ...schema.context_object import ContextObject
 from ...schema.layers import DecayRule
 from ...schema.principal import EVERYONE_TAG, Principal, Sight
 from ...schema.values import moment, stamp_time
-from ...schema.vocabulary import Authority, EdgeKind
+from ...schema.vocabulary import EdgeKind
 from ...store.port.store import Ask, Point, Reader, Usage
 from .resolved_name import members_of
 
@@ -149,29 +149,6 @@ def visible_rows(versions: Iterable[Version]) -> list[Version]:
 def visible_object_ids(versions: Iterable[Version]) -> set[str]:
     """The ids of the objects of which the caller may see a row."""
     return {version.row.claim.object_id for version in versions if version.visible}
-
-
-def visible_names(
-    rows: Iterable[NameRow], register: Register, access: Sight
-) -> dict[str, tuple[str, ...]]:
-    """The names of each entity that a caller may see, by canonical id; an entity without is out.
-
-    What pages and tools call an entity is shown only while nobody stronger names it.
-    """
-    names: dict[str, dict[str, None]] = {}
-    trusted_roots: set[str] = set()
-    # The trusted come first, so that whether a later name counts is known when it is met.
-    for row in sorted(rows, key=lambda row: (row.level >= Authority.RETRIEVED, row.surface)):
-        root = register.root(row.entity_id)
-        if not row.is_visible(access):
-            continue
-        if row.level < Authority.RETRIEVED:
-            trusted_roots.add(root)
-        elif root in trusted_roots:
-            continue
-        names.setdefault(root, {})[row.surface] = None
-
-    return {root: tuple(surfaces) for root, surfaces in names.items()}
 
 
 def _confirmations(edges: Sequence[Edge]) -> dict[str, int]:

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ...resolution.known import Known
-from ...resolution.names import with_visible_names
+from ...resolution.names import visible_names, with_visible_names
 from ...resolution.register import Register
 from ...schema.answers import EntityView
 from ...schema.errors import NotFound
 from ...schema.interval import INF_US
 from ...schema.principal import Sight
 from ...store.port.store import Ask, Point, Reader
-from .context_objects import visible_names, visible_rows
+from .context_objects import visible_rows
 
 
 def entity_view(

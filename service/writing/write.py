@@ -11,9 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...resolution.keys import as_ref
-from ...resolution.known import Lookup
-from ...resolution.register import Register
 from ...schema.claim import Assertion, Authorship, Claim, Version
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import ALL_TIME
@@ -25,12 +22,10 @@ from ...schema.vocabulary import ObjectType, Op, Outcome, Status
 from ...schema.write import Draft, Receipt, Write
 from ...store.commit.admission import Submission
 from ...store.commit.commit import commit
-from ...store.port.receipts import receipt_candidates, with_names
 from ...store.port.store import WriteTx
 from ..backend.backend import event_id
 from ..backend.caller import Caller, unknown_object
 from ..backend.spans import DELETE, UPSERT
-from ..reading.context_objects import visible_names
 from .content import INJECTION, check_shape
 from .sanitize import sanitize
 from .trust import References, WriteContext, may_offer_tools, recorded_authorship
@@ -112,31 +107,8 @@ class Writer(Caller):
             if span is not None:
                 span.records(receipt.object_id for receipt in result)
 
-        return self._with_visible_names(drafts, result)
-
-    def _with_visible_names(
-        self, drafts: Iterable[Draft], receipts: Sequence[Receipt]
-    ) -> tuple[Receipt, ...]:
-        """The receipts with each candidate named as the caller may see it."""
-        # What the caller calls it itself needs no look-up: nearly every candidate is the subject.
-        stated_names = {as_ref(draft.subject).name for draft in drafts if draft.subject is not None}
-        ids: set[str] = set()
-        for receipt in receipts:
-            for candidate in receipt_candidates(receipt):
-                if candidate.name not in stated_names:
-                    ids.add(candidate.entity)
-        if not ids:
-            return tuple(receipts)
-
-        with self._reading(brief=True) as reader:
-            tx_us = reader.clock().last_us
-            lookup = Lookup(entity_ids=tuple(sorted(ids)), names_only=True)
-            known = reader.known(lookup, scopes=(), tx_us=tx_us)
-            rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
-        names = visible_names(rows, Register(known), self.principal.sight())
-        roots = {raw: known.canonical.get(raw, raw) for raw in ids}
-        by_id = {raw: names.get(root, ()) for raw, root in roots.items()}
-        return tuple(with_names(receipt, by_id) for receipt in receipts)
+        receipts: tuple[Receipt, ...] = result
+        return receipts
 
     def _with_signature(self, draft: Draft) -> Draft:
         """A draft whose tool the store vouches for, where its writer may offer tools.

@@ -1,6 +1,6 @@
 """Commit: a group of writes in one transaction, each with its own stamp.
 
-The visible order: lock, retries, look-ups, admission, slots, plans, batch. Every store runs
+The visible order: lock, retries, look-ups, admission, slots, plans, batch, names. Every store runs
 this same code over its `WriteTx`; a store only reads what it is asked for and applies one
 batch. A write that cannot be admitted is taken out before anything is applied, so it never
 takes its neighbours down, and takes no stamp. A recorded refusal keeps its stamp.
@@ -39,9 +39,18 @@ from .declared import with_corrections
 from .effects import derivations, hold_action, staleness, stands, tie_action
 from .expectation import check_expected
 from .lookups import ExactMatches, gather
+from .naming import name_candidates
 from .retries import find_older_keys, receipts_of, retry_answer
 from .tied import answers_beside, refuse_crowded_ties
-from .work import CommitWork, KnownMentions, Result, batch_of, receipt_of, stored_receipts_of
+from .work import (
+    CommitWork,
+    KnownMentions,
+    Result,
+    batch_of,
+    receipt_of,
+    stored_receipts_of,
+    unnamed_candidates,
+)
 
 
 def commit(
@@ -102,7 +111,7 @@ def commit(
 
     _answer_twins(group, work)
 
-    return [result for result in work.results if result is not None]
+    return _results(tx, group, work)
 
 
 def _known_mentions(
@@ -195,6 +204,16 @@ def _answer_twins(group: Sequence[Submission], work: CommitWork) -> None:
         receipts = receipts_of(group[place], receipts_written)
         if work.results[place] is None:
             work.results[place] = retry_answer(group[place], receipts)
+
+
+def _results(tx: WriteTx, group: Sequence[Submission], work: CommitWork) -> list[Result]:
+    """What the writers of a group are told, which names only what each of them may see."""
+    # Not before the batch: what is stored has the names that entities were made with.
+    candidates = unnamed_candidates(group, work)
+    if candidates:
+        name_candidates(tx, group, work, candidates)
+
+    return [result for result in work.results if result is not None]
 
 
 def _admit_all(

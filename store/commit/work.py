@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from ...resolution.keys import as_ref
 from ...resolution.register import Register
 from ...schema.claim import Assertion, Edge, MentionLink, Row
 from ...schema.entity import SUGGESTION, Review
@@ -18,7 +19,7 @@ from ...schema.policy import Policy
 from ...schema.values import moment
 from ...schema.vocabulary import EdgeKind, Outcome
 from ...schema.write import Receipt
-from ..port.receipts import encode
+from ..port.receipts import encode, receipt_candidates
 from ..port.store import (
     ActionClosing,
     ActionRecord,
@@ -194,6 +195,31 @@ def _warnings(
     if admission.resolution and admission.resolution.reason == SUGGESTION:
         warnings.append(SUGGESTION)
     return tuple(warnings)
+
+
+def unnamed_candidates(group: Sequence[Submission], work: CommitWork) -> dict[int, tuple[str, ...]]:
+    """The candidates of receipts whose names their writers have not stated: raw ids by place."""
+    ids_of_place: dict[int, tuple[str, ...]] = {}
+    for place, submission in enumerate(group):
+        receipts = work.results[place]
+        if submission.writer is None or not isinstance(receipts, tuple):
+            continue
+
+        # What the writer calls it is no secret: nearly every candidate is the subject.
+        stated_names: set[str] = set()
+        for draft in submission.drafts:
+            if draft.subject is not None:
+                stated_names.add(as_ref(draft.subject).name)
+
+        ids: dict[str, None] = {}
+        for receipt in receipts:
+            for candidate in receipt_candidates(receipt):
+                if candidate.name not in stated_names:
+                    ids[candidate.entity] = None
+        if ids:
+            ids_of_place[place] = tuple(ids)
+
+    return ids_of_place
 
 
 def batch_of(group: Sequence[Submission], work: CommitWork) -> Batch:

@@ -164,9 +164,9 @@ class Neo4jStore:
 
     @contextlib.contextmanager
     def reading(
-        self, tenant: str, names: Callable[[], Names] | None = None, *, brief: bool = False
+        self, tenant: str, names: Callable[[], Names] | None = None
     ) -> Generator[Neo4jReader]:
-        """Open a snapshot; `names` tells what will be looked up first, and none has to wait."""
+        """Open a snapshot; `names` tells what will be looked up first."""
         link = self.link(tenant)
         with link.reads(tenant) as calls:
             yield Neo4jReader(calls, names() if names else None, self._nearness(link, calls))

@@ -423,12 +423,9 @@ class Store(Importing, Protocol):
         ...
 
     def reading(
-        self, tenant: str, names: Callable[[], Names] | None = None, *, brief: bool = False
+        self, tenant: str, names: Callable[[], Names] | None = None
     ) -> AbstractContextManager[Reader]:
-        """Open a snapshot; `names` tells what will be looked up first, and changes no answer.
-
-        A `brief` one is for a few look-ups, and may have to wait for others of its kind.
-        """
+        """Open a snapshot; `names` tells what will be looked up first, and changes no answer."""
         ...
 
     def writing(self, tenant: str) -> AbstractContextManager[WriteTx]:

@@ -16,7 +16,7 @@ import re
 import weakref
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -59,7 +59,6 @@ class SqliteStore:
         self._blank: SqliteStore | None = None
         """What those tenants read until then: nothing, from files in memory."""
         self._guard = Lock()
-        self._brief_turn = Lock()
         self._closed = False
         self._remove: weakref.finalize[..., SqliteStore] | None = None
         if self._name == MEMORY:
@@ -156,26 +155,21 @@ class SqliteStore:
 
     @contextmanager
     def reading(
-        self, tenant: str, names: Callable[[], Names] | None = None, *, brief: bool = False
+        self, tenant: str, names: Callable[[], Names] | None = None
     ) -> Generator[SqliteReader]:
-        """Open a snapshot; `names` would save a round trip, and here there is none.
-
-        Threads take turns at `brief` ones: every call of SQLite gives the interpreter away, and of
-        sixteen that make a few each, most spend their time on getting it back.
-        """
+        """Open a snapshot; `names` would save a round trip, and here there is none."""
         from .reader import PromisedReader, SqliteReader
 
-        with self._brief_turn if brief else nullcontext():
-            if not self._is_promise(tenant):
-                partition = self._partition(tenant)
-                with partition.reading() as db:
-                    yield SqliteReader(db, partition.caches, str(partition.path))
-                return
+        if not self._is_promise(tenant):
+            partition = self._partition(tenant)
+            with partition.reading() as db:
+                yield SqliteReader(db, partition.caches, str(partition.path))
+            return
 
-            blank = self._blank_of(tenant)._partition(tenant)
-            with blank.reading() as db:
-                keys = partial(self._keys, tenant)
-                yield PromisedReader(db, blank.caches, str(self.path_of(tenant)), keys)
+        blank = self._blank_of(tenant)._partition(tenant)
+        with blank.reading() as db:
+            keys = partial(self._keys, tenant)
+            yield PromisedReader(db, blank.caches, str(self.path_of(tenant)), keys)
 
     @contextmanager
     def writing(self, tenant: str) -> Generator[SqliteWriteTx]:

@@ -49,6 +49,8 @@ class SqliteWriteTx:
         """As they stand inside this transaction; read again after each change of ours."""
         self._seq = 0
         """The number of events, those of this transaction included."""
+        self._last_us = 0
+        """The last stamp, those of this transaction included."""
         self._lookups: LookupCache | None = None
         """What earlier transactions looked up; None once this one has touched a name."""
         self._names_changed = False
@@ -69,7 +71,7 @@ class SqliteWriteTx:
             self._partition.require_schema(self._counters_now().schema)
             if not importing:
                 self._partition.require_complete(self._db)
-            self._seq = self._counters_now().seq
+            self._seq, self._last_us, *_ = self._counters_now()
             self._lookups = self._partition.caches.known_at(self._seq)
         return self._clock()
 
@@ -144,8 +146,7 @@ class SqliteWriteTx:
         return self._timelines().relations(entity_ids, sight=sight, point=point, limit=limit)
 
     def _register(self) -> SqliteRegister:
-        db = self._connection()
-        return SqliteRegister(db, self._clock().last_us)
+        return SqliteRegister(self._connection(), self._last_us)
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
@@ -299,7 +300,7 @@ class SqliteWriteTx:
         db = self._connection()
         apply.batch(db, batch, counters=self._counters_now(), caches=self._partition.caches)
         self._counters = None
-        self._seq = batch.clock.seq
+        self._seq, self._last_us = batch.clock.seq, batch.clock.last_us
         if batch.close:
             vids = codec.list_json(closing.vid for closing in batch.close)
             self._overtaken += codec.first_column(db.execute(row_sql.CLAIMS_OF_ROWS, (vids,)))

@@ -11,9 +11,10 @@ from tenure.resolution.names import (
     SHOWN_LENGTH,
     NameRow,
     shown_name,
+    visible_names,
     with_visible_names,
 )
-from tenure.resolution.register import UNTRUSTED_LEVEL, taught_level
+from tenure.resolution.register import UNTRUSTED_LEVEL, Register, taught_level
 from tenure.schema.claim import Permissions
 from tenure.schema.entity import Entity
 from tenure.schema.principal import Sight
@@ -88,6 +89,19 @@ def test_of_equals_the_name_that_it_was_made_with_stands_first() -> None:
     made, nickname = row("as created", tx_start=9), row("Bill", tx_start=1)
     assert shown(nickname, made) == shown(made, nickname) == ("as created", 2)
     assert shown(row("Sam"), row("Eve", entity_id=OTHER, level=0)) == ("Sam", 2)
+
+
+def test_what_pages_call_an_entity_is_a_name_while_nobody_stronger_names_it() -> None:
+    register = Register(Known(entities={ID: entity(ID), OTHER: entity(OTHER)}))
+    of_page, of_person = row("Page name", level=4), row("Sam Rivera", level=2)
+    hidden = row("Secret", scope_id="user=bob")
+    elsewhere = row("Only a page", level=4, entity_id=OTHER)
+    rows = [of_page, hidden, elsewhere, of_person, row("Sam R", level=1)]
+    assert visible_names(rows, register, SIGHT) == {
+        ID: ("Sam R", "Sam Rivera"),
+        OTHER: ("Only a page",),
+    }
+    assert visible_names([of_page, hidden], register, SIGHT) == {ID: ("Page name",)}
 
 
 def test_a_name_is_one_line_of_limited_length() -> None:

@@ -41,9 +41,9 @@ class ApartStore:
         return self.store.migrate(self.real(tenant), dry_run=dry_run)
 
     def reading(
-        self, tenant: str, names: Callable[[], Names] | None = None, *, brief: bool = False
+        self, tenant: str, names: Callable[[], Names] | None = None
     ) -> AbstractContextManager[Neo4jReader]:
-        return self.store.reading(self.real(tenant), names, brief=brief)
+        return self.store.reading(self.real(tenant), names)
 
     def writing(self, tenant: str) -> AbstractContextManager[Neo4jWriteTx]:
         return self.store.writing(self.real(tenant))

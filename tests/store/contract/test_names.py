@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -116,6 +117,60 @@ def test_a_receipt_names_its_candidates_as_its_writer_may_see_them(open_memory: 
     assert "Nadia" not in whole_repr(told)
     own = memory.write({"name": "Nadya Falcon", "type": "person"}, "office", "Oslo")
     assert "Nadia Falcon" in whole_repr(own.resolution)
+
+
+def test_a_receipt_of_a_write_by_id_names_it_as_its_writer_may_see_it(open_memory: Open) -> None:
+    memory = open_memory()
+    bob = caller(memory, user="bob")
+    secret = memory.write(
+        {"name": "Nadia Falcon", "type": "person"}, "office", "Chicago",
+        security_classification="highly_restricted",
+    )  # fmt: skip
+    assert secret.entity is not None
+    own = memory.write(secret.entity, "office", "Oslo")
+    told = bob.write(secret.entity, "office", "Rome")
+    again = [bob.write(secret.entity, "title", "CEO", idempotency_key="k") for _ in range(2)]
+    rehearsed = bob.write(secret.entity, "office", "Bern", dry_run=True)
+
+    assert [c.name for c in own.resolution.candidates] == ["Nadia Falcon"]
+    for receipt in (told, *again, rehearsed):
+        assert [c.name for c in receipt.resolution.candidates] == [secret.entity[:8]]
+        assert "Nadia" not in whole_repr(receipt)
+    assert [receipt.replayed for receipt in again] == [False, True]
+
+
+def test_writers_of_one_group_are_each_told_the_names_that_they_may_see(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    secret = memory.write(
+        {"name": "Nadia Falcon", "type": "person"}, "office", "Chicago",
+        security_classification="highly_restricted",
+    )  # fmt: skip
+    public = memory.write({"name": "Ruth Okafor", "type": "person"}, "office", "Oslo")
+    assert secret.entity is not None
+    assert public.entity is not None
+    writers = (memory, caller(memory, user="bob"))
+    told: dict[tuple[int, str], str] = {}
+
+    def write(place: int, entity: str) -> None:
+        for n in range(4):
+            receipt = writers[place].write(entity, "title", f"{place} {n}")
+            told[place, entity] = receipt.resolution.candidates[0].name
+
+    pairs = [(place, raw) for place in range(2) for raw in (secret.entity, public.entity)]
+    threads = [threading.Thread(target=write, args=pair) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+
+    assert told == {
+        (0, secret.entity): "Nadia Falcon",
+        (0, public.entity): "Ruth Okafor",
+        (1, secret.entity): secret.entity[:8],
+        (1, public.entity): "Ruth Okafor",
+    }
 
 
 def test_a_name_of_a_page_binds_a_stronger_writer_once_a_person_has_joined_it(

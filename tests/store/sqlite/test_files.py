@@ -392,26 +392,6 @@ def test_sixteen_threads_make_one_tenant(tmp_path: Path) -> None:
     assert len(keys) == 1
 
 
-def test_brief_readings_take_turns_and_nobody_else_waits_for_them(tmp_path: Path) -> None:
-    entered = threading.Event()
-
-    def look(store: SqliteStore) -> None:
-        with store.reading(TENANT, brief=True):
-            entered.set()
-
-    with closing(SqliteStore(tmp_path / "memory.db")) as store:
-        store.ensure(TENANT)
-        thread = threading.Thread(target=look, args=(store,))
-        with store.reading(TENANT, brief=True):
-            thread.start()
-            assert not entered.wait(0.1)
-            with store.reading(TENANT) as reader:
-                assert reader.keys()
-            commit(store, [Say(object_id="o1")])
-        assert entered.wait(60)
-        thread.join(60)
-
-
 @pytest.mark.parametrize("statements", range(4))
 def test_a_file_that_another_makes_while_this_one_looks_is_a_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statements: int

@@ -56,6 +56,21 @@ def test_a_plain_write_takes_few_calls_and_none_for_nothing(
     assert all(rows for _, rows in calls)
 
 
+def test_a_write_by_id_reads_names_in_its_own_transaction(
+    tmp_path: Path, counted: list[tuple[str, int]]
+) -> None:
+    with connect(str(tmp_path / "memory.db")) as memory:
+        sam = memory.write(subject="Sam Rivera", slot="office", value="Austin").entity
+        memory.write(subject=sam, slot="office", value="Boston")
+        counted.clear()
+        memory.write(subject=sam, slot="office", value="Chicago")
+        calls = list(counted)
+
+    assert [statement for statement, _ in calls if "BEGIN" in statement] == ["BEGIN IMMEDIATE"]
+    assert len(_reads(calls)) <= 6
+    assert len(calls) <= 23, [statement.split("\n")[:2] for statement, _ in calls]
+
+
 def test_new_names_of_a_batch_are_looked_up_together(
     tmp_path: Path, counted: list[tuple[str, int]]
 ) -> None:

@@ -230,6 +230,8 @@ def main() -> None:
     given = parser.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
     found: dict[int, dict[str, float]] = {}
+    if given.folder:
+        given.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as passing:
         for size in sizes:
             found[size] = measure(given.folder or Path(passing), size)

@@ -58,9 +58,9 @@ class CacheBounds:
     vectors_mib: int = 4_096
     """The vectors of all tenants: enough for a million claims with two vectors each. Those of the
     tenant that is asked stay beyond it, since what is found must not depend on free memory."""
-    writer_pages_mib: int = 2
-    """Pages of one file for its writer. The system caches the file for all connections: sixteen
-    times as much made neither a write nor an import cheaper, and each grows with the store."""
+    writer_pages_mib: int = 4
+    """Pages of one file for its writer: as many as a batch of a hundred changes. The system caches
+    the file for all connections: four times as much made neither a write nor an import cheaper."""
     reader_pages_mib: int = 1
     """Pages of one file for each of sixteen readers. They are read anew after every commit, and
     four times as much made no read, search or compile among 100,000 objects cheaper."""

@@ -27,6 +27,7 @@ from ..schema.entity import (
 from ..schema.errors import Conflict, NotFound
 from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
+from ..schema.quick_init import quick_init
 from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState, JudgedBy, JudgementVerdict
 from .attributes import repeatable_schemes
@@ -97,6 +98,7 @@ def _no_neighbours(_: str) -> frozenset[str]:
     return frozenset()
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What a binding depends on beside the mention."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ..schema.entity import Alias, Entity, Identifier, Judgement
+from ..schema.quick_init import quick_init
 
 NearTest = Callable[[Collection[str]], AbstractSet[str]]
 """Tells which of some surfaces are near a mention; all are shown at once."""
@@ -32,6 +33,7 @@ class FamilyName(NamedTuple):
     """Bearers from which no more are counted."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
     """What to look up for a group of mentions."""
@@ -59,6 +61,7 @@ class Lookup:
     """Whose visible bearers are counted, where anybody proposed is near."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """The answer, as of one transaction time."""

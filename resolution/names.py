@@ -15,6 +15,7 @@ from typing import Final
 
 from ..schema.claim import Permissions
 from ..schema.principal import Scope, Sight
+from ..schema.quick_init import quick_init
 from ..schema.vocabulary import Authority, EntityState
 from .known import Known
 from .register import UNTRUSTED_LEVEL, Register
@@ -24,6 +25,7 @@ SHOWN_LENGTH: Final = 120
 _ID_LENGTH: Final = 8
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameRow:
     """A name of a raw entity with what its teacher may say."""

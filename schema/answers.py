@@ -11,10 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from .context_object import ContextObject
+from .quick_init import quick_init
 from .short_repr import short_repr
 from .vocabulary import ActionKind, SlotStatus
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotCandidate:
     """A claim that takes part in deciding a slot at one instant."""
@@ -33,6 +35,7 @@ class SlotCandidate:
     tx: datetime
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotState:
     """The answer of a slot at (valid, tx)."""

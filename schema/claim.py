@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from .interval import INF_US, Interval
 from .layers import DecayRule
 from .principal import EVERYONE_TAG, Principal, Scope
+from .quick_init import quick_init
 from .short_repr import short_repr
 from .values import NO_VALUE_KEY
 from .vocabulary import (
@@ -44,6 +45,7 @@ class Key(NamedTuple):
     """In thousandths."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """An immutable assertion, as reconciliation sees it."""
@@ -102,6 +104,7 @@ class Look(NamedTuple):
 CLEAN_HEAD: Final = Look(Status.CLEAN, "", True)
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Row:
     """A version row: a piece of a claim on both axes."""
@@ -128,6 +131,7 @@ class Row:
         return self.claim.object_id, self.interval, self.look
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
     """Who may see an object, today."""
@@ -159,6 +163,7 @@ UNKNOWN_AUTHOR: Final = Authorship()
 """Nobody: what such a claim says is data for everyone."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
     """What a claim says about itself and erasure leaves: ids, provenance, tenure."""
@@ -191,6 +196,7 @@ class Details:
     authorship: Authorship = UNKNOWN_AUTHOR
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
     """What erasure empties."""
@@ -220,6 +226,7 @@ EMPTY_CONTENT: Final = Content(
 """What erasure leaves of a content."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assertion:
     """A whole claim as it is stored."""
@@ -234,6 +241,7 @@ class Assertion:
     """Whether the content was emptied by an erasure; then `content` is `EMPTY_CONTENT`."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Version:
     """A row as a read returns it: permissions applied, erasure respected."""
@@ -257,6 +265,7 @@ class Version:
     """The store's signature of (object id, scope), `schema.signing`; the gate checks it."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
     """An edge between two claims, or from a claim to the claim it was derived from."""

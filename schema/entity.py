@@ -15,6 +15,7 @@ from typing import Final
 
 from .errors import InvalidInput
 from .interval import INF_US
+from .quick_init import quick_init
 from .short_repr import short_repr
 from .slots import UNKNOWN_TYPE, check_scheme
 from .values import canonical_json
@@ -93,6 +94,7 @@ def _check_surface(text: object, kind: str, *, most: int) -> None:
         )
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
     """An entry of the register (C-053)."""
@@ -110,6 +112,7 @@ class Entity:
     """Whether an identifier of a system of record names it."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alias:
     """A surface that names an entity, on both axes."""
@@ -143,6 +146,7 @@ class Identifier:
     tx_end: int = INF_US
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Feature:
     """One line of evidence."""
@@ -156,6 +160,7 @@ class Feature:
     detail: str
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityCandidate:
     """An entity a mention may mean, with the evidence for it."""

@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Final, Self
 
 from .errors import InvalidInput
+from .quick_init import quick_init
 from .short_repr import short_repr
 
 MIN_US: Final = -62135596800000000
@@ -28,6 +29,7 @@ INF_US: Final = 253402300799999999
 """The open end: 9999-12-31T23:59:59.999999Z, the greatest instant a datetime holds."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, order=True)
 class Interval:
     """A half-open, non-empty span `[start_us, end_us)` of microseconds UTC."""

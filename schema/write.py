@@ -16,6 +16,7 @@ from .entity import EntityRef, Resolution
 from .interval import Interval
 from .layers import DecayRule
 from .principal import Scope
+from .quick_init import quick_init
 from .short_repr import short_repr
 from .slots import Slot
 from .vocabulary import ClaimVerdict, Op, Outcome
@@ -26,6 +27,7 @@ Moment = str | datetime | None
 """ISO 8601 text with a zone, an aware datetime, or None."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
     """One write; every field means what the parameter of `Memory.write` means."""
@@ -111,6 +113,7 @@ class Span:
     """The caller said so: it may create an entity. What was only found never does."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A sanitised write: bounded words, checked times, authority from the channel.
@@ -173,6 +176,7 @@ class RelationMet:
     """Where the two meet."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """What a write did."""

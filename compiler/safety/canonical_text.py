@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from ...schema.quick_init import quick_init
+
 INVALID_ENCODING: Final = "invalid_encoding"
 """The reason code of text that is not Unicode."""
 
@@ -103,6 +105,7 @@ NOTHING_STRIPPED: Final = StrippedCounts()
 """The counts of a text that came through unchanged."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Canonical:
     """The answer of `canonicalise`."""

@@ -27,6 +27,7 @@ from ...schema.errors import InvalidInput
 from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE, Principal
+from ...schema.quick_init import quick_init
 from ...schema.slots import UNKNOWN_TYPE, compatible
 from ...schema.values import canonical_value
 from ...schema.vocabulary import Authority, Decision, EntityState, ReviewState, ValueType
@@ -53,6 +54,7 @@ class Submission:
     """Whose sight decides what may count as standing around a mention; None: nothing does."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class AdmittedClaim:
     """A draft with everything bound."""

@@ -17,6 +17,7 @@ from ...schema.claim import Assertion, Edge, MentionLink, Permissions, Row, Vers
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import Interval
 from ...schema.principal import Sight
+from ...schema.quick_init import quick_init
 from ...schema.vocabulary import ActionKind
 from .sessions import SessionRecord
 
@@ -143,6 +144,7 @@ class TxEvent:
     object_ids: tuple[str, ...]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReceipt:
     """A receipt by object id and, when it was given one, by idempotency key."""
@@ -268,6 +270,7 @@ class Usage:
     last_us: int
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """Everything one transaction writes; applied in the order of the fields."""
@@ -359,6 +362,7 @@ class Migration(NamedTuple):
     """What is made, in order, repairs included; empty where the schema is current."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """Which versions to read; fields combine with AND, empty ones do not restrict."""

@@ -33,6 +33,7 @@ from typing import Final, NamedTuple
 from ...schema.claim import Claim, Edge, Look, Row
 from ...schema.errors import Fault
 from ...schema.interval import Interval, relation
+from ...schema.quick_init import quick_init
 from ...schema.vocabulary import ClaimVerdict, EdgeKind, Op, Outcome, Status
 from ...schema.write import RelationMet
 from .rule import (
@@ -83,6 +84,7 @@ class Tie(NamedTuple):
     members: tuple[str, ...]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What one write does to a slot."""

@@ -306,7 +306,7 @@ def _condition(*, heads: bool, at_valid: bool, at_tx: bool, now: bool) -> str:
 def _of_slots(
     start: str, joined: str, *, heads: bool, at_valid: bool, at_tx: bool, now: bool
 ) -> str:
-    index = "version_open_head" if now and at_tx else "version_by_valid"
+    index = "version_open" if now and at_tx else "version_by_valid"
     source = _SLOT_HEADS.format(index=index) if heads else _SLOT_ROWS
     return (
         start + source + joined + _condition(heads=heads, at_valid=at_valid, at_tx=at_tx, now=now)
@@ -334,7 +334,7 @@ COUNT_OF_SLOTS: Final = {
 _OPEN_EXTRAS: Final = f"""
 SELECT vid FROM version INDEXED BY version_open_rest
 WHERE slot_id = j.value AND head = 0 AND tx_end = {_OPEN}
-UNION ALL SELECT vid FROM version INDEXED BY version_open_head
+UNION ALL SELECT vid FROM version INDEXED BY version_open
 WHERE slot_id = j.value AND head = 1 AND tx_end = {_OPEN}
   AND NOT (valid_from <= :valid AND valid_until > :valid)"""
 _KNOWN_EXTRAS: Final = """
@@ -366,9 +366,9 @@ OF_VIDS: Final = (
 
 WINDOW_OPEN: Final = f"""
 SELECT vid, status, deny FROM (
-  SELECT vid, valid_until, status, deny FROM version INDEXED BY version_open_head
-  WHERE slot_id = :slot AND head = 1 AND tx_end = {_OPEN} AND valid_from <= :valid
-  ORDER BY valid_from DESC LIMIT :rows) WHERE valid_until > :valid"""
+  SELECT vid, valid_from, status, deny FROM version INDEXED BY version_open
+  WHERE slot_id = :slot AND head = 1 AND tx_end = {_OPEN} AND valid_until > :valid
+  ORDER BY valid_until LIMIT :rows) WHERE valid_from <= :valid"""
 WINDOW_VALID: Final = """
 SELECT vid, status, deny FROM (
   SELECT vid, tx_start, tx_end, valid_until, status, deny FROM version INDEXED BY version_by_valid
@@ -376,13 +376,14 @@ SELECT vid, status, deny FROM (
   ORDER BY valid_from DESC LIMIT :rows)
 WHERE valid_until > :valid AND tx_start <= :tx AND tx_end > :tx"""
 WINDOW_TX: Final = """
-SELECT vid, status, deny FROM (
-  SELECT vid, valid_from, valid_until, tx_end, status, deny FROM version INDEXED BY version_by_tx
-  WHERE slot_id = :slot AND head = 1 AND tx_start <= :tx
-  ORDER BY tx_start DESC LIMIT :rows)
-WHERE valid_from <= :valid AND valid_until > :valid AND tx_end > :tx"""
+SELECT v.vid, v.status, v.deny FROM (
+  SELECT claim_id FROM claim INDEXED BY claim_by_slot WHERE slot_id = :slot AND tx <= :tx
+  ORDER BY tx DESC, ordinal DESC LIMIT :rows) n
+CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = n.claim_id
+WHERE v.tx_end > :tx AND v.head = 1 AND v.tx_start <= :tx
+  AND v.valid_from <= :valid AND v.valid_until > :valid"""
 RANGE_OPEN: Final = f"""
-SELECT vid FROM version INDEXED BY version_open_head
+SELECT vid FROM version INDEXED BY version_open
 WHERE slot_id = :slot AND head = 1 AND tx_end = {_OPEN}
   AND valid_from <= :valid AND valid_until > :valid"""
 RANGE: Final = """
@@ -421,7 +422,7 @@ MENTIONERS_NOW: Final = _neighbours(_MENTIONING, _BY_OPEN)
 MENTIONERS: Final = _neighbours(_MENTIONING, _BY_TX)
 """What mentions one entity in a text; ranked after what is about it."""
 NEIGHBOURS_NOW: Final = (
-    _neighbours(_SUBJECT_ROWS.format(index="version_open_head"), _BY_OPEN),
+    _neighbours(_SUBJECT_ROWS.format(index="version_open"), _BY_OPEN),
     _neighbours(_TEXT_ABOUT, _BY_OPEN),
     _neighbours(_POINTING, _BY_OPEN),
 )
@@ -443,7 +444,7 @@ def _relatives(source: str, tx: str) -> str:
 
 
 RELATIVES_NOW: Final = (
-    _relatives(_SUBJECT_ROWS.format(index="version_open_head"), _BY_OPEN),
+    _relatives(_SUBJECT_ROWS.format(index="version_open"), _BY_OPEN),
     _relatives(_POINTING, _BY_OPEN),
 )
 """The ends of what relates one entity to others; each stops early at a hub."""

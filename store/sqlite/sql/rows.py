@@ -47,7 +47,7 @@ _IN_SPAN: Final = f""" ON v.slot_id = s.slot_id CROSS JOIN claim c ON c.claim_id
 LEFT JOIN content d ON d.claim_id = c.claim_id
 WHERE v.tx_end = {_OPEN} AND v.valid_until > json_extract(j.value, '$[2]')
   AND v.valid_from < json_extract(j.value, '$[3]') AND v.status <> 'quarantined' AND """
-_OPEN_HEADS: Final = f"{_OPEN_OF_SLOTS}version_open_until{_IN_SPAN}v.head = 1"
+_OPEN_HEADS: Final = f"{_OPEN_OF_SLOTS}version_open{_IN_SPAN}v.head = 1"
 _OPEN_REST: Final = f"{_OPEN_OF_SLOTS}version_open_rest{_IN_SPAN}v.head = 0 AND "
 _BY_READ: Final = " ORDER BY place, vid"
 OPEN_DENIALS: Final = f"{_OPEN_HEADS} UNION ALL {_OPEN_REST}v.deny = 1{_BY_READ}"

@@ -50,7 +50,7 @@ SELECT n.subject_id FROM n WHERE n.subject_id IS NOT NULL
 LIMIT :limit"""
 
 
-STANDING_SUBJECTS_NOW: Final = _standing_subjects("version_open_head", f"v.tx_end = {_OPEN}")
+STANDING_SUBJECTS_NOW: Final = _standing_subjects("version_open", f"v.tx_end = {_OPEN}")
 """The first subjects of what stands in slots of one name, in their order."""
 STANDING_SUBJECTS: Final = _standing_subjects(
     "version_by_valid", "v.tx_start <= :tx AND v.tx_end > :tx"

@@ -17,7 +17,7 @@ def before_authorship(path: Path) -> int:
     """Take a file back to the schema without the writers of claims; return its version."""
     version = next(n for n, parts in enumerate(MIGRATIONS) if "directs" in parts[0])
     statements = (
-        "DROP INDEX version_open_until",
+        "DROP INDEX version_open",
         "DROP INDEX claim_standing_subject",
         "DROP TABLE import_journal",
         "DROP TABLE session_snapshot",

@@ -60,7 +60,7 @@ def test_an_older_file_finds_the_open_heads_of_a_slot_by_their_ends(tmp_path: Pa
             memory.write("Orchid Foods", "pricing_tier", value)
 
     before_ends = next(n for n, parts in enumerate(MIGRATIONS) if "open_until" in parts[0])
-    run(file, "DROP INDEX version_open_until")
+    run(file, "DROP INDEX version_open")
     run(file, "DROP INDEX claim_standing_subject")
     run(file, f"PRAGMA user_version = {before_ends}")
 
@@ -72,12 +72,36 @@ def test_an_older_file_finds_the_open_heads_of_a_slot_by_their_ends(tmp_path: Pa
     assert run(file, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
 
 
+def test_an_older_file_keeps_one_index_of_open_heads_in_place_of_three(tmp_path: Path) -> None:
+    file = tmp_path / "older.db"
+    with connect(str(file)) as memory:
+        for value in ("bronze", "silver", "gold"):
+            memory.write("Orchid Foods", "pricing_tier", value)
+
+    before = next(n for n, parts in enumerate(MIGRATIONS) if "INDEX version_open ON" in parts[0])
+    run(file, "DROP INDEX version_open")
+    older = {"version_open_head", "version_open_until", "version_by_tx"}
+    for name in older:
+        run(file, f"CREATE INDEX {name} ON version (slot_id)")
+    run(file, f"PRAGMA user_version = {before}")
+
+    with connect(str(file)) as memory:
+        assert memory.as_of().value("Orchid Foods", "pricing_tier") == "gold"
+        assert memory.doctor() == ()
+        memory.write("Orchid Foods", "pricing_tier", "none")
+        assert len(memory.as_of().timeline("Orchid Foods", "pricing_tier")) == 4
+    names = {str(name) for (name,) in run(file, "SELECT name FROM sqlite_master")}
+    assert "version_open" in names
+    assert not names & older
+
+
 def test_an_older_file_tells_whose_wishes_it_holds(tmp_path: Path) -> None:
     file = tmp_path / "older.db"
     with connect(str(file)) as memory:
         memory.write("person:Ann Lee", "code_style", "terse")
 
     before = next(n for n, parts in enumerate(MIGRATIONS) if "standing_subject" in parts[0])
+    run(file, "DROP INDEX version_open")
     run(file, "DROP INDEX claim_standing_subject")
     run(file, f"PRAGMA user_version = {before}")
 
@@ -219,7 +243,7 @@ def test_an_older_file_makes_digests_of_keys_and_empties_the_paths_of_erased_cla
     for name in ("claim_same", "receipt_change"):
         run(path, f"DROP TRIGGER {name}")
     for statement in (
-        "DROP INDEX version_open_until",
+        "DROP INDEX version_open",
         "DROP INDEX claim_standing_subject",
         "DROP TABLE import_journal",
         "UPDATE receipt SET idempotency_key = 'key of zanzibar' WHERE idempotency_key IS NOT NULL",

@@ -93,10 +93,9 @@ def test_no_read_scans_a_table(db: sqlite3.Connection, name: str, statement: str
 @pytest.mark.parametrize(
     ("statement", "index"),
     [
-        (statements.WINDOW_OPEN, "version_open_head"),
+        (statements.WINDOW_OPEN, "version_open"),
         (statements.WINDOW_VALID, "version_by_valid"),
-        (statements.WINDOW_TX, "version_by_tx"),
-        (statements.RANGE_OPEN, "version_open_head"),
+        (statements.RANGE_OPEN, "version_open"),
         (statements.RANGE, "version_by_valid"),
     ],
 )
@@ -113,15 +112,15 @@ def test_point_reads_never_leave_their_index(
     [
         (statements.OPENINGS, "version_began (tx_start>? AND tx_start<?)"),
         (statements.CLOSINGS, "version_ended (tx_end>? AND tx_end<?)"),
-        (row_sql.OPEN_DENIALS, "version_open_until (slot_id=? AND valid_until>?)"),
-        (row_sql.OPEN_HIDDEN, "version_open_until (slot_id=? AND valid_until>?)"),
+        (row_sql.OPEN_DENIALS, "version_open (slot_id=? AND valid_until>?)"),
+        (row_sql.OPEN_HIDDEN, "version_open (slot_id=? AND valid_until>?)"),
         (row_sql.OPEN_DENIALS, "version_open_rest (slot_id=? AND deny=? AND valid_until>?)"),
-        (statements.NEIGHBOURS_NOW[0], "version_open_head (slot_id=?"),
+        (statements.NEIGHBOURS_NOW[0], "version_open (slot_id=?"),
         (statements.NEIGHBOURS[0], "version_by_valid (slot_id=?"),
         (statements.NEIGHBOURS[2], "claim_by_value (value_entity_id=?)"),
         (standing_sql.STANDING, "claim_standing (object_type=? AND scope_id=?)"),
         (standing_sql.STANDING_SUBJECTS, "version_by_valid (slot_id=?"),
-        (standing_sql.STANDING_SUBJECTS_NOW, "version_open_head (slot_id=?"),
+        (standing_sql.STANDING_SUBJECTS_NOW, "version_open (slot_id=?"),
         (
             standing_sql.STANDING_SUBJECTS_NOW,
             "COVERING INDEX claim_standing_subject (scope_id=? AND slot=? AND subject_id>?)",
@@ -134,7 +133,9 @@ def test_point_reads_never_leave_their_index(
         (statements.NEWEST_TEXT_SLOT_IDS, "claim_text_about (subject_id=?)"),
         (statements.NEWEST_FOREIGN_SLOT_IDS, "claim_text_about (subject_id=?)"),
         (statements.NEWEST_VIDS[True], "version_open_rest (slot_id=?)"),
-        (statements.NEWEST_VIDS[True], "version_open_head (slot_id=?"),
+        (statements.NEWEST_VIDS[True], "version_open (slot_id=? AND valid_until>?"),
+        (statements.WINDOW_TX, "COVERING INDEX claim_by_slot (slot_id=? AND tx<?)"),
+        (statements.WINDOW_TX, "version_by_claim (claim_id=? AND tx_end>?)"),
         (statements.NEWEST_VIDS[False], "claim_by_slot (slot_id=?)"),
         (statements.NEWEST_VIDS[False], "version_by_valid (slot_id=?"),
         (statements.SLOT_IDS_OF_PAIR, "slot_by_subject (subject_id=? AND slot=?)"),

@@ -1,6 +1,6 @@
 """Moving a whole tenant to a server, with its process killed on the way.
 
-    python bench/bench_move.py [--events 50000] [--kills 3] [--seed 1] [--file EXPORT]
+    python bench/bench_move.py [--events 50000] [--kills 3] [--turns 1] [--seed 1] [--file EXPORT]
 
 Fills an embedded store with events of a stamp each (names, a value that changes, texts), exports
 it, and imports the file twice: into another embedded store, and into Neo4j with a heap of 2 GB by
@@ -10,7 +10,8 @@ properties, labels, indices and relationships by one short statement a kind, wit
 beforehand and nothing checked, which no import into this schema can be faster than.
 Prints records, seconds, kills and how the rates compare (without kills they do), and exits with an
 error unless the server's export has the same records, line by line, and its doctor finds nothing.
-Filling takes the longest; with `--file` it is done once, and what stands there is moved.
+Filling takes the longest; with `--file` it is done once, and what stands there is moved. With
+`--turns` all of it is done several times on one server, which is slow until it is warm.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -244,48 +244,56 @@ def digest_of(path: Path) -> tuple[str, int]:
     return digest.hexdigest(), records
 
 
+def turn(server: Server, tenant: str, export: Path, kills: int, rng: random.Random) -> None:
+    """Import a file each way, and print how the rates compare."""
+    with tempfile.TemporaryDirectory() as folder:
+        beside = embedded_seconds(Path(folder), export)
+    bare = bare_seconds(server, export)
+    open_store(server.uri, auth=server.auth).ensure(tenant)  # which makes the indices
+    graph = graph_seconds(server, export)
+    seconds = move(server, tenant, export, kills, rng)
+    print(
+        f"imported in {seconds:.1f} s, into an embedded store in {beside:.1f} s:"
+        f" {beside / seconds:.2f} of its rate; as bare nodes in {bare:.1f} s:"
+        f" {bare / seconds:.2f} of theirs; as a bare graph under the same indices in"
+        f" {graph:.1f} s: {graph / seconds:.2f} of its rate; load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
+
+
+def check(server: Server, tenant: str, export: Path, folder: Path) -> None:
+    """Exit with an error unless a tenant holds the records of a file, each once."""
+    principal = replace(OWNER, tenant=tenant)
+    with connect(server.uri, auth=server.auth, database=DATABASE, principal=principal) as memory:
+        problems = memory.doctor()
+        memory.export(folder / "back.jsonl")
+
+    first, second = digest_of(export), digest_of(folder / "back.jsonl")
+    print(f"records: {first[1]:,} left, {second[1]:,} arrived; doctor: {len(problems)} problems")
+    if first != second or problems:
+        raise SystemExit(f"the tenants differ: {first} {second} {problems[:3]}")
+    print("every record arrived once")
+
+
 def main() -> None:
     """Fill, export, move, compare."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--events", type=int, default=50_000)
     parser.add_argument("--kills", type=int, default=3)
+    parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--file", type=Path, help="the export; made where it is not there")
     options = parser.parse_args()
 
     rng = random.Random(options.seed)
-    tenant = f"move-{secrets.token_hex(4)}"
-    with tempfile.TemporaryDirectory() as name, ExitStack() as ends:
+    with tempfile.TemporaryDirectory() as name, running_server(wanted_version()) as server:
         folder = Path(name)
         export = options.file or folder / "tenant.jsonl"
         export_of_history(export, options.events, rng)
-        beside = embedded_seconds(folder, export)
-        server = ends.enter_context(running_server(wanted_version()))
-        bare = bare_seconds(server, export)
-        open_store(server.uri, auth=server.auth).ensure(tenant)  # which makes the indices
-        graph = graph_seconds(server, export)
-        seconds = move(server, tenant, export, options.kills, rng)
-        print(
-            f"imported in {seconds:.0f} s ({options.events / seconds:.0f} events/s), into an"
-            f" embedded store in {beside:.0f} s: {beside / seconds:.2f} of its rate; as bare nodes"
-            f" in {bare:.0f} s: {bare / seconds:.2f} of theirs; as a bare graph under the same"
-            f" indices in {graph:.0f} s: {graph / seconds:.2f} of its rate"
-        )
-
-        principal = replace(OWNER, tenant=tenant)
-        with connect(
-            server.uri, auth=server.auth, database=DATABASE, principal=principal
-        ) as memory:
-            problems = memory.doctor()
-            memory.export(folder / "back.jsonl")
-
-        first, second = digest_of(export), digest_of(folder / "back.jsonl")
-        print(
-            f"records: {first[1]:,} left, {second[1]:,} arrived; doctor: {len(problems)} problems"
-        )
-        if first != second or problems:
-            raise SystemExit(f"the tenants differ: {first} {second} {problems[:3]}")
-        print("every record arrived once")
+        tenants = [f"move-{secrets.token_hex(4)}" for _ in range(options.turns)]
+        for tenant in tenants:
+            turn(server, tenant, export, options.kills, rng)
+        check(server, tenants[-1], export, folder)
 
 
 if __name__ == "__main__":

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, LiteralString
 
+from ...schema.claim import Row
 from ...schema.errors import Fault
 from ...schema.interval import INF_US
 from ...schema.record_json import to_plain
@@ -65,6 +67,8 @@ class ClockCounters:
     """How far an import has come, as the lock met it."""
     last_write: Properties = field(default_factory=dict[str, Any])
     """What this transaction last wrote to the clock node."""
+    is_locked: bool = True
+    """False where they are foretold, and the clock node is not to be touched yet."""
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> ClockCounters:
@@ -96,7 +100,7 @@ class ClockCounters:
 
     def store(self, calls: Writes) -> None:
         """Write the counters, when they are not written yet."""
-        if self.props != self.last_write:
+        if self.is_locked and self.props != self.last_write:
             self.last_write = self.props
             calls.rows(cypher.SET_CLOCK, clock=self.last_write)
 
@@ -205,15 +209,16 @@ def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     # The index of live claims holds what has an open head and nothing else.
     live = {row.claim.object_id for row in batch.rows if codec.openness(row) == codec.HEAD}
     signatures = _signatures(calls, batch)
+    fresh_ids = {assertion.claim.object_id for assertion in batch.claims}
     claims: list[Properties] = []
     parts: Parts = {
         "events": list(_events(counters, batch)),
         "slots": [codec.slot_row(slot, number()) for slot in batch.slots],
         "claims": claims,
         "close": [{"vid": closing.vid, "tx": closing.tx} for closing in batch.close],
-        "rows": list(map(codec.version_row, batch.rows)),
+        "rows": [_row(row, fresh_ids) for row in batch.rows],
         "receipts": [],
-        "moved": _vids_that_move(batch),
+        "closed": [closing.vid for closing in batch.close],
     }
 
     for assertion in batch.claims:
@@ -226,26 +231,22 @@ def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
 
     # what is numbered later takes its numbers from here, so that the clock is written now
     numbered_later = sum(map(len, (batch.flags, batch.permissions, batch.manifests)))
-    counters.last_write = counters.props | {"serial": counters.serial + numbered_later}
-    counts = _run(calls, cypher.PUT_FACTS, parts, clock=counters.last_write)
+    clock = [counters.props | {"serial": counters.serial + numbered_later}]
+    if not counters.is_locked:
+        clock = []
+    counts = _run(calls, cypher.PUT_FACTS, parts, clock=clock)
     # An empty batch ran no statement, so the clock has still to be written.
-    if not counts:
-        counters.last_write = {}
+    counters.last_write = clock[0] if counts and clock else {}
     _require(counts.get("claims", 0) == len(batch.claims), "a claim names an unknown slot")
     _require(counts.get("closed", 0) == len(batch.close), "a row to close was not open")
     _require(counts.get("rows", 0) == len(batch.rows), "a row belongs to an unknown claim")
     _require(counts.get("edges", 0) == len(batch.edges), "an edge ends at an unknown claim")
 
 
-def _vids_that_move(batch: Batch) -> list[int]:
-    """The rows whose claims may have become live, or no longer be."""
-    fresh = {assertion.claim.object_id for assertion in batch.claims}
-    vids = [closing.vid for closing in batch.close]
-    for row in batch.rows:
-        # A new row can only make live, and only an open head does: most rows of an import are none.
-        if codec.openness(row) == codec.HEAD and row.claim.object_id not in fresh:
-            vids.append(row.vid)
-    return vids
+def _row(row: Row, fresh_ids: AbstractSet[str]) -> Properties:
+    """A new row, and whether it makes a claim live that stood before: only an open head does."""
+    is_reviving = codec.openness(row) == codec.HEAD and row.claim.object_id not in fresh_ids
+    return codec.version_row(row) | {"live": [1] if is_reviving else []}
 
 
 def _signatures(calls: Writes, batch: Batch) -> dict[str, str]:

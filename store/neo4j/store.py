@@ -40,6 +40,7 @@ from .reader import Neo4jReader
 from .writer import Neo4jWriteTx, landed
 
 if TYPE_CHECKING:
+    from .import_steps import ImportSteps
     from .vector_index import Indexes
 
 KEY_BYTES: Final = 32
@@ -70,6 +71,7 @@ class Neo4jStore:
         self._indexes = _indexes() if vector_index else None
         self._links: dict[Target, ServerLink] = {}
         self._drivers: dict[tuple[str, tuple[str, str] | None], tuple[neo4j.Driver, Any]] = {}
+        self._imports: ImportSteps | None = None
         self._guard = Lock()
         self._closed = False
 
@@ -88,11 +90,18 @@ class Neo4jStore:
     def link(self, tenant: str) -> ServerLink:
         """The driver of a tenant's server, its schema brought up to date.
 
+        Whoever asks for it meets all that this store's import of the tenant has written.
+
         Raises:
             Unavailable: `store_closed`, `store_unreachable`, `newer_schema`,
                 `schema_incomplete`.
             Forbidden: the server refuses the credentials.
         """
+        if self._imports is not None:
+            self._imports.wait(tenant)
+        return self._prepared_link(tenant)
+
+    def _prepared_link(self, tenant: str) -> ServerLink:
         target = self._target_of(tenant)
         with self._guard:
             if target not in self._links:
@@ -192,15 +201,17 @@ class Neo4jStore:
 
     def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
         """Run a step of an import, and keep the journal it returns; it may run several times."""
+        link = self._prepared_link(tenant)
+        return self._import_steps().run(link, tenant, step)
 
-        def attempt() -> ImportJournal | None:
-            with self._transaction(self.link(tenant), tenant) as tx:
-                tx.lock(importing=True)
-                journal = step(tx, tx.counters.journal)
-                importing.keep_journal(tx.calls, journal)
-                return journal
+    def _import_steps(self) -> ImportSteps:
+        """The steps of imports, of which most processes run none."""
+        from .import_steps import ImportSteps, Transactions
 
-        return self._retry(tenant, attempt)
+        with self._guard:
+            if self._imports is None:
+                self._imports = ImportSteps(Transactions(_begin, self._commit, self._retry))
+            return self._imports
 
     def abort_import(self, tenant: str) -> None:
         """Remove all that an import in progress has written; the tenant and its keys stay.
@@ -230,7 +241,7 @@ class Neo4jStore:
     @contextlib.contextmanager
     def _transaction(self, link: ServerLink, tenant: str) -> Generator[Neo4jWriteTx]:
         with link.session(neo4j.WRITE_ACCESS) as session:
-            tx = session.begin_transaction(timeout=link.limits.write_s, metadata={"app": "tenure"})
+            tx = _begin(link, session)
             with contextlib.ExitStack() as undo:
                 undo.callback(tx.close)  # which rolls back what was not committed
                 writer = Neo4jWriteTx(Writes(link, tx, tenant))
@@ -376,11 +387,17 @@ class Neo4jStore:
 
     def close(self) -> None:
         """Release everything; nothing buffered is lost."""
+        if self._imports is not None:
+            self._imports.close()
         with self._guard:
             self._closed = True
             drivers, self._drivers, self._links = self._drivers, {}, {}
         for driver, _ in drivers.values():
             driver.close()
+
+
+def _begin(link: ServerLink, session: neo4j.Session) -> neo4j.Transaction:
+    return session.begin_transaction(timeout=link.limits.write_s, metadata={"app": "tenure"})
 
 
 def _indexes() -> Indexes:

@@ -71,7 +71,9 @@ class Importing(Protocol):
         """Run a step of an import under the tenant's write lock, and keep the journal it returns.
 
         A server may ask for another try: the step may run several times, so it must leave
-        nothing outside its transaction.
+        nothing outside its transaction. One that moves the journal, and has another one behind
+        it, may still be on its way when this returns: any later call of the store meets it, and
+        the next step runs it again where its commit has failed.
         """
         ...
 

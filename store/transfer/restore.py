@@ -46,7 +46,7 @@ class RestoreProgress:
     lines_checked: int
     """Lines whose form was checked; nothing is written before all are."""
     records_written: int
-    """Records that stand in the store."""
+    """Records that stand in the store, or whose commit is on its way."""
     total: int
     """Records in all; 0 while they are being checked."""
 

@@ -146,6 +146,7 @@ CALL () {
     continues: row.continues})
   CREATE (v)-[:VERSION_OF]->(s)
   CREATE (v)-[:PIECE_OF]->(c)
+  FOREACH (_ IN CASE WHEN c.erased IS NULL THEN row.live ELSE [] END | SET c:Live)
   WITH v, c, row
   CALL (v, c, row) {
     UNWIND [['subject', c.subject_id], ['value', c.value_entity_id]] AS about
@@ -185,21 +186,21 @@ CALL () {
   CREATE (a)-[e:DERIVED_FROM {edge}]->(b)
   RETURN count(e) AS derives }
 CALL () {
-  UNWIND $given.moved AS vid
+  UNWIND $given.closed AS vid
   MATCH (v:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
   WITH DISTINCT c
   WITH c, EXISTS { MATCH (c)<-[:PIECE_OF]-(o:ContextVersion) WHERE o.open = 0 } AS live
-  FOREACH (_ IN CASE WHEN live AND NOT coalesce(c.erased, false) THEN [1] ELSE [] END | SET c:Live)
   FOREACH (_ IN CASE WHEN live THEN [] ELSE [1] END | REMOVE c:Live)
   RETURN count(c) AS moved }
 MATCH (k:TenantClock {tenant_id: $tenant})
-SET k += $given.clock
+FOREACH (counters IN $given.clock | SET k += counters)
 RETURN events, slots, claims, closed, rows, receipts, supersedes + overrides + conflicts + confirms
   + derives AS edges
 """,
     _FRAGMENTS,
 )
-"""Every part of an ordinary write in one round trip; an empty list is a part without effect."""
+"""Every part of an ordinary write in one round trip; an empty list is a part without effect: one of
+the clock does not wait for the tenant's lock."""
 
 PUT_FLAGS: Final[LiteralString] = """
 UNWIND $given.rows AS row

@@ -1,0 +1,250 @@
+"""Steps of an import, each written while the one before it is being committed.
+
+A server takes as long to commit a group as to write it, and does both at once. So a group's
+transaction begins on counters that are foretold: those that the group before it has left. Only
+when it is written does it take the tenant's lock, which waits for that commit, and goes on where
+the clock and the journal are what was foretold. Where they are not, nothing of it stays: the group
+before it is written again if its commit failed, and it itself follows behind the lock, as any
+other transaction. What looks for nodes that are still being committed waits for them.
+
+A step that has returned may therefore still be on its way; the journal says what stands. The last
+one stands when it returns, and so does one that moves no journal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass, fields, replace
+from threading import Lock
+from typing import Final, NamedTuple, Protocol
+
+import neo4j
+from neo4j import exceptions as driver_errors
+
+from ...schema.errors import TenureError
+from ..port.importing import ImportJournal, ImportStep
+from ..port.store import Batch
+from . import importing
+from .applying import ClockCounters
+from .calls import ServerLink, Writes
+from .connect import our_errors
+from .writer import Neo4jWriteTx
+
+PATIENCE_S: Final = 30.0
+"""How long a transaction waits for the commit before it; then it makes way for that one."""
+
+LOOKED_FOR: Final[Mapping[str, frozenset[str]]] = {
+    "events": frozenset(),
+    "entities": frozenset(),
+    "aliases": frozenset({"entities"}),
+    "identifiers": frozenset({"entities"}),
+    "block_keys": frozenset(),
+    "slots": frozenset(),
+    "claims": frozenset({"slots"}),
+    "mentions": frozenset({"entities", "claims"}),
+    "rows": frozenset({"entities", "slots", "claims"}),
+    "edges": frozenset({"claims"}),
+    "receipts": frozenset(),
+}
+"""Which fields of earlier batches each field of a batch looks for; all others may look for any."""
+
+
+class Retry(Protocol):
+    """Runs a unit of work of a tenant until it succeeds, or may not be tried again."""
+
+    def __call__(
+        self, tenant: str, attempt: Callable[[], ImportJournal | None], /
+    ) -> ImportJournal | None:
+        """Return what the last try returned."""
+        ...
+
+
+class Transactions(NamedTuple):
+    """How the store opens, ends and repeats a transaction."""
+
+    begin: Callable[[ServerLink, neo4j.Session], neo4j.Transaction]
+    commit: Callable[[ServerLink, neo4j.Transaction, Neo4jWriteTx, str], None]
+    retry: Retry
+
+
+class OvertakenError(Exception):
+    """The clock is not what a transaction foretold, or the commit before it takes too long."""
+
+
+class StepPlace(NamedTuple):
+    """A step of a tenant's import, and where it is written."""
+
+    link: ServerLink
+    tenant: str
+    step: ImportStep
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCommit:
+    """A step whose commit is on its way."""
+
+    group: StepPlace
+    counters: ClockCounters
+    """As its transaction leaves them."""
+    written: frozenset[str]
+    """The fields of its batches."""
+    future: Future[None]
+
+    def wait(self) -> None:
+        """Wait until it stands.
+
+        Raises:
+            OvertakenError: it takes too long; what it waits for may be who waits here.
+        """
+        try:
+            self.future.result(PATIENCE_S)
+        except FutureTimeoutError as error:
+            raise OvertakenError from error
+
+
+class GroupWriteTx(Neo4jWriteTx):
+    """The transaction of a step; with a commit before it, it begins without the lock."""
+
+    def __init__(self, calls: Writes, before: GroupCommit | None = None) -> None:
+        super().__init__(calls)
+        self.written: set[str] = set()
+        self._before = before
+        if before is not None:
+            self._counters = replace(before.counters, last_write={}, is_locked=False)
+
+    def apply(self, batch: Batch) -> None:
+        """Write a batch, behind the commit of what it looks for."""
+        names = set(_fields_of(batch))
+        self.written |= names
+        if self._before is not None and not _is_apart(names, self._before.written):
+            self._before.wait()
+        super().apply(batch)
+
+    def take_lock(self) -> None:
+        """Take the tenant's lock where that was put off, and move the clock.
+
+        Raises:
+            OvertakenError: the clock is not the one that was foretold.
+        """
+        if self._before is None:
+            return
+
+        counters, foretold = self.counters, self._before.counters
+        self._counters = None
+        self.lock(importing=True)
+        clock = self.counters
+        self._counters = counters
+        if (clock.props, clock.journal) != (foretold.props, foretold.journal):
+            raise OvertakenError
+
+        counters.is_locked = True
+        counters.store(self.calls)
+
+
+class ImportSteps:
+    """The steps of the imports of a store, whatever their tenants."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="tenure-import")
+        self._commits: dict[str, GroupCommit] = {}
+        self._guard = Lock()
+
+    def run(self, link: ServerLink, tenant: str, step: ImportStep) -> ImportJournal | None:
+        """Run a step, and keep the journal it returns."""
+        with self._guard:
+            before = self._commits.pop(tenant, None)
+
+        group = StepPlace(link, tenant, step)
+        if before is not None:
+            try:
+                with our_errors(link.target):
+                    return self._attempt(group, before=before)
+            except (OvertakenError, TenureError):
+                # Whatever it met, it met it on what was only foretold.
+                self._settle(before)
+
+        return self._transactions.retry(tenant, lambda: self._attempt(group))
+
+    def wait(self, tenant: str) -> None:
+        """Wait until what the tenant's import has written stands, or is known to have failed."""
+        commit = self._commits.get(tenant)
+        if commit is None or commit.future.exception() is not None:
+            return
+
+        # What stands need not be kept; what failed is for the next step to run again.
+        with self._guard:
+            if self._commits.get(tenant) is commit:
+                del self._commits[tenant]
+
+    def close(self) -> None:
+        """End what is on its way."""
+        self._executor.shutdown()
+
+    def _settle(self, commit: GroupCommit) -> None:
+        """See to it that a step stands: where its commit failed, it is run again."""
+        error = commit.future.exception()
+        if error is None:
+            return
+        if not isinstance(error, (driver_errors.DriverError, driver_errors.Neo4jError)):
+            raise error
+
+        group = commit.group
+        self._transactions.retry(group.tenant, lambda: self._attempt(group, at_once=True))
+
+    def _attempt(
+        self, group: StepPlace, *, before: GroupCommit | None = None, at_once: bool = False
+    ) -> ImportJournal | None:
+        """Write a step in a transaction of its own, and commit it or have it committed."""
+        link, tenant, step = group
+        with contextlib.ExitStack() as undo:
+            session = undo.enter_context(link.session(neo4j.WRITE_ACCESS))
+            driver_tx = self._transactions.begin(link, session)
+            undo.callback(driver_tx.close)  # which rolls back what was not committed
+            tx = GroupWriteTx(Writes(link, driver_tx, tenant), before)
+            tx.lock(importing=True)
+
+            last = tx.counters.journal
+            journal = step(tx, last)
+            tx.take_lock()
+            importing.keep_journal(tx.calls, journal)
+            tx.counters.journal = journal
+
+            if at_once or not _has_moved(last, journal):
+                self._transactions.commit(link, driver_tx, tx, tenant)
+                return journal
+
+            ends = undo.pop_all()
+
+        # Whether it stands where its answer is lost is not asked here: the next step holds the lock
+        # by then, and its journal says so.
+        def commit() -> None:
+            with ends:
+                driver_tx.commit()
+
+        future = self._executor.submit(commit)
+        with self._guard:
+            self._commits[tenant] = GroupCommit(group, tx.counters, frozenset(tx.written), future)
+        return journal
+
+
+def _fields_of(batch: Batch) -> Iterator[str]:
+    """The fields of a batch in which something stands."""
+    for field in fields(batch):
+        if field.name != "clock" and getattr(batch, field.name):
+            yield field.name
+
+
+def _is_apart(names: set[str], written: frozenset[str]) -> bool:
+    """Whether fields of a batch look for nothing that stands in others."""
+    return all(name in LOOKED_FOR and not LOOKED_FOR[name] & written for name in names)
+
+
+def _has_moved(last: ImportJournal | None, journal: ImportJournal | None) -> bool:
+    """Whether a step has written a group and another one will follow."""
+    if last is None or journal is None:
+        return False
+    return not journal.is_aborting and journal.applied > last.applied

@@ -13,7 +13,6 @@ Beyond", 2009.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
@@ -38,22 +37,23 @@ def bm25(
     query: Sequence[str], versions: Sequence[Version], policy: CompilePolicy
 ) -> list[tuple[Version, float]]:
     """Return versions with their score, best first, one for each object."""
+    terms = frozenset(query)
     # Several rows of one object say the same: the last one stands for it.
     texts: dict[str, Version] = {}
-    counts: dict[str, Counter[str]] = {}
+    lengths: dict[str, int] = {}
+    counts: dict[str, dict[str, int]] = {}
     for version in versions:
         if version.content is not None:
             object_id = version.row.claim.object_id
-            texts[object_id] = version
-            counts[object_id] = Counter(version.content.terms.split())
+            words = version.content.terms.split()
+            texts[object_id], lengths[object_id] = version, len(words)
+            # Of a text that was found few words were asked for: the others need no counting.
+            counts[object_id] = {term: words.count(term) for term in terms.intersection(words)}
     if not counts:
         return []
 
     # Texts without a term have the mean zero, which is divided by.
-    total = 0
-    for frequencies in counts.values():
-        total += frequencies.total()
-    mean = total / len(counts) or 1.0
+    mean = sum(lengths.values()) / len(lengths) or 1.0
     idf: dict[str, float] = {}
     for term in query:
         holders = sum(term in frequencies for frequencies in counts.values())
@@ -62,10 +62,10 @@ def bm25(
     k1, b = policy.bm25_k1, policy.bm25_b
     scores: list[tuple[Version, float]] = []
     for object_id, frequencies in counts.items():
-        norm = k1 * (1 - b + b * frequencies.total() / mean)
+        norm = k1 * (1 - b + b * lengths[object_id] / mean)
         shares: list[float] = []
         for term in query:
-            frequency = frequencies[term]
+            frequency = frequencies.get(term)
             if frequency:
                 shares.append(idf[term] * frequency * (k1 + 1) / (frequency + norm))
         # Not `+=`: since Python 3.12 `sum` makes good the rounding of each step, and `+=` does not.

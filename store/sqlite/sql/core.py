@@ -110,13 +110,13 @@ ALL_SLOTS: Final = _SLOT + "slot s ORDER BY s.slot_id"
 _SLOT_ID: Final = """
 SELECT DISTINCT s.slot_id, s.many, s.scope_id IN (SELECT value FROM json_each(:scopes)) FROM """
 SLOT_IDS_OF_PAIR: Final = """
-SELECT s.slot_id, s.many, s.scope_id FROM slot s INDEXED BY slot_by_subject
+SELECT s.slot_id, s.many, s.scope_id FROM slot s INDEXED BY slot_of_subject
 WHERE s.subject_id = ? AND s.slot = ?"""
 SLOT_IDS_OF_PAIRS: Final = f"""{_SLOT_ID}
-json_each(:subjects) a CROSS JOIN json_each(:names) b CROSS JOIN slot s INDEXED BY slot_by_subject
+json_each(:subjects) a CROSS JOIN json_each(:names) b CROSS JOIN slot s INDEXED BY slot_of_subject
 ON s.subject_id = a.value AND s.slot = b.value"""
 _SLOTS_ABOUT: Final = f"""{_SLOT_ID}
-json_each(:subjects) a CROSS JOIN slot s INDEXED BY slot_by_subject ON s.subject_id = a.value"""
+json_each(:subjects) a CROSS JOIN slot s INDEXED BY slot_of_subject ON s.subject_id = a.value"""
 SLOT_IDS_OF_SUBJECTS_ALONE: Final = f"{_SLOTS_ABOUT} AND s.slot IS NOT NULL"
 """Without those of texts, which have no name: somebody may have said ten thousand things."""
 SLOT_IDS_OF_SUBJECTS: Final = f"""{_SLOTS_ABOUT}
@@ -194,7 +194,7 @@ SELECT object_id FROM claim WHERE object_id >= :beginning AND object_id > :after
 AND object_id < :beginning || char(1114111) ORDER BY object_id LIMIT :limit"""
 OBJECTS_OF: Final = """
 SELECT c.object_id FROM json_each(:ids) j
-CROSS JOIN slot s INDEXED BY slot_by_subject ON s.subject_id = j.value
+CROSS JOIN slot s INDEXED BY slot_of_subject ON s.subject_id = j.value
 CROSS JOIN claim c INDEXED BY claim_by_slot ON c.slot_id = s.slot_id
 CROSS JOIN content d ON d.claim_id = c.claim_id
 UNION SELECT c.object_id FROM json_each(:ids) j
@@ -274,7 +274,7 @@ _LIGHT: Final = """
 SELECT v.vid, v.claim_id, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status, v.reason,
   v.head, v.continues, o.permit_id,
   o.permit_id IN (SELECT value FROM json_each(:permits)) AS visible,
-  (SELECT max(e.tx) FROM edge e INDEXED BY edge_to
+  (SELECT max(e.tx) FROM edge e INDEXED BY edge_confirms
     WHERE e.dst_id = v.claim_id AND e.kind = 'CONFIRMS' AND e.tx <= :tx),
   (SELECT group_concat(f.kind, ' ') FROM flag f INDEXED BY flag_by_claim
     WHERE f.claim_id = v.claim_id AND f.tx <= :tx AND f.is_on = 1 AND NOT EXISTS (
@@ -408,7 +408,7 @@ def _neighbours(source: str, tx: str) -> str:
     return _NEIGHBOUR + source + _NEAR_WHERE + tx
 
 
-_SUBJECT_ROWS: Final = """slot s INDEXED BY slot_by_subject CROSS JOIN version v INDEXED BY {index}
+_SUBJECT_ROWS: Final = """slot s INDEXED BY slot_of_subject CROSS JOIN version v INDEXED BY {index}
 ON s.subject_id = :entity AND v.slot_id = s.slot_id CROSS JOIN claim c ON c.claim_id = v.claim_id"""
 _TEXT_ABOUT: Final = """claim c INDEXED BY claim_text_about CROSS JOIN version v
 INDEXED BY version_by_claim ON c.subject_id = :entity AND c.slot IS NULL

@@ -27,7 +27,7 @@ SELECT j.value FROM json_each(:names) j
 WHERE EXISTS (SELECT 1 FROM {_WISHES.format(name="j.value", last=":after")})"""
 """The names of slots that any wish was ever in: mostly none, where people have their own scopes."""
 _STANDING_HEAD: Final = """
-SELECT 1 FROM slot s INDEXED BY slot_by_subject
+SELECT 1 FROM slot s INDEXED BY slot_of_subject
 CROSS JOIN version v INDEXED BY {index} ON v.slot_id = s.slot_id
 CROSS JOIN object_permit o ON o.claim_id = v.claim_id
 CROSS JOIN claim c ON c.claim_id = v.claim_id

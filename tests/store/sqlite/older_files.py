@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tenure.store.sqlite.sql.schema import MIGRATIONS
 
+INDICES_OF_READS = ("version_open", "slot_of_subject", "edge_confirms")
+"""What the newest migration makes."""
 AUTHORSHIP = ("writer_user", "writer_session", "directs")
 STRICT = "CREATE TRIGGER {name} BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
 """A guard of an older version."""
@@ -17,7 +19,7 @@ def before_authorship(path: Path) -> int:
     """Take a file back to the schema without the writers of claims; return its version."""
     version = next(n for n, parts in enumerate(MIGRATIONS) if "directs" in parts[0])
     statements = (
-        "DROP INDEX version_open",
+        *(f"DROP INDEX {name}" for name in INDICES_OF_READS),
         "DROP INDEX claim_standing_subject",
         "DROP TABLE import_journal",
         "DROP TABLE session_snapshot",

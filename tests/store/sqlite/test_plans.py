@@ -138,8 +138,9 @@ def test_point_reads_never_leave_their_index(
         (statements.WINDOW_TX, "version_by_claim (claim_id=? AND tx_end>?)"),
         (statements.NEWEST_VIDS[False], "claim_by_slot (slot_id=?)"),
         (statements.NEWEST_VIDS[False], "version_by_valid (slot_id=?"),
-        (statements.SLOT_IDS_OF_PAIR, "slot_by_subject (subject_id=? AND slot=?)"),
-        (statements.SLOT_IDS_OF_PAIRS, "slot_by_subject (subject_id=? AND slot=?)"),
+        (statements.SLOT_IDS_OF_PAIR, "COVERING INDEX slot_of_subject (subject_id=? AND slot=?)"),
+        (statements.OF_VID, "COVERING INDEX edge_confirms (dst_id=? AND tx<?)"),
+        (statements.SLOT_IDS_OF_PAIRS, "slot_of_subject (subject_id=? AND slot=?)"),
         (register_sql.ALIASES_BY_NORM, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
         (register_sql.VISIBLE_ALIASES, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
         (register_sql.JUDGEMENTS_OF, "judgement_by_left (left_id=? AND tx_start<?)"),
@@ -203,4 +204,4 @@ def test_the_slots_of_a_subject_are_found_without_a_look_at_its_texts(
     db: sqlite3.Connection,
 ) -> None:
     steps = plan(db, statements.SLOT_IDS_OF_SUBJECTS_ALONE)
-    assert any("slot_by_subject (subject_id=? AND slot>?)" in step for step in steps), steps
+    assert any("slot_of_subject (subject_id=? AND slot>?)" in step for step in steps), steps

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 from .errors import InvalidInput
 
@@ -132,22 +132,26 @@ def check_json(value: object, field: str) -> None:
     Raises:
         InvalidInput: `too_deep`, `too_large`, `out_of_range`, `unstorable_text`, `bad_field`.
     """
-    level: list[object] = [value]
+    level: list[Any] = [value]
     count = 0
     for _ in range(NESTING + 1):
-        children: list[object] = []
+        texts: list[Any] = []
+        children: list[Any] = []
         for item in level:
-            if isinstance(item, str):
-                check_text(item, field)
-            elif isinstance(item, int | float) and not isinstance(item, bool):
-                check_number(item, field)
-            elif isinstance(item, Mapping):
-                members = cast("Mapping[object, object]", item)
-                for key in members:
-                    check_text(key, field)
-                children.extend(members.values())
-            elif isinstance(item, list | tuple):
-                children.extend(cast("Sequence[object]", item))
+            # What a JSON reader makes comes first; all else is asked what it is.
+            kind = item.__class__
+            if kind is str:
+                texts.append(item)
+            elif kind is dict:
+                texts.extend(item)
+                children.extend(item.values())
+            elif kind is list:
+                children.extend(item)
+            elif kind is int and -INTEGER_MAX <= item <= INTEGER_MAX:
+                continue
+            elif item is not None and kind is not bool:
+                _check_item(item, field, texts, children)
+        _check_storable(texts, field)
 
         # Counted as a whole: many small lists fill the memory as well as one large one.
         count += len(children)
@@ -157,6 +161,33 @@ def check_json(value: object, field: str) -> None:
             return
         level = children
     _refuse(f"{field} is nested deeper than {NESTING} levels", "too_deep", field)
+
+
+def _check_item(item: Any, field: str, texts: list[Any], children: list[Any]) -> None:
+    """Check a number, and take apart what comes from elsewhere than a JSON reader."""
+    if isinstance(item, str):
+        texts.append(item)
+    elif isinstance(item, int | float):
+        check_number(item, field)
+    elif isinstance(item, Mapping):
+        members = cast("Mapping[object, object]", item)
+        texts.extend(members)
+        children.extend(members.values())
+    elif isinstance(item, list | tuple):
+        children.extend(cast("Sequence[object]", item))
+
+
+def _check_storable(texts: Sequence[Any], field: str) -> None:
+    """Refuse the first of some texts that cannot be stored."""
+    try:
+        # One look at all of them: a record has dozens, and a file a million records.
+        is_storable = _UNSTORABLE.search("".join(texts)) is None
+    except TypeError:  # a key that is no text
+        is_storable = False
+
+    suspects = () if is_storable else texts
+    for text in suspects:
+        check_text(text, field)
 
 
 def nesting(text: str) -> int:

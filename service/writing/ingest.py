@@ -348,6 +348,7 @@ class Importer(Caller):
             scopes=visible_scopes(self.principal) | {draft.details.scope.scope_id},
             actor=self._actor,
             writer=self.principal,
+            has_reader=False,
         )
 
     def _sound_drafts(self, events: Sequence[Event], tally: _Tally) -> list[tuple[Event, Draft]]:

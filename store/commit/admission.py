@@ -27,7 +27,6 @@ from ...schema.errors import InvalidInput
 from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE, Principal
-from ...schema.quick_init import quick_init
 from ...schema.slots import UNKNOWN_TYPE, compatible
 from ...schema.values import canonical_value
 from ...schema.vocabulary import Authority, Decision, EntityState, ReviewState, ValueType
@@ -52,9 +51,10 @@ class Submission:
     """Of a replay: the transaction time it recorded."""
     writer: Principal | None = None
     """Whose sight decides what may count as standing around a mention; None: nothing does."""
+    has_reader: bool = True
+    """Whether somebody reads the receipts: an import only counts them, so that they name nobody."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class AdmittedClaim:
     """A draft with everything bound."""

@@ -128,8 +128,8 @@ class CommitWork:
 
     @property
     def last(self) -> int:
-        """Return the last stamp of the group."""
-        return self.admissions[-1][1]
+        """Return the last stamp of the group, or before it where it was given none."""
+        return self.admissions[-1][1] if self.admissions else self.clock.last_us
 
 
 def receipt_of(
@@ -202,7 +202,7 @@ def unnamed_candidates(group: Sequence[Submission], work: CommitWork) -> dict[in
     ids_of_place: dict[int, tuple[str, ...]] = {}
     for place, submission in enumerate(group):
         receipts = work.results[place]
-        if submission.writer is None or not isinstance(receipts, tuple):
+        if not (submission.writer and submission.has_reader and isinstance(receipts, tuple)):
             continue
 
         # What the writer calls it is no secret: nearly every candidate is the subject.

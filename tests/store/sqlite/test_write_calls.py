@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +15,7 @@ from tenure.resolution.known import Lookup
 from tenure.schema.errors import TenureError
 from tenure.store.port.store import Batch, Clock
 from tenure.store.sqlite import SqliteStore
+from tenure.store.sqlite.sql.register import NAME_ROWS
 from tenure.store.sqlite.writer import SqliteWriteTx
 from tenure.tests.store.builders import TENANT, add, after, alias, entity, event
 
@@ -69,6 +71,23 @@ def test_a_write_by_id_reads_names_in_its_own_transaction(
     assert [statement for statement, _ in calls if "BEGIN" in statement] == ["BEGIN IMMEDIATE"]
     assert len(_reads(calls)) <= 6
     assert len(calls) <= 23, [statement.split("\n")[:2] for statement, _ in calls]
+
+
+def test_an_import_reads_no_names_for_receipts_that_it_only_counts(
+    tmp_path: Path, counted: list[tuple[str, int]]
+) -> None:
+    with connect(str(tmp_path / "memory.db")) as memory:
+        sam = memory.write(subject="Sam Rivera", slot="office", value="Austin").entity
+        counted.clear()
+        memory.write(subject=sam, slot="office", value="Boston")
+        assert NAME_ROWS in [statement for statement, _ in counted]
+
+        lines = tmp_path / "events.jsonl"
+        lines.write_text(json.dumps({"subject": sam, "slot": "office", "value": "Chicago"}))
+        counted.clear()
+        report = memory.ingest(str(lines))
+        assert report.outcomes == {"accepted": 1}
+        assert NAME_ROWS not in [statement for statement, _ in counted]
 
 
 def test_new_names_of_a_batch_are_looked_up_together(

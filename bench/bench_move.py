@@ -247,16 +247,16 @@ def digest_of(path: Path) -> tuple[str, int]:
 def turn(server: Server, tenant: str, export: Path, kills: int, rng: random.Random) -> None:
     """Import a file each way, and print how the rates compare."""
     with tempfile.TemporaryDirectory() as folder:
-        beside = embedded_seconds(Path(folder), export)
+        embedded = embedded_seconds(Path(folder), export)
     bare = bare_seconds(server, export)
     open_store(server.uri, auth=server.auth).ensure(tenant)  # which makes the indices
     graph = graph_seconds(server, export)
     # An embedded store takes half as long or less, so that most kills meet the middle of the work.
-    waits = [rng.uniform(0.5, 1.5) * beside for _ in range(kills)]
+    waits = [rng.uniform(0.5, 1.5) * embedded for _ in range(kills)]
     seconds = move(server, tenant, export, waits)
     print(
-        f"imported in {seconds:.1f} s, into an embedded store in {beside:.1f} s:"
-        f" {beside / seconds:.2f} of its rate; as bare nodes in {bare:.1f} s:"
+        f"imported in {seconds:.1f} s, into an embedded store in {embedded:.1f} s:"
+        f" {embedded / seconds:.2f} of its rate; as bare nodes in {bare:.1f} s:"
         f" {bare / seconds:.2f} of theirs; as a bare graph under the same indices in"
         f" {graph:.1f} s: {graph / seconds:.2f} of its rate; load {os.getloadavg()[0]:.1f}",
         flush=True,

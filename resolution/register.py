@@ -262,6 +262,17 @@ class Register:
         root = self.root(entity_id)
         return tuple(sorted({*self._family(root), root, entity_id}))
 
+    def members_of(self, entity_ids: Iterable[str]) -> frozenset[str]:
+        """The raw ids of all these entities.
+
+        Rows keep the raw id that they were written under, so a merge rewrites none of them. Whoever
+        reads the rows of an entity asks for all its members, never for its canonical id alone.
+        """
+        members: set[str] = set()
+        for entity_id in entity_ids:
+            members.update(self.members(entity_id))
+        return frozenset(members)
+
     def slot_keys(self, entity_id: str, slot: str, scope_id: str) -> tuple[str, ...]:
         """The keys of a slot for every member of an entity's cluster.
 

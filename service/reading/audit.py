@@ -27,7 +27,6 @@ from ..backend.caller import FAR_US, Caller, instant
 from .context_objects import visible_object_ids, visible_rows
 from .log import TransactionLog
 from .masking import MASK, Mask
-from .resolved_name import members_of
 from .signatures import may_open
 from .view import EntityLike, View, find, point_of, words_of
 
@@ -209,7 +208,7 @@ def _far_end(edge: Edge, object_id: str) -> str:
 def _members(reader: Reader, entity: EntityLike, access: Sight, tx_us: int) -> tuple[str, ...]:
     """The raw ids of the entities that a name may mean, sorted."""
     roots, register = find(reader, entity, access, tx_us)
-    return tuple(sorted(members_of(roots, register)))
+    return tuple(sorted(register.members_of(roots)))
 
 
 _WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})

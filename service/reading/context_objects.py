@@ -23,7 +23,6 @@ from ...schema.principal import EVERYONE_TAG, Principal, Sight
 from ...schema.values import moment, stamp_time
 from ...schema.vocabulary import EdgeKind
 from ...store.port.store import Ask, Point, Reader, Usage
-from .resolved_name import members_of
 
 _WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})
 
@@ -54,7 +53,7 @@ class ObjectShaper:
         self._register = register
 
         # A note may be about nobody: what there is nothing to ask about is not asked.
-        members = sorted(members_of(entity_ids, register))
+        members = sorted(register.members_of(entity_ids))
         name_rows = reader.name_rows(members, tx_us=point.tx_us) if members else ()
         self._names = visible_names(name_rows, self._register, access)
 

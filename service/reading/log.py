@@ -24,7 +24,6 @@ from ..backend.caller import FAR_US, instant
 from .actors import WRITES, ActorReader
 from .context_objects import visible_rows
 from .entity_views import entity_views
-from .resolved_name import members_of
 from .view import EntityLike, find
 
 _SENTENCES: Final = 20
@@ -60,7 +59,7 @@ class TransactionLog(ActorReader):
 
             access = self.principal.sight()
             roots, register = find(reader, entity, access, reader.clock().last_us)
-            members = members_of(roots, register)
+            members = register.members_of(roots)
             if not members:
                 return ()
             events = self._events_about(reader, members, (after_us, until_us), max(0, limit))

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...resolution.register import Register
 from ...store.port.store import Reader
-
-
-def members_of(roots: Iterable[str], register: Register) -> frozenset[str]:
-    """The raw ids of all these entities.
-
-    Rows keep the raw id that they were written under, so a merge rewrites none of them. Whoever
-    reads the rows of an entity asks for all its members, never for its canonical id alone.
-    """
-    members: set[str] = set()
-    for root in roots:
-        members.update(register.members(root))
-    return frozenset(members)
 
 
 class ResolvedName(NamedTuple):

@@ -45,7 +45,7 @@ from ..backend.caller import Caller, entity_ref, instant, scope_of
 from .context_objects import ObjectShaper, closeness, visible_rows
 from .masking import Mask
 from .neighbourhood import walk
-from .resolved_name import ResolvedName, members_of
+from .resolved_name import ResolvedName
 
 if TYPE_CHECKING:
     from ..visual.plane import TimePlane
@@ -237,7 +237,7 @@ class View(Caller):
             subjects: frozenset[str] | None = None
             if entity is not None:
                 roots, known = find(reader, entity, sight, self._point.tx_us)
-                subjects = members_of(roots, known)
+                subjects = known.members_of(roots)
             search = Searcher(self._backend, self.principal, reader, sight, self._point)
             matches = search.find(
                 self._tenant,

@@ -86,24 +86,16 @@ def priorities_of(
 
         # One look-up of the facts for the whole part: a queue may hold thousands of cases.
         known = Register(reader.entities(tuple(entity_ids), tx_us=reader.clock().last_us))
-        members = _members(known, entity_ids)
+        members = known.members_of(entity_ids)
         holdings = holdings_of(reader, sorted(members), principal, now_us)
         for case in part:
             # Only the entity of the case waits; its candidate is settled and blocks nobody.
             facts = sum(map(holdings.facts.__getitem__, known.members(case.entity_id)))
-            uses = sum(map(holdings.uses.__getitem__, _members(known, sides[case.review_id])))
+            uses = sum(map(holdings.uses.__getitem__, known.members_of(sides[case.review_id])))
             weight = (1 + facts) * (1 + uses) * _uncertainty(case, bands.of_type(case.type))
             priorities[case.review_id] = round(weight, 6)
 
     return priorities
-
-
-def _members(known: Register, raw_ids: Iterable[str]) -> set[str]:
-    """The raw ids of all clusters of some entities."""
-    members: set[str] = set()
-    for raw in raw_ids:
-        members.update(known.members(raw))
-    return members
 
 
 def _uncertainty(case: Review, bands: ResolutionPolicy) -> float:

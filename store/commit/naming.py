@@ -26,19 +26,15 @@ def name_candidates(
     ids_of_place: Mapping[int, Sequence[str]],
 ) -> None:
     """Name candidates, raw ids by place in the group, as the writer of each place may see them."""
-    tx_us = work.last if work.admissions else work.clock.last_us
     ids = sorted({raw for place_ids in ids_of_place.values() for raw in place_ids})
     register = work.register
     if not all(map(register.entity, ids)):
         # A retry was answered before anything was looked up.
         lookup = Lookup(entity_ids=tuple(ids), names_only=True)
-        register = Register(tx.known(lookup, scopes=(), tx_us=tx_us))
+        register = Register(tx.known(lookup, scopes=(), tx_us=work.last))
 
-    members: set[str] = set()
-    for raw in ids:
-        members.update(register.members(raw))
     rows_of_root: dict[str, list[NameRow]] = {}
-    for row in tx.name_rows(sorted(members), tx_us=tx_us):
+    for row in tx.name_rows(sorted(register.members_of(ids)), tx_us=work.last):
         rows_of_root.setdefault(register.root(row.entity_id), []).append(row)
 
     for place, place_ids in ids_of_place.items():

@@ -112,10 +112,7 @@ class VisibleRelations:
 
     def read_around(self, raw: Iterable[str], register: Register) -> None:
         """Read the relations of candidates: of these, and of all whose names were read."""
-        members: set[str] = set()
-        for root in (*raw, *self._names):
-            members.update(register.members(root))
-        self.read(members)
+        self.read(register.members_of((*raw, *self._names)))
 
     def rules(self, rules: Rules, neighbours: frozenset[str], register: Register) -> Rules:
         """Return the rules for a mention with these neighbours (canonical ids)."""

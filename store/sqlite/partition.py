@@ -427,7 +427,7 @@ def _lost_guards(db: sqlite3.Connection, version: int) -> Iterable[str]:
     for statement in _steps_between(0, version):
         kind, name = _step(statement).rsplit(" ", 1)
         made_once = kind.startswith("CREATE") and kind.endswith(("INDEX", "TRIGGER"))
-        # A later version may drop a guard, and make it anew: the last text of a name is its own.
+        # A later version may drop a guard and make it anew: the last text of a name is its own.
         if made_once and name not in present:
             missing[name] = statement
         elif kind.startswith("DROP"):

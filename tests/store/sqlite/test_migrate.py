@@ -78,7 +78,7 @@ def test_an_older_file_finds_the_open_heads_of_a_slot_by_their_ends(tmp_path: Pa
     assert run(file, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
 
 
-def test_an_older_file_keeps_one_index_of_open_heads_in_place_of_three(tmp_path: Path) -> None:
+def test_an_older_file_changes_its_indices_for_those_of_today(tmp_path: Path) -> None:
     file = tmp_path / "older.db"
     with connect(str(file)) as memory:
         for value in ("bronze", "silver", "gold"):

@@ -8,6 +8,7 @@ Checklist: C-061 to C-064.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -98,6 +99,12 @@ class View(Caller):
         with self._resolved_reader(entity, sight, names_only=True) as subject:
             if not subject.is_one:
                 return default
+
+            ask = Ask(subjects=subject.members, slots=(slot,))
+            plain = subject.reader.decided_value(ask, sight=sight, point=self._point)
+            if plain is not None:
+                return default if plain.value_json is None else json.loads(plain.value_json)
+
             # Unshaped: whoever wants the value alone does not pay for names, edges and usage.
             state = self._state(subject, definition, sight, shaped=False)
             return state.value if state.status is SlotStatus.CLEAN else default

@@ -29,6 +29,7 @@ from ..port.store import (
     ActionRecord,
     Ask,
     Clock,
+    DecidedValue,
     Page,
     Point,
     RecordKind,
@@ -187,6 +188,9 @@ class Neo4jReader:
         point = self._at_snapshot(point)
         answer = self._prefetch.versions(ask, sight, point)
         return answer or versions.versions(self._calls, ask, sight=sight, point=point)
+
+    def decided_value(self, ask: Ask, *, sight: Sight, point: Point) -> DecidedValue | None:
+        """None: the versions come in one trip, too."""
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Heads at the point whose claim shares a term, the most telling ones first."""

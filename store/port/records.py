@@ -401,6 +401,13 @@ class Ask:
         return self.extras if is_timeline else None
 
 
+class DecidedValue(NamedTuple):
+    """What a slot says where a single clean row decides it, or nothing does."""
+
+    value_json: str | None
+    """The value as JSON; None where nothing is stated."""
+
+
 class RelatedEnds(NamedTuple):
     """What relates entities to others."""
 

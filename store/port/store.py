@@ -35,6 +35,7 @@ from .records import (
     CanonicalId,
     Clock,
     Closing,
+    DecidedValue,
     Flag,
     ManifestRecord,
     Migration,
@@ -65,6 +66,7 @@ __all__ = [
     "CanonicalId",
     "Clock",
     "Closing",
+    "DecidedValue",
     "Flag",
     "IdentityReads",
     "ManifestRecord",
@@ -271,6 +273,14 @@ class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         """Return the versions of an ask."""
+        ...
+
+    def decided_value(self, ask: Ask, *, sight: Sight, point: Point) -> DecidedValue | None:
+        """Return what an ask of one slot name comes to, where that is plain without its claims.
+
+        None where `versions` must be asked: wherever more than one row has a say, or what the row
+        says may not be for the caller. A store that gains nothing by it always says so.
+        """
         ...
 
     def changes(

@@ -26,6 +26,7 @@ from ..port.store import (
     ActionRecord,
     Ask,
     Clock,
+    DecidedValue,
     Page,
     Point,
     RecordKind,
@@ -125,6 +126,10 @@ class SqliteReader:
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         """Return the versions of an ask."""
         return self._timelines.versions(ask, sight=sight, point=point)
+
+    def decided_value(self, ask: Ask, *, sight: Sight, point: Point) -> DecidedValue | None:
+        """Return what one clean row says of a slot; None where the versions must be asked."""
+        return self._timelines.decided_value(ask, sight=sight, point=point)
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads at the point whose claim shares a term, the most telling ones first."""

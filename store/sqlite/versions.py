@@ -4,11 +4,8 @@ A read first finds light lines (times, look, permission set, flags), then the bo
 claims, from the cache where it has them. Lines that the sight does not permit are counted;
 `versions` alone returns them, veiled: their content is never selected.
 
-A point read of a slot is a race between two index orders, because none is depth-proof: a
-window of the newest valid times, a window of the newest stamps, both again and larger, then
-the plain range. It may stop at the first clean head, which excludes all others, unless the
-slot holds several values or the head is a tie or a denial; then the deciding set is read.
-At the last stamp the open heads alone are asked.
+Which rows decide a slot at a point, `deciding` finds out. Who wants a value alone is answered from
+the file without the rest of the claim, where one clean row says it (`decided_value`).
 """
 
 from __future__ import annotations
@@ -25,19 +22,16 @@ from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
 from ..port.candidate_reads import SubjectSpan
-from ..port.records import TextPool
+from ..port.records import DecidedValue, TextPool
 from ..port.store import Ask, Clock, Page, Point, RelatedEnds
 from . import codec
 from .caches import Caches
 from .codec import Body, Line
+from .deciding import deciding_vids
 from .sql import core as sql
 from .sql import standing as standing_sql
 from .text_search import TextSearch
 
-_WINDOWS: Final = (32, 160)
-"""Rows looked at in one order before the other is tried, then more of both. No single order is
-fast on every deep slot: of 10,000 rows, newest valid time takes 2.5 µs on a stream of changes and
-617 µs on one interval rewritten each time; newest stamp takes 195 µs and 2.3 µs."""
 _CHUNK: Final = 512
 """Claims whose rows are looked up together while a search is cut."""
 _CLEAN: Final = Status.CLEAN.value
@@ -85,6 +79,26 @@ class Timelines:
             foreign = self._db.execute(sql.COUNT_OF_SLOTS[case], bound).fetchone()[0]
 
         return self._every_line(lines, point.tx_us, foreign)
+
+    def decided_value(self, ask: Ask, *, sight: Sight, point: Point) -> DecidedValue | None:
+        """Return what one clean row says of a slot; None where the versions must be asked."""
+        match self._slots(ask, sight).own_slots:
+            case []:
+                return DecidedValue(None)
+            case [(slot_id, False)]:
+                return self._clean_value(slot_id, sight, point)
+            case _:
+                return None
+
+    def _clean_value(self, slot_id: int, sight: Sight, point: Point) -> DecidedValue | None:
+        vids = deciding_vids(self._db, slot_id, point, is_many=False, now=self._now(point))
+        if not vids:
+            return DecidedValue(None)
+
+        # Several rows are a tie, or a value and its denial: the statement shows none of them.
+        bound = {"vid": vids[0], "permits": self._visible_permits(sight)}
+        line = self._db.execute(sql.CLEAN_VALUE, bound).fetchone()
+        return None if line is None else DecidedValue(*line)
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads whose claim shares a term, the most telling first, then the newest."""
@@ -287,36 +301,11 @@ class Timelines:
         now = self._now(point)
         lines: list[Line] = []
         for slot_id, is_many in slots:
-            parameters: dict[str, object] = {
-                "slot": slot_id,
-                "valid": point.valid_us,
-                "tx": point.tx_us,
-            }
-            for vid in self._race(parameters, is_many=is_many, now=now):
+            for vid in deciding_vids(self._db, slot_id, point, is_many=is_many, now=now):
                 bound["vid"] = vid
                 lines += self._db.execute(sql.OF_VID, bound)
 
         return lines
-
-    def _race(self, parameters: dict[str, object], *, is_many: bool, now: bool) -> list[int]:
-        # The first clean head of one value excludes all others, so that a window may stop the race.
-        if not is_many:
-            orders = (sql.WINDOW_OPEN,) if now else (sql.WINDOW_VALID, sql.WINDOW_TX)
-            for rows in _WINDOWS:
-                parameters["rows"] = rows
-                for order in orders:
-                    first = self._db.execute(order, parameters).fetchone()
-                    if first is not None:
-                        vid, status, deny = first
-                        if status == _CLEAN and not deny:
-                            return [vid]
-                        return self._range(parameters, now=now)
-
-        return self._range(parameters, now=now)
-
-    def _range(self, parameters: dict[str, object], *, now: bool) -> list[int]:
-        statement = sql.RANGE_OPEN if now else sql.RANGE
-        return codec.first_column(self._db.execute(statement, parameters))
 
     def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> Page:
         statement = sql.CLAIM_IDS if ask.objects else sql.DERIVED_CLAIM_IDS

@@ -197,6 +197,9 @@ class World:
             canonical=merged,
         )
 
+    def decided_value(self, ask: Ask, *, sight: Sight, point: Point) -> None:
+        """Never know without the versions."""
+
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         self.calls.append("versions")
         rows = [

@@ -10,6 +10,7 @@ import pytest
 from tenure import Memory, connect
 from tenure.schema.entity import EntityRef, Identifier
 from tenure.store.sqlite.identity import SqliteRegister
+from tenure.store.sqlite.versions import Timelines
 
 
 @pytest.fixture
@@ -51,3 +52,31 @@ def test_a_value_is_one_of_all_the_ids_of_a_merged_entity(memory: Memory) -> Non
         assert memory.as_of().value(who, "office") == "Rome"
         assert memory.as_of().value(who, "title") == "CFO"
     assert before.value(other, "office") is None
+
+
+def test_a_plain_value_is_read_without_the_rest_of_its_claim(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_claims(*_: object) -> None:
+        raise AssertionError("a claim was read")
+
+    memory.write("Ann Lee", "office", "Rome", valid_from="2020-01-01T00:00:00Z")
+    memory.write("Ann Lee", "office", "Oslo", valid_from="2022-01-01T00:00:00Z")
+    then = memory.as_of("2021-06-01T00:00:00Z")
+    monkeypatch.setattr(Timelines, "_bodies_of", no_claims)
+
+    assert memory.as_of().value("Ann Lee", "office") == "Oslo"
+    assert then.value("Ann Lee", "office") == "Rome"
+    assert memory.as_of("2019-06-01T00:00:00Z").value("Ann Lee", "office", "-") == "-"
+    assert memory.as_of().value("Ann Lee", "title", "-") == "-"
+
+
+def test_a_value_of_several_kinds_stays_what_it_was(memory: Memory) -> None:
+    memory.write("Ann Lee", "allergy", "nuts")
+    assert memory.as_of().value("Ann Lee", "allergy") == "nuts"
+    memory.write("Ann Lee", "allergy", "milk")
+    assert sorted(memory.as_of().value("Ann Lee", "allergy")) == ["milk", "nuts"]
+
+    memory.write("Ann Lee", "office", "Rome")
+    memory.write("Ann Lee", "office", "Rome", op="deny", valid_from="2024-01-01T00:00:00Z")
+    assert memory.as_of("2025-01-01T00:00:00Z").value("Ann Lee", "office", "-") == "-"

@@ -259,6 +259,11 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.versions, of pairs": reading(
         lambda r: r.versions(Ask(subjects=ENTITIES, slots=("office",)), sight=SIGHT, point=POINT)
     ),
+    "Reader.decided_value": reading(
+        lambda r: r.decided_value(
+            Ask(subjects=ENTITIES[:1], slots=("office",)), sight=SIGHT, point=POINT
+        )
+    ),
     "CandidateReads.matching": reading(
         lambda r: r.matching(["secret", "rome"], sight=SIGHT, point=POINT, limit=9)
     ),

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Final
 
 from ....schema.interval import INF_US as _OPEN
+from ....schema.values import NO_VALUE_KEY as _NOTHING
 from ...port import claim_columns as table
 
 # --- the tenant
@@ -363,6 +364,14 @@ OF_VID: Final = f"{_LIGHT} version v{_PERMIT_JOIN} WHERE v.vid = :vid"
 OF_VIDS: Final = (
     f"{_LIGHT} json_each(:vids) j CROSS JOIN version v ON v.vid = j.value{_PERMIT_JOIN}"
 )
+CLEAN_VALUE: Final = f"""
+SELECT d.value_json FROM version v{_PERMIT_JOIN} CROSS JOIN claim c ON c.claim_id = v.claim_id
+CROSS JOIN content d ON d.claim_id = v.claim_id
+WHERE v.vid = :vid AND v.status = 'clean' AND v.deny = 0
+  AND o.permit_id IN (SELECT value FROM json_each(:permits))
+  AND c.sensitivity = '[]' AND d.value_key <> '{_NOTHING}'"""
+"""What a row says, where a caller may see it whole and it says something: no line in any other
+case, be it a tie, a denial, a gap, an erasure, or personal data that may have to be masked."""
 
 WINDOW_OPEN: Final = f"""
 SELECT vid, status, deny FROM (

@@ -35,7 +35,6 @@ from ...store.port.store import Ask, Names, Point, Reader
 from ...store.timeline.state import (
     Shape,
     plain_value,
-    says_same,
     segments,
     slot_state,
     widened_state,
@@ -100,14 +99,11 @@ class View(Caller):
             if not subject.is_one:
                 return default
 
-            ask = Ask(subjects=subject.members, slots=(slot,))
-            plain = subject.reader.decided_value(ask, sight=sight, point=self._point)
-            if plain is not None:
-                return default if plain.value_json is None else json.loads(plain.value_json)
+            values = self._clean_values(subject, definition, sight)
+            if not values:
+                return default
 
-            # Unshaped: whoever wants the value alone does not pay for names, edges and usage.
-            state = self._state(subject, definition, sight, shaped=False)
-            return state.value if state.status is SlotStatus.CLEAN else default
+            return values[0] if len(values) == 1 else values
 
     def facts(self, entity: EntityLike) -> dict[str, SlotState]:
         """Return the state of every slot of an entity that has one, by slot name."""
@@ -309,22 +305,29 @@ class View(Caller):
     def _definition(self, slot: str) -> Slot:
         return self._words.slot(slot)
 
-    def _state(
-        self,
-        subject: ResolvedName,
-        slot: Slot,
-        sight: Sight,
-        *,
-        at_us: int | None = None,
-        shaped: bool = True,
-    ) -> SlotState:
-        """Return the state of a slot at the view, or at another valid time."""
+    def _state(self, subject: ResolvedName, slot: Slot, sight: Sight) -> SlotState:
         ask = Ask(subjects=subject.members, slots=(slot.name,))
-        point = self._point if at_us is None else Point(at_us, self._point.tx_us)
-        versions = self._rows(subject.reader, ask, sight, point)
-        shape = self._shaper(subject.reader, versions, subject.register) if shaped else None
+        versions = self._rows(subject.reader, ask, sight)
+        shape = self._shaper(subject.reader, versions, subject.register)
 
         return slot_state(versions, many=slot.many, shape=shape)
+
+    def _clean_values(
+        self, subject: ResolvedName, slot: Slot, sight: Sight, *, at_us: int | None = None
+    ) -> tuple[Any, ...]:
+        """Return the values of a clean slot at the view, or at another valid time.
+
+        Whoever wants the values alone does not pay for claims, names, edges and usage.
+        """
+        ask = Ask(subjects=subject.members, slots=(slot.name,))
+        point = self._point if at_us is None else Point(at_us, self._point.tx_us)
+        plain = subject.reader.decided_value(ask, sight=sight, point=point)
+        if plain is not None:
+            return () if plain.value_json is None else (json.loads(plain.value_json),)
+
+        versions = self._rows(subject.reader, ask, sight, point)
+        state = slot_state(versions, many=slot.many, shape=None)
+        return state.values if state.status is SlotStatus.CLEAN else ()
 
     def _widened_state(
         self, subject: ResolvedName, slot: Slot, sight: Sight, state: SlotState
@@ -339,8 +342,7 @@ class View(Caller):
         # Most values stand in one row, so what is beside it is asked first; one that was
         # confirmed for years stands in hundreds, which are read at once.
         for at_us in neighbour_times:
-            neighbour_state = self._state(subject, slot, sight, at_us=at_us, shaped=False)
-            if says_same(neighbour_state, state):
+            if self._clean_values(subject, slot, sight, at_us=at_us) == state.values:
                 ask = Ask(subjects=subject.members, slots=(slot.name,), at_valid=False)
                 return widened_state(state, self._rows(subject.reader, ask, sight))
 

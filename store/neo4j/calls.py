@@ -188,6 +188,20 @@ class Writes(Reads):
         return self._tx.run(self._link.dialect + text, _parameters(self.tenant, bound))
 
 
+def run_at_once(
+    link: ServerLink, tenant: str, text: LiteralString, **bound: Any
+) -> list[neo4j.Record]:
+    """The records of a statement that writes in a transaction of its own, in one round trip.
+
+    For what may be done twice: whether it was done is not known when the connection breaks.
+    """
+    query = neo4j.Query(
+        link.dialect + text, metadata={"app": "tenure"}, timeout=link.limits.write_s
+    )
+    with link.session(neo4j.WRITE_ACCESS) as session:
+        return list(session.run(query, _parameters(tenant, bound)))
+
+
 def _parameters(tenant: str, bound: Mapping[str, Any]) -> dict[str, Any]:
     """What a statement is run with: numbers by themselves, all else inside `given`.
 

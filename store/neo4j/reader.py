@@ -69,9 +69,7 @@ class Neo4jReader:
         lookup, scopes = names or Names(Lookup(), ())
         records = calls.rows(cypher_identity.OPENING, **identity.name_parameters(lookup, scopes))
         if not records:
-            raise NotFound(
-                "this store holds no such tenant; call ensure first", code="unknown_tenant"
-            )
+            raise no_such_tenant()
 
         (opening,) = records
         journal = journal_of(opening["journal"])
@@ -407,6 +405,11 @@ class Neo4jReader:
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""
         return exporting.records(self._calls, kind)
+
+
+def no_such_tenant() -> NotFound:
+    """What a call gets for a tenant that was never made, or was removed."""
+    return NotFound("this store holds no such tenant; call ensure first", code="unknown_tenant")
 
 
 def _distinct(ids: Sequence[str]) -> list[str]:

@@ -25,18 +25,19 @@ from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Conflict, Unavailable
 from ...schema.interval import MIN_US
-from ..port.importing import ImportJournal, ImportStep
+from ..port.importing import ImportJournal, ImportStep, import_in_progress
 from ..port.records import Names
 from ..port.store import Migration, Result, VectorRow
 from ..port.targets import Resolve, Target
 from ..port.vectors import Vectors
 from . import applying, checking, importing, schema
-from .calls import CallLimits, Pauses, Reads, ServerLink, Writes, retryable
+from .calls import CallLimits, Pauses, Reads, ServerLink, Writes, retryable, run_at_once
 from .claim_cache import ClaimCache
 from .connect import DriverSettings, connect, our_errors
 from .cypher import core as cypher
 from .cypher import manifests, register
-from .reader import Neo4jReader
+from .importing import journal_of
+from .reader import Neo4jReader, no_such_tenant
 from .writer import Neo4jWriteTx, landed
 
 if TYPE_CHECKING:
@@ -356,12 +357,15 @@ class Neo4jStore:
             "object_ids": list(objects),
         }
 
-        def put(tx: Neo4jWriteTx) -> None:
-            tx.lock()
-            numbered = row | {"n": tx.counters.number()}
-            tx.calls.rows(manifests.KEEP_MANIFEST, row=numbered)
-
-        self.transact(tenant, put)
+        # A manifest that stands is not written again, so a lost answer does no harm either.
+        records = self._retry(
+            tenant, lambda: run_at_once(self.link(tenant), tenant, manifests.KEEP_MANIFEST, row=row)
+        )
+        if not records:
+            raise no_such_tenant()
+        journal = journal_of(records[0]["journal"])
+        if journal is not None:
+            raise import_in_progress(journal)
 
     def log_usage(self, tenant: str, object_ids: Sequence[str], *, at_us: int) -> None:
         """Record that objects were used; waits for no writer of facts."""

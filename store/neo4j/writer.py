@@ -17,7 +17,7 @@ from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
 from ...schema.claim import Assertion, Claim, Row, Version
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
-from ...schema.errors import Fault, NotFound
+from ...schema.errors import Fault
 from ...schema.interval import INF_US
 from ...schema.principal import Sight
 from ..port.importing import import_in_progress
@@ -37,7 +37,7 @@ from .applying import ClockCounters
 from .calls import Writes
 from .cypher import core as cypher
 from .cypher import register
-from .reader import Neo4jReader
+from .reader import Neo4jReader, no_such_tenant
 
 _HEADS = [codec.HEAD, codec.HIDDEN_DENIAL]
 _EVERY_ROW = [*_HEADS, codec.HIDDEN_HEAD]
@@ -68,9 +68,7 @@ class Neo4jWriteTx:
         if self._counters is None:
             records = self._calls.rows(cypher.LOCK)
             if not records:
-                raise NotFound(
-                    "this store holds no such tenant; call ensure first", code="unknown_tenant"
-                )
+                raise no_such_tenant()
 
             counters = ClockCounters.from_record(records[0])
             if counters.journal is not None and not importing:

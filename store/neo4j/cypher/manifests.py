@@ -31,19 +31,21 @@ WITH row, row.n AS number, old WHERE old IS NULL
 """,
     _FRAGMENTS,
 )
-# Not with the lock in one statement: a seek beside a MERGE locks the index too, and two of them
-# would wait for each other.
+# What `SET` reads of the clock it reads behind its lock, as its own new value depends on the old.
 KEEP_MANIFEST: Final[LiteralString] = statement(
     """
 MATCH (k:TenantClock {tenant_id: $tenant})
-SET k.serial = $given.row.n
-WITH $given.row AS row
-MERGE (p:Pack {tenant_id: $tenant, digest: row.pack}) ON CREATE SET p.body = row.pack_body
-WITH row, row.n AS number
-OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
-WITH row, number, old WHERE old IS NULL
-{created}
+SET k.serial = k.serial + CASE WHEN k.import_digest IS NULL THEN 1 ELSE 0 END
+WITH k.serial AS number, k {.import_digest, .import_applied, .import_total} AS journal
+CALL (number, journal) {
+  WITH *, $given.row AS row WHERE journal.import_digest IS NULL
+  MERGE (p:Pack {tenant_id: $tenant, digest: row.pack}) ON CREATE SET p.body = row.pack_body
+  WITH row, number
+  OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
+  WITH row, number, old WHERE old IS NULL
+  {created} }
+RETURN journal
 """,
     _FRAGMENTS,
 )
-"""A manifest, its pack and its number under the lock, in one trip."""
+"""The lock, a manifest, its pack and its number in one trip; nothing while an import goes on."""

@@ -126,6 +126,10 @@ def test_an_unknown_tenant_is_not_found(store: Store) -> None:
         pass
     assert caught.value.code == "unknown_tenant"
 
+    with pytest.raises(NotFound) as caught:
+        store.put_manifest("nobody", envelope_id="e", manifest="{}", objects=["a"], pack="{}")
+    assert caught.value.code == "unknown_tenant"
+
 
 def test_a_closed_store_says_so(store: Store) -> None:
     store.close()

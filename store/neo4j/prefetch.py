@@ -9,8 +9,8 @@ the same code as if it had been asked alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from typing import Any, Final, NamedTuple
+from dataclasses import replace
+from typing import Any, Final, LiteralString, NamedTuple
 
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
@@ -19,7 +19,7 @@ from ..port.store import ActionRecord, Ask, Page, Point
 from . import register_codec, versions
 from .answers import ReadAnswer, answers_of
 from .calls import Reads
-from .cypher import candidates as cypher
+from .cypher import prefetch as cypher
 from .identity import Neo4jRegister
 from .versions import Question, Search
 
@@ -27,9 +27,22 @@ _SEARCH, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(6)
 """The places of the questions; those of the asks follow."""
 _ENTITIES: Final = -1
 """The place of the entities."""
-_LISTS: Final = ("objects", "derived", "subjects", "pairs", "keys")
-"""The asks that can be forecast, by parameter."""
+_COLUMNS: Final = ("place", "claims", "marks", "lines", "note")
+"""What an answer says, in the order of its list."""
 _HELD_KIND: Final = ActionKind.REVIEW_QUARANTINE
+
+
+class _Step(NamedTuple):
+    """A statement that answers several questions."""
+
+    text: LiteralString
+    kinds: tuple[str, ...]
+    """The asks that it can answer, by parameter; any other is asked when its time comes."""
+
+
+_CANDIDATES: Final = _Step(cypher.CANDIDATES, ("objects", "subjects"))
+_FOLLOW_UP: Final = _Step(cypher.FOLLOW_UP, ("derived", "subjects", "pairs", "keys"))
+_TWO_HOPS: Final = _Step(cypher.TWO_HOPS, ())
 
 
 class PrefetchKey(NamedTuple):
@@ -79,15 +92,18 @@ class Prefetch:
     def ask(self, forecast: NextReads, *, live: bool) -> None:
         """Ask everything at once; `live` tells whether the point is the last stamp."""
         search = versions.search_of(forecast.terms, limit=forecast.limit, live=live)
-        asks = [ask for ask in dict.fromkeys(forecast.asks) if versions.kind_of(ask) in _LISTS]
+        step = _step_of(forecast)
+        asks = [ask for ask in dict.fromkeys(forecast.asks) if versions.kind_of(ask) in step.kinds]
         bound = _questions(forecast, search, asks, self._calls.tenant)
-        text = cypher.WALK if _is_walk(forecast) else cypher.PREFETCH
-        records = self._calls.rows(text, **self._calls.claims.bounds, **bound)
+        (answers,) = self._calls.column(step.text, **self._calls.claims.bounds, **bound)
+        records: list[dict[str, Any]] = []
+        for answer in answers:
+            records.append(dict(zip(_COLUMNS, answer, strict=True)))
         by_place: dict[int, list[ReadAnswer]] = {}
         for answer in answers_of(self._calls, records, forecast.sight):
             by_place.setdefault(answer.place, []).append(answer)
-        notes = (answer.note for answer in by_place.pop(_ENTITIES, ()))
-        self._register.learn(forecast.entity_ids, chain.from_iterable(notes))
+        for answer in by_place.pop(_ENTITIES, ()):
+            self._register.learn(*answer.note)
         self._keep(forecast, search, asks, by_place)
 
     def _keep(
@@ -133,10 +149,14 @@ class Prefetch:
         self._answers[PrefetchKey(ask, forecast.sight, forecast.point)] = page
 
 
-def _is_walk(forecast: NextReads) -> bool:
-    """Whether a walk is all that is asked, which a short statement says sooner."""
-    bare = NextReads(sight=forecast.sight, point=forecast.point, walk=forecast.walk)
-    return forecast == bare
+def _step_of(forecast: NextReads) -> _Step:
+    """The step of a compile, or of a walk, that asks this."""
+    nothing = NextReads(sight=forecast.sight, point=forecast.point)
+    if forecast == replace(nothing, walk=forecast.walk):
+        return _TWO_HOPS
+    if forecast == replace(nothing, asks=forecast.asks, entity_ids=forecast.entity_ids):
+        return _FOLLOW_UP
+    return _CANDIDATES
 
 
 def _near_key(entity_ids: Iterable[str], limit: int) -> tuple[str | int, ...]:
@@ -146,7 +166,8 @@ def _near_key(entity_ids: Iterable[str], limit: int) -> tuple[str | int, ...]:
 def _questions(
     forecast: NextReads, search: Search | None, asks: Sequence[Ask], tenant: str
 ) -> dict[str, Any]:
-    lists: dict[str, list[Question]] = {name: [] for name in _LISTS}
+    kinds = (*_CANDIDATES.kinds, *_FOLLOW_UP.kinds)
+    lists: dict[str, list[Question]] = {kind: [] for kind in kinds}
     for place, ask in enumerate(asks, _ASKS):
         lists[versions.kind_of(ask)].append(versions.question(ask, forecast.point, place))
     walk = forecast.walk

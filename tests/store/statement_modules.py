@@ -9,6 +9,7 @@ from tenure.store.neo4j.cypher import fragments
 from tenure.store.neo4j.cypher import identity as identity_statements
 from tenure.store.neo4j.cypher import importing as import_statements
 from tenure.store.neo4j.cypher import manifests as manifest_statements
+from tenure.store.neo4j.cypher import prefetch as prefetch_statements
 from tenure.store.neo4j.cypher import register as register_statements
 from tenure.store.neo4j.cypher import schema as schema_statements
 from tenure.store.neo4j.cypher import sessions as session_statements
@@ -22,6 +23,7 @@ MODULES = (
     check_statements,
     import_statements,
     manifest_statements,
+    prefetch_statements,
     schema_statements,
     session_statements,
     vector_statements,

@@ -1,7 +1,7 @@
 """The Cypher of reads of versions: each set of candidates, and all that a compile prefetches.
 
 Under the rules that `core` states. The shape of questions and answers is that of `fragments`:
-asked alone or all together (`PREFETCH`), the text is the same.
+asked alone or beforehand with others (`prefetch`), the text is the same.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ CALL (ask, met, is_whole) {
     WITH holders, size([times IN ask.halvings WHERE size(holders) * times <= ask.common]) AS weight
     UNWIND holders AS c
     WITH c, sum(weight) AS shared
-    RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most
+    RETURN c, shared, c.n AS number ORDER BY shared DESC, number DESC LIMIT $most
     UNION ALL
     WITH * WHERE NOT is_whole
     CALL (ask) {
@@ -164,20 +164,26 @@ CALL (ask, met, is_whole) {
       CALL db.index.fulltext.queryNodes(ask.index, lucene) YIELD node, score
       WHERE node.tenant_id = $tenant
       WITH node AS c, round(sum(score)) AS shared
-      RETURN c, shared ORDER BY shared DESC, c.n DESC LIMIT $most }
-    RETURN c, shared }
+      RETURN c, shared, c.n AS number ORDER BY shared DESC, number DESC LIMIT $most }
+    RETURN c, shared, number }
   OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
-  WITH c, v, shared, c {.n, .scope_id, .class_rank, .allow, .deny} AS p
-  WITH c, v, shared, p.n AS number, {visible} AS seen
-  ORDER BY shared DESC, number DESC, v.vid
+  WITH c, v, shared, number, CASE WHEN v IS NOT NULL THEN {claim} END AS p
+  WITH c, v, shared, number, p, {visible} AS seen
+  WITH c, v, shared, number, p, seen, CASE WHEN seen THEN {piece} END AS piece
+  ORDER BY shared DESC, number DESC, piece.vid
   RETURN collect(CASE WHEN v IS NOT NULL THEN coalesce(seen, false) END) AS hits,
-    collect(CASE WHEN seen THEN v END)[..$search_limit] AS shown, count(DISTINCT c) AS proposed }
+    collect(CASE WHEN seen THEN [c, p, piece] END)[..$search_limit] AS shown,
+    count(DISTINCT c) AS proposed }
 MATCH (k:TenantClock {tenant_id: $tenant})
 WITH ask.place AS place, hits, shown, proposed, k.last_us AS last_us
-{shown_claims}
+CALL (shown) {
+  UNWIND shown AS hit
+  WITH hit[0] AS c, hit[1] AS p, hit[2] AS piece
+  WITH c, p, [{row}] AS rows, true AS seen, {is_marked} AS is_marked
+  RETURN {listed} }
 {marks}
 RETURN place, claims, marks, {lines},
-  [hits, [one IN shown | one.vid], proposed, last_us] AS note
+  [hits, [hit IN shown | hit[2].vid], proposed, last_us] AS note
 """,
     _FRAGMENTS,
 )
@@ -342,89 +348,3 @@ WHERE v.tenant_id = $tenant AND v.tx_end > $after AND v.tx_end <= $ended AND v.t
 """,
     _FRAGMENTS,
 )
-
-# --- all at once
-
-_QUEUE: Final[LiteralString] = """
-UNWIND $given.held AS ask
-CALL (ask) {
-  MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $tx
-    AND a.kind = ask.kind
-  WITH a ORDER BY a.tx_start, a.action_id
-  RETURN collect(properties(a)) AS actions, collect(a.object_id) AS ids }
-CALL (ask, ids) {
-  UNWIND ids[-ask.newest..] AS object_id
-  MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
-  WITH ask, c, {piece} AS piece
-  WHERE {in_window}
-  WITH c, collect({row}) AS rows
-  {described}
-  RETURN {listed} }
-{marks}
-RETURN ask.place AS place, claims, marks, {lines}, [actions] AS note
-"""
-"""Open entries of the resolver queue of one kind, and the rows of the newest of their objects."""
-_VALUES: Final[LiteralString] = """
-CALL () {
-  UNWIND $given.entity_ids AS id
-  RETURN id
-  UNION
-{pairs}
-  AND s.scope_id IN $given.scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
-WITH ask, v, {piece} AS piece
-WHERE {in_window}
-MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
-  RETURN e.entity_id AS id
-  UNION
-{keys}
-  AND s.scope_id IN $given.scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
-WITH ask, v, {piece} AS piece
-WHERE {in_window}
-MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
-  RETURN e.entity_id AS id }
-CALL (id) {
-  {clusters}
-  RETURN e }
-WITH DISTINCT e
-RETURN -1 AS place, {no_claims}, collect({entity_record}) AS note
-"""
-"""Entities, and those that the slots asked for point at, with their clusters; in one record,
-because each record is a message that the client waits for."""
-PREFETCH: Final[LiteralString] = statement(
-    """
-{search}
-UNION ALL
-{objects}
-UNION ALL
-{derived}
-UNION ALL
-{queue}
-UNION ALL
-{subjects}
-UNION ALL
-{pairs}
-UNION ALL
-{keys}
-UNION ALL
-{standing}
-UNION ALL
-{walk}
-UNION ALL
-{values}
-""",
-    {
-        "search": SEARCH,
-        "objects": OF_OBJECTS,
-        "derived": OF_DERIVED,
-        "queue": statement(_QUEUE, _FRAGMENTS),
-        "subjects": OF_SUBJECTS,
-        "pairs": OF_PAIRS,
-        "keys": OF_KEYS,
-        "standing": STANDING,
-        "walk": WALK,
-        "values": statement(_VALUES, _FRAGMENTS),
-    },
-)
-"""Everything that the next step of a compile asks, in one round trip."""

@@ -54,9 +54,11 @@ CALL (marked) {
     "entry": """
 [p.object_id, p.tx, seen, p.erased, p.scope_id, p.class_rank, p.allow, p.deny, rows]
 """,
+    "claim": "c {.object_id, .tx, .erased, .scope_id, .class_rank, .allow, .deny}",
+    "is_marked": "EXISTS { (c)<-[:CONFIRMS|MARKS]-() }",
     "described": """
-WITH *, c {.object_id, .tx, .erased, .scope_id, .class_rank, .allow, .deny} AS p
-  WITH *, {visible} AS seen, EXISTS { (c)<-[:CONFIRMS|MARKS]-() } AS is_marked
+WITH *, {claim} AS p
+  WITH *, {visible} AS seen, {is_marked} AS is_marked
 """,
     "listed": """
 collect({entry}) AS claims, collect([c, p.tx, seen]) AS known,

@@ -15,7 +15,7 @@ import pytest
 from tenure import EntityRef, Envelope, Memory, Principal, connect
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.calls import Reads, Writes
-from tenure.store.neo4j.cypher import candidates
+from tenure.store.neo4j.cypher import candidates, prefetch
 from tenure.store.neo4j.store import open_store
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_server import Server
@@ -263,8 +263,24 @@ def test_two_hops_are_one_round_trip(
         neighbourhood = memory.as_of().neighbourhood("Ann Lee", hops=2)
 
     assert {entity.name for entity in neighbourhood.entities} == {"Ann Lee", "Bob Ray", "Eve Fox"}
-    assert statements.count(candidates.WALK) == 1
+    assert statements.count(prefetch.TWO_HOPS) == 1
     assert candidates.NEIGHBOURHOOD not in statements
+
+
+def test_what_facts_about_a_subject_point_at_is_read_with_them(
+    neo4j_server: Server, tenant: str, trips: Trips
+) -> None:
+    owner = replace(OWNER, tenant=tenant)
+    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+        memory.write(subject="Ann Lee", slot="title", value="Keeper of the Velmora lighthouse")
+        memory.write(subject="Ann Lee", slot="manager", value="Bob Ray")
+        ask = {"task": "analytical_reporting", "query": "the keeper of the Velmora lighthouse"}
+        trips.of(memory, **ask)
+
+        envelope, count = trips.of(memory, **ask)
+
+        assert "Bob Ray" in envelope.text
+        assert count <= MOST
 
 
 def test_a_manifest_is_one_statement_under_the_lock_and_has_its_own_number(

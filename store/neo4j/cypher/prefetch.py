@@ -1,0 +1,132 @@
+"""The Cypher of what a compile asks beforehand: several questions in one round trip.
+
+Under the rules that `core` states. Each step of a compile has a statement of its own, as a server
+works at every question of a statement, though nobody asks it. All answers come as the lists of
+one record, because each record is a message that the client waits for and takes apart by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+from .candidates import OF_DERIVED as _OF_DERIVED
+from .candidates import OF_KEYS as _OF_KEYS
+from .candidates import OF_OBJECTS as _OF_OBJECTS
+from .candidates import OF_PAIRS as _OF_PAIRS
+from .candidates import OF_SUBJECTS as _OF_SUBJECTS
+from .candidates import SEARCH as _SEARCH
+from .candidates import STANDING as _STANDING
+from .candidates import WALK as _WALK
+from .fragments import FRAGMENTS as _FRAGMENTS
+from .template import statement
+
+_QUEUE: Final[LiteralString] = """
+UNWIND $given.held AS ask
+CALL (ask) {
+  MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $tx
+    AND a.kind = ask.kind
+  WITH a ORDER BY a.tx_start, a.action_id
+  RETURN collect(properties(a)) AS actions, collect(a.object_id) AS ids }
+CALL (ask, ids) {
+  UNWIND ids[-ask.newest..] AS object_id
+  MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
+  WITH ask, c, {piece} AS piece
+  WHERE {in_window}
+  WITH c, collect({row}) AS rows
+  {described}
+  RETURN {listed} }
+{marks}
+RETURN ask.place AS place, claims, marks, {lines}, [actions] AS note
+"""
+"""Open entries of the resolver queue of one kind, and the rows of the newest of their objects."""
+_VALUES: Final[LiteralString] = """
+CALL () {
+  UNWIND $given.entity_ids AS id
+  RETURN id
+  UNION
+{pairs}
+  AND s.scope_id IN $given.scopes
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
+WITH ask, v, {piece} AS piece
+WHERE {in_window}
+MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
+  RETURN e.entity_id AS id
+  UNION
+{keys}
+  AND s.scope_id IN $given.scopes
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
+WITH ask, v, {piece} AS piece
+WHERE {in_window}
+MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
+  RETURN e.entity_id AS id
+  UNION
+{subjects}
+  AND s.scope_id IN $given.scopes AND ask.heads
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
+WITH ask, v, {piece} AS piece
+WHERE {in_window}
+MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
+  RETURN e.entity_id AS id }
+WITH collect(id) AS ids
+{entities_of}
+RETURN -1 AS place, {no_claims}, [ids, entities] AS note
+"""
+"""Entities, and those that the slots asked for point at, with their clusters."""
+_PARTS: Final[dict[str, LiteralString]] = {
+    "search": _SEARCH,
+    "objects": _OF_OBJECTS,
+    "derived": _OF_DERIVED,
+    "queue": statement(_QUEUE, _FRAGMENTS),
+    "subjects": _OF_SUBJECTS,
+    "pairs": _OF_PAIRS,
+    "keys": _OF_KEYS,
+    "standing": _STANDING,
+    "walk": _WALK,
+    "values": statement(_VALUES, _FRAGMENTS),
+    "answers": "RETURN collect([place, claims, marks, lines, note]) AS answers",
+}
+CANDIDATES: Final[LiteralString] = statement(
+    """
+CALL () {
+{search}
+UNION ALL
+{objects}
+UNION ALL
+{queue}
+UNION ALL
+{subjects}
+UNION ALL
+{standing}
+UNION ALL
+{walk} }
+{answers}
+""",
+    _PARTS,
+)
+"""What proposes the candidates of a compile."""
+FOLLOW_UP: Final[LiteralString] = statement(
+    """
+CALL () {
+{derived}
+UNION ALL
+{subjects}
+UNION ALL
+{pairs}
+UNION ALL
+{keys}
+UNION ALL
+{values} }
+{answers}
+""",
+    _PARTS,
+)
+"""What the candidates of a compile lead to."""
+TWO_HOPS: Final[LiteralString] = statement(
+    """
+CALL () {
+{walk} }
+{answers}
+""",
+    _PARTS,
+)
+"""Two steps of a walk, which is all that a neighbourhood asks."""

@@ -15,7 +15,7 @@ from .claim import Content, Details, Permissions
 from .entity import EntityRef, Resolution
 from .interval import Interval
 from .layers import DecayRule
-from .principal import Scope
+from .principal import Principal, Scope
 from .quick_init import quick_init
 from .short_repr import short_repr
 from .slots import Slot
@@ -158,6 +158,22 @@ class Draft:
     """The key as it was stated: stores from before the digest hold it so."""
     expected: str | None = None
     """As in `Write`: the object that must stand in the slot, `ABSENT`, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The drafts of one write, admitted or refused together under one stamp."""
+
+    drafts: tuple[Draft, ...]
+    scopes: frozenset[str]
+    """Scope ids whose aliases the writer may use; a draft may use those of its own scope, too."""
+    actor: str
+    stated_tx: int | None = None
+    """Of a replay: the transaction time it recorded."""
+    writer: Principal | None = None
+    """Whose sight decides what may count as standing around a mention; None: nothing does."""
+    has_reader: bool = True
+    """Whether somebody reads the receipts: an import only counts them, so that they name nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

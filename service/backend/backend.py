@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
     from ...resolution.bind import Scorer
     from ...resolution.mention import MentionExtractor
-    from ...store.commit.admission import Submission
+    from ...schema.write import Submission
     from ...store.port.store import Reader, Store, WriteTx
     from ...store.transfer.artifact_files import ArtifactFiles
     from ..encoders.embedding import Embedding

@@ -35,8 +35,7 @@ from ...schema.interval import MIN_US
 from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
 from ...schema.short_repr import short_repr
 from ...schema.slots import Vocabulary
-from ...schema.write import Draft, Receipt, Write
-from ...store.commit.admission import Submission
+from ...schema.write import Draft, Receipt, Submission, Write
 from ...store.commit.commit import commit
 from ...store.commit.work import Result
 from ...store.port.store import WriteTx
@@ -345,7 +344,7 @@ class Importer(Caller):
     def _submission(self, draft: Draft) -> Submission:
         return Submission(
             drafts=(draft,),
-            scopes=visible_scopes(self.principal) | {draft.details.scope.scope_id},
+            scopes=visible_scopes(self.principal),
             actor=self._actor,
             writer=self.principal,
             has_reader=False,

@@ -19,8 +19,7 @@ from ...schema.signing import key_digest, key_id
 from ...schema.tool_manifest import signed_manifest
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ObjectType, Op, Outcome, Status
-from ...schema.write import Draft, Receipt, Write
-from ...store.commit.admission import Submission
+from ...schema.write import Draft, Receipt, Submission, Write
 from ...store.commit.commit import commit
 from ...store.port.store import WriteTx
 from ..backend.backend import event_id
@@ -84,7 +83,7 @@ class Writer(Caller):
         """Return the receipts of drafts that share one transaction and one stamp."""
         submission = Submission(
             drafts=tuple(map(self._with_signature, drafts)),
-            scopes=visible_scopes(self.principal) | {d.details.scope.scope_id for d in drafts},
+            scopes=visible_scopes(self.principal),
             actor=self._actor,
             stated_tx=stated_tx,
             writer=self.principal,

@@ -26,33 +26,17 @@ from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, EntityRef, Resolu
 from ...schema.errors import InvalidInput
 from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
-from ...schema.principal import TENANT_SCOPE, Principal
+from ...schema.principal import TENANT_SCOPE
 from ...schema.slots import UNKNOWN_TYPE, compatible
 from ...schema.values import canonical_value
 from ...schema.vocabulary import Authority, Decision, EntityState, ReviewState, ValueType
-from ...schema.write import Draft, Span
+from ...schema.write import Draft, Span, Submission
 from ..port.store import SlotRecord
 from ..timeline.ledger import PlanningSlot
 from .cases import doubted_case, is_sampled, match_row
 from .namesakes import ClaimLine, Subject, namesake_review, namesakes, subject_of
 from .shared_names import shared_name_case, shared_names
 from .surroundings import Neighbourhoods, VisibleRelations, neighbours_of
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """The drafts of one write, admitted or refused together under one stamp."""
-
-    drafts: tuple[Draft, ...]
-    scopes: frozenset[str]
-    """Scope ids whose aliases the writer may use."""
-    actor: str
-    stated_tx: int | None = None
-    """Of a replay: the transaction time it recorded."""
-    writer: Principal | None = None
-    """Whose sight decides what may count as standing around a mention; None: nothing does."""
-    has_reader: bool = True
-    """Whether somebody reads the receipts: an import only counts them, so that they name nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +77,12 @@ class _Binding:
     reviews: tuple[Review, ...] = ()
 
 
+def scopes_of(draft: Draft, submission: Submission) -> frozenset[str]:
+    """Scope ids whose aliases a draft may use: never those of another draft's own scope."""
+    scope_id, scopes = draft.details.scope.scope_id, submission.scopes
+    return scopes if scope_id in scopes else scopes | {scope_id}
+
+
 def admit(
     submission: Submission,
     register: Register,
@@ -100,31 +90,34 @@ def admit(
     tx: int,
     bands: ResolutionPolicy,
     scorer: Scorer | None,
-    neighbourhood: VisibleRelations | None = None,
+    neighbourhoods: Mapping[frozenset[str], VisibleRelations],
 ) -> tuple[AdmittedClaim, ...]:
     """Return the admitted claims of a submission, teaching the register what they create.
 
-    `neighbourhood` has what stands around its mentions, where some of them must be scored.
+    `neighbourhoods` have what stands around its mentions, where some of them must be scored, by
+    the scopes that these may use.
 
     Raises:
         TenureError: whatever the first draft that cannot be admitted raises.
     """
     claims: list[AdmittedClaim] = []
     namesake_lines = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
-    surroundings: Neighbourhoods | None = None
-    if neighbourhood is not None:
-        rules = Rules(submission.scopes, TENANT_SCOPE.scope_id, bands)
-        neighbours = neighbours_of(submission.drafts, register, rules)
-        surroundings = Neighbourhoods(neighbourhood, neighbours)
+    surroundings: dict[frozenset[str], Neighbourhoods] = {}
+    for scopes, relations in neighbourhoods.items():
+        drafts = [draft for draft in submission.drafts if scopes_of(draft, submission) == scopes]
+        neighbours = neighbours_of(drafts, register, Rules(scopes, TENANT_SCOPE.scope_id, bands))
+        surroundings[scopes] = Neighbourhoods(relations, neighbours)
 
     for ordinal, draft in enumerate(submission.drafts):
+        scopes = scopes_of(draft, submission)
         rules = Rules(
-            scopes=submission.scopes,
+            scopes=scopes,
             scope_id=draft.details.scope.scope_id,
             bands=bands,
             authority=draft.details.authority_level,
         )
-        claim = _Admission(draft, register, rules, scorer, tx, namesake_lines, surroundings)
+        around = surroundings.get(scopes)
+        claim = _Admission(draft, register, rules, scorer, tx, namesake_lines, around)
         claims.append(claim.admit(ordinal))
 
     if register.moved:

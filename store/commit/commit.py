@@ -23,7 +23,7 @@ from ...schema.limits import TIED_CLAIMS
 from ...schema.policy import Policy
 from ...schema.values import iso
 from ...schema.vocabulary import ActionKind, Status
-from ...schema.write import Draft
+from ...schema.write import Draft, Submission
 from ..port.store import (
     ActionRecord,
     Point,
@@ -33,7 +33,7 @@ from ..port.store import (
 )
 from ..timeline.ledger import PlanningSlot, RowLedger
 from ..timeline.reconcile import Tie
-from .admission import AdmittedClaim, Submission, admit
+from .admission import AdmittedClaim, admit, scopes_of
 from .backlog import check_backlog
 from .declared import with_corrections
 from .effects import derivations, hold_action, staleness, stands, tie_action
@@ -131,6 +131,7 @@ def _known_mentions(
     for submission in group:
         drafts += submission.drafts
         scopes |= submission.scopes
+    scopes.update(draft.details.scope.scope_id for draft in drafts)
 
     known = tx.known(lookup_of(mentions_of(drafts)), scopes=sorted(scopes), tx_us=point.tx_us)
     register = Register(known)
@@ -147,12 +148,13 @@ def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKe
     refs: dict[MentionKey, EntityRef] = {}
     for submission in group:
         for draft in submission.drafts:
-            rules = Rules(submission.scopes, draft.details.scope.scope_id)
+            scopes = scopes_of(draft, submission)
+            rules = Rules(scopes, draft.details.scope.scope_id)
             for mention in mentions_of([draft]):
                 if not needs_scoring(mention, register, rules):
                     continue
                 ref = as_ref(mention)
-                refs.setdefault((alias_key(ref.name), ref.type, submission.scopes), ref)
+                refs.setdefault((alias_key(ref.name), ref.type, scopes), ref)
 
     return refs
 
@@ -245,7 +247,7 @@ def _admit_all(
                 tx=stamp,
                 bands=policy.resolution,
                 scorer=scorer,
-                neighbourhood=work.mentions.neighbourhoods.get(place),
+                neighbourhoods=work.mentions.neighbourhoods.get(place, {}),
             )
             if any(draft.expected is not None for draft in submission.drafts):
                 check_expected(tx, claims, work.claims, stamp)

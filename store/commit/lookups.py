@@ -21,8 +21,9 @@ from ...resolution.register import MentionKey, Proposals, Register
 from ...schema.entity import EntityRef
 from ...schema.policy import Policy
 from ...schema.principal import TENANT_SCOPE, Sight
+from ...schema.write import Draft, Submission
 from ..port.store import IdentityReads, Point
-from .admission import Submission
+from .admission import scopes_of
 from .surroundings import VisibleRelations, neighbours_of, relation_of
 from .work import KnownMentions
 
@@ -31,7 +32,10 @@ from .work import KnownMentions
 class _Doubts:
     """What is around the doubtful mentions of all who see the same."""
 
-    places: list[int] = field(default_factory=list[int])
+    places: list[tuple[int, frozenset[str]]] = field(
+        default_factory=list[tuple[int, frozenset[str]]]
+    )
+    """Places of submissions in the group, each with the scopes that its mentions may use."""
     known: set[str] = field(default_factory=set[str])
     """Raw ids of what stands in one fact with a doubtful mention."""
     mentions: set[MentionKey] = field(default_factory=set[MentionKey])
@@ -82,7 +86,7 @@ def gather(
     for mention, answer in zip(doubtful, answers, strict=True):
         register.propose(mention, answer.weights, answer.bearers)
 
-    neighbourhood_of: dict[int, VisibleRelations] = {}
+    neighbourhoods_at: dict[int, dict[frozenset[str], VisibleRelations]] = {}
     for sight, doubts in doubts_by_sight.items():
         candidates: set[str] = set()
         for mention in doubts.mentions:
@@ -90,10 +94,10 @@ def gather(
                 candidates.add(raw)
         neighbourhoods[sight].read_around(candidates, register)
 
-        for place in doubts.places:
-            neighbourhood_of[place] = neighbourhoods[sight]
+        for place, scopes in doubts.places:
+            neighbourhoods_at.setdefault(place, {})[scopes] = neighbourhoods[sight]
 
-    return KnownMentions(register, neighbourhood_of)
+    return KnownMentions(register, neighbourhoods_at)
 
 
 def _near_any(
@@ -122,25 +126,39 @@ def _doubts_of(
     """
     doubts_by_sight: dict[Sight, _Doubts] = {}
     for place, submission in enumerate(group):
-        keys: set[MentionKey] = set()
-        for draft in submission.drafts:
-            for end in relation_of(draft) or ():
-                ref = as_ref(end)
-                keys.add((alias_key(ref.name), ref.type, submission.scopes))
-        keys &= doubtful.keys()
-        if not keys or submission.writer is None:
+        if submission.writer is None:
             continue
 
-        rules = Rules(submission.scopes, TENANT_SCOPE.scope_id)
-        known = neighbours_of(submission.drafts, register, rules)
-        if known or len(group) > 1:
-            doubts = doubts_by_sight.setdefault(
-                submission.writer.sight(submission.scopes), _Doubts()
-            )
-            doubts.places.append(place)
-            doubts.mentions |= keys
-            for roots in known.values():
-                for root in roots:
-                    doubts.known.update(register.members(root))
+        for scopes, drafts in _drafts_by_scopes(submission).items():
+            keys = _related_mentions(drafts, scopes) & doubtful.keys()
+            if not keys:
+                continue
+
+            known = neighbours_of(drafts, register, Rules(scopes, TENANT_SCOPE.scope_id))
+            if known or len(group) > 1:
+                sight = submission.writer.sight(scopes)
+                doubts = doubts_by_sight.setdefault(sight, _Doubts())
+                doubts.places.append((place, scopes))
+                doubts.mentions |= keys
+                for roots in known.values():
+                    for root in roots:
+                        doubts.known.update(register.members(root))
 
     return doubts_by_sight
+
+
+def _drafts_by_scopes(submission: Submission) -> dict[frozenset[str], list[Draft]]:
+    drafts_of: dict[frozenset[str], list[Draft]] = {}
+    for draft in submission.drafts:
+        drafts_of.setdefault(scopes_of(draft, submission), []).append(draft)
+    return drafts_of
+
+
+def _related_mentions(drafts: Iterable[Draft], scopes: frozenset[str]) -> set[MentionKey]:
+    """The mentions that a fact of these drafts relates to another."""
+    keys: set[MentionKey] = set()
+    for draft in drafts:
+        for end in relation_of(draft) or ():
+            ref = as_ref(end)
+            keys.add((alias_key(ref.name), ref.type, scopes))
+    return keys

@@ -13,9 +13,9 @@ from ...resolution.known import Lookup
 from ...resolution.names import NameRow, visible_names
 from ...resolution.register import Register
 from ...schema.principal import Sight
+from ...schema.write import Submission
 from ..port.receipts import with_names
 from ..port.store import WriteTx
-from .admission import Submission
 from .work import CommitWork
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...schema.errors import Conflict, NotFound, TenureError
-from ...schema.write import Receipt
+from ...schema.write import Receipt, Submission
 from ..port.receipts import decode
 from ..port.store import StoredReceipt, WriteTx
-from .admission import Submission
 
 
 def find_older_keys(

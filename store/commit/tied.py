@@ -16,8 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from ...schema.claim import Claim, Key, Row
 from ...schema.errors import Conflict
 from ...schema.limits import TIED_CLAIMS
+from ...schema.write import Submission
 from ..timeline.ledger import PlanningSlot
-from .admission import AdmittedClaim, Submission
+from .admission import AdmittedClaim
 from .work import CommitWork, Result
 
 _Sayings = dict[tuple[PlanningSlot, Key], set[tuple[bool, str]]]

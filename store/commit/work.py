@@ -18,7 +18,7 @@ from ...schema.errors import TenureError
 from ...schema.policy import Policy
 from ...schema.values import moment
 from ...schema.vocabulary import EdgeKind, Outcome
-from ...schema.write import Receipt
+from ...schema.write import Receipt, Submission
 from ..port.receipts import encode, receipt_candidates
 from ..port.store import (
     ActionClosing,
@@ -32,7 +32,7 @@ from ..port.store import (
 )
 from ..timeline.ledger import RowLedger
 from ..timeline.reconcile import Plan
-from .admission import AdmittedClaim, Submission
+from .admission import AdmittedClaim
 from .surroundings import VisibleRelations
 
 Result = tuple[Receipt, ...] | TenureError
@@ -46,10 +46,11 @@ class KnownMentions:
     """What the mentions of a group may need."""
 
     register: Register
-    neighbourhoods: Mapping[int, VisibleRelations] = field(
-        default_factory=dict[int, VisibleRelations]
+    neighbourhoods: Mapping[int, Mapping[frozenset[str], VisibleRelations]] = field(
+        default_factory=dict[int, Mapping[frozenset[str], VisibleRelations]]
     )
-    """What stands around the mentions of a submission, by its place in the group."""
+    """What stands around the mentions of a submission, by its place in the group and by the scopes
+    whose aliases they may use."""
 
     def hear(self, claims: Iterable[Assertion]) -> None:
         """Take in what a submission states: it stands around the mentions of later ones."""
@@ -59,8 +60,9 @@ class KnownMentions:
         # Submissions of one sight share a neighbourhood, which must hear each claim once.
         assertions = tuple(claims)
         listeners: dict[int, VisibleRelations] = {}
-        for neighbourhood in self.neighbourhoods.values():
-            listeners[id(neighbourhood)] = neighbourhood
+        for neighbourhoods in self.neighbourhoods.values():
+            for neighbourhood in neighbourhoods.values():
+                listeners[id(neighbourhood)] = neighbourhood
         for neighbourhood in listeners.values():
             neighbourhood.hear(assertions)
 

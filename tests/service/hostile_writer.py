@@ -16,8 +16,8 @@ from typing import Any
 from tenure import Memory, Principal, TenureError, Write, connect
 from tenure.schema.limits import ALIASES
 from tenure.schema.principal import OWNER
+from tenure.schema.write import Submission
 from tenure.service.writing.write import Writer
-from tenure.store.commit.admission import Submission
 
 HOSTILE: tuple[dict[str, Any], ...] = (
     {"subject": "Sam\ud800"},

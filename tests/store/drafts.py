@@ -14,8 +14,7 @@ from tenure.schema.principal import TENANT_SCOPE, Scope
 from tenure.schema.slots import BUILT_IN_SLOTS
 from tenure.schema.values import canonical_value
 from tenure.schema.vocabulary import Authority, ObjectType, Op, RetirementRule, StateLayer
-from tenure.schema.write import Draft, Receipt
-from tenure.store.commit.admission import Submission
+from tenure.schema.write import Draft, Receipt, Submission
 from tenure.store.commit.commit import commit
 from tenure.store.commit.work import Result
 

@@ -6,7 +6,7 @@ import pytest
 
 from tenure.schema.errors import Conflict
 from tenure.schema.limits import TIED_CLAIMS
-from tenure.store.commit.admission import Submission
+from tenure.schema.write import Submission
 from tenure.tests.store.drafts import draft, submission, write, write_all
 from tenure.tests.store.memory_store import MemoryStore
 

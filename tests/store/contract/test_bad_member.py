@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tenure import InvalidInput, Memory, Write
+from tenure.schema.write import Submission
 from tenure.service.writing.write import Writer
-from tenure.store.commit.admission import Submission
 
 Open = Callable[..., Memory]
 

@@ -860,3 +860,66 @@ def test_nonsense_is_not_accepted_and_kin_are_held_back(memory: Memory) -> None:
     vetoes = memory.entities.compare(ann, boss).candidate.vetoes
     assert "direct_edge" in vetoes
     assert memory.doctor() == ()
+
+
+def said_for(user: str, name: str, **fields: Any) -> Write:
+    return Write(subject=name, slot="office", scope={"user": user}, **fields)
+
+
+def test_a_name_of_one_user_binds_no_write_for_another_in_the_same_batch(memory: Memory) -> None:
+    ann, bob = memory.write_many(
+        [
+            said_for("ann", "Greta Vollmer", value="Rome"),
+            said_for("bob", "Greta Vollmer", value="Oslo"),
+        ]
+    )
+    assert ann.entity != bob.entity
+
+    # Nor does a name that is only alike: what is scored is scored against the own scope.
+    like_bobs, anns = memory.write_many(
+        [
+            said_for("carl", "Greta Volmer", value="Kyiv"),
+            said_for("ann", "Greta Vollmer", value="Lyon"),
+        ]
+    )
+    assert anns.entity == ann.entity
+    assert like_bobs.entity not in (ann.entity, bob.entity)
+    assert like_bobs.outcome == "accepted"
+    assert memory.reviews.list(kind="all") == ()
+
+
+def test_a_name_for_everybody_binds_the_writes_for_each_user_behind_it(memory: Memory) -> None:
+    shared, anns = memory.write_many(
+        [
+            Write(subject="Greta Vollmer", slot="title", value="CFO"),
+            said_for("ann", "Greta Vollmer", value="Rome"),
+        ]
+    )
+    assert shared.entity == anns.entity
+
+
+def test_what_one_user_relates_is_no_evidence_for_another(memory: Memory) -> None:
+    boss = EntityRef(name="Ines Haverkamp", type="person")
+    memory.write(boss, "title", "CEO")
+    first = memory.write(
+        EntityRef(name="Jonathan Merritt", type="person"),
+        "manager",
+        boss,
+        scope={"user": "ann"},
+    )
+    batch = memory.write_many(
+        [
+            Write(
+                subject=EntityRef(name="Jon Merritt", type="person"),
+                slot="manager",
+                value=boss,
+                scope={"user": user},
+            )
+            for user in ("ann", "bob")
+        ]
+    )
+    # Whatever is decided for whoever knows Jonathan, nobody else's write is touched by it.
+    assert batch[1].entity != first.entity
+    assert batch[1].outcome == "accepted"
+    assert batch[1].resolution is not None
+    assert batch[1].resolution.candidates == ()

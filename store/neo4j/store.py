@@ -16,9 +16,10 @@ from __future__ import annotations
 import contextlib
 import hmac
 import os
+import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, LiteralString
+from typing import TYPE_CHECKING, Any, Final
 
 import neo4j
 from neo4j import exceptions as driver_errors
@@ -372,11 +373,15 @@ class Neo4jStore:
         uses_of: dict[str, int] = {}
         for object_id in sorted(object_ids):  # one order for all, so that none deadlock
             uses_of[object_id] = uses_of.get(object_id, 0) + 1
-        rows = [{"object_id": i, "uses": uses, "last_us": at_us} for i, uses in uses_of.items()]
-        text: LiteralString = register.LOG_USAGE
-        self._retry(
-            tenant, lambda: self._run_alone(tenant, lambda calls: calls.rows(text, rows=rows))
-        )
+
+        # A retry after a lost answer has the same number, so that nothing is counted twice.
+        call = secrets.randbits(63)
+        rows: list[dict[str, object]] = []
+        for object_id, uses in uses_of.items():
+            rows.append({"object_id": object_id, "uses": uses, "last_us": at_us, "call": call})
+
+        link = self.link(tenant)
+        self._retry(tenant, lambda: run_at_once(link, tenant, register.LOG_USAGE, rows=rows))
 
     def check(self, tenant: str) -> tuple[str, ...]:
         """One sentence for each broken invariant; empty when all hold.

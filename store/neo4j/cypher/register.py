@@ -251,9 +251,12 @@ LOG_USAGE: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MERGE (u:Usage {tenant_id: $tenant, object_id: row.object_id})
 ON CREATE SET u.uses = 0, u.last_us = row.last_us
-SET u.uses = u.uses + row.uses,
+WITH u, row WHERE coalesce(u.counted <> row.call, true)
+SET u.uses = u.uses + row.uses, u.counted = row.call,
   u.last_us = CASE WHEN row.last_us > u.last_us THEN row.last_us ELSE u.last_us END
 """
+"""A call that comes twice is counted once: `counted` is the number of the last one, where it has
+one. What is imported comes in a transaction, and has none."""
 USAGE: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id
 MATCH (u:Usage {tenant_id: $tenant, object_id: object_id})
@@ -475,5 +478,5 @@ RETURN properties(t) AS record ORDER BY t.vec_seq
 """
 ALL_USAGE: Final[LiteralString] = """
 MATCH (t:Usage) WHERE t.tenant_id = $tenant AND t.object_id >= ''
-RETURN properties(t) AS record ORDER BY t.object_id
+RETURN t {.object_id, .uses, .last_us} AS record ORDER BY t.object_id
 """

@@ -18,7 +18,7 @@ from tenure.schema.claim import Assertion
 from tenure.schema.errors import TenureError, Unavailable
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.store import Neo4jStore, open_store
-from tenure.store.port.store import Batch, RecordKind, TxEvent, WriteTx
+from tenure.store.port.store import Batch, RecordKind, TxEvent, Usage, WriteTx
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.builders import Say, after, commit, event
@@ -195,6 +195,34 @@ def test_a_unit_of_work_is_done_once_however_the_answer_was_lost(
     assert server_store.transact(tenant, work) == 1
     assert len(runs) == (1 if commits else 2)
     assert server_store.check(tenant) == ()
+
+
+def test_uses_and_a_manifest_are_kept_once_although_an_answer_was_lost(
+    server_store: Neo4jStore, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = neo4j.Session.run
+    failures: list[str] = []
+
+    def run_and_lose(session: Any, query: Any, *parameters: Any) -> Any:
+        result = real(session, query, *parameters)
+        if query.text in failures:
+            return result
+
+        failures.append(query.text)
+        result.consume()
+        raise neo4j.exceptions.ServiceUnavailable("the connection broke")
+
+    monkeypatch.setattr(neo4j.Session, "run", run_and_lose)
+    server_store.log_usage(tenant, ["a", "b", "a"], at_us=50)
+    server_store.log_usage(tenant, ["a"], at_us=60)
+    server_store.put_manifest(tenant, envelope_id="e", manifest="{}", objects=["a"], pack="{}")
+    assert len(failures) == 2
+
+    monkeypatch.setattr(neo4j.Session, "run", real)
+    with server_store.reading(tenant) as reader:
+        assert reader.usage(["a", "b"]) == {"a": Usage("a", 3, 60), "b": Usage("b", 1, 50)}
+        assert reader.manifests() == (("e", "{}"),)
+        assert list(reader.records(RecordKind.USAGE)) == [Usage("a", 3, 60), Usage("b", 1, 50)]
 
 
 @pytest.mark.slow

@@ -40,12 +40,14 @@ def weight(count: int, common_count: int) -> int:
 
 
 def telling_weights(spread: Mapping[str, int], limit: int) -> dict[str, int]:
-    """Return the terms that propose with their weights; the first where all are common.
+    """Return the terms that propose with their weights; where all are common, one that is held.
 
     `spread` says by term how many claims hold it; above what is common it need not be exact.
 
     >>> telling_weights({"fox": 2, "the": 90_000, "gnu": 0}, 10)
     {'fox': 12}
+    >>> telling_weights({"any": 0, "the": 90_000, "to": 80_000}, 10)
+    {'the': 1}
     """
     common_count = common(limit)
     weights: dict[str, int] = {}
@@ -53,7 +55,9 @@ def telling_weights(spread: Mapping[str, int], limit: int) -> dict[str, int]:
         if 0 < count <= common_count:
             weights[term] = weight(count, common_count)
 
-    return weights or dict.fromkeys(sorted(spread)[:1], 1)
+    # A word that nobody has would propose nothing at all.
+    common_terms = sorted(term for term, count in spread.items() if count) or sorted(spread)
+    return weights or dict.fromkeys(common_terms[:1], 1)
 
 
 def proposals(limit: int) -> int:

@@ -155,8 +155,11 @@ CALL (ask, met, is_whole) {
         WHERE node.tenant_id = $tenant
         RETURN count(node) AS held }
       RETURN collect(CASE WHEN held > 0 AND held <= ask.common THEN clause + '^' +
-        size([times IN ask.halvings WHERE held * times <= ask.common]) END) AS rare }
-    WITH ask, CASE WHEN size(rare) > 0 THEN rare ELSE [ask.clauses[0]] END AS telling
+          size([times IN ask.halvings WHERE held * times <= ask.common]) END) AS rare,
+        collect(CASE WHEN held > ask.common THEN clause END) AS frequent }
+    WITH ask, CASE WHEN size(rare) > 0 THEN rare
+      ELSE [clause IN ask.clauses WHERE clause IN frequent OR size(frequent) = 0][..1]
+      END AS telling
     CALL (ask, telling) {
       UNWIND range(0, size(telling) - 1, $most_clauses) AS at
       WITH ask, ask.token + ' +(' + reduce(q = '', one IN telling[at..at + $most_clauses] |

@@ -6,7 +6,7 @@ import pytest
 
 from tenure.schema.claim import Permissions
 from tenure.schema.layers import DecayRule
-from tenure.schema.principal import Sight
+from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, ObjectType, Op, StateLayer
 from tenure.store.port.records import TextPool
 from tenure.store.port.store import Page, Point, Reader, Store
@@ -283,6 +283,19 @@ def test_what_a_word_tells_follows_each_write(store: Store) -> None:
     commit(store, more, tx=3)
     with store.reading(TENANT) as reader:
         assert ids(match(reader, "fox", "heron", limit=1)) == ["h1"]
+
+
+def test_where_every_word_is_common_one_that_is_held_proposes(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(term_weights, "_FLOOR", 4)
+    ann = Scope(user="ann")
+    commit(store, [Say(object_id="anns", slot=None, text="red fox", scope=ann)], tx=1)
+    commit(store, [Say(object_id=f"c{n}", slot=None, text="red fox") for n in range(9)], tx=2)
+    anns = Sight(scopes=(ann.scope_id,), tags=("*",), clearance=3)
+    for words in (("any", "fox", "red"), (*(f"a{n}" for n in range(40)), "red")):
+        with store.reading(TENANT) as reader:
+            assert ids(reader.matching(words, sight=anns, point=NOW, limit=1)) == ["anns"]
 
 
 def test_a_rare_word_counts_more_than_two_that_many_share(store: Store) -> None:

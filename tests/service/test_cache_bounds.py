@@ -58,7 +58,8 @@ def test_connections_get_the_pages_that_the_bounds_name(tmp_path: Path) -> None:
 def test_a_process_tells_what_its_caches_take(tmp_path: Path) -> None:
     with connect(str(tmp_path / "memory.db")) as memory:
         memory.write(subject="Sam Rivera", slot="office", value="Austin " * 1_000)
-        assert memory.as_of().value("Sam Rivera", "office") == ("Austin " * 1_000).strip()
+        state = memory.as_of().slot("Sam Rivera", "office")
+        assert state.value == ("Austin " * 1_000).strip()
         used = memory._backend.used_bytes()
 
     assert list(used) == CACHES

@@ -126,7 +126,8 @@ def test_a_value_that_was_confirmed_every_day_is_read_at_once(
     monkeypatch.setattr(SqliteReader, "versions", counting)
     view = memory.as_of("2026-01-15T12:00:00Z")
     state = view.slot("Orchid Foods", "pricing_tier")
-    assert len(asks) == 3  # the row, the one before it, and then the whole of the slot
+    # The row, and then the whole of the slot: the value before it is told without its claim.
+    assert len(asks) == 2
 
     segments = view.timeline("Orchid Foods", "pricing_tier")
     (premium,) = [segment for segment in segments if segment.state.value == "premium"]
@@ -135,4 +136,4 @@ def test_a_value_that_was_confirmed_every_day_is_read_at_once(
 
     asks.clear()
     assert view.slot("Lotus Bank", "pricing_tier").valid_until is None
-    assert len(asks) == 2  # nothing joins: the row, and what stood before it
+    assert len(asks) == 1  # nothing joins

@@ -107,7 +107,7 @@ def test_a_claim_that_a_write_replaced_leaves_the_decoded_ones(tmp_path: Path) -
     with Memory(Backend(store, DEFAULT, wall_clock, uuid7), OWNER) as memory:
         for number in range(GOALS):
             memory.write("Sam Rivera", "office", f"Room {number}")
-            assert memory.as_of().value("Sam Rivera", "office") == f"Room {number}"
+            assert memory.as_of().slot("Sam Rivera", "office").value == f"Room {number}"
         bodies = store._partition("default").caches.bodies(0)
         assert len(bodies.values()) == 1
 

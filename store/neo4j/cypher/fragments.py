@@ -55,6 +55,14 @@ CALL (marked) {
 [p.object_id, p.tx, seen, p.erased, p.scope_id, p.class_rank, p.allow, p.deny, rows]
 """,
     "claim": "c {.object_id, .tx, .erased, .scope_id, .class_rank, .allow, .deny}",
+    "value_ends": """
+AND s.scope_id IN $given.scopes
+MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
+WITH ask, v, {piece} AS piece
+WHERE {in_window}
+MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
+  RETURN e.entity_id AS id
+""",
     "is_marked": "EXISTS { (c)<-[:CONFIRMS|MARKS]-() }",
     "described": """
 WITH *, {claim} AS p

@@ -45,28 +45,13 @@ CALL () {
   RETURN id
   UNION
 {pairs}
-  AND s.scope_id IN $given.scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
-WITH ask, v, {piece} AS piece
-WHERE {in_window}
-MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
-  RETURN e.entity_id AS id
+  {value_ends}
   UNION
 {keys}
-  AND s.scope_id IN $given.scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
-WITH ask, v, {piece} AS piece
-WHERE {in_window}
-MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
-  RETURN e.entity_id AS id
+  {value_ends}
   UNION
 {subjects}
-  AND s.scope_id IN $given.scopes AND ask.heads
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
-WITH ask, v, {piece} AS piece
-WHERE {in_window}
-MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
-  RETURN e.entity_id AS id }
+  AND ask.heads {value_ends} }
 WITH collect(id) AS ids
 {entities_of}
 RETURN -1 AS place, {no_claims}, [ids, entities] AS note

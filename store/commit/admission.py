@@ -36,7 +36,7 @@ from ..timeline.ledger import PlanningSlot
 from .cases import doubted_case, is_sampled, match_row
 from .namesakes import ClaimLine, Subject, namesake_review, namesakes, subject_of
 from .shared_names import shared_name_case, shared_names
-from .surroundings import Neighbourhoods, VisibleRelations, neighbours_of
+from .surroundings import Neighbourhoods, VisibleRelations, surroundings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,14 @@ def scopes_of(draft: Draft, submission: Submission) -> frozenset[str]:
     return scopes if scope_id in scopes else scopes | {scope_id}
 
 
+def drafts_by_scopes(submission: Submission) -> dict[frozenset[str], list[Draft]]:
+    """The drafts of a write by the scopes whose aliases they may use, in order."""
+    drafts_of: dict[frozenset[str], list[Draft]] = {}
+    for draft in submission.drafts:
+        drafts_of.setdefault(scopes_of(draft, submission), []).append(draft)
+    return drafts_of
+
+
 def admit(
     submission: Submission,
     register: Register,
@@ -102,11 +110,10 @@ def admit(
     """
     claims: list[AdmittedClaim] = []
     namesake_lines = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
-    surroundings: dict[frozenset[str], Neighbourhoods] = {}
-    for scopes, relations in neighbourhoods.items():
-        drafts = [draft for draft in submission.drafts if scopes_of(draft, submission) == scopes]
-        neighbours = neighbours_of(drafts, register, Rules(scopes, TENANT_SCOPE.scope_id, bands))
-        surroundings[scopes] = Neighbourhoods(relations, neighbours)
+    surroundings: Mapping[frozenset[str], Neighbourhoods] = {}
+    if neighbourhoods:
+        drafts_of = drafts_by_scopes(submission)
+        surroundings = surroundings_of(drafts_of, neighbourhoods, register, bands)
 
     for ordinal, draft in enumerate(submission.drafts):
         scopes = scopes_of(draft, submission)
@@ -116,8 +123,8 @@ def admit(
             bands=bands,
             authority=draft.details.authority_level,
         )
-        around = surroundings.get(scopes)
-        claim = _Admission(draft, register, rules, scorer, tx, namesake_lines, around)
+        beside_draft = surroundings.get(scopes)
+        claim = _Admission(draft, register, rules, scorer, tx, namesake_lines, beside_draft)
         claims.append(claim.admit(ordinal))
 
     if register.moved:

@@ -23,7 +23,7 @@ from ...schema.policy import Policy
 from ...schema.principal import TENANT_SCOPE, Sight
 from ...schema.write import Draft, Submission
 from ..port.store import IdentityReads, Point
-from .admission import scopes_of
+from .admission import drafts_by_scopes
 from .surroundings import VisibleRelations, neighbours_of, relation_of
 from .work import KnownMentions
 
@@ -129,7 +129,7 @@ def _doubts_of(
         if submission.writer is None:
             continue
 
-        for scopes, drafts in _drafts_by_scopes(submission).items():
+        for scopes, drafts in drafts_by_scopes(submission).items():
             keys = _related_mentions(drafts, scopes) & doubtful.keys()
             if not keys:
                 continue
@@ -141,17 +141,9 @@ def _doubts_of(
                 doubts.places.append((place, scopes))
                 doubts.mentions |= keys
                 for roots in known.values():
-                    for root in roots:
-                        doubts.known.update(register.members(root))
+                    doubts.known |= register.members_of(roots)
 
     return doubts_by_sight
-
-
-def _drafts_by_scopes(submission: Submission) -> dict[frozenset[str], list[Draft]]:
-    drafts_of: dict[frozenset[str], list[Draft]] = {}
-    for draft in submission.drafts:
-        drafts_of.setdefault(scopes_of(draft, submission), []).append(draft)
-    return drafts_of
 
 
 def _related_mentions(drafts: Iterable[Draft], scopes: frozenset[str]) -> set[MentionKey]:

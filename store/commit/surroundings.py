@@ -23,7 +23,8 @@ from ...resolution.register import Register
 from ...schema.claim import Assertion
 from ...schema.entity import Alias
 from ...schema.errors import TenureError
-from ...schema.principal import Sight
+from ...schema.policy import ResolutionPolicy
+from ...schema.principal import TENANT_SCOPE, Sight
 from ...schema.vocabulary import Decision, Op
 from ...schema.write import Draft
 from ..port.store import IdentityReads, Point
@@ -169,9 +170,24 @@ class Neighbourhoods:
         if not roots:
             return rules
 
-        family = rules.related.union(*map(register.members, roots))
+        family = rules.related | register.members_of(roots)
 
         return self.neighbourhood.rules(replace(rules, related=family), roots, register)
+
+
+def surroundings_of(
+    drafts_of: Mapping[frozenset[str], Sequence[Draft]],
+    neighbourhoods: Mapping[frozenset[str], VisibleRelations],
+    register: Register,
+    bands: ResolutionPolicy,
+) -> dict[frozenset[str], Neighbourhoods]:
+    """What stands around the mentions of one write, by the scopes whose aliases they may use."""
+    surroundings: dict[frozenset[str], Neighbourhoods] = {}
+    for scopes, neighbourhood in neighbourhoods.items():
+        rules = Rules(scopes, TENANT_SCOPE.scope_id, bands)
+        neighbours = neighbours_of(drafts_of[scopes], register, rules)
+        surroundings[scopes] = Neighbourhoods(neighbourhood, neighbours)
+    return surroundings
 
 
 def relation_of(draft: Draft) -> tuple[MentionOrId, MentionOrId] | None:

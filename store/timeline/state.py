@@ -270,7 +270,7 @@ def widened_state(state: SlotState, versions: Iterable[Version]) -> SlotState:
         if place < 0 or at_us >= stretches[place].end_us:
             return None
         neighbour_state = slot_state(stretches[place].heads, many=False, shape=None)
-        return neighbour_state if says_same(neighbour_state, state) else None
+        return neighbour_state if _says_same(neighbour_state, state) else None
 
     start, end = state.valid_from, state.valid_until
     while start is not None and (before := same_at(micros(start) - 1)):
@@ -282,7 +282,7 @@ def widened_state(state: SlotState, versions: Iterable[Version]) -> SlotState:
     return replace(state, valid_from=start, valid_until=end)
 
 
-def says_same(left: SlotState, right: SlotState) -> bool:
+def _says_same(left: SlotState, right: SlotState) -> bool:
     """Whether two states are clean with the same values."""
     are_clean = left.status is SlotStatus.CLEAN and right.status is SlotStatus.CLEAN
     return are_clean and left.values == right.values

@@ -32,10 +32,10 @@ Insert = tuple[str, list[tuple[object, ...]]]
 
 WORDS_ADDED = {
     "text_all": """
-SELECT claim_id, terms FROM main.content
+SELECT claim_id, terms FROM main.searchable
 WHERE claim_id NOT IN (SELECT claim_id FROM before.content) ORDER BY claim_id""",
     "text_live": """
-SELECT claim_id, terms FROM main.live JOIN main.content USING (claim_id)
+SELECT claim_id, terms FROM main.live JOIN main.searchable USING (claim_id)
 WHERE claim_id NOT IN (SELECT claim_id FROM before.live) ORDER BY claim_id""",
 }
 """What the indices over texts took in, by index."""

@@ -172,7 +172,6 @@ def bare_seconds(server: Server, export: Path) -> float:
 
 def graph_rows(export: Path, tenant: str) -> Rows:
     """The records of a file as properties of nodes and relationships, by kind."""
-    token = codec.tenant_token(tenant)
     encoders: dict[RecordKind, Callable[[Any, int], dict[str, Any]]] = {
         RecordKind.EVENT: lambda event, _: event_row(event),
         RecordKind.ENTITY: register_codec.entity_row,
@@ -182,7 +181,7 @@ def graph_rows(export: Path, tenant: str) -> Rows:
             "keys": list(map(list, norm.keys)),
         },
         RecordKind.SLOT: codec.slot_row,
-        RecordKind.CLAIM: lambda one, n: codec.claim_row(one, n=n, live=False, token=token),
+        RecordKind.CLAIM: lambda one, n: codec.claim_row(one, tenant=tenant, n=n, live=False),
         RecordKind.ROW: lambda row, _: codec.version_row(row),
         RecordKind.RECEIPT: register_codec.receipt_row,
         RecordKind.EDGE: codec.edge_row,

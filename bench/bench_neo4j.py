@@ -131,7 +131,7 @@ def batches(server: Server, driver: neo4j.Driver, rounds: int = 8) -> None:
 
 def _bare(batch: Batch, place: int, tenant: str) -> dict[str, Any]:
     one = batch.claims[place]
-    made = codec.claim_row(one, n=place, live=True, token=codec.tenant_token(tenant))
+    made = codec.claim_row(one, tenant=tenant, n=place, live=True)
     return {
         "seq": batch.events[place].seq,
         "object_id": one.claim.object_id,

@@ -205,7 +205,7 @@ def _write_names(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
 
 
 def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
-    number, token = counters.number, codec.tenant_token(calls.tenant)
+    number = counters.number
     # The index of live claims holds what has an open head and nothing else.
     live = {row.claim.object_id for row in batch.rows if codec.openness(row) == codec.HEAD}
     signatures = _signatures(calls, batch)
@@ -223,7 +223,8 @@ def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
 
     for assertion in batch.claims:
         object_id = assertion.claim.object_id
-        row = codec.claim_row(assertion, n=number(), live=object_id in live, token=token)
+        is_live = object_id in live
+        row = codec.claim_row(assertion, tenant=calls.tenant, n=number(), live=is_live)
         claims.append(row | {"signature": signatures.get(object_id)})
 
     receipts = [register_codec.receipt_row(receipt, number()) for receipt in batch.receipts]

@@ -59,7 +59,23 @@ _STANDING: Final = {
 
 def tenant_token(tenant: str) -> str:
     """The word that marks a tenant's texts in an index."""
-    return "t" + hashlib.sha256(tenant.encode()).hexdigest()[:24]
+    return _token("t", tenant)
+
+
+@lru_cache(maxsize=4096)
+def scope_token(tenant: str, scope_id: str) -> str:
+    """The word that marks the texts of a tenant's scope in an index."""
+    # No scope holds a line break, so no other pair makes the same text.
+    return _token("s", f"{tenant}\n{scope_id}")
+
+
+def place_words(tenant: str, scope_id: str) -> str:
+    """The words that say in an index where a text stands."""
+    return f"{tenant_token(tenant)} {scope_token(tenant, scope_id)}"
+
+
+def _token(kind: str, name: str) -> str:
+    return kind + hashlib.sha256(name.encode()).hexdigest()[:24]
 
 
 @lru_cache(maxsize=256)
@@ -109,7 +125,7 @@ _own_permissions: Final = decoder(Permissions, "permissions", PERMISSION_COLUMNS
 # --- writing
 
 
-def claim_row(assertion: Assertion, *, n: int, live: bool, token: str) -> Properties:
+def claim_row(assertion: Assertion, *, tenant: str, n: int, live: bool) -> Properties:
     """What creates a claim; `live` tells whether a head of it is open."""
     details = assertion.details
     props = dict(zip(_NODE_NAMES, _node_values(assertion), strict=True))
@@ -119,7 +135,7 @@ def claim_row(assertion: Assertion, *, n: int, live: bool, token: str) -> Proper
         props["erased"] = True
     else:
         props |= zip(_CONTENT_NAMES, _said_values(assertion), strict=True)
-        props["tenant_tok"] = token
+        props["tenant_tok"] = place_words(tenant, details.scope.scope_id)
 
     return {
         "object_id": assertion.claim.object_id,

@@ -91,7 +91,9 @@ class Prefetch:
 
     def ask(self, forecast: NextReads, *, live: bool) -> None:
         """Ask everything at once; `live` tells whether the point is the last stamp."""
-        search = versions.search_of(forecast.terms, limit=forecast.limit, live=live)
+        search = versions.search_of(
+            forecast.terms, sight=forecast.sight, limit=forecast.limit, live=live
+        )
         step = _step_of(forecast)
         asks = [ask for ask in dict.fromkeys(forecast.asks) if versions.kind_of(ask) in step.kinds]
         bound = _questions(forecast, search, asks, self._calls.tenant)

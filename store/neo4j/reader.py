@@ -193,7 +193,7 @@ class Neo4jReader:
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Heads at the point whose claim shares a term, the most telling ones first."""
         point = self._at_snapshot(point)
-        search = versions.search_of(terms, limit=limit, live=self._is_live(point))
+        search = versions.search_of(terms, sight=sight, limit=limit, live=self._is_live(point))
         first = self._prefetch.search(search, sight, point)
         return versions.matching(self._calls, search, sight=sight, point=point, first=first)
 
@@ -209,7 +209,7 @@ class Neo4jReader:
         point = self._at_snapshot(point)
         return text_pools.text_pool(
             self._calls,
-            versions.search_of(terms, limit=limit, live=self._is_live(point)),
+            versions.search_of(terms, sight=sight, limit=limit, live=self._is_live(point)),
             text_pools.PoolAsk(limit, unless),
             sight=sight,
             point=point,

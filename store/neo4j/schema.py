@@ -19,6 +19,7 @@ from neo4j import exceptions as driver_errors
 from ...schema.errors import Unavailable
 from ...schema.signing import stored_digest
 from ..port.store import Migration
+from . import codec
 from .applying import LARGEST
 from .calls import Pauses, Reads, ServerLink, retryable
 from .connect import our_errors
@@ -73,6 +74,8 @@ def migrate(link: ServerLink, *, dry_run: bool = False) -> Migration:
             for number, commands in enumerate(newer, version + 1):
                 _make(session, link, commands)
                 _set_version(session, link, number)
+            # What an older process wrote while a newer one brought the database up to date.
+            _place_texts(session, link)
 
     commands = (*missing, *(command for part in newer for command in part))
     steps = tuple(command.partition(" IF NOT EXISTS")[0] for command in commands)
@@ -145,6 +148,8 @@ def _set_version(session: neo4j.Session, link: ServerLink, number: int) -> None:
         session.run(link.dialect + statement).consume()
     if number == cypher.DIGESTS_SINCE:
         _digest_keys(session, link)
+    if number == cypher.SCOPES_SINCE:
+        _place_texts(session, link)
     session.run(link.dialect + cypher.SET_VERSION, number=number).consume()
 
 
@@ -161,6 +166,16 @@ def _digest_keys(session: neo4j.Session, link: ServerLink) -> None:
     for start in range(0, len(rows), LARGEST):
         part = rows[start : start + LARGEST]
         session.run(link.dialect + cypher.PUT_DIGESTS, rows=part).consume()
+
+
+def _place_texts(session: neo4j.Session, link: ServerLink) -> None:
+    """Say of the texts of older versions in which scope they stand; safe to repeat."""
+    words: dict[str, dict[str, str]] = {}
+    for record in list(session.run(link.dialect + cypher.UNPLACED_SCOPES)):
+        tenant, scope_id = str(record["tenant"]), str(record["scope_id"])
+        words.setdefault(tenant, {})[scope_id] = codec.place_words(tenant, scope_id)
+    if words:
+        session.run(link.dialect + cypher.PUT_PLACES, words=words).consume()
 
 
 def _create_at_last(session: neo4j.Session, link: ServerLink, command: LiteralString) -> None:

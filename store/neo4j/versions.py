@@ -22,6 +22,7 @@ from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ..port.candidate_reads import SubjectSpan
 from ..port.store import Ask, Page, Point, RelatedEnds
+from ..search.searched_scopes import searched_scopes
 from ..search.term_weights import HALVINGS, common, is_searchable, proposals
 from . import codec
 from .answers import ReadAnswer, answers_of
@@ -160,14 +161,17 @@ class Search(NamedTuple):
     """Whether the index of live claims is asked."""
     most: int
     """How many proposals are looked at."""
+    scopes: tuple[str, ...]
+    """Where it looks; none for the whole tenant."""
 
     def question(self, tenant: str, place: int = 0) -> Question:
         """The search as a statement takes it.
 
         A range from a word to itself scores a constant, where a plain word scores by the corpus.
         """
-        word = codec.tenant_token(tenant)
-        token = f'+tenant_tok:["{word}" TO "{word}"]^0'
+        words = [codec.scope_token(tenant, scope) for scope in self.scopes]
+        places = [f'tenant_tok:["{w}" TO "{w}"]^0' for w in words or [codec.tenant_token(tenant)]]
+        token = f"+({' '.join(places)})"
         clauses = [f'terms:["{term}" TO "{term}"]' for term in self.terms]
 
         return {
@@ -192,10 +196,12 @@ def _probe(token: str, clauses: Sequence[str]) -> list[str]:
     return [f"{token} +({words})"]
 
 
-def search_of(terms: Sequence[str], *, limit: int, live: bool) -> Search | None:
+def search_of(terms: Sequence[str], *, sight: Sight, limit: int, live: bool) -> Search | None:
     """A search; None where no text can be a word."""
     words = tuple(sorted(dict.fromkeys(term for term in terms if is_searchable(term))))
-    return Search(words, limit, live, proposals(limit)) if words else None
+    if not words:
+        return None
+    return Search(words, limit, live, proposals(limit), searched_scopes(sight))
 
 
 def matching(

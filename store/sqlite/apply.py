@@ -261,7 +261,8 @@ def _claims(db: sqlite3.Connection, changes: Batch, counters: Counters, permits:
         if not assertion.erased:
             content_lines.append(codec.content_line(n, assertion))
             if assertion.content.terms:
-                text_lines.append((n, assertion.content.terms))
+                scope = codec.scope_word(assertion.details.scope.scope_id)
+                text_lines.append((n, f"{assertion.content.terms} {scope}"))
     _run_many(db, sql.PUT_CLAIM, claim_lines)
     _run_many(db, sql.PUT_CONTENT, content_lines)
     _run_many(db, sql.PUT_TEXT, text_lines)

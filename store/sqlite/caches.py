@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # what is kept here is decoded elsewhere, and not before some
     from ...schema.claim import Permissions
     from ...schema.principal import Sight
     from .codec import Body, Line
-    from .text_search import TextSize, WordCount
+    from .text_search import Narrowing, TextSize, WordCount
 
 _BODIES: Final = 16_384
 """Decoded claims in each half of the cache."""
@@ -62,6 +62,10 @@ def _permit_bytes(_number: int, permissions: Permissions) -> int:
 
 def _sight_bytes(sight: Sight, last_and_visible: tuple[int, str]) -> int:
     return entry_bytes(sight.scopes, sight.tags, last_and_visible[1])
+
+
+def _narrowing_bytes(sight: Sight, narrowing: Narrowing) -> int:
+    return entry_bytes(sight.scopes, sight.tags, narrowing.within)
 
 
 def _line_bytes(line: Line, _number: int) -> int:
@@ -129,14 +133,18 @@ class Caches:
         self._bounds = bounds
         self._claims = _StateMemory(self._new_claims)
         self._words: _StateMemory[WordCounts] = _StateMemory(partial(Halves, _WORDS))
-        # Three maps share what permission sets may take, two halves each.
-        room = bounds.most_bytes("permissions") // 6
+        # Four maps share what permission sets may take, two halves each.
+        room = bounds.most_bytes("permissions") // 8
         self.permits: Halves[int, Permissions] = Halves(_PERMITS, room=room, size_of=_permit_bytes)
         """By number."""
         self.sights: Halves[Sight, tuple[int, str]] = Halves(
             _SIGHTS, room=room, size_of=_sight_bytes
         )
         """By sight: the last permission set looked at, and the visible ones as JSON."""
+        self.narrowings: Halves[Sight, Narrowing] = Halves(
+            _SIGHTS, room=room, size_of=_narrowing_bytes
+        )
+        """By sight: what narrows its searches."""
         self.permit_numbers: Halves[Line, int] = Halves(_PERMITS, room=room, size_of=_line_bytes)
         """By permission set as it is stored."""
         self._register_seq: int = 0
@@ -181,7 +189,7 @@ class Caches:
 
     def used_bytes(self) -> dict[str, int]:
         """About what each cache takes, by its name among the bounds."""
-        permissions = (self.permits, self.sights, self.permit_numbers)
+        permissions = (self.permits, self.sights, self.narrowings, self.permit_numbers)
         return {
             "claims": sum(cache.nbytes for cache in self._claims.newest),
             "permissions": sum(cache.nbytes for cache in permissions),

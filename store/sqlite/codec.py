@@ -66,6 +66,9 @@ class Body(NamedTuple):
     signature: str
 
 
+_SCOPE_SIGN: Final = "\ue000"
+
+
 def list_json(items: Iterable[object]) -> str:
     """JSON of a list, to bind or to store."""
     members = list(items)
@@ -81,6 +84,18 @@ def list_json(items: Iterable[object]) -> str:
 def words(text: str) -> tuple[str, ...]:
     """A stored list of texts."""
     return tuple(json.loads(text))
+
+
+@lru_cache(maxsize=4096)
+def scope_word(scope_id: str) -> str:
+    r"""The word that marks the texts of a scope in an index.
+
+    It begins with a sign for private use, which no term holds: nobody can ask for it in words.
+
+    >>> scope_word("tenant")
+    '\ue00074656e616e74'
+    """
+    return _SCOPE_SIGN + scope_id.encode().hex()
 
 
 @lru_cache(maxsize=256)

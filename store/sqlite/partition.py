@@ -399,8 +399,8 @@ def start_over(path: Path, tenant: str, tuning: Tuning) -> None:
                 raise no_import()
 
             keys = [secret for (secret,) in db.execute(sql.KEYS)]
-            for (name,) in db.execute(import_sql.TABLES).fetchall():
-                db.execute(f'DROP TABLE "{name}"')
+            for kind, name in db.execute(import_sql.TABLES_AND_VIEWS).fetchall():
+                db.execute(f'DROP {kind} "{name}"')
 
             for statement in _steps_between(0, SCHEMA_VERSION):
                 db.execute(statement)
@@ -426,7 +426,7 @@ def _lost_guards(db: sqlite3.Connection, version: int) -> Iterable[str]:
 
     for statement in _steps_between(0, version):
         kind, name = _step(statement).rsplit(" ", 1)
-        made_once = kind.startswith("CREATE") and kind.endswith(("INDEX", "TRIGGER"))
+        made_once = kind.startswith("CREATE") and kind.endswith(("INDEX", "TRIGGER", "VIEW"))
         # A later version may drop a guard and make it anew: the last text of a name is its own.
         if made_once and name not in present:
             missing[name] = statement
@@ -439,7 +439,7 @@ def _lost_guards(db: sqlite3.Connection, version: int) -> Iterable[str]:
 def _step(statement: str) -> str:
     """Return what a statement makes, `CREATE INDEX alias_by_norm`."""
     words = statement.replace("(", " ").replace(";", " ").replace("IF EXISTS", "").split()
-    kinds = ("TABLE", "INDEX", "TRIGGER")
+    kinds = ("TABLE", "INDEX", "TRIGGER", "VIEW")
     place = next((position for position, word in enumerate(words) if word in kinds), 0)
 
     return " ".join(words[: place + 2])

@@ -30,7 +30,7 @@ from .codec import Body, Line
 from .deciding import deciding_vids
 from .sql import core as sql
 from .sql import standing as standing_sql
-from .text_search import TextSearch
+from .text_search import TextMemory, TextSearch
 
 _CHUNK: Final = 512
 """Claims whose rows are looked up together while a search is cut."""
@@ -48,7 +48,8 @@ class Timelines:
         self._clock = clock
         self._bodies = caches.bodies(erasures)
         counts = caches.word_counts(clock.seq, erasures)
-        self._search = TextSearch(db, caches.sizes(erasures), counts)
+        memory = TextMemory(caches.sizes(erasures), counts, caches.narrowings)
+        self._search = TextSearch(db, memory, permits=permits)
         self._permits = permits
         self._seen: dict[Sight, str] = {}
         self._last_scopes: tuple[Sight | None, str] = None, "[]"
@@ -102,7 +103,8 @@ class Timelines:
 
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads whose claim shares a term, the most telling first, then the newest."""
-        hits = self._search.hits(terms, limit=limit, now=self._now(point))
+        ask = self._search.ask(terms, sight=sight, limit=limit, now=self._now(point))
+        hits = self._search.hits(ask)
         bound = self._bound(sight, point)
         lines: list[Line] = []
         withheld = 0
@@ -133,8 +135,8 @@ class Timelines:
         self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
     ) -> TextPool | None:
         """Return the columns of the first hits; None where they are at most `unless`."""
-        bound, now = self._bound(sight, point), self._now(point)
-        return self._search.pool(terms, bound=bound, limit=limit, unless=unless, now=now)
+        ask = self._search.ask(terms, sight=sight, limit=limit, now=self._now(point))
+        return self._search.pool(ask, bound=self._bound(sight, point), unless=unless)
 
     def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
         """Return the heads a compile fetches with no query."""

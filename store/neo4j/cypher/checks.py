@@ -166,6 +166,13 @@ RETURN object_id AS bad ORDER BY bad LIMIT $shown
 """,
     _FRAGMENTS,
 )
+UNPLACED_TEXT: Final[LiteralString] = statement(
+    """
+{claims} AND c.tenant_tok IS NOT NULL AND NOT c.tenant_tok CONTAINS ' '
+{bad_claims}
+""",
+    _FRAGMENTS,
+)
 FAR_MENTION: Final[LiteralString] = statement(
     """
 {claims} AND c.text IS NOT NULL
@@ -277,6 +284,7 @@ MUST_BE_EMPTY: Final[Mapping[str, LiteralString]] = {
     "a relationship to an entity differs from its row": FALSE_COPY,
     "content is gone and no tombstone says why": LOST_CONTENT,
     "an erased object still has text": KEPT_CONTENT,
+    "a text of an older tenure is found by no user (run: tenure migrate)": UNPLACED_TEXT,
     "a mention lies outside its text": FAR_MENTION,
     "an erased object still has a receipt": KEPT_RECEIPT,
     "an erased object still has a manifest": KEPT_MANIFEST,

@@ -124,6 +124,7 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         "CREATE INDEX ix_standing_subject IF NOT EXISTS FOR (n:Standing)"
         " ON (n.tenant_id, n.scope_id, n.slot, n.subject_id)",
     ),
+    (),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 
@@ -163,8 +164,24 @@ MATCH (r:Receipt {tenant_id: row.tenant, object_id: row.object_id})
 SET r.idempotency_key = row.digest
 """
 
+UNPLACED_SCOPES: Final[LiteralString] = """
+MATCH (c:Claim) WHERE c.tenant_tok IS NOT NULL AND NOT c.tenant_tok CONTAINS ' '
+RETURN DISTINCT c.tenant_id AS tenant, c.scope_id AS scope_id
+"""
+PUT_PLACES: Final[LiteralString] = """
+MATCH (c:Claim) WHERE c.tenant_tok IS NOT NULL AND NOT c.tenant_tok CONTAINS ' '
+CALL (c) {
+  SET c.tenant_tok = coalesce($words[c.tenant_id][c.scope_id], c.tenant_tok)
+} IN TRANSACTIONS OF 10000 ROWS
+"""
+"""Texts whose words in an index say the tenant alone: `$words` says by tenant and scope what they
+are; safe to repeat."""
+
 DIGESTS_SINCE: Final = 5
 """The schema version from which idempotency keys are kept as digests of their callers."""
+
+SCOPES_SINCE: Final = 8
+"""The schema version from which the words of a text in an index say its scope."""
 
 FILLS: Final[Mapping[int, tuple[LiteralString, ...]]] = {
     2: (KNOW_WRITERS,),
@@ -192,6 +209,8 @@ WITHOUT_TENANT: Final = {
     "EMPTY_PATHS": "the schema is the database's",
     "STATED_KEYS": "the schema is the database's",
     "PUT_DIGESTS": "the schema is the database's",
+    "UNPLACED_SCOPES": "the schema is the database's",
+    "PUT_PLACES": "the schema is the database's",
     "READ_VERSION": "the schema is the database's",
     "SET_VERSION": "the schema is the database's",
     "AWAIT_INDEXES": "touches no node",

@@ -106,8 +106,8 @@ SELECT judgement_id, merge_id, left_id, right_id, verdict, judged_by, actor, sco
   evidence, model_version, reason, tx_start, tx_end FROM judgement WHERE tx_end = {_OPEN}"""
 
 INDEXED_COLUMNS: Final = {
-    "text_all": "SELECT claim_id, terms FROM content",
-    "text_live": """SELECT d.claim_id, d.terms FROM live l
-      JOIN content d ON d.claim_id = l.claim_id""",
+    "text_all": "SELECT claim_id, terms FROM searchable",
+    "text_live": """SELECT t.claim_id, t.terms FROM live l
+      JOIN searchable t ON t.claim_id = l.claim_id""",
 }
 """What each text index should hold."""

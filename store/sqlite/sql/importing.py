@@ -12,8 +12,8 @@ ON CONFLICT (one) DO UPDATE SET digest = excluded.digest, applied = excluded.app
 DROP_JOURNAL: Final = "DELETE FROM import_journal"
 STAMPED: Final = "SELECT seq FROM counter"
 
-TABLES: Final = """
-SELECT name FROM pragma_table_list
-WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite%'
+TABLES_AND_VIEWS: Final = """
+SELECT iif(type = 'view', 'VIEW', 'TABLE'), name FROM pragma_table_list
+WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite%'
 ORDER BY type DESC, name"""
-"""Every table of a file; virtual ones first, which take their own tables with them."""
+"""Every table and view of a file; virtual tables first, which take their own tables with them."""

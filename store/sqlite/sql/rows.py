@@ -28,7 +28,7 @@ ENTER_LIVE: Final = f"""
 INSERT INTO live (claim_id) SELECT d.claim_id
 FROM {_CHANGED_ROWS}CROSS JOIN content d ON d.claim_id = r.claim_id
 WHERE d.terms <> '' AND {_HAS_HEAD} ON CONFLICT (claim_id) DO NOTHING
-RETURNING claim_id, (SELECT terms FROM content t WHERE t.claim_id = live.claim_id)"""
+RETURNING claim_id, (SELECT terms FROM searchable t WHERE t.claim_id = live.claim_id)"""
 LEAVE_TEXT_LIVE: Final = "DELETE FROM text_live WHERE rowid = ?"
 ENTER_TEXT_LIVE: Final = "INSERT INTO text_live (rowid, terms) VALUES (?, ?)"
 _ROW_COLUMNS: Final = (

@@ -453,6 +453,23 @@ and no order by transaction time, which claims have too: each index cost a write
 places of its own. A slot is told from its index, and every version that is read asks when it was
 last confirmed, which few ever were."""
 
+_SEARCHED_SCOPES: Final = """
+CREATE VIEW searchable (claim_id, terms) AS
+SELECT d.claim_id, d.terms || ' ' || char(57344) || lower(hex(c.scope_id))
+FROM content d CROSS JOIN claim c ON c.claim_id = d.claim_id WHERE d.terms <> '';
+DROP TABLE text_all;
+DROP TABLE text_live;
+CREATE VIRTUAL TABLE text_all USING fts5 (terms, content = 'searchable', content_rowid = 'claim_id',
+  tokenize = 'ascii', detail = none, columnsize = 0);
+CREATE VIRTUAL TABLE text_live USING fts5 (terms, content = 'searchable',
+  content_rowid = 'claim_id', tokenize = 'ascii', detail = none, columnsize = 0);
+INSERT INTO text_all (rowid, terms) SELECT claim_id, terms FROM searchable;
+INSERT INTO text_live (rowid, terms)
+SELECT t.claim_id, t.terms FROM live l CROSS JOIN searchable t ON t.claim_id = l.claim_id;
+"""
+"""Beside its words an index holds the scope of a text as a word of its own (`codec.scope_word`), so
+that a search looks at what its caller may read alone."""
+
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
     (_LARGE_REGISTER,),
@@ -465,6 +482,7 @@ MIGRATIONS: Final = (
     (_OPEN_ENDS,),
     (_STANDING_SUBJECTS,),
     (_INDICES_OF_READS,),
+    (_SEARCHED_SCOPES,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

@@ -26,6 +26,11 @@ SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)""
 COUNT_LIVE: Final = _SPREAD.format(index="text_live")
 COUNT_ALL: Final = _SPREAD.format(index="text_all")
 
+SCOPE_PERMITS: Final = """
+SELECT s.value, (SELECT count(*) FROM permit p WHERE p.scope_id = s.value) AS permits
+FROM json_each(?) s"""
+"""How many permission sets each scope of a sight has: none where nothing stands in it."""
+
 _POOL_LINES: Final = """
 SELECT v.vid, v.claim_id, o.permit_id IN (SELECT value FROM json_each(:permits))
 FROM json_each(:claims) j CROSS JOIN version v INDEXED BY version_by_claim ON v.claim_id = j.value

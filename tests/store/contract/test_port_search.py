@@ -21,8 +21,10 @@ def ids(found: Page) -> list[str]:
     return [v.row.claim.object_id for v in found.versions]
 
 
-def match(reader: Reader, *terms: str, point: Point = NOW, limit: int = 10) -> Page:
-    return reader.matching(terms, sight=ALL, point=point, limit=limit)
+def match(
+    reader: Reader, *terms: str, sight: Sight = ALL, point: Point = NOW, limit: int = 10
+) -> Page:
+    return reader.matching(terms, sight=sight, point=point, limit=limit)
 
 
 def test_most_shared_terms_come_first_then_the_newest_claim(store: Store) -> None:
@@ -138,6 +140,57 @@ def test_a_pool_of_the_past_holds_what_showed_then(store: Store) -> None:
         assert now is not None
         assert then is not None
         assert (len(now.vids), len(then.vids)) == (1, 2)
+
+
+def test_what_is_common_among_strangers_still_tells_a_user_what_is_meant(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(term_weights, "_FLOOR", 4)
+    for tx in range(1, 13):
+        user = Scope(user=f"u{tx % 6}")
+        text = "Oslo" if tx == 3 else "dinner was fine"
+        commit(store, [Say(object_id=f"t{tx}", slot=None, text=text, scope=user)], tx=tx)
+    commit(store, [Say(object_id="t0", slot=None, text="dinner at noon")], tx=13)
+    u1 = sight_of("tenant", "user=u1")
+    with store.reading(TENANT) as reader:
+        # In the tenant eleven texts say "dinner", which would propose nothing beside "oslo".
+        assert ids(match(reader, "dinner", "oslo", sight=u1)) == ["t0", "t7", "t1"]
+        assert ids(match(reader, "dinner", "oslo", sight=u1, limit=2)) == ["t0", "t7"]
+        columns = pool(reader, "dinner", "oslo", sight=u1)
+        assert columns is not None
+        assert (columns.terms, len(columns.vids)) == (("dinner",), 3)
+        assert match(reader, "fine", sight=sight_of("user=u1"), limit=1).cut
+        assert ids(match(reader, "dinner", sight=sight_of("user=nobody"))) == []
+    then = Point(5, 6)
+    with store.reading(TENANT) as reader:
+        assert ids(match(reader, "dinner", "oslo", sight=u1, point=then)) == ["t1"]
+
+
+def test_who_sees_more_scopes_than_a_search_names_finds_what_stands_in_them(store: Store) -> None:
+    scopes = [Scope(project=f"p{number}") for number in range(80)]
+    says = [
+        Say(object_id=f"t{place}", slot=None, text="fox", scope=scope)
+        for place, scope in enumerate((*scopes[:2], scopes[79], Scope(user="bob")))
+    ]
+    commit(store, says, tx=1)
+    many = sight_of(*(scope.scope_id for scope in scopes))
+    few = sight_of(*(scope.scope_id for scope in scopes[:64]))
+    with store.reading(TENANT) as reader:
+        assert ids(match(reader, "fox", sight=many)) == ["t2", "t1", "t0"]
+        assert ids(match(reader, "fox", sight=few)) == ["t1", "t0"]
+
+
+def test_what_is_written_into_a_new_scope_is_searched_from_then_on(store: Store) -> None:
+    both = sight_of("user=ann", "user=bob")
+    for tx, user in enumerate(("ann", "eve", "bob"), start=1):
+        commit(store, [Say(object_id=user, slot=None, text="fox", scope=Scope(user=user))], tx=tx)
+        with store.reading(TENANT) as reader:
+            shown = ids(match(reader, "fox", sight=both))
+        assert shown == [["ann"], ["ann"], ["bob", "ann"]][tx - 1]
+
+
+def sight_of(*scopes: str) -> Sight:
+    return Sight(scopes=scopes, tags=("*",), clearance=3)
 
 
 def test_terms_match_whole_and_odd_ones_match_nothing(store: Store) -> None:

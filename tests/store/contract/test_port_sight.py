@@ -95,12 +95,22 @@ def test_rows_of_other_scopes_are_never_returned_but_counted(store: Store) -> No
             reader.versions(Ask(subjects=("e1",)), sight=who, point=HERE),
             reader.versions(Ask(), sight=who, point=HERE),
             reader.versions(Ask(objects=("mine", "theirs", "ours")), sight=who, point=HERE),
-            reader.matching(["chicago"], sight=who, point=HERE, limit=9),
             reader.around(["e1"], sight=who, point=HERE, limit=9),
             reader.changes(0, 9, sight=who),
         ):
             assert sorted(ids(found.versions)) == ["mine", "ours"]
             assert found.withheld == 1
+
+
+def test_a_search_counts_what_strangers_wrote_for_auditors_alone(store: Store) -> None:
+    says = [Say(object_id=user, scope=Scope(user=user)) for user in ("ann", "bob")]
+    commit(store, says, tx=1)
+    scopes = ("tenant", "user=ann")
+    with store.reading(TENANT) as reader:
+        for tags, withheld in ((("*",), 0), (("*", "auditor"), 1), (("*", "admin"), 1)):
+            who = sight(*tags, scopes=scopes)
+            page = reader.matching(["chicago"], sight=who, point=HERE, limit=9)
+            assert (ids(page.versions), page.withheld) == (["ann"], withheld)
 
 
 def ids(versions: tuple[Version, ...]) -> list[str]:

@@ -103,6 +103,10 @@ DAMAGES: dict[str, tuple[str, str]] = {
         "MATCH (c:Claim {object_id: 'e'}) SET c.value_json = '1'",
         "an erased object still has text",
     ),
+    "a text without its scope": (
+        "MATCH (c:Claim {object_id: 'a'}) SET c.tenant_tok = split(c.tenant_tok, ' ')[0]",
+        "a text of an older tenure is found by no user",
+    ),
     "a mention too long": (
         "MATCH (:Claim {object_id: 'f'})-[m:MENTIONS]->() SET m.until = 99999",
         "a mention lies outside its text",

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from tenure import connect
 from tenure.schema.errors import Unavailable
+from tenure.schema.principal import Scope
 from tenure.service.cli.main import app
 from tenure.store.neo4j.cypher import schema as schema_statements
 from tenure.store.neo4j.schema import name_of
 from tenure.store.neo4j.store import Neo4jStore, open_store
+from tenure.store.port.store import Point
 from tenure.tests.neo4j_fixtures import strict_settings
 from tenure.tests.neo4j_process import DATABASE, LocalServer
+from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 pytestmark = pytest.mark.integration
 
@@ -94,6 +98,37 @@ def test_an_interrupted_migration_goes_on(bare: LocalServer) -> None:
     assert store.migrate("").before == 0
     assert names(bare) == NAMES
     assert store.migrate("").steps == ()
+    store.close()
+
+
+def test_texts_of_an_older_version_learn_their_scope(bare: LocalServer) -> None:
+    store = opened(bare)
+    scopes = ("ann", "bob")
+    store.ensure(TENANT)
+    says = [Say(object_id=user, slot=None, text="fox", scope=Scope(user=user)) for user in scopes]
+    commit(store, says, tx=1)
+    sights = [replace(ALL, scopes=(Scope(user=user).scope_id,)) for user in scopes]
+
+    def hits() -> list[list[str]]:
+        shown: list[list[str]] = []
+        with store.reading(TENANT) as reader:
+            for sight in sights:
+                page = reader.matching(["fox"], sight=sight, point=Point(5, 1_000), limit=9)
+                shown.append([version.row.claim.object_id for version in page.versions])
+        return shown
+
+    ask(bare, "MATCH (c:Claim) SET c.tenant_tok = split(c.tenant_tok, ' ')[0]")
+    assert hits() == [[], []]
+    assert any("run: tenure migrate" in sentence for sentence in store.check(TENANT))
+    store.migrate("")
+    assert hits() == [["ann"], ["bob"]]
+    assert store.check(TENANT) == ()
+
+    ask(bare, "MATCH (c:Claim) SET c.tenant_tok = split(c.tenant_tok, ' ')[0]")
+    ask(bare, f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.SCOPES_SINCE - 1}")
+    store.close()
+    store = opened(bare)
+    assert hits() == [["ann"], ["bob"]]
     store.close()
 
 

@@ -69,7 +69,7 @@ def test_words_weigh_the_same_in_one_call_and_counted_one_by_one(
 
 def test_each_word_of_a_probe_scores_a_bit_of_its_own() -> None:
     terms = [f"word{number}" for number in range(versions.PROBE_CLAUSES)]
-    search = versions.search_of(terms, limit=10, live=True)
+    search = versions.search_of(terms, sight=ALL, limit=10, live=True)
     assert search is not None
     (probe,) = search.question("acme")["probes"]
     bits = [2**place for place in range(versions.PROBE_CLAUSES)]
@@ -78,6 +78,6 @@ def test_each_word_of_a_probe_scores_a_bit_of_its_own() -> None:
 
 def test_more_words_than_a_score_can_tell_apart_are_not_probed() -> None:
     terms = [f"word{number}" for number in range(versions.PROBE_CLAUSES + 1)]
-    search = versions.search_of(terms, limit=10, live=True)
+    search = versions.search_of(terms, sight=ALL, limit=10, live=True)
     assert search is not None
     assert search.question("acme")["probes"] == []

@@ -8,8 +8,24 @@ from pathlib import Path
 
 from tenure.store.sqlite.sql.schema import MIGRATIONS
 
-INDICES_OF_READS = ("version_open", "slot_of_subject", "edge_confirms")
-"""What the newest migration makes."""
+_TEXT_INDEX = """CREATE VIRTUAL TABLE {name} USING fts5 (terms, content = 'content',
+  content_rowid = 'claim_id', tokenize = 'ascii', detail = none, columnsize = 0)"""
+BEFORE_SEARCHED_SCOPES = (
+    "DROP TABLE text_all",
+    "DROP TABLE text_live",
+    "DROP VIEW searchable",
+    _TEXT_INDEX.format(name="text_all"),
+    _TEXT_INDEX.format(name="text_live"),
+    "INSERT INTO text_all (rowid, terms) SELECT claim_id, terms FROM content WHERE terms <> ''",
+    "INSERT INTO text_live (rowid, terms) SELECT claim_id, terms FROM live JOIN content"
+    " USING (claim_id)",
+)
+"""Takes back what the newest migration does."""
+BEFORE_INDICES_OF_READS = (
+    *BEFORE_SEARCHED_SCOPES,
+    *(f"DROP INDEX {name}" for name in ("version_open", "slot_of_subject", "edge_confirms")),
+)
+"""Takes back the two newest migrations."""
 AUTHORSHIP = ("writer_user", "writer_session", "directs")
 STRICT = "CREATE TRIGGER {name} BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
 """A guard of an older version."""
@@ -19,7 +35,7 @@ def before_authorship(path: Path) -> int:
     """Take a file back to the schema without the writers of claims; return its version."""
     version = next(n for n, parts in enumerate(MIGRATIONS) if "directs" in parts[0])
     statements = (
-        *(f"DROP INDEX {name}" for name in INDICES_OF_READS),
+        *BEFORE_INDICES_OF_READS,
         "DROP INDEX claim_standing_subject",
         "DROP TABLE import_journal",
         "DROP TABLE session_snapshot",

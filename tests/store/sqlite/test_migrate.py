@@ -22,7 +22,12 @@ from tenure.store.sqlite import SqliteStore
 from tenure.store.sqlite.connection import Tuning
 from tenure.store.sqlite.sql.schema import MIGRATIONS, SCHEMA_VERSION
 from tenure.tests.store.builders import TENANT, Say, commit
-from tenure.tests.store.sqlite.older_files import INDICES_OF_READS, STRICT, before_authorship
+from tenure.tests.store.sqlite.older_files import (
+    BEFORE_INDICES_OF_READS,
+    BEFORE_SEARCHED_SCOPES,
+    STRICT,
+    before_authorship,
+)
 
 NEXT = ("CREATE TABLE later (x INTEGER) STRICT;\nCREATE INDEX later_x ON later (x);\n",)
 
@@ -36,10 +41,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
-def drop_indices_of_reads(file: Path) -> None:
-    """Take from a file the indices that its newest migration makes."""
-    for name in INDICES_OF_READS:
-        run(file, f"DROP INDEX {name}")
+def undo_indices_of_reads(file: Path) -> None:
+    """Take back what the two newest migrations made of a file."""
+    for statement in BEFORE_INDICES_OF_READS:
+        run(file, statement)
 
 
 def newer_code(monkeypatch: pytest.MonkeyPatch, *parts: str) -> None:
@@ -66,7 +71,7 @@ def test_an_older_file_finds_the_open_heads_of_a_slot_by_their_ends(tmp_path: Pa
             memory.write("Orchid Foods", "pricing_tier", value)
 
     before_ends = next(n for n, parts in enumerate(MIGRATIONS) if "open_until" in parts[0])
-    drop_indices_of_reads(file)
+    undo_indices_of_reads(file)
     run(file, "DROP INDEX claim_standing_subject")
     run(file, f"PRAGMA user_version = {before_ends}")
 
@@ -85,7 +90,7 @@ def test_an_older_file_changes_its_indices_for_those_of_today(tmp_path: Path) ->
             memory.write("Orchid Foods", "pricing_tier", value)
 
     before = next(n for n, parts in enumerate(MIGRATIONS) if "INDEX version_open ON" in parts[0])
-    drop_indices_of_reads(file)
+    undo_indices_of_reads(file)
     older = {"version_open_head", "version_open_until", "version_by_tx", "slot_by_subject"}
     for name in older:
         run(file, f"CREATE INDEX {name} ON {name.split('_')[0]} (slot_id)")
@@ -107,7 +112,7 @@ def test_an_older_file_tells_whose_wishes_it_holds(tmp_path: Path) -> None:
         memory.write("person:Ann Lee", "code_style", "terse")
 
     before = next(n for n, parts in enumerate(MIGRATIONS) if "standing_subject" in parts[0])
-    drop_indices_of_reads(file)
+    undo_indices_of_reads(file)
     run(file, "DROP INDEX claim_standing_subject")
     run(file, f"PRAGMA user_version = {before}")
 
@@ -115,6 +120,32 @@ def test_an_older_file_tells_whose_wishes_it_holds(tmp_path: Path) -> None:
         assert "terse" in memory.compile("assistant", "How should it be written?").text
         assert memory.doctor() == ()
     assert run(file, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+
+
+def test_an_older_file_finds_what_each_user_alone_may_read(tmp_path: Path) -> None:
+    file = tmp_path / "older.db"
+    with connect(str(file)) as memory:
+        for user in ("ann", "bob"):
+            bound = memory.bind(Principal(user=user))
+            scope = {"user": user}
+            bound.write("Sam Rivera", "office", f"the dome of {user}", scope=scope)
+            bound.write("Sam Rivera", "office", f"the mill of {user}", scope=scope)
+            bound.write(content=f"The dome of {user}.", why_it_matters="seen", scope=scope)
+
+    for statement in (
+        *BEFORE_SEARCHED_SCOPES,
+        f"PRAGMA user_version = {SCHEMA_VERSION - 1}",
+    ):
+        run(file, statement)
+
+    with connect(str(file)) as memory:
+        ann = memory.bind(Principal(user="ann"))
+        hits = ann.as_of().search("dome mill").hits
+        assert {str(hit.object.content) for hit in hits} == {
+            "The dome of ann.",
+            "Sam Rivera office: the mill of ann",
+        }
+        assert memory.doctor() == ()
 
 
 def test_an_older_file_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,7 +280,7 @@ def test_an_older_file_makes_digests_of_keys_and_empties_the_paths_of_erased_cla
     for name in ("claim_same", "receipt_change"):
         run(path, f"DROP TRIGGER {name}")
     for statement in (
-        *(f"DROP INDEX {name}" for name in INDICES_OF_READS),
+        *BEFORE_INDICES_OF_READS,
         "DROP INDEX claim_standing_subject",
         "DROP TABLE import_journal",
         "UPDATE receipt SET idempotency_key = 'key of zanzibar' WHERE idempotency_key IS NOT NULL",

@@ -1,0 +1,123 @@
+"""One tenant with many users: does everybody still find what is their own, and what does it cost?
+
+    python -P bench/bench_users.py [--users 100 1000 8000] [--asks 60] [--turns 30]
+
+An assistant keeps what each user said, in a scope of the user's own. All of them talk of the same
+things in the same words, as users of one assistant do; what differs is the answer. Each question
+holds words that everybody uses, and one that only strangers said. Shown are the share of questions
+whose answer is in the envelope, and the median time of a compile (CPU of the thread), beside those
+of a user who has the store for herself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from tenure import Memory, Principal, Scope, Write, connect
+
+BUDGET: Final = 300
+BATCH: Final = 960
+TOPICS: Final = (
+    ("On Sundays we cook dinner together, mostly {}.", "What dinner do we cook on Sundays{}?"),
+    ("My dentist moved her practice to {} last spring.", "Where is the practice of my dentist{}?"),
+    ("The password hint for the bank is {}, remember that.", "What is my password hint{}?"),
+    ("For my birthday I want a book about {}.", "Which book do I want for my birthday{}?"),
+    ("The garden needs {} before the frost comes.", "What does the garden need{}?"),
+    ("Our landlord is called {} and lives upstairs.", "What is our landlord called{}?"),
+    ("I take the train to {} every morning.", "Which train do I take in the morning{}?"),
+    ("My sister plays the violin in {}.", "Where does my sister play the violin{}?"),
+    ("The cat only eats {} since the winter.", "What does the cat eat{}?"),
+    ("I left the spare keys with {}.", "Who has the spare keys{}?"),
+    ("The meeting with the accountant is about {}.", "What is the accountant meeting about{}?"),
+    ("On Fridays I go swimming with {}.", "With whom do I go swimming on Fridays{}?"),
+)
+"""What users say of themselves, and how they ask for it."""
+CHATTER: Final = (
+    "Thanks, that helped a lot with the {}.",
+    "Can you look at the {} again tomorrow?",
+    "I was late because of the {} this morning.",
+    "The {} took longer than we thought it would.",
+)
+PLACES: Final = ("Oslo", "Lima", "Cork", "Pisa", "Graz", "Bonn", "Kyoto", "Tunis")
+"""What a question names beside: some users talk of it, who is asked about never did."""
+SYLLABLES: Final = "ka lo mi ne ru sa te vo zi ba du fe gi ho ju".split()
+
+
+def word(rng: random.Random) -> str:
+    """A name that hardly anybody else says."""
+    return "".join(rng.choices(SYLLABLES, k=4))
+
+
+def said_by(user: int, turns: int) -> tuple[list[str], list[str]]:
+    """What a user said, and the answers to the questions of `TOPICS`."""
+    rng = random.Random(user)
+    answers = [word(rng) for _ in TOPICS]
+    texts = [text.format(answer) for (text, _), answer in zip(TOPICS, answers, strict=True)]
+    texts.append(f"Next year we travel to {rng.choice(PLACES)}." if user % 8 else "We stay here.")
+    texts += [rng.choice(CHATTER).format(word(rng)) for _ in range(turns - len(texts))]
+    rng.shuffle(texts)
+    return texts, answers
+
+
+def fill(memory: Memory, users: int, turns: int) -> None:
+    """Write what all users said, some hundred turns a transaction."""
+    writes: list[Write] = []
+    for user in range(users):
+        for text in said_by(user, turns)[0]:
+            scope = Scope(user=f"u{user}")
+            writes.append(Write(content=text, why_it_matters="what a user said", scope=scope))
+        if len(writes) >= BATCH:
+            memory.write_many(writes)
+            writes.clear()
+    if writes:
+        memory.write_many(writes)
+
+
+def measure(memory: Memory, users: int, *, asks: int, turns: int) -> tuple[float, float]:
+    """The share of answers that are in the envelope, and the median milliseconds of a compile."""
+    rng = random.Random(users)
+    times: list[float] = []
+    answered = 0
+    for number in range(asks):
+        # Every eighth user travels nowhere: the place in the question is one of strangers.
+        user = rng.randrange(0, users, 8)
+        topic = number % len(TOPICS)
+        question = TOPICS[topic][1].format(f", or was it in {rng.choice(PLACES)}")
+        own = memory.bind(Principal(user=f"u{user}"))
+        began = time.thread_time()
+        envelope = own.compile("assistant", question, budget_tokens=BUDGET)
+        times.append((time.thread_time() - began) * 1000)
+        answered += said_by(user, turns)[1][topic] in envelope.text
+    return 100 * answered / asks, statistics.median(times)
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--users", type=int, nargs="+", default=[100, 1_000, 8_000])
+    parser.add_argument("--asks", type=int, default=60)
+    parser.add_argument("--turns", type=int, default=30)
+    options = parser.parse_args()
+    table = Table("users", "claims", "answered %", "compile ms")
+    for users in (1, *options.users):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            connect(str(Path(folder) / "users.db")) as memory,
+        ):
+            fill(memory, users, options.turns)
+            share, ms = measure(memory, users, asks=options.asks, turns=options.turns)
+        table.add_row(f"{users:,}", f"{users * options.turns:,}", f"{share:.0f}", f"{ms:.1f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

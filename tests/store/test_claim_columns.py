@@ -68,7 +68,8 @@ def line_of(stated: Assertion) -> tuple[Any, ...]:
 @pytest.mark.parametrize("stated", [Say(object_id="o1").assertion(1, 0), full()])
 def test_what_is_written_is_what_is_read(stated: Assertion) -> None:
     assert embedded.assertion(line_of(stated)) == stated
-    assert graph.assertion(graph.claim_row(stated, n=1, live=True, token="t")["props"]) == stated
+    node = graph.claim_row(stated, tenant="acme", n=1, live=True)["props"]
+    assert graph.assertion(node) == stated
 
 
 def test_a_hidden_claim_has_neither_value_nor_content() -> None:

@@ -22,8 +22,7 @@ from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ..port.candidate_reads import SubjectSpan
 from ..port.store import Ask, Page, Point, RelatedEnds
-from ..search.searched_scopes import searched_scopes
-from ..search.term_weights import HALVINGS, common, is_searchable, proposals
+from ..search.term_weights import HALVINGS, common, is_searchable, proposals, searched_scopes
 from . import codec
 from .answers import ReadAnswer, answers_of
 from .calls import Calls, Reads

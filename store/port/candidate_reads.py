@@ -27,10 +27,10 @@ class CandidateReads(Protocol):
     def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
         """Return heads at the point whose claim shares a term, the most telling ones first.
 
-        A term counts by how few claims of the searched scopes (`searched_scopes`) hold it
-        (`term_weights.weight`), of equals the newest claim is first; what is withheld there is
-        counted up to the limit. A term that more than `common(limit)` hold proposes nothing, unless
-        all are so: then the alphabetically first one does.
+        A term counts by how few claims hold it (`term_weights.weight`) of those in the scopes that
+        are searched (`term_weights.searched_scopes`), of equals the newest claim is first; what is
+        withheld there is counted up to the limit. A term that more than `common(limit)` hold
+        proposes nothing, unless all are so: then the alphabetically first one does.
         """
         ...
 

@@ -14,12 +14,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..port.records import TextPool
-from ..search.searched_scopes import searched_scopes
 from ..search.term_weights import (
     POOL_TERMS,
     common,
     is_searchable,
     pool_weights,
+    searched_scopes,
     telling_weights,
 )
 from ..search.text_pool import PoolRow, VisibleHits, pool_of, visible_hits
@@ -42,19 +42,19 @@ class TextAsk(NamedTuple):
     """How many hits are wanted."""
     now: bool
     """Whether among heads that stand, or among all claims."""
-    within: str
+    narrowing: str
     """What narrows a query of the index to the scopes of the caller; empty where nothing does."""
 
     def holders(self, query: str) -> str:
         """The query for the claims of these scopes that a query finds."""
-        return self.within + query
+        return self.narrowing + query
 
 
 class Narrowing(NamedTuple):
     """What narrows the searches of a sight, as long as the file has so many permission sets."""
 
     permits: int
-    within: str
+    query: str
 
 
 class WordCount(NamedTuple):
@@ -149,17 +149,17 @@ class TextSearch:
 
         known = self._memory.narrowings.get(sight)
         if known is not None and known.permits == self._permits:
-            return known.within
+            return known.query
 
         permits = dict(self._db.execute(sql.SCOPE_PERMITS, (codec.list_json(scopes),)))
-        within = ""
+        query = ""
         if sum(permits.values()) < self._permits:
             # Where nothing stands in any of them, the word of one is as good as those of all.
-            inhabited = [scope for scope in scopes if permits[scope]] or scopes[:1]
-            words = " OR ".join(_phrase(codec.scope_word(scope)) for scope in inhabited)
-            within = f"({words}) AND "
-        self._memory.narrowings.put(sight, Narrowing(self._permits, within))
-        return within
+            scopes_in_use = [scope for scope in scopes if permits[scope]] or scopes[:1]
+            words = " OR ".join(_phrase(codec.scope_word(scope)) for scope in scopes_in_use)
+            query = f"({words}) AND "
+        self._memory.narrowings.put(sight, Narrowing(self._permits, query))
+        return query
 
     def _totals(self, weights: Mapping[str, int], ask: TextAsk) -> dict[int, int]:
         """What the words that a claim holds weigh, and in the first bits which they are."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from ...resolution.text import find_dates
+from ...resolution.text import DateSpan, find_dates
 
 _PREPOSITION: Final = re.compile(
-    r"\b(?:in|on|since|from|as of|until|till|to) (?:the )?\Z", re.IGNORECASE
+    r"\b(?:in|on|since|from|as of|until|till|to|starting|beginning) (?:the )?\Z", re.IGNORECASE
 )
 _COPULA_OR_PREPOSITION: Final = re.compile(
     r"\b(?:is|['\u2019]s|the|in|on|since|from|as of|until|till|to) \Z", re.IGNORECASE
@@ -43,10 +43,18 @@ _PAST_CLAUSE: Final = re.compile(
 _COMING_CLAUSE: Final = re.compile(
     r"(?:\b(?:am|are)|['\u2019](?:m|re)) (?:now |finally )?(?:going|moving|relocating|"
     r"joining|starting|leaving|getting)\b[^,;.]*(?<!since )\Z"
-    r"|\b(?:will|I start|we start)\b[^,;.]*(?<!since )\Z",
+    r"|(?:\b(?:will|(?:I|we) (?:start|begin))|['\u2019]ll)\b[^,;.]*(?<!since )\Z"
+    r"|\b(?:starting|beginning) (?:on |in |from )?(?:the )?\Z",
     re.IGNORECASE,
 )
 """The beginning of a clause that tells what is to come: `I'm moving there` before `on July 3`."""
+_FROM_THEN: Final = re.compile(
+    r"(?:^|[,;] |\band )(?:from|as of|as from) (?:the )?\Z", re.IGNORECASE
+)
+_PRESENT_CLAUSE: Final = re.compile(
+    r"(?: onwards?)?,? (?:I|we)(?:['\u2019](?:m|re|ll)| (?:am|are|will|work|live|start|begin))\b"
+)
+"""What holds from a day on, `From July` before `I work there`, is to come."""
 _DAY_OFFSETS: Final = {
     "day before yesterday": -2,
     "yesterday": -1,
@@ -80,9 +88,17 @@ def date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> dateti
     opening = _COPULA_OR_PREPOSITION if is_ahead else _PREPOSITION
     for date in find_dates(sentence, any_case=True):
         if opening.search(sentence, 0, date.start):
-            is_coming = is_ahead or bool(_COMING_CLAUSE.search(sentence, 0, date.start))
+            is_coming = is_ahead or _is_to_come(sentence, date)
             return absolute_day(date.parts, now, is_ahead=is_coming)
     return None
+
+
+def _is_to_come(sentence: str, date: DateSpan) -> bool:
+    """Whether the words around a day tell what is to come."""
+    if _COMING_CLAUSE.search(sentence, 0, date.start):
+        return True
+    is_opening = _FROM_THEN.search(sentence, 0, date.start) is not None
+    return is_opening and _PRESENT_CLAUSE.match(sentence, date.end) is not None
 
 
 def date_after(sentence: str, preposition: str, now: datetime) -> datetime | None:

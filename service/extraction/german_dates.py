@@ -57,8 +57,10 @@ _ABSOLUTE: Final = re.compile(
     r"(?= (?:[a-zäöü]+ )?(?:nach|bei|von|bin|habe|sind|haben|wurde)\b)"
 )
 _COMING_CLAUSE: Final = re.compile(
-    r"\b(?:ziehe|ziehen|wechsle|werde|werden|beginne|fange|starte)\b"
+    r"\b(?:ziehe|ziehen|wechsle|werde|werden|beginne|fange|starte|verlasse)\b"
 )
+_FROM_THEN: Final = re.compile(rf"\b[Aa]b (?:(?:dem|Anfang|Mitte|Ende) )?(?:\d|{_MONTH})")
+"""From a day on: to come, unless the sentence tells what was."""
 _PAST_CLAUSE: Final = re.compile(
     r"\b(?:habe|haben|bin|sind|wurde|war|hatte)\b.*\b(?:[a-zäöü]*ge[a-zäöü]{2,}(?:t|en)|verheiratet)\b"
 )
@@ -82,8 +84,14 @@ def german_date_said(sentence: str, now: datetime, *, is_ahead: bool = False) ->
     absolute = _ABSOLUTE.search(sentence)
     if absolute is None:
         return None
-    is_coming = is_ahead or bool(_COMING_CLAUSE.search(sentence))
-    return absolute_day(_parts(absolute), now, is_ahead=is_coming)
+    return absolute_day(_parts(absolute), now, is_ahead=is_ahead or _is_to_come(sentence))
+
+
+def _is_to_come(sentence: str) -> bool:
+    """Whether a sentence tells what is to come."""
+    if _COMING_CLAUSE.search(sentence):
+        return True
+    return _FROM_THEN.search(sentence) is not None and _PAST_CLAUSE.search(sentence) is None
 
 
 def german_date_after(sentence: str, preposition: str, now: datetime) -> datetime | None:

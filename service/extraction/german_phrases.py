@@ -45,6 +45,11 @@ WHEN: Final = (
 )
 WHEN_FIRST: Final = rf"^(?:(?i:{WHEN}))+"
 """When something was or will be, at the head of a sentence, before the verb."""
+FROM_THEN: Final = (
+    rf"[Aa]b (?:dem )?(?:{DAY}|{MONTH}(?: \d{{4}})?|"
+    rf"(?:nächste|kommende)[mnr] (?:{_UNIT}|{_WEEKDAY}))"
+)
+"""From a day on, where a day alone would be a visit."""
 ADVERB_FIRST: Final = (
     r"^(?:Jetzt|Inzwischen|Mittlerweile|Derzeit|Aktuell|Momentan|Zurzeit|Seit [^.,!?]{3,25}?) "
 )

@@ -22,6 +22,7 @@ from .german_phrases import (
     END,
     FIRMS,
     FRIENDS,
+    FROM_THEN,
     GOES_ON,
     HABITS,
     IN_LAND,
@@ -98,6 +99,10 @@ GERMAN_RULES: Final = (
         is_dated=True),
     row("employer", rf"{WHEN_FIRST}(?:fange|beginne|starte) ich bei {EMPLOYER}(?: an)?{END}",
         is_dated=True),
+    row("employer", rf"(?:\b[Ii]ch arbeite {FROM_THEN}|^{FROM_THEN} arbeite ich) bei {EMPLOYER}"
+        rf"{WORKPLACE_END}", is_dated=True),
+    row("employer", rf"\b[Ii]ch verlasse {EMPLOYER}"
+        r"(?= (?:am|zum|nächste[nrs]?)\b)", "deny", if_known=True, is_dated=True),
     row("employer", rf"\b[Ii]ch wechsle {WHEN}+zu {EMPLOYER}{END}", is_dated=True),
     row("employer", rf"^[Ee]igentlich arbeite ich {ADVERBS}bei {EMPLOYER}{WORKPLACE_END}"),
     row("employer", rf"\b[Ii]ch bin {ADVERBS}bei (?:der |dem )?(?P<value>{FIRMS}){WORKPLACE_END}"),
@@ -150,6 +155,9 @@ GERMAN_RULES: Final = (
         rf"(?:von {PLACE} )?nach (?P<value>{PLACE}) (?:um)?gezogen\b"),
     row("home", rf"{WHEN_FIRST}(?:bin ich|sind wir) (?:von {PLACE} )?nach (?P<value>{PLACE}) "
         r"(?:um)?gezogen\b"),
+    row("home", rf"(?:\b(?:[Ii]ch wohne|[Ww]ir wohnen) {FROM_THEN}|"
+        rf"^{FROM_THEN} (?:wohne ich|wohnen wir)) {IN_LAND}(?P<value>{PLACE}){END}",
+        is_dated=True),
     row("home", rf"\b(?:[Ii]ch ziehe|[Ww]ir ziehen) {WHEN}+(?:von {PLACE} )?"
         rf"nach (?P<value>{PLACE})(?: um)?{END}", is_dated=True),
     row("home", rf"{WHEN_FIRST}(?:ziehe ich|ziehen wir) (?:von {PLACE} )?"

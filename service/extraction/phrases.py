@@ -62,6 +62,12 @@ ITEMS: Final = (
     rf"{ITEM}(?:, {NO_CLAUSE}{ITEM}(?=,| and\b| or\b))*(?:,? (?:and|or) {NO_CLAUSE}{ITEM})?"
 )
 I_AM: Final = r"\bI(?: am|['\u2019]m)"
+I_WILL: Final = r"\bI(?: will|['\u2019]ll)(?: be)? (?:then |soon )?"
+I_SOON: Final = (
+    r"\bI(?:(?: will|['\u2019]ll)(?: be)?| am|['\u2019]m)?(?: going to)? "
+    r"(?:finally |then |soon |officially )?"
+)
+"""Before what begins on a day: "I", "I'm", "I'll", "I will be"."""
 HAVE: Final = r"\bI(?: have|['\u2019]ve)?"
 WE_ARE: Final = rf"(?:{I_AM}|\b[Ww]e(?: are|['\u2019]re))"
 WE_HAVE: Final = rf"(?:{HAVE}|\b[Ww]e(?: have|['\u2019]ve)?)"

@@ -193,6 +193,8 @@ RULES: Final = (
         r"(?! (?:office|team|plan|tier)\b)"),
     row("home", rf"{WE_ARE} (?:moving|relocating) (?:back )?to "
         rf"(?P<value>{PLACE})(?! (?:office|team)\b)"),
+    row("home", r"\b(?:I|[Ww]e)(?: will|['\u2019]ll) (?:be living|live) in "
+        rf"(?P<value>{PLACE})", is_dated=True),
     row("home", rf"{WE_HAVE} {RECENT}(?:left|moved "
         rf"(?:away from|out of)) (?![A-Z]\w+ for\b)(?P<value>{PLACE})", "deny", if_known=True),
     row("home", rf"\bI used to live in (?P<value>{PLACE})", is_former=True),

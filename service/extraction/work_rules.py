@@ -10,6 +10,8 @@ from .phrases import (
     FIRM,
     HAVE,
     I_AM,
+    I_SOON,
+    I_WILL,
     LASTING,
     LEVELS,
     NAME,
@@ -128,8 +130,23 @@ WORK_RULES: Final = (
         rf"from {PROPER}(?P<value>{NAME})", "deny"),
     row("employer", rf"(?:used to work|worked) (?:for|at) {NAME},? (?:but|and) (?:now )?"
         rf"{I_AM} (?:now )?(?:at|with) {PROPER}(?P<value>{NAME})"),
-    row("employer", rf"\bI(?:['\u2019]m| am)? start(?:ing)? work (?:at|with) {PROPER}"
+    # What is to come counts only with its day; until then the work is where it was. Who starts
+    # somewhere may be a student: it is told by "work", by a role, or by what somebody leaves.
+    row("employer", rf"(?:{I_SOON}(?:start|starting|begin|beginning) (?:work|working)|"
+        rf"{I_WILL}(?:work|working)) (?:at|with|for) {PROPER}(?P<value>{NAME})", is_dated=True),
+    row("employer", rf"{I_SOON}(?:start|starting|begin|beginning) as "
+        rf"(?:an? |the |their )?(?:(?:{LEVELS}) )?{ROLE} (?:at|with|for) {PROPER}"
         rf"(?P<value>{NAME})", is_dated=True),
+    row("employer", rf"{I_SOON}(?:join|joining) {PROPER}(?P<value>{FIRM})", is_dated=True),
+    row("employer", rf"{I_AM} leaving {NAME}[^.!?]{{0,25}}?(?:,|;| and| to) (?:{I_SOON})?"
+        r"(?:(?:start|starting|begin|beginning) (?:at|with)|join|joining) "
+        rf"{PROPER}(?P<value>{NAME})", is_dated=True),
+    row("employer", rf"\b[Mm]y first day (?:of work )?(?:at|with) {PROPER}(?P<value>{NAME})"
+        r"(?= (?:is|will be)\b)", is_dated=True),
+    row("employer", rf"{I_AM} leaving {PROPER}(?P<value>{NAME})(?= (?:on|next)\b)",
+        "deny", if_known=True, is_dated=True),
+    row("title", rf"{I_SOON}(?:start|starting|begin|beginning) (?:work |working )?as "
+        rf"(?:an? |the |their )?(?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_dated=True),
     row("employer", rf"{HAVE} {RECENT}(?:left|quit) {NAME}[^.!?]{{0,25}}? (?:and|to) join(?:ed)? "
         rf"{PROPER}(?P<value>{NAME})(?=[.,!;]|$| as\b)"),
     row("employer", rf"{I_AM} (?:now |currently )?the (?:new )?(?:{CHIEF}) of {PROPER}"

@@ -324,6 +324,67 @@ def test_a_day_of_the_week_is_behind_what_happened_and_ahead_of_the_rest(
 
 
 @pytest.mark.parametrize(
+    ("text", "slot", "value", "day"),
+    [
+        ("I'm leaving Acme, I start at Initech on 1 July.", "employer", "Initech", (2026, 7, 1)),
+        ("I'm leaving Acme to join Initech in July.", "employer", "Initech", (2026, 7, 1)),
+        ("I start work at Initech on 1 May.", "employer", "Initech", (2027, 5, 1)),
+        ("I'll be working for Initech from July.", "employer", "Initech", (2026, 7, 1)),
+        ("From July I work at Initech.", "employer", "Initech", (2026, 7, 1)),
+        ("From March 2024 I work at Initech.", "employer", "Initech", (2024, 3, 1)),
+        ("I begin my new job at Initech on May 3.", "employer", "Initech", (2027, 5, 3)),
+        ("I got a new job at Initech, starting 1 July.", "employer", "Initech", (2026, 7, 1)),
+        ("I'm joining Orchid Foods next week.", "employer", "Orchid Foods", (2026, 6, 22)),
+        ("My first day at Initech is on Monday.", "employer", "Initech", (2026, 6, 22)),
+        ("Next week I start as a nurse at Initech.", "title", "nurse", (2026, 6, 22)),
+        ("I'll be living in Porto from July.", "home", "Porto", (2026, 7, 1)),
+        ("As of 1 July we live in Porto.", "home", "Porto", (2026, 7, 1)),
+        ("Ab Juli arbeite ich bei Initech.", "employer", "Initech", (2026, 7, 1)),
+        ("Ich arbeite ab dem 1. Juli bei Initech.", "employer", "Initech", (2026, 7, 1)),
+        ("Ab Juli wohnen wir in Bremen.", "home", "Bremen", (2026, 7, 1)),
+    ],
+)
+def test_what_is_to_come_begins_on_its_day(
+    text: str, slot: str, value: str, day: tuple[int, int, int]
+) -> None:
+    (claim,) = [claim for claim in read(text) if claim.slot == slot]
+    assert (claim.value, claim.op) == (value, "assert")
+    assert claim.valid_from == datetime(*day, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I'm leaving Acme on 30 June.", (2026, 6, 30)),
+        ("Ich verlasse Acme zum 1. Juli.", (2026, 7, 1)),
+    ],
+)
+def test_whoever_leaves_on_a_day_works_there_until_then(
+    text: str, day: tuple[int, int, int]
+) -> None:
+    (claim,) = read(text)
+    assert (claim.slot, claim.op, claim.if_known) == ("employer", "deny", True)
+    assert (claim.valid_from, claim.planned) == (datetime(*day, tzinfo=UTC), True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm leaving Acme at the end of the month.",
+        "I'm joining Sam in July for a hike.",
+        "I'm leaving the office now, I start at 9 on Monday.",
+        "From Monday I'm in Rome.",
+        "I'll work at Initech in the summer.",
+        "Am Montag bin ich bei Siemens.",
+        "Morgen arbeite ich bei Anna.",
+        "Nächste Woche wohnen wir in Bremen.",
+    ],
+)
+def test_a_visit_and_a_beginning_without_a_day_are_no_work_and_no_home(text: str) -> None:
+    assert read(text) == ()
+
+
+@pytest.mark.parametrize(
     ("text", "years"),
     [
         ("I moved to Lyon in March 2024 and I work at Acme since 2021.", (2024, 2021)),

@@ -7,12 +7,10 @@ backend's worker after the call returns; closing the store waits for it.
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypedDict
@@ -38,6 +36,7 @@ from ...schema.vocabulary import SlotKind
 from ...schema.window_policy import DEFAULT_WINDOW
 from ...schema.write import Moment
 from ...store.port.candidate_reads import SubjectSpan
+from ...store.port.collector import collector_paused
 from ...store.port.store import Point, Reader
 from ..artifacts.artifacts import ArtifactKeeper, Artifacts
 from ..artifacts.openings import Openings
@@ -367,23 +366,6 @@ def _log_alerts(envelope: Envelope) -> None:
         values = {name: quality.metrics[name] for name in quality.alerts}
         fields = {"envelope_id": envelope.envelope_id, "alerts": values, "failed": quality.failed}
         _LOG.info("an envelope misses %s", ", ".join(quality.alerts), extra=fields)
-
-
-@contextmanager
-def collector_paused() -> Generator[None]:
-    """Let Python's collector of cycles wait until a compile is done, where it runs at all.
-
-    A compile makes no cycles, but so many values that it would set off a pass over all that the
-    caches hold, which takes several times as long as the compile. Compiles of other threads may
-    end the wait early; nothing makes it outlast the last of them.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _person(user: object, reader: Reader, point: Point) -> str:

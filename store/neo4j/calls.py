@@ -179,13 +179,22 @@ class Writes(Reads):
     def rows(self, text: LiteralString, **bound: Any) -> list[neo4j.Record]:
         """The records of a statement; what fails ends the transaction, which is tried again."""
         self.count += 1
-        return list(self._run(text, bound))
+        parameters = _parameters(self.tenant, bound)
+        # The driver's objects refer to each other and to these values, thousands of rows, until
+        # Python's collector of cycles comes by.
+        try:
+            return list(self._send(text, parameters))
+        finally:
+            parameters["given"].clear()
 
     def _run(
         self, text: LiteralString, bound: Mapping[str, Any], limit_s: float | None = None
     ) -> neo4j.Result:
+        return self._send(text, _parameters(self.tenant, bound))
+
+    def _send(self, text: LiteralString, parameters: dict[str, Any]) -> neo4j.Result:
         # The transaction has a limit of its own.
-        return self._tx.run(self._link.dialect + text, _parameters(self.tenant, bound))
+        return self._tx.run(self._link.dialect + text, parameters)
 
 
 def run_at_once(

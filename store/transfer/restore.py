@@ -19,6 +19,7 @@ from operator import itemgetter
 from typing import IO, Any, Final
 
 from ...schema.errors import Conflict, Fault, InvalidInput
+from ..port.collector import collector_paused
 from ..port.importing import GroupTx, ImportJournal, import_in_progress
 from ..port.store import Batch, RecordKind, Store
 from .transfer import CheckedExport, ExportHeader, batch_of, check_lines, record_of
@@ -170,7 +171,9 @@ def _apply_groups(
         while (group := future.result()) is not None:
             future = executor.submit(next, groups, None)
             step = partial(_apply_group, export, group, position)
-            store.import_step(tenant, step)
+            # The collector catches up between two groups.
+            with collector_paused():
+                store.import_step(tenant, step)
 
             position += group.size
             lines.tell(RestoreProgress(export.records, position, export.records))

@@ -66,10 +66,10 @@ GRAPH = {
     " SET c += row.props",
     "row": "MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)"
     " MATCH (e:Entity {tenant_id: $tenant, entity_id: c.subject_id})"
-    " CREATE (v:ContextVersion {tenant_id: $tenant, slot_key: s.slot_key, scope_id: c.scope_id})"
+    " CREATE (v:ContextVersion {tenant_id: $tenant, slot_key: s.slot_key})"
     " SET v += row"
     " CREATE (v)-[:VERSION_OF]->(s) CREATE (v)-[:PIECE_OF]->(c)"
-    " CREATE (v)-[:ABOUT {role: 'subject', scope_id: c.scope_id, valid_from: row.valid_from,"
+    " CREATE (v)-[:ABOUT {role: 'subject', valid_from: row.valid_from,"
     " valid_until: row.valid_until, tx_start: row.tx_start, tx_end: row.tx_end}]->(e)",
     "live": "MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id}) SET c:Live",
     "receipt": "CREATE (r:Receipt {tenant_id: $tenant}) SET r += row",

@@ -93,6 +93,9 @@ _NODE: Final = tuple(column for column in _EVERY_COLUMN if column.table != "d")
 _CONTENT: Final = tuple(column for column in _EVERY_COLUMN if column.table == "d")
 _NODE_NAMES: Final = names_of(_NODE)
 _CONTENT_NAMES: Final = names_of(_CONTENT)
+_COPIES: Final = tuple((column.name, column.same_as) for column in _EVERY_COLUMN if column.same_as)
+_OFTEN_EMPTY: Final = ("applicable_task_types", "sensitivity", "derived_from", "planned")
+"""What decodes to the same where it is absent; no statement looks at these."""
 _PERMISSION_NAMES: Final = names_of(PERMISSION_COLUMNS)
 _HIDDEN_NAMES: Final = LINE_NAMES[: -len(SECRET_COLUMNS)]
 _SIGNATURE: Final = LINE_NAMES.index("signature")
@@ -136,6 +139,7 @@ def claim_row(assertion: Assertion, *, tenant: str, n: int, live: bool) -> Prope
     else:
         props |= zip(_CONTENT_NAMES, _said_values(assertion), strict=True)
         props["tenant_tok"] = place_words(tenant, details.scope.scope_id)
+    _leave_out(props)
 
     return {
         "object_id": assertion.claim.object_id,
@@ -146,6 +150,17 @@ def claim_row(assertion: Assertion, *, tenant: str, n: int, live: bool) -> Prope
         "standing": [1] if details.object_type in _STANDING else [],
         "decaying": [1] if details.decay_rule else [],
     }
+
+
+def _leave_out(props: Properties) -> None:
+    """Take away what the columns read in its absence: a server pays for each property."""
+    for name in _OFTEN_EMPTY:
+        if not props[name]:
+            del props[name]
+
+    for name, original in _COPIES:
+        if name in props and props[name] == props[original]:
+            del props[name]
 
 
 def permit(permissions: Permissions) -> Properties:
@@ -163,7 +178,7 @@ def version_row(row: Row) -> Properties:
         "tx_start": row.tx_start,
         "tx_end": row.tx_end,
         "status": row.look.status.value,
-        "reason": row.look.reason,
+        "reason": row.look.reason or None,
         "head": row.look.head,
         "deny": row.claim.op is Op.DENY,
         "open": openness(row),
@@ -239,7 +254,7 @@ def row(properties: Mapping[str, Any], claim: Claim, tx_us: int = INF_US) -> Row
         properties["vid"],
         claim,
         Interval(properties["valid_from"], properties["valid_until"]),
-        _look(properties["status"], properties["reason"], properties["head"]),
+        _look(properties["status"], properties.get("reason") or "", properties["head"]),
         properties["tx_start"],
         known_end(properties["tx_end"], tx_us),
         properties.get("continues"),
@@ -368,7 +383,7 @@ def _row_of_line(line: Sequence[Any], claim: Claim, tx_us: int) -> Row:
     _put_vid(row, vid)
     _put_claim(row, claim)
     _put_interval(row, Interval(start, until))
-    _put_look(row, _look(status, reason, head))
+    _put_look(row, _look(status, reason or "", head))
     _put_tx_start(row, tx_start)
     _put_tx_end(row, INF_US if tx_end > tx_us else tx_end)
     _put_continues(row, continues)

@@ -62,6 +62,8 @@ class Column:
     form: ColumnForm = ColumnForm()
     table: LiteralString = "c"
     """The alias of its table in the embedded store; the graph has one node for them all."""
+    same_as: LiteralString = ""
+    """The column whose value it nearly always has: a line that lacks this one says the same."""
 
 
 def _members(kind: type[StrEnum]) -> ColumnForm:
@@ -89,11 +91,12 @@ def _authorship(user: str | None, session: str | None, directs: object) -> Autho
 _CLASSES: Final = tuple(Classification)
 _SCOPE: Final = ColumnForm(attrgetter("scope_id"), lru_cache(maxsize=4096)(Scope.parse))
 _LEVEL: Final = ColumnForm(int, {int(level): level for level in Authority}.__getitem__)
+# A line that lacks a flag says no, one that lacks a list none.
 _FLAG: Final = ColumnForm(bool, bool)
-_WORDS: Final = ColumnForm(list, tuple, listed=True)
+_WORDS: Final = ColumnForm(list, lambda words: tuple(words or ()), listed=True)
 _SENSITIVITY: Final = ColumnForm(
     lambda members: [member.value for member in members],
-    lambda words: tuple(map(Sensitivity, words)),
+    lambda words: tuple(map(Sensitivity, words or ())),
     listed=True,
 )
 _VALUE_KEY: Final = ColumnForm(decode=lambda key: key or NO_VALUE_KEY, absent=NO_VALUE_KEY)
@@ -104,7 +107,7 @@ CLAIM_COLUMNS: Final = (
     Column("op", "claim.op", _members(Op)),
     Column("valid_from", "claim.interval", ColumnForm(attrgetter("start_us"))),
     Column("valid_until", "claim.interval", ColumnForm(attrgetter("end_us"))),
-    Column("since_us", "claim.since_us"),
+    Column("since_us", "claim.since_us", same_as="valid_from"),
     Column("level", "claim.level"),
     Column("source_authority", "claim.source_authority"),
     Column("confidence", "claim.confidence"),
@@ -125,7 +128,7 @@ CLAIM_COLUMNS: Final = (
     Column("half_life_days", "details.decay_rule", _part("half_life_days")),
     Column("minimum_threshold", "details.decay_rule", _part("minimum_threshold")),
     Column("retirement_rule", "details.retirement_rule", _members(RetirementRule)),
-    Column("update_path", "details.update_path"),
+    Column("update_path", "details.update_path", same_as="source_origin"),
     Column("derived_from", "details.derived_from", _WORDS),
     Column("origins", "details.origins", _WORDS),
     Column("planned", "details.planned", _FLAG),
@@ -142,7 +145,7 @@ SECRET_COLUMNS: Final = (
     Column("value_key", "claim.value_key", _VALUE_KEY, "d"),
     Column("value_json", "content.value_json", table="d"),
     Column("text", "content.text", table="d"),
-    Column("normalized_claim", "content.normalized_claim", table="d"),
+    Column("normalized_claim", "content.normalized_claim", table="d", same_as="text"),
     Column("why_it_matters", "content.why_it_matters", table="d"),
     Column("behavioral_implication", "content.behavioral_implication", table="d"),
     Column("enforcement", "content.enforcement", table="d"),
@@ -231,6 +234,7 @@ def decoder(
     # A record is filled through the descriptors of its slots, past the frozen `__init__`: a
     # compile decodes thousands. Hence the refusal above of records that check themselves.
     plain: list[tuple[Callable[[T, Any], None], int]] = []
+    copies: list[tuple[Callable[[T, Any], None], int, int]] = []
     conversions: list[tuple[Callable[[T, Any], None], int, Callable[[Any], Any]]] = []
     joins: list[tuple[Callable[[T, Any], None], Callable[[Line], Any], Callable[..., Any]]] = []
     absent: list[tuple[Callable[[T, Any], None], Any]] = []
@@ -243,6 +247,8 @@ def decoder(
         elif more_columns:
             positions = [layout.index(column.name) for column in (first, *more_columns)]
             joins.append((put, itemgetter(*positions), _JOINS[attribute]))
+        elif first.same_as:
+            copies.append((put, layout.index(first.name), layout.index(first.same_as)))
         elif first.form.decode is not None:
             conversions.append((put, layout.index(first.name), first.form.decode))
         else:
@@ -252,6 +258,10 @@ def decoder(
         new_record = record.__new__(record)
         for put, position in plain:
             put(new_record, line[position])
+
+        for put, position, original in copies:
+            value = line[position]
+            put(new_record, line[original] if value is None else value)
 
         for put, position, convert in conversions:
             put(new_record, convert(line[position]))

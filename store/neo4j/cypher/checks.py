@@ -141,9 +141,9 @@ OPTIONAL MATCH (v)-[a:ABOUT]->(e:Entity)
 WITH v, c, collect(a) AS copies, collect(CASE a.role
   WHEN 'subject' THEN e.entity_id = c.subject_id
   WHEN 'value' THEN e.entity_id = c.value_entity_id ELSE e IS NULL END) AS right
-WHERE v.scope_id <> c.scope_id OR any(ok IN right WHERE NOT coalesce(ok, false))
+WHERE any(ok IN right WHERE NOT coalesce(ok, false))
   OR any(a IN copies WHERE a.valid_from <> v.valid_from OR a.valid_until <> v.valid_until
-    OR a.tx_start <> v.tx_start OR a.tx_end <> v.tx_end OR a.scope_id <> v.scope_id)
+    OR a.tx_start <> v.tx_start OR a.tx_end <> v.tx_end)
 {bad_rows}
 """,
     _FRAGMENTS,

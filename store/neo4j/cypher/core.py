@@ -140,10 +140,9 @@ CALL () {
   UNWIND $given.rows AS row
   MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)
   CREATE (v:ContextVersion {tenant_id: $tenant, vid: row.vid, slot_key: s.slot_key,
-    object_id: row.object_id, scope_id: c.scope_id, valid_from: row.valid_from,
-    valid_until: row.valid_until, tx_start: row.tx_start, tx_end: row.tx_end,
-    status: row.status, reason: row.reason, head: row.head, deny: row.deny, open: row.open,
-    continues: row.continues})
+    object_id: row.object_id, valid_from: row.valid_from, valid_until: row.valid_until,
+    tx_start: row.tx_start, tx_end: row.tx_end, status: row.status, reason: row.reason,
+    head: row.head, deny: row.deny, open: row.open, continues: row.continues})
   CREATE (v)-[:VERSION_OF]->(s)
   CREATE (v)-[:PIECE_OF]->(c)
   FOREACH (_ IN CASE WHEN c.erased IS NULL THEN row.live ELSE [] END | SET c:Live)
@@ -152,8 +151,8 @@ CALL () {
     UNWIND [['subject', c.subject_id], ['value', c.value_entity_id]] AS about
     WITH v, c, row, about WHERE about[1] IS NOT NULL
     MERGE (e:Entity {tenant_id: $tenant, entity_id: about[1]})
-    CREATE (v)-[:ABOUT {role: about[0], scope_id: c.scope_id, valid_from: row.valid_from,
-      valid_until: row.valid_until, tx_start: row.tx_start, tx_end: row.tx_end}]->(e) }
+    CREATE (v)-[:ABOUT {role: about[0], valid_from: row.valid_from, valid_until: row.valid_until,
+      tx_start: row.tx_start, tx_end: row.tx_end}]->(e) }
   RETURN count(v) AS rows }
 CALL () {
   UNWIND $given.receipts AS row

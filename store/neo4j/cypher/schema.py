@@ -125,6 +125,7 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         " ON (n.tenant_id, n.scope_id, n.slot, n.subject_id)",
     ),
     (),
+    (),  # claims and rows lack what nearly all would say: an older tenure cannot read them
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

@@ -88,10 +88,6 @@ DAMAGES: dict[str, tuple[str, str]] = {
         "MATCH (:ContextVersion {vid: 1})-[a:ABOUT]->() SET a.tx_end = 12345",
         "a relationship to an entity differs",
     ),
-    "a copied scope": (
-        "MATCH (:ContextVersion {vid: 1})-[a:ABOUT]->() SET a.scope_id = 'user=x'",
-        "a relationship to an entity differs",
-    ),
     "another entity": (
         "MATCH (v:ContextVersion {vid: 1})-[a:ABOUT]->() "
         "MATCH (e:Entity {entity_id: 'e3'}) WITH v, a, e, properties(a) AS held "

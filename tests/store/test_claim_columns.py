@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tenure.schema.claim import Assertion, Claim, Content, Details, Permissions
-from tenure.schema.interval import Interval
+from tenure.schema.claim import Assertion, Claim, Content, Details, Look, Permissions, Row
+from tenure.schema.interval import INF_US, Interval
 from tenure.schema.layers import DecayRule
-from tenure.schema.vocabulary import Classification, Sensitivity
+from tenure.schema.vocabulary import Classification, Sensitivity, Status
 from tenure.store.neo4j import codec as graph
 from tenure.store.neo4j.codec import ClaimEntry
 from tenure.store.neo4j.cypher import claim as cypher
@@ -70,6 +70,43 @@ def test_what_is_written_is_what_is_read(stated: Assertion) -> None:
     assert embedded.assertion(line_of(stated)) == stated
     node = graph.claim_row(stated, tenant="acme", n=1, live=True)["props"]
     assert graph.assertion(node) == stated
+
+
+@pytest.mark.parametrize("stated", [Say(object_id="o1").assertion(1, 0), full()])
+def test_what_a_node_leaves_out_reads_as_an_older_node_that_says_it(stated: Assertion) -> None:
+    columns = (*CLAIM_COLUMNS, *SECRET_COLUMNS)
+    node = graph.claim_row(stated, tenant="acme", n=1, live=True)["props"]
+    older_node = node | dict(zip(names_of(columns), encoder(columns)(stated), strict=True))
+    bodies = [
+        graph.body([properties.get(name) for name in cypher.LINE_NAMES])
+        for properties in (node, older_node)
+    ]
+
+    assert len(node) < len(older_node)
+    assert graph.assertion(node) == graph.assertion(older_node) == stated
+    assert graph.claim(node) == graph.claim(older_node) == stated.claim
+    assert bodies[0] == bodies[1]
+
+
+def test_a_node_leaves_out_nothing_that_differs() -> None:
+    plain = Say(object_id="o1").assertion(1, 0)
+    stated = replace(
+        plain,
+        claim=replace(plain.claim, since_us=7),
+        details=replace(plain.details, update_path=""),
+        content=replace(plain.content, normalized_claim=""),
+    )
+    node = graph.claim_row(stated, tenant="acme", n=1, live=True)["props"]
+    assert (node["since_us"], node["update_path"], node["normalized_claim"]) == (7, "", "")
+    assert graph.assertion(node) == stated
+
+
+def test_a_clean_row_gives_no_reason_and_reads_as_an_older_one_that_gave_none() -> None:
+    claim = Say(object_id="o1").assertion(1, 0).claim
+    row = Row(1, claim, Interval(1, 5), Look(Status.CLEAN, "", True), 1, INF_US)
+    node = graph.version_row(row)
+    assert node["reason"] is None
+    assert graph.row(node, claim) == graph.row(node | {"reason": ""}, claim) == row
 
 
 def test_a_hidden_claim_has_neither_value_nor_content() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -304,3 +305,28 @@ def test_one_group_is_read_while_the_one_before_it_is_written(
     store = store_factory()
     restore(lines, WaitingStore(store, CutOffError(), behind=0), TENANT)  # type: ignore[arg-type]
     assert exported(store, keys=True) == lines
+
+
+class WatchedStore(BrokenStore):
+    """A store that notes at each step whether the collector of cycles runs."""
+
+    def __init__(self, store: Store, error: Exception, behind: int) -> None:
+        super().__init__(store, error, behind)
+        self.collecting: list[bool] = []
+
+    def import_step(self, tenant: str, step: object) -> ImportJournal | None:
+        self.collecting.append(gc.isenabled())
+        return self._store.import_step(tenant, step)  # type: ignore[arg-type]
+
+
+def test_the_collector_waits_while_a_group_is_written_and_goes_on_between_two(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    between: list[bool] = []
+    store = WatchedStore(store_factory(), CutOffError(), behind=0)
+    restore(lines, store, TENANT, watch=lambda _: between.append(gc.isenabled()))  # type: ignore[arg-type]
+
+    # the first step writes no group, it begins the journal
+    assert store.collecting == [True, *[False] * len(between)]
+    assert len(between) > 3
+    assert all(between)

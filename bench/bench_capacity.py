@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tenure.bench.bench_store import TENANT, fill
 from tenure.store.neo4j.store import open_store
-from tenure.store.port.store import Store, VectorRow
+from tenure.store.port.store import PlacedVector, Store
 from tenure.store.port.vectors import quantise
 from tenure.store.search.matrix import Matrix
 from tenure.store.sqlite import SqliteStore
@@ -52,16 +52,17 @@ def size_of(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def vectors(count: int) -> Iterator[list[VectorRow]]:
+def vectors(count: int) -> Iterator[list[PlacedVector]]:
     """Yield batches of random vectors, one a claim."""
     rng = random.Random(5)
     for first in range(1, count + 1, PART):
         yield [
-            VectorRow(
+            PlacedVector(
                 f"object-{number}",
                 ENCODER,
                 "0",
                 quantise([rng.gauss(0, 1) for _ in range(DIMENSIONS)]),
+                "tenant",
             )
             for number in range(first, min(first + PART, count + 1))
         ]

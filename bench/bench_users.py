@@ -1,12 +1,13 @@
 """One tenant with many users: does everybody still find what is their own, and what does it cost?
 
-    python -P bench/bench_users.py [--users 100 1000 8000] [--asks 60] [--turns 30]
+    python -P bench/bench_users.py [--users 100 1000 8000] [--asks 60] [--turns 30] [--vectors]
 
 An assistant keeps what each user said, in a scope of the user's own. All of them talk of the same
 things in the same words, as users of one assistant do; what differs is the answer. Each question
 holds words that everybody uses, and one that only strangers said. Shown are the share of questions
 whose answer is in the envelope, and the median time of a compile (CPU of the thread), beside those
-of a user who has the store for herself.
+of a user who has the store for herself. With `--vectors` every text has one, made of its words at
+random, so that time is measured and not meaning.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tenure import Memory, Principal, Scope, Write, connect
+from tenure.bench.bench_compile import TermVectors, embed
 
 BUDGET: Final = 300
 BATCH: Final = 960
@@ -106,14 +108,18 @@ def main() -> None:
     parser.add_argument("--users", type=int, nargs="+", default=[100, 1_000, 8_000])
     parser.add_argument("--asks", type=int, default=60)
     parser.add_argument("--turns", type=int, default=30)
+    parser.add_argument("--vectors", action="store_true")
     options = parser.parse_args()
+    encoder = TermVectors() if options.vectors else None
     table = Table("users", "claims", "answered %", "compile ms")
     for users in (1, *options.users):
         with (
             tempfile.TemporaryDirectory() as folder,
-            connect(str(Path(folder) / "users.db")) as memory,
+            connect(str(Path(folder) / "users.db"), encoder=encoder) as memory,
         ):
             fill(memory, users, options.turns)
+            if encoder is not None:
+                embed(memory, encoder)
             share, ms = measure(memory, users, asks=options.asks, turns=options.turns)
         table.add_row(f"{users:,}", f"{users * options.turns:,}", f"{share:.0f}", f"{ms:.1f}")
     Console().print(table)

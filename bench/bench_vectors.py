@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tenure.store.port.store import VectorRow
+from tenure.store.port.store import PlacedVector
 from tenure.store.port.vectors import to16
 from tenure.store.search.matrix import Matrix
 
@@ -28,6 +28,7 @@ DIMENSIONS = 384
 TOPICS = 2_000
 LIMIT = 200
 ENCODER = "bench@1"
+SCOPE = "tenant"
 EXACT = 10**9
 
 
@@ -48,7 +49,7 @@ def resident_mb() -> float:
     return pages * resource.getpagesize() / 1048576
 
 
-def rows_of(count: int, topics: np.ndarray) -> Iterator[list[VectorRow]]:
+def rows_of(count: int, topics: np.ndarray) -> Iterator[list[PlacedVector]]:
     """Yield quantised rows around topics, 20,000 at a time."""
     rng = np.random.default_rng(count)
     for start in range(0, count, 20_000):
@@ -57,7 +58,7 @@ def rows_of(count: int, topics: np.ndarray) -> Iterator[list[VectorRow]]:
         unit = near / np.linalg.norm(near, axis=1, keepdims=True)
         stored = np.rint(4000 * unit).astype("<i2")
         yield [
-            VectorRow(f"{start + n:032x}", ENCODER, "0", vector.tobytes())
+            PlacedVector(f"{start + n:032x}", ENCODER, "0", vector.tobytes(), SCOPE)
             for n, vector in enumerate(stored)
         ]
 
@@ -70,7 +71,7 @@ def queries_of(topics: np.ndarray, count: int) -> list[tuple[int, ...]]:
 
 def best(matrix: Matrix, query: Sequence[int], exact_rows: int) -> list[str]:
     """Return the first chunk of a walk, cut to what a compile asks for."""
-    hits = next(matrix.walk(query, first=LIMIT, exact_rows=exact_rows))
+    hits = next(matrix.walk(query, scopes=[SCOPE], first=LIMIT, exact_rows=exact_rows))
     return [hit.object_id for hit in hits[:LIMIT]]
 
 

@@ -1,8 +1,8 @@
 """Nearest: the k best visible claims of a question, whichever store holds them.
 
-The matrix scores every claim exactly and is walked in that order, chunk by chunk; the store
-says of each chunk what the caller may see at the view, until enough is found. So permissions
-and times decide before anything is counted, and both stores give the same answer.
+The matrix scores every claim of the caller's scopes exactly and is walked in that order, chunk by
+chunk; the store says of each chunk what the caller may see at the view, until enough is found. So
+permissions and times decide before anything is counted, and both stores give the same answer.
 
 `nearest` serves a search and hands out the versions it met; `VisibleVectors` is the form that
 the compiler's gather takes.
@@ -49,8 +49,6 @@ class Nearest:
     """Best first, ties in order of object id."""
     versions: tuple[Version, ...]
     """The visible versions of these claims, by vid."""
-    withheld: int
-    """Rows met on the way that the caller may not see."""
     further_ids: tuple[str, ...]
     """Claims met on the way that are visible, and were not asked for."""
 
@@ -158,14 +156,12 @@ def _nearest(view: VectorView, walk: _Walk, *, keep: Keep | None) -> Nearest:
     (query, limit), ids, hits = walk
     best_ids: list[str] = []
     versions: list[Version] = []
-    withheld = 0
     step = 2
     while ids:
         page = view.reader.versions(
             replace(view.ask, objects=ids), sight=view.sight, point=view.point
         )
         rows = visible_rows(page.versions)
-        withheld += len(page.versions) - len(rows)
         wanted_rows = rows if keep is None else list(filter(keep, rows))
 
         # The page comes in the order of the store; the order of the scores is that of `ids`.
@@ -189,11 +185,12 @@ def _nearest(view: VectorView, walk: _Walk, *, keep: Keep | None) -> Nearest:
 
     scores = view.vectors.scores(query, best)
     further_ids = tuple(best_ids[limit:])
-    return Nearest(tuple(scores), tuple(best_rows), withheld, further_ids)
+    return Nearest(tuple(scores), tuple(best_rows), further_ids)
 
 
 def _object_ids(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:
-    for hits in view.vectors.walk(query, first=limit, exact_rows=view.exact_rows):
+    scopes = view.sight.scopes
+    for hits in view.vectors.walk(query, scopes=scopes, first=limit, exact_rows=view.exact_rows):
         for hit in hits:
             yield hit.object_id
 

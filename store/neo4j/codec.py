@@ -37,7 +37,7 @@ from ..port.claim_columns import (
     encoder,
     names_of,
 )
-from ..port.store import SlotRecord, Tombstone, TxEvent
+from ..port.store import PlacedVector, SlotRecord, Tombstone, TxEvent
 from .cypher.claim import CORE_NAMES, LINE_NAMES
 
 Properties = dict[str, Any]
@@ -433,6 +433,12 @@ def slot(properties: Mapping[str, Any]) -> SlotRecord:
         properties["scope_id"],
         properties["many"],
     )
+
+
+def placed_vector(record: Mapping[str, Any], encoder_id: str) -> PlacedVector:
+    """A vector of an encoder, with the scope of its claim."""
+    vec16 = bytes(record["vec16"])
+    return PlacedVector(record["object_id"], encoder_id, record["part"], vec16, record["scope_id"])
 
 
 def event(properties: Mapping[str, Any]) -> TxEvent:

@@ -31,13 +31,13 @@ from ..port.store import (
     Clock,
     DecidedValue,
     Page,
+    PlacedVector,
     Point,
     RecordKind,
     RelatedEnds,
     StoredReceipt,
     TxEvent,
     Usage,
-    VectorRow,
 )
 from ..port.vectors import Vectors
 from ..search.term_weights import common
@@ -327,15 +327,12 @@ class Neo4jReader:
         """Whether any claim of a slot of this name was ever stored."""
         return bool(self._calls.rows(cypher.SLOT_IN_USE, name=name))
 
-    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
+    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[PlacedVector, ...]]:
         """The vector counter and the rows put after a count, in order."""
         count = self._clock.vec_seq
         bound = {"encoder_id": encoder_id, "after": after, "until": count}
-        rows = tuple(
-            VectorRow(record["object_id"], encoder_id, record["part"], bytes(record["vec16"]))
-            for record in self._calls.stream(register.VECTORS, **bound)
-        )
-        return count, rows
+        records = self._calls.stream(register.VECTORS, **bound)
+        return count, tuple(codec.placed_vector(record, encoder_id) for record in records)
 
     def near(self, encoder_id: str) -> Vectors | None:
         """The server's own vector index where the store was opened with it."""

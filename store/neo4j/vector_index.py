@@ -14,7 +14,7 @@ where it stopped. One number of dimensions serves a database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final, LiteralString
@@ -22,10 +22,11 @@ from typing import Any, Final, LiteralString
 import neo4j
 
 from ...schema.errors import InvalidInput
-from ..port.store import VectorRow
+from ..port.store import PlacedVector
 from ..port.targets import Target
 from ..port.vectors import Hit, VectorScore, unpack_vector
 from ..search.matrix import Matrix
+from . import codec
 from .calls import Calls, Reads, ServerLink, Writes
 from .connect import our_errors
 from .cypher import schema as schema_statements
@@ -74,7 +75,7 @@ class IndexedVectors:
         self._text: LiteralString | None = text
 
     def walk(
-        self, query: Sequence[int], *, first: int, exact_rows: int
+        self, query: Sequence[int], *, scopes: Sequence[str], first: int, exact_rows: int
     ) -> Iterator[tuple[Hit, ...]]:
         """Yield claims ring by ring of the index, each ring in the order of exact scores."""
         if self._text is None:
@@ -86,7 +87,8 @@ class IndexedVectors:
             size = min(size, MAX_HITS)
             rows = self._rows(self._text, k=size, near=list(map(float, query)))
             fresh = [row for row in rows if row.object_id not in known]
-            yield from self._exact(fresh).walk(query, first=len(fresh), exact_rows=MAX_HITS)
+            exact = self._exact(fresh)
+            yield from exact.walk(query, scopes=scopes, first=len(fresh), exact_rows=MAX_HITS)
             if size == MAX_HITS:
                 return
 
@@ -99,19 +101,15 @@ class IndexedVectors:
         rows = self._rows(cypher.PARTS_OF, object_ids=list(dict.fromkeys(object_ids)))
         return self._exact(rows).scores(query, object_ids)
 
-    def _exact(self, rows: Sequence[VectorRow]) -> Matrix:
+    def _exact(self, rows: Sequence[PlacedVector]) -> Matrix:
         # The same whole numbers as the embedded store, so both give the same order.
         matrix = Matrix(self._encoder_id)
         matrix.add(rows)
         return matrix
 
-    def _rows(self, text: LiteralString, **bound: Any) -> list[VectorRow]:
+    def _rows(self, text: LiteralString, **bound: Any) -> list[PlacedVector]:
         records = self._calls.rows(text, encoder_id=self._encoder_id, **bound)
-        return [_row(record, self._encoder_id) for record in records]
-
-
-def _row(record: Mapping[str, Any], encoder_id: str) -> VectorRow:
-    return VectorRow(record["object_id"], encoder_id, record["part"], bytes(record["vec16"]))
+        return [codec.placed_vector(record, self._encoder_id) for record in records]
 
 
 def searching(

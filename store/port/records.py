@@ -220,6 +220,13 @@ class VectorRow:
     """int16, little endian, `rint(4000 x)` of the normalised vector."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedVector(VectorRow):
+    """A vector, and where its claim stands, which never changes."""
+
+    scope_id: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
     """What an erasure leaves: who, when and why, and nothing of what."""

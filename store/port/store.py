@@ -43,6 +43,7 @@ from .records import (
     NextReads,
     Page,
     PermissionChange,
+    PlacedVector,
     Point,
     RecordKind,
     RelatedEnds,
@@ -75,6 +76,7 @@ __all__ = [
     "NextReads",
     "Page",
     "PermissionChange",
+    "PlacedVector",
     "Point",
     "Reader",
     "RecordKind",
@@ -343,7 +345,7 @@ class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
         """Return the clean heads that have a decay rule, with all content, by vid."""
         ...
 
-    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
+    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[PlacedVector, ...]]:
         """Return the vector counter and the rows put after a count, in order."""
         ...
 

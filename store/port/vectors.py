@@ -29,9 +29,9 @@ class Vectors(Protocol):
     """The vectors of one tenant for one encoder."""
 
     def walk(
-        self, query: Sequence[int], *, first: int, exact_rows: int
+        self, query: Sequence[int], *, scopes: Sequence[str], first: int, exact_rows: int
     ) -> Iterator[tuple[Hit, ...]]:
-        """Yield claims by the exact score of their content, in chunks, each best first.
+        """Yield the claims of scopes by the exact score of their content, in chunks, best first.
 
         `first` is how many are wanted at least; `exact_rows` is how many claims are scored
         one by one before anything proposes.

@@ -6,17 +6,19 @@ chunks of its content; the score of `why_it_matters` is told apart. Scores are w
 units of 1 / 16,000,000, ties stand in order of object id, so that neither the order of
 insertion, nor the machine, nor the number of cores shows.
 
-`walk` yields claims in score order, chunk by chunk, and the caller filters each chunk by what
-its view may see: the answer of a vector search is the k best *visible* claims. Above the
+`walk` yields the claims of some scopes in score order, chunk by chunk, and the caller filters each
+chunk by what its view may see: the answer of a vector search is the k best *visible* claims. What
+strangers wrote is not even scored, so that one of many users pays for what is their own. Above the
 policy's count of claims a binary prefilter proposes, by the signs that differ, in rings of
 growing distance; the rings depend on the vectors alone, and exact scores order each of them.
 
-It decides no visibility, reads no clock, and embeds nothing.
+It decides no visibility beyond that, reads no clock, and embeds nothing.
 """
 
 from __future__ import annotations
 
 import threading
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
@@ -24,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schema.errors import Fault
-from ..port.store import Clock, VectorRow
+from ..port.store import Clock, PlacedVector
 from ..port.vectors import SQUARE_LIMIT, Hit, VectorScore, check_vector
-from .vector_rows import DEAD, Floats, Ints, Scan, VectorRows
+from .vector_rows import DEAD, Flags, Floats, Ints, Scan, VectorRows
 
 WHY_PART: Final = "why"
 """The part that holds `why_it_matters`; every other part is the number of a chunk."""
@@ -36,6 +38,9 @@ RING: Final = 1_000
 among a million, and .864 with 300."""
 RING_SHARE: Final = 64
 """Rows of a ring for each claim that is asked for."""
+_SPARSE: Final = 4
+"""Rows that are looked at for each one that is scored, from which on the others are left out: to
+take a row out of its block costs as much as to score some."""
 _STEP: Final = 50_000
 """Rows turned into numbers at once: 77 MB at 384 dimensions."""
 
@@ -52,7 +57,7 @@ class VectorSource(Protocol):
         """Return the counters at the snapshot."""
         ...
 
-    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
+    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[PlacedVector, ...]]:
         """Return the vector counter and the rows put after a count, in order."""
         ...
 
@@ -71,6 +76,10 @@ class Matrix:
         self._vec_seq = 0
         self._ids: list[str] = []
         self._numbers: dict[str, int] = {}
+        self._scopes: dict[str, int] = {}
+        """Number of each scope, in the order in which they were met."""
+        self._scope_of = array("i")
+        """Number of the scope of each claim."""
         self._claims = 0
         self._content = VectorRows(0)
         self._why = VectorRows(0)
@@ -87,7 +96,7 @@ class Matrix:
     @property
     def nbytes(self) -> int:
         """Return about how many bytes it takes."""
-        return self._content.nbytes + self._why.nbytes + 200 * len(self._ids)
+        return self._content.nbytes + self._why.nbytes + 204 * len(self._ids)
 
     def holds(self, object_id: str) -> bool:
         """Tell whether a claim has a vector."""
@@ -113,7 +122,7 @@ class Matrix:
                 self._add(rows)
                 self._vec_seq = counter
 
-    def add(self, rows: Sequence[VectorRow]) -> None:
+    def add(self, rows: Sequence[PlacedVector]) -> None:
         """Add or replace vectors.
 
         Raises:
@@ -152,9 +161,9 @@ class Matrix:
         return tuple(scores)
 
     def walk(
-        self, query: Sequence[int], *, first: int, exact_rows: int
+        self, query: Sequence[int], *, scopes: Sequence[str], first: int, exact_rows: int
     ) -> Iterator[tuple[Hit, ...]]:
-        """Yield claims by the score of their content, best first, in chunks that grow.
+        """Yield the claims of scopes by the score of their content, best first, in growing chunks.
 
         A chunk is never cut inside a tie; the first one is made of the `first` best rows, so
         it has fewer claims where a claim has several chunks. With more than `exact_rows` claims
@@ -168,25 +177,48 @@ class Matrix:
 
         floats = _floats(check_vector(query, dimensions=self.dimensions))
         with self._lock:
-            scan = self._content.scan()
-            exact = self._claims <= exact_rows
+            scan, count = self._content.scan(), self._claims
+            in_scopes = self._in_scopes(scopes)
 
-        if exact:
-            return self._by_score(scan, floats, first)
-
-        return self._by_ring(scan, floats, first)
-
-    def _by_score(self, scan: Scan, query: Floats, first: int) -> Iterator[tuple[Hit, ...]]:
-        owner, scores = scan.owner(), scan.scores(query)
-        live = owner != DEAD
-        if not live.all():  # taking rows out copies both
-            owner, scores = owner[live], scores[live]
-
-        return self._in_order(owner, scores, set(), first)
-
-    def _by_ring(self, scan: Scan, query: Floats, first: int) -> Iterator[tuple[Hit, ...]]:
         owner = scan.owner()
-        rows = np.flatnonzero(owner != DEAD)
+        if in_scopes is None:
+            rows = np.flatnonzero(owner != DEAD)
+        else:
+            # DEAD, as an index, means the last place, which is no claim's.
+            rows = np.flatnonzero(in_scopes[owner])
+            count = _count_claims(owner[rows], len(in_scopes))
+
+        if count <= exact_rows:
+            return self._by_score(scan, rows, floats, first)
+        return self._by_ring(scan, rows, floats, first)
+
+    def _in_scopes(self, scopes: Sequence[str]) -> Flags | None:
+        """Return of each claim whether it stands in one of these scopes, and a False at the end.
+
+        None where all do, as in a store of one user.
+        """
+        if self._scopes.keys() <= set(scopes):
+            return None
+
+        wanted = np.zeros(len(self._scopes), np.bool_)
+        wanted[[self._scopes[scope] for scope in scopes if scope in self._scopes]] = True
+        return np.append(wanted[np.asarray(self._scope_of, np.int32)], False)
+
+    def _by_score(
+        self, scan: Scan, rows: NDArray[np.intp], query: Floats, first: int
+    ) -> Iterator[tuple[Hit, ...]]:
+        owner = scan.owner()
+        if len(rows) == scan.count:
+            return self._in_order(owner, scan.scores(query), set(), first)
+
+        is_dense = len(rows) * _SPARSE > scan.count
+        scores = scan.scores(query)[rows] if is_dense else scan.at(rows, query)
+        return self._in_order(owner[rows], scores, set(), first)
+
+    def _by_ring(
+        self, scan: Scan, rows: NDArray[np.intp], query: Floats, first: int
+    ) -> Iterator[tuple[Hit, ...]]:
+        owner = scan.owner()
         nearness = -scan.distances(query)[rows]
         size = max(RING, RING_SHARE * first)
         visited_claims: set[int] = set()
@@ -224,18 +256,18 @@ class Matrix:
 
         return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.object_id)))
 
-    def _add(self, rows: Sequence[VectorRow]) -> None:
+    def _add(self, rows: Sequence[PlacedVector]) -> None:
         for start in range(0, len(rows), _STEP):
             self._add_some(rows[start : start + _STEP])
 
-    def _add_some(self, rows: Sequence[VectorRow]) -> None:
+    def _add_some(self, rows: Sequence[PlacedVector]) -> None:
         values = self._values(rows)
         numbers: list[int] = []
         conditions: list[int] = []
         content: list[int] = []
         parts: list[int] = []
         for place, row in enumerate(rows):
-            numbers.append(self._number(row.object_id))
+            numbers.append(self._number(row))
             if row.part == WHY_PART:
                 conditions.append(place)
             else:
@@ -248,7 +280,7 @@ class Matrix:
         self._claims += self._count(numbers) - before
         self._tidy()
 
-    def _values(self, rows: Sequence[VectorRow]) -> Floats:
+    def _values(self, rows: Sequence[PlacedVector]) -> Floats:
         size = 2 * (self.dimensions or len(rows[0].vec16) // 2)
         if not size or any(len(r.vec16) != size or r.encoder_id != self.encoder_id for r in rows):
             raise Fault(
@@ -271,10 +303,11 @@ class Matrix:
 
         return values
 
-    def _number(self, object_id: str) -> int:
-        number = self._numbers.setdefault(object_id, len(self._ids))
+    def _number(self, row: PlacedVector) -> int:
+        number = self._numbers.setdefault(row.object_id, len(self._ids))
         if number == len(self._ids):
-            self._ids.append(object_id)
+            self._ids.append(row.object_id)
+            self._scope_of.append(self._scopes.setdefault(row.scope_id, len(self._scopes)))
         return number
 
     def _count(self, numbers: Iterable[int]) -> int:
@@ -308,6 +341,13 @@ def _cut(scores: Ints, size: int) -> int:
 
     place = len(scores) - size
     return int(np.partition(scores, place)[place])
+
+
+def _count_claims(owner: Ints, most: int) -> int:
+    """Return how many claims some rows are of, whose numbers are below `most`."""
+    marks = np.zeros(most, np.bool_)
+    marks[owner] = True
+    return int(np.count_nonzero(marks))
 
 
 def _whole_claims(owner: Ints, rows: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -28,13 +28,13 @@ from ..port.store import (
     Clock,
     DecidedValue,
     Page,
+    PlacedVector,
     Point,
     RecordKind,
     RelatedEnds,
     StoredReceipt,
     TxEvent,
     Usage,
-    VectorRow,
 )
 from ..port.vectors import Vectors
 from . import claims, codec, register_codec
@@ -224,10 +224,10 @@ class SqliteReader:
         """Tell whether any claim of a slot of this name was ever stored."""
         return bool(self._db.execute(sql.SLOT_IN_USE, (name,)).fetchone()[0])
 
-    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
+    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[PlacedVector, ...]]:
         """Return the vector counter and the rows put after a count, in order."""
         lines = self._db.execute(register.VECTORS, (after, encoder_id))
-        return self._clock.vec_seq, tuple(VectorRow(*line) for line in lines)
+        return self._clock.vec_seq, tuple(PlacedVector(*line) for line in lines)
 
     def near(self, encoder_id: str) -> Vectors | None:
         """Return no index of its own: vectors are searched exactly in the shared matrix."""

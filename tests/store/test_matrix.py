@@ -4,6 +4,7 @@ import itertools
 import random
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.schema.errors import Fault, InvalidInput
-from tenure.store.port.store import Clock, VectorRow
+from tenure.store.port.store import Clock, PlacedVector
 from tenure.store.port.vectors import VectorScore, pack_vector, quantise, to16
 from tenure.store.search import matrix as module
 from tenure.store.search.matrices import Matrices
@@ -20,24 +21,32 @@ from tenure.store.search.vector_rows import BLOCK, VectorRows, sign_bits
 
 ENCODER = "test@1"
 EVERYTHING = 10**9
+SCOPES = ("user=ann", "user=bob", "tenant")
 
 
-def row(object_id: str, part: str, vector: Sequence[float]) -> VectorRow:
-    return VectorRow(object_id, ENCODER, part, quantise(vector))
+def placed(object_id: str, part: str, vec16: bytes, encoder: str = ENCODER) -> PlacedVector:
+    return PlacedVector(object_id, encoder, part, vec16, SCOPES[-1])
 
 
-def random_rows(seed: int, count: int, dimensions: int) -> list[VectorRow]:
+def row(
+    object_id: str, part: str, vector: Sequence[float], scope_id: str = SCOPES[-1]
+) -> PlacedVector:
+    return PlacedVector(object_id, ENCODER, part, quantise(vector), scope_id)
+
+
+def random_rows(seed: int, count: int, dimensions: int) -> list[PlacedVector]:
     """Claims with one to three chunks and, in half of them, a condition."""
     rng = random.Random(seed)
-    rows: list[VectorRow] = []
+    rows: list[PlacedVector] = []
     for number in range(count):
         parts = [str(chunk) for chunk in range(rng.choice((1, 1, 1, 3)))]
         for part in parts + ["why"] * rng.randint(0, 1):
-            rows.append(row(f"o{number:05}", part, [rng.gauss(0, 1) for _ in range(dimensions)]))
+            vector = [rng.gauss(0, 1) for _ in range(dimensions)]
+            rows.append(row(f"o{number:05}", part, vector, SCOPES[number % 3]))
     return rows
 
 
-def by_hand(rows: Sequence[VectorRow], query: Sequence[int]) -> list[tuple[str, int]]:
+def by_hand(rows: Sequence[PlacedVector], query: Sequence[int]) -> list[tuple[str, int]]:
     """Score every claim with Python's own whole numbers."""
     best: dict[str, int] = {}
     for each in rows:
@@ -49,9 +58,13 @@ def by_hand(rows: Sequence[VectorRow], query: Sequence[int]) -> list[tuple[str, 
 
 
 def walked(
-    matrix: Matrix, query: Sequence[int], *, exact_rows: int = EVERYTHING
+    matrix: Matrix,
+    query: Sequence[int],
+    *,
+    scopes: Sequence[str] = SCOPES,
+    exact_rows: int = EVERYTHING,
 ) -> list[list[tuple[str, int]]]:
-    chunks = matrix.walk(query, first=10, exact_rows=exact_rows)
+    chunks = matrix.walk(query, scopes=scopes, first=10, exact_rows=exact_rows)
     return [[(name, score) for name, score in chunk] for chunk in chunks]
 
 
@@ -59,7 +72,7 @@ def flat(chunks: list[list[tuple[str, int]]]) -> list[tuple[str, int]]:
     return [hit for chunk in chunks for hit in chunk]
 
 
-def filled(rows: Sequence[VectorRow]) -> Matrix:
+def filled(rows: Sequence[PlacedVector]) -> Matrix:
     matrix = Matrix(ENCODER)
     matrix.add(rows)
     return matrix
@@ -82,8 +95,8 @@ def test_the_greatest_scores_are_exact() -> None:
     edge = (205,) * 384
     assert 15_900_000 < sum(x * x for x in edge) < 1 << 24
     rows = [
-        VectorRow("a", ENCODER, "0", pack_vector(edge)),
-        VectorRow("b", ENCODER, "0", pack_vector([-x for x in edge])),
+        placed("a", "0", pack_vector(edge)),
+        placed("b", "0", pack_vector([-x for x in edge])),
     ]
     assert flat(walked(filled(rows), edge)) == [("a", 384 * 205**2), ("b", -384 * 205**2)]
 
@@ -107,10 +120,7 @@ def test_the_order_of_coordinates_does_not_show() -> None:
     # the vector units add in another order after it: exact sums do not care
     rows, query = random_rows(1, 200, 384), a_query(2, 384)
     order = random.Random(4).sample(range(384), 384)
-    moved = [
-        VectorRow(r.object_id, ENCODER, r.part, np.frombuffer(r.vec16, "<i2")[order].tobytes())
-        for r in rows
-    ]
+    moved = [replace(r, vec16=np.frombuffer(r.vec16, "<i2")[order].tobytes()) for r in rows]
     assert walked(filled(rows), query) == walked(filled(moved), [query[i] for i in order])
 
 
@@ -152,7 +162,7 @@ def test_an_empty_matrix_has_no_answers() -> None:
 def test_a_matrix_grows_in_place_across_blocks() -> None:
     rng = np.random.default_rng(3)
     values = rng.integers(-2000, 2000, (BLOCK + 500, 4)).astype("<i2")
-    rows = [VectorRow(f"o{n:06}", ENCODER, "0", v.tobytes()) for n, v in enumerate(values)]
+    rows = [placed(f"o{n:06}", "0", v.tobytes()) for n, v in enumerate(values)]
     matrix = filled(rows[:300])
     first = matrix._content.scan()
     matrix.add(rows[300:])
@@ -217,7 +227,7 @@ def test_dead_rows_are_swept_out(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_query_of_another_length_is_refused() -> None:
     matrix = filled([row("a", "0", [1, 0])])
     for ask in (
-        lambda: matrix.walk((1, 2, 3), first=1, exact_rows=1),
+        lambda: matrix.walk((1, 2, 3), scopes=SCOPES, first=1, exact_rows=1),
         lambda: matrix.scores((1,), ["a"]),
     ):
         with pytest.raises(InvalidInput) as refusal:
@@ -228,13 +238,13 @@ def test_a_query_of_another_length_is_refused() -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        VectorRow("b", ENCODER, "0", b"\x01\x00"),
-        VectorRow("b", ENCODER, "0", b""),
-        VectorRow("b", "another@2", "0", quantise([1, 0])),
-        VectorRow("b", ENCODER, "0", pack_vector([4000, 4000])),
+        placed("b", "0", b"\x01\x00"),
+        placed("b", "0", b""),
+        placed("b", "0", quantise([1, 0]), "another@2"),
+        placed("b", "0", pack_vector([4000, 4000])),
     ],
 )
-def test_a_stored_vector_that_is_none_is_a_fault(bad: VectorRow) -> None:
+def test_a_stored_vector_that_is_none_is_a_fault(bad: PlacedVector) -> None:
     for matrix in (filled([row("a", "0", [1, 0])]), Matrix(ENCODER)):
         if not matrix.dimensions and bad.vec16 == b"\x01\x00":
             continue
@@ -248,7 +258,7 @@ class Source:
 
     def __init__(self) -> None:
         self.seq = 0
-        self.rows: list[VectorRow] = []
+        self.rows: list[PlacedVector] = []
         self.erased: list[tuple[int, str]] = []
         self.reads = 0
         self.home = "here"
@@ -256,7 +266,7 @@ class Source:
     def clock(self) -> Clock:
         return Clock(self.seq, 0, 0, len(self.rows))
 
-    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[VectorRow, ...]]:
+    def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[PlacedVector, ...]]:
         self.reads += 1
         new = self.rows[after:]
         return len(self.rows), tuple(r for r in new if r.encoder_id == encoder_id)
@@ -267,7 +277,7 @@ class Source:
 
 def test_a_matrix_follows_the_store_by_its_counters() -> None:
     source, matrix = Source(), Matrix(ENCODER)
-    source.rows += [row("a", "0", [1, 0]), VectorRow("x", "another@2", "0", quantise([1, 0, 0]))]
+    source.rows += [row("a", "0", [1, 0]), placed("x", "0", quantise([1, 0, 0]), "another@2")]
     matrix.sync(source)
     assert flat(walked(matrix, (4000, 0))) == [("a", 16_000_000)]
     matrix.sync(source)
@@ -310,6 +320,36 @@ def test_a_search_sees_one_state_while_others_write() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("exact_rows", [EVERYTHING, 10])
+@pytest.mark.parametrize("scopes", [("user=ann",), ("user=bob", "tenant"), ("user=eve",), ()])
+def test_a_walk_meets_the_claims_of_some_scopes_as_if_there_were_no_others(
+    scopes: tuple[str, ...], exact_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RING", 40)
+    monkeypatch.setattr(module, "RING_SHARE", 1)
+    rows, query = random_rows(12, 300, 32), a_query(4, 32)
+    matrix = filled(rows)
+    matrix.drop(["o00000", "o00001", "o00002"])
+    others = {f"o{number:05}" for number in range(3)}
+    known = [r for r in rows if r.scope_id in scopes and r.object_id not in others]
+    hits = walked(matrix, query, scopes=scopes, exact_rows=exact_rows)
+    assert hits == walked(filled(known), query, exact_rows=exact_rows)
+    assert sorted(flat(hits)) == sorted(by_hand(known, query))
+
+
+def test_how_many_claims_are_scored_is_counted_in_the_scopes_of_the_caller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "RING", 5)
+    monkeypatch.setattr(module, "RING_SHARE", 1)
+    rows, query = random_rows(13, 90, 32), a_query(5, 32)
+    matrix = filled(rows)
+    own = [r for r in rows if r.scope_id == "user=ann"]
+    narrow = flat(walked(matrix, query, scopes=["user=ann"], exact_rows=30))
+    assert narrow == by_hand(own, query)
+    assert flat(walked(matrix, query, exact_rows=30)) != by_hand(rows, query)
 
 
 def test_signs_are_packed_in_words() -> None:

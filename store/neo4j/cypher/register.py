@@ -224,7 +224,9 @@ VECTORS: Final[LiteralString] = """
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id
   AND x.vec_seq > $after
   AND x.vec_seq <= $until
-RETURN x.object_id AS object_id, x.part AS part, x.vec16 AS vec16 ORDER BY x.vec_seq
+MATCH (c:Claim {tenant_id: $tenant, object_id: x.object_id})
+RETURN x.object_id AS object_id, x.part AS part, x.vec16 AS vec16, c.scope_id AS scope_id
+ORDER BY x.vec_seq
 """
 PUT_PACKS: Final[LiteralString] = """
 UNWIND $given.rows AS row

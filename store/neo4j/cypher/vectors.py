@@ -17,7 +17,9 @@ _FRAGMENTS: Final[Mapping[str, LiteralString]] = {
     "parts": """
 MATCH (v:Vector) WHERE v.tenant_id = $tenant AND v.object_id = object_id
   AND v.encoder_id = $given.encoder_id AND v.part >= ''
-RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16
+WITH v
+MATCH (c:Claim {tenant_id: $tenant, object_id: v.object_id})
+RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16, c.scope_id AS scope_id
 """
 }
 

@@ -220,11 +220,11 @@ PUT_VECTOR: Final = """
 INSERT INTO vector (vec_seq, claim_id, encoder_id, part, vec16)
 SELECT ?, c.claim_id, ?, ?, ? FROM claim c CROSS JOIN content d ON d.claim_id = c.claim_id
 WHERE c.object_id = ?"""
-_VECTOR: Final = """
-SELECT c.object_id, v.encoder_id, v.part, v.vec16 FROM vector v
-CROSS JOIN claim c ON c.claim_id = v.claim_id """
-VECTORS: Final = _VECTOR + "WHERE v.vec_seq > ? AND v.encoder_id = ? ORDER BY v.vec_seq"
-ALL_VECTORS: Final = _VECTOR + "ORDER BY v.vec_seq"
+_VECTOR: Final = "SELECT c.object_id, v.encoder_id, v.part, v.vec16"
+_OF_CLAIM: Final = " FROM vector v CROSS JOIN claim c ON c.claim_id = v.claim_id "
+VECTORS: Final = f"""{_VECTOR}, c.scope_id{_OF_CLAIM}
+WHERE v.vec_seq > ? AND v.encoder_id = ? ORDER BY v.vec_seq"""
+ALL_VECTORS: Final = f"{_VECTOR}{_OF_CLAIM}ORDER BY v.vec_seq"
 PUT_USAGE: Final = """
 INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT (object_id) DO UPDATE
 SET uses = uses + excluded.uses, last_us = max(last_us, excluded.last_us)"""

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from tenure.schema.errors import NotFound, Unavailable
-from tenure.store.port.store import Clock, Store, Usage, VectorRow
+from tenure.store.port.store import Clock, PlacedVector, Store, Usage, VectorRow
 from tenure.tests.store.builders import TENANT, Say, commit
 
 
@@ -26,16 +26,16 @@ def test_definitions_are_appended_when_nobody_was_faster(store: Store) -> None:
 
 def test_vectors_reach_every_cache_in_order_and_replace_their_like(store: Store) -> None:
     commit(store, [Say(object_id="a"), Say(object_id="b", slot="team")], tx=1)
-    first = VectorRow("a", "mini", "why", b"\x01\x00")
-    second = VectorRow("b", "mini", "0", b"\x02\x00")
-    other = VectorRow("b", "large", "0", b"\x03\x00")
+    first = PlacedVector("a", "mini", "why", b"\x01\x00", "tenant")
+    second = PlacedVector("b", "mini", "0", b"\x02\x00", "tenant")
+    other = PlacedVector("b", "large", "0", b"\x03\x00", "tenant")
     store.put_vectors(TENANT, [first, second])
     store.put_vectors(TENANT, [other])
     with store.reading(TENANT) as reader:
         assert reader.vectors("mini", 0) == (3, (first, second))
         assert reader.vectors("mini", 1) == (3, (second,))
         assert reader.vectors("large", 0) == (3, (other,))
-    better = VectorRow("a", "mini", "why", b"\x09\x00")
+    better = PlacedVector("a", "mini", "why", b"\x09\x00", "tenant")
     store.put_vectors(TENANT, [better])
     store.put_vectors(TENANT, [])
     with store.reading(TENANT) as reader:

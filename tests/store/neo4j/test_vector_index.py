@@ -23,7 +23,7 @@ from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server
 from tenure.tests.service.toy_encoder import ToyEncoder
-from tenure.tests.store.builders import TENANT, Say, commit
+from tenure.tests.store.builders import ALL, TENANT, Say, commit
 from tenure.tests.store.contract.test_port_erasure import erase
 from tenure.tests.store.renamed import Renamed
 
@@ -72,7 +72,7 @@ def filled(store: Store, count: int = CLAIMS, *, seed: int = 1) -> list[VectorRo
 
 
 def walked(vectors: Vectors, query: Sequence[int], first: int) -> list[tuple[str, int]]:
-    chunks = vectors.walk(query, first=first, exact_rows=10**9)
+    chunks = vectors.walk(query, scopes=ALL.scopes, first=first, exact_rows=10**9)
     return [(hit.object_id, hit.score) for chunk in chunks for hit in chunk]
 
 

@@ -200,9 +200,9 @@ class Matrix:
         if self._scopes.keys() <= set(scopes):
             return None
 
-        wanted = np.zeros(len(self._scopes), np.bool_)
-        wanted[[self._scopes[scope] for scope in scopes if scope in self._scopes]] = True
-        return np.append(wanted[np.asarray(self._scope_of, np.int32)], False)
+        flags = np.zeros(len(self._scopes), np.bool_)
+        flags[[self._scopes[scope] for scope in scopes if scope in self._scopes]] = True
+        return np.append(flags[np.asarray(self._scope_of, np.int32)], False)
 
     def _by_score(
         self, scan: Scan, rows: NDArray[np.intp], query: Floats, first: int
@@ -343,9 +343,9 @@ def _cut(scores: Ints, size: int) -> int:
     return int(np.partition(scores, place)[place])
 
 
-def _count_claims(owner: Ints, most: int) -> int:
-    """Return how many claims some rows are of, whose numbers are below `most`."""
-    marks = np.zeros(most, np.bool_)
+def _count_claims(owner: Ints, claims: int) -> int:
+    """Return of how many claims some rows are, whose numbers are below `claims`."""
+    marks = np.zeros(claims, np.bool_)
     marks[owner] = True
     return int(np.count_nonzero(marks))
 

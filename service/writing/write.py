@@ -8,6 +8,7 @@ Checklist: C-055.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from ...schema.values import canonical_json
 from ...schema.vocabulary import ObjectType, Op, Outcome, Status
 from ...schema.write import Draft, Receipt, Submission, Write
 from ...store.commit.commit import commit
+from ...store.port.collector import collector_paused
 from ...store.port.store import WriteTx
 from ..backend.backend import event_id
 from ..backend.caller import Caller, unknown_object
@@ -50,7 +52,9 @@ class Writer(Caller):
         self._check_size(len(writes))
         if not writes:
             return ()
-        return self.submit(self.drafts(writes, ids), dry_run=dry_run)
+        # One write gives the collector nothing to do; a batch would set it off several times.
+        with collector_paused() if len(writes) > 1 else nullcontext():
+            return self.submit(self.drafts(writes, ids), dry_run=dry_run)
 
     def replay(
         self, writes: Sequence[Write], *, recorded_us: int, events: Sequence[Mapping[str, Any]]

@@ -167,7 +167,7 @@ class ReadPolicy:
     text_candidates: int = 1_000
     """Visible text matches up to which both stores propose the same."""
     vector_exact_rows: int = 300_000
-    """Claims up to which vectors are searched exactly."""
+    """Claims of the caller's scopes up to which vectors are searched exactly."""
     vector_candidates: int = 200
     """Nearest claims a search proposes; as many as fill an 8K budget several times over."""
     neighbourhood_fanout: int = 50

@@ -28,9 +28,10 @@ class CandidateReads(Protocol):
         """Return heads at the point whose claim shares a term, the most telling ones first.
 
         A term counts by how few claims hold it (`term_weights.weight`) of those in the scopes that
-        are searched (`term_weights.searched_scopes`), of equals the newest claim is first; what is
-        withheld there is counted up to the limit. A term that more than `common(limit)` hold
-        proposes nothing, unless all are so: then the alphabetically first one does.
+        are searched (`term_weights.searched_scopes`), of equals the newest claim is first. A term
+        that more than `common(limit)` hold proposes nothing, unless all are so: then the
+        alphabetically first one does. What is withheld of the scopes that are searched is counted
+        up to the limit; a store may count what it met of others, too.
         """
         ...
 

@@ -65,7 +65,7 @@ def _sight_bytes(sight: Sight, last_and_visible: tuple[int, str]) -> int:
 
 
 def _narrowing_bytes(sight: Sight, narrowing: Narrowing) -> int:
-    return entry_bytes(sight.scopes, sight.tags, narrowing.query)
+    return entry_bytes(sight.scopes, sight.tags, narrowing.query, narrowing.scopes)
 
 
 def _line_bytes(line: Line, _number: int) -> int:

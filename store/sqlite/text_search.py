@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from ...schema.principal import Sight
     from ..search.two_generation_cache import Halves
 
+_LARGE_SCOPES: Final = 6_000
+"""Texts of scopes from which on a query of the index that names them is dear: it goes through them
+all, and there may be a million."""
+_LOOKUPS: Final = 1_000
+"""Claims that may hold a word for the scope of each to be looked up instead."""
 _WORDS: Final = (1 << POOL_TERMS) - 1
 """The bits of a total that say which words are held."""
 
@@ -42,12 +47,8 @@ class TextAsk(NamedTuple):
     """How many hits are wanted."""
     now: bool
     """Whether among heads that stand, or among all claims."""
-    narrowing: str
-    """What narrows a query of the index to the scopes of the caller; empty where nothing does."""
-
-    def holders(self, query: str) -> str:
-        """The query for the claims of these scopes that a query finds."""
-        return self.narrowing + query
+    narrowing: Narrowing
+    """To the scopes of the caller."""
 
 
 class Narrowing(NamedTuple):
@@ -55,6 +56,20 @@ class Narrowing(NamedTuple):
 
     permits: int
     query: str
+    """What stands before a query of the index; empty where nothing stands beside these scopes."""
+    scopes: str
+    """The scopes as JSON."""
+    lookup_limit: int
+    """Claims that may hold a word for the scope of each to be looked up."""
+
+
+class WordSpread(NamedTuple):
+    """Where a word stands."""
+
+    claims: int
+    """How many claims of the scopes that are searched hold it, exact up to what is common."""
+    query: str
+    """What finds them, and of other scopes no more than as many or a few."""
 
 
 class WordCount(NamedTuple):
@@ -74,6 +89,10 @@ class TextSize(NamedTuple):
     """Characters of its terms."""
     is_talk: bool
     is_fact: bool
+
+
+def _counts(spread: Mapping[str, WordSpread]) -> dict[str, int]:
+    return {word: place.claims for word, place in spread.items()}
 
 
 def _by_weight(totals: Mapping[int, int]) -> list[int]:
@@ -110,9 +129,10 @@ class TextSearch:
 
     def hits(self, ask: TextAsk) -> sqlite3.Cursor:
         """Search the numbers of claims and what the words that they share weigh, most first."""
+        spread = self._spread(ask)
         weights = {
-            ask.holders(_phrase(term)): value
-            for term, value in telling_weights(self._spread(ask), ask.limit).items()
+            spread[term].query: value
+            for term, value in telling_weights(_counts(spread), ask.limit).items()
         }
         if len(weights) == 1:  # in the index's own order, so that a common term can stop early
             return self._db.execute(sql.MATCH_LIVE if ask.now else sql.MATCH_ALL, tuple(weights))
@@ -126,69 +146,88 @@ class TextSearch:
         `bound` says what may be seen, and the point.
         """
         spread = self._spread(ask)
-        weights = pool_weights(spread, ask.limit)
-        if sum(spread[term] for term, weight in weights.items() if weight) <= unless:
+        weights = pool_weights(_counts(spread), ask.limit)
+        if sum(spread[term].claims for term, weight in weights.items() if weight) <= unless:
             return None  # as for most questions: all that any of them could find is little
 
-        totals = self._totals(weights, ask)
+        totals = self._totals(weights, spread, now=ask.now)
         page = visible_hits(self._places(_by_weight(totals), bound, ask), ask.limit)
         if len(page.rows) <= unless:
             return None
 
         masks = {claim_id: totals[claim_id] & _WORDS for _, claim_id in page.rows}
-        self._add_common(masks, weights, ask)
+        self._add_common(masks, weights, now=ask.now)
         sizes = self._sizes_of(list(masks))
         rows = [PoolRow(vid, masks[claim_id], *sizes[claim_id]) for vid, claim_id in page.rows]
         return pool_of(VisibleHits(rows, page.withheld, page.cut), list(weights))
 
-    def _narrowing(self, sight: Sight) -> str:
-        """What narrows a query to the scopes of a sight; empty where nothing stands beside them."""
-        scopes = searched_scopes(sight)
-        if not scopes:
-            return ""
-
+    def _narrowing(self, sight: Sight) -> Narrowing:
+        """What narrows a search to the scopes of a sight."""
         known = self._memory.narrowings.get(sight)
         if known is not None and known.permits == self._permits:
-            return known.query
+            return known
 
-        permits = dict(self._db.execute(sql.SCOPE_PERMITS, (codec.list_json(scopes),)))
-        query = ""
-        if sum(permits.values()) < self._permits:
+        scopes = searched_scopes(sight)
+        scope_list = codec.list_json(scopes)
+        permits = dict(self._db.execute(sql.SCOPE_PERMITS, (scope_list,)))
+        query, lookup_limit = "", 0
+        if scopes and sum(permits.values()) < self._permits:
             # Where nothing stands in any of them, the word of one is as good as those of all.
             scopes_in_use = [scope for scope in scopes if permits[scope]] or scopes[:1]
             words = " OR ".join(_phrase(codec.scope_word(scope)) for scope in scopes_in_use)
+            texts = self._db.execute(sql.COUNT_ALL, (words, _LARGE_SCOPES)).fetchone()[0]
+            lookup_limit = _LOOKUPS if texts == _LARGE_SCOPES else 0
             query = f"({words}) AND "
-        self._memory.narrowings.put(sight, Narrowing(self._permits, query))
-        return query
+        narrowing = Narrowing(self._permits, query, scope_list, lookup_limit)
+        self._memory.narrowings.put(sight, narrowing)
+        return narrowing
 
-    def _totals(self, weights: Mapping[str, int], ask: TextAsk) -> dict[int, int]:
+    def _totals(
+        self, weights: Mapping[str, int], spread: Mapping[str, WordSpread], *, now: bool
+    ) -> dict[int, int]:
         """What the words that a claim holds weigh, and in the first bits which they are."""
         # Added up here: for SQLite to group and sort thousands of hits takes twice as long.
-        statement = sql.HOLDERS_LIVE if ask.now else sql.HOLDERS_ALL
+        statement = sql.HOLDERS_LIVE if now else sql.HOLDERS_ALL
         totals: dict[int, int] = {}
         for place, (term, weight) in enumerate(weights.items()):
             if not weight:
                 continue
             share = (weight << POOL_TERMS) | 1 << place
-            for (claim_id,) in self._db.execute(statement, (ask.holders(_phrase(term)),)):
+            for (claim_id,) in self._db.execute(statement, (spread[term].query,)):
                 totals[claim_id] = totals.get(claim_id, 0) + share
         return totals
 
-    def _spread(self, ask: TextAsk) -> dict[str, int]:
-        """How many claims hold each word, exact up to what is common."""
-        count = sql.COUNT_LIVE if ask.now else sql.COUNT_ALL
+    def _spread(self, ask: TextAsk) -> dict[str, WordSpread]:
+        """Where each word of a question stands."""
         # Counting ends one above what is common: a word that is everywhere costs no more.
-        most = common(ask.limit) + 1
-        counts = self._memory.counts
-        spread: dict[str, int] = {}
+        limit = common(ask.limit) + 1
+        count, count_few = (
+            (sql.COUNT_LIVE, sql.COUNT_FEW_LIVE) if ask.now else (sql.COUNT_ALL, sql.COUNT_FEW_ALL)
+        )
+        spread: dict[str, WordSpread] = {}
         for word in filter(is_searchable, dict.fromkeys(ask.terms)):
-            question = WordCount(ask.holders(_phrase(word)), most, ask.now)
-            holders = counts.get(question)
-            if holders is None:
-                (holders,) = self._db.execute(count, (question.query, most)).fetchone()
-                counts.put(question, holders)
-            spread[word] = holders
+            phrase = _phrase(word)
+            query = ask.narrowing.query + phrase
+            tenant_claims = self._count(WordCount(phrase, limit, ask.now), count, (phrase, limit))
+            if query == phrase or not tenant_claims:
+                spread[word] = WordSpread(tenant_claims, phrase)
+            elif tenant_claims > ask.narrowing.lookup_limit:
+                claims = self._count(WordCount(query, limit, ask.now), count, (query, limit))
+                # Where the caller sees most that hold it, the others cost less than the scopes.
+                spread[word] = WordSpread(claims, phrase if tenant_claims <= 2 * claims else query)
+            else:
+                values = phrase, ask.narrowing.scopes
+                claims = self._count(WordCount(query, limit, ask.now), count_few, values)
+                spread[word] = WordSpread(claims, phrase)
         return spread
+
+    def _count(self, question: WordCount, statement: str, values: Sequence[object]) -> int:
+        """The answer to a question: from memory where it was asked since the last event."""
+        claims = self._memory.counts.get(question)
+        if claims is None:
+            claims = int(self._db.execute(statement, values).fetchone()[0])
+            self._memory.counts.put(question, claims)
+        return claims
 
     def _places(
         self, claims: Iterable[int], bound: Mapping[str, object], ask: TextAsk
@@ -202,15 +241,15 @@ class TextSearch:
             for vid, claim_id, is_visible in lines:
                 yield (vid, claim_id) if is_visible else None
 
-    def _add_common(self, masks: dict[int, int], weights: Mapping[str, int], ask: TextAsk) -> None:
+    def _add_common(self, masks: dict[int, int], weights: Mapping[str, int], *, now: bool) -> None:
         """Add to `masks` which hits hold the common words: those propose nothing themselves."""
-        statement = sql.HOLDERS_LIVE if ask.now else sql.HOLDERS_ALL
+        statement = sql.HOLDERS_LIVE if now else sql.HOLDERS_ALL
         any_word = " OR ".join(_phrase(term) for term, weight in weights.items() if weight)
         for place, (term, weight) in enumerate(weights.items()):
             if weight:
                 continue
             query = f"{_phrase(term)} AND ({any_word})"
-            for (claim_id,) in self._db.execute(statement, (ask.holders(query),)):
+            for (claim_id,) in self._db.execute(statement, (query,)):
                 if claim_id in masks:
                     masks[claim_id] |= 1 << place
 

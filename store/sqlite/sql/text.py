@@ -26,6 +26,12 @@ SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)""
 COUNT_LIVE: Final = _SPREAD.format(index="text_live")
 COUNT_ALL: Final = _SPREAD.format(index="text_all")
 
+_COUNT_FEW: Final = """
+SELECT count(*) FROM {index} f CROSS JOIN claim c ON c.claim_id = f.rowid
+WHERE f.{index} MATCH ? AND c.scope_id IN (SELECT value FROM json_each(?))"""
+COUNT_FEW_LIVE: Final = _COUNT_FEW.format(index="text_live")
+COUNT_FEW_ALL: Final = _COUNT_FEW.format(index="text_all")
+
 SCOPE_PERMITS: Final = """
 SELECT s.value, (SELECT count(*) FROM permit p WHERE p.scope_id = s.value) AS permits
 FROM json_each(?) s"""

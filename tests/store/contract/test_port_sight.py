@@ -102,15 +102,15 @@ def test_rows_of_other_scopes_are_never_returned_but_counted(store: Store) -> No
             assert found.withheld == 1
 
 
-def test_a_search_counts_what_strangers_wrote_for_auditors_alone(store: Store) -> None:
+def test_a_search_counts_what_strangers_wrote_for_auditors(store: Store) -> None:
     says = [Say(object_id=user, scope=Scope(user=user)) for user in ("ann", "bob")]
     commit(store, says, tx=1)
     scopes = ("tenant", "user=ann")
     with store.reading(TENANT) as reader:
-        for tags, withheld in ((("*",), 0), (("*", "auditor"), 1), (("*", "admin"), 1)):
-            who = sight(*tags, scopes=scopes)
+        for role in ("auditor", "admin"):
+            who = sight(role, scopes=scopes)
             page = reader.matching(["chicago"], sight=who, point=HERE, limit=9)
-            assert (ids(page.versions), page.withheld) == (["ann"], withheld)
+            assert (ids(page.versions), page.withheld) == (["ann"], 1)
 
 
 def ids(versions: tuple[Version, ...]) -> list[str]:

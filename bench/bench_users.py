@@ -94,9 +94,9 @@ def measure(memory: Memory, users: int, *, asks: int, turns: int) -> tuple[float
         user = rng.randrange(0, users, 8)
         topic = number % len(TOPICS)
         question = TOPICS[topic][1].format(f", or was it in {rng.choice(PLACES)}")
-        own = memory.bind(Principal(user=f"u{user}"))
+        user_memory = memory.bind(Principal(user=f"u{user}"))
         began = time.thread_time()
-        envelope = own.compile("assistant", question, budget_tokens=BUDGET)
+        envelope = user_memory.compile("assistant", question, budget_tokens=BUDGET)
         times.append((time.thread_time() - began) * 1000)
         answered += said_by(user, turns)[1][topic] in envelope.text
     return 100 * answered / asks, statistics.median(times)

@@ -62,7 +62,6 @@ def tenant_token(tenant: str) -> str:
     return _token("t", tenant)
 
 
-@lru_cache(maxsize=4096)
 def scope_token(tenant: str, scope_id: str) -> str:
     """The word that marks the texts of a tenant's scope in an index."""
     # No scope holds a line break, so no other pair makes the same text.
@@ -74,6 +73,7 @@ def place_words(tenant: str, scope_id: str) -> str:
     return f"{tenant_token(tenant)} {scope_token(tenant, scope_id)}"
 
 
+@lru_cache(maxsize=4096)
 def _token(kind: str, name: str) -> str:
     return kind + hashlib.sha256(name.encode()).hexdigest()[:24]
 

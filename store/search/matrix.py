@@ -189,8 +189,8 @@ class Matrix:
             count = _count_claims(owner[rows], len(in_scopes))
 
         if count <= exact_rows:
-            return self._by_score(scan, rows, floats, first)
-        return self._by_ring(scan, rows, floats, first)
+            return self._by_score(scan, owner, rows, floats, first)
+        return self._by_ring(scan, owner, rows, floats, first)
 
     def _in_scopes(self, scopes: Sequence[str]) -> Flags | None:
         """Return of each claim whether it stands in one of these scopes, and a False at the end.
@@ -205,9 +205,8 @@ class Matrix:
         return np.append(flags[np.asarray(self._scope_of, np.int32)], False)
 
     def _by_score(
-        self, scan: Scan, rows: NDArray[np.intp], query: Floats, first: int
+        self, scan: Scan, owner: Ints, rows: NDArray[np.intp], query: Floats, first: int
     ) -> Iterator[tuple[Hit, ...]]:
-        owner = scan.owner()
         if len(rows) == scan.count:
             return self._in_order(owner, scan.scores(query), set(), first)
 
@@ -216,9 +215,8 @@ class Matrix:
         return self._in_order(owner[rows], scores, set(), first)
 
     def _by_ring(
-        self, scan: Scan, rows: NDArray[np.intp], query: Floats, first: int
+        self, scan: Scan, owner: Ints, rows: NDArray[np.intp], query: Floats, first: int
     ) -> Iterator[tuple[Hit, ...]]:
-        owner = scan.owner()
         nearness = -scan.distances(query)[rows]
         size = max(RING, RING_SHARE * first)
         visited_claims: set[int] = set()

@@ -107,9 +107,11 @@ def test_a_search_counts_what_strangers_wrote_for_auditors(store: Store) -> None
     commit(store, says, tx=1)
     scopes = ("tenant", "user=ann")
     with store.reading(TENANT) as reader:
+        page = reader.matching(["chicago"], sight=sight(scopes=scopes), point=HERE, limit=9)
+        assert ids(page.versions) == ["ann"]
         for role in ("auditor", "admin"):
-            who = sight(role, scopes=scopes)
-            page = reader.matching(["chicago"], sight=who, point=HERE, limit=9)
+            auditor = sight(role, scopes=scopes)
+            page = reader.matching(["chicago"], sight=auditor, point=HERE, limit=9)
             assert (ids(page.versions), page.withheld) == (["ann"], 1)
 
 

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tenure import InvalidInput, Memory, Write, connect
+from tenure.service.writing.write import Writer
 
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
     with connect(":memory:") as opened:
-        opened.write_many(texts(2))  # loads what a first write loads
         yield opened
 
 
 @pytest.fixture
-def collections() -> Iterator[list[str]]:
-    """The passes of the collector, which is eager meanwhile."""
-    thresholds, passes = gc.get_threshold(), list[str]()
+def collecting(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the collector runs freely, each time that writes are sanitised or submitted."""
+    notes: list[bool] = []
+    for name in ("drafts", "submit"):
+        real = getattr(Writer, name)
 
-    def note(phase: str, _: dict[str, int]) -> None:
-        passes.append(phase)
+        def noted(*args: Any, real: Any = real, **kwargs: Any) -> Any:
+            notes.append(gc.isenabled())
+            return real(*args, **kwargs)
 
-    gc.callbacks.append(note)
-    gc.set_threshold(20)
-    yield passes
-    gc.set_threshold(*thresholds)
-    gc.callbacks.remove(note)
+        monkeypatch.setattr(Writer, name, noted)
+    return notes
 
 
 def texts(count: int) -> list[Write]:
@@ -37,17 +38,13 @@ def texts(count: int) -> list[Write]:
 
 
 def test_the_collector_waits_for_a_batch_and_goes_on_after_it(
-    memory: Memory, collections: list[str]
+    memory: Memory, collecting: list[bool]
 ) -> None:
-    batch = texts(50)
-    collections.clear()
-    memory.write_many(batch)
-    assert len(collections) <= 2  # what came due is collected at the end, at once
-    assert gc.isenabled()
-    collections.clear()
-    for write in texts(50):
-        memory.write_many([write])
-    assert len(collections) > 50
+    memory.write_many(texts(2))
+    assert (collecting, gc.isenabled()) == ([False, False], True)
+    collecting.clear()
+    memory.write_many(texts(1))
+    assert collecting == [True, True]
 
 
 def test_a_batch_that_is_refused_lets_the_collector_go_on(memory: Memory) -> None:

@@ -215,18 +215,9 @@ head(COLLECT { MATCH (t:Claim {tenant_id: $tenant, object_id: a.object_id})
   RETURN t {.authority_level, .quarantine, .class_rank, .allow, .deny, is_live: t:Live} })
 """,
     "identifier": "i {.entity_id, .scheme, .value, .tx_start, .tx_end}",
-    "clusters": """
-MATCH (e:Entity {tenant_id: $tenant, entity_id: id})
-  OPTIONAL MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement)-[:LEFT|RIGHT]->(m:Entity)
-  WHERE j.verdict = 'MATCH'
-  WITH collect(DISTINCT e) + collect(DISTINCT m) AS near
-  UNWIND near AS e
-  WITH DISTINCT e
-  OPTIONAL MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement)-[:LEFT|RIGHT]->(m:Entity)
-  WHERE j.verdict = 'MATCH'
-  WITH collect(DISTINCT e) + collect(DISTINCT m) AS near
-  UNWIND near AS e
-  WITH DISTINCT e WHERE e.tx_start IS NOT NULL
+    "matched": """
+MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement)-[:LEFT|RIGHT]->(m:Entity)
+    WHERE j.verdict = 'MATCH'
 """,
     "entity_record": """
 [{entity},
@@ -251,13 +242,22 @@ WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id]
   + [i IN identifiers | i.entity_id] AS ids
 {entities_of}
 """,
+    # Step by step over all entities: most were never judged, and each query inside costs.
     "entities_of": """
 CALL (ids) {
   UNWIND ids AS id
-  CALL (id) {
-  {clusters}
-  RETURN e }
-  WITH DISTINCT e
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: id})
+  WITH collect(DISTINCT e) AS named
+  CALL (named) {
+    UNWIND named AS e
+    {matched}
+    RETURN collect(DISTINCT m) AS near }
+  CALL (near) {
+    UNWIND near AS e
+    {matched}
+    RETURN collect(DISTINCT m) AS far }
+  UNWIND named + near + far AS e
+  WITH DISTINCT e WHERE e.tx_start IS NOT NULL
   RETURN collect({entity_record}) AS entities }
 """,
 }

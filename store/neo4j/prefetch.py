@@ -17,10 +17,11 @@ from ...schema.vocabulary import ActionKind
 from ..port.records import NextReads, held_ask
 from ..port.store import ActionRecord, Ask, Page, Point
 from . import register_codec, versions
-from .answers import ReadAnswer, answers_of
+from .answers import ListedClaim, ReadAnswer, answers_of
 from .calls import Reads
 from .cypher import prefetch as cypher
 from .identity import Neo4jRegister
+from .text_pools import PoolAnswer
 from .versions import Question, Search
 
 _SEARCH, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(6)
@@ -61,13 +62,28 @@ class Prefetch:
         self._register = register
         self._answers: dict[PrefetchKey, Page] = {}
         self._searches: dict[PrefetchKey, ReadAnswer] = {}
+        self._pools: dict[PrefetchKey, PoolAnswer] = {}
+        self._hits: dict[PrefetchKey, ListedClaim] = {}
+        """The claims of a pool by the number of their row."""
         self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
 
     # --- what is kept
 
     def versions(self, ask: Ask, sight: Sight, point: Point) -> Page | None:
         """The answer of an ask."""
+        if ask.vids and ask == Ask(vids=ask.vids):
+            return self._rows_of_hits(ask.vids, sight, point)
         return self._answers.get(PrefetchKey(ask, sight, point))
+
+    def _rows_of_hits(self, vids: Sequence[int], sight: Sight, point: Point) -> Page | None:
+        """Rows among the hits of a pool; None where one is not among them."""
+        claims: list[ListedClaim] = []
+        for vid in vids:
+            claim = self._hits.get(PrefetchKey(vid, sight, point))
+            if claim is None:
+                return None
+            claims.append(claim)
+        return versions.every_row([ReadAnswer(0, tuple(claims), None)], sight, point.tx_us)
 
     def standing(self, scopes: Sequence[str], sight: Sight, point: Point) -> Page | None:
         """What stands without any query."""
@@ -80,8 +96,12 @@ class Prefetch:
         return self._answers.get(PrefetchKey(_near_key(entity_ids, limit), sight, point))
 
     def search(self, search: Search | None, sight: Sight, point: Point) -> ReadAnswer | None:
-        """The answer to a search."""
+        """The answer to a search, where it is a page."""
         return self._searches.get(PrefetchKey(search, sight, point))
+
+    def pool(self, search: Search | None, sight: Sight, point: Point) -> PoolAnswer | None:
+        """The answer to a search, where it is more than a page."""
+        return self._pools.get(PrefetchKey(search, sight, point))
 
     def actions(self, kind: ActionKind | None, tx_us: int) -> tuple[ActionRecord, ...] | None:
         """The open actions of a kind."""
@@ -120,10 +140,9 @@ class Prefetch:
             page = versions.every_row(by_place.get(place, ()), sight, point.tx_us)
             self._answers[PrefetchKey(ask, sight, point)] = page
 
-        # The search is kept as it came: its records may still prove to be of an older stamp.
         if search is not None:
             (answer,) = by_place[_SEARCH]
-            self._searches[PrefetchKey(search, sight, point)] = answer
+            self._keep_search(PrefetchKey(search, sight, point), answer)
         if forecast.standing is not None:
             page = versions.visible_rows(by_place.get(_STANDING, ()), point.tx_us)
             self._answers[PrefetchKey(("standing", *forecast.standing), sight, point)] = page
@@ -133,6 +152,17 @@ class Prefetch:
                     self._keep_near(forecast, answer, forecast.walk.limit)
         if forecast.held:
             self._keep_held(forecast, by_place[_QUEUE])
+
+    def _keep_search(self, key: PrefetchKey, answer: ReadAnswer) -> None:
+        """Keep a search as it came: its records may still prove to be of an older stamp."""
+        is_whole, marks, vids, pool, holders, last_us = answer.note
+        if pool:
+            self._pools[key] = PoolAnswer(pool, holders, last_us)
+            for claim in answer.claims:
+                for line in claim.entry.rows:
+                    self._hits[PrefetchKey(line[0], key.sight, key.point)] = claim
+        elif is_whole:
+            self._searches[key] = answer._replace(note=(marks, vids, len(marks), last_us))
 
     def _keep_near(self, forecast: NextReads, answer: ReadAnswer, limit: int) -> None:
         _, _, edge = answer.note

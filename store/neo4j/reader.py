@@ -201,19 +201,23 @@ class Neo4jReader:
         self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
     ) -> TextPool | None:
         """The columns of the first hits; None where they are at most `unless`."""
-        # Most questions match few claims, which were asked for before: then nothing more is asked.
-        if common(unless) == common(limit):
-            page = self.matching(terms, sight=sight, point=point, limit=unless)
-            if not page.cut:
-                return None
+        ask = text_pools.PoolAsk(limit, unless)
         point = self._at_snapshot(point)
-        return text_pools.text_pool(
-            self._calls,
-            versions.search_of(terms, sight=sight, limit=limit, live=self._is_live(point)),
-            text_pools.PoolAsk(limit, unless),
-            sight=sight,
-            point=point,
-        )
+        live = self._is_live(point)
+        # What was asked before counts words for a page: here it holds where a pool counts alike.
+        if common(unless) == common(limit):
+            search = versions.search_of(terms, sight=sight, limit=unless, live=live)
+            answer = self._prefetch.pool(search, sight, point)
+            if search and answer and not (live and point.tx_us < answer.last_us):
+                return text_pools.pool_of_answer(answer, search, ask)
+            # Most questions match few claims: then nothing more is asked.
+            if self._prefetch.search(search, sight, point) is not None:
+                page = self.matching(terms, sight=sight, point=point, limit=unless)
+                if not page.cut:
+                    return None
+
+        search = versions.search_of(terms, sight=sight, limit=limit, live=live)
+        return text_pools.text_pool(self._calls, search, ask, sight=sight, point=point)
 
     def _is_live(self, point: Point) -> bool:
         """Whether the index of live claims answers for a point."""

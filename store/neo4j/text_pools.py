@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ...schema.principal import Sight
 from ..port.records import TextPool
 from ..port.store import Point
-from ..search.term_weights import POOL_TERMS
+from ..search.term_weights import POOL_TERMS, pool_weights
 from ..search.text_pool import PoolRow, pool_of, visible_hits
 from .calls import Reads
 from .cypher import candidates as cypher
@@ -25,6 +25,33 @@ class PoolAsk(NamedTuple):
     limit: int
     unless: int
     """At most so many hits make no pool: their records cost less."""
+
+
+class PoolAnswer(NamedTuple):
+    """What a search answered that met more than a page, and no more than one call can tell."""
+
+    rows: Sequence[Sequence[Any]]
+    """Of all hits, best first; a bit for each word of the search in the order of its terms."""
+    holders: Sequence[int]
+    """How many claims hold each of these words."""
+    last_us: int
+    """The stamp that it holds for."""
+
+
+def pool_of_answer(answer: PoolAnswer, search: Search, ask: PoolAsk) -> TextPool | None:
+    """The columns that a search brought; None where hits that may be seen are at most `unless`."""
+    visible = visible_hits(map(_row, answer.rows), ask.limit)
+    if len(visible.rows) <= ask.unless:
+        return None
+
+    words = list(pool_weights(dict(zip(search.terms, answer.holders, strict=True)), ask.limit))
+    # The bits of a pool stand in the order of its words, the rarest first.
+    bits = [(1 << search.terms.index(word), 1 << place) for place, word in enumerate(words)]
+    masks: dict[int, int] = {}
+    for mask in {row.mask for row in visible.rows}:
+        masks[mask] = sum(bit for bit_of_term, bit in bits if mask & bit_of_term)
+    rows = [row._replace(mask=masks[row.mask]) for row in visible.rows]
+    return pool_of(visible._replace(rows=rows), words)
 
 
 def text_pool(

@@ -130,12 +130,7 @@ WITH ask.place AS place, c, {row} AS row
 SEARCH: Final[LiteralString] = statement(
     """
 UNWIND $given.searches AS ask
-CALL (ask) {
-  UNWIND ask.probes AS probe
-  CALL db.index.fulltext.queryNodes(ask.index, probe, {limit: ask.most_met + 1}) YIELD node, score
-  WHERE node.tenant_id = $tenant
-  RETURN collect([node, toInteger(score)]) AS met }
-WITH ask, met, size(ask.probes) > 0 AND size(met) <= ask.most_met AS is_whole
+{met}
 CALL (ask, met, is_whole) {
   CALL (ask, met, is_whole) {
     WITH * WHERE is_whole
@@ -179,12 +174,7 @@ CALL (ask, met, is_whole) {
     count(DISTINCT c) AS proposed }
 MATCH (k:TenantClock {tenant_id: $tenant})
 WITH ask.place AS place, hits, shown, proposed, k.last_us AS last_us
-CALL (shown) {
-  UNWIND shown AS hit
-  WITH hit[0] AS c, hit[1] AS p, hit[2] AS piece
-  WITH c, p, [{row}] AS rows, true AS seen, {is_marked} AS is_marked
-  RETURN {listed} }
-{marks}
+{shown_hits}
 RETURN place, claims, marks, {lines},
   [hits, [hit IN shown | hit[2].vid], proposed, last_us] AS note
 """,
@@ -194,6 +184,50 @@ RETURN place, claims, marks, {lines},
 there are more words, or more claims that hold one, than that call can tell, each word's claims are
 counted first, and the telling words are searched by weight. The note says which hits were seen, in
 order, and the stamp they hold for."""
+SEARCH_OR_POOL: Final[LiteralString] = statement(
+    """
+UNWIND $given.searches AS ask
+{met}
+WITH ask, met, is_whole, [at IN range(0, size(ask.clauses) - 1) |
+  size([hit IN met WHERE hit[1] / ask.bits[at] % 2 = 1])] AS holders
+CALL (ask, met, is_whole, holders) {
+  WITH * WHERE is_whole
+  WITH ask, met, [count IN holders |
+    size([times IN ask.halvings WHERE count * times <= ask.common])] AS weights
+  UNWIND met AS hit
+  WITH hit[0] AS c, hit[1] AS mask, reduce(sum = 0, at IN range(0, size(weights) - 1) |
+    sum + CASE WHEN hit[1] / ask.bits[at] % 2 = 1 THEN weights[at] ELSE 0 END) AS shared
+  MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
+  WITH c, v, mask, shared, {claim} AS p
+  WITH c, v, mask, shared, p, coalesce({visible}, false) AS seen
+  ORDER BY shared DESC, c.n DESC, v.vid
+  RETURN collect([c, p, v, mask, seen]) AS hits }
+WITH ask.place AS place, is_whole, holders, hits, size([hit IN hits WHERE hit[4]]) AS seen_count
+WITH place, is_whole, holders, hits, seen_count > $search_limit AS is_pool,
+  is_whole AND seen_count <= 2 * $search_limit AS is_listed
+CALL (hits, is_pool) {
+  WITH * WHERE is_pool
+  UNWIND hits AS hit
+  WITH hit[0] AS c, hit[2] AS v, hit[3] AS mask, hit[4] AS seen
+  WITH c {.terms, .slot, .object_type, .layer} AS p, v.vid AS vid, mask, seen
+  RETURN collect(CASE WHEN seen THEN {pool_row} ELSE [] END) AS pool }
+CALL (hits, is_listed) {
+  WITH * WHERE is_listed
+  UNWIND hits AS hit
+  WITH hit[0] AS c, hit[1] AS p, hit[2] AS v, hit[4] AS seen
+  WITH c, p, seen, CASE WHEN seen THEN {piece} END AS piece
+  RETURN collect(seen) AS seen_hits, collect(CASE WHEN seen THEN [c, p, piece] END) AS shown }
+MATCH (k:TenantClock {tenant_id: $tenant})
+WITH place, is_whole, holders, pool, seen_hits, shown, k.last_us AS last_us
+{shown_hits}
+RETURN place, claims, marks, {lines},
+  [is_whole, seen_hits, [hit IN shown | hit[2].vid], pool, holders, last_us] AS note
+""",
+    _FRAGMENTS,
+)
+"""The search of a compile: the records of a page of hits, or the columns of more, with how many
+hold each word; of up to two pages both, as most of them are read. Neither, where there are more
+hits than one call can tell."""
 POOL: Final[LiteralString] = statement(
     """
 UNWIND $given.searches AS ask
@@ -226,11 +260,10 @@ CALL (ask, words, telling, rare) {
   OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
   WITH v, mask, shared,
     c {.n, .object_type, .layer, .slot, .terms, .scope_id, .class_rank, .allow, .deny} AS p
-  WITH v, mask, shared, p, coalesce({visible}, false) AS seen
-  ORDER BY shared DESC, p.n DESC, v.vid
+  WITH v, v.vid AS vid, mask, shared, p, coalesce({visible}, false) AS seen
+  ORDER BY shared DESC, p.n DESC, vid
   RETURN count(DISTINCT p.n) AS proposed, collect(CASE WHEN v IS NULL THEN null WHEN seen THEN
-    [v.vid, mask, size(p.terms), p.slot IS NULL AND p.object_type = 'retrieved_passage'
-      AND p.layer IN ['user', 'session'], p.slot IS NOT NULL] ELSE [] END) AS rows }
+    {pool_row} ELSE [] END) AS rows }
 MATCH (k:TenantClock {tenant_id: $tenant})
 RETURN rows, proposed, [word IN words | word[0]] AS words, k.last_us AS last_us
 """,

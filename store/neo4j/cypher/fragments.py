@@ -94,7 +94,28 @@ CALL (shown) {
   {described}
   RETURN {listed} }
 """,
+    "shown_hits": """
+CALL (shown) {
+  UNWIND shown AS hit
+  WITH hit[0] AS c, hit[1] AS p, hit[2] AS piece
+  WITH c, p, [{row}] AS rows, true AS seen, {is_marked} AS is_marked
+  RETURN {listed} }
+{marks}
+""",
+    "pool_row": """
+[vid, mask, size(p.terms), p.slot IS NULL AND p.object_type = 'retrieved_passage'
+      AND p.layer IN ['user', 'session'], p.slot IS NOT NULL]
+""",
     "no_claims": "[] AS claims, [] AS marks, [] AS lines",
+    # --- the text search
+    "met": """
+CALL (ask) {
+  UNWIND ask.probes AS probe
+  CALL db.index.fulltext.queryNodes(ask.index, probe, {limit: ask.most_met + 1}) YIELD node, score
+  WHERE node.tenant_id = $tenant
+  RETURN collect([node, toInteger(score)]) AS met }
+WITH ask, met, size(ask.probes) > 0 AND size(met) <= ask.most_met AS is_whole
+""",
     # --- slots
     "pairs": """
 UNWIND $given.pairs AS ask

@@ -14,7 +14,7 @@ from .candidates import OF_KEYS as _OF_KEYS
 from .candidates import OF_OBJECTS as _OF_OBJECTS
 from .candidates import OF_PAIRS as _OF_PAIRS
 from .candidates import OF_SUBJECTS as _OF_SUBJECTS
-from .candidates import SEARCH as _SEARCH
+from .candidates import SEARCH_OR_POOL as _SEARCH_OR_POOL
 from .candidates import STANDING as _STANDING
 from .candidates import WALK as _WALK
 from .fragments import FRAGMENTS as _FRAGMENTS
@@ -58,7 +58,7 @@ RETURN -1 AS place, {no_claims}, [ids, entities] AS note
 """
 """Entities, and those that the slots asked for point at, with their clusters."""
 _PARTS: Final[dict[str, LiteralString]] = {
-    "search": _SEARCH,
+    "search": _SEARCH_OR_POOL,
     "objects": _OF_OBJECTS,
     "derived": _OF_DERIVED,
     "queue": statement(_QUEUE, _FRAGMENTS),

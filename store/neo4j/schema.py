@@ -10,7 +10,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, LiteralString
 
 import neo4j
@@ -74,8 +74,10 @@ def migrate(link: ServerLink, *, dry_run: bool = False) -> Migration:
             for number, commands in enumerate(newer, version + 1):
                 _make(session, link, commands)
                 _set_version(session, link, number)
-            # What an older process wrote while a newer one brought the database up to date.
-            _place_texts(session, link)
+            # What an older process wrote while a newer one brought the database up to date; of a
+            # database older than that, the step to the version has placed all texts by now.
+            if version >= cypher.SCOPES_SINCE:
+                _place_texts(session, link)
 
     commands = (*missing, *(command for part in newer for command in part))
     steps = tuple(command.partition(" IF NOT EXISTS")[0] for command in commands)
@@ -146,10 +148,8 @@ def _set_version(session: neo4j.Session, link: ServerLink, number: int) -> None:
     # goes on where it stopped: the number is written after them.
     for statement in cypher.FILLS.get(number, ()):
         session.run(link.dialect + statement).consume()
-    if number == cypher.DIGESTS_SINCE:
-        _digest_keys(session, link)
-    if number == cypher.SCOPES_SINCE:
-        _place_texts(session, link)
+    if number in _CODE_FILLS:
+        _CODE_FILLS[number](session, link)
     session.run(link.dialect + cypher.SET_VERSION, number=number).consume()
 
 
@@ -176,6 +176,13 @@ def _place_texts(session: neo4j.Session, link: ServerLink) -> None:
         words.setdefault(tenant, {})[scope_id] = codec.place_words(tenant, scope_id)
     if words:
         session.run(link.dialect + cypher.PUT_PLACES, words=words).consume()
+
+
+_CODE_FILLS: Final[Mapping[int, Callable[[neo4j.Session, ServerLink], None]]] = {
+    cypher.DIGESTS_SINCE: _digest_keys,
+    cypher.SCOPES_SINCE: _place_texts,
+}
+"""What fills in the data of older versions where Cypher cannot, as `FILLS` does where it can."""
 
 
 def _create_at_last(session: neo4j.Session, link: ServerLink, command: LiteralString) -> None:

@@ -124,10 +124,16 @@ def test_texts_of_an_older_version_learn_their_scope(bare: LocalServer) -> None:
     assert hits() == [["ann"], ["bob"]]
     assert store.check(TENANT) == ()
 
+    older = f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.SCOPES_SINCE - 1}"
     ask(bare, "MATCH (c:Claim) SET c.tenant_tok = split(c.tenant_tok, ' ')[0]")
-    ask(bare, f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.SCOPES_SINCE - 1}")
+    ask(bare, older)
     store.close()
     store = opened(bare)
+    assert hits() == [["ann"], ["bob"]]
+
+    ask(bare, "MATCH (c:Claim) SET c.tenant_tok = split(c.tenant_tok, ' ')[0]")
+    ask(bare, older)
+    assert store.migrate("").before == schema_statements.SCOPES_SINCE - 1
     assert hits() == [["ann"], ["bob"]]
     store.close()
 

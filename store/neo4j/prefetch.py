@@ -24,7 +24,7 @@ from .identity import Neo4jRegister
 from .text_pools import PoolAnswer
 from .versions import Question, Search
 
-_SEARCH, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(6)
+_SEARCH, _POOL, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(7)
 """The places of the questions; those of the asks follow."""
 _ENTITIES: Final = -1
 """The place of the entities."""
@@ -140,9 +140,11 @@ class Prefetch:
             page = versions.every_row(by_place.get(place, ()), sight, point.tx_us)
             self._answers[PrefetchKey(ask, sight, point)] = page
 
-        if search is not None:
-            (answer,) = by_place[_SEARCH]
-            self._keep_search(PrefetchKey(search, sight, point), answer)
+        # A search is kept as it came: its records may still prove to be of an older stamp.
+        for answer in by_place.get(_SEARCH, ()):
+            self._searches[PrefetchKey(search, sight, point)] = answer
+        for answer in by_place.get(_POOL, ()):
+            self._keep_pool(PrefetchKey(search, sight, point), answer)
         if forecast.standing is not None:
             page = versions.visible_rows(by_place.get(_STANDING, ()), point.tx_us)
             self._answers[PrefetchKey(("standing", *forecast.standing), sight, point)] = page
@@ -153,8 +155,8 @@ class Prefetch:
         if forecast.held:
             self._keep_held(forecast, by_place[_QUEUE])
 
-    def _keep_search(self, key: PrefetchKey, answer: ReadAnswer) -> None:
-        """Keep a search as it came: its records may still prove to be of an older stamp."""
+    def _keep_pool(self, key: PrefetchKey, answer: ReadAnswer) -> None:
+        """Keep the columns of many hits, or the records of few."""
         is_whole, marks, vids, pool, holders, last_us = answer.note
         if pool:
             self._pools[key] = PoolAnswer(pool, holders, last_us)
@@ -207,6 +209,14 @@ def _questions(
     if walk:
         walks.append({"place": _FIRST_STEP, "ids": list(walk.entity_ids)})
 
+    # Only a search that one call can tell the words of brings columns.
+    searches: list[Question] = []
+    pools: list[Question] = []
+    if search and search.is_probed:
+        pools.append(search.question(tenant, _POOL))
+    elif search:
+        searches.append(search.question(tenant, _SEARCH))
+
     standing: list[Question] = []
     if forecast.standing is not None:
         standing = versions.standing_questions(forecast.sight, forecast.standing, _STANDING)
@@ -219,7 +229,8 @@ def _questions(
         **versions.seen_at(forecast.sight, forecast.point),
         **versions.bounds(search),
         **lists,
-        "searches": [search.question(tenant, _SEARCH)] if search else [],
+        "searches": searches,
+        "pools": pools,
         "standing": standing,
         "held": [queue] if forecast.held else [],
         "walks": walks,

@@ -163,6 +163,11 @@ class Search(NamedTuple):
     scopes: tuple[str, ...]
     """Where it looks; none for the whole tenant."""
 
+    @property
+    def is_probed(self) -> bool:
+        """Whether its words are so few that one score tells which of them a claim holds."""
+        return len(self.terms) <= PROBE_CLAUSES
+
     def question(self, tenant: str, place: int = 0) -> Question:
         """The search as a statement takes it.
 
@@ -178,7 +183,7 @@ class Search(NamedTuple):
             "index": "ft_live" if self.live else "ft_claim",
             "token": token,
             "clauses": clauses,
-            "probes": _probe(token, clauses),
+            "probes": [_probe(token, clauses)] if self.is_probed else [],
             "bits": _BITS,
             "most_met": min(PROBE_HITS, common(self.limit)),
             "common": common(self.limit),
@@ -186,13 +191,10 @@ class Search(NamedTuple):
         }
 
 
-def _probe(token: str, clauses: Sequence[str]) -> list[str]:
-    """The one search in which each word scores a bit of its own; none where they are too many."""
-    if len(clauses) > PROBE_CLAUSES:
-        return []
-
+def _probe(token: str, clauses: Sequence[str]) -> str:
+    """The one search in which each word scores a bit of its own."""
     words = " ".join(f"{clause}^{bit}" for clause, bit in zip(clauses, _BITS, strict=False))
-    return [f"{token} +({words})"]
+    return f"{token} +({words})"
 
 
 def search_of(terms: Sequence[str], *, sight: Sight, limit: int, live: bool) -> Search | None:

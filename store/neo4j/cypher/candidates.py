@@ -186,7 +186,7 @@ counted first, and the telling words are searched by weight. The note says which
 order, and the stamp they hold for."""
 SEARCH_OR_POOL: Final[LiteralString] = statement(
     """
-UNWIND $given.searches AS ask
+UNWIND $given.pools AS ask
 {met}
 WITH ask, met, is_whole, [at IN range(0, size(ask.clauses) - 1) |
   size([hit IN met WHERE hit[1] / ask.bits[at] % 2 = 1])] AS holders

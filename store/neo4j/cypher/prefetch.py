@@ -14,6 +14,7 @@ from .candidates import OF_KEYS as _OF_KEYS
 from .candidates import OF_OBJECTS as _OF_OBJECTS
 from .candidates import OF_PAIRS as _OF_PAIRS
 from .candidates import OF_SUBJECTS as _OF_SUBJECTS
+from .candidates import SEARCH as _SEARCH
 from .candidates import SEARCH_OR_POOL as _SEARCH_OR_POOL
 from .candidates import STANDING as _STANDING
 from .candidates import WALK as _WALK
@@ -58,7 +59,8 @@ RETURN -1 AS place, {no_claims}, [ids, entities] AS note
 """
 """Entities, and those that the slots asked for point at, with their clusters."""
 _PARTS: Final[dict[str, LiteralString]] = {
-    "search": _SEARCH_OR_POOL,
+    "search": _SEARCH,
+    "search_or_pool": _SEARCH_OR_POOL,
     "objects": _OF_OBJECTS,
     "derived": _OF_DERIVED,
     "queue": statement(_QUEUE, _FRAGMENTS),
@@ -74,6 +76,8 @@ CANDIDATES: Final[LiteralString] = statement(
     """
 CALL () {
 {search}
+UNION ALL
+{search_or_pool}
 UNION ALL
 {objects}
 UNION ALL

@@ -119,6 +119,19 @@ def test_more_hits_than_one_call_can_tell_are_asked_for_apart(
         assert ahead.trips > 0
 
 
+def test_a_question_of_more_words_than_a_score_can_tell_brings_the_few_that_match(
+    store: ApartStore,
+) -> None:
+    fill(store, 5)
+    terms = ["all", *(f"nobody{number}" for number in range(versions.PROBE_CLAUSES))]
+    with store.reading(TENANT) as reader:
+        alone = answer(reader, terms, ALL, unless=6)
+    with store.reading(TENANT) as reader:
+        foretell(reader, terms, ALL, unless=6)
+        assert answer(reader, terms, ALL, unless=6) == alone._replace(trips=0)
+    assert len(alone.page.versions) == 5
+
+
 def test_nothing_that_matches_is_an_empty_page_that_nobody_asks_for_again(
     store: ApartStore,
 ) -> None:

@@ -134,11 +134,8 @@ UNWIND $given.searches AS ask
 CALL (ask, met, is_whole) {
   CALL (ask, met, is_whole) {
     WITH * WHERE is_whole
-    UNWIND range(0, size(ask.clauses) - 1) AS at
-    WITH ask, [hit IN met WHERE hit[1] / ask.bits[at] % 2 = 1 | hit[0]] AS holders
-    WITH holders, size([times IN ask.halvings WHERE size(holders) * times <= ask.common]) AS weight
-    UNWIND holders AS c
-    WITH c, sum(weight) AS shared
+    WITH ask, met, {holders} AS holders
+    {weighed_hits}
     RETURN c, shared, c.n AS number ORDER BY shared DESC, number DESC LIMIT $most
     UNION ALL
     WITH * WHERE NOT is_whole
@@ -188,15 +185,10 @@ SEARCH_OR_POOL: Final[LiteralString] = statement(
     """
 UNWIND $given.pools AS ask
 {met}
-WITH ask, met, is_whole, [at IN range(0, size(ask.clauses) - 1) |
-  size([hit IN met WHERE hit[1] / ask.bits[at] % 2 = 1])] AS holders
+WITH ask, met, is_whole, {holders} AS holders
 CALL (ask, met, is_whole, holders) {
   WITH * WHERE is_whole
-  WITH ask, met, [count IN holders |
-    size([times IN ask.halvings WHERE count * times <= ask.common])] AS weights
-  UNWIND met AS hit
-  WITH hit[0] AS c, hit[1] AS mask, reduce(sum = 0, at IN range(0, size(weights) - 1) |
-    sum + CASE WHEN hit[1] / ask.bits[at] % 2 = 1 THEN weights[at] ELSE 0 END) AS shared
+  {weighed_hits}
   MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
   WITH c, v, mask, shared, {claim} AS p
   WITH c, v, mask, shared, p, coalesce({visible}, false) AS seen
@@ -254,8 +246,7 @@ CALL (ask, words, telling, rare) {
   CALL db.index.fulltext.queryNodes(ask.index, lucene) YIELD node, score
   WHERE node.tenant_id = $tenant
   WITH node AS c, toInteger(score) AS mask, weights, ask
-  WITH c, mask, reduce(sum = 0, at IN range(0, size(weights) - 1) |
-    sum + CASE WHEN mask / ask.bits[at] % 2 = 1 THEN weights[at] ELSE 0 END) AS shared
+  WITH c, mask, {shared} AS shared
   ORDER BY shared DESC, c.n DESC LIMIT $most
   OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
   WITH v, mask, shared,

@@ -116,6 +116,22 @@ CALL (ask) {
   RETURN collect([node, toInteger(score)]) AS met }
 WITH ask, met, size(ask.probes) > 0 AND size(met) <= ask.most_met AS is_whole
 """,
+    "holders": """
+[at IN range(0, size(ask.clauses) - 1) |
+  size([hit IN met WHERE hit[1] / ask.bits[at] % 2 = 1])]
+""",
+    "weighed_hits": """
+WITH ask, met, [count IN holders |
+    size([times IN ask.halvings WHERE count * times <= ask.common])] AS weights
+  UNWIND met AS hit
+  WITH ask, weights, hit[0] AS c, hit[1] AS mask
+  WITH c, mask, {shared} AS shared
+""",
+    # What the words that a claim holds weigh, by its bits.
+    "shared": """
+reduce(sum = 0, at IN range(0, size(weights) - 1) |
+    sum + CASE WHEN mask / ask.bits[at] % 2 = 1 THEN weights[at] ELSE 0 END)
+""",
     # --- slots
     "pairs": """
 UNWIND $given.pairs AS ask

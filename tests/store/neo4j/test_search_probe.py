@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
 
-import neo4j
 import pytest
 
 from tenure.store.neo4j import versions
-from tenure.store.neo4j.store import open_store
 from tenure.store.port.store import Page, Point
-from tenure.tests.neo4j_fixtures import wipe
-from tenure.tests.neo4j_server import Server
 from tenure.tests.store.apart import ApartStore
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 WORDS = [f"word{number}" for number in range(30)]
 TEXTS = 60
-
-
-@pytest.fixture
-def store(neo4j_server: Server, neo4j_driver: neo4j.Driver) -> Iterator[ApartStore]:
-    opened = open_store(neo4j_server.uri, auth=neo4j_server.auth)
-    apart = ApartStore(opened, lambda tenant: wipe(neo4j_driver, tenant))
-    apart.ensure(TENANT)
-    yield apart
-    apart.wipe()
-    apart.close()
 
 
 def fill(store: ApartStore, chance: random.Random) -> None:

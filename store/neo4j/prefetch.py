@@ -63,8 +63,8 @@ class Prefetch:
         self._answers: dict[PrefetchKey, Page] = {}
         self._searches: dict[PrefetchKey, ReadAnswer] = {}
         self._pools: dict[PrefetchKey, PoolAnswer] = {}
-        self._hits: dict[PrefetchKey, ListedClaim] = {}
-        """The claims of a pool by the number of their row."""
+        self._hits: dict[PrefetchKey, dict[int, ListedClaim]] = {}
+        """The claims of a pool by the number of their row; the key's question is None."""
         self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
 
     # --- what is kept
@@ -77,13 +77,11 @@ class Prefetch:
 
     def _rows_of_hits(self, vids: Sequence[int], sight: Sight, point: Point) -> Page | None:
         """Rows among the hits of a pool; None where one is not among them."""
-        claims: list[ListedClaim] = []
-        for vid in vids:
-            claim = self._hits.get(PrefetchKey(vid, sight, point))
-            if claim is None:
-                return None
-            claims.append(claim)
-        return versions.every_row([ReadAnswer(0, tuple(claims), None)], sight, point.tx_us)
+        hits = self._hits.get(PrefetchKey(None, sight, point), {})
+        if not hits.keys() >= set(vids):
+            return None
+        claims = tuple(hits[vid] for vid in vids)
+        return versions.every_row([ReadAnswer(0, claims, None)], sight, point.tx_us)
 
     def standing(self, scopes: Sequence[str], sight: Sight, point: Point) -> Page | None:
         """What stands without any query."""
@@ -160,11 +158,13 @@ class Prefetch:
         is_whole, marks, vids, pool, holders, last_us = answer.note
         if pool:
             self._pools[key] = PoolAnswer(pool, holders, last_us)
+            hits = self._hits.setdefault(key._replace(question=None), {})
             for claim in answer.claims:
                 for line in claim.entry.rows:
-                    self._hits[PrefetchKey(line[0], key.sight, key.point)] = claim
+                    hits[line[0]] = claim
         elif is_whole:
-            self._searches[key] = answer._replace(note=(marks, vids, len(marks), last_us))
+            # All that match were looked at: no proposals are left to ask for.
+            self._searches[key] = answer._replace(note=(marks, vids, 0, last_us))
 
     def _keep_near(self, forecast: NextReads, answer: ReadAnswer, limit: int) -> None:
         _, _, edge = answer.note

@@ -208,7 +208,7 @@ class Neo4jReader:
         if common(unless) == common(limit):
             search = versions.search_of(terms, sight=sight, limit=unless, live=live)
             answer = self._prefetch.pool(search, sight, point)
-            if search and answer and not (live and point.tx_us < answer.last_us):
+            if search and answer and not search.is_overtaken(point, answer.last_us):
                 return text_pools.pool_of_answer(answer, search, ask)
             # Most questions match few claims: then nothing more is asked.
             if self._prefetch.search(search, sight, point) is not None:

@@ -70,7 +70,7 @@ def text_pool(
         proposals: int = record["proposed"]
         last_us: int = record["last_us"]
         places: list[int] = record["words"]
-        if search.live and point.tx_us < last_us:  # a write came between
+        if search.is_overtaken(point, last_us):
             search = search._replace(live=False)
             continue
 

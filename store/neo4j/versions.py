@@ -168,6 +168,10 @@ class Search(NamedTuple):
         """Whether its words are so few that one score tells which of them a claim holds."""
         return len(self.terms) <= PROBE_CLAUSES
 
+    def is_overtaken(self, point: Point, last_us: int) -> bool:
+        """Whether a write came between the point and an answer for this stamp."""
+        return self.live and point.tx_us < last_us
+
     def question(self, tenant: str, place: int = 0) -> Question:
         """The search as a statement takes it.
 
@@ -216,7 +220,7 @@ def matching(
         answer = _ask(calls, search, sight, point) if first is None else first
         first = None
         marks, vids, proposed, last_us = answer.note
-        if search.live and point.tx_us < last_us:  # a write came between
+        if search.is_overtaken(point, last_us):
             search = search._replace(live=False)
         elif proposed >= search.most and sum(marks) <= search.limit:
             search = search._replace(most=ALL_HITS)

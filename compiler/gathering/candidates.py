@@ -1,4 +1,4 @@
-"""What the reads of a compile have brought so far, each row once."""
+"""What the reads of a compile ask for, and have brought so far, each row once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...schema.claim import Claim, Version
-from ...schema.principal import AUDIT, Principal, Sight
+from ...schema.policy import Policy
+from ...schema.principal import AUDIT, TENANT_SCOPE, Principal, Sight
 from ...store.port.store import Ask, Page, Point, Reader
 from ..ir.context import CompileContext
 from ..ir.snapshot import Proposal, Via
+from ..request.request import CompileRequest
 from ..text.relevance import Background
 
 RowKey = tuple[str, int]
@@ -92,6 +94,28 @@ class Candidates:
             details = proposal.version.details
             ids.update(filter(None, (details.subject_id, details.value_entity_id)))
         return sorted(ids - self.known_ids)
+
+
+def slots_ask(policy: Policy, subjects: Sequence[str]) -> Ask:
+    """The ask for the slots of entities: all heads at the instant, and the newest other rows."""
+    # A person has some slots, and says things for years.
+    return Ask(
+        subjects=tuple(subjects),
+        texts=policy.compile.subject_texts,
+        extras=policy.read.slot_extras,
+        heads=False,
+        at_valid=False,
+    )
+
+
+def pinned_ask(request: CompileRequest) -> Ask | None:
+    """The ask for the objects that the request names itself."""
+    return Ask(objects=request.pinned_ids) if request.pinned_ids else None
+
+
+def own_scopes(sight: Sight) -> tuple[str, ...]:
+    """The scopes in which something stands for the caller alone."""
+    return tuple(scope for scope in sight.scopes if scope != TENANT_SCOPE.scope_id)
 
 
 def newest_rows(versions: Sequence[Version], ask: Ask) -> list[Version]:

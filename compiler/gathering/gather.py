@@ -1,8 +1,9 @@
 """Gather: ask the store for everything a compile may need, in few batched reads.
 
 The only step of a compile that reads. What it knows that it will ask it tells the reader first
-(`Reader.expect`), so that a server answers a compile in three round trips: the names, the
-candidates, and what belongs to these. It decides nothing but caps: which rows are proposed is
+(`Reader.expect`, and `forecast` before the names are known), so that a server answers a compile in
+two round trips, the names with the candidates and what belongs to these; or in three, where the
+names do not mean what they seem to. It decides nothing but caps: which rows are proposed is
 settled by the text, the vectors, the entities that the request names with their neighbourhood,
 and what stands without any query. Whether a row is current, visible, relevant or fits is the
 business of the stages, so that losers and expired rows reach the trace.
@@ -14,7 +15,7 @@ ranks the facts around an entity. Checklist C-076, C-092.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from ...resolution.known import Known, Lookup
@@ -39,8 +40,16 @@ from ..ir.snapshot import (
     root_of,
 )
 from ..text.relevance import COSINE_FULL
-from .candidates import Candidates, newest_rows, told_withheld
+from .candidates import (
+    Candidates,
+    newest_rows,
+    own_scopes,
+    pinned_ask,
+    slots_ask,
+    told_withheld,
+)
 from .follow_up import derived_ask, mark_outdated, mark_telling, placeholder_ask, rival_ask
+from .forecast import candidate_reads
 from .mentions import own_identifiers, roots_of, spoken_mentions
 from .nearest import add_nearest, vectors_ask, with_scores
 from .redaction import guessed
@@ -89,12 +98,12 @@ def gather(
     terms = question(context, names.words)
     _expect_candidates(candidates, index, names, terms)
 
-    add_text(candidates, terms, limit=text_limit(context, index))
+    add_text(candidates, terms, limit=text_limit(context.policy, beside_vectors=index is not None))
     _add_quarantined(candidates, question(context, _main_names(known, names)))
     _add_standing(candidates)
     _add_slots(candidates, names.subjects)
     _add_neighbourhood(candidates, names.centre)
-    candidates.add_ask("pinned", _pinned_ask(context), Via.PINNED)
+    candidates.add_ask("pinned", pinned_ask(context.request), Via.PINNED)
     vectors = NO_VECTORS
     if index is not None:  # last: its search goes on beside the others
         vectors = add_nearest(candidates, index)
@@ -248,23 +257,18 @@ def _expect_candidates(
     candidates: Candidates, index: VectorIndex | None, names: _Names, terms: frozenset[str]
 ) -> None:
     """Tell the reader what is asked next: all candidates but the follow-up reads."""
-    context, rules = candidates.context, candidates.context.rules
+    context, rules, policy = candidates.context, candidates.context.rules, candidates.context.policy
 
     def prefetch() -> NextReads:
-        asks = (
-            _slots_ask(candidates, names.subjects),
-            _pinned_ask(context),
-            vectors_ask(context, index) if index is not None else None,
-        )
+        reads = candidate_reads(context.request, policy, candidates.sight, context.point)
+        slots = slots_ask(policy, names.subjects) if names.subjects else None
+        vectors = vectors_ask(context, index) if index is not None else None
         walk = Walk(names.centre, rules.neighbour_facts, rules.neighbour_entities)
-        return NextReads(
-            sight=candidates.sight,
-            point=context.point,
+        return replace(
+            reads,
             terms=tuple(sorted(terms)),
-            limit=text_limit(context, index),
-            asks=tuple(filter(None, asks)),
-            held=rules.standing_candidates,
-            standing=tuple(_own_scopes(context)),
+            limit=text_limit(policy, beside_vectors=index is not None),
+            asks=tuple(filter(None, (slots, *reads.asks, vectors))),
             walk=walk if names.centre else None,
         )
 
@@ -310,14 +314,10 @@ def _add_quarantined(candidates: Candidates, terms: frozenset[str]) -> None:
     candidates.add_read("quarantined", Page(tuple(bearing), page.withheld), Via.TEXT)
 
 
-def _own_scopes(context: CompileContext) -> list[str]:
-    return sorted(context.scopes - {"tenant"})
-
-
 def _add_standing(candidates: Candidates) -> None:
     """Add what applies without any query: rules, preferences, decisions of the caller's scopes."""
     page = candidates.reader.standing(
-        sight=candidates.sight, point=candidates.point, scopes=_own_scopes(candidates.context)
+        sight=candidates.sight, point=candidates.point, scopes=own_scopes(candidates.sight)
     )
 
     # A tenant may have thousands. The cap cuts from the weak end, so that adding a rule of a
@@ -334,25 +334,12 @@ def _strength(version: Version) -> tuple[int, int, str]:
     return int(version.details.authority_level), -claim.tx, claim.object_id
 
 
-def _slots_ask(candidates: Candidates, subjects: Sequence[str]) -> Ask | None:
-    if not subjects:
-        return None
-    # A person has some slots, and says things for years.
-    return Ask(
-        subjects=tuple(subjects),
-        texts=candidates.context.rules.subject_texts,
-        extras=candidates.context.policy.read.slot_extras,
-        heads=False,
-        at_valid=False,
-    )
-
-
 def _add_slots(candidates: Candidates, subjects: Sequence[str]) -> None:
     """Add the slots of entities: all heads at the instant, and the newest other rows."""
-    ask = _slots_ask(candidates, subjects)
-    if ask is None:
+    if not subjects:
         return
 
+    ask = slots_ask(candidates.context.policy, subjects)
     page = candidates.read(ask)
     valid = candidates.point.valid_us
     versions: list[Version] = []
@@ -392,11 +379,6 @@ def _add_neighbourhood(candidates: Candidates, centre: Sequence[str]) -> None:
         frontier = list(ends)[:room]
         room -= len(frontier)
         known.update(frontier)
-
-
-def _pinned_ask(context: CompileContext) -> Ask | None:
-    ids = context.request.pinned_ids
-    return Ask(objects=ids) if ids else None
 
 
 def _forget_guessed(

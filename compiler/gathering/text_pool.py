@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 from ...schema.claim import Version
-from ...schema.policy import CompilePolicy
+from ...schema.policy import CompilePolicy, Policy
 from ...store.port.records import TextPool
 from ...store.port.store import Ask, Page
 from ..ir.candidate import is_talk
-from ..ir.context import CompileContext
-from ..ir.snapshot import VectorIndex, Via
+from ..ir.snapshot import Via
 from ..text.relevance import FULL, Background, bm25_weights
 from .candidates import Candidates
 from .talk import FARTHEST, is_turn_of, lifts_of, runs_within, talk_of
@@ -33,12 +32,11 @@ _ROOM: Final = 1
 """Characters of pages a token of the budget: a quarter of it by words, and another by nearness."""
 
 
-def text_limit(context: CompileContext, index: VectorIndex | None) -> int:
+def text_limit(policy: Policy, *, beside_vectors: bool = False) -> int:
     """How many text matches are read as records."""
-    rules = context.rules
-    is_lexical = index is None or context.request.query_vector is None
-    limit = rules.text_candidates if is_lexical else rules.text_beside_vectors
-    return min(limit, context.policy.read.text_candidates)
+    rules = policy.compile
+    limit = rules.text_beside_vectors if beside_vectors else rules.text_candidates
+    return min(limit, policy.read.text_candidates)
 
 
 def text_room(budget: int) -> int:

@@ -26,8 +26,14 @@ from .variation import NO_VARIATION, Variation
 
 def question(context: CompileContext, names: Iterable[str] = ()) -> frozenset[str]:
     """Return the content terms a compile asks with."""
-    request = context.request
-    guess = request.hypothesis if context.rules.hyde else ""
+    return question_terms(context.request, context.rules, names)
+
+
+def question_terms(
+    request: CompileRequest, rules: CompilePolicy, names: Iterable[str] = ()
+) -> frozenset[str]:
+    """Return the content terms of a request, and of names beside it."""
+    guess = request.hypothesis if rules.hyde else ""
     texts = (request.query, request.user_request, request.goal, guess, *names)
     # One text may be query and request, and stages ask with the same words again.
     return _terms_of_question("\n".join(dict.fromkeys(texts)))

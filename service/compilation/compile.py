@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ...compiler.compile import compile as compile_envelope
 from ...compiler.envelope.envelope import Envelope
+from ...compiler.gathering.forecast import opening_names
 from ...compiler.gathering.mentions import ExactBinder, compile_names
 from ...compiler.gathering.nearest import vectors_wanted
 from ...compiler.ir.context import project_of, scopes_of
@@ -37,6 +38,7 @@ from ...schema.window_policy import DEFAULT_WINDOW
 from ...schema.write import Moment
 from ...store.port.candidate_reads import SubjectSpan
 from ...store.port.collector import collector_paused
+from ...store.port.records import Names
 from ...store.port.store import Point, Reader
 from ..artifacts.artifacts import ArtifactKeeper, Artifacts
 from ..artifacts.openings import Openings
@@ -123,11 +125,13 @@ class Compiler(Caller):
         began = time.perf_counter()
         with collector_paused(), self._backend.span_of(COMPILE, self._tenant) as span:
             request = self._request(task, parameters, window)
-            rules = self._backend.policy.compile
-            names = partial(compile_names, request, self.principal, rules)
-            with self._reading(names) as reader:
-                points = parameters.get("valid"), parameters.get("tx")
-                view = pinned(self._backend, self.principal, reader, *points)
+            # Read before the store is: a server is told at once for when it will be asked.
+            now_us = self._backend.now_us()
+            with self._reading(partial(self._names, request, parameters, now_us)) as reader:
+                valid, tx = parameters.get("valid"), parameters.get("tx")
+                if valid is None:
+                    valid = moment(max(now_us, reader.clock().last_us))
+                view = pinned(self._backend, self.principal, reader, valid, tx)
                 user = parameters.get("user")
                 if user is not None:
                     named_id = _person(user, reader, point_of(view))
@@ -172,6 +176,18 @@ class Compiler(Caller):
         if embedding is not None and request.query_vector is None and question.strip():
             request = replace(request, query_vector=embedding.query(question))
         return request
+
+    def _names(self, request: CompileRequest, parameters: Mapping[str, Any], now_us: int) -> Names:
+        """What the reader of a compile is opened for."""
+        policy = self._backend.policy
+        is_hybrid = self._backend.embedding is not None and request.query_vector is not None
+        # The past has a reading of its own, and what lies near a vector is known later.
+        if is_hybrid or parameters.get("tx") is not None:
+            return compile_names(request, self.principal, policy.compile)
+
+        valid = parameters.get("valid")
+        valid_us = now_us if valid is None else instant(valid, field="valid")
+        return opening_names(request, self.principal, policy, valid_us)
 
     def _people_with_wishes(self, reader: Reader, view: View) -> tuple[str, ...]:
         """Whom a question may be asked for when nobody says so: those whose wishes are known.

@@ -20,7 +20,7 @@ from neo4j import exceptions as driver_errors
 
 from ..port.targets import Target
 from ..search.cache_bounds import DEFAULT_BOUNDS
-from .claim_cache import ClaimCache
+from .claim_cache import ClaimCache, Generation
 from .connect import ServerFacts, our_errors
 
 _LOG = logging.getLogger("tenure.store.neo4j")
@@ -121,6 +121,11 @@ class Reads:
         self.claims = self._link.claims.claims_of(
             self.tenant, incarnation, erased_seq=erased_seq, snapshot_us=snapshot_us
         )
+
+    @property
+    def likely_claims(self) -> Generation:
+        """What was decoded, most likely, before the tenant's counters are known."""
+        return self._link.claims.likely(self.tenant)
 
     @property
     def home(self) -> str:

@@ -9,9 +9,9 @@ a reader from before keeps to itself what it decodes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from ...schema.interval import INF_US
 from ..search.cache_bounds import CLAIMS_IDLE_S, claim_bytes
@@ -20,9 +20,13 @@ from .codec import ClaimBody, ClaimEntry
 
 WHOLE_WARM: Final = 4
 WHOLE_COLD: Final = 16
+NAMES_MOST: Final = 1_024
+"""Names of a tenant whose words are remembered; then they are forgotten together."""
 _ENTRIES: Final = 65_536
 """Decoded claims in each half; their bytes bound them long before."""
 
+NameKey = tuple[str, tuple[str, ...]]
+"""The norm of a name, and the scopes of the aliases that were looked at."""
 BodyKey = tuple[str, bool, bool]
 """A claim's object id, whether it is seen, and whether it was erased."""
 
@@ -48,6 +52,19 @@ class Generation:
     """Whether the last read of it knew every claim that it met."""
     read_us: int = INF_US
     """The stamp of the newest snapshot that was read; before the first one, no claim is newer."""
+    name_words: dict[NameKey, tuple[str, ...]] = field(default_factory=dict[NameKey, Any])
+    """What else was searched for where a name was used by itself: the rest of what its bearer is
+    called. It is a guess for the next time, and no more."""
+
+    @property
+    def bounds(self) -> dict[str, int]:
+        """Of which claims an answer should itself say everything, as statements take it.
+
+        Forty values a claim cost more than a second round trip once they are many, and are
+        wasted on a reader that knows them; so one that lacked nothing the last time asks for few.
+        What was written after the last read of this process cannot be known and always comes.
+        """
+        return {"whole": WHOLE_WARM if self.is_warm else WHOLE_COLD, "fresh": self.read_us}
 
 
 class TenantClaims:
@@ -63,15 +80,15 @@ class TenantClaims:
 
     @property
     def bounds(self) -> dict[str, int]:
-        """Of which claims an answer should itself say everything, as statements take it.
+        """Of which claims an answer should itself say everything."""
+        return self._generation.bounds
 
-        Forty values a claim cost more than a second round trip once they are many, and are
-        wasted on a reader that knows them; so one that lacked nothing the last time asks for few.
-        What was written after the last read of this process cannot be known and always comes.
-        """
-        generation = self._generation
-        whole_limit = WHOLE_WARM if generation.is_warm else WHOLE_COLD
-        return {"whole": whole_limit, "fresh": generation.read_us}
+    def note_words(self, name: NameKey, words: tuple[str, ...]) -> None:
+        """Remember what else was searched for where a name was used by itself."""
+        name_words = self._generation.name_words
+        if len(name_words) >= NAMES_MOST:
+            name_words.clear()
+        name_words[name] = words
 
     def note(self, *, lacked: bool) -> None:
         """Hear whether a read met claims that were not known."""
@@ -122,6 +139,13 @@ class ClaimCache:
                 self._generations[tenant] = generation
 
             return TenantClaims(self, tenant, generation, snapshot_us)
+
+    def likely(self, tenant: str) -> Generation:
+        """What a reader goes by that does not know the tenant's counters yet.
+
+        Where they prove to be others, it asks for what it lacks.
+        """
+        return self._generations.get(tenant) or Generation(0, "", 0)
 
     def private_claims(self, tenant: str) -> TenantClaims:
         """Claims that only one reader has."""

@@ -129,6 +129,11 @@ class Neo4jRegister:
         for entity_id in entity_ids:
             self._facts.setdefault(entity_id, None)
 
+    @property
+    def norms(self) -> list[str]:
+        """Which of the names that were looked up last were ever anybody's."""
+        return sorted({row["norm"] for row, _ in self._names.alias_rows}) if self._names else []
+
     # --- what is asked
 
     def known(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> Known:
@@ -374,7 +379,7 @@ def name_parameters(lookup: Lookup, scopes: Sequence[str]) -> dict[str, Any]:
     """A look-up of names as a statement takes it."""
     return {
         "norms": list(lookup.norms),
-        "scopes": list(dict.fromkeys(scopes)),
+        "alias_scopes": list(dict.fromkeys(scopes)),
         "identifiers": list(map(list, lookup.identifiers)),
         "entity_ids": list(lookup.entity_ids),
     }

@@ -65,6 +65,8 @@ class Prefetch:
         self._pools: dict[PrefetchKey, PoolAnswer] = {}
         self._hits: dict[PrefetchKey, dict[int, ListedClaim]] = {}
         """The claims of a pool by the number of their row; the key's question is None."""
+        self._searched: set[PrefetchKey] = set()
+        """Searches that were asked: one with more hits than a call can tell has no answer."""
         self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
 
     # --- what is kept
@@ -108,14 +110,45 @@ class Prefetch:
     # --- what is asked
 
     def ask(self, forecast: NextReads, *, live: bool) -> None:
-        """Ask everything at once; `live` tells whether the point is the last stamp."""
-        search = versions.search_of(
-            forecast.terms, sight=forecast.sight, limit=forecast.limit, live=live
-        )
+        """Ask at once all that is not answered yet; `live` tells whether it is the last stamp."""
+        forecast = self._lacking(forecast, live=live)
         step = _step_of(forecast)
-        asks = [ask for ask in dict.fromkeys(forecast.asks) if versions.kind_of(ask) in step.kinds]
-        bound = _questions(forecast, search, asks, self._calls.tenant)
+        if step is None:
+            return
+
+        asks = tuple(ask for ask in forecast.asks if versions.kind_of(ask) in step.kinds)
+        forecast = replace(forecast, asks=asks)
+        bound = questions_of(forecast, self._calls.tenant, live=live)
         (answers,) = self._calls.column(step.text, **self._calls.claims.bounds, **bound)
+        self.learn(forecast, answers, live=live)
+
+    def _lacking(self, forecast: NextReads, *, live: bool) -> NextReads:
+        """What of a forecast is still to be asked."""
+        sight, point = forecast.sight, forecast.point
+        asks: list[Ask] = []
+        for ask in dict.fromkeys(forecast.asks):
+            if self.versions(ask, sight, point) is None:
+                asks.append(ask)
+
+        search = PrefetchKey(search_of(forecast, live=live), sight, point)
+        queue = self.actions(_HELD_KIND, point.tx_us)
+        standing, walk = forecast.standing, forecast.walk
+        if standing is not None and self.standing(standing, sight, point) is not None:
+            standing = None
+        if walk and self.around(walk.entity_ids, walk.limit, sight, point) is not None:
+            walk = None
+
+        return replace(
+            forecast,
+            terms=() if search in self._searched else forecast.terms,
+            asks=tuple(asks),
+            held=forecast.held if queue is None else 0,
+            standing=standing,
+            walk=walk,
+        )
+
+    def learn(self, forecast: NextReads, answers: Sequence[Any], *, live: bool) -> None:
+        """Keep the answers of the statement that asked a forecast."""
         records: list[dict[str, Any]] = []
         for answer in answers:
             records.append(dict(zip(_COLUMNS, answer, strict=True)))
@@ -124,21 +157,21 @@ class Prefetch:
             by_place.setdefault(answer.place, []).append(answer)
         for answer in by_place.pop(_ENTITIES, ()):
             self._register.learn(*answer.note)
-        self._keep(forecast, search, asks, by_place)
+        self._keep(forecast, search_of(forecast, live=live), by_place)
 
     def _keep(
         self,
         forecast: NextReads,
         search: Search | None,
-        asks: Sequence[Ask],
         by_place: Mapping[int, Sequence[ReadAnswer]],
     ) -> None:
         sight, point = forecast.sight, forecast.point
-        for place, ask in enumerate(asks, _ASKS):
+        for place, ask in enumerate(forecast.asks, _ASKS):
             page = versions.every_row(by_place.get(place, ()), sight, point.tx_us)
             self._answers[PrefetchKey(ask, sight, point)] = page
 
         # A search is kept as it came: its records may still prove to be of an older stamp.
+        self._searched.add(PrefetchKey(search, sight, point))
         for answer in by_place.get(_SEARCH, ()):
             self._searches[PrefetchKey(search, sight, point)] = answer
         for answer in by_place.get(_POOL, ()):
@@ -183,26 +216,34 @@ class Prefetch:
         self._answers[PrefetchKey(ask, forecast.sight, forecast.point)] = page
 
 
-def _step_of(forecast: NextReads) -> _Step:
-    """The step of a compile, or of a walk, that asks this."""
-    nothing = NextReads(sight=forecast.sight, point=forecast.point)
-    if forecast == replace(nothing, walk=forecast.walk):
+def _step_of(forecast: NextReads) -> _Step | None:
+    """The step of a compile, or of a walk, that asks this; None for nothing."""
+    empty = NextReads(sight=forecast.sight, point=forecast.point, limit=forecast.limit)
+    if forecast == empty:
+        return None
+    if forecast == replace(empty, walk=forecast.walk):
         return _TWO_HOPS
-    if forecast == replace(nothing, asks=forecast.asks, entity_ids=forecast.entity_ids):
-        return _FOLLOW_UP
-    return _CANDIDATES
+
+    kinds = set(map(versions.kind_of, forecast.asks))
+    is_led_to = forecast == replace(empty, asks=forecast.asks, entity_ids=forecast.entity_ids)
+    return _FOLLOW_UP if is_led_to and kinds.issubset(_FOLLOW_UP.kinds) else _CANDIDATES
+
+
+def search_of(forecast: NextReads, *, live: bool) -> Search | None:
+    """The search of a forecast; `live` tells whether it is at the last stamp."""
+    return versions.search_of(forecast.terms, sight=forecast.sight, limit=forecast.limit, live=live)
 
 
 def _near_key(entity_ids: Iterable[str], limit: int) -> tuple[str | int, ...]:
     return ("around", limit, *sorted(set(entity_ids)))
 
 
-def _questions(
-    forecast: NextReads, search: Search | None, asks: Sequence[Ask], tenant: str
-) -> dict[str, Any]:
+def questions_of(forecast: NextReads, tenant: str, *, live: bool) -> dict[str, Any]:
+    """A forecast as a statement takes it."""
+    search = search_of(forecast, live=live)
     kinds = (*_CANDIDATES.kinds, *_FOLLOW_UP.kinds)
     lists: dict[str, list[Question]] = {kind: [] for kind in kinds}
-    for place, ask in enumerate(asks, _ASKS):
+    for place, ask in enumerate(forecast.asks, _ASKS):
         lists[versions.kind_of(ask)].append(versions.question(ask, forecast.point, place))
     walk = forecast.walk
     walks: list[Question] = []

@@ -46,7 +46,9 @@ from .applying import clock_of
 from .calls import Reads
 from .cypher import core as cypher
 from .cypher import identity as cypher_identity
+from .cypher import prefetch as cypher_prefetch
 from .cypher import register
+from .guess import guess_of
 from .importing import journal_of
 from .prefetch import Prefetch
 
@@ -66,8 +68,16 @@ class Neo4jReader:
     ) -> None:
         self._calls = calls
         self._near = near
-        lookup, scopes = names or Names(Lookup(), ())
-        records = calls.rows(cypher_identity.OPENING, **identity.name_parameters(lookup, scopes))
+        names = names or Names(Lookup(), ())
+        lookup, scopes, _ = names
+        bound = identity.name_parameters(lookup, scopes)
+        claims = calls.likely_claims
+        self._guess = guess_of(names, claims)
+        if self._guess is None:
+            records = calls.rows(cypher_identity.OPENING, **bound)
+        else:
+            bound = {**self._guess.questions(calls), **bound, **claims.bounds}
+            records = calls.rows(cypher_prefetch.OPENING, **bound)
         if not records:
             raise no_such_tenant()
 
@@ -91,6 +101,9 @@ class Neo4jReader:
         self._register = identity.Neo4jRegister(calls, self._clock.last_us)
         self._register.meet(lookup, scopes, opening)
         self._prefetch = Prefetch(calls, self._register)
+        if self._guess is not None:
+            forecast = self._guess.forecast(opening, self._clock.last_us)
+            self._prefetch.learn(forecast, opening["answers"], live=True)
 
     @property
     def round_trips(self) -> int:
@@ -112,6 +125,8 @@ class Neo4jReader:
         live = point.tx_us >= self._clock.last_us
         standing = forecast.standing if self._has_standing else None
         self._prefetch.ask(replace(forecast, point=point, standing=standing), live=live)
+        if self._guess is not None and forecast.terms:
+            self._guess.note(self._register.norms, forecast.terms, self._calls.claims)
 
     def clock(self) -> Clock:
         """The counters at the snapshot."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ...resolution.known import Lookup
 from ...schema.claim import Assertion, Edge, MentionLink, Permissions, Row, Version
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
-from ...schema.interval import Interval
+from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.quick_init import quick_init
 from ...schema.vocabulary import ActionKind
@@ -28,6 +28,8 @@ class Names(NamedTuple):
     lookup: Lookup
     scopes: tuple[str, ...]
     """Canonical ids of the scopes whose aliases are visible."""
+    reads: OpeningReads | None = None
+    """What will be asked about whom they mean; a store that answers at once needs no word of it."""
 
 
 def held_ask(object_ids: Sequence[str], newest: int) -> Ask:
@@ -61,6 +63,21 @@ class NextReads:
     walk: Walk | None = None
     entity_ids: tuple[str, ...] = ()
     """Entities, beside those that the slots asked for point at."""
+
+
+NEWEST: Final = INF_US - 1
+"""The tx of a point that stands for the last stamp before that is known: no stamp is later."""
+
+
+class OpeningReads(NamedTuple):
+    """What is asked next where names mean entities without doubt and are spelled as these are."""
+
+    reads: NextReads
+    """At `NEWEST`. Its walk begins at whom the names mean, and has no entities yet."""
+    slots: Ask
+    """The slots of these and of the caller; its subjects are not known yet either."""
+    own: tuple[tuple[str, str], ...] = ()
+    """The identifiers that are the caller's, around whom nothing is walked."""
 
 
 class TextPool(NamedTuple):

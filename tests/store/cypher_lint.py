@@ -21,8 +21,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from tenure.store.neo4j.cypher.template import statement
+from tenure.store.neo4j.cypher.template import at_stamp, statement
 
+TEMPLATES = frozenset({"statement", "at_stamp"})
 BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
 CLAUSES = frozenset(
     {"OPTIONAL", "MATCH", "MERGE", "CREATE", "WITH", "RETURN", "UNWIND", "CALL", "UNION"}
@@ -123,6 +124,9 @@ def _text(value: ast.expr, constants: Mapping[str, Constant]) -> str | None:
         template = _text(value.args[0], constants)
         fragments = _table(value.args[1], constants)
         return statement(template, fragments) if template and fragments is not None else None
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "at_stamp":
+        text, stamp = (_text(part, constants) for part in value.args)
+        return at_stamp(text, stamp) if text and stamp else None
     return None
 
 
@@ -151,7 +155,7 @@ def _built_texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
             yield node, "a text added together: write the statement as a whole"
         elif isinstance(node, ast.Call) and _called(node) in BUILDERS:
             yield node, f"a text made with {_called(node)}(): bind a parameter instead"
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "statement":
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in TEMPLATES:
             for part in node.args:
                 if not _is_constant(part):
                     yield node, f"{ast.unparse(part)} is put into a text: bind a parameter instead"
@@ -161,7 +165,7 @@ def _is_constant(part: ast.expr) -> bool:
     if isinstance(part, ast.Dict):
         return all(_is_constant(value) for value in part.values)
     if isinstance(part, ast.Call):  # a call inside is looked at by itself
-        return ast.unparse(part.func) == "statement"
+        return ast.unparse(part.func) in TEMPLATES
     return isinstance(part, ast.Constant | ast.Name)
 
 

@@ -196,6 +196,7 @@ def test_a_statement_that_could_leave_its_tenant_is_found(text: str, problem: st
         ('def make(label): return "MATCH (n:" + label', "added together"),
         ("A: Final = statement(label(), {})", "label() is put into a text"),
         ('A: Final = statement("(n:{label})", {"label": name()})', "is put into a text"),
+        ('A: Final = at_stamp(label(), "stamp")', "label() is put into a text"),
         ('A = "MATCH (n)"', "is not declared Final"),
     ],
 )
@@ -210,6 +211,17 @@ def test_a_statement_takes_its_fragments_by_name() -> None:
     )
     assert module.problems == ()
     assert module.statements == {"A": "MATCH (n) WHERE n.head RETURN n"}
+
+
+def test_a_statement_reads_as_of_a_stamp_that_its_queries_import() -> None:
+    module = read_statements(
+        '_ASKED: Final = "CALL () { MATCH (n) WHERE n.tx <= $tx CALL (n) { RETURN 1 AS one } }"\n'
+        'A: Final[str] = at_stamp(_ASKED, "stamp")'
+    )
+    assert module.problems == ()
+    assert module.statements == {
+        "A": "CALL (stamp) { MATCH (n) WHERE n.tx <= stamp CALL (n, stamp) { RETURN 1 AS one } }"
+    }
 
 
 @pytest.mark.parametrize(

@@ -340,25 +340,7 @@ WITH ask.place AS place, ask.ids AS edge
 WALK: Final[LiteralString] = statement(
     """
 UNWIND $given.walks AS ask
-CALL (ask) {
-  UNWIND ask.ids AS entity_id
-  {near_heads}
-WITH ask, kept AS first_kept, hidden AS first_hidden, cut AS first_cut
-CALL (ask, first_kept) {
-  UNWIND first_kept AS near
-  UNWIND near AS v
-  WITH DISTINCT ask, v ORDER BY v.vid
-  MATCH (v)-[:PIECE_OF]->(c:Claim)
-  UNWIND [c.subject_id, c.value_entity_id] AS end
-  WITH ask, end WHERE end IS NOT NULL AND NOT end IN ask.ids
-  RETURN collect(DISTINCT end)[..$room] AS met }
-CALL (met) {
-  UNWIND met AS entity_id
-  {near_heads}
-UNWIND [[ask.place, first_kept, first_hidden, first_cut, ask.ids],
-  [ask.place + 1, kept, hidden, cut, met]] AS step
-WITH step[0] AS place, step[1] AS kept, step[2] AS hidden, step[3] AS cut, step[4] AS edge
-{near_claims}
+{two_hops}
 """,
     _FRAGMENTS,
 )

@@ -141,6 +141,9 @@ MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot =
 """,
     "subjects": """
 UNWIND $given.subjects AS ask
+{of_subjects}
+""",
+    "of_subjects": """
 UNWIND ask.subjects AS subject
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot >= ''
 """,
@@ -230,6 +233,27 @@ CALL (edge) {
   {near_heads}
 {near_claims}
 """,
+    "two_hops": """
+CALL (ask) {
+  UNWIND ask.ids AS entity_id
+  {near_heads}
+WITH ask, kept AS first_kept, hidden AS first_hidden, cut AS first_cut
+CALL (ask, first_kept) {
+  UNWIND first_kept AS near
+  UNWIND near AS v
+  WITH DISTINCT ask, v ORDER BY v.vid
+  MATCH (v)-[:PIECE_OF]->(c:Claim)
+  UNWIND [c.subject_id, c.value_entity_id] AS end
+  WITH ask, end WHERE end IS NOT NULL AND NOT end IN ask.ids
+  RETURN collect(DISTINCT end)[..$room] AS met }
+CALL (met) {
+  UNWIND met AS entity_id
+  {near_heads}
+UNWIND [[ask.place, first_kept, first_hidden, first_cut, ask.ids],
+  [ask.place + 1, kept, hidden, cut, met]] AS step
+WITH step[0] AS place, step[1] AS kept, step[2] AS hidden, step[3] AS cut, step[4] AS edge
+{near_claims}
+""",
     "near_claims": """
 CALL (kept) {
   UNWIND kept AS near
@@ -268,7 +292,7 @@ MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement)-[:LEFT|RIGHT]->(m:Entity)
     "named": """
 CALL () {
   UNWIND $given.norms AS norm
-  UNWIND $given.scopes AS scope_id
+  UNWIND $given.alias_scopes AS scope_id
   MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = norm AND a.scope_id = scope_id
   RETURN collect([{alias}, {teacher}]) AS aliases }
 CALL () {
@@ -278,6 +302,26 @@ CALL () {
 WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id]
   + [i IN identifiers | i.entity_id] AS ids
 {entities_of}
+""",
+    "meant": """
+WITH *, [one IN entities WHERE one[0].entity_id IN ids OR any(j IN one[2]
+    WHERE j.verdict = 'MATCH' AND j.tx_end > $tx) | one[0].entity_id] AS subject_ids,
+  $given.entity_ids + [a IN aliases | a[0].entity_id] AS by_name,
+  [i IN identifiers WHERE [i.scheme, i.value] IN $given.own | i.entity_id] AS own_ids
+WITH *, [id IN subject_ids WHERE id IN by_name OR NOT id IN own_ids] AS centre_ids
+""",
+    "counters": """
+MATCH (k:TenantClock {tenant_id: $tenant})
+WITH k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
+  k.definitions AS definitions, k.erased_seq AS erased_seq, k.incarnation AS incarnation,
+  k {.import_digest, .import_applied, .import_total} AS journal, COLLECT { MATCH (n:TenantKey)
+    WHERE n.tenant_id = $tenant AND n.epoch >= 0 WITH n ORDER BY n.epoch
+    RETURN n.secret } AS secrets, EXISTS { MATCH (c:Standing) WHERE c.tenant_id = $tenant
+    AND c.object_type >= '' AND c.scope_id >= '' } AS has_standing
+""",
+    "opening": """
+seq, last_us, next_vid, vec_seq, definitions, erased_seq, incarnation, journal, secrets,
+  has_standing, aliases, identifiers, entities
 """,
     # Step by step over all entities: most were never judged, and each query inside costs.
     "entities_of": """

@@ -20,16 +20,9 @@ RETURN aliases, identifiers, entities
 """All that names, identifiers and ids were ever known to mean: what was closed later, too."""
 OPENING: Final[LiteralString] = statement(
     """
-MATCH (k:TenantClock {tenant_id: $tenant})
-WITH k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
-  k.definitions AS definitions, k.erased_seq AS erased_seq, k.incarnation AS incarnation,
-  k {.import_digest, .import_applied, .import_total} AS journal, COLLECT { MATCH (n:TenantKey)
-    WHERE n.tenant_id = $tenant AND n.epoch >= 0 WITH n ORDER BY n.epoch
-    RETURN n.secret } AS secrets, EXISTS { MATCH (c:Standing) WHERE c.tenant_id = $tenant
-    AND c.object_type >= '' AND c.scope_id >= '' } AS has_standing
+{counters}
 {named}
-RETURN seq, last_us, next_vid, vec_seq, definitions, erased_seq, incarnation, journal, secrets,
-  has_standing, aliases, identifiers, entities
+RETURN {opening}
 """,
     _FRAGMENTS,
 )

@@ -19,7 +19,7 @@ from .candidates import SEARCH_OR_POOL as _SEARCH_OR_POOL
 from .candidates import STANDING as _STANDING
 from .candidates import WALK as _WALK
 from .fragments import FRAGMENTS as _FRAGMENTS
-from .template import statement
+from .template import at_stamp, statement
 
 _QUEUE: Final[LiteralString] = """
 UNWIND $given.held AS ask
@@ -58,6 +58,20 @@ WITH collect(id) AS ids
 RETURN -1 AS place, {no_claims}, [ids, entities] AS note
 """
 """Entities, and those that the slots asked for point at, with their clusters."""
+_OF_MEANT: Final[LiteralString] = """
+UNWIND [ask IN $given.subjects | ask {.*, subjects: subject_ids}] AS ask
+{of_subjects}
+  {newest_rows}
+UNION ALL
+UNWIND [ask IN $given.subjects | ask {.*, subjects: subject_ids}] AS ask
+{of_subjects}
+  {foreign_rows}
+"""
+"""The slots of whom the names of an opening mean, and of the caller."""
+_WALK_FROM_MEANT: Final[LiteralString] = """
+UNWIND [ask IN $given.walks | ask {.place, ids: centre_ids}] AS ask
+{two_hops}
+"""
 _PARTS: Final[dict[str, LiteralString]] = {
     "search": _SEARCH,
     "search_or_pool": _SEARCH_OR_POOL,
@@ -69,6 +83,9 @@ _PARTS: Final[dict[str, LiteralString]] = {
     "keys": _OF_KEYS,
     "standing": _STANDING,
     "walk": _WALK,
+    "of_meant": statement(_OF_MEANT, _FRAGMENTS),
+    "walk_from_meant": statement(_WALK_FROM_MEANT, _FRAGMENTS),
+    "meant": statement("{meant}", _FRAGMENTS),
     "values": statement(_VALUES, _FRAGMENTS),
     "answers": "RETURN collect([place, claims, marks, lines, note]) AS answers",
 }
@@ -93,6 +110,39 @@ UNION ALL
     _PARTS,
 )
 """What proposes the candidates of a compile."""
+_CANDIDATES_MEANT: Final[LiteralString] = """
+{meant}
+CALL (centre_ids, subject_ids) {
+  CALL (centre_ids, subject_ids) {
+{search_or_pool}
+UNION ALL
+{objects}
+UNION ALL
+{queue}
+UNION ALL
+{of_meant}
+UNION ALL
+{standing}
+UNION ALL
+{walk_from_meant} }
+  {answers} }
+"""
+OPENING: Final[LiteralString] = statement(
+    """
+{counters}
+{named}
+WITH *, last_us AS stamp
+{candidates}
+RETURN {opening}, answers, centre_ids, subject_ids
+""",
+    {
+        "counters": statement("{counters}", _FRAGMENTS),
+        "named": statement("{named}", _FRAGMENTS),
+        "candidates": at_stamp(statement(_CANDIDATES_MEANT, _PARTS), "stamp"),
+        "opening": statement("{opening}", _FRAGMENTS),
+    },
+)
+"""The opening of a reader, with the candidates of the compile that it is for as its names stand."""
 FOLLOW_UP: Final[LiteralString] = statement(
     """
 CALL () {

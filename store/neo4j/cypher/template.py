@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Final, LiteralString
 
 _NAME: Final = re.compile(r"\{(\w+)\}")
+_IMPORTS: Final = re.compile(r"CALL \((.*?)\)")
+"""What a query inside another one takes from it."""
 
 
 def statement(template: LiteralString, fragments: Mapping[str, LiteralString]) -> LiteralString:
@@ -25,3 +27,17 @@ def statement(template: LiteralString, fragments: Mapping[str, LiteralString]) -
         text = text.replace("{" + name + "}", statement(fragments[name].strip(), fragments))
     # Both parts are literal texts of this package; a name between braces adds nothing to them.
     return text  # pyright: ignore[reportReturnType]
+
+
+def at_stamp(text: LiteralString, stamp: LiteralString) -> LiteralString:
+    """A text that reads as of a stamp which its statement has read itself, in place of `$tx`.
+
+    Every query inside imports it. A question that looks at later rows is cut down to it, too.
+    """
+
+    def imports(match: re.Match[str]) -> str:
+        return f"CALL ({', '.join(filter(None, (match[1], stamp)))})"
+
+    at_tx = f"CASE WHEN ask.after > {stamp} THEN {stamp} ELSE ask.after END"
+    text = text.replace("$tx", stamp).replace("ask.after", at_tx)
+    return _IMPORTS.sub(imports, text)  # pyright: ignore[reportReturnType] - a text of ours

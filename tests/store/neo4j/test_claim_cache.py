@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from tenure.schema.interval import INF_US
 from tenure.store.neo4j import codec
-from tenure.store.neo4j.claim_cache import WHOLE_COLD, WHOLE_WARM, BodyKey, ClaimCache, TenantClaims
+from tenure.store.neo4j.claim_cache import (
+    NAMES_MOST,
+    WHOLE_COLD,
+    WHOLE_WARM,
+    BodyKey,
+    ClaimCache,
+    TenantClaims,
+)
 from tenure.store.neo4j.codec import ClaimBody
 from tenure.store.neo4j.cypher.claim import LINE_NAMES
 from tenure.store.search.cache_bounds import claim_bytes
@@ -135,3 +142,15 @@ def test_the_newest_flag_of_a_kind_decides_and_the_last_confirmation_counts() ->
     )
     assert marks["a"] == codec.ClaimMarks(None, demoted=True)
     assert marks["b"] == codec.ClaimMarks(20)
+
+
+def test_the_words_of_names_are_remembered_until_there_are_too_many() -> None:
+    cache = ClaimCache(64)
+    claims = cache.claims_of("acme", "one", erased_seq=0, snapshot_us=1)
+    for number in range(NAMES_MOST):
+        claims.note_words((f"anna {number}", ("tenant",)), ("keller",))
+    assert len(cache.likely("acme").name_words) == NAMES_MOST
+
+    claims.note_words(("bob", ("tenant",)), ("ray",))
+    assert cache.likely("acme").name_words == {("bob", ("tenant",)): ("ray",)}
+    assert cache.likely("globex").name_words == {}

@@ -1,0 +1,72 @@
+"""What a compile is likely to ask next, asked with the names that its reader is opened for.
+
+Most names mean one entity, and a question holds all the words that are searched for: then the
+server can tell the candidates at once, and a compile takes a round trip less. Where a name says
+less than its bearer is called ("Anna" of Anna Keller), the words that it lacked the last time are
+taken to be those that it lacks again. A guess that proves wrong costs its work on the server and
+nothing else: each answer is kept under its question, and what is not among them is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..port.records import Names, NextReads, OpeningReads
+from .calls import Reads
+from .claim_cache import Generation, TenantClaims
+from .prefetch import questions_of, search_of
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What will be asked, if the names mean what they seem to."""
+
+    names: Names
+    opening: OpeningReads
+    terms: tuple[str, ...]
+    """The words that will be searched for."""
+
+    def questions(self, calls: Reads) -> dict[str, Any]:
+        """What the opening of a reader asks beside the counters and the names."""
+        # The server puts in whom the names mean; until then somebody stands there for them.
+        forecast = self._forecast(subjects=("",), centre=())
+        own = list(map(list, self.opening.own))
+        return {**questions_of(forecast, calls.tenant, live=True), "own": own}
+
+    def forecast(self, record: Mapping[str, Any], tx_us: int) -> NextReads:
+        """What the opening has asked, of the entities that it found and at its stamp."""
+        centre = record["centre_ids"]
+        forecast = self._forecast(subjects=sorted(record["subject_ids"]), centre=centre)
+        return replace(forecast, point=forecast.point._replace(tx_us=tx_us))
+
+    def _forecast(self, *, subjects: Sequence[str], centre: Sequence[str]) -> NextReads:
+        reads = replace(self.opening.reads, terms=self.terms)
+        search = search_of(reads, live=True)
+        walk = reads.walk
+        return replace(
+            reads,
+            # A search whose words have to be counted first is left for later.
+            terms=self.terms if search and search.is_probed else (),
+            asks=(replace(self.opening.slots, subjects=tuple(subjects)), *reads.asks),
+            walk=walk._replace(entity_ids=tuple(centre)) if walk else None,
+        )
+
+    def note(self, norms: Sequence[str], terms: Sequence[str], claims: TenantClaims) -> None:
+        """Remember which words were searched for beside those of the request, if one name led."""
+        if len(norms) == 1:
+            beside = set(terms).difference(self.opening.reads.terms)
+            claims.note_words((norms[0], self.names.scopes), tuple(sorted(beside)))
+
+
+def guess_of(names: Names, claims: Generation) -> Guess | None:
+    """The guess of a reader's opening; None where it is told nothing of what will be asked."""
+    lookup, scopes, opening = names
+    if opening is None:
+        return None
+
+    terms = set(opening.reads.terms)
+    for norm in lookup.norms if claims.name_words else ():
+        terms.update(claims.name_words.get((norm, scopes), ()))
+    return Guess(names, opening, tuple(sorted(terms)))

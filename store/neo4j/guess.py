@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from ..port.records import Names, NextReads, OpeningReads
 from .calls import Reads
 from .claim_cache import Generation, TenantClaims
 from .prefetch import questions_of, search_of
+
+MOST_MEANT: Final = 16
+"""Entities that the names of a question may lead to; more are namesakes, of whom none is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,8 @@ class Guess:
         """What the opening of a reader asks beside the counters and the names."""
         # The server puts in whom the names mean; until then somebody stands there for them.
         forecast = self._forecast(subjects=("",), centre=())
-        own = list(map(list, self.opening.own))
-        return {**questions_of(forecast, calls.tenant, live=True), "own": own}
+        bound = questions_of(forecast, calls.tenant, live=True)
+        return {**bound, "own": list(map(list, self.opening.own)), "most_meant": MOST_MEANT}
 
     def forecast(self, record: Mapping[str, Any], tx_us: int) -> NextReads:
         """What the opening has asked, of the entities that it found and at its stamp."""

@@ -304,7 +304,8 @@ WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id]
 {entities_of}
 """,
     "meant": """
-WITH *, [one IN entities WHERE one[0].entity_id IN ids OR any(j IN one[2]
+WITH *, CASE WHEN size(entities) > $most_meant THEN [] ELSE entities END AS meant
+WITH *, [one IN meant WHERE one[0].entity_id IN ids OR any(j IN one[2]
     WHERE j.verdict = 'MATCH' AND j.tx_end > $tx) | one[0].entity_id] AS subject_ids,
   $given.entity_ids + [a IN aliases | a[0].entity_id] AS by_name,
   [i IN identifiers WHERE [i.scheme, i.value] IN $given.own | i.entity_id] AS own_ids

@@ -18,6 +18,7 @@ from tenure import EntityRef, Envelope, Memory, Principal, connect
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.calls import Reads
 from tenure.store.neo4j.cypher import prefetch
+from tenure.store.neo4j.guess import MOST_MEANT
 from tenure.store.neo4j.store import Neo4jStore
 from tenure.store.port.records import Names
 from tenure.tests.neo4j_fixtures import wipe
@@ -33,6 +34,7 @@ QUESTIONS = {
     "a first name": "where does Anna work",
     "two names": "do Anna Keller and Bob Ray share an office",
     "a name of two people": "what is the title of Sam",
+    "a name of many people": "where does John work",
     "a name of two in one": "where does Robin Hale work",
     "a name that was taken back": "where does Eve Fox work",
     "oneself": "what do I like, says Ann",
@@ -76,6 +78,11 @@ def fill(owner: Memory) -> None:
         who = EntityRef(name=f"Sam {title}", type="person")
         owner.write(subject=who, slot="title", value=title, valid_from=JAN)
         owner.entities.add_alias(id_of(owner, f"Sam {title}"), "Sam")
+
+    for number in range(MOST_MEANT + 1):
+        who = EntityRef(name=f"John Number{number}", type="person")
+        owner.write(subject=who, slot="office", value=f"Desk {number}", valid_from=JAN)
+        owner.entities.add_alias(id_of(owner, f"John Number{number}"), "John")
 
     for first, second, undone in (("Robin Hale", "R. Hale", False), ("Eve Fox", "E. Fox", True)):
         for spelled in (first, second):
@@ -169,7 +176,30 @@ def test_a_question_asks_twice_unless_it_is_long_or_names_several(
     with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=member) as memory:
         compiled(memory, QUESTIONS[query])  # vocabulary, claims and names are new to this process
         count = trips_of(statements, memory, QUESTIONS[query])
-    assert count == (ASKED if query in ("many words", "a name of two people") else GUESSED)
+    # Of several people one's own slots are all that is asked, and the guess was about all of them.
+    is_asked = query in ("many words", "a name of two people", "a name of many people")
+    assert count == (ASKED if is_asked else GUESSED)
+
+
+def test_nothing_is_read_of_many_namesakes(
+    neo4j_server: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openings: list[Any] = []
+    real = Reads.rows
+
+    def rows(calls: Any, text: Any, **bound: Any) -> Any:
+        records = real(calls, text, **bound)
+        openings.extend(records if text is prefetch.OPENING else ())
+        return records
+
+    owner = CALLERS["owner"](tenant)
+    with connect(neo4j_server.uri, auth=neo4j_server.auth, principal=owner) as memory:
+        monkeypatch.setattr(Reads, "rows", rows)
+        for query in ("a name of two people", "a name of many people"):
+            compiled(memory, QUESTIONS[query])
+
+    assert [len(opening["entities"]) for opening in openings] == [2, MOST_MEANT + 1]
+    assert [len(opening["subject_ids"]) for opening in openings] == [2, 0]
 
 
 def test_a_name_that_says_less_asks_twice_from_the_second_time_on(

@@ -6,8 +6,9 @@ An assistant keeps what each user said, in a scope of the user's own. All of the
 things in the same words, as users of one assistant do; what differs is the answer. Each question
 holds words that everybody uses, and one that only strangers said. Shown are the share of questions
 whose answer is in the envelope, and the median time of a compile (CPU of the thread), beside those
-of a user who has the store for herself. With `--vectors` every text has one, made of its words at
-random, so that time is measured and not meaning.
+of a user who has the store for herself; and that of a list of the people whom one user named, two
+for each, which is asked for after the compiles. With `--vectors` every text has one, made of its
+words at random, so that time is measured and not meaning.
 """
 
 from __future__ import annotations
@@ -84,6 +85,30 @@ def fill(memory: Memory, users: int, turns: int) -> None:
         memory.write_many(writes)
 
 
+def name_people(memory: Memory, users: int) -> None:
+    """Each user names two people of her own."""
+    writes: list[Write] = []
+    for user in range(users):
+        for kinship in ("Aunt", "Uncle"):
+            person = {"name": f"{kinship} {word(random.Random(user))}", "type": "person"}
+            scope = Scope(user=f"u{user}")
+            writes.append(Write(subject=person, slot="office", value="Oslo", scope=scope))
+    for first in range(0, len(writes), BATCH):
+        memory.write_many(writes[first : first + BATCH])
+
+
+def listing_ms(memory: Memory, users: int, count: int = 9) -> float:
+    """The median milliseconds in which a user lists the people that she named."""
+    times: list[float] = []
+    for number in range(count):
+        user_memory = memory.bind(Principal(user=f"u{number * users // count}"))
+        began = time.thread_time()
+        people = user_memory.entities.list()
+        times.append((time.thread_time() - began) * 1000)
+        assert len(people) == len({entity.entity_id for entity in people}) >= 2
+    return statistics.median(times)
+
+
 def measure(memory: Memory, users: int, *, asks: int, turns: int) -> tuple[float, float]:
     """The share of answers that are in the envelope, and the median milliseconds of a compile."""
     rng = random.Random(users)
@@ -111,7 +136,7 @@ def main() -> None:
     parser.add_argument("--vectors", action="store_true")
     options = parser.parse_args()
     encoder = TermVectors() if options.vectors else None
-    table = Table("users", "claims", "answered %", "compile ms")
+    table = Table("users", "claims", "answered %", "compile ms", "list ms")
     for users in (1, *options.users):
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -121,7 +146,10 @@ def main() -> None:
             if encoder is not None:
                 embed(memory, encoder)
             share, ms = measure(memory, users, asks=options.asks, turns=options.turns)
-        table.add_row(f"{users:,}", f"{users * options.turns:,}", f"{share:.0f}", f"{ms:.1f}")
+            name_people(memory, users)
+            listing = listing_ms(memory, users)
+        cells = f"{users * options.turns:,}", f"{share:.0f}", f"{ms:.1f}", f"{listing:.1f}"
+        table.add_row(f"{users:,}", *cells)
     Console().print(table)
 
 

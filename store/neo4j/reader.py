@@ -168,10 +168,16 @@ class Neo4jReader:
         return self._register.judgements(entity_ids, merge_id)
 
     def entity_ids(
-        self, *, type: str | None = None, after: str = "", most: int | None = None
+        self,
+        *,
+        type: str | None = None,
+        after: str = "",
+        most: int | None = None,
+        scopes: Sequence[str] | None = None,
     ) -> tuple[str, ...]:
         """Raw entity ids above another one, sorted; at most so many."""
-        bound = {"after": after, "most": _NO_LIMIT if most is None else most}
+        bound: dict[str, object] = {"after": after, "most": _NO_LIMIT if most is None else most}
+        bound["scopes"] = None if scopes is None else list(scopes)
         if type is None:
             values = self._calls.column(register.ENTITY_IDS, **bound)
         else:

@@ -318,9 +318,18 @@ class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
         ...
 
     def entity_ids(
-        self, *, type: str | None = None, after: str = "", most: int | None = None
+        self,
+        *,
+        type: str | None = None,
+        after: str = "",
+        most: int | None = None,
+        scopes: Sequence[str] | None = None,
     ) -> tuple[str, ...]:
-        """Return raw entity ids above another one, sorted; at most so many."""
+        """Return raw entity ids above another one, sorted; at most so many.
+
+        With `scopes` only those that were ever named in one of them, and those that others are
+        one with, whose names may stand there.
+        """
         ...
 
     def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:

@@ -98,13 +98,21 @@ class SqliteReader:
         return self._register.judgements(entity_ids, merge_id)
 
     def entity_ids(
-        self, *, type: str | None = None, after: str = "", most: int | None = None
+        self,
+        *,
+        type: str | None = None,
+        after: str = "",
+        most: int | None = None,
+        scopes: Sequence[str] | None = None,
     ) -> tuple[str, ...]:
         """Return raw entity ids above another one, sorted; at most so many."""
-        limit = -1 if most is None else most
-        if type is None:
-            return self._texts(register.ENTITY_IDS, after, limit)
-        return self._texts(register.ENTITY_IDS_OF_TYPE, type, after, limit)
+        bound = {"type": type, "after": after, "most": -1 if most is None else most}
+        if scopes is not None:
+            bound["scopes"] = codec.list_json(scopes)
+            statement = register.ENTITY_IDS_IN if type is None else register.ENTITY_IDS_IN_OF_TYPE
+        else:
+            statement = register.ENTITY_IDS if type is None else register.ENTITY_IDS_OF_TYPE
+        return tuple(codec.first_column(self._db.execute(statement, bound)))
 
     def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
         """Return ids of objects that begin so, above another one, sorted; at most so many."""

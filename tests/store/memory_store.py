@@ -240,10 +240,20 @@ class MemoryReader(MemoryReads):
         return tuple(r for r in cases if state is None or r.state == state)
 
     def entity_ids(
-        self, *, type: str | None = None, after: str = "", most: int | None = None
+        self,
+        *,
+        type: str | None = None,
+        after: str = "",
+        most: int | None = None,
+        scopes: Sequence[str] | None = None,
     ) -> tuple[str, ...]:
         found = sorted(self.state.entities.items())
-        return tuple(i for i, e in found if type in (None, e.type) and i > after)[:most]
+        ids = [i for i, e in found if type in (None, e.type) and i > after]
+        if scopes is not None:
+            named = {a.entity_id for a in self.state.aliases if a.scope_id in scopes}
+            named.update(canonical_id for _, canonical_id, _ in self.state.canonical)
+            ids = [i for i in ids if i in named]
+        return tuple(ids[:most])
 
     def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
         ids = sorted(i for i in self.state.claims if i.startswith(beginning) and i > after)

@@ -134,11 +134,15 @@ RETURN properties(j) AS judgement
 # An entity without a name is one that only rows point at: no entry of the register.
 ENTITY_IDS: Final[LiteralString] = """
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $given.after AND e.name IS NOT NULL
+  AND ($given.scopes IS NULL OR EXISTS { (e)<-[:SAME_AS]-(:Entity) } OR EXISTS {
+    MATCH (e)<-[:ALIAS_OF]-(a:Alias) WHERE a.scope_id IN $given.scopes })
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
 """
 ENTITY_IDS_OF_TYPE: Final[LiteralString] = """
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $given.type
   AND e.entity_id > $given.after
+  AND ($given.scopes IS NULL OR EXISTS { (e)<-[:SAME_AS]-(:Entity) } OR EXISTS {
+    MATCH (e)<-[:ALIAS_OF]-(a:Alias) WHERE a.scope_id IN $given.scopes })
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
 """
 REVIEWS: Final[LiteralString] = """

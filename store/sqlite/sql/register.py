@@ -26,10 +26,19 @@ ENTITIES: Final = (
     + "json_each(:ids) j CROSS JOIN entity e ON e.entity_id = j.value WHERE e.tx_start <= :tx"
 )
 ALL_ENTITIES: Final = _ENTITY + "entity e ORDER BY e.tx_start, e.entity_id"
-ENTITY_IDS: Final = "SELECT entity_id FROM entity WHERE entity_id > ? ORDER BY entity_id LIMIT ?"
-ENTITY_IDS_OF_TYPE: Final = """
-SELECT entity_id FROM entity INDEXED BY entity_by_type WHERE type = ? AND entity_id > ?
-ORDER BY entity_id LIMIT ?"""
+_IDS_ABOVE: Final = "SELECT e.entity_id FROM entity e WHERE e.entity_id > :after"
+_IDS_OF_TYPE_ABOVE: Final = """
+SELECT e.entity_id FROM entity e INDEXED BY entity_by_type
+WHERE e.type = :type AND e.entity_id > :after"""
+_NAMED_IN: Final = """
+AND (EXISTS (SELECT 1 FROM alias a INDEXED BY alias_by_entity WHERE a.entity_id = e.entity_id
+    AND a.scope_id IN (SELECT value FROM json_each(:scopes)))
+  OR EXISTS (SELECT 1 FROM canonical c WHERE c.canonical_id = e.entity_id))"""
+_FIRST_IDS: Final = " ORDER BY e.entity_id LIMIT :most"
+ENTITY_IDS: Final = _IDS_ABOVE + _FIRST_IDS
+ENTITY_IDS_OF_TYPE: Final = _IDS_OF_TYPE_ABOVE + _FIRST_IDS
+ENTITY_IDS_IN: Final = _IDS_ABOVE + _NAMED_IN + _FIRST_IDS
+ENTITY_IDS_IN_OF_TYPE: Final = _IDS_OF_TYPE_ABOVE + _NAMED_IN + _FIRST_IDS
 _ALIAS: Final = """
 SELECT a.entity_id, a.surface, a.norm, a.type, a.scope_id, a.ordinal, a.valid_from, a.valid_until,
   a.tx_start, a.tx_end, a.object_id, a.merge_id, a.alias_id FROM """

@@ -65,6 +65,21 @@ def test_a_name_of_a_private_scope_is_shown_to_nobody_else(open_memory: Open) ->
         assert private.entity_id not in words
 
 
+def test_two_in_one_are_listed_under_the_name_that_each_caller_may_see(open_memory: Open) -> None:
+    memory = open_memory()
+    callers = {name: caller(memory, user=name) for name in ("ann", "bob", "carl")}
+    callers["ann"].write("Aunt May", "office", "Chicago", scope=Scope(user="ann"))
+    callers["bob"].write("Mrs Parker", "office", "Austin", scope=Scope(user="bob"))
+    ids = [e.entity_id for name in ("ann", "bob") for e in callers[name].entities.list()]
+    memory.entities.merge(*ids, reason="one person")
+
+    assert {name: names(one) for name, one in callers.items()} == {
+        "ann": ["Aunt May"],
+        "bob": ["Mrs Parker"],
+        "carl": [],
+    }
+
+
 def test_who_sees_a_fact_but_no_name_gets_the_head_of_the_id(open_memory: Open) -> None:
     memory = open_memory()
     ann, bob = caller(memory, user="ann"), caller(memory, user="bob")

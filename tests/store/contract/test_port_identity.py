@@ -321,6 +321,28 @@ def test_entity_ids_come_in_pages(store: Store) -> None:
         assert reader.entity_ids(after="e4") == ()
 
 
+def test_entity_ids_of_scopes_are_those_that_may_have_a_name_there(store: Store) -> None:
+    people(store, 5)
+    add(
+        store,
+        tx=2,
+        aliases=(
+            alias("e1", "Mum", scope_id="user=ann", tx=2),
+            alias("e4", "Dad", scope_id="user=bob", tx=2),
+        ),
+        judgements=(judgement("j", "e2", "e3", tx=2),),
+        canonical=(("e2", "e2"), ("e3", "e2")),
+    )
+    with store.reading(TENANT) as reader:
+        assert reader.entity_ids(scopes=("user=ann",)) == ("e1", "e2")
+        assert reader.entity_ids(scopes=("user=ann", "user=bob")) == ("e1", "e2", "e4")
+        assert reader.entity_ids(scopes=("user=bob",), after="e2", type="person") == ("e4",)
+        assert reader.entity_ids(scopes=("user=bob",), most=1) == ("e2",)
+        assert reader.entity_ids(scopes=("user=bob",), type="team") == ()
+        assert reader.entity_ids(scopes=("tenant",)) == reader.entity_ids()
+        assert reader.entity_ids(scopes=()) == ("e2",)
+
+
 def test_reviews_come_in_their_newest_version(store: Store) -> None:
     people(store)
     opened = Review(

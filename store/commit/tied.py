@@ -21,7 +21,10 @@ from ..timeline.ledger import PlanningSlot
 from .admission import AdmittedClaim
 from .work import CommitWork, Result
 
-_Sayings = dict[tuple[PlanningSlot, Key], set[tuple[bool, str]]]
+_Saying = tuple[bool, str]
+"""Whether a claim denies, and its value."""
+_Tie = set[_Saying]
+_Sayings = dict[tuple[PlanningSlot, Key], _Tie]
 """What is said in a slot by claims of one key."""
 
 
@@ -35,11 +38,21 @@ def refuse_crowded_ties(group: Sequence[Submission], work: CommitWork) -> dict[i
     for place, _, claims in work.admissions:
         if group[place].stated_tx is not None:
             continue
+        additions: list[tuple[_Tie, _Saying]] = []
         for admission in claims:
-            size = _tie_size(admission, work.ledger.slots.get(admission.planning, ()), sayings)
-            if size > TIED_CLAIMS:
-                refusals[place] = _refusal(admission, size)
+            rows = work.ledger.slots.get(admission.planning, ())
+            tie, saying = _tie_of(admission, rows, sayings), admission.assertion.claim.says
+            if tie is None or saying in tie:
+                continue
+            tie.add(saying)
+            additions.append((tie, saying))
+            if len(tie) > TIED_CLAIMS:
+                refusals[place] = _refusal(admission, len(tie) - 1)
                 break
+
+        # What is refused is not written, so that it counts against nobody behind it.
+        for tie, saying in additions if place in refusals else ():
+            tie.discard(saying)
 
     return refusals
 
@@ -59,39 +72,37 @@ def answers_beside(
     return [refusals.get(place) or next(answers) for place in range(len(group))]
 
 
-def _tie_size(admission: AdmittedClaim, rows: Sequence[Row], sayings: _Sayings) -> int:
-    """How many claims of one key say different things where this one is written."""
+def _tie_of(admission: AdmittedClaim, rows: Sequence[Row], sayings: _Sayings) -> _Tie | None:
+    """What claims of one key say where this one is written; None for one that joins no tie."""
     claim = admission.assertion.claim
     if admission.slot.many or admission.assertion.quarantine or claim.op.withdraws:
-        return 0
+        return None
 
     key = (admission.planning, claim.key)
-    sayings_of_key = sayings.get(key)
-    if sayings_of_key is None:
-        sayings_of_key = sayings[key] = _stored_sayings(rows, claim)
-    sayings_of_key.add(claim.says)
-    return len(sayings_of_key)
+    if key not in sayings:
+        sayings[key] = _stored_sayings(rows, claim)
+    return sayings[key]
 
 
-def _stored_sayings(rows: Sequence[Row], claim: Claim) -> set[tuple[bool, str]]:
+def _stored_sayings(rows: Sequence[Row], claim: Claim) -> _Tie:
     # Most slots hold a row or two: no key of theirs is worked out.
     if len(rows) < TIED_CLAIMS // 2:
         return set()
 
-    sayings_of_key: set[tuple[bool, str]] = set()
+    sayings_of_key: _Tie = set()
     for row in rows:
         if row.look.head and row.claim.key == claim.key:
             sayings_of_key.add(row.claim.says)
     return sayings_of_key
 
 
-def _refusal(admission: AdmittedClaim, size: int) -> Conflict:
+def _refusal(admission: AdmittedClaim, members: int) -> Conflict:
     slot = admission.slot.slot
     return Conflict(
-        f"{size - 1} claims about {slot!r} that begin at one time are equally strong already, and "
+        f"{members} claims about {slot!r} that begin at one time are equally strong already, and "
         f"{TIED_CLAIMS} are the most; settle their action (tenure actions), state when each "
         f"begins to hold, write `correct`, or define {slot!r} with cardinality many",
         code="tie_too_large",
         slot=slot,
-        members=size - 1,
+        members=members,
     )

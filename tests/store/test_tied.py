@@ -55,6 +55,23 @@ def test_its_neighbours_in_a_group_are_written_as_if_it_were_not_there(
     assert [event.tx for event in crowded.state.events[-2:]] == [500, 501]
 
 
+def test_what_is_refused_counts_against_nobody(crowded: MemoryStore) -> None:
+    for number in range(3):
+        write(crowded, draft(f"c{number}", subject="Cleo", value=f"v{number}"))
+
+    # The first batch would be the fourth about Cleo, but its second claim is one too many.
+    answers = write_all(
+        crowded,
+        submission(draft("x", subject="Cleo", value="x"), draft("y", value="y")),
+        one_more("z", subject="Cleo"),
+        one_more("w"),
+    )
+
+    assert [isinstance(answer, Conflict) for answer in answers] == [True, False, True]
+    refusals = [answer for answer in answers if isinstance(answer, Conflict)]
+    assert [refusal.data["members"] for refusal in refusals] == [4, 4]
+
+
 def test_a_whole_batch_counts_together() -> None:
     store = MemoryStore()
     drafts = [draft(f"d{number}", value=f"v{number}") for number in range(TIED_CLAIMS + 1)]

@@ -75,11 +75,20 @@ class EntityRef:
         put(self, "aliases", tuple(self.aliases))
         put(self, "external_ids", {str(k): str(v) for k, v in self.external_ids.items()})
         for name in (self.name, *self.aliases):
-            _check_surface(name, "a name", most=MAX_NAME)
+            check_name(name)
 
         for scheme, value in self.external_ids.items():
             check_scheme(scheme)
             _check_surface(value, "an identifier", most=MAX_IDENTIFIER)
+
+
+def check_name(name: object) -> None:
+    """Refuse what is no name of an entity.
+
+    Raises:
+        InvalidInput: `bad_name`.
+    """
+    _check_surface(name, "a name", most=MAX_NAME)
 
 
 def _check_surface(text: object, kind: str, *, most: int) -> None:

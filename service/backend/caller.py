@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from ...schema.entity import EntityRef
+from ...schema.entity import EntityRef, check_name
 from ...schema.errors import InvalidInput, NotFound, TenureError
 from ...schema.interval import INF_US, MIN_US
 from ...schema.limits import LENGTHS, check_text
@@ -330,6 +330,7 @@ def mention(value: object) -> EntityRef | str:
     if isinstance(value, EntityRef):
         return value
     if isinstance(value, str) and value.strip():
+        check_name(value)
         return value
 
     raise InvalidInput(

@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any, cast
 
 from ...schema.claim import UNKNOWN_AUTHOR, Details, milli
-from ...schema.entity import EntityRef
+from ...schema.entity import MAX_NAME, EntityRef, check_name
 from ...schema.errors import InvalidInput
 from ...schema.interval import INF_US, Interval
 from ...schema.layers import LAYERS, OBJECT_TYPES, DecayRule
@@ -209,9 +209,12 @@ class _DraftBuilder:
         if isinstance(subject, EntityRef):
             self.context.vocabulary.entity_type(subject.type)
             return subject
-        # A reference to a blank name refuses itself, with the words for a bad name.
         if isinstance(subject, str):
-            return subject if subject.strip() else EntityRef(name=subject)
+            # Writers share a commit: a name refused only there would refuse all of them.
+            is_plain = subject.isascii() and subject.isprintable() and bool(subject.strip())
+            if not is_plain or len(subject) > MAX_NAME:
+                check_name(subject)
+            return subject
         if slot is not None:
             raise InvalidInput(
                 f"a claim about slot {slot.name!r} needs a subject; give a name, an entity id "

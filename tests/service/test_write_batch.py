@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,3 +52,34 @@ def test_a_batch_that_is_refused_lets_the_collector_go_on(memory: Memory) -> Non
     with pytest.raises(InvalidInput):
         memory.write_many([*texts(1), Write(subject="Sam", slot="no such slot", value="x")])
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(
+    "bad_write",
+    [
+        {"subject": "\u200b", "slot": "office", "value": "Rome"},
+        {"subject": "x" * 301, "slot": "office", "value": "Rome"},
+        {"subject": "Sam Rivera", "slot": "manager", "value": "x" * 301},
+    ],
+    ids=["invisible", "long", "long value"],
+)
+def test_a_name_that_is_none_refuses_no_other_writer(
+    memory: Memory, bad_write: dict[str, Any]
+) -> None:
+    refusals: dict[bool, list[str]] = {True: [], False: []}
+
+    def write_often(is_bad: bool, number: int) -> None:
+        good_write = {"subject": f"Person {number}", "slot": "office", "value": "Rome"}
+        for _ in range(20):
+            try:
+                memory.write(**(bad_write if is_bad else good_write))
+            except InvalidInput as refusal:
+                refusals[is_bad].append(refusal.code)
+
+    writers = [threading.Thread(target=write_often, args=(n % 2 == 0, n)) for n in range(6)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+
+    assert refusals == {True: ["bad_name"] * 60, False: []}

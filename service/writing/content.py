@@ -97,7 +97,12 @@ def _check_moment(value: object, field: str) -> None:
         check_text(value, field, most=64)
 
 
-def _check_entity(value: object, field: str) -> None:
+def check_entity(value: object, field: str) -> None:
+    """Refuse what cannot name an entity, or has too many names.
+
+    Raises:
+        InvalidInput: `bad_field`, `too_large`, `too_deep`, `unstorable_text`.
+    """
     if isinstance(value, str):
         check_text(value, field)
     elif isinstance(value, EntityRef):
@@ -136,7 +141,7 @@ def _check_names(aliases: Any, identifiers: Mapping[str, Any], field: str) -> No
 
 def _check_value(value: object, field: str) -> None:
     if isinstance(value, EntityRef):
-        _check_entity(value, field)
+        check_entity(value, field)
     else:
         check_json(value, field)
 
@@ -161,7 +166,7 @@ def _check_flag(value: object, field: str) -> None:
 
 
 _OTHER_CHECKS: Final[Mapping[str, Check]] = {
-    "subject": _check_entity,
+    "subject": check_entity,
     "value": _check_value,
     "valid_from": _check_moment,
     "valid_until": _check_moment,

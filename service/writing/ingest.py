@@ -232,15 +232,20 @@ class Importer(Caller):
                     words = with_definition(words, dict(item.members))
                     continue
                 if isinstance(item, TalkLine):
-                    observations_of(item.members, Observer(self._backend, self.principal))
+                    self._check_talk(item, words)
                     continue
                 before = _rising(before, item.recorded_us)
                 if not _refers(item):
-                    self._draft(item, words, _UNWRITTEN)
+                    self._draft(item.write, words, _UNWRITTEN)
             except TenureError as error:
                 refusals.add(error, line)
 
         return refusals, count
+
+    def _check_talk(self, utterance: TalkLine, words: Vocabulary) -> None:
+        observer = Observer(self._backend, self.principal)
+        for observation in observations_of(utterance.members, observer):
+            self._draft(observer.passage(observation), words, _UNWRITTEN)
 
     def _items(self, lines: Iterator[Line], tally: _Tally) -> Iterator[Item]:
         for line in lines:
@@ -358,7 +363,7 @@ class Importer(Caller):
                 if _refers(event):
                     draft = writing.drafts([event.write])[0]
                 else:
-                    draft = self._draft(event, words, writing.object_id(event.write))
+                    draft = self._draft(event.write, words, writing.object_id(event.write))
             except TenureError as error:
                 self._refuse(error, [event.line], tally)
             else:
@@ -369,10 +374,10 @@ class Importer(Caller):
     def _words(self) -> Vocabulary:
         return self._words_now()
 
-    def _draft(self, event: Event, words: Vocabulary, object_id: str) -> Draft:
-        check_shape(event.write)
+    def _draft(self, write: Write, words: Vocabulary, object_id: str) -> Draft:
+        check_shape(write)
         context = WriteContext(self.principal, words, self._backend.policy)
-        draft = sanitize(event.write, context, object_id=object_id, references=References())
+        draft = sanitize(write, context, object_id=object_id, references=References())
         return Writer(self._backend, self.principal).with_key(draft)
 
     def _replay(self, items: Iterator[Item], tally: _Tally) -> None:
@@ -428,7 +433,7 @@ class Importer(Caller):
         for event in events:
             try:
                 if not _refers(event):
-                    self._draft(event, words, _UNWRITTEN)
+                    self._draft(event.write, words, _UNWRITTEN)
             except TenureError as error:
                 self._refuse(error, [event.line], tally)
             else:

@@ -314,6 +314,14 @@ class Observer(Caller):
             return [] if claim.if_known else [claim]
         return [replace(claim, value=value) for value in meant_values]
 
+    def passage(self, observation: Observation) -> Write:
+        """The write of a text itself, without what it says.
+
+        Raises:
+            InvalidInput: `scope_missing`.
+        """
+        return self._passage(observation, self._scope(observation.layer))
+
     def _passage(self, observation: Observation, scope: Scope) -> Write:
         speaker = observation.speaker if isinstance(observation.speaker, str) else "the speaker"
         return Write(

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError, Unavailable, unknown_field
+from ...schema.limits import check_json
 from ...schema.short_repr import short_repr
 from ...schema.values import canonical_json
 from ...schema.vocabulary import StateLayer, parse
@@ -29,6 +30,7 @@ from ..backend.backend import Backend
 from ..backend.caller import instant, mention
 from ..extraction.choice import TextQuestion
 from ..extraction.claims import BatchExtractor, Extraction, PaidExtractor
+from .content import check_entity
 from .event_lines import Line, TalkLine
 from .observe import NO_CLAIMS, Observation, Observer, TextReading
 from .write import Writer
@@ -96,7 +98,8 @@ def observations_of(members: Mapping[str, Any], observer: Observer) -> list[Obse
 
     Raises:
         InvalidInput: `unknown_field`, `bad_field`, `bad_time`, `unknown_vocabulary`,
-            `missing_value`; `bad_request` for messages that are none.
+            `missing_value`; what `check_entity` and `mention` refuse of a speaker; `bad_request`
+            for messages that are none.
     """
     fields = {name: value for name, value in members.items() if value is not None}
     for name in fields:
@@ -113,8 +116,12 @@ def observations_of(members: Mapping[str, Any], observer: Observer) -> list[Obse
     for name in ("at", "source_origin", "why_it_matters", "layer", "idempotency_key"):
         if not isinstance(fields.get(name, ""), str):
             raise InvalidInput(f"{name} must be a text", code="bad_field", field=name)
+    check_json(fields, "a line of talk")
     if "at" in fields:
         instant(fields["at"], field="at")
+    if "speaker" in fields:
+        check_entity(fields["speaker"], "speaker")
+        mention(fields["speaker"])
 
     frame = Observation(
         text="",
@@ -165,6 +172,7 @@ class TalkImport:
             InvalidInput: what `observations_of` refuses, and `bad_key`.
         """
         members = utterance.members
+        observations = observations_of(members, self.observer)
         line_digest = hashlib.sha256(canonical_json(dict(members)).encode()).hexdigest()
         # Somebody may say the same twice: the second such line of a file is another text.
         self._line_counts[line_digest] += 1
@@ -172,7 +180,7 @@ class TalkImport:
 
         writer = Writer(self.backend, self.observer.principal)
         texts: list[LineText] = []
-        for number, observation in enumerate(observations_of(members, self.observer)):
+        for number, observation in enumerate(observations):
             key = observation.idempotency_key or line_key
             text_key = key if number == 0 else f"{key}/{number}"
             object_id = writer.object_id(Write(idempotency_key=text_key))

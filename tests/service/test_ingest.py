@@ -131,6 +131,38 @@ def test_a_wrong_line_stops_the_import_and_nothing_is_written(
     assert empty(memory)
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (event(subject="\u200b"), "bad_name"),
+        (event(subject="x" * 301), "bad_name"),
+        (event(slot="manager", value="x" * 301), "bad_name"),
+        ({"observe": "I live in Rome.", "speaker": 5}, "bad_field"),
+        ({"observe": "I live in Rome.", "speaker": ""}, "value_type_mismatch"),
+        ({"observe": "I live in Rome.", "speaker": "\ud800"}, "unstorable_text"),
+        ({"observe": "I live in Rome.", "speaker": {"name": "Ann", "nick": "A"}}, "bad_entity"),
+        ({"observe": "I live in \0.", "speaker": "Ann"}, "unstorable_text"),
+        ({"observe": "I live in \ud800."}, "unstorable_text"),
+        ({"observe": "I live in Rome.", "applicable_task_types": ["\ud800"]}, "unstorable_text"),
+        ({"observe": "I live in Rome.", "speaker": "Ann", "source_origin": "chat"}, "bad_origin"),
+        ({"observe": "I live in Rome.", "decay_rule": 7}, "bad_field"),
+    ],
+)
+def test_what_no_store_could_take_is_told_before_anything_is_written(
+    memory: Memory, tmp_path: Path, line: dict[str, Any], code: str
+) -> None:
+    path = file(tmp_path, event(), line)
+    report = memory.ingest(path, check=True)
+    assert [(refusal.line, refusal.code) for refusal in report.rejected] == [(2, code)]
+
+    with pytest.raises(InvalidInput, match="line 2: ") as refusal:
+        memory.ingest(path)
+    assert (refusal.value.code, empty(memory)) == (code, True)
+
+    report = memory.ingest(path, keep_going=True)
+    assert (report.events, [refusal.code for refusal in report.rejected]) == (1, [code])
+
+
 def test_a_line_that_is_no_utf8_is_told_by_its_number(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(json.dumps(event()).encode() + b'\n{"subject": "S\xe4m"}\n')

@@ -262,12 +262,12 @@ def test_a_line_that_is_no_talk_is_refused_before_anything_is_written(
         assert memory.ingest(f"{tmp_path}/talk.rejects.jsonl", retry=True).refused == 1
 
 
-def test_what_only_the_store_refuses_names_its_line(tmp_path: Path) -> None:
+def test_a_key_that_is_too_long_names_its_line(tmp_path: Path) -> None:
     file = tmp_path / "talk.jsonl"
     file.write_text(json.dumps({"observe": "Yes.", "idempotency_key": "k" * 300}))
     with connect(":memory:") as memory, pytest.raises(InvalidInput, match="line 1") as refusal:
         memory.ingest(file)
-    assert refusal.value.code == "bad_key"
+    assert refusal.value.code == "too_large"
 
 
 def test_talk_is_no_part_of_a_replay(tmp_path: Path) -> None:

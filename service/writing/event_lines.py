@@ -358,7 +358,7 @@ _SHAPES: Final[Mapping[str, _Shape]] = {
     **dict.fromkeys(_OBJECTS, (lambda v: isinstance(v, dict), "an object")),
     "value": (lambda v: True, "anything"),
     "planned": (lambda v: isinstance(v, bool), "true or false"),
-    "authority_level": (lambda v: _is_number(v) and v == int(v), "a whole number"),
+    "authority_level": (lambda v: _is_number(v) and float(v).is_integer(), "a whole number"),
     "subject": (_is_entity, "a name, an id, or {name, type, aliases, external_ids}"),
 }
 

@@ -177,6 +177,12 @@ def test_values_take_the_type_of_their_slot(run: Run) -> None:
     assert told(run, "get", "Sam Rivera", "office")["value"] == "17"
 
 
+@pytest.mark.parametrize("level", ["NaN", "1e400", "-Infinity", "2.5", "true"])
+def test_a_level_that_is_no_whole_number_is_refused(run: Run, level: str) -> None:
+    refused = run("write", "Sam", "office", "Rome", "--set", f"authority_level={level}", code=1)
+    assert "[bad_field]" in refused.stderr
+
+
 def test_every_field_of_a_write_can_be_set(run: Run) -> None:
     receipt = told(
         run,

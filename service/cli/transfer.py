@@ -107,8 +107,10 @@ def _telling(file: str) -> Generator[None]:
     """Say how to go on when the store gives up in the middle."""
     try:
         yield
-    except (Unavailable, KeyboardInterrupt):
-        note(f"what was written stays; go on with: tenure import {file} --resume")
+    except (Unavailable, KeyboardInterrupt) as error:
+        # Nothing was written of a file that could not be read, and there is nothing to go on with.
+        if getattr(error, "code", "") != "file_unreadable":
+            note(f"what was written stays; go on with: tenure import {file} --resume")
         raise
 
 

@@ -372,6 +372,10 @@ def test_an_export_goes_through_a_pipe(run: Run) -> None:
     assert "[bad_export]" in result.stderr
 
 
+def test_an_import_that_cannot_be_read_has_nothing_to_go_on_with(run: Run) -> None:
+    assert "--resume" not in run("--store", "new.db", "import", ".", code=3).stderr
+
+
 def test_an_export_that_cannot_be_written_says_so(run: Run) -> None:
     moved(run)
     assert "[file_unwritable]" in run("export", "no/folder/t.jsonl", code=3).stderr

@@ -394,6 +394,6 @@ def _findings(memory: Memory) -> Iterator[tuple[str, str]]:
         )
 
     # The address of a server is no path that exists, so that nothing is said of its files.
-    path = Path(backend.store.url)
+    path = Path(backend.store.url).expanduser()
     if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
         yield "permissions", f"others may open {path}; run: chmod go= {path}"

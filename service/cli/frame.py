@@ -285,7 +285,7 @@ def require_store(url: str, tenant: str, *, create: bool = False) -> None:
 
     Raises:
         NotFound: `unknown_store`, `unknown_tenant`.
-        InvalidInput: `bad_settings`, for the address of a tenure server.
+        InvalidInput: `bad_settings`, for the address of a tenure server, or none.
     """
     if url.startswith(("http://", "https://")):
         raise InvalidInput(
@@ -294,9 +294,14 @@ def require_store(url: str, tenant: str, *, create: bool = False) -> None:
             code="bad_settings",
         )
     # Whether a server is there is known by asking it, which opening does.
-    path = Path(url)
     if "://" in url or url == ":memory:":
         return
+    if not url.strip():
+        raise InvalidInput(
+            "the store has no name; name a file or a folder, the current one as . (a dot)",
+            code="bad_settings",
+        )
+    path = Path(url).expanduser()
     if create and not path.is_file():
         return
     if not path.exists():

@@ -98,7 +98,10 @@ def _stated_options(context: typer.Context) -> list[str]:
         values = cast("Sequence[object]", value) if isinstance(value, list | tuple) else [value]
         for text in map(str, values):
             is_path = key == "store" and "://" not in text and text != ":memory:"
-            words += [f"--{names[key]}", str(Path(text).absolute()) if is_path else text]
+            words += [
+                f"--{names[key]}",
+                str(Path(text).expanduser().absolute()) if is_path else text,
+            ]
     return words
 
 

@@ -48,7 +48,7 @@ class ControlFile:
     """One SQLite file, mode 0600; safe for threads, and for several processes of one machine."""
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
-        self.path = Path(path)
+        self.path = Path(path).expanduser()
         self._clock = clock
         self._lock = threading.Lock()
         self._connection = _open(self.path)

@@ -82,14 +82,16 @@ class SqliteStore:
     @property
     def artifacts(self) -> Path:
         """Return the folder that stands beside the files, for the artifacts of its tenants."""
-        folder = self._root.with_name(self._root.name + ".artifacts")
-        return self._root / "artifacts" if self._folder else folder
+        if self._folder:
+            return self._root / "artifacts"
+        return self._root.with_name(self._root.name + ".artifacts")
 
     @property
     def answers(self) -> Path:
         """The file that stands beside the files, for what models answered about texts."""
-        file = self._root.with_name(self._root.name + ".answers")
-        return self._root / "answers" if self._folder else file
+        if self._folder:
+            return self._root / "answers"
+        return self._root.with_name(self._root.name + ".answers")
 
     def path_of(self, tenant: str) -> Path:
         """Return the file of a tenant."""

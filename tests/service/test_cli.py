@@ -584,6 +584,28 @@ def test_slots_are_listed_by_their_words(run: Run) -> None:
     assert "define one" in run("slots", "zzz").stdout
 
 
+def test_the_current_folder_is_a_store(run: Run) -> None:
+    run("--store", ".", "write", "Sam Rivera", "office", "Austin")
+    assert told(run, "--store", ".", "get", "Sam Rivera", "office")["value"] == "Austin"
+    assert Path("tenant-default.db").is_file()
+    assert "[bad_settings]" in run("--store", "", "write", "Sam", "office", "x", code=1).stderr
+
+
+def test_a_store_of_the_home_folder_is_found_again(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    run("--store", "~/team.db", "write", "Sam Rivera", "office", "Austin")
+    assert told(run, "--store", "~/team.db", "get", "Sam Rivera", "office")["value"] == "Austin"
+
+    run("--store", "~/team.db", "keys", "list")
+    assert not Path("~").exists()
+    settings = run("--store", "~/team.db", "mcp", "install", "claude-code").stdout
+    assert str(tmp_path / "team.db") in settings
+    os.chmod(tmp_path / "team.db", 0o644)
+    assert "chmod" in run("--store", "~/team.db", "doctor", code=4).stdout
+
+
 def test_a_tenant_that_a_folder_does_not_hold_is_not_made_by_a_question(run: Run) -> None:
     Path("team").mkdir()
     run("--store", "team", "--tenant", "acme", "write", "Sam Rivera", "office", "Austin")

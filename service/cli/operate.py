@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...schema.errors import InvalidInput
 from ...schema.principal import EVERYONE_TAG
 from ..backend.caller import backend_of
 from ..client.summaries import entity_names, opening_of
@@ -81,6 +82,11 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Empty an object, or everything about an entity. It cannot be undone."""
+    if bool(object_id) == bool(entity):
+        raise InvalidInput("name an ID or an --entity, one of them", code="missing_subject")
+    if not reason.strip():
+        raise InvalidInput("say with --reason why; its tombstone tells", code="missing_reason")
+
     with open_memory(context) as memory:
         target = object_id and object_of(memory, object_id)
         subject = entity and entity_of(memory, entity)

@@ -762,6 +762,22 @@ def test_an_erasure_asks_first_and_leaves_a_tombstone(run: Run) -> None:
     assert run("doctor").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--reason", "r"), "missing_subject"),
+        (("abc", "--entity", "Sam Rivera", "--reason", "r"), "missing_subject"),
+        (("--entity", "Sam Rivera"), "missing_reason"),
+    ],
+)
+def test_an_erasure_that_says_too_little_asks_nothing(
+    run: Run, words: tuple[str, ...], code: str
+) -> None:
+    moved(run)
+    refused = run("erase", *words, code=1)
+    assert (f"[{code}]" in refused.stderr, "for ever?" in refused.output) == (True, False)
+
+
 def test_a_reclassification_hides_an_object_at_all_times(run: Run) -> None:
     receipt = moved(run)
     shown = run("reclassify", receipt["object_id"], "--as", "restricted", "--allow-role", "auditor")

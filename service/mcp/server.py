@@ -6,15 +6,21 @@ pays for `tools/list`. Its answer is the same bytes each time, so clients may ca
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from mcp.server import CacheHint, MCPServer
-from mcp_types import ToolAnnotations
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import ValidationError
 
+from ...schema.errors import InvalidInput, unknown_field
 from ...schema.version import VERSION
 from ..client.memory import Memory
+from .answers import refusal
 from .compat import CompatTools
 from .tools import Toolbox
 
@@ -30,6 +36,7 @@ _TOOLS: Final = (
     ("forget", _WRITES),
 )
 """The order of `tools/list`."""
+_TOOL_NAMES: Final = frozenset(name for name, _ in _TOOLS)
 
 COMPAT_TOOLS: Final = (
     ("create_entities", _WRITES),
@@ -51,9 +58,43 @@ INSTRUCTIONS: Final = (
 )
 
 
+class ToolServer(MCPServer[object]):
+    """A server that refuses arguments as the memory refuses what it is told: by a code.
+
+    An argument that a tool has not is refused too, else a model that writes `since` for
+    `valid_from` would take the answer of today for one of that day.
+    """
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[object, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool, or say what is wrong with its arguments."""
+        tool = getattr(Toolbox, name) if name in _TOOL_NAMES else None
+        parameters = list(inspect.signature(tool).parameters)[1:] if tool else list(arguments)
+        for argument in arguments:
+            if argument not in parameters:
+                return refusal(unknown_field(argument, parameters, f" of {name}"))
+
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            return refusal(_argument_refusal(error.__cause__))
+
+
+def _argument_refusal(error: ValidationError) -> InvalidInput:
+    """The refusal of arguments that are not of their kinds."""
+    problems: list[str] = []
+    for problem in error.errors(include_url=False):
+        field = ".".join(map(str, problem["loc"]))
+        problems.append(f"{field}: {problem['msg']}")
+    return InvalidInput("; ".join(problems), code="bad_request")
+
+
 def build_server(memory_of: Callable[[], Memory], *, compat: bool = False) -> MCPServer[object]:
     """A server whose tools ask for the memory of the caller at each call."""
-    server: MCPServer[object] = MCPServer(
+    server = ToolServer(
         "tenure",
         instructions=INSTRUCTIONS,
         version=VERSION,

@@ -132,6 +132,17 @@ def test_what_a_page_says_is_shown_as_untrusted(memory: Memory) -> None:
         ("forget", {"object_ids": ["nothing"]}, "unknown_object"),
         ("recall", {"query": "a", "cursor": "bm90aGluZw=="}, "bad_cursor"),
         ("recall", {"query": "a", "cursor": "WzEsIDJd"}, "bad_cursor"),
+        ("recall", {"query": 5}, "bad_request"),
+        ("recall", {"query": "a", "limit": -1}, "bad_request"),
+        ("recall", {}, "bad_request"),
+        ("as_of", {"entity": "Sam", "at": JAN}, "unknown_field"),
+        (
+            "remember",
+            {"subject": "S", "slot": "office", "value": "A", "since": JAN},
+            "unknown_field",
+        ),
+        ("remember", {"text": "A note.", "user": "bob"}, "unknown_field"),
+        ("remember", {"text": "A note.", "authority_level": 0}, "unknown_field"),
     ],
 )
 def test_a_refusal_is_a_result_with_its_code(

@@ -17,6 +17,7 @@ from tenure.tests.docs_pages import RUN, SHOWN, WORDS, Block, blocks, pages, run
 from tenure.tests.source_tree import ROOT, Module, modules
 
 ALL_PAGES = "\n".join(page.read_text(encoding="utf-8") for page in pages())
+ERRORS = (ROOT / "docs/errors.md").read_text(encoding="utf-8")
 ALL_BLOCKS = [
     block
     for page in pages()
@@ -153,6 +154,12 @@ def listed_reasons(tree: ast.AST) -> set[str]:
 def test_every_error_code_and_reason_is_documented(module: Module) -> None:
     codes = raised_codes(module.tree) | listed_reasons(module.tree)
     assert sorted(code for code in codes if not mentions(f"`{code}`")) == []
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda m: m.name)
+def test_every_code_of_an_error_stands_in_the_closed_list(module: Module) -> None:
+    listed_codes = set(re.findall(r"^\| `(\w+)` \|", ERRORS, re.MULTILINE))
+    assert raised_codes(module.tree) - listed_codes == set()
 
 
 def test_codes_and_reasons_are_found() -> None:

@@ -30,7 +30,8 @@ def entity_view(
     """
     view = described_entity(reader, entity_id, sight, tx_us)
     if not view.aliases and not _has_visible_facts(reader, view.members, sight, tx_us):
-        raise unknown_entity(entity_id)
+        # Whoever asked by a name must not learn its id from the refusal.
+        raise unknown_entity(mention or entity_id)
     moved = mention is not None and mention in view.members and mention != view.entity_id
     return replace(view, redirected_from=mention) if moved else view
 
@@ -51,7 +52,12 @@ def described_entity(reader: Reader, entity_id: str, sight: Sight, tx_us: int) -
 
 def unknown_entity(entity_id: str) -> NotFound:
     """The error of an entity that is not there, or that the caller may not know of."""
-    return NotFound(f"there is no entity {entity_id}", code="unknown_entity")
+    return NotFound(
+        f"{entity_id!r} names no entity that you may see; list those with entities.list() or "
+        "`tenure entities`",
+        code="unknown_entity",
+        entities=[],
+    )
 
 
 def _has_visible_facts(reader: Reader, members: Sequence[str], sight: Sight, tx_us: int) -> bool:

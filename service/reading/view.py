@@ -41,7 +41,7 @@ from ...store.timeline.state import (
 )
 from ..backend.arguments import argument_checks
 from ..backend.backend import Backend
-from ..backend.caller import Caller, entity_ref, instant, scope_of
+from ..backend.caller import Caller, entity_ref, instant, scope_of, spoken_name
 from .context_objects import ObjectShaper, closeness, visible_rows
 from .masking import Mask
 from .neighbourhood import walk
@@ -205,8 +205,8 @@ class View(Caller):
         with self._resolved_reader(mention, sight) as (reader, roots, _):
             if len(roots) != 1:
                 raise _not_one_entity(mention, roots)
-            mention_id = mention if isinstance(mention, str) else None
-            return entity_view(reader, roots[0], sight, self._point.tx_us, mention=mention_id)
+            name = spoken_name(mention)
+            return entity_view(reader, roots[0], sight, self._point.tx_us, mention=name)
 
     def neighbourhood(self, entity: EntityLike, hops: int = 2, limit: int = 50) -> Neighbourhood:
         """Return what stands around an entity, breadth first, capped by the policy."""
@@ -431,7 +431,7 @@ def _not_one_entity(mention: EntityLike, roots: tuple[str, ...]) -> NotFound:
         else "no entity that you may see; list those with entities.list() or `tenure entities`"
     )
     return NotFound(
-        f"{mention!r} names {problem}",
+        f"{spoken_name(mention)!r} names {problem}",
         code="ambiguous_entity" if roots else "unknown_entity",
         entities=list(roots),
     )

@@ -58,7 +58,7 @@ def test_a_name_of_a_private_scope_is_shown_to_nobody_else(open_memory: Open) ->
     (private,) = ann.entities.list()
     assert private.name == "Sam Secret"
 
-    with pytest.raises(NotFound, match="there is no entity"):
+    with pytest.raises(NotFound, match="names no entity that you may see"):
         bob.as_of().entity(private.entity_id)
     for words in (whole_repr(bob.entities.resolve("Sam Secret", scope=Scope(user="ann"))),
                   whole_repr(bob.entities.list())):  # fmt: skip

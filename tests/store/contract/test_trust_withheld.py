@@ -57,6 +57,19 @@ def test_of_a_named_entity_one_is_told_that_something_is_hidden_and_not_how_much
     assert viewer.as_of().neighbourhood("Sam Rivera").withheld is True
 
 
+def test_a_hidden_entity_is_refused_in_the_words_of_one_that_is_not_there(memory: Memory) -> None:
+    entity = memory.as_of().entity("Sam Rivera").entity_id
+    view = bound(memory, "viewer").as_of()
+    messages: list[str] = []
+    for mention in ("Sam Rivera", entity, {"name": "Sam Rivera"}, "Pat Doe", {"name": "Pat Doe"}):
+        with pytest.raises(NotFound) as refusal:
+            view.entity(mention)
+        name = mention["name"] if isinstance(mention, dict) else mention
+        messages.append(str(refusal.value).replace(name, "NAME"))
+    assert len(set(messages)) == 1
+    assert entity not in messages[0]
+
+
 def test_an_auditor_is_told_the_numbers(memory: Memory) -> None:
     auditor = bound(memory, "auditor", "viewer")
     assert auditor.as_of().search(RIGHT).withheld is True

@@ -31,7 +31,7 @@ environment alone (`TENURE_AUTH__USER`, `TENURE_AUTH__PASSWORD`).
 |---|---|
 | 0 | done |
 | 1 | refused or invalid: the sentence on standard error says what to do; see [errors](errors.md). |
-| 2 | wrong usage |
+| 2 | wrong usage; with `--json` the code `wrong_usage` |
 | 3 | the store, a server or a file is unavailable |
 | 4 | `tenure doctor` found something |
 | 130 | interrupted (Ctrl-C): what was committed stays, and nothing is half-written |

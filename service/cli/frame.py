@@ -350,18 +350,26 @@ def fail(error: TenureError, frame: Frame) -> int:
     if frame.as_json:
         # What an error carries may be anything; what is no JSON is told as text.
         details = {name: _scalar(value) for name, value in sorted(error.data.items())}
-        body = {
-            "code": error.code,
-            "class": type(error).__name__,
-            "message": str(error),
-            "data": details,
-        }
-        print(json_text({"error": body}, indent=None), file=sys.stderr)
+        note_as_json(error.code, type(error).__name__, str(error), details)
     else:
         # The code stands behind the first line: further ones are a list, such as of refusals.
         first, line_break, further = str(error).partition("\n")
         note(f"tenure: {first} [{error.code}]{line_break}{further}")
     return UNAVAILABLE if isinstance(error, Unavailable) else EXIT_REFUSED
+
+
+def fail_usage(message: str) -> int:
+    """Tell wrong usage as JSON, where that was asked for, and say which exit code it has."""
+    note_as_json("wrong_usage", "UsageError", message)
+    return USAGE
+
+
+def note_as_json(
+    code: str, kind: str, message: str, details: Mapping[str, object] | None = None
+) -> None:
+    """Tell an error as JSON on standard error, in one line."""
+    body = {"code": code, "class": kind, "message": message, "data": details or {}}
+    print(json_text({"error": body}, indent=None), file=sys.stderr)
 
 
 def _scalar(value: object) -> object:

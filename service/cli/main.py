@@ -23,8 +23,10 @@ from typer.core import TyperGroup
 
 from ...schema.errors import TenureError
 from ...schema.version import VERSION
-from .frame import FLAGS, Frame, examples, fail, frame_of, note
+from .frame import FLAGS, Frame, examples, fail, fail_usage, frame_of, note, note_as_json
 
+# Typer keeps the class to itself, and what it stands on is another module in each version.
+_UsageError: Final[Any] = typer.BadParameter.__base__
 _EPILOG = examples(
     "tenure demo",
     "tenure --store team.db write 'Sam Rivera' office Chicago",
@@ -121,12 +123,22 @@ class GuardedGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options; some may stand behind the command as well, where people put them."""
-        return super().parse_args(ctx, _in_front(args))
+        try:
+            return super().parse_args(ctx, _in_front(args))
+        except _UsageError as error:
+            if not _JSON_FLAGS & set(args):
+                raise
+            raise typer.Exit(fail_usage(error.format_message())) from error
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error of tenure becomes its sentence and an exit code."""
         try:
             return super().invoke(ctx)
+        except _UsageError as error:
+            # Of a command that is not there, no frame was made yet.
+            if not (ctx.params.get("as_json") or ctx.params.get("by_line")):
+                raise
+            raise typer.Exit(fail_usage(error.format_message())) from error
         except TenureError as error:
             frame = frame_of(ctx)
             if frame.is_verbose:
@@ -138,7 +150,8 @@ class GuardedGroup(TyperGroup):
             raise
 
 
-_GLOBAL_FLAGS = ("--json", "--jsonl", "-v", "--verbose")
+_JSON_FLAGS: Final = frozenset({"--json", "--jsonl"})
+_GLOBAL_FLAGS = (*sorted(_JSON_FLAGS), "-v", "--verbose")
 
 
 def _in_front(args: list[str]) -> list[str]:
@@ -270,7 +283,11 @@ def _tell_unexpected(
     """Tell an error that is none of ours in one sentence too."""
     if {"-v", "--verbose"} & set(sys.argv):
         traceback.print_exception(error)
-    note(
-        f"tenure: an unexpected {kind.__name__}: {error}. Nothing half-written stays; please "
-        "report it with the command that you ran [unexpected]"
+    message = (
+        f"an unexpected {kind.__name__}: {error}. Nothing half-written stays; please report it "
+        "with the command that you ran"
     )
+    if _JSON_FLAGS & set(sys.argv):
+        note_as_json("unexpected", kind.__name__, message)
+    else:
+        note(f"tenure: {message} [unexpected]")

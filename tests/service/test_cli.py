@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from tenure.service.cli.main import Commands, app
+from tenure.service.cli.main import Commands, _tell_unexpected, app
 
 RUNNER = CliRunner()
 MAY, JUNE = "2026-05-01T00:00:00Z", "2026-06-01T00:00:00Z"
@@ -553,6 +553,22 @@ def test_wrong_usage_exits_with_two(run: Run) -> None:
     assert "FIELD=VALUE" in run("write", "Sam", "office", "A", "--set", "planned", code=2).stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--json", "forget"),
+        ("get", "Sam Rivera", "--json"),
+        ("--jsonl", "--level", "high", "get", "Sam", "office"),
+        ("--json", "write", "Sam", "office", "A", "--set", "planned"),
+    ],
+)
+def test_wrong_usage_is_told_as_json_where_that_was_asked_for(
+    run: Run, words: tuple[str, ...]
+) -> None:
+    told_error = json.loads(run(*words, code=2).stderr)["error"]
+    assert (told_error["code"], bool(told_error["message"])) == ("wrong_usage", True)
+
+
 def test_the_environment_names_the_store(run: Run) -> None:
     run("write", "Sam Rivera", "office", "Austin", env={"TENURE_STORE": "other.db"})
     assert Path("other.db").exists()
@@ -795,3 +811,13 @@ def test_an_envelope_is_rendered_for_a_provider(run: Run) -> None:
     assert "messages" in held
     assert "Chicago" in run(*words, "text").stdout
     assert "[unknown_vocabulary]" in run(*words, "telex", code=1).stderr
+
+
+def test_an_unexpected_error_is_told_as_json_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["tenure", "--json", "get"])
+    _tell_unexpected(OSError, OSError("no such thing"), None)
+    error = json.loads(capsys.readouterr().err)["error"]
+    assert (error["code"], error["class"]) == ("unexpected", "OSError")
+    assert "no such thing" in error["message"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, TypeVar, cast
@@ -144,7 +144,8 @@ def _item(kind: type[_Kind], path: str, raw: object) -> _Kind:
     if not isinstance(raw, Mapping):
         raise bad_request(path, f"give a text, a mapping or a {kind.__name__}")
 
-    names = [field.name for field in fields(cast("Any", kind))]
+    columns = fields(cast("Any", kind))
+    names = [field.name for field in columns]
     arguments: dict[str, Any] = {}
     for name, value in cast("Mapping[str, Any]", raw).items():
         if name not in names:
@@ -154,7 +155,9 @@ def _item(kind: type[_Kind], path: str, raw: object) -> _Kind:
     try:
         return kind(**arguments)
     except TypeError as error:
-        raise bad_request(path, str(error)) from error
+        # Each argument is a field, so that only a field without a value can be at fault.
+        needs = {column.name for column in columns if column.default is MISSING}
+        raise bad_request(path, f"state its {sorted(needs - arguments.keys())[0]}") from error
 
 
 def _json_text(path: str, raw: object) -> str:

@@ -210,7 +210,8 @@ class _DraftBuilder:
             self.context.vocabulary.entity_type(subject.type)
             return subject
         if isinstance(subject, str):
-            # Writers share a commit: a name refused only there would refuse all of them.
+            # Refused only by the commit, a name would have all that share it run one by one. Most
+            # names are plain, and need no look at each of their characters.
             is_plain = subject.isascii() and subject.isprintable() and bool(subject.strip())
             if not is_plain or len(subject) > MAX_NAME:
                 check_name(subject)

@@ -23,7 +23,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-from ...schema.errors import Fault, TenureError, Unavailable
+from ...schema.errors import Fault, InvalidInput, TenureError, Unavailable
 
 LARGEST: Final = 256
 """Jobs in one group: enough to share an fsync, few enough to keep a writer's wait short."""
@@ -242,8 +242,8 @@ class Attempt(Generic[Job, Result]):
         trace: TracebackType | None,
     ) -> bool:
         # A store that is busy, full or gone is so for every job; a `Fault` is a statement that
-        # it refused, which one job alone may have caused.
-        foreseen = isinstance(error, TenureError) and not isinstance(error, Fault)
+        # it refused, and bad input is somebody's: one job alone may have caused either.
+        foreseen = isinstance(error, TenureError) and not isinstance(error, Fault | InvalidInput)
         if not isinstance(error, Exception) or foreseen:
             return False
 

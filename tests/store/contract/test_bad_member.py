@@ -23,6 +23,17 @@ def submission(memory: Memory, subject: str, *, text: str | None = None) -> Subm
     return Submission((draft,), frozenset({"tenant"}), "service")
 
 
+def test_a_name_that_only_the_commit_refuses_fails_alone(open_memory: Open) -> None:
+    memory = open_memory()
+    unseen = submission(memory, "Bob")
+    unseen = replace(unseen, drafts=(replace(unseen.drafts[0], subject="\u200b"),))
+    group = [submission(memory, "Ann"), unseen, submission(memory, "Lee")]
+    first, broken, last = memory._backend._run(memory.principal.tenant, group)
+    assert first[0].outcome == last[0].outcome == "accepted"
+    assert isinstance(broken, InvalidInput) and broken.code == "bad_name"
+    assert memory.doctor() == ()
+
+
 def test_what_no_store_can_keep_fails_alone(open_memory: Open) -> None:
     memory = open_memory()
     memory.write(subject="Kim", slot="office", value="Oslo")

@@ -28,39 +28,35 @@ class Guess:
 
     names: Names
     opening: OpeningReads
-    terms: tuple[str, ...]
-    """The words that will be searched for."""
+    reads: NextReads
+    """What the opening asks beside the names, of nobody yet."""
 
     def questions(self, calls: Reads) -> dict[str, Any]:
         """What the opening of a reader asks beside the counters and the names."""
         # The server puts in whom the names mean; until then somebody stands there for them.
-        forecast = self._forecast(subjects=("",), centre=())
-        bound = questions_of(forecast, calls.tenant, live=True)
-        return {**bound, "own": list(map(list, self.opening.own)), "most_meant": MOST_MEANT}
+        bound = questions_of(self._of(subjects=("",), centre=()), calls.tenant, live=True)
+        own = list(map(list, self.opening.own_identifiers))
+        return {**bound, "own": own, "most_meant": MOST_MEANT}
 
     def forecast(self, record: Mapping[str, Any], tx_us: int) -> NextReads:
         """What the opening has asked, of the entities that it found and at its stamp."""
-        centre = record["centre_ids"]
-        forecast = self._forecast(subjects=sorted(record["subject_ids"]), centre=centre)
+        subjects, centre = sorted(record["subject_ids"]), record["centre_ids"]
+        forecast = self._of(subjects=subjects, centre=centre)
         return replace(forecast, point=forecast.point._replace(tx_us=tx_us))
 
-    def _forecast(self, *, subjects: Sequence[str], centre: Sequence[str]) -> NextReads:
-        reads = replace(self.opening.reads, terms=self.terms)
-        search = search_of(reads, live=True)
-        walk = reads.walk
+    def _of(self, *, subjects: Sequence[str], centre: Sequence[str]) -> NextReads:
+        slots, walk = self.opening.slots, self.reads.walk
         return replace(
-            reads,
-            # A search whose words have to be counted first is left for later.
-            terms=self.terms if search and search.is_probed else (),
-            asks=(replace(self.opening.slots, subjects=tuple(subjects)), *reads.asks),
+            self.reads,
+            asks=(replace(slots, subjects=tuple(subjects)), *self.reads.asks),
             walk=walk._replace(entity_ids=tuple(centre)) if walk else None,
         )
 
     def note(self, norms: Sequence[str], terms: Sequence[str], claims: TenantClaims) -> None:
         """Remember which words were searched for beside those of the request, if one name led."""
         if len(norms) == 1:
-            beside = set(terms).difference(self.opening.reads.terms)
-            claims.note_words((norms[0], self.names.scopes), tuple(sorted(beside)))
+            words = set(terms).difference(self.opening.reads.terms)
+            claims.note_words((norms[0], self.names.scopes), tuple(sorted(words)))
 
 
 def guess_of(names: Names, claims: Generation) -> Guess | None:
@@ -72,4 +68,10 @@ def guess_of(names: Names, claims: Generation) -> Guess | None:
     terms = set(opening.reads.terms)
     for norm in lookup.norms if claims.name_words else ():
         terms.update(claims.name_words.get((norm, scopes), ()))
-    return Guess(names, opening, tuple(sorted(terms)))
+    reads = replace(opening.reads, terms=tuple(sorted(terms)))
+
+    # A search whose words have to be counted first is left for later.
+    search = search_of(reads, live=True)
+    if search is None or not search.is_probed:
+        reads = replace(reads, terms=())
+    return Guess(names, opening, reads)

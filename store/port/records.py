@@ -76,7 +76,7 @@ class OpeningReads(NamedTuple):
     """At `NEWEST`. Its walk begins at whom the names mean, and has no entities yet."""
     slots: Ask
     """The slots of these and of the caller; its subjects are not known yet either."""
-    own: tuple[tuple[str, str], ...] = ()
+    own_identifiers: tuple[tuple[str, str], ...] = ()
     """The identifiers that are the caller's, around whom nothing is walked."""
 
 

@@ -26,15 +26,15 @@ NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 @pytest.fixture
 def forecasts(monkeypatch: pytest.MonkeyPatch) -> list[NextReads]:
     """What readers are told that will be asked."""
-    told: list[NextReads] = []
+    foretold: list[NextReads] = []
 
     def expect(_: SqliteReader, questions: Callable[[], NextReads | None]) -> None:
         forecast = questions()
         if forecast is not None:
-            told.append(forecast)
+            foretold.append(forecast)
 
     monkeypatch.setattr(SqliteReader, "expect", expect)
-    return told
+    return foretold
 
 
 def taught(memory: Memory) -> str:

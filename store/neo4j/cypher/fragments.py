@@ -303,6 +303,10 @@ WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id]
   + [i IN identifiers | i.entity_id] AS ids
 {entities_of}
 """,
+    "named_in": """
+AND ($given.scopes IS NULL OR EXISTS { (e)<-[:SAME_AS]-(:Entity) } OR EXISTS {
+    MATCH (e)<-[:ALIAS_OF]-(a:Alias) WHERE a.scope_id IN $given.scopes })
+""",
     "meant": """
 WITH *, CASE WHEN size(entities) > $most_meant THEN [] ELSE entities END AS meant
 WITH *, [one IN meant WHERE one[0].entity_id IN ids OR any(j IN one[2]

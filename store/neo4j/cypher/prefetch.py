@@ -87,6 +87,15 @@ _PARTS: Final[dict[str, LiteralString]] = {
     "walk_from_meant": statement(_WALK_FROM_MEANT, _FRAGMENTS),
     "meant": statement("{meant}", _FRAGMENTS),
     "values": statement(_VALUES, _FRAGMENTS),
+    "by_request": """
+{search_or_pool}
+UNION ALL
+{objects}
+UNION ALL
+{queue}
+UNION ALL
+{standing}
+""",
     "answers": "RETURN collect([place, claims, marks, lines, note]) AS answers",
 }
 CANDIDATES: Final[LiteralString] = statement(
@@ -94,15 +103,9 @@ CANDIDATES: Final[LiteralString] = statement(
 CALL () {
 {search}
 UNION ALL
-{search_or_pool}
-UNION ALL
-{objects}
-UNION ALL
-{queue}
+{by_request}
 UNION ALL
 {subjects}
-UNION ALL
-{standing}
 UNION ALL
 {walk} }
 {answers}
@@ -114,15 +117,9 @@ _CANDIDATES_MEANT: Final[LiteralString] = """
 {meant}
 CALL (centre_ids, subject_ids) {
   CALL (centre_ids, subject_ids) {
-{search_or_pool}
-UNION ALL
-{objects}
-UNION ALL
-{queue}
+{by_request}
 UNION ALL
 {of_meant}
-UNION ALL
-{standing}
 UNION ALL
 {walk_from_meant} }
   {answers} }

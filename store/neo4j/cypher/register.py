@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
+from .fragments import FRAGMENTS as _FRAGMENTS
+from .template import statement
+
 # --- writing the register
 
 PUT_MENTIONS: Final[LiteralString] = """
@@ -132,19 +135,23 @@ MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.merge_id = $given.merge_id
 RETURN properties(j) AS judgement
 """
 # An entity without a name is one that only rows point at: no entry of the register.
-ENTITY_IDS: Final[LiteralString] = """
+ENTITY_IDS: Final[LiteralString] = statement(
+    """
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $given.after AND e.name IS NOT NULL
-  AND ($given.scopes IS NULL OR EXISTS { (e)<-[:SAME_AS]-(:Entity) } OR EXISTS {
-    MATCH (e)<-[:ALIAS_OF]-(a:Alias) WHERE a.scope_id IN $given.scopes })
+  {named_in}
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
-"""
-ENTITY_IDS_OF_TYPE: Final[LiteralString] = """
+""",
+    _FRAGMENTS,
+)
+ENTITY_IDS_OF_TYPE: Final[LiteralString] = statement(
+    """
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $given.type
   AND e.entity_id > $given.after
-  AND ($given.scopes IS NULL OR EXISTS { (e)<-[:SAME_AS]-(:Entity) } OR EXISTS {
-    MATCH (e)<-[:ALIAS_OF]-(a:Alias) WHERE a.scope_id IN $given.scopes })
+  {named_in}
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
-"""
+""",
+    _FRAGMENTS,
+)
 REVIEWS: Final[LiteralString] = """
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $given.first
   AND v.review_id <= $given.last

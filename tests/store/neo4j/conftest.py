@@ -18,8 +18,8 @@ from tenure.tests.store.builders import TENANT
 def store(neo4j_server: Server, neo4j_driver: neo4j.Driver) -> Iterator[ApartStore]:
     """Return an empty store with the tenant of the builders."""
     opened = open_store(neo4j_server.uri, auth=neo4j_server.auth)
-    made = ApartStore(opened, lambda tenant: wipe(neo4j_driver, tenant))
-    made.ensure(TENANT)
-    yield made
-    made.wipe()
-    made.close()
+    apart = ApartStore(opened, lambda tenant: wipe(neo4j_driver, tenant))
+    apart.ensure(TENANT)
+    yield apart
+    apart.wipe()
+    apart.close()

@@ -75,19 +75,19 @@ def fill(owner: Memory) -> None:
     owner.entities.add_alias(id_of(owner, "Anna Keller"), "Anna")
     owner.write(subject="Bob Ray", slot="office", value="Velmora lighthouse", valid_from=JAN)
     for title in ("Keeper", "Baker"):
-        who = EntityRef(name=f"Sam {title}", type="person")
-        owner.write(subject=who, slot="title", value=title, valid_from=JAN)
+        person = EntityRef(name=f"Sam {title}", type="person")
+        owner.write(subject=person, slot="title", value=title, valid_from=JAN)
         owner.entities.add_alias(id_of(owner, f"Sam {title}"), "Sam")
 
     for number in range(MOST_MEANT + 1):
-        who = EntityRef(name=f"John Number{number}", type="person")
-        owner.write(subject=who, slot="office", value=f"Desk {number}", valid_from=JAN)
+        person = EntityRef(name=f"John Number{number}", type="person")
+        owner.write(subject=person, slot="office", value=f"Desk {number}", valid_from=JAN)
         owner.entities.add_alias(id_of(owner, f"John Number{number}"), "John")
 
     for first, second, undone in (("Robin Hale", "R. Hale", False), ("Eve Fox", "E. Fox", True)):
         for spelled in (first, second):
-            who = EntityRef(name=spelled, type="person", external_ids={"staff": spelled})
-            owner.write(subject=who, slot="office", value=f"Room {spelled}", valid_from=JAN)
+            person = EntityRef(name=spelled, type="person", external_ids={"staff": spelled})
+            owner.write(subject=person, slot="office", value=f"Room {spelled}", valid_from=JAN)
         pair = id_of(owner, first), id_of(owner, second)
         merge = owner.entities.merge(*pair, reason="one person")
         if undone:

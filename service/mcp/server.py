@@ -36,7 +36,10 @@ _TOOLS: Final = (
     ("forget", _WRITES),
 )
 """The order of `tools/list`."""
-_TOOL_NAMES: Final = frozenset(name for name, _ in _TOOLS)
+_PARAMETERS: Final = {
+    name: list(inspect.signature(getattr(Toolbox, name)).parameters)[1:] for name, _ in _TOOLS
+}
+"""The arguments of each tool."""
 
 COMPAT_TOOLS: Final = (
     ("create_entities", _WRITES),
@@ -69,8 +72,7 @@ class ToolServer(MCPServer[object]):
         self, name: str, arguments: dict[str, Any], context: Context[object, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool, or say what is wrong with its arguments."""
-        tool = getattr(Toolbox, name) if name in _TOOL_NAMES else None
-        parameters = list(inspect.signature(tool).parameters)[1:] if tool else list(arguments)
+        parameters = _PARAMETERS.get(name, arguments)
         for argument in arguments:
             if argument not in parameters:
                 return refusal(unknown_field(argument, parameters, f" of {name}"))

@@ -42,9 +42,10 @@ class ListedClaim(NamedTuple):
         return self.entry.seen and self.body is not None and self.body.visible
 
     def versions(self, tx_us: int) -> Iterator[Version]:
-        """Yield its versions as known at a tx."""
-        if self.body is not None:
-            yield from codec.versions(self.entry, self.body, self.marks, tx_us)
+        """Its versions as known at a tx; none of one that is only counted."""
+        if self.body is None:
+            return iter(())
+        return codec.versions(self.entry, self.body, self.marks, tx_us)
 
 
 class ReadAnswer(NamedTuple):

@@ -232,10 +232,9 @@ class Neo4jReader:
             if search and answer and not search.is_overtaken(point, answer.last_us):
                 return text_pools.pool_of_answer(answer, search, ask)
             # Most questions match few claims: then nothing more is asked.
-            if self._prefetch.search(search, sight, point) is not None:
-                page = self.matching(terms, sight=sight, point=point, limit=unless)
-                if not page.cut:
-                    return None
+            page = self._prefetch.search(search, sight, point)
+            if search and page and search.is_listed(page, point):
+                return None
 
         search = versions.search_of(terms, sight=sight, limit=limit, live=live)
         return text_pools.text_pool(self._calls, search, ask, sight=sight, point=point)

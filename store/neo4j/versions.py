@@ -172,6 +172,12 @@ class Search(NamedTuple):
         """Whether a write came between the point and an answer for this stamp."""
         return self.live and point.tx_us < last_us
 
+    def is_listed(self, answer: ReadAnswer, point: Point) -> bool:
+        """Whether an answer lists every hit at the point that may be seen."""
+        marks, _, proposed, last_us = answer.note
+        is_all = proposed < self.most and sum(marks) <= self.limit
+        return is_all and not self.is_overtaken(point, last_us)
+
     def question(self, tenant: str, place: int = 0) -> Question:
         """The search as a statement takes it.
 

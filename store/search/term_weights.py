@@ -38,7 +38,9 @@ def searched_scopes(sight: Sight) -> tuple[str, ...]:
 
 def is_searchable(term: str) -> bool:
     """Whether a text can be a term: an index splits at ASCII signs and at white space."""
-    return bool(term) and all(c.isalnum() if c.isascii() else not c.isspace() for c in term)
+    if term.isascii():  # as nearly every word is
+        return term.isalnum()
+    return all(c.isalnum() if c.isascii() else not c.isspace() for c in term)
 
 
 def common(limit: int) -> int:

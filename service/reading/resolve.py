@@ -20,6 +20,7 @@ from ...schema.principal import TENANT_SCOPE, Scope
 from ...store.commit.surroundings import VisibleRelations
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller
+from .entity_views import entity_view
 from .view import EntityLike, mention_of, sight_of
 
 
@@ -30,12 +31,19 @@ class Resolver(Caller):
     def resolve(
         self, mention: EntityLike, type: str | None, scope_id: str, context_ids: Sequence[str]
     ) -> Resolution:
-        """Return the decision on a mention; `near` are entities known to stand around it."""
-        mention_named = mention_of(mention)
-        if type is not None and not (isinstance(mention_named, str) and is_id(mention_named)):
-            mention_named = replace(as_ref(mention_named), type=type)
+        """Return the decision on a mention; `near` are entities known to stand around it.
 
+        Raises:
+            NotFound: `unknown_entity`, for an id that names nothing the caller may know of.
+        """
+        mention_named = mention_of(mention)
         with self._reading() as reader:
+            if isinstance(mention_named, str) and is_id(mention_named):
+                sight, last = sight_of(self.principal, None), reader.clock().last_us
+                entity_view(reader, mention_named, sight, last)  # refuses one that is hidden
+            elif type is not None:
+                mention_named = replace(as_ref(mention_named), type=type)
+
             return self.among(reader, mention_named, scope_id, context_ids)
 
     def among(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from uuid import UUID
 
 import pytest
 
@@ -68,6 +69,18 @@ def test_a_hidden_entity_is_refused_in_the_words_of_one_that_is_not_there(memory
         messages.append(str(refusal.value).replace(name, "NAME"))
     assert len(set(messages)) == 1
     assert entity not in messages[0]
+
+
+def test_the_id_of_a_hidden_entity_resolves_to_no_more_than_an_unknown_one(memory: Memory) -> None:
+    entity = memory.as_of().entity("Sam Rivera").entity_id
+    assert memory.entities.resolve(entity).entity == entity
+    viewer, unknown = bound(memory, "viewer"), str(UUID(int=7))
+    messages: list[str] = []
+    for mention in (entity, unknown):
+        with pytest.raises(NotFound) as refusal:
+            viewer.entities.resolve(mention)
+        messages.append(str(refusal.value).replace(mention, "ID"))
+    assert messages[0] == messages[1]
 
 
 def test_an_auditor_is_told_the_numbers(memory: Memory) -> None:

@@ -94,6 +94,8 @@ def tenant_file(path: Path) -> TenantFile:
     Raises:
         InvalidInput: `not_a_store`.
     """
+    if path.exists() and not path.is_file():  # reading a pipe would wait for a writer
+        raise InvalidInput(f"{path} is no file", code="not_a_store")
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
             (tenant,) = db.execute("SELECT tenant FROM meta").fetchone()

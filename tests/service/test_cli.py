@@ -544,6 +544,12 @@ def test_a_server_that_is_not_there_is_unavailable(run: Run) -> None:
     assert "[store_unreachable]" in result.stderr
 
 
+def test_a_pipe_in_place_of_a_store_is_refused_and_not_waited_for(run: Run) -> None:
+    os.mkfifo("memory.db")
+    for words in (("get", "Sam Rivera", "office"), ("write", "Sam Rivera", "office", "Boston")):
+        assert "[store_unreachable]" in run(*words, code=3).stderr
+
+
 # ---- usage
 
 

@@ -69,25 +69,27 @@ async def _events(request: Request, work: Work, watch: BearerWatch) -> AsyncIter
     answer = asyncio.ensure_future(run_in_threadpool(work, tell))
     answer.add_done_callback(_know_outcome)
     bearer_end = asyncio.ensure_future(watch.end())
-    while not answer.done():
-        waiting = asyncio.ensure_future(newest.get())
-        await asyncio.wait(
-            (answer, waiting, bearer_end),
-            timeout=_SILENCE_S,
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        if bearer_end.done() and not answer.done():
-            waiting.cancel()
-            yield _event("problem", json.dumps(bearer_end.result()).encode())
-            return
-        if waiting.done():
-            yield _event("progress", json.dumps(waiting.result()).encode())
-            continue
+    waiting = asyncio.ensure_future(newest.get())
+    try:
+        while not answer.done():
+            await asyncio.wait(
+                (answer, waiting, bearer_end),
+                timeout=_SILENCE_S,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if bearer_end.done() and not answer.done():
+                yield _event("problem", json.dumps(bearer_end.result()).encode())
+                return
+            if waiting.done():
+                yield _event("progress", json.dumps(waiting.result()).encode())
+                waiting = asyncio.ensure_future(newest.get())
+            elif not answer.done():
+                yield b": still at work\n\n"
+    finally:
+        # Also where the reader is gone: the bearer of a stream that nobody reads is asked no more.
+        bearer_end.cancel()
         waiting.cancel()
-        if not answer.done():
-            yield b": still at work\n\n"
 
-    bearer_end.cancel()
     if not newest.empty():
         yield _event("progress", json.dumps(newest.get_nowait()).encode())
     yield _last_event(request, answer)

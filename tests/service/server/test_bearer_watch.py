@@ -6,6 +6,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +66,37 @@ def test_events_of_a_long_call_end_with_its_key(tmp_path: Path) -> None:
     problem = json.loads(body.removeprefix("data: "))
     assert name == "event: problem"
     assert (problem["status"], problem["code"], problem["kind"]) == (401, ENDED, "Forbidden")
+
+
+def test_the_bearer_of_a_stream_that_nobody_reads_is_asked_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions: list[float] = []
+    problem = BearerWatch.problem
+
+    def counted_problem(watch: BearerWatch) -> dict[str, object] | None:
+        questions.append(time.monotonic())
+        return problem(watch)
+
+    monkeypatch.setattr(BearerWatch, "problem", counted_problem)
+    encoder = ToyEncoder()
+    encoder.open.clear()
+    with (
+        tenure.connect(f"{tmp_path}/stores/", encoder=encoder) as memory,
+        serving(memory, tmp_path) as server,
+    ):
+        memory.write("Sam Rivera", "office", "Chicago")
+        headers = {"authorization": f"Bearer {server.owner_key()}", "accept": "text/event-stream"}
+        try:
+            with httpx2.stream("POST", f"{server.url}/v1/re_embed", headers=headers) as response:
+                assert response.status_code == 200
+        finally:
+            encoder.open.set()
+
+        time.sleep(10 * OFTEN_S)
+        left_s = time.monotonic()
+        time.sleep(10 * OFTEN_S)
+    assert [moment for moment in questions if moment > left_s] == []
 
 
 def test_an_export_ends_with_its_key(server: RunningServer) -> None:

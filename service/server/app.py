@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.staticfiles import StaticFiles
 
 from ...schema.errors import TenureError
@@ -34,7 +35,7 @@ from .guard import Guard
 from .memories import Memories
 from .metrics import CacheFigures, Meter
 from .pages import FOLDER
-from .problems import refuse, refuse_malformed, refuse_unexpected, refuse_unserved
+from .problems import drop, refuse, refuse_malformed, refuse_unexpected, refuse_unserved
 from .programs import Programs
 from .state import ServerState
 
@@ -63,6 +64,7 @@ def build_app(settings: ServerSettings) -> FastAPI:
     app.add_exception_handler(TenureError, refuse)
     app.add_exception_handler(RequestValidationError, refuse_malformed)
     app.add_exception_handler(HTTPException, refuse_unserved)
+    app.add_exception_handler(ClientDisconnect, drop)
     app.add_exception_handler(Exception, refuse_unexpected)
 
     reviews = (review_page, second_look_page)

@@ -71,6 +71,9 @@ _TITLES: Final[Mapping[int, str]] = {
 _PROGRAMS: Final = ("/v1", "/mcp", "/healthz", "/readyz")
 """Paths that answer programs, whatever they accept."""
 
+_SENDER_GONE: Final = 499
+"""What proxies count such a request as; no standard has a number for it."""
+
 _LOG = logging.getLogger("tenure.server")
 
 
@@ -156,6 +159,11 @@ def _call_advice(request: Request) -> str:
 
     advice = f"did you mean {' or '.join(neighbours)}? " if neighbours else ""
     return f"no call has this address; {advice}GET /v1/openapi.json has all of them"
+
+
+def drop(request: Request, error: Exception) -> Response:
+    """End a request whose sender went away in the middle of its body: nobody reads the answer."""
+    return Response(status_code=_SENDER_GONE)
 
 
 def refuse_unexpected(request: Request, error: Exception) -> Response:

@@ -138,7 +138,14 @@ def _refusal(response: httpx2.Response) -> TenureError:
 
     by_status = _BY_STATUS.get(response.status_code, InvalidInput)
     kind = _ERRORS.get(str(body.get("kind")), by_status)
-    return kind(detail, code=code, trace_id=str(body.get("trace_id", "")))
+    return kind(detail, code=code, **_facts(body))
+
+
+def _facts(body: dict[str, Any]) -> dict[str, Any]:
+    """The data of the error that a problem stands for, with the id by which a log has it."""
+    facts: dict[str, Any] = {"trace_id": str(body.get("trace_id", ""))}
+    data = body.get("data")
+    return facts | cast("dict[str, Any]", data) if isinstance(data, dict) else facts
 
 
 def _method(call: Call) -> Any:

@@ -74,6 +74,10 @@ _PROBLEM_SCHEMA: Final = {
         "kind": {"type": "string", "description": "The class of our error."},
         "trace_id": {"type": "string"},
         "errors": {"type": "array", "items": {"type": "object"}},
+        "data": {
+            "type": "object",
+            "description": "What a program acts on: field, shortfall in tokens, refused lines.",
+        },
     },
 }
 

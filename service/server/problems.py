@@ -71,6 +71,9 @@ _TITLES: Final[Mapping[int, str]] = {
 _PROGRAMS: Final = ("/v1", "/mcp", "/healthz", "/readyz")
 """Paths that answer programs, whatever they accept."""
 
+_FACTS: Final = ("field", "shortfall", "budget_tokens", "total", "refused")
+"""What of an error's data a program acts on; the rest may name paths of this machine."""
+
 _SENDER_GONE: Final = 499
 """What proxies count such a request as; no standard has a number for it."""
 
@@ -124,8 +127,9 @@ def refuse(request: Request, error: Exception) -> Response:
 def problem_of(error: TenureError) -> dict[str, object]:
     """The body of a problem that an error of tenure is."""
     # The class tells a program who must act; the client raises it again.
-    body = problem(status_of(error), error.code, str(error))
-    return body | {"kind": type(error).__name__}
+    body = problem(status_of(error), error.code, str(error)) | {"kind": type(error).__name__}
+    facts = {name: error.data[name] for name in _FACTS if name in error.data}
+    return body | ({"data": facts} if facts else {})
 
 
 def refuse_malformed(request: Request, error: Exception) -> Response:

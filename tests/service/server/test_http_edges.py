@@ -1,4 +1,4 @@
-"""What clients do at the edges: they go away, they only want the head, they need an error's facts."""
+"""Clients at the edges: they go away, they want the head alone, they need an error's facts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 import tenure
+from tenure.service.server.problems import problem_of
 from tenure.tests.service.server.served import RunningServer, serving
 
 
@@ -37,3 +38,23 @@ def test_who_goes_away_in_the_middle_of_a_request_is_no_error(
             time.sleep(0.2)
         time.sleep(0.3)
     assert caplog.records == []
+
+
+def test_an_error_keeps_its_facts_over_http(server: RunningServer) -> None:
+    words = "chat " * 4_000
+
+    def errors(memory: tenure.Memory) -> Iterator[dict[str, object]]:
+        with pytest.raises(tenure.ContextBudgetExhausted) as raised:
+            memory.compile("assistant", words, budget_tokens=100)
+        yield {name: raised.value.data[name] for name in ("shortfall", "budget_tokens")}
+        with pytest.raises(tenure.InvalidInput) as refused:
+            memory.compile("assistant", words, budget_tokens=-1)
+        yield {"field": refused.value.data["field"]}
+
+    with tenure.connect(server.url, token=server.owner_key()) as remote:
+        assert list(errors(remote)) == list(errors(server.memory))
+
+
+def test_a_problem_names_no_path_of_the_server(server: RunningServer) -> None:
+    error = tenure.Unavailable("it cannot be read", code="file_unreadable", path="/srv/team.db")
+    assert "data" not in problem_of(error)

@@ -127,6 +127,16 @@ def test_a_plane_of_nonsense_is_refused_in_words(site: Site) -> None:
         assert "<h1>Not understood</h1>" in answer.text
 
 
+def test_a_page_says_what_is_wrong_with_a_request(site: Site) -> None:
+    for path, words in (
+        (f"/?q={'x' * 401}", "at most 400 characters"),
+        ("/entities/an-address-cut-short", "entity_id"),
+    ):
+        answer = site.browser.get(path, headers={"accept": "text/html"})
+        assert answer.status_code == 422
+        assert words in answer.text
+
+
 def test_a_case_answers_who_why_and_what_then(site: Site) -> None:
     waiting, suggested = re.findall(rf'<a href="/reviews/({UUID})"', read(site, "/reviews"))
     assert site.memory.reviews.get(suggested).review.reason == "possible_same_as"

@@ -14,10 +14,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from ...schema.answers import SlotState
 from ..client.memory import Memory
 from ..client.summaries import entity_names, value_names, value_words
+from .headed_route import HeadedRoute
 from .identity import check_form, memory_of
 from .pages import address, page
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 _SLOT = r"^[a-z][a-z0-9_]*$"
 

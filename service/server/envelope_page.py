@@ -13,10 +13,11 @@ from ...compiler.explain.charts import budget_bar
 from ...compiler.explain.report import entries, head_facts, omissions, question_of
 from ..client.summaries import gap_lines, opening_words
 from ..compilation.recompile import RequestTerms, text_lines
+from .headed_route import HeadedRoute
 from .identity import memory_of
 from .pages import page
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 EnvelopeId = Annotated[str, Path(pattern="^[0-9a-f]{64}$")]
 _LIST = 100

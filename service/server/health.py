@@ -6,10 +6,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from .headed_route import HeadedRoute
 from .readiness import READY
 from .state import state_of
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 
 @router.get("/healthz")

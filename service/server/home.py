@@ -13,10 +13,11 @@ from ...schema.answers import EntityView
 from ...schema.errors import NotFound, TenureError
 from ..client.memory import Memory
 from ..client.summaries import entity_names
+from .headed_route import HeadedRoute
 from .identity import memory_of
 from .pages import address, page
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 _HITS = 20
 _ENTITIES = 50

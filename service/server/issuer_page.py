@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ...schema.errors import NotFound, Unavailable
+from .headed_route import HeadedRoute
 from .pages import page
 from .sign_in import form_page, local_path, open_session
 from .state import state_of
@@ -27,7 +28,7 @@ from .token_request import CodeExchange, id_token
 if TYPE_CHECKING:
     from ..settings import IssuerSignIn
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 ATTEMPT_SECONDS: Final = 600
 CALLBACK: Final = "/sign-in/issuer/callback"

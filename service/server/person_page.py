@@ -18,10 +18,11 @@ from ..client.summaries import value_reader
 from ..reading.audit import Auditor
 from ..reading.view import words_of
 from ..visual.text import json_text
+from .headed_route import HeadedRoute
 from .identity import check_form, memory_of
 from .pages import page
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 
 @router.get("/people/{entity_id}")

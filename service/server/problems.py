@@ -71,6 +71,8 @@ _TITLES: Final[Mapping[int, str]] = {
 _PROGRAMS: Final = ("/v1", "/mcp", "/healthz", "/readyz")
 """Paths that answer programs, whatever they accept."""
 
+_READING: Final = ("GET", "HEAD")
+
 _FACTS: Final = ("field", "shortfall", "budget_tokens", "total", "refused")
 """What of an error's data a program acts on; the rest may name paths of this machine."""
 
@@ -116,7 +118,7 @@ def problem_response(request: Request, body: Mapping[str, object]) -> Response:
 def refuse(request: Request, error: Exception) -> Response:
     """Answer an error of tenure."""
     assert isinstance(error, TenureError)
-    if error.code == SIGN_IN and request.method == "GET" and wants_page(request):
+    if error.code == SIGN_IN and request.method in _READING and wants_page(request):
         return RedirectResponse(sign_in_address(request), status_code=303)
     response = problem_response(request, problem_of(error))
     if "retry_after" in error.data:

@@ -19,10 +19,11 @@ from ..backend.caller import backend_of
 from ..client.memory import Memory
 from ..client.summaries import entity_names
 from ..reading.list_reads import ListReads
+from .headed_route import HeadedRoute
 from .identity import check_form, memory_of
 from .pages import address, page
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ from ...schema.values import stamp_time
 from ..client.comparison import compared_slots
 from ..client.memory import Memory
 from ..client.summaries import entity_names
+from .headed_route import HeadedRoute
 from .identity import check_form, memory_of
 from .pages import address, page
 from .second_look_page import waiting_looks
 from .state import state_of
 from .waterfall import waterfall_of
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 Decision = Literal["accept", "reject", "unsure", "undo"]
 

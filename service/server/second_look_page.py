@@ -19,12 +19,13 @@ from ..backend.caller import backend_of
 from ..client.comparison import compared_slots
 from ..client.memory import Memory
 from ..stewardship.second_looks import BlindCases
+from .headed_route import HeadedRoute
 from .identity import check_form, memory_of
 from .pages import page
 from .state import state_of
 from .waterfall import waterfall_of
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 
 def waiting_looks(request: Request, memory: Memory) -> tuple[Review, ...]:

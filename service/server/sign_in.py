@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...schema.principal import Principal
+from .headed_route import HeadedRoute
 from .identity import check_form, check_origin, cookie_name, principal_json, session_token
 from .pages import page
 from .state import ServerState, state_of
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
 
 @router.get("/sign-in")

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Iterator
 
+import httpx2
 import pytest
 
 import tenure
@@ -58,3 +59,16 @@ def test_an_error_keeps_its_facts_over_http(server: RunningServer) -> None:
 def test_a_problem_names_no_path_of_the_server(server: RunningServer) -> None:
     error = tenure.Unavailable("it cannot be read", code="file_unreadable", path="/srv/team.db")
     assert "data" not in problem_of(error)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/sign-in", "/v1/version"])
+def test_the_head_of_what_is_read_is_answered_alone(server: RunningServer, path: str) -> None:
+    head, whole = httpx2.head(server.url + path), httpx2.get(server.url + path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(len(whole.content))
+    assert httpx2.head(server.url + "/v1/write").status_code == 405
+
+
+def test_the_head_of_a_page_leads_to_the_sign_in(server: RunningServer) -> None:
+    answer = httpx2.head(server.url + "/reviews", headers={"accept": "text/html"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=%2Freviews")

@@ -42,6 +42,8 @@ class AnswerBook:
 
     def __init__(self, control: ControlFile) -> None:
         self._control = control
+        self._running: set[tuple[bytes, str]] = set()
+        """Requests that this process still works on, however long they take."""
         with control.transaction() as connection:
             for statement in _TABLES:
                 connection.execute(statement)
@@ -63,7 +65,14 @@ class AnswerBook:
                 " WHERE caller = ? AND key = ?",
                 (identity, key),
             ).fetchone()
-            if row is None or (not row[2] and row[1] < now_s - _ABANDONED_SECONDS):
+            is_abandoned = (
+                row is not None
+                and not row[2]
+                and row[1] < now_s - _ABANDONED_SECONDS
+                and (identity, key) not in self._running
+            )
+            if row is None or is_abandoned:
+                self._running.add((identity, key))
                 connection.execute(
                     "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, 0, x'')",
                     (identity, key, caller.tenant, fingerprint, now_s),
@@ -81,18 +90,20 @@ class AnswerBook:
 
     def finish(self, caller: Principal, key: str, answer: StoredAnswer) -> None:
         """Keep the answer of a request."""
+        identity = self._identity(caller)
         with self._control.transaction() as connection:
+            self._running.discard((identity, key))
             connection.execute(
                 "UPDATE answers SET status = ?, body = ? WHERE caller = ? AND key = ?",
-                (answer.status, answer.body, self._identity(caller), key),
+                (answer.status, answer.body, identity, key),
             )
 
     def give_up(self, caller: Principal, key: str) -> None:
         """Forget a request that was refused: the same key may be tried again."""
+        identity = self._identity(caller)
         with self._control.transaction() as connection:
-            connection.execute(
-                "DELETE FROM answers WHERE caller = ? AND key = ?", (self._identity(caller), key)
-            )
+            self._running.discard((identity, key))
+            connection.execute("DELETE FROM answers WHERE caller = ? AND key = ?", (identity, key))
 
     def forget(self, tenant: str) -> None:
         """Drop every answer of a tenant."""

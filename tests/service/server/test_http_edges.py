@@ -6,11 +6,15 @@ import logging
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import httpx2
 import pytest
 
 import tenure
+from tenure.service.server.control import ControlFile
+from tenure.service.server.idempotency import AnswerBook
 from tenure.service.server.problems import problem_of
 from tenure.tests.service.server.served import RunningServer, serving
 
@@ -72,3 +76,18 @@ def test_the_head_of_what_is_read_is_answered_alone(server: RunningServer, path:
 def test_the_head_of_a_page_leads_to_the_sign_in(server: RunningServer) -> None:
     answer = httpx2.head(server.url + "/reviews", headers={"accept": "text/html"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=%2Freviews")
+
+
+def test_a_request_that_runs_for_long_is_not_done_twice(tmp_path: Path) -> None:
+    now_s = 1_000.0
+    caller, request = tenure.Principal(user="ann"), b"a batch"
+    with closing(ControlFile(tmp_path / "control.db", clock=lambda: now_s)) as control:
+        book = AnswerBook(control)
+        assert book.begin(caller, "k", request) is None
+        now_s += 3_600
+        with pytest.raises(tenure.Conflict) as refusal:
+            book.begin(caller, "k", request)
+        assert refusal.value.code == "in_progress"
+
+        # One whose process died is done by the next.
+        assert AnswerBook(control).begin(caller, "k", request) is None

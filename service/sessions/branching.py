@@ -31,7 +31,15 @@ def forked_core(core: SessionCore, name: str, at: int | None) -> SessionCore:
 
     Raises:
         Conflict: `session_exists`.
+        InvalidInput: `out_of_range`, for a number before the first event.
     """
+    if at is not None and at < 1:
+        raise InvalidInput(
+            f"a fork begins with the first event at least; `at` is {at}, which comes before it",
+            code="out_of_range",
+            field="at",
+        )
+
     log = _fresh_log(core, name)
     last = core.state.seq if at is None else at
     # The end of a session is not inherited: a fork is how a closed one goes on.
@@ -46,8 +54,12 @@ def forked_core(core: SessionCore, name: str, at: int | None) -> SessionCore:
     return fork
 
 
-def child_core(core: SessionCore, name: str, task: str, budget_tokens: int) -> SessionCore:
-    """A session of its own for a piece of the task, with a clean window of a budget.
+def child_core(
+    core: SessionCore, name: str, task: str, budget_tokens: int
+) -> tuple[SessionCore, WindowEvent]:
+    """A session of its own for a piece of the task, and the event that begins it.
+
+    Nothing is kept yet: whoever delegates says so in the parent first.
 
     Raises:
         Conflict: `session_exists`.
@@ -77,8 +89,7 @@ def child_core(core: SessionCore, name: str, task: str, budget_tokens: int) -> S
             code="window_too_small",
         )
 
-    log.append(0, [event])
-    return SessionCore(log, core.policy, _heir(core, log), core.subsystems, state)
+    return SessionCore(log, core.policy, _heir(core, log), core.subsystems, state), event
 
 
 def delegation_draft(task: str) -> EventDraft:

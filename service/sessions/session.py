@@ -317,6 +317,7 @@ class Session(ReadableSession):
 
         Raises:
             Conflict: `session_exists`.
+            InvalidInput: `out_of_range`, for a number before the first event.
         """
         return Session(self._backend, self.principal, forked_core(self._core, name, at))
 
@@ -326,13 +327,15 @@ class Session(ReadableSession):
         The piece stands here as a todo in progress; hand back what `child.conclusion()` tells.
 
         Raises:
-            Conflict: `session_exists`, `session_closed`.
+            Conflict: `session_exists`, `session_closed`, `stale_version`.
             InvalidInput: `missing_value`, `window_too_small`.
         """
         with self._core.lock:
             self._core.require_open()
-            child = child_core(self._core, name, task, budget_tokens)
+            child, opening = child_core(self._core, name, task, budget_tokens)
+            # The parent first: who loses this append decides again, and the name is still free.
             self._core.act([delegation_draft(task)])
+            child.log.append(0, [opening])
 
         return Session(self._backend, self.principal, child)
 

@@ -125,3 +125,29 @@ def test_a_report_has_a_judge_the_full_turns_and_advice_after_ten_sessions(
     full = memory.session("full", model="generic", window=16_000, reserve_tokens=1_000)
     full.on_turn_start("word " * 1_000)
     assert any("reserve_tokens" in line for line in full.report().advice)
+
+
+def test_who_delegates_too_late_delegates_again_under_the_same_name(
+    memory: Memory, trip: Session
+) -> None:
+    other = memory.session("trip")
+    other.note("decision", "Rome")
+    with pytest.raises(Conflict, match="read on and decide again"):
+        trip.delegate("hotel", "find a hotel in Rome")
+
+    child = trip.delegate("hotel", "find a hotel in Rome")
+    assert memory.session("hotel").state == child.state
+    assert trip.checkpoint().subtasks == (("find a hotel in Rome", "in_progress"),)
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_a_fork_begins_with_the_first_event_at_least(
+    memory: Memory, trip: Session, number: int
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        trip.fork("empty", at=number)
+    assert refusal.value.code == "out_of_range"
+
+    first = trip.fork("first", at=1)
+    first.on_turn_start("Hello")
+    assert first.state.task == "plan a trip"

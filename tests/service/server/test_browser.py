@@ -335,3 +335,13 @@ def test_arrows_step_along_the_edges(served: Served, open_page: Callable[..., An
         page.wait_for_load_state()
         page.keyboard.press(key)
         page.wait_for_selector(f"#plane[data-valid^='{edge}']")
+
+
+def test_a_long_word_does_not_push_its_table_out_of_reach(
+    served: Served, open_page: Callable[..., Any]
+) -> None:
+    served.memory.write("Linea Longa", "office", "https://example.org/" + "a" * 600)
+    page = open_page("dark")
+    page.goto(page.request.get(f"{served.base}/find?name=Linea+Longa").url)
+    width = page.evaluate("document.querySelector('table').getBoundingClientRect().width")
+    assert width < 2 * THEMES["dark"][0]

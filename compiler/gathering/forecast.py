@@ -22,15 +22,21 @@ from .text_pool import text_limit
 
 
 def opening_names(
-    request: CompileRequest, principal: Principal, policy: Policy, valid_us: int
+    request: CompileRequest,
+    principal: Principal,
+    policy: Policy,
+    valid_us: int,
+    user: str | None = None,
 ) -> Names:
     """The names of a compile at the last stamp, with what it asks next of whom they mean.
+
+    `user` is for whom it is compiled, by a user's id or a name.
 
     Raises:
         Forbidden: `scope_not_yours`, for a project that is not the caller's.
     """
     rules = policy.compile
-    names = compile_names(request, principal, rules)
+    names = compile_names(request, principal, rules, user)
     project = project_of(request, principal)
     sight = principal.sight(scopes_of(principal, project))
     reads = replace(
@@ -38,8 +44,9 @@ def opening_names(
         terms=tuple(sorted(question_terms(request, rules))),
         walk=Walk((), rules.neighbour_facts, rules.neighbour_entities),
     )
-    own = own_identifiers(principal, project)
-    return names._replace(reads=OpeningReads(reads, slots_ask(policy, ()), own))
+    # Around whom it is compiled for is walked, be it the caller.
+    own = (pair for pair in own_identifiers(principal, project) if pair != ("user", user))
+    return names._replace(reads=OpeningReads(reads, slots_ask(policy, ()), tuple(own)))
 
 
 def candidate_reads(

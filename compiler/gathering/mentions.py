@@ -27,16 +27,25 @@ from ..request.request import CompileRequest
 _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
 
 
-def compile_names(request: CompileRequest, principal: Principal, rules: CompilePolicy) -> Names:
+def compile_names(
+    request: CompileRequest, principal: Principal, rules: CompilePolicy, user: str | None = None
+) -> Names:
     """Return the names that a compile looks up first, to open its reader with them.
+
+    `user` is for whom it is compiled, by a user's id or a name.
 
     Raises:
         Forbidden: `scope_not_yours`, for a project that is not the caller's.
     """
-    mentions = (*request.entities, *spoken_mentions(request, rules))
+    mentions = [*request.entities, *spoken_mentions(request, rules)]
     project = project_of(request, principal)
+    pairs = set(own_identifiers(principal, project))
+    if user:
+        mentions.append(user)
+        pairs.add(("user", user))
+
     lookup = lookup_of(bindable(mentions))
-    pairs = {*lookup.identifiers, *own_identifiers(principal, project)}
+    pairs.update(lookup.identifiers)
     scopes = (*principal.sight().scopes, *scopes_of(principal, project))
     return Names(replace(lookup, identifiers=tuple(sorted(pairs))), tuple(dict.fromkeys(scopes)))
 

@@ -256,10 +256,14 @@ class Backend:
         """Return the tenant's vocabulary as a snapshot holds it."""
         return self._extended(tenant, reader.definitions)
 
+    def known_words(self, tenant: str) -> Vocabulary:
+        """Return the tenant's vocabulary as this process knows it, without asking the store."""
+        return self._words.get(tenant, Vocabulary())
+
     def newest(self, tenant: str) -> tuple[int, Vocabulary]:
         """Return the tenant's last stamp and its vocabulary."""
         self.open(tenant)
-        version = self._words.get(tenant, Vocabulary()).version
+        version = self.known_words(tenant).version
         last_us, new = self.store.newest(tenant, version)
 
         def definitions(after: int) -> tuple[tuple[int, str], ...]:
@@ -272,7 +276,7 @@ class Backend:
         self, tenant: str, definitions: Callable[[int], tuple[tuple[int, str], ...]]
     ) -> Vocabulary:
         """The vocabulary that is kept, with what was defined since."""
-        known = self._words.get(tenant, Vocabulary())
+        known = self.known_words(tenant)
         for _, definition in definitions(known.version):
             known = with_definition(known, json.loads(definition))
 

@@ -32,13 +32,13 @@ from ...schema.limits import LENGTHS, check_text
 from ...schema.policy import Policy
 from ...schema.principal import AUDIT, TENANT_SCOPE
 from ...schema.record_json import from_plain, to_plain
+from ...schema.slots import Vocabulary
 from ...schema.values import moment
 from ...schema.vocabulary import SlotKind
 from ...schema.window_policy import DEFAULT_WINDOW
 from ...schema.write import Moment
-from ...store.port.candidate_reads import SubjectSpan
 from ...store.port.collector import collector_paused
-from ...store.port.records import Names
+from ...store.port.records import Names, StandingSubjects, SubjectSpan
 from ...store.port.store import Point, Reader
 from ..artifacts.artifacts import ArtifactKeeper, Artifacts
 from ..artifacts.openings import Openings
@@ -124,7 +124,7 @@ class Compiler(Caller):
         """
         began = time.perf_counter()
         with collector_paused(), self._backend.span_of(COMPILE, self._tenant) as span:
-            request = self._request(task, parameters, window)
+            request, user = self._request(task, parameters, window), _stated_user(parameters)
             # Read before the store is: a server is told at once for when it will be asked.
             now_us = self._backend.now_us()
             with self._reading(partial(self._names, request, parameters, now_us)) as reader:
@@ -132,12 +132,11 @@ class Compiler(Caller):
                 if valid is None:
                     valid = moment(max(now_us, reader.clock().last_us))
                 view = pinned(self._backend, self.principal, reader, valid, tx)
-                user = parameters.get("user")
                 if user is not None:
                     named_id = _person(user, reader, point_of(view))
                     request = replace(request, entities=(*request.entities, named_id))
                 people: tuple[str, ...] = ()
-                if not (self.principal.user or request.entities):
+                if self._is_for_nobody(request):
                     people = self._people_with_wishes(reader, view)
                 envelope = self.envelope(reader, view, request, people)
 
@@ -179,15 +178,25 @@ class Compiler(Caller):
 
     def _names(self, request: CompileRequest, parameters: Mapping[str, Any], now_us: int) -> Names:
         """What the reader of a compile is opened for."""
-        policy = self._backend.policy
+        policy, user = self._backend.policy, _stated_user(parameters)
         is_hybrid = self._backend.embedding is not None and request.query_vector is not None
         # The past has a reading of its own, and what lies near a vector is known later.
         if is_hybrid or parameters.get("tx") is not None:
-            return compile_names(request, self.principal, policy.compile)
+            return compile_names(request, self.principal, policy.compile, user)
 
         valid = parameters.get("valid")
         valid_us = now_us if valid is None else instant(valid, field="valid")
-        return opening_names(request, self.principal, policy, valid_us)
+        names = opening_names(request, self.principal, policy, valid_us, user)
+        if names.reads is None or user or not self._is_for_nobody(request):
+            return names
+
+        # By the words that this process knows: what was defined since is asked for anew.
+        wishes = _wishes_after("", self._backend.known_words(self._tenant))
+        return names._replace(reads=names.reads._replace(wishes=wishes))
+
+    def _is_for_nobody(self, request: CompileRequest) -> bool:
+        """Whether neither the caller nor the request says whom it is for."""
+        return not (self.principal.user or request.entities)
 
     def _people_with_wishes(self, reader: Reader, view: View) -> tuple[str, ...]:
         """Whom a question may be asked for when nobody says so: those whose wishes are known.
@@ -196,16 +205,12 @@ class Compiler(Caller):
         """
         # Looked for by callers without a user alone: whoever has one asks for that one, and a
         # tenant of many people keeps their wishes in the scopes of these.
-        slots = words_of(view).slots.items()
-        names = sorted(name for name, slot in slots if slot.kind is SlotKind.PREFERENCE)
         people: set[str] = set()
         last = ""
         while len(people) < _LISTED_PEOPLE:
+            slots, span = _wishes_after(last, words_of(view))
             subjects = reader.standing_subjects(
-                names,
-                sight=self.principal.sight(),
-                point=point_of(view),
-                span=SubjectSpan(TENANT_SCOPE.scope_id, after=last, limit=_LISTED_PEOPLE),
+                slots, sight=self.principal.sight(), point=point_of(view), span=span
             )
             if not subjects:
                 break
@@ -384,16 +389,31 @@ def _log_alerts(envelope: Envelope) -> None:
         _LOG.info("an envelope misses %s", ", ".join(quality.alerts), extra=fields)
 
 
-def _person(user: object, reader: Reader, point: Point) -> str:
-    """The entity that bears a user's id, else the id itself, which then is a name or a gap.
+def _wishes_after(subject_id: str, words: Vocabulary) -> StandingSubjects:
+    """The question for the next people of whom the whole tenant knows wishes."""
+    slots = words.slots.items()
+    names = sorted(name for name, slot in slots if slot.kind is SlotKind.PREFERENCE)
+    span = SubjectSpan(TENANT_SCOPE.scope_id, after=subject_id, limit=_LISTED_PEOPLE)
+    return StandingSubjects(tuple(names), span)
+
+
+def _stated_user(parameters: Mapping[str, Any]) -> str | None:
+    """For whom a compile says that it is.
 
     Raises:
         InvalidInput: `bad_request`, for what is no text.
     """
+    user: object = parameters.get("user")
+    if user is None:
+        return None
     if not isinstance(user, str) or not user.strip():
         raise InvalidInput("user: give the id of a user", code="bad_request", field="user")
     check_text(user, "user", most=LENGTHS["scope"])
+    return user
 
+
+def _person(user: str, reader: Reader, point: Point) -> str:
+    """The entity that bears a user's id, else the id itself, which then is a name or a gap."""
     known = reader.known(Lookup(identifiers=(("user", user),)), scopes=(), tx_us=point.tx_us)
     for identifier in known.identifiers:
         if (identifier.scheme, identifier.value) == ("user", user):

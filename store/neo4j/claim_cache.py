@@ -20,13 +20,15 @@ from .codec import ClaimBody, ClaimEntry
 
 WHOLE_WARM: Final = 4
 WHOLE_COLD: Final = 16
-NAMES_MOST: Final = 1_024
-"""Names of a tenant whose words are remembered; then they are forgotten together."""
+LEADS_MOST: Final = 1_024
+"""Leads of a tenant whose words are remembered; then they are forgotten together."""
 _ENTRIES: Final = 65_536
 """Decoded claims in each half; their bytes bound them long before."""
 
-NameKey = tuple[str, tuple[str, ...]]
-"""The norm of a name, and the scopes of the aliases that were looked at."""
+Lead = str | tuple[str, str]
+"""What led to an entity: the norm of a name, an id, or scheme and value of an identifier."""
+LeadKey = tuple[Lead, tuple[str, ...]]
+"""A lead, and the scopes of the aliases that were looked at."""
 BodyKey = tuple[str, bool, bool]
 """A claim's object id, whether it is seen, and whether it was erased."""
 
@@ -52,9 +54,9 @@ class Generation:
     """Whether the last read of it knew every claim that it met."""
     read_us: int = INF_US
     """The stamp of the newest snapshot that was read; before the first one, no claim is newer."""
-    name_words: dict[NameKey, tuple[str, ...]] = field(default_factory=dict[NameKey, Any])
-    """What else was searched for where a name was used by itself: the rest of what its bearer is
-    called. It is a guess for the next time, and no more."""
+    lead_words: dict[LeadKey, tuple[str, ...]] = field(default_factory=dict[LeadKey, Any])
+    """What else was searched for where a lead was used: the rest of what its bearer is called. It
+    is a guess for the next time, and no more."""
 
     @property
     def bounds(self) -> dict[str, int]:
@@ -83,12 +85,16 @@ class TenantClaims:
         """Of which claims an answer should itself say everything."""
         return self._generation.bounds
 
-    def note_words(self, name: NameKey, words: tuple[str, ...]) -> None:
-        """Remember what else was searched for where a name was used by itself."""
-        name_words = self._generation.name_words
-        if len(name_words) >= NAMES_MOST:
-            name_words.clear()
-        name_words[name] = words
+    def words_of(self, lead: LeadKey) -> tuple[str, ...] | None:
+        """What else was searched for where a lead was used; None where that is not known."""
+        return self._generation.lead_words.get(lead)
+
+    def note_words(self, lead: LeadKey, words: tuple[str, ...]) -> None:
+        """Remember what else was searched for where a lead was used."""
+        lead_words = self._generation.lead_words
+        if len(lead_words) >= LEADS_MOST:
+            lead_words.clear()
+        lead_words[lead] = words
 
     def note(self, *, lacked: bool) -> None:
         """Hear whether a read met claims that were not known."""

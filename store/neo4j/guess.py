@@ -2,8 +2,9 @@
 
 Most names mean one entity, and a question holds all the words that are searched for: then the
 server can tell the candidates at once, and a compile takes a round trip less. Where a name says
-less than its bearer is called ("Anna" of Anna Keller), the words that it lacked the last time are
-taken to be those that it lacks again. A guess that proves wrong costs its work on the server and
+less than its bearer is called ("Anna" of Anna Keller, or an id), the words that it lacked the last
+time are taken to be those that it lacks again. Where nobody is named, whose wishes are known is
+asked, too, and an only one is meant. A guess that proves wrong costs its work on the server and
 nothing else: each answer is kept under its question, and what is not among them is asked.
 """
 
@@ -11,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 from ..port.records import Names, NextReads, OpeningReads
 from .calls import Reads
-from .claim_cache import Generation, TenantClaims
+from .claim_cache import Generation, Lead, LeadKey, TenantClaims
 from .prefetch import questions_of, search_of
+from .versions import standing_bounds
 
 MOST_MEANT: Final = 16
 """Entities that the names of a question may lead to; more are namesakes, of whom none is meant."""
@@ -35,8 +38,9 @@ class Guess:
         """What the opening of a reader asks beside the counters and the names."""
         # The server puts in whom the names mean; until then somebody stands there for them.
         bound = questions_of(self._of(subjects=("",), centre=()), calls.tenant, live=True)
-        own = list(map(list, self.opening.own_identifiers))
-        return {**bound, "own": own, "most_meant": MOST_MEANT}
+        caller_pairs = list(map(list, self.opening.own_identifiers))
+        wishes = standing_bounds(self.opening.wishes)
+        return {**bound, **wishes, "own": caller_pairs, "most_meant": MOST_MEANT}
 
     def forecast(self, record: Mapping[str, Any], tx_us: int) -> NextReads:
         """What the opening has asked, of the entities that it found and at its stamp."""
@@ -52,11 +56,25 @@ class Guess:
             walk=walk._replace(entity_ids=tuple(centre)) if walk else None,
         )
 
-    def note(self, norms: Sequence[str], terms: Sequence[str], claims: TenantClaims) -> None:
-        """Remember which words were searched for beside those of the request, if one name led."""
-        if len(norms) == 1:
-            words = set(terms).difference(self.opening.reads.terms)
-            claims.note_words((norms[0], self.names.scopes), tuple(sorted(words)))
+    def note(self, leads: Sequence[Lead], terms: Sequence[str], claims: TenantClaims) -> None:
+        """Remember which words were searched for beside those of the request, and for whose sake.
+
+        Where several names led, what nobody is known to lack is put down to each that is new.
+        """
+        caller_leads, scopes = self.opening.own_identifiers, self.names.scopes
+        keys: list[LeadKey] = [(lead, scopes) for lead in leads if lead not in caller_leads]
+        known = {key: claims.words_of(key) for key in keys}
+        foretold = set(chain.from_iterable(filter(None, known.values())))
+        further_words = set(terms).difference(self.opening.reads.terms)
+        unknown = [key for key in keys if known[key] is None]
+        if unknown:
+            further_words -= foretold
+        elif further_words == foretold:
+            return
+
+        # Where all are known and it was wrong together, each is anew put down for all of it.
+        for key in unknown or keys:
+            claims.note_words(key, tuple(sorted(further_words)))
 
 
 def guess_of(names: Names, claims: Generation) -> Guess | None:
@@ -66,8 +84,9 @@ def guess_of(names: Names, claims: Generation) -> Guess | None:
         return None
 
     terms = set(opening.reads.terms)
-    for norm in lookup.norms if claims.name_words else ():
-        terms.update(claims.name_words.get((norm, scopes), ()))
+    leads: tuple[Lead, ...] = (*lookup.norms, *lookup.entity_ids, *lookup.identifiers)
+    for lead in leads if claims.lead_words else ():
+        terms.update(claims.lead_words.get((lead, scopes), ()))
     reads = replace(opening.reads, terms=tuple(sorted(terms)))
 
     # A search whose words have to be counted first is left for later.

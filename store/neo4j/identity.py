@@ -23,6 +23,7 @@ from ...schema.interval import INF_US
 from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import register_codec as codec
 from .calls import Calls
+from .claim_cache import Lead
 from .cypher import identity as cypher
 from .cypher import register
 
@@ -76,6 +77,7 @@ class _NameAnswer:
     """The names that were looked up last, and what they ever meant."""
 
     norms: frozenset[str]
+    entity_ids: Sequence[str]
     identifiers: frozenset[tuple[str, str]]
     scopes: frozenset[str]
     alias_rows: Sequence[TaughtName]
@@ -114,6 +116,7 @@ class Neo4jRegister:
         """Keep what a statement says about names."""
         self._names = _NameAnswer(
             norms=frozenset(lookup.norms),
+            entity_ids=lookup.entity_ids,
             identifiers=frozenset(lookup.identifiers),
             scopes=frozenset(scopes),
             alias_rows=record["aliases"],
@@ -130,9 +133,14 @@ class Neo4jRegister:
             self._facts.setdefault(entity_id, None)
 
     @property
-    def norms(self) -> list[str]:
-        """Which of the names that were looked up last were ever anybody's."""
-        return sorted({row["norm"] for row, _ in self._names.alias_rows}) if self._names else []
+    def leads(self) -> list[Lead]:
+        """Which of the names, ids and identifiers that were looked up last were ever anybody's."""
+        if self._names is None:
+            return []
+        norms = {row["norm"] for row, _ in self._names.alias_rows}
+        ids = filter(self._facts.get, self._names.entity_ids)
+        pairs = {(row["scheme"], row["value"]) for row in self._names.identifier_rows}
+        return [*sorted(norms), *ids, *sorted(pairs)]
 
     # --- what is asked
 

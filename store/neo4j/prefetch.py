@@ -14,7 +14,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..port.records import NextReads, held_ask
+from ..port.records import NextReads, StandingSubjects, held_ask
 from ..port.store import ActionRecord, Ask, Page, Point
 from . import register_codec, versions
 from .answers import ListedClaim, ReadAnswer, answers_of
@@ -67,6 +67,7 @@ class Prefetch:
         """The claims of a pool by the number of their row; the key's question is None."""
         self._searched: set[PrefetchKey] = set()
         """Searches that were asked: one with more hits than a call can tell has no answer."""
+        self._subjects: dict[PrefetchKey, tuple[str, ...]] = {}
         self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
 
     # --- what is kept
@@ -94,6 +95,12 @@ class Prefetch:
     ) -> Page | None:
         """What stands around entities."""
         return self._answers.get(PrefetchKey(_near_key(entity_ids, limit), sight, point))
+
+    def subjects(
+        self, question: StandingSubjects, sight: Sight, point: Point
+    ) -> tuple[str, ...] | None:
+        """About whom something stands."""
+        return self._subjects.get(PrefetchKey(question, sight, point))
 
     def search(self, search: Search | None, sight: Sight, point: Point) -> ReadAnswer | None:
         """The answer to a search, where it is a page."""
@@ -158,6 +165,13 @@ class Prefetch:
         for answer in by_place.pop(_ENTITIES, ()):
             self._register.learn(*answer.note)
         self._keep(forecast, search_of(forecast, live=live), by_place)
+
+    def learn_subjects(
+        self, question: StandingSubjects | None, ids: Sequence[str], sight: Sight, point: Point
+    ) -> None:
+        """Keep about whom something stands, where that was asked."""
+        if question is not None:
+            self._subjects[PrefetchKey(question, sight, point)] = tuple(ids)
 
     def _keep(
         self,

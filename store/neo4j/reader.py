@@ -21,9 +21,8 @@ from ...schema.errors import NotFound
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..port.candidate_reads import SubjectSpan
 from ..port.importing import import_in_progress
-from ..port.records import Names, NextReads, TextPool
+from ..port.records import Names, NextReads, StandingSubjects, SubjectSpan, TextPool
 from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
@@ -104,6 +103,10 @@ class Neo4jReader:
         if self._guess is not None:
             forecast = self._guess.forecast(opening, self._clock.last_us)
             self._prefetch.learn(forecast, opening["answers"], live=True)
+            self._register.learn(opening["wishing_ids"], opening["wishing"])
+            self._prefetch.learn_subjects(
+                self._guess.opening.wishes, opening["wishing_ids"], forecast.sight, forecast.point
+            )
 
     @property
     def round_trips(self) -> int:
@@ -126,7 +129,7 @@ class Neo4jReader:
         standing = forecast.standing if self._has_standing else None
         self._prefetch.ask(replace(forecast, point=point, standing=standing), live=live)
         if self._guess is not None and forecast.terms:
-            self._guess.note(self._register.norms, forecast.terms, self._calls.claims)
+            self._guess.note(self._register.leads, forecast.terms, self._calls.claims)
 
     def clock(self) -> Clock:
         """The counters at the snapshot."""
@@ -259,9 +262,13 @@ class Neo4jReader:
         if not self._has_standing:
             return ()
 
-        snapshot = self._at_snapshot(point)
+        snapshot, question = self._at_snapshot(point), StandingSubjects(tuple(slots), span)
+        answer = self._prefetch.subjects(question, sight, snapshot)
+        if answer is not None:
+            return answer
+
         ids, entities = versions.standing_subjects(
-            self._calls, slots, sight=sight, point=snapshot, span=span
+            self._calls, question, sight=sight, point=snapshot
         )
         # Whoever asks for them looks them up next, to tell one person under two ids from two.
         self._register.learn(ids, entities)

@@ -20,7 +20,7 @@ from typing import Any, Final, LiteralString, NamedTuple
 from ...schema.claim import Version
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
-from ..port.candidate_reads import SubjectSpan
+from ..port.records import StandingSubjects, SubjectSpan
 from ..port.store import Ask, Page, Point, RelatedEnds
 from ..search.term_weights import HALVINGS, common, is_searchable, proposals, searched_scopes
 from . import codec
@@ -299,18 +299,23 @@ def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str])
 
 
 def standing_subjects(
-    calls: Calls, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
+    calls: Calls, question: StandingSubjects, *, sight: Sight, point: Point
 ) -> tuple[list[str], Sequence[Any]]:
     """About whom something stands in slots of these names, sorted, and what is known of them."""
-    (record,) = calls.rows(
-        cypher.STANDING_SUBJECTS,
-        names=list(slots),
-        scope=span.scope_id,
-        after=span.after,
-        limit=span.limit,
-        **seen_at(sight, point),
-    )
+    bound = standing_bounds(question) | seen_at(sight, point)
+    (record,) = calls.rows(cypher.STANDING_SUBJECTS, **bound)
     return record["ids"], record["entities"]
+
+
+def standing_bounds(question: StandingSubjects | None) -> dict[str, Any]:
+    """The question about whom something stands as a statement takes it; None asks for nobody."""
+    slots, span = question or ((), SubjectSpan("", "", 0))
+    return {
+        "standing_slots": list(slots),
+        "scope": span.scope_id,
+        "after": span.after,
+        "most_subjects": span.limit,
+    }
 
 
 def around(

@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from ...schema.principal import Sight
-from .records import Page, Point, TextPool
-
-
-@dataclass(frozen=True, slots=True)
-class SubjectSpan:
-    """Which subjects of a scope are asked for."""
-
-    scope_id: str
-    after: str
-    """The raw id above which they begin; empty for the first."""
-    limit: int
-    """How many are answered at most."""
+from .records import Page, Point, SubjectSpan, TextPool
 
 
 class CandidateReads(Protocol):

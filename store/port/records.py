@@ -69,6 +69,25 @@ NEWEST: Final = INF_US - 1
 """The tx of a point that stands for the last stamp before that is known: no stamp is later."""
 
 
+@dataclass(frozen=True, slots=True)
+class SubjectSpan:
+    """Which subjects of a scope are asked for."""
+
+    scope_id: str
+    after: str
+    """The raw id above which they begin; empty for the first."""
+    limit: int
+    """How many are answered at most."""
+
+
+class StandingSubjects(NamedTuple):
+    """The question about whom one scope prefers, bars or decides something."""
+
+    slots: tuple[str, ...]
+    """Names of slots, sorted."""
+    span: SubjectSpan
+
+
 class OpeningReads(NamedTuple):
     """What is asked next where names mean entities without doubt and are spelled as these are."""
 
@@ -78,6 +97,8 @@ class OpeningReads(NamedTuple):
     """The slots of these and of the caller; its subjects are not known yet either."""
     own_identifiers: tuple[tuple[str, str], ...] = ()
     """The identifiers that are the caller's, around whom nothing is walked."""
+    wishes: StandingSubjects | None = None
+    """Asked for where the request is for nobody who is named; the slots of an only subject, too."""
 
 
 class TextPool(NamedTuple):

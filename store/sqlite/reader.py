@@ -19,8 +19,7 @@ from ...schema.entity import Alias, Judgement, Review
 from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..port.candidate_reads import SubjectSpan
-from ..port.records import NextReads, TextPool
+from ..port.records import NextReads, SubjectSpan, TextPool
 from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,

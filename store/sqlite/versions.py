@@ -21,8 +21,7 @@ from ...schema.claim import Permissions, Row, Version
 from ...schema.interval import INF_US, Interval
 from ...schema.principal import Sight
 from ...schema.vocabulary import Status
-from ..port.candidate_reads import SubjectSpan
-from ..port.records import DecidedValue, TextPool
+from ..port.records import DecidedValue, SubjectSpan, TextPool
 from ..port.store import Ask, Clock, Page, Point, RelatedEnds
 from . import codec
 from .caches import Caches

@@ -54,7 +54,7 @@ def test_the_candidates_are_those_that_the_opening_foretold(forecasts: list[Next
     request = parse_request("conversation", **fields)
     opening = opening_names(request, SAM, DEFAULT, micros(NOON)).reads
     assert opening is not None
-    reads, slots, own = opening
+    reads, slots, own, _ = opening
     assert reads.walk is not None
     candidates = forecasts[0]
     assert candidates == replace(
@@ -71,6 +71,16 @@ def test_the_names_are_those_of_a_compile_that_foretells_nothing() -> None:
     request = parse_request("conversation", query="Where does Ann Lee sit?", entities=["Ben Ode"])
     names = opening_names(request, SAM, DEFAULT, micros(NOON))
     assert names._replace(reads=None) == compile_names(request, SAM, DEFAULT.compile)
+
+
+def test_for_whom_it_is_stands_among_the_names_and_is_walked_around() -> None:
+    request = parse_request("conversation", query="Which film?")
+    for user, own in (("sam", {"project", "tenant"}), ("Ann Lee", {"project", "tenant", "user"})):
+        names = opening_names(request, SAM, DEFAULT, micros(NOON), user)
+        assert {user.casefold(), "film"} <= set(names.lookup.norms)
+        assert {("user", user), ("user", "sam")} <= set(names.lookup.identifiers)
+        assert names.reads is not None
+        assert dict(names.reads.own_identifiers).keys() == own
 
 
 def test_who_names_a_foreign_project_foretells_nothing() -> None:

@@ -27,10 +27,10 @@ from tenure.schema.vocabulary import (
 )
 from tenure.store.commit.sessions import append_events
 from tenure.store.port import store as port
-from tenure.store.port.candidate_reads import CandidateReads, SubjectSpan
+from tenure.store.port.candidate_reads import CandidateReads
 from tenure.store.port.claim_reads import ClaimReads
 from tenure.store.port.importing import Importing
-from tenure.store.port.records import NextReads
+from tenure.store.port.records import NextReads, SubjectSpan
 from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionText
 from tenure.store.port.store import (
     ActionClosing,

@@ -281,16 +281,8 @@ WITH one.place AS place, c, {row} AS row
 )
 STANDING_SUBJECTS: Final[LiteralString] = statement(
     """
-UNWIND $given.names AS name
-CALL (name) {
-  MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.scope_id = $given.scope
-    AND c.slot = name AND c.subject_id > $given.after AND c.erased IS NULL
-    AND c.object_type IN ['preference', 'actionable_constraint', 'project_decision']
-    AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point} }
-  WITH c.subject_id AS subject_id, c {.scope_id, .class_rank, .allow, .deny} AS p
-  WHERE {visible}
-  RETURN DISTINCT subject_id ORDER BY subject_id LIMIT $limit }
-WITH DISTINCT subject_id ORDER BY subject_id LIMIT $limit
+WITH $given.standing_slots AS standing_slots
+{standing_subjects}
 WITH collect(subject_id) AS ids
 {entities_of}
 RETURN ids, entities

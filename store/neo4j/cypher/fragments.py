@@ -307,13 +307,38 @@ WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id]
 AND ($given.scopes IS NULL OR EXISTS { (e)<-[:SAME_AS]-(:Entity) } OR EXISTS {
     MATCH (e)<-[:ALIAS_OF]-(a:Alias) WHERE a.scope_id IN $given.scopes })
 """,
+    "standing_subjects": """
+UNWIND standing_slots AS name
+CALL (name) {
+  MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.scope_id = $given.scope
+    AND c.slot = name AND c.subject_id > $given.after AND c.erased IS NULL
+    AND c.object_type IN ['preference', 'actionable_constraint', 'project_decision']
+    AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point} }
+  WITH c.subject_id AS subject_id, c {.scope_id, .class_rank, .allow, .deny} AS p
+  WHERE {visible}
+  RETURN DISTINCT subject_id ORDER BY subject_id LIMIT $most_subjects }
+WITH DISTINCT subject_id ORDER BY subject_id LIMIT $most_subjects
+""",
+    "wishing": """
+CALL (has_standing) {
+  WITH CASE WHEN has_standing THEN $given.standing_slots ELSE [] END AS standing_slots
+  {standing_subjects}
+  RETURN collect(subject_id) AS wishing_ids }
+CALL (wishing_ids) {
+  WITH wishing_ids AS ids
+  {entities_of}
+  RETURN entities AS wishing, CASE WHEN size(ids) = 1 THEN {one_with} ELSE [] END AS person_ids }
+""",
+    "one_with": """
+[one IN entities WHERE one[0].entity_id IN ids
+    OR any(j IN one[2] WHERE j.verdict = 'MATCH' AND j.tx_end > $tx) | one[0].entity_id]
+""",
     "meant": """
-WITH *, CASE WHEN size(entities) > $most_meant THEN [] ELSE entities END AS meant
-WITH *, [one IN meant WHERE one[0].entity_id IN ids OR any(j IN one[2]
-    WHERE j.verdict = 'MATCH' AND j.tx_end > $tx) | one[0].entity_id] AS subject_ids,
+WITH *, CASE WHEN size(entities) > $most_meant THEN [] ELSE {one_with} END AS named_ids,
   $given.entity_ids + [a IN aliases | a[0].entity_id] AS by_name,
   [i IN identifiers WHERE [i.scheme, i.value] IN $given.own | i.entity_id] AS own_ids
-WITH *, [id IN subject_ids WHERE id IN by_name OR NOT id IN own_ids] AS centre_ids
+WITH *, [id IN named_ids WHERE id IN by_name OR NOT id IN own_ids] AS centre_ids,
+  named_ids + [id IN person_ids WHERE NOT id IN named_ids] AS subject_ids
 """,
     "counters": """
 MATCH (k:TenantClock {tenant_id: $tenant})

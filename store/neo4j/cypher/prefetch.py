@@ -85,6 +85,7 @@ _PARTS: Final[dict[str, LiteralString]] = {
     "walk": _WALK,
     "of_meant": statement(_OF_MEANT, _FRAGMENTS),
     "walk_from_meant": statement(_WALK_FROM_MEANT, _FRAGMENTS),
+    "wishing": statement("{wishing}", _FRAGMENTS),
     "meant": statement("{meant}", _FRAGMENTS),
     "values": statement(_VALUES, _FRAGMENTS),
     "by_request": """
@@ -114,6 +115,7 @@ UNION ALL
 )
 """What proposes the candidates of a compile."""
 _CANDIDATES_MEANT: Final[LiteralString] = """
+{wishing}
 {meant}
 CALL (centre_ids, subject_ids) {
   CALL (centre_ids, subject_ids) {
@@ -130,7 +132,7 @@ OPENING: Final[LiteralString] = statement(
 {named}
 WITH *, last_us AS stamp
 {candidates}
-RETURN {opening}, answers, centre_ids, subject_ids
+RETURN {opening}, answers, centre_ids, subject_ids, wishing_ids, wishing
 """,
     {
         "counters": statement("{counters}", _FRAGMENTS),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tenure.schema.interval import INF_US
 from tenure.store.neo4j import codec
 from tenure.store.neo4j.claim_cache import (
-    NAMES_MOST,
+    LEADS_MOST,
     WHOLE_COLD,
     WHOLE_WARM,
     BodyKey,
@@ -147,10 +147,10 @@ def test_the_newest_flag_of_a_kind_decides_and_the_last_confirmation_counts() ->
 def test_the_words_of_names_are_remembered_until_there_are_too_many() -> None:
     cache = ClaimCache(64)
     claims = cache.claims_of("acme", "one", erased_seq=0, snapshot_us=1)
-    for number in range(NAMES_MOST):
+    for number in range(LEADS_MOST):
         claims.note_words((f"anna {number}", ("tenant",)), ("keller",))
-    assert len(cache.likely("acme").name_words) == NAMES_MOST
+    assert len(cache.likely("acme").lead_words) == LEADS_MOST
 
     claims.note_words(("bob", ("tenant",)), ("ray",))
-    assert cache.likely("acme").name_words == {("bob", ("tenant",)): ("ray",)}
-    assert cache.likely("globex").name_words == {}
+    assert cache.likely("acme").lead_words == {("bob", ("tenant",)): ("ray",)}
+    assert cache.likely("globex").lead_words == {}

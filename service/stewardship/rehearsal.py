@@ -119,15 +119,18 @@ class Rehearsals(Caller):
             # Why the store would refuse stands where the judgements stand that forbid it.
             return replace(empty_impact, standing=tuple(standing) or (str(refusal),))
 
-        changes = self._changes(reader, rehearsal)
-        own_records: list[tuple[SlotRecord, frozenset[_Piece]]] = []
+        # Read once for both sides: a merge moves objects and makes none.
+        ids = _object_ids(rehearsal.before) | _object_ids(rehearsal.after)
+        texts = self._texts(reader, sorted(ids))
+        changes = _changes(rehearsal, texts)
+        moved_ids: set[str] = set()
         for record, pieces in rehearsal.before:
             if record.subject_id in subject.members:
-                own_records.append((record, pieces))
+                moved_ids.update([piece.object_id for piece in pieces if piece.object_id in texts])
 
         return replace(
             empty_impact,
-            moves=len(_object_ids(own_records)),
+            moves=len(moved_ids),
             slots=tuple([change.slot for change in changes]),
             conflicts=tuple([change.conflict for change in changes if change.conflict]),
             surviving=rehearsal.receipt.canonical_id,
@@ -165,30 +168,6 @@ class Rehearsals(Caller):
             raise receipt
         return Rehearsal(receipt, before, _pieces(tx, records))
 
-    def _changes(self, reader: Reader, rehearsal: Rehearsal) -> tuple[SlotChange, ...]:
-        """The slots whose answer would change, with what the caller may see of it."""
-        # Read once for both sides: a merge moves objects and makes none.
-        ids = sorted(_object_ids(rehearsal.before) | _object_ids(rehearsal.after))
-        texts = self._texts(reader, ids)
-        before, after = _by_slot(rehearsal.before), _by_slot(rehearsal.after)
-
-        changes: list[SlotChange] = []
-        for name in sorted(before.keys() | after.keys()):
-            earlier_pieces = before.get(name, frozenset[_Piece]())
-            later_pieces = after.get(name, frozenset[_Piece]())
-            if earlier_pieces == later_pieces:
-                continue
-
-            slot, scope_id = name
-            change = SlotChange(
-                slot=slot,
-                scope=scope_id,
-                before=_review_beliefs(earlier_pieces, texts),
-                after=_review_beliefs(later_pieces, texts),
-            )
-            changes.append(change)
-        return tuple(changes)
-
     def _texts(self, reader: Reader, object_ids: Sequence[str]) -> Mapping[str, str]:
         """The values of visible objects as one reads them: entities by name."""
         mask = Mask(self.principal, self._backend.policy)
@@ -219,6 +198,27 @@ class Rehearsals(Caller):
             if neighbour.entity_id != entity.entity_id:
                 names.add(neighbour.name)
         return names
+
+
+def _changes(rehearsal: Rehearsal, texts: Mapping[str, str]) -> tuple[SlotChange, ...]:
+    """The slots whose answer would change, as far as the caller may see it; texts by object id."""
+    before, after = _by_slot(rehearsal.before), _by_slot(rehearsal.after)
+
+    changes: list[SlotChange] = []
+    for name in sorted(before.keys() | after.keys()):
+        earlier_pieces = before.get(name, frozenset[_Piece]())
+        later_pieces = after.get(name, frozenset[_Piece]())
+        visible_before = _review_beliefs(earlier_pieces, texts)
+        visible_after = _review_beliefs(later_pieces, texts)
+        # A slot that changes in nothing that may be seen is not so much as named.
+        if visible_before == visible_after:
+            continue
+
+        slot, scope_id = name
+        changes.append(
+            SlotChange(slot=slot, scope=scope_id, before=visible_before, after=visible_after)
+        )
+    return tuple(changes)
 
 
 def _pieces(tx: WriteTx, records: Sequence[SlotRecord]) -> PiecesOfRecords:

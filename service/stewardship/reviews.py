@@ -55,6 +55,7 @@ from .review_queue import (
     priorities_of,
     states_of,
 )
+from .visible_cases import is_visible, visible_cases
 
 BULK_CAP = 100
 """Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
@@ -96,11 +97,12 @@ class Reviews(Caller):
             cases: list[Review] = []
             for state in sorted(states):
                 cases += of_kind(reader.reviews(state=state, mention=mention), kind, scopes)
+            cases = visible_cases(reader, cases, self.principal)
             # A pair that was judged in another way asks nobody any more.
             cases = cases_without(cases, answered_elsewhere(reader, cases))
             if status in ("open", "unsure"):
                 unsure = reader.reviews(state=ReviewState.UNSURE.value, mention=mention)
-                unsure_cases = of_kind(unsure, kind, scopes)
+                unsure_cases = visible_cases(reader, of_kind(unsure, kind, scopes), self.principal)
                 cases = [*self._as_of_today(reader, cases, unsure_cases, status)]
             weight = self._priorities(reader, cases)
 
@@ -315,7 +317,7 @@ class Reviews(Caller):
         """Return how many cases wait since when, and how often the proposal was right."""
         waiting = self.list()
         with self._reading() as reader:
-            return queue_state(waiting, reader.reviews())
+            return queue_state(waiting, visible_cases(reader, reader.reviews(), self.principal))
 
     def matching(
         self,
@@ -429,15 +431,15 @@ class Reviews(Caller):
 
     def _case(self, reader: Reader, review_id: str) -> Review:
         case = reader.review(review_id)
-        scopes = sight_of(self.principal, None).scopes
-        if case is None or case.scope_id not in scopes:
+        cases = [] if case is None else visible_cases(reader, [case], self.principal)
+        if not cases:
             raise NotFound(
                 f"there is no review {review_id}; list them with `tenure review list --status all` "
                 "(reviews.list())",
                 code="unknown_review",
             )
 
-        return case
+        return cases[0]
 
     def _priorities(self, reader: Reader, cases: Sequence[Review]) -> dict[str, float]:
         bands, now_us = self._backend.policy.resolution, point_of(self._view).valid_us
@@ -450,7 +452,9 @@ class Reviews(Caller):
         if case.reason != NAMESAKES or case.state not in WAITING:
             return ()
 
-        claims = claims_about(reader, members)
+        # What the caller may not see is in no group, and stays where it is.
+        sight = sight_of(self.principal, None)
+        claims = [claim for claim in claims_about(reader, members) if is_visible(claim, sight)]
         many_of: dict[str, bool] = {}
         for assertion in claims:
             slot = assertion.details.slot

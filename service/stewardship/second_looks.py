@@ -20,7 +20,7 @@ from ..backend.caller import Caller
 from ..reading.entity_views import described_entity
 from ..reading.view import View, pinned, sight_of
 from .review_page import ReviewPage, page_of, snippet
-from .review_queue import of_kind
+from .visible_cases import visible_cases
 
 DECIDED = (ReviewState.ACCEPTED, ReviewState.REJECTED)
 
@@ -52,13 +52,13 @@ class BlindCases(Caller):
             Forbidden: `privilege_required`.
         """
         self.principal.require(STEWARD)
-        scopes = frozenset(sight_of(self.principal, None).scopes)
-        cases: list[Review] = []
+        drawn_cases: list[Review] = []
         with self._reading() as reader:
             for state in DECIDED:
-                for case in of_kind(reader.reviews(state=state.value), "all", scopes):
+                for case in reader.reviews(state=state.value):
                     if case.review_id not in done_ids and self._is_drawn(case):
-                        cases.append(case)
+                        drawn_cases.append(case)
+            cases = visible_cases(reader, drawn_cases, self.principal)
 
         return tuple(sorted(cases, key=self._order))
 
@@ -72,16 +72,16 @@ class BlindCases(Caller):
         self.principal.require(STEWARD)
         with self._reading() as reader:
             case = reader.review(review_id)
-            sight = sight_of(self.principal, None)
-            is_here = case is not None and case.scope_id in sight.scopes
-            if case is None or case.decided_tx is None or not is_here or not self._is_drawn(case):
+            cases = [] if case is None else visible_cases(reader, [case], self.principal)
+            case = cases[0] if cases else None
+            if case is None or case.decided_tx is None or not self._is_drawn(case):
                 raise NotFound(
                     f"there is no second look at review {review_id}; the list of reviews has those "
                     "that wait",
                     code="unknown_review",
                 )
 
-            tx_us = case.decided_tx - 1
+            sight, tx_us = sight_of(self.principal, None), case.decided_tx - 1
             moment = stamp_time(tx_us)
             view = pinned(self._backend, self.principal, reader, moment, moment)
             entity = described_entity(reader, case.entity_id, sight, tx_us)

@@ -101,9 +101,22 @@ def with_names(receipt: Receipt, names: Mapping[str, Collection[str]]) -> Receip
     if receipt.resolution is None:
         return receipt
 
+    stored_candidates = receipt.resolution.candidates
+    candidates = candidates_with_names(stored_candidates, names)
+    # Nearly always everybody is called what they are called anyway.
+    if candidates is stored_candidates:
+        return receipt
+
+    return replace(receipt, resolution=replace(receipt.resolution, candidates=candidates))
+
+
+def candidates_with_names(
+    stored_candidates: tuple[EntityCandidate, ...], names: Mapping[str, Collection[str]]
+) -> tuple[EntityCandidate, ...]:
+    """Candidates called as `with_names` calls them; themselves where nobody is called otherwise."""
     candidates: list[EntityCandidate] = []
     is_renamed = False
-    for candidate in receipt.resolution.candidates:
+    for candidate in stored_candidates:
         visible = names.get(candidate.entity)
         if visible is not None and candidate.name not in visible:
             name = next(iter(visible), short_id(candidate.entity))
@@ -112,11 +125,7 @@ def with_names(receipt: Receipt, names: Mapping[str, Collection[str]]) -> Receip
             is_renamed = True
         candidates.append(candidate)
 
-    # Nearly always everybody is called what they are called anyway.
-    if not is_renamed:
-        return receipt
-
-    return replace(receipt, resolution=replace(receipt.resolution, candidates=tuple(candidates)))
+    return tuple(candidates) if is_renamed else stored_candidates
 
 
 def without_candidates(body: str, entity_ids: Collection[str]) -> str:

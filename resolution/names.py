@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..schema.claim import Permissions
+from ..schema.entity import Alias
 from ..schema.principal import Scope, Sight
 from ..schema.quick_init import quick_init
 from ..schema.vocabulary import Authority, EntityState
@@ -87,6 +88,20 @@ def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> K
         if best_row is not None:
             levels[raw] = best_row.level
     return replace(known, entities=entities, name_levels=levels)
+
+
+def with_visible_aliases(known: Known, rows: Iterable[NameRow], sight: Sight) -> Known:
+    """What is known without the names that a caller may not see, so that they decide nothing."""
+    visible_keys: set[tuple[str, str, str]] = set()
+    for row in rows:
+        if row.is_visible(sight):
+            visible_keys.add((row.entity_id, row.surface, row.scope_id))
+
+    aliases: list[Alias] = []
+    for alias in known.aliases:
+        if (alias.entity_id, alias.surface, alias.scope_id) in visible_keys:
+            aliases.append(alias)
+    return replace(known, aliases=tuple(aliases))
 
 
 def visible_names(

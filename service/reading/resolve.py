@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ...resolution.bind import Rules, bind, fuzzy_lookup, needs_scoring
 from ...resolution.keys import MentionOrId, alias_key, as_ref, is_id, lookup_of
 from ...resolution.known import Known, merge_known
-from ...resolution.names import with_visible_names
+from ...resolution.names import with_visible_aliases, with_visible_names
 from ...resolution.register import Register
 from ...schema.entity import Resolution
 from ...schema.principal import TENANT_SCOPE, Scope
@@ -71,6 +71,7 @@ class Resolver(Caller):
             known = reader.entities(context_ids, tx_us=last) if context_ids else Known()
             known = self._visible(reader, known, scopes)
             neighbour_names = neighbourhood.read_names(sorted(known.entities), scorer.near(ref))
+            neighbour_names = self._visible(reader, neighbour_names, scopes)
             register = Register(
                 merge_known((exact, candidates, replace(known, aliases=()), neighbour_names))
             )
@@ -93,7 +94,8 @@ class Resolver(Caller):
         if not known.entities:
             return known
         rows = reader.name_rows(sorted(known.entities), tx_us=reader.clock().last_us)
-        return with_visible_names(known, rows, self.principal.sight(scopes))
+        sight = self.principal.sight(scopes)
+        return with_visible_names(with_visible_aliases(known, rows, sight), rows, sight)
 
     def _circle(self, reader: Reader, scopes: frozenset[str]) -> VisibleRelations:
         last, limit = reader.clock().last_us, self._backend.policy.read.neighbourhood_fanout

@@ -1,0 +1,48 @@
+"""What others call an entity where the caller may not see it: it shows, counts and binds nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import tenure
+
+SECRET = "Nightshade Quokka"
+
+
+@pytest.fixture
+def owner() -> Iterator[tenure.Memory]:
+    principal = tenure.Principal(
+        roles=frozenset({"owner"}), authority_level=0, clearance="highly_restricted"
+    )
+    with tenure.connect(":memory:", principal=principal) as memory:
+        yield memory
+
+
+def member(owner: tenure.Memory, user: str, **fields: object) -> tenure.Memory:
+    """The memory of a user of the tenant."""
+    return owner.bind(tenure.Principal(user=user, **fields))  # type: ignore[arg-type]
+
+
+def note(
+    writer: tenure.Memory, name: str, type: str = "project", **fields: object
+) -> tenure.Receipt:
+    """A text about something."""
+    return writer.write(
+        {"name": name, "type": type},
+        content="It begins in May.",
+        object_type="retrieved_passage",
+        why_it_matters="planning",
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("guess", ["Nightshade", "Nightshade Quoka", SECRET])
+def test_no_guess_finds_a_name_in_a_higher_classification(owner: tenure.Memory, guess: str) -> None:
+    note(owner, SECRET, security_classification="highly_restricted", authority_level=2)
+    resolution = member(owner, "ann").entities.resolve({"name": guess, "type": "project"})
+
+    assert resolution.entity is None
+    assert resolution.candidates == ()
+    assert owner.entities.resolve({"name": guess, "type": "project"}).candidates != ()

@@ -1,7 +1,7 @@
 """Which cases a caller may know of, and how their candidates are called to it.
 
 A case quotes the name that a write used and those it was compared with. It is there for whoever may
-see that write, or a name of its entity; a candidate goes by a name that the caller may see, as it
+see that write; one that makes nobody wait also for whoever knows its entity by that name. A candidate goes by a name that the caller may see, as it
 does in a receipt. Nothing here decides.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from ...resolution.names import visible_names
 from ...resolution.register import Register
 from ...schema.claim import Assertion
-from ...schema.entity import Review
+from ...schema.entity import SUGGESTION, Review
 from ...schema.principal import Principal, Sight
 from ...store.port.receipts import candidates_with_names
 from ...store.port.store import Reader
@@ -30,10 +30,10 @@ def visible_cases(reader: Reader, cases: Iterable[Review], principal: Principal)
         assertions = reader.assertions([case.object_id for case in part])
         names = _names_of(reader, part, sight)
         for case in part:
-            # A case that a steward opened, or whose write was erased, says nothing of a claim.
+            # What a write was is erased with it; a steward asks about two that he may see.
             assertion = assertions.get(case.object_id)
-            is_open_claim = assertion is None or is_visible(assertion, sight)
-            if is_open_claim or case.mention in names[case.entity_id]:
+            is_named = case.reason == SUGGESTION and case.mention in names[case.entity_id]
+            if assertion is None or is_visible(assertion, sight) or is_named:
                 told_candidates = candidates_with_names(case.candidates, names)
                 visible.append(replace(case, candidates=told_candidates))
     return visible

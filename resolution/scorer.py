@@ -331,19 +331,21 @@ class NameScorer:
         decide who is one. What a person or a register tied on is taken as it is, only a cluster
         of three or more must fit with a second member.
         """
-        members = known.members(candidate.root.entity_id)
-        if len(members) == 1:
+        # What others made in scopes of theirs is no part of what this writer knows.
+        members: dict[str, Entity] = {}
+        for raw in known.members(candidate.root.entity_id):
+            member = known.entity(raw)
+            if member is not None and member.scope_id in rules.scopes:
+                members[raw] = member
+        if len(members) <= 1:
             return True
 
         kind = _kind(mention, candidate.root)
         form = form_of(mention.name, mention.type)
-        automatic = _bound_beside(pair.name, members, known, rules)
+        automatic = _bound_beside(pair.name, tuple(members), known, rules)
         review_above = rules.bands.review_above
         fits = 0
-        for raw in members:
-            member = known.entity(raw)
-            if member is None or member.scope_id not in rules.scopes:
-                continue
+        for raw, member in members.items():
             names = [form_of(member.name, kind)]
             with_member = score_pair(form, names, kind, context, self._model)
             if raw in automatic and (with_member.vetoes or with_member.score <= review_above):

@@ -1,4 +1,4 @@
-"""What others call an entity where the caller may not see it: it shows, counts and binds nowhere."""
+"""Names that others use where the caller may not see it: they show, count and bind nowhere."""
 
 from __future__ import annotations
 
@@ -46,3 +46,18 @@ def test_no_guess_finds_a_name_in_a_higher_classification(owner: tenure.Memory, 
     assert resolution.entity is None
     assert resolution.candidates == ()
     assert owner.entities.resolve({"name": guess, "type": "project"}).candidates != ()
+
+
+def test_what_others_call_an_entity_among_themselves_keeps_no_name_from_binding(
+    owner: tenure.Memory,
+) -> None:
+    ann, bob = member(owner, "ann"), member(owner, "bob")
+    note(ann, "Acme Corp", "organization")
+
+    def decision() -> str:
+        return ann.entities.resolve({"name": "Acme", "type": "organization"}).decision.value
+
+    assert decision() == "bind"
+    for name in ("ACME Corporation", "Acme Corp.", "Acme Co"):
+        note(bob, name, "organization", scope={"user": "bob"})
+    assert decision() == "bind"

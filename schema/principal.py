@@ -108,6 +108,17 @@ class Scope:
             return 3
         return 2 if self.project else int(bool(self.user))
 
+    def is_within(self, outer: Scope) -> bool:
+        """Whether it has every id of another scope, and so is no wider than it.
+
+        >>> Scope(user="ann").is_within(Scope()), Scope().is_within(Scope(user="ann"))
+        (True, False)
+        """
+        return all(
+            getattr(outer, name) in (None, getattr(self, name))
+            for name in ("user", "project", "session")
+        )
+
 
 TENANT_SCOPE: Final = Scope()
 

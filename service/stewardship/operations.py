@@ -38,7 +38,6 @@ from ..sessions.erasure import (
     name_patterns,
     object_patterns,
 )
-from ..writing.trust import holds
 from ..writing.write import Writer
 
 SWEPT_AT_ONCE: Final = 500
@@ -222,7 +221,7 @@ class Steward(Caller):
             value_entity = self._name_of(reader, claim.details.value_entity_id)
 
         present = claim.details.scope
-        if target == present or not holds(present, target):
+        if target == present or not present.is_within(target):
             raise InvalidInput(
                 f"scope {target.scope_id} is no wider than {present.scope_id}, where the object "
                 "stands; name fewer of its ids, or none for the whole tenant",

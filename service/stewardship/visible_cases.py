@@ -1,8 +1,8 @@
 """Which cases a caller may know of, and how their candidates are called to it.
 
 A case quotes the name that a write used and those it was compared with. It is there for whoever may
-see that write; one that makes nobody wait also for whoever knows its entity by that name. A candidate goes by a name that the caller may see, as it
-does in a receipt. Nothing here decides.
+see that write; one that makes nobody wait also for whoever knows its entity by that name. A
+candidate goes by a name that the caller may see, as in a receipt. Nothing here decides.
 """
 
 from __future__ import annotations

@@ -354,15 +354,6 @@ def derived_scope(sources: Sequence[Assertion]) -> Scope:
     return Scope(**ids)
 
 
-def holds(scope: Scope, outer: Scope) -> bool:
-    """Whether a scope has every id of another, and so is no wider than it."""
-    for field in fields(Scope):
-        value = getattr(outer, field.name)
-        if value is not None and getattr(scope, field.name) != value:
-            return False
-    return True
-
-
 def check_narrow(scope: Scope, sources: Sequence[Assertion]) -> None:
     """Refuse a stated scope that is wider than where the sources stand.
 
@@ -370,7 +361,7 @@ def check_narrow(scope: Scope, sources: Sequence[Assertion]) -> None:
         InvalidInput: `derived_too_wide`.
     """
     narrowest = derived_scope(sources)
-    if not holds(scope, narrowest):
+    if not scope.is_within(narrowest):
         raise InvalidInput(
             f"scope {scope.scope_id} is wider than {narrowest.scope_id}, where the sources stand; "
             "leave scope out, or widen the object afterwards with memory.promote",

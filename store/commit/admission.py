@@ -26,7 +26,7 @@ from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, EntityRef, Resolu
 from ...schema.errors import InvalidInput
 from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
-from ...schema.principal import TENANT_SCOPE
+from ...schema.principal import TENANT_SCOPE, Scope
 from ...schema.slots import UNKNOWN_TYPE, compatible
 from ...schema.values import canonical_value
 from ...schema.vocabulary import Authority, Decision, EntityState, ReviewState, ValueType
@@ -389,7 +389,9 @@ class _Admission:
 
         better_type = entity.type == UNKNOWN_TYPE and ref.type != UNKNOWN_TYPE
         is_recorded = self._of_record(ref) and not entity.recorded
-        if better_type or is_recorded:
+        # Whoever knows the entity without seeing this write would find it changed by it.
+        is_seen = Scope.parse(entity.scope_id).is_within(self.draft.details.scope)
+        if is_seen and (better_type or is_recorded):
             entity = replace(
                 entity,
                 type=ref.type if better_type else entity.type,

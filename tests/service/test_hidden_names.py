@@ -61,3 +61,20 @@ def test_what_others_call_an_entity_among_themselves_keeps_no_name_from_binding(
     for name in ("ACME Corporation", "Acme Corp.", "Acme Co"):
         note(bob, name, "organization", scope={"user": "bob"})
     assert decision() == "bind"
+
+
+def test_a_write_that_others_do_not_see_changes_no_type_for_them(owner: tenure.Memory) -> None:
+    ann, bob = member(owner, "ann"), member(owner, "bob")
+    note(ann, "Nightshade", "unknown")
+    note(bob, "Nightshade", "project", scope={"user": "bob"})
+    assert ann.as_of().entity("Nightshade").type == "unknown"
+
+    note(bob, "Nightshade", "project")
+    assert ann.as_of().entity("Nightshade").type == "project"
+
+
+def test_a_private_entity_learns_its_type_from_its_owner(owner: tenure.Memory) -> None:
+    ann = member(owner, "ann")
+    note(ann, "Nightshade", "unknown", scope={"user": "ann"})
+    note(ann, "Nightshade", "project", scope={"user": "ann"})
+    assert ann.as_of().entity("Nightshade").type == "project"

@@ -17,7 +17,15 @@ from ...schema.claim import EMPTY_CONTENT, Permissions, Version
 from ...schema.errors import InvalidInput, NotFound, Unavailable
 from ...schema.interval import INF_US
 from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
-from ...schema.principal import ERASE, EVERYONE_TAG, OPERATE, PROMOTE, TENANT_SCOPE, Scope
+from ...schema.principal import (
+    ERASE,
+    EVERYONE_TAG,
+    OPERATE,
+    PROMOTE,
+    TENANT_SCOPE,
+    Scope,
+    visible_scopes,
+)
 from ...schema.values import moment
 from ...schema.vocabulary import Classification, parse
 from ...schema.write import Receipt, Write
@@ -332,14 +340,14 @@ class Steward(Caller):
         """
         principal = self.principal
         own_session = principal.session is not None and scope == principal.session
-        owner: Scope | None = None
+        scopes: frozenset[str] | None = None
         if principal.privileged or kind != "session" or not own_session:
             principal.require(OPERATE)
         else:
-            owner = Scope(user=principal.user, session=principal.session)
+            scopes = visible_scopes(principal)
 
         return self._operate(
-            lambda tx, mandate: close_scope(tx, kind, scope, mandate=mandate, owner=owner)
+            lambda tx, mandate: close_scope(tx, kind, scope, mandate=mandate, scopes=scopes)
         )
 
     def _entity(self, entity: EntityLike) -> str:

@@ -9,7 +9,7 @@ erase.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ...schema.claim import Assertion, Version
@@ -17,7 +17,6 @@ from ...schema.decay import DecayPolicy
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
 from ...schema.policy import DEFAULT
-from ...schema.principal import Scope
 from ...schema.values import moment
 from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
 from ..commit.effects import due_action
@@ -95,12 +94,12 @@ def close_scope(
     scope: str,
     *,
     mandate: Mandate,
-    owner: Scope | None = None,
+    scopes: Collection[str] | None = None,
 ) -> SweepReceipt:
     """Retire what lived only until a session, task or project closed.
 
-    A task is closed by its session's id. Objects of other layers stay, and with an `owner` those
-    of other users: two users may each have a session of the same name.
+    A task is closed by its session's id. Objects of other layers stay, and so does what stands in
+    none of the `scopes`, if there are any: two users may each have a session of the same name.
 
     Raises:
         InvalidInput: `bad_scope` for another kind.
@@ -112,6 +111,13 @@ def close_scope(
     change = begin(tx.lock(), mandate, "close_scope")
     object_ids = tx.live_objects("session" if kind == "task" else kind, scope)
     assertions = tx.assertions(object_ids)
+    if scopes is not None:
+        # Not so much as counted: their number would tell of them.
+        own_ids: list[str] = []
+        for object_id, assertion in assertions.items():
+            if assertion.details.scope.scope_id in scopes:
+                own_ids.append(object_id)
+        object_ids = tuple(sorted(own_ids))
 
     # Who was asked already is not asked twice, and what has ended needs no rule.
     pending: set[str] = set()
@@ -128,8 +134,7 @@ def close_scope(
         assertion = assertions.get(object_id)
         if assertion is None or object_id in pending or object_id not in lasting:
             continue
-        foreign = owner is not None and assertion.details.scope.user not in (None, owner.user)
-        if foreign or assertion.claim.op is Op.DELETE:
+        if assertion.claim.op is Op.DELETE:
             continue
         if assertion.details.layer in _LAYERS[kind]:
             batch.append(assertion)

@@ -58,12 +58,29 @@ def test_a_session_is_its_users_alone(open_memory: Open) -> None:
         bob.as_of().object(notes[0])
 
     # Closing the session of one user leaves the other's, though both are called s1.
-    assert ann.close_scope("session", "s1").touched == 1
+    closing = ann.close_scope("session", "s1")
+    assert (closing.touched, closing.examined) == (1, 1)
     assert ann.as_of().search("here").hits == ()
     assert [hit.object.object_id for hit in bob.as_of().search("here").hits] == notes[1:]
     with pytest.raises(Forbidden):
         bound(memory, user="bob", session="s2").close_scope("session", "s1")
     assert memory.close_scope("session", "s1").touched == 1
+
+
+def test_closing_a_session_leaves_what_its_user_does_not_see(open_memory: Open) -> None:
+    memory = open_memory()
+    service = bound(memory, projects=frozenset({"nova"}), session="s1")
+    service.write(
+        content="nova here",
+        object_type="retrieved_passage",
+        layer="session",
+        scope={"project": "nova", "session": "s1"},
+        why_it_matters="here",
+    )
+
+    closing = bound(memory, user="ann", session="s1").close_scope("session", "s1")
+    assert (closing.touched, closing.examined) == (0, 0)
+    assert len(service.as_of().search("here").hits) == 1
 
 
 def test_what_is_observed_for_a_session_ends_with_it(open_memory: Open) -> None:

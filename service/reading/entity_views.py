@@ -6,11 +6,11 @@ error, whether it is not there or may not be known of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ...resolution.known import Known
-from ...resolution.names import visible_names, with_visible_names
+from ...resolution.names import NameRow, visible_names, with_visible_names
 from ...resolution.register import Register
 from ...schema.answers import EntityView
 from ...schema.errors import NotFound
@@ -28,8 +28,10 @@ def entity_view(
     Raises:
         NotFound: `unknown_entity`, also when neither a name nor a fact of it may be seen.
     """
-    view = described_entity(reader, entity_id, sight, tx_us)
-    if not view.aliases and not _has_visible_facts(reader, view.members, sight, tx_us):
+    known, root = _known_entity(reader, entity_id, tx_us)
+    (view,) = entity_views(reader, known, [root], sight, tx_us)
+    members = Register(known).members(root)
+    if not view.aliases and not _has_visible_facts(reader, members, sight, tx_us):
         # Whoever asked by a name must not learn its id from the refusal.
         raise unknown_entity(mention or entity_id)
     moved = mention is not None and mention in view.members and mention != view.entity_id
@@ -42,12 +44,22 @@ def described_entity(reader: Reader, entity_id: str, sight: Sight, tx_us: int) -
     Raises:
         NotFound: `unknown_entity`.
     """
+    known, root = _known_entity(reader, entity_id, tx_us)
+    (view,) = entity_views(reader, known, [root], sight, tx_us)
+    return view
+
+
+def _known_entity(reader: Reader, entity_id: str, tx_us: int) -> tuple[Known, str]:
+    """What is known of an entity, and its canonical id.
+
+    Raises:
+        NotFound: `unknown_entity`.
+    """
     known = reader.entities([entity_id], tx_us=tx_us)
     root = known.canonical.get(entity_id, entity_id)
     if root not in known.entities:
         raise unknown_entity(entity_id)
-    (view,) = entity_views(reader, known, [root], sight, tx_us)
-    return view
+    return known, root
 
 
 def unknown_entity(entity_id: str) -> NotFound:
@@ -79,6 +91,7 @@ def entity_views(
     rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
     register = Register(with_visible_names(known, rows, sight))
     names = visible_names(rows, register, sight)
+    visible_ids = visible_raw_ids(known, rows, sight)
 
     views: list[EntityView] = []
     for root in roots:
@@ -90,13 +103,27 @@ def entity_views(
                 name=entity.name,
                 type=entity.type,
                 state=entity.state.value,
-                members=register.members(root),
+                members=told_members(root, register, visible_ids),
                 aliases=names.get(root, ()),
                 external_ids=register.external_ids(root) if root in names else {},
                 identifiers=_identifiers(root, register) if root in names else (),
             )
         )
     return tuple(views)
+
+
+def visible_raw_ids(known: Known, rows: Iterable[NameRow], sight: Sight) -> frozenset[str]:
+    """The raw entities that a caller may know of: by a name, or by the scope they were made in."""
+    ids = {row.entity_id for row in rows if row.is_visible(sight)}
+    for raw, entity in known.entities.items():
+        if entity.scope_id in sight.scopes:
+            ids.add(raw)
+    return frozenset(ids)
+
+
+def told_members(root: str, register: Register, visible_ids: Set[str]) -> tuple[str, ...]:
+    """The raw ids of a cluster without those that others made where the caller sees nothing."""
+    return tuple([raw for raw in register.members(root) if raw == root or raw in visible_ids])
 
 
 def _identifiers(root: str, register: Register) -> tuple[tuple[str, str], ...]:

@@ -20,6 +20,7 @@ from ...schema.principal import Sight
 from ...store.port.records import NextReads, Walk
 from ...store.port.store import Point, Reader
 from .context_objects import entity_ends
+from .entity_views import told_members, visible_raw_ids
 from .masking import Mask
 
 Shaper = Callable[[Sequence[Version]], Callable[[Version], ContextObject]]
@@ -107,15 +108,19 @@ class _Ground:
         rows = self._reader.name_rows(sorted(answer.entities), tx_us=self._tx_us)
         visible = with_visible_names(answer, rows, self._sight)
         known = Register(visible)
+        visible_ids = visible_raw_ids(answer, rows, self._sight)
         # The root is met too, under its own id: a later hop may name it by that.
         for entity in new:
             root = known.root(entity)
             self.roots[entity] = self.roots[root] = root
             if root not in self.members:
                 self.members[root] = known.members(root)
-                self._describe(root, known, is_named=root in visible.name_levels)
+                told_ids = told_members(root, known, visible_ids)
+                self._describe(root, known, told_ids, is_named=root in visible.name_levels)
 
-    def _describe(self, root: str, known: Register, *, is_named: bool) -> None:
+    def _describe(
+        self, root: str, known: Register, told_ids: tuple[str, ...], *, is_named: bool
+    ) -> None:
         entity = known.entity(root)
         if entity is not None:
             self.views[root] = EntityView(
@@ -123,7 +128,7 @@ class _Ground:
                 name=entity.name,
                 type=entity.type,
                 state=entity.state.value,
-                members=self.members[root],
+                members=told_ids,
                 aliases=(),
                 external_ids=known.external_ids(root) if is_named else {},
             )

@@ -152,9 +152,9 @@ class View(Caller):
         subject = self.entity(entity)
         with self._reading() as reader:
             today = Point(self._point.valid_us, reader.clock().last_us)
-            ask = Ask(
-                subjects=subject.members, slots=(slot,), heads=False, at_valid=False, at_tx=False
-            )
+            register = Register(reader.entities((subject.entity_id,), tx_us=self._point.tx_us))
+            members = register.members(subject.entity_id)
+            ask = Ask(subjects=members, slots=(slot,), heads=False, at_valid=False, at_tx=False)
             versions = self._rows(reader, ask, access, today)
             naming = self._naming(reader, definition, versions, access)
             bands = bands_of(

@@ -78,3 +78,19 @@ def test_a_private_entity_learns_its_type_from_its_owner(owner: tenure.Memory) -
     note(ann, "Nightshade", "unknown", scope={"user": "ann"})
     note(ann, "Nightshade", "project", scope={"user": "ann"})
     assert ann.as_of().entity("Nightshade").type == "project"
+
+
+def test_an_entity_is_told_without_the_ids_that_others_made(owner: tenure.Memory) -> None:
+    ann, bob = member(owner, "ann"), member(owner, "bob")
+    entity_id = note(ann, "Acme Corp", "organization").entity
+    note(bob, "ACME Corporation", "organization", scope={"user": "bob"})
+    assert len(bob.as_of().entity("Acme Corp").members) == 2
+
+    view = ann.as_of()
+    for told in (
+        view.entity("Acme Corp"),
+        view.neighbourhood("Acme Corp").entities[0],
+        ann.entities.get("Acme Corp").entity,
+        *ann.entities.list(),
+    ):
+        assert told.members == (entity_id,)

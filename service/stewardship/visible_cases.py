@@ -28,11 +28,16 @@ def visible_cases(reader: Reader, cases: Iterable[Review], principal: Principal)
     visible: list[Review] = []
     for part in parts(cases_in_scope):
         assertions = reader.assertions([case.object_id for case in part])
-        names = _names_of(reader, part, sight)
+        register = _register_of(reader, part)
+        names = _names_of(reader, register, part, sight)
         for case in part:
-            # What a write was is erased with it; a steward asks about two that he may see.
+            # What a write was is erased with it. A steward asks about two that he may see, and his
+            # case has the write that made the younger: what it says of them are their names.
             assertion = assertions.get(case.object_id)
-            is_named = case.reason == SUGGESTION and case.mention in names[case.entity_id]
+            entity = register.entity(case.entity_id)
+            is_about_entity = entity is not None and entity.created_by == case.object_id
+            is_suggested = case.reason == SUGGESTION and is_about_entity
+            is_named = is_suggested and case.mention in names[case.entity_id]
             if assertion is None or is_visible(assertion, sight) or is_named:
                 told_candidates = candidates_with_names(case.candidates, names)
                 visible.append(replace(case, candidates=told_candidates))
@@ -49,17 +54,25 @@ def is_visible(assertion: Assertion, sight: Sight) -> bool:
     )
 
 
+def _register_of(reader: Reader, cases: Sequence[Review]) -> Register:
+    """What is known of the entities of some cases."""
+    return Register(reader.entities(sorted(_sides_of(cases)), tx_us=reader.clock().last_us))
+
+
 def _names_of(
-    reader: Reader, cases: Sequence[Review], sight: Sight
+    reader: Reader, register: Register, cases: Sequence[Review], sight: Sight
 ) -> Mapping[str, tuple[str, ...]]:
     """The names that may be seen of the entities of some cases, by raw id."""
+    ids = _sides_of(cases)
+    members = sorted(register.members_of(ids))
+    rows = reader.name_rows(members, tx_us=reader.clock().last_us)
+    names = visible_names(rows, register, sight)
+    return {raw: names.get(register.root(raw), ()) for raw in ids}
+
+
+def _sides_of(cases: Sequence[Review]) -> set[str]:
     ids: set[str] = set()
     for case in cases:
         ids.add(case.entity_id)
         ids.update([candidate.entity for candidate in case.candidates])
-
-    last_us = reader.clock().last_us
-    register = Register(reader.entities(sorted(ids), tx_us=last_us))
-    rows = reader.name_rows(sorted(register.members_of(ids)), tx_us=last_us)
-    names = visible_names(rows, register, sight)
-    return {raw: names.get(register.root(raw), ()) for raw in ids}
+    return ids

@@ -113,11 +113,12 @@ def close_scope(
     assertions = tx.assertions(object_ids)
     if scopes is not None:
         # Not so much as counted: their number would tell of them.
-        own_ids: list[str] = []
-        for object_id, assertion in assertions.items():
-            if assertion.details.scope.scope_id in scopes:
-                own_ids.append(object_id)
-        object_ids = tuple(sorted(own_ids))
+        assertions = {
+            object_id: assertion
+            for object_id, assertion in assertions.items()
+            if assertion.details.scope.scope_id in scopes
+        }
+        object_ids = tuple(sorted(assertions))
 
     # Who was asked already is not asked twice, and what has ended needs no rule.
     pending: set[str] = set()

@@ -128,3 +128,32 @@ def test_a_page_tells_of_no_slot_that_is_hidden(world: World) -> None:
 
     assert impact(world.hal) == (1, ("deadline",))
     assert impact(world.ann) == (0, ())
+
+
+def test_a_name_that_is_hidden_is_no_later_evidence(world: World) -> None:
+    plan = world.note(world.ann, "Nightshade Release Plan")
+    (review_id,) = world.note(world.ann, "Nightshade Release").reviews
+    before = world.ann.reviews.get(review_id).review
+
+    stu = world.owner.bind(tenure.Principal(user="stu", roles=frozenset({"admin"})))
+    assert plan.entity is not None
+    stu.entities.add_alias(plan.entity, "Belladonna", scope={"user": "stu"})
+    assert world.ann.reviews.get(review_id).review == before
+
+
+def test_a_name_that_two_share_is_told_to_who_may_see_it(world: World) -> None:
+    world.note(world.ann, "Nightshade")
+    world.note(world.ann, "Belladonna")
+    world.hal.write(
+        {"name": "Belladonna", "type": "project", "aliases": ["Nightshade"]},
+        content="It begins in May.",
+        object_type="retrieved_passage",
+        why_it_matters="planning",
+        scope={"user": "hal"},
+    )
+
+    def mentions(reader: tenure.Memory) -> list[str]:
+        return [case.mention for case in reader.reviews.list("all", kind="all")]
+
+    assert mentions(world.hal) == ["Belladonna"]
+    assert mentions(world.ann) == []

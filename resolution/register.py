@@ -14,6 +14,8 @@ from typing import Final
 from ..schema.claim import slot_key
 from ..schema.entity import Alias, Entity, EntityRef, Identifier, Judgement
 from ..schema.policy import ResolutionPolicy
+from ..schema.principal import Scope
+from ..schema.slots import UNKNOWN_TYPE
 from ..schema.vocabulary import EntityState
 from .attributes import repeatable_schemes
 from .clusters import canonical_id
@@ -299,3 +301,21 @@ def taught_level(authority_level: int | None, quarantine: str | None) -> int:
     if quarantine:
         return UNTRUSTED_LEVEL
     return STEWARD_LEVEL if authority_level is None else authority_level
+
+
+def better_known(entity: Entity, ref: EntityRef, scope: Scope, *, recorded: bool) -> Entity:
+    """An entity with its type, where it had none, and whether a register knows it.
+
+    A write in a narrower scope than the entity's own changes neither: whoever knows the entity
+    without seeing that write would find it changed by it.
+    """
+    gets_type = entity.type == UNKNOWN_TYPE and ref.type != UNKNOWN_TYPE
+    gets_record = recorded and not entity.recorded
+    if not (gets_type or gets_record) or not Scope.parse(entity.scope_id).is_within(scope):
+        return entity
+
+    return replace(
+        entity,
+        type=ref.type if gets_type else entity.type,
+        recorded=entity.recorded or recorded,
+    )

@@ -20,14 +20,14 @@ from ...resolution.keys import (
     is_description,
     of_slot_type,
 )
-from ...resolution.register import Register, taught_level
+from ...resolution.register import Register, better_known, taught_level
 from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, EntityRef, Resolution, Review
 from ...schema.errors import InvalidInput
 from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
-from ...schema.principal import TENANT_SCOPE, Scope
-from ...schema.slots import UNKNOWN_TYPE, compatible
+from ...schema.principal import TENANT_SCOPE
+from ...schema.slots import compatible
 from ...schema.values import canonical_value
 from ...schema.vocabulary import Authority, Decision, EntityState, ReviewState, ValueType
 from ...schema.write import Draft, Span, Submission
@@ -387,19 +387,13 @@ class _Admission:
             self._vouch(ref.name, entity)
             return
 
-        better_type = entity.type == UNKNOWN_TYPE and ref.type != UNKNOWN_TYPE
-        is_recorded = self._of_record(ref) and not entity.recorded
-        # Whoever knows the entity without seeing this write would find it changed by it.
-        is_seen = Scope.parse(entity.scope_id).is_within(self.draft.details.scope)
-        if is_seen and (better_type or is_recorded):
-            entity = replace(
-                entity,
-                type=ref.type if better_type else entity.type,
-                recorded=entity.recorded or is_recorded,
-            )
-            self.register.learn(entities=[entity])
+        known_entity = better_known(
+            entity, ref, self.draft.details.scope, recorded=self._of_record(ref)
+        )
+        if known_entity is not entity:
+            self.register.learn(entities=[known_entity])
             self.register.settle(raw)
-            entity = self.register.entity(raw) or entity
+            entity = self.register.entity(raw) or known_entity
 
         self._learn_names(ref, entity)
 

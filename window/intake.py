@@ -7,6 +7,7 @@ and sent back to the same provider unchanged: signed thinking, for example, must
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -15,6 +16,8 @@ from ..schema.values import canonical_json
 from .units import MessagePart, PartKind
 
 Message = str | Mapping[str, Any]
+_EMPTY = "[empty]"
+_SPEECH = frozenset({PartKind.USER, PartKind.ASSISTANT, PartKind.CALL})
 _MEDIA = frozenset(
     {"image", "image_url", "input_image", "input_audio", "input_file", "document", "file"}
 )
@@ -46,9 +49,22 @@ def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
         parts = [*_content(message.get("content"), role), *_chat_calls(message)]
     if not parts:
         raise _bad("the message has no content")
+    # Providers take no blank text, and a request without the user's message is another one.
+    if all(map(_is_blank, parts)):
+        return (MessagePart(kind=PartKind.USER, text=_EMPTY),)
 
     _check_calls(parts)
+    if not _tells_speaker(parts, role):
+        parts.append(MessagePart(kind=PartKind(role), text=""))
     return tuple(parts)
+
+
+def _tells_speaker(parts: Sequence[MessagePart], role: str) -> bool:
+    """Whether parts show who speaks: a picture may be a user's, or a model's own."""
+    kinds = {part.kind for part in parts}
+    if not kinds.isdisjoint(_SPEECH):
+        return True
+    return role == "assistant" and PartKind.MEDIA not in kinds
 
 
 def _content(content: Any, role: str) -> list[MessagePart]:
@@ -61,12 +77,28 @@ def _content(content: Any, role: str) -> list[MessagePart]:
         raise _bad("content is a text or a list of parts")
 
     parts: list[MessagePart] = []
-    blocks: Sequence[Any] = content  # pyright: ignore[reportUnknownVariableType]
-    for block in blocks:
-        if not isinstance(block, Mapping):
-            raise _bad("a part of a message is an object")
-        parts.append(_part(cast(Mapping[str, Any], block), role))
+    for block in _objects(content, "a part of a message"):
+        parts.append(_part(block, role))
     return parts
+
+
+def _objects(entries: Any, noun: str) -> list[Mapping[str, Any]]:
+    """The entries of a list, each of which is an object."""
+    if entries is None:
+        return []
+    if isinstance(entries, str) or not isinstance(entries, Sequence):
+        raise _bad(f"{noun} stands in a list")
+
+    objects: list[Mapping[str, Any]] = []
+    for entry in cast("Sequence[object]", entries):
+        objects.append(_object(entry, noun))
+    return objects
+
+
+def _object(entry: object, noun: str) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise _bad(f"{noun} is an object")
+    return cast("Mapping[str, Any]", entry)
 
 
 def _part(block: Mapping[str, Any], role: str) -> MessagePart:
@@ -74,11 +106,11 @@ def _part(block: Mapping[str, Any], role: str) -> MessagePart:
 
     match kind:
         case "text" | "input_text" | "output_text":
-            return MessagePart(kind=PartKind(role), text=str(block.get("text", "")))
+            return MessagePart(kind=PartKind(role), text=_text(block))
         case "tool_use":
             return MessagePart(
                 kind=PartKind.CALL,
-                text=canonical_json(dict(block.get("input") or {})),
+                text=_argument_object(block.get("input")),
                 call_id=str(block.get("id", "")),
                 name=str(block.get("name", "")),
             )
@@ -97,10 +129,16 @@ def _format(block: Mapping[str, Any]) -> str:
     return "openai" if kind in _CHAT else "anthropic"
 
 
-def _output_items(items: Sequence[Mapping[str, Any]], role: str) -> list[MessagePart]:
+def _text(block: Mapping[str, Any]) -> str:
+    """The words of a part; a field that an SDK left empty says nothing."""
+    text = block.get("text")
+    return "" if text is None else str(text)
+
+
+def _output_items(items: Any, role: str) -> list[MessagePart]:
     """Read the output of a response; what is neither words nor a call goes back as it came."""
     parts: list[MessagePart] = []
-    for item in items:
+    for item in _objects(items, "an item of the output"):
         match item.get("type"):
             case "message":
                 parts += _content(item.get("content"), role)
@@ -121,8 +159,8 @@ def _output_items(items: Sequence[Mapping[str, Any]], role: str) -> list[Message
 def _chat_calls(message: Mapping[str, Any]) -> list[MessagePart]:
     """Read the calls that an OpenAI chat message carries beside its content."""
     parts: list[MessagePart] = []
-    for call in message.get("tool_calls") or ():
-        function: Mapping[str, Any] = call.get("function") or {}
+    for call in _objects(message.get("tool_calls"), "a tool call"):
+        function = _object(call.get("function") or {}, "the function of a tool call")
         parts.append(
             MessagePart(
                 kind=PartKind.CALL,
@@ -146,17 +184,27 @@ def _arguments(text: Any) -> str:
     return str(text or "{}") if isinstance(tree, dict) else canonical_json({"raw": tree})
 
 
-def _gemini(blocks: Sequence[Mapping[str, Any]], role: str) -> list[MessagePart]:
+def _argument_object(arguments: Any) -> str:
+    """Arguments that came as a value; what is no object is wrapped, so that it can be sent."""
+    if isinstance(arguments, Mapping | None):
+        return canonical_json(dict(cast("Mapping[str, Any]", arguments or {})))
+    return canonical_json({"raw": arguments})
+
+
+def _gemini(blocks: Any, role: str) -> list[MessagePart]:
     """Read the parts of a Gemini content; a thought signature stays with its part."""
     parts: list[MessagePart] = []
-    for position, block in enumerate(blocks):
-        call = block.get("function_call") or block.get("functionCall")
+    for position, full_block in enumerate(_objects(blocks, "a part of a message")):
+        # The SDK writes every field that a part could have.
+        block = {name: value for name, value in full_block.items() if value is not None}
+        call: Any = block.get("function_call") or block.get("functionCall")
         if call:
+            call = _object(call, "a function call")
             name = str(call.get("name", ""))
             parts.append(
                 MessagePart(
                     kind=PartKind.CALL,
-                    text=canonical_json(dict(call.get("args") or {})),
+                    text=_argument_object(call.get("args")),
                     call_id=str(call.get("id") or f"{name}-{position}"),
                     name=name,
                 )
@@ -165,8 +213,23 @@ def _gemini(blocks: Sequence[Mapping[str, Any]], role: str) -> list[MessagePart]
             parts.append(MessagePart(kind=PartKind(role), text=str(block["text"])))
         else:
             kind = PartKind.OPAQUE if _GEMINI_MEDIA.isdisjoint(block) else PartKind.MEDIA
-            parts.append(MessagePart(kind=kind, text=canonical_json(dict(block)), name="gemini"))
+            text = canonical_json(_without_bytes(block))
+            parts.append(MessagePart(kind=kind, text=text, name="gemini"))
     return parts
+
+
+def _without_bytes(tree: Any) -> Any:
+    """A part as the wire has it: the SDK holds data and signatures as bytes, JSON as base64."""
+    if isinstance(tree, bytes):
+        return b64encode(tree).decode("ascii")
+    if isinstance(tree, Mapping):
+        fields = cast("Mapping[str, Any]", tree)
+        return {name: _without_bytes(value) for name, value in fields.items()}
+    return tree
+
+
+def _is_blank(part: MessagePart) -> bool:
+    return part.kind is PartKind.USER and not part.text.strip()
 
 
 def _check_calls(parts: Sequence[MessagePart]) -> None:

@@ -88,6 +88,7 @@ LEVELS: Final = {
 
 _WORDS: Final = frozenset({PartKind.USER, PartKind.ASSISTANT, PartKind.THINKING, PartKind.NOTE})
 _OF_USERS: Final = frozenset({PartKind.USER, PartKind.NOTE, PartKind.MEDIA})
+_OF_MODELS: Final = frozenset({PartKind.ASSISTANT, PartKind.CALL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,12 +251,15 @@ class WindowUnit:
     @cached_property
     def role(self) -> str:
         """Who speaks it in a request: a line of ours about what left is a user's."""
+        kinds = {item.kind for item in self.items}
+        if self.is_user or not kinds.isdisjoint(_OF_MODELS):
+            return "user" if self.is_user else "assistant"
         return "user" if self.items[0].kind in _OF_USERS else "assistant"
 
     @cached_property
     def is_user(self) -> bool:
-        """Whether it is a user message."""
-        return bool(self.items) and self.items[0].kind is PartKind.USER
+        """Whether it is a user message, also one that begins with a picture."""
+        return any(item.kind is PartKind.USER for item in self.items)
 
 
 def tokens_in(parts: Iterable[WindowItem | WindowUnit]) -> int:

@@ -90,6 +90,14 @@ def test_a_gemini_content_is_read_with_calls_pictures_and_what_is_unknown() -> N
         {"role": "assistant", "content": [{"type": "tool_result", "content": "x"}]},
         {"role": "assistant", "tool_calls": [{"function": {"name": "look"}}]},
         {"role": "assistant", "tool_calls": [CALL, CALL]},
+        {"role": "assistant", "tool_calls": "look"},
+        {"role": "assistant", "tool_calls": [5]},
+        {"role": "assistant", "tool_calls": [{"id": "c1", "function": "look"}]},
+        {"role": "assistant", "output": [5]},
+        {"role": "model", "parts": "x"},
+        {"role": "model", "parts": ["x"]},
+        {"role": "model", "parts": [{"function_call": "look"}]},
+        {"role": "model", "parts": None},
     ],
 )
 def test_what_cannot_be_sent_again_is_refused(message: Any) -> None:
@@ -101,4 +109,41 @@ def test_what_cannot_be_sent_again_is_refused(message: Any) -> None:
 def test_a_part_goes_back_to_the_provider_whose_it_is() -> None:
     blocks = [{"type": name} for name in ("input_image", "image_url", "image", "reasoning")]
     parts = message_parts({"role": "user", "content": blocks}, "user")
-    assert [part.name for part in parts] == ["responses", "openai", "anthropic", "responses"]
+    names = [part.name for part in parts if part.kind is not PartKind.USER]
+    assert names == ["responses", "openai", "anthropic", "responses"]
+
+
+def test_a_content_is_read_as_an_sdk_dumps_it() -> None:
+    empty = dict.fromkeys(("function_call", "inline_data", "thought_signature", "text"))
+    blob = {"mime_type": "image/png", "data": b"\x89PNG"}
+    said, picture = message_parts(
+        {"role": "user", "parts": [empty | {"text": "see"}, empty | {"inline_data": blob}]}, "user"
+    )
+    assert (said.kind, said.text) == (PartKind.USER, "see")
+    assert json.loads(picture.text) == {
+        "inline_data": {"mime_type": "image/png", "data": "iVBORw=="}
+    }
+
+    (silent, heard) = message_parts(
+        {"content": [{"type": "text", "text": None}, {"type": "text", "text": "so"}]}, "assistant"
+    )
+    assert (silent.text, heard.text) == ("", "so")
+
+
+@pytest.mark.parametrize("arguments", ["{broken", [1], 5])
+def test_an_input_that_is_no_object_is_wrapped_and_not_lost(arguments: Any) -> None:
+    block = {"type": "tool_use", "id": "t1", "name": "look", "input": arguments}
+    (call,) = message_parts({"role": "assistant", "content": [block]}, "assistant")
+    assert json.loads(call.text) == {"raw": arguments}
+
+
+@pytest.mark.parametrize("message", ["  ", {"content": "\n"}, {"parts": [{"text": ""}]}])
+def test_blank_words_of_a_user_stand_as_such(message: Any) -> None:
+    (part,) = message_parts(message, "user")
+    assert (part.kind, part.text) == (PartKind.USER, "[empty]")
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_picture_alone_says_whose_it_is(role: str) -> None:
+    picture, speaker = message_parts({"parts": [{"inline_data": {"data": "AA"}}]}, role)
+    assert (picture.kind, speaker.kind, speaker.text) == (PartKind.MEDIA, PartKind(role), "")

@@ -7,10 +7,14 @@ here can still be refused for what only a provider knows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 _Messages = Sequence[Mapping[str, Any]]
+_ANTHROPIC_ID: Final = re.compile("[a-zA-Z0-9_-]+")
+_THOUGHTS: Final = ("thinking", "redacted_thinking")
+_OPENAI_ID_LENGTH: Final = 40
 
 
 def anthropic_fault(messages: _Messages) -> str | None:
@@ -31,9 +35,13 @@ def anthropic_fault(messages: _Messages) -> str | None:
         waiting = _ids(_of_type(blocks, "tool_use"))
         if waiting and message["role"] != "assistant":
             return "tool_use blocks belong to the assistant"
+        if not all(map(_ANTHROPIC_ID.fullmatch, waiting)):
+            return "tool_use ids should match the pattern ^[a-zA-Z0-9_-]+$"
         if known_ids & set(waiting) or len(set(waiting)) < len(waiting):
             return "tool_use ids must be unique"
         known_ids |= set(waiting)
+        if message["role"] == "assistant" and blocks[-1]["type"] in _THOUGHTS:
+            return "the final block in an assistant message cannot be thinking"
         for block in _of_type(blocks, "text"):
             if not block["text"].strip():
                 return "text content blocks must be non-empty"
@@ -79,6 +87,8 @@ def openai_fault(messages: _Messages) -> str | None:
         ids = _ids(calls)
         if len(set(ids)) < len(ids):
             return "tool call ids must be unique"
+        if any(len(call_id) > _OPENAI_ID_LENGTH for call_id in ids):
+            return "tool call ids have at most 40 characters"
         waiting = set(ids)
     if waiting:
         return "an assistant message with 'tool_calls' must be followed by tool messages"

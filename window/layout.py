@@ -2,12 +2,14 @@
 
 Calls and results go out as calls and results, never as prose about them. Results stand directly
 behind their calls and first in their message, ids are unique inside one request (a second use of
-an id gets `~2`), and no text is empty. A line about what left stands as a user's text and says so.
+an id gets `_2`) and of a form that every provider takes, and no text is empty. A line about what
+left stands as a user's text and says so.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +19,13 @@ from ..schema.errors import Conflict, unknown
 from .state import WindowState
 from .units import PartKind, WindowItem, WindowUnit
 
+_UNSENDABLE: Final = re.compile("[^A-Za-z0-9_-]")
+"""Characters of an id that Anthropic refuses; other providers' models do make them."""
+_ID_LENGTH: Final = 40
+"""The longest id that OpenAI's chat takes."""
+_SUFFIX_LENGTH: Final = 6
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_ELSEWHERE: Final = "[a picture or file that another provider was given]"
 _NO_RESULT: Final = "[no result: the call was given up]"
 
 Messages = list[dict[str, Any]]
@@ -68,7 +77,7 @@ def add_units(
 ) -> None:
     """Write units behind messages; the last of these is gone on with where the same role speaks.
 
-    `uses` counts how often the units before have used each call id, and goes on counting.
+    `uses` counts how often the units before have sent each call id, and goes on counting.
 
     Raises:
         Conflict: `open_calls`; nothing was written.
@@ -99,10 +108,7 @@ def _open_call(call_ids: Sequence[str]) -> Conflict:
 
 
 def _pairs(unit: WindowUnit, uses: Counter[str]) -> list[PairedCall]:
-    """The calls of a unit with their answers, under ids that are unique in the request.
-
-    `uses` counts how often the units before have used each id.
-    """
+    """The calls of a unit with their answers, under ids that every provider takes."""
     answers: dict[str, WindowItem] = {}
     for item in unit.results:
         answers.setdefault(item.content.call_id, item)
@@ -110,10 +116,20 @@ def _pairs(unit: WindowUnit, uses: Counter[str]) -> list[PairedCall]:
     pairs: list[PairedCall] = []
     for call in unit.calls:
         call_id = call.content.call_id
-        uses[call_id] += 1
-        suffix = f"~{uses[call_id]}" if uses[call_id] > 1 else ""
-        pairs.append(PairedCall(call, call_id + suffix, answers.get(call_id)))
+        pairs.append(PairedCall(call, _sendable_id(call_id, uses), answers.get(call_id)))
     return pairs
+
+
+def _sendable_id(call_id: str, uses: Counter[str]) -> str:
+    """An id that is unique in the request; `uses` counts how often it sent each, and goes on."""
+    name = _UNSENDABLE.sub("_", call_id)[:_ID_LENGTH]
+    candidate = name
+    # What a suffix makes may be another call's own id.
+    while uses[candidate]:
+        uses[name] += 1
+        candidate = f"{name[: _ID_LENGTH - _SUFFIX_LENGTH]}_{uses[name]}"
+    uses[candidate] += 1
+    return candidate
 
 
 def _anthropic(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:
@@ -135,7 +151,8 @@ def _anthropic(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]
             blocks.append(block)
         elif item.kind is not PartKind.RESULT:
             blocks += _own_part(item, "anthropic", _text_block)
-    _say(messages, unit.role, blocks)
+    _drop_bare_thoughts(blocks)
+    _say(messages, unit.role, _message_parts(unit, blocks, _text_block))
 
     results: list[dict[str, Any]] = []
     for pair in pairs:
@@ -148,6 +165,15 @@ def _anthropic(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]
             result["is_error"] = True
         results.append(result)
     _say(messages, "user", results)
+
+
+def _drop_bare_thoughts(blocks: list[dict[str, Any]]) -> None:
+    """Leave out thoughts that nothing follows: an answer that was cut while the model thought.
+
+    Providers refuse them, and sign them for what follows.
+    """
+    while blocks and blocks[-1].get("type") in _THOUGHTS:
+        blocks.pop()
 
 
 def _say(messages: Messages, role: str, blocks: list[dict[str, Any]]) -> None:
@@ -166,6 +192,7 @@ def _openai(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
         if item.kind not in (PartKind.CALL, PartKind.RESULT):
             parts += _own_part(item, "openai", _text_block)
 
+    parts = _message_parts(unit, parts, _text_block)
     texts: list[str] = []
     for part in parts:
         if part["type"] == "text":
@@ -196,17 +223,19 @@ def _responses(items: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
         content: list[dict[str, Any]] = []
         for item in unit.items:
             content += _own_part(item, "responses", _input_text)
-        if content:
-            items.append({"role": "user", "content": content})
+        items.append({"role": "user", "content": _message_parts(unit, content, _input_text)})
         return
 
+    outputs: Messages = []
     ids = _ids_by_part(pairs)
     for item in unit.items:
         if item.kind is PartKind.CALL:
             call = {"type": "function_call", "call_id": ids[item.part]}
-            items.append({**call, "name": item.content.name, "arguments": item.text})
+            outputs.append({**call, "name": item.content.name, "arguments": item.text})
         elif item.kind is not PartKind.RESULT:
-            items += _own_part(item, "responses", _model_text)
+            outputs += _own_part(item, "responses", _model_text)
+    _drop_bare_thoughts(outputs)
+    items += outputs
 
     for pair in pairs:
         output = {"type": "function_call_output", "call_id": pair.call_id}
@@ -223,6 +252,7 @@ def _gemini(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
             parts += _own_part(item, "gemini", _bare_text)
 
     role = "model" if unit.role == "assistant" else "user"
+    parts = _message_parts(unit, parts, _bare_text)
     if parts:
         # A model content with calls must follow a user or a response content, so texts of the
         # model in a row become one content; responses stay a content of their own.
@@ -246,6 +276,13 @@ def _own_part(
     if item.kind in (PartKind.MEDIA, PartKind.OPAQUE):
         return [json.loads(item.text)] if item.content.name == target else []
     return [text_part(item.text)] if item.text.strip() else []
+
+
+def _message_parts(
+    unit: WindowUnit, parts: list[dict[str, Any]], text_part: Callable[[str], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The parts of a message; one of a user is never left out, also where nothing of it is sent."""
+    return parts if parts or unit.role != "user" else [text_part(_ELSEWHERE)]
 
 
 def _text_block(text: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class _Prefix:
 
     units: tuple[WindowUnit, ...] = ()
     uses: Counter[str] = field(default_factory=Counter[str])
-    """How often each call id was used: a further use needs a suffix."""
+    """How often each call id was sent: a further use needs a suffix."""
     messages: tuple[tuple[_Copier, _Message], ...] = ()
     """Each message with what branch it, chosen once by its shape."""
 

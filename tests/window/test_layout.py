@@ -11,6 +11,7 @@ from tenure.schema.errors import Conflict, InvalidInput
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.window.checkers import anthropic_fault, gemini_fault, openai_fault, responses_fault
 from tenure.window.events import EventKind
+from tenure.window.folding import reachable_units
 from tenure.window.layout import native_messages
 
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "abc"}
@@ -62,8 +63,63 @@ def test_an_id_that_is_used_twice_gets_a_suffix_in_the_request_alone() -> None:
         talk.call("same")
         talk.result("same", "found")
     text = json.dumps(native_messages(talk.state, "anthropic"))
-    assert text.count('"same~2"') == 2
+    assert text.count('"same_2"') == 2
     assert faults(talk.state) == []
+
+
+def test_ids_have_the_form_that_every_provider_takes() -> None:
+    talk = Conversation()
+    ids = ("functions.look:0", "functions look 0", "same", "same_2", "same", "c" * 50, "c" * 60)
+    for call_id in ids:
+        talk.user("go")
+        talk.call(call_id)
+        talk.result(call_id, "found")
+
+    messages = native_messages(talk.state, "openai")
+    assert [message["tool_call_id"] for message in messages if message["role"] == "tool"] == [
+        "functions_look_0",
+        "functions_look_0_2",
+        "same",
+        "same_2",
+        "same_3",
+        "c" * 40,
+        "c" * 34 + "_2",
+    ]
+    assert faults(talk.state) == []
+
+
+def test_thoughts_that_nothing_follows_are_not_sent() -> None:
+    talk = Conversation()
+    talk.user("go")
+    talk.model({"role": "assistant", "content": [THINKING]})
+    talk.model({"output": [REASONING]})
+    talk.user("go on")
+    assert faults(talk.state) == []
+    for target in ("anthropic", "responses"):
+        assert {message["role"] for message in native_messages(talk.state, target)} == {"user"}
+
+
+@pytest.mark.parametrize("words", [[], [{"type": "text", "text": "What is this?"}]])
+@pytest.mark.parametrize("kind", ["image", "search_result"])
+def test_a_message_that_begins_with_a_picture_or_a_file_is_its_user_s(
+    kind: str, words: list[dict[str, Any]]
+) -> None:
+    talk = Conversation()
+    number = talk.user({"role": "user", "content": [{"type": kind, "source": {}}, *words]})
+    assert native_messages(talk.state, "anthropic")[0]["role"] == "user"
+    # The newest message of the user is out of an edit's reach.
+    assert talk.state.unit(number) not in reachable_units(talk.state)
+
+
+def test_a_picture_that_a_model_made_is_the_model_s() -> None:
+    talk = Conversation()
+    talk.user("Draw a cat.")
+    parts = [{"inline_data": {"mime_type": "image/png", "data": "AA"}}, {"text": "Here it is."}]
+    talk.model({"role": "model", "parts": parts})
+    assert [message["role"] for message in native_messages(talk.state, "gemini")] == [
+        "user",
+        "model",
+    ]
 
 
 def test_parts_of_one_provider_are_never_sent_to_another() -> None:
@@ -156,6 +212,8 @@ def model(*blocks: dict[str, Any]) -> dict[str, Any]:
         ([user(text("x")), model(use("a")), user(text("y"), answer("a"))], "come first"),
         ([user(text("x")), model(text("y")), user(answer("a"))], "corresponding tool_use"),
         ([user(text("x")), model(use("a"), use("a")), user(answer("a"))], "unique"),
+        ([user(text("x")), model(use("a.b")), user(answer("a.b"))], "pattern"),
+        ([user(text("x")), model(THINKING), user(text("y"))], "final block"),
     ],
 )
 def test_anthropic_rules_refuse_what_the_provider_refuses(messages: Any, fault: str) -> None:
@@ -176,6 +234,7 @@ def test_anthropic_rules_refuse_what_the_provider_refuses(messages: Any, fault: 
             "followed by",
         ),
         ([{"role": "assistant", "tool_calls": [{"id": "a"}, {"id": "a"}]}], "unique"),
+        ([{"role": "assistant", "tool_calls": [{"id": "a" * 41}]}], "at most 40"),
     ],
 )
 def test_openai_rules_refuse_what_the_provider_refuses(messages: Any, fault: str) -> None:
@@ -228,11 +287,16 @@ def test_the_output_of_a_response_goes_back_in_its_order() -> None:
         assert "xyz" not in json.dumps(native_messages(talk.state, target))
 
 
-def test_what_only_another_provider_reads_leaves_no_empty_item() -> None:
+def test_what_only_another_provider_reads_leaves_a_line_and_no_empty_item() -> None:
     talk = Conversation()
     talk.user({"content": [{"type": "image", "source": {}}]})
     talk.model("done")
-    assert native_messages(talk.state, "responses") == [{"role": "assistant", "content": "done"}]
+    line = "[a picture or file that another provider was given]"
+    assert native_messages(talk.state, "responses") == [
+        {"role": "user", "content": [{"type": "input_text", "text": line}]},
+        {"role": "assistant", "content": "done"},
+    ]
+    assert faults(talk.state) == []
 
 
 CALL_ITEM = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}

@@ -46,7 +46,7 @@ def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
     elif isinstance(message.get("output"), list):
         parts = _output_items(message["output"], role)
     else:
-        parts = [*_content(message.get("content"), role), *_chat_calls(message)]
+        parts = [*_content(message.get("content"), role), *_refusal(message), *_chat_calls(message)]
     if not parts:
         raise _bad("the message has no content")
     # Providers take no blank text, and a request without the user's message is another one.
@@ -154,6 +154,12 @@ def _output_items(items: Any, role: str) -> list[MessagePart]:
                 text = canonical_json(dict(item))
                 parts.append(MessagePart(kind=PartKind.OPAQUE, text=text, name="responses"))
     return parts
+
+
+def _refusal(message: Mapping[str, Any]) -> list[MessagePart]:
+    """Read what an OpenAI model says where it declines: it stands in the place of the content."""
+    text = message.get("refusal")
+    return [MessagePart(kind=PartKind.ASSISTANT, text=str(text))] if text else []
 
 
 def _chat_calls(message: Mapping[str, Any]) -> list[MessagePart]:

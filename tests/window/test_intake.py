@@ -130,6 +130,12 @@ def test_a_content_is_read_as_an_sdk_dumps_it() -> None:
     assert (silent.text, heard.text) == ("", "so")
 
 
+def test_a_model_that_declines_is_heard() -> None:
+    message = {"role": "assistant", "content": None, "refusal": "I cannot do that."}
+    (part,) = message_parts(message | {"tool_calls": None, "audio": None}, "assistant")
+    assert (part.kind, part.text) == (PartKind.ASSISTANT, "I cannot do that.")
+
+
 @pytest.mark.parametrize("arguments", ["{broken", [1], 5])
 def test_an_input_that_is_no_object_is_wrapped_and_not_lost(arguments: Any) -> None:
     block = {"type": "tool_use", "id": "t1", "name": "look", "input": arguments}

@@ -73,7 +73,7 @@ _PROGRAMS: Final = ("/v1", "/mcp", "/healthz", "/readyz")
 
 _READING: Final = ("GET", "HEAD")
 
-_FACTS: Final = ("field", "shortfall", "budget_tokens", "total", "refused")
+_FACTS: Final = ("field", "write", "shortfall", "budget_tokens", "total", "refused")
 """What of an error's data a program acts on; the rest may name paths of this machine."""
 
 _SENDER_GONE: Final = 499

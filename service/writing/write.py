@@ -7,8 +7,8 @@ Checklist: C-055.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -204,20 +204,23 @@ class Writer(Caller):
         promotion `widens`.
 
         Raises:
-            TenureError: what the first write that cannot be taken raises.
+            TenureError: what the first write that cannot be taken raises, with its number where
+                there are several.
         """
-        for write in writes:
-            check_shape(write)
+        for number, write in enumerate(writes, start=1):
+            with _counted(number, len(writes)):
+                check_shape(write)
         ids = ids or [self.object_id(write) for write in writes]
         context = WriteContext(self.principal, self._words_now(), self._backend.policy, widens)
         targets = self._known_references(writes)
         by_id = {draft.object_id: draft for draft in earlier}
 
         drafts: list[Draft] = []
-        for write, object_id in zip(writes, ids, strict=True):
-            references = _references(write, targets, by_id)
-            draft = sanitize(write, context, object_id=object_id, references=references)
-            draft = self.with_key(draft)
+        for number, (write, object_id) in enumerate(zip(writes, ids, strict=True), start=1):
+            with _counted(number, len(writes)):
+                references = _references(write, targets, by_id)
+                draft = sanitize(write, context, object_id=object_id, references=references)
+                draft = self.with_key(draft)
             # A later write of the batch may be derived from this one, which no store has yet.
             by_id[object_id] = draft
             drafts.append(draft)
@@ -239,6 +242,19 @@ class Writer(Caller):
             if version.visible and version.content:
                 versions[version.row.claim.object_id] = version
         return versions
+
+
+@contextmanager
+def _counted(number: int, total: int) -> Generator[None]:
+    """Put the number of a write in front of its refusal, where it is one of several."""
+    try:
+        yield
+    except TenureError as error:
+        if total == 1:
+            raise
+        data: dict[str, Any] = {**error.data, "write": number}
+        sentence = f"write {number} of {total}: {error}"
+        raise type(error)(sentence, code=error.code, **data) from error
 
 
 def _references(

@@ -83,3 +83,17 @@ def test_a_name_that_is_none_refuses_no_other_writer(
         writer.join()
 
     assert refusals == {True: ["bad_name"] * 60, False: []}
+
+
+def test_a_batch_says_which_of_its_writes_is_refused(memory: Memory) -> None:
+    write = Write(subject="Sam Rivera", slot="office", value="Chicago")
+    no_value = Write(subject="Sam Rivera", slot="office")
+    no_slot = Write(subject="Sam Rivera", slot="ofice", value="Chicago")
+    for faulty, number in ((no_value, 2), (no_slot, 3)):
+        batch = [write] * (number - 1) + [faulty]
+        with pytest.raises(InvalidInput, match=rf"^write {number} of {number}: ") as refusal:
+            memory.write_many(batch)
+        assert refusal.value.data["write"] == number
+
+    with pytest.raises(InvalidInput, match=r"^unknown slot"):
+        memory.write_many([no_slot])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -46,6 +47,8 @@ TIMEOUT_S: Final = 60.0
 _WHATEVER_STANDS: Final = "*"
 """The `If-Match` of a decision that names no version."""
 _TRIES: Final = 3
+_PAUSE_S: Final = 1.0
+"""Between two questions for the answer of a request that still runs."""
 """Of a request that no answer came to; a writing one carries its key, so it is done once."""
 
 _ERRORS: Final[dict[str, type[TenureError]]] = {
@@ -112,6 +115,11 @@ class RemoteLink:
         for attempt in range(_TRIES):
             try:
                 response = self.http.request(method, path, content=body, headers=headers)
+                # No answer came to the try before, and the server works on it still.
+                end_s = time.monotonic() + TIMEOUT_S
+                while attempt and _runs(response) and time.monotonic() < end_s:
+                    time.sleep(_PAUSE_S)
+                    response = self.http.request(method, path, content=body, headers=headers)
             except httpx2.TransportError as error:
                 if attempt + 1 < _TRIES:
                     continue
@@ -123,6 +131,11 @@ class RemoteLink:
                 raise _refusal(response)
             return response.content
         raise AssertionError("the last try returns or raises")
+
+
+def _runs(response: httpx2.Response) -> bool:
+    """Whether a request is answered by word that an earlier one with its key still runs."""
+    return response.status_code == 409 and '"in_progress"' in response.text
 
 
 def _refusal(response: httpx2.Response) -> TenureError:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import logging
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
 import tenure
+from tenure.service.remote import memory as remote
 from tenure.service.server.control import ControlFile
 from tenure.service.server.idempotency import AnswerBook
 from tenure.service.server.problems import problem_of
+from tenure.service.writing.write import Writer
 from tenure.tests.service.server.served import RunningServer, serving
 
 
@@ -91,3 +95,25 @@ def test_a_request_that_runs_for_long_is_not_done_twice(tmp_path: Path) -> None:
 
         # One whose process died is done by the next.
         assert AnswerBook(control).begin(caller, "k", request) is None
+
+
+def test_a_client_waits_for_the_answer_of_a_request_that_takes_longer_than_it_waits(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_released = threading.Event()
+    commit = Writer.submit
+
+    def slow_commit(writer: Writer, *args: Any, **options: Any) -> Any:
+        is_released.wait(20)
+        return commit(writer, *args, **options)
+
+    monkeypatch.setattr(remote, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(remote, "_PAUSE_S", 0.05)
+    with tenure.connect(server.url, token=server.owner_key()) as memory:
+        monkeypatch.setattr(remote, "TIMEOUT_S", 20)
+        monkeypatch.setattr(Writer, "submit", slow_commit)
+        threading.Timer(1.5, is_released.set).start()
+        receipt = memory.write("Patience Worth", "office", "Rome")
+
+    assert receipt.outcome == "accepted"
+    assert len(server.memory.history("Patience Worth", "office")) == 1

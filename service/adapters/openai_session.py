@@ -13,9 +13,10 @@ openai-agents 0.9; `agents.memory.session.Session` is a protocol, so that nothin
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
@@ -34,6 +35,7 @@ _WORDS: Final = ("content", "output", "summary")
 """Fields of an item that hold free text."""
 
 Entry = Mapping[str, Any]
+_Answer = TypeVar("_Answer")
 
 
 class OpenAISession:
@@ -52,6 +54,8 @@ class OpenAISession:
         self._scope = Scope(user=principal.user, session=session_id).scope_id
         self._memory = memory.bind(principal)
         self._last_page = 0
+        # What is added or popped stands behind what was read before it.
+        self._turn = threading.Lock()
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the items in order, or the last `limit` of them."""
@@ -61,17 +65,22 @@ class OpenAISession:
 
     async def add_items(self, items: Sequence[Any]) -> None:
         """Add items behind those that are there, in one transaction."""
-        await asyncio.to_thread(self._add, [dict(item) for item in items])
+        await asyncio.to_thread(self._in_turn, self._add, [dict(item) for item in items])
 
     async def pop_item(self) -> Any:
         """Retract the last item and return it; None where there is none."""
-        return await asyncio.to_thread(self._pop)
+        return await asyncio.to_thread(self._in_turn, self._pop)
 
     async def clear_session(self) -> None:
         """Retract all items."""
-        await asyncio.to_thread(self._clear)
+        await asyncio.to_thread(self._in_turn, self._clear)
 
     # --- on a thread
+
+    def _in_turn(self, change: Callable[..., _Answer], *args: Any) -> _Answer:
+        """Make a change when those before it are made."""
+        with self._turn:
+            return change(*args)
 
     def _items(self, limit: int | None) -> list[Entry]:
         items: list[Entry] = []

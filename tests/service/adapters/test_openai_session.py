@@ -72,6 +72,17 @@ def test_what_is_popped_or_cleared_may_come_again_and_stays_in_the_history(memor
     assert sorted(value["item"]["content"] for value in then.values) == ["a", "b"]
 
 
+def test_changes_at_once_take_their_turns(memory: Memory) -> None:
+    session = OpenAISession("trip-1", memory)
+
+    async def talk() -> list[Any]:
+        await asyncio.gather(*(session.add_items([user("Yes.")]) for _ in range(20)))
+        return await asyncio.gather(*(session.pop_item() for _ in range(5)))
+
+    assert asyncio.run(talk()) == [user("Yes.")] * 5
+    assert items(session) == [user("Yes.")] * 15
+
+
 def test_sessions_and_users_are_kept_apart(memory: Memory) -> None:
     asyncio.run(OpenAISession("trip-1", memory).add_items([user("mine")]))
     bob = memory.bind(Principal(tenant="default", user="bob"))

@@ -11,6 +11,7 @@ anthropic 2.12.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +28,15 @@ _CONTEXT_LINES: Final = 2
 """Lines part before and after a change."""
 _LEVELS: Final = 2
 """Of a folder that is viewed."""
+_ARGUMENTS: Final[Mapping[str, Mapping[str, type]]] = {
+    "view": {"path": str},
+    "create": {"path": str, "file_text": str},
+    "str_replace": {"path": str, "old_str": str, "new_str": str},
+    "insert": {"path": str, "insert_line": int, "insert_text": str},
+    "delete": {"path": str},
+    "rename": {"old_path": str, "new_path": str},
+}
+"""What each command needs; of what a model left out the SDK hands on None."""
 
 
 def anthropic_memory_tool(memory: Memory) -> Any:
@@ -97,6 +107,11 @@ class MemoryFiles:
             "delete": self.delete,
             "rename": self.rename,
         }
+        for name, kind in _ARGUMENTS[command.command].items():
+            if not isinstance(getattr(command, name, None), kind):
+                noun = "a text" if kind is str else "a whole number"
+                raise self._error_type(f"{command.command} needs `{name}`, {noun}")
+
         try:
             return commands[command.command](command)
         except TenureError as refusal:
@@ -120,9 +135,10 @@ class MemoryFiles:
     def create(self, command: Any) -> str:
         """Create a file."""
         path = self._file_path(command.path)
-        if self._records.get(path) is not None:
+        if next(self._records.entries(path), None) is not None:
             raise self._error_type(f"File {command.path} already exists")
 
+        self._require_folders(path)
         self._records.put({path: command.file_text})
         return f"File created successfully at: {command.path}"
 
@@ -176,6 +192,7 @@ class MemoryFiles:
         if begins(new, old):
             raise self._error_type(f"{command.new_path} lies inside {command.old_path}")
 
+        self._require_folders(new)
         values: dict[Path, Any] = {}
         for record in self._tree_records(command.old_path, old):
             values[record.path] = None
@@ -200,6 +217,13 @@ class MemoryFiles:
         if not path:
             raise self._error_type(f"{_ROOT} itself is no file, and it stays")
         return path
+
+    def _require_folders(self, path: Path) -> None:
+        """Refuse a path below a file: deleting the file would take it along."""
+        for depth in range(1, len(path)):
+            if self._records.get(path[:depth]) is not None:
+                address = "/".join((_ROOT, *path[:depth]))
+                raise self._error_type(f"{address} is a file, and nothing stands below it")
 
     def _file(self, address: str) -> Record:
         record = self._records.get(self._file_path(address))

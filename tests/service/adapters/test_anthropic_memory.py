@@ -97,6 +97,13 @@ def test_a_folder_is_listed_renamed_and_deleted_as_one(tool: Any) -> None:
         ("rename", {"old_path": "/memories/a", "new_path": "/memories/b"}, "already exists"),
         ("rename", {"old_path": "/memories/z", "new_path": "/memories/y"}, "does not exist"),
         ("rename", {"old_path": "/memories/a", "new_path": "/memories/a/b"}, "inside"),
+        ("create", {"path": "/memories/new"}, "create needs `file_text`, a text"),
+        ("create", {"path": "/memories/a/new", "file_text": "x"}, "/memories/a is a file"),
+        ("create", {"path": "/memories/c", "file_text": "x"}, "already exists"),
+        ("rename", {"old_path": "/memories/b", "new_path": "/memories/a/b"}, "is a file"),
+        ("str_replace", {"path": "/memories/a", "old_str": "xx"}, "needs `new_str`"),
+        ("insert", {"path": "/memories/a", "insert_text": "x"}, "a whole number"),
+        ("delete", {}, "delete needs `path`"),
         ("create", {"path": "/memories/k", "file_text": "sk-ant-api03-" + "A" * 60}, "token"),
         (
             "create",
@@ -110,6 +117,7 @@ def test_what_cannot_be_done_is_told_to_the_model_and_changes_nothing(
 ) -> None:
     run(tool, "create", path="/memories/a", file_text="xx")
     run(tool, "create", path="/memories/b", file_text="b")
+    run(tool, "create", path="/memories/c/d", file_text="d")
     before = run(tool, "view", path="/memories")
     assert words in refusal(tool, command, **fields)
     assert run(tool, "view", path="/memories") == before

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, cast
@@ -50,6 +50,10 @@ _READ_AHEAD: Final = attrgetter("terms", "identifiers", "names", "facts", "sente
 """What an edit asks of every unit: read off each as it comes, not of all in the hook that edits."""
 _MOST_EVENTS: Final = 400
 """Events that an opening folds at most, about: 0.1 ms each."""
+
+
+Planner = Callable[[WindowState], EditPlan | None]
+"""Makes the edit that goes with events, of the state that they leave."""
 
 
 class EventDraft(NamedTuple):
@@ -131,8 +135,10 @@ class SessionCore:
                 code="step_out_of_order",
             )
 
-    def act(self, drafts: Sequence[EventDraft], *, edit: bool = True) -> WindowDecision:
-        """Append events, and the edit that they make necessary, as a whole.
+    def act(
+        self, drafts: Sequence[EventDraft], *, edit: bool = True, planner: Planner | None = None
+    ) -> WindowDecision:
+        """Append events, and the edit that they make necessary or a planner makes, as a whole.
 
         Raises:
             Conflict: `stale_version`; what the other one wrote is read then.
@@ -146,7 +152,11 @@ class SessionCore:
 
         # Event and edit are decided together and appended together: a crash between them would
         # leave a window that is over its limit for whoever opens it next.
-        plan = due_edit(state, self.policy, self.subsystems) if edit else None
+        plan: EditPlan | None = None
+        if planner is not None:
+            plan = planner(state)
+        elif edit:
+            plan = due_edit(state, self.policy, self.subsystems)
         return self._append(state, events, [plan] if plan else [], must_fit=edit)
 
     def edit(self, plan: EditPlan | None) -> WindowDecision:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
@@ -353,8 +354,8 @@ class Session(ReadableSession):
         core = self._core
         with core.lock:
             core.require_open()
-            core.act(conclusion_drafts(core.state, conclusion, task))
-            return core.edit(concluding_edit(core.state, since))
+            drafts = conclusion_drafts(core.state, conclusion, task)
+            return core.act(drafts, planner=partial(concluding_edit, since=since))
 
     def use(
         self, model: str, *, window: int | None = None, reserve_tokens: int | None = None

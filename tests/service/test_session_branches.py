@@ -1,10 +1,12 @@
 """Delegated work, conclusions, taking a task up, and what a report says, on real sessions."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tenure import Conflict, InvalidInput, Memory, Principal, connect
+from tenure.service.sessions.log import SessionLog
 from tenure.service.sessions.session import Session
 from tenure.window.advice import WindowAxis
 from tenure.window.bootstrap import BootstrapStep
@@ -151,3 +153,19 @@ def test_a_fork_begins_with_the_first_event_at_least(
     first = trip.fork("first", at=1)
     first.on_turn_start("Hello")
     assert first.state.task == "plan a trip"
+
+
+def test_a_conclusion_and_its_fold_are_kept_as_a_whole(
+    memory: Memory, trip: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append, appends = SessionLog.append, 0
+
+    def counted_append(log: SessionLog, *args: Any) -> None:
+        nonlocal appends
+        appends += 1
+        append(log, *args)
+
+    monkeypatch.setattr(SessionLog, "append", counted_append)
+    decision = trip.conclude("Hotel Roma", since=2)
+    assert (appends, decision.edit is not None) == (1, True)
+    assert memory.session("trip").state == trip.state

@@ -1,13 +1,14 @@
 """Everyday sentences, and what the rules of extraction take from them.
 
-    python -P bench/bench_sentences.py [--missed] [--held-out]
+    python -P bench/bench_sentences.py [--missed] [--held-out] [--typed]
 
 Each line of `SAID` is something that people say with the claims that are in it; each of `UNSAID`
 is a question, a wish, a joke, a quotation, a plan that fell through or somebody else's word, with
 none. They were written without the rules at hand and without any data set. Printed are, by kind,
 the share of the claims that were found, and the sentences from which something was taken that is
 not there; `--missed` lists them. `--held-out` reads those of `sentences_held_out.py` in their
-place, which no rule was made for. Reads no data.
+place, which no rule was made for; `--typed` those of `sentences_typed.py`, in its two halves, and
+lists of the first alone. Reads no data.
 """
 
 from __future__ import annotations
@@ -20,6 +21,12 @@ from rich.console import Console
 from rich.table import Table
 
 from tenure.bench.sentences_held_out import ENGLISH, GERMAN, HeldOut
+from tenure.bench.sentences_typed import (
+    ENGLISH_DEV,
+    ENGLISH_HELD_OUT,
+    GERMAN_DEV,
+    GERMAN_HELD_OUT,
+)
 from tenure.service.extraction.rules import RuleExtractor
 
 NOW = datetime(2026, 6, 17, 9, 30, tzinfo=UTC)  # a Wednesday
@@ -246,42 +253,45 @@ UNSAID: dict[str, list[str]] = {
 """By kind: sentences that make no claim."""
 
 
-def claims_of(text: str) -> list[str]:
-    """The claims of a sentence, written as they are in `SAID`."""
+def claims_of(text: str, *, dated: bool = False) -> list[str]:
+    """The claims of a sentence, written as they are in `SAID`; dated, with what is over marked."""
     lines: list[str] = []
     for claim in RuleExtractor().extract(text, at=NOW):
         if claim.if_known:
             continue
         subject = f"{claim.subject}: " if claim.subject else ""
         op = "" if claim.op == "assert" else f"{claim.op} "
+        if dated:
+            op = "past " if claim.op == "deny" or claim.valid_until else ""
         lines.append(f"{subject}{op}{claim.slot}={claim.value}")
     return lines
 
 
 def is_found(claim: str, wanted: str) -> bool:
-    """Whether a claim is the one that `slot: word` or `Name's slot: word` asks for."""
-    head, _, word = wanted.partition(": ")
+    """Whether a dated claim is the one that `slot: word` or `Name's slot: word` asks for."""
+    head, _, word = wanted.removeprefix("maybe ").partition(": ")
     name, _, slot = head.rpartition("'s ")
-    op = "deny " if slot.startswith("no ") else ""
-    start = f"{f'{name}: ' if name else ''}{op}{slot.removeprefix('no ')}="
+    sign, _, slot = slot.rpartition(" ")
+    start = f"{f'{name}: ' if name else ''}{'past ' if sign else ''}{slot}="
     return claim.startswith(start) and word.casefold() in claim.removeprefix(start).casefold()
 
 
-def read_held_out(language: str, sentences: HeldOut, *, missed: bool) -> None:
+def read_held_out(title: str, sentences: HeldOut, *, missed: bool) -> None:
     """Print what is found of sentences that no rule was made for."""
     expected = found = invented = 0
     for text, wanted in sentences:
-        claims = claims_of(text)
-        hits = [part for part in wanted if any(is_found(claim, part) for claim in claims)]
+        claims = claims_of(text, dated=True)
+        needed = [part for part in wanted if not part.startswith("maybe ")]
+        hits = [part for part in needed if any(is_found(claim, part) for claim in claims)]
         surplus = [claim for claim in claims if not any(is_found(claim, part) for part in wanted)]
-        expected += len(wanted)
+        expected += len(needed)
         found += len(hits)
         invented += len(surplus)
-        if missed and (surplus or len(hits) < len(wanted)):
-            print(f"{text}  found {hits} of {list(wanted)}  invented {surplus}")
+        if missed and (surplus or len(hits) < len(needed)):
+            print(f"{text}  found {hits} of {needed}  invented {surplus}")
 
     share = 100 * found / expected
-    print(f"{language}: {len(sentences)} sentences, found {found} of {expected} claims ", end="")
+    print(f"{title}: {len(sentences)} sentences, found {found} of {expected} claims ", end="")
     print(f"({share:.0f} %), {invented} invented")
 
 
@@ -290,7 +300,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="what the rules take from everyday sentences")
     parser.add_argument("--missed", action="store_true", help="list what is missed or invented")
     parser.add_argument("--held-out", action="store_true", help="sentences no rule was made for")
+    parser.add_argument("--typed", action="store_true", help="talk as people type it")
     options = parser.parse_args()
+    if options.typed:
+        read_held_out("English, read", ENGLISH_DEV, missed=options.missed)
+        read_held_out("German, read", GERMAN_DEV, missed=options.missed)
+        read_held_out("English, unread", ENGLISH_HELD_OUT, missed=False)
+        read_held_out("German, unread", GERMAN_HELD_OUT, missed=False)
+        return
+
     if options.held_out:
         read_held_out("English", ENGLISH, missed=options.missed)
         read_held_out("German", GERMAN, missed=options.missed)

@@ -1,8 +1,8 @@
 """Sentences held out: no rule was made for them or mended since they were read.
 
 Who wrote them knows the rules, so that they are plain ones and flatter; of freer wordings less is
-found. A claim is written `slot: word` or `no slot: word`, with `Name's`
-before it where it is somebody else's; it is found if the slot's value holds the word.
+found. A claim is written `slot: word`, `no slot: word` or `past slot: word`, with `Name's` before
+it where it is somebody else's; it is found if the slot's value holds the word.
 `bench_sentences.py` prints the shares.
 """
 
@@ -18,7 +18,7 @@ ENGLISH: HeldOut = (
     ("I joined Moorgate Insurance back in 2021.", ("employer: Moorgate Insurance",)),
     ("My new employer is Tern Robotics.", ("employer: Tern Robotics",)),
     ("I no longer work for Moorgate Insurance.", ("no employer: Moorgate Insurance",)),
-    ("Until March I was at Copperfield Mills.", ("employer: Copperfield Mills",)),
+    ("Until March I was at Copperfield Mills.", ("past employer: Copperfield Mills",)),
     ("I'm a vet and I mostly treat horses.", ("title: vet",)),
     ("I teach chemistry at Fernhill School.", ("employer: Fernhill School",)),
     ("My line manager is Bogdan Ilic.", ("manager: Bogdan Ilic",)),

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from .phrases import (
+    AND_I,
     BREEDS,
     CHILD,
     DAY,
+    DEATH,
     I_AM,
+    IS,
     ITEMS,
     KINS,
     LEVELS,
@@ -23,25 +26,34 @@ from .phrases import (
     RECENT,
     RELATIVE,
     ROLE,
+    WE_HAVE,
     WHOLLY,
 )
 from .rule import row
 
 FAMILY_RULES: Final = (
     # "My mother is German" names nobody.
-    row("kin", rf"{MY_KIN}(?:['\u2019]s name is| is (?:called|named)|,? (?:is )?)"
-        rf" ?(?!(?:{ORIGINS}|{BREEDS}|Happy|Vegan|Vegetarian|OK)\b)(?P<value>{NAME})"
-        r"(?<!['\u2019]s)(?! (?:just )?(?:died|passed away)\b)",
+    row("kin", rf"{MY_KIN}(?:['\u2019]s name{IS}|{IS} (?:called|named)|,? (?:is )?)"
+        rf" ?(?!(?:{ORIGINS}|{BREEDS}|Happy|Vegan|Vegetarian|OK|"
+        r"[A-Z]\w+ed (?:this|that|it|me|us|him|the|an?))\b)"
+        rf"(?P<value>{NAME})(?<!['\u2019]s)(?!,? {DEATH}| (?:down|to sleep)\b)",
         is_timeless=True),
-    row("kin", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve got| got| adopted) an? (?:\w+ )?"
+    row("kin", rf"{WE_HAVE} {RECENT}(?:have |got |gotten |adopted |bought )?an? (?:\w+ )?"
         rf"(?P<kin>{KINS}),? (?:called|named) (?P<value>{NAME})"),
+    row("kin", rf"{WE_HAVE} (?:have |got )?an? (?:\w+ )?(?P<kin>{KINS}), (?P<value>{NAME})"
+        r"(?=,? and (?:an?|two|three)\b|[.!]|$)", is_timeless=True),
+    row("kin", rf"{WE_HAVE} (?:have |got )?an? (?:\w+ )?(?:{KINS}),? (?:called |named "
+        rf")?{NAME},? and an? "
+        rf"(?:\w+ )?(?P<kin>{KINS}),? (?:called |named )?(?P<value>{NAME})(?=[.!,]|$)",
+        is_timeless=True),
     row("kin", rf"\b(?:[Mm]y|[Oo]ur) (?:two |three |four )?(?P<kin>{PLURAL_KINS}),? "
         r"(?:are (?:called |named )?)?"
         rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})(?=[,.!]|$| live\b| are\b| love\b| both\b)",
         is_list=True, is_timeless=True),
     row("kin", rf"\b(?:I|[Ww]e) {RECENT}(?:have|got|adopted|['\u2019]ve got) an? (?:[\w-]+ )?"
         rf"(?P<kin>{PETS}), (?P<value>{NAME})(?=[.!]|$)", is_timeless=True),
-    row("kin", rf"\b(?:I|[Ww]e) have (?:\w+ )?(?P<kin>{PLURAL_KINS})[,:]? (?:called |named )?"
+    row("kin", rf"\b(?:I|[Ww]e)(?: have|(?: have|['\u2019]ve)? got| adopted) (?:\w+ "
+        rf")?(?P<kin>{PLURAL_KINS})[,:]? (?:called |named )?"
         rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})", is_list=True, is_timeless=True),
     row("kin", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve)? {RECENT}(?:have|got|gotten|adopted|bought|"
         rf"rescued) "
@@ -57,16 +69,19 @@ FAMILY_RULES: Final = (
         rf"little one),",
         is_timeless=True),
     row("pet", rf"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{PETS}),? (?P<value>{NAME}),? "
-        r"(?:just )?(?:died|passed away)\b", "deny"),
+        rf"{DEATH}", "deny"),
+    row("pet", rf"\b(?:put|putting) (?:my|our) (?:\w+ )?(?:{PETS}),? (?P<value>{NAME}),? "
+        r"(?:down|to sleep)"
+        r"(?=[.,!;:]|$| (?:last|on|in|this|yesterday|today|a|two)\b)", "deny"),
     row("partner", rf"\bI(?: have|['\u2019]ve) been (?:happily )?(?:married|engaged) to "
         rf"(?P<value>{NAME})"
         r"(?=[.,!]|$| for\b| since\b)"),
     row("partner", rf"(?:{I_AM} (?:married|engaged) to|\bI {RECENT}(?:got engaged to|married)) "
         rf"(?P<value>{NAME})"),
-    row("partner", rf"^(?P<value>{NAME}) and I {RECENT}(?:got|are) married\b"),
+    row("partner", rf"{AND_I}{RECENT}(?:got|are|have been) (?:married|engaged)\b"),
     row("partner", rf"\b(?:I|[Ww]e) {RECENT}(?:broke|split) up with (?P<value>{NAME})",
         "deny"),
-    row("partner", rf"^(?P<value>{NAME}) and I {RECENT}(?:broke up|split up|"
+    row("partner", rf"{AND_I}{RECENT}(?:broke up|split up|"
         r"separated|(?:got|are) (?:divorced|separated))\b", "deny"),
     row("birthday", rf"{RELATIVE}(?:turns|will turn|is turning|will be) (?:{NUMBER}|"
         rf"[a-z]{{3,8}}) on "

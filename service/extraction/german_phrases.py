@@ -72,12 +72,14 @@ NO_EMPLOYER: Final = (
 EMPLOYER: Final = rf"(?:der |dem )?(?P<value>{NO_EMPLOYER}{NAME})"
 WORKPLACE_END: Final = r"(?=[.,;!]|$| als\b| in\b| und (?:ich|wir|wohne|lebe|bin|habe)\b)"
 TRADE: Final = (
-    r"(?:(?:Software|Daten|Projekt|Produkt|Grund|Kranken|Alten|Büro|Industrie|Elektro|Steuer)-?)?"
-    r"(?:[Ll]ehrer|[Ee]ntwickler|[Ii]ngenieur|[Bb]erater|[Pp]fleger|[Ll]eiter|[Mm]anager|"
+    r"(?:[A-ZÄÖÜ][a-zäöüß]+-?(?:lehrer|entwickler|ingenieur|berater|pfleger|(?<!Beg)(?<!Abl)leiter|"
+    r"manager|techniker|händler|verkäufer|fahrer|forscher|wissenschaftler|assistent|bauer)|"
+    r"Lehrer|Entwickler|Ingenieur|Berater|Pfleger|Leiter|Manager|Techniker|Verkäufer|Friseur|"
+    r"Maurer|Maler|Metzger|Schlosser|Landwirt|Förster|"
     r"Architekt|Journalist|Redakteur|Übersetzer|Apotheker|Elektriker|Bäcker|Tischler|Schreiner|"
     r"Mechaniker|Gärtner|Fotograf|Musiker|Psychologe|Therapeut|Erzieher|Physiker|Chemiker|"
     r"Buchhalter|Designer|Student|Polizist|Pilot|Bibliothekar|Professor)(?:in)?"
-    r"|(?:Arzt|Ärztin|Anwalt|Anwältin|Koch|Köchin|Hebamme|Krankenschwester|Psychologin)"
+    r"|(?:(?:Zahn|Tier|Kinder|Haus|Not|Augen|Ober)(?:arzt|ärztin)|Arzt|Ärztin|Anwalt|Anwältin|Koch|Köchin|Hebamme|Krankenschwester|Psychologin)"
 )
 KIN: Final = {
     "partner": "Frau|Mann|Ehefrau|Ehemann|Partner|Partnerin",

@@ -93,6 +93,8 @@ GERMAN_RULES: Final = (
     row("employer", rf"\b[Ii]ch bin {ADVERBS}bei {EMPLOYER} (?:angestellt|beschäftigt)\b"),
     row("employer", rf"\b[Ii]ch bin seit (?:{MONTH} )?\d{{4}} bei {EMPLOYER}{WORKPLACE_END}"),
     row("employer", rf"\b[Mm]ein (?:neuer )?Arbeitgeber (?:ist|heißt) {EMPLOYER}{END}"),
+    row("employer", rf"\b[Ii]ch habe {WHEN}*(?:einen|den|eine|die) (?:neuen? )?(?:Job|Stelle|"
+        rf"Arbeitsstelle) bei {EMPLOYER}(?: bekommen| gefunden| angenommen)?(?=[.,;!]|$)"),
     row("employer", rf"\b[Ii]ch habe {WHEN}*bei {EMPLOYER} angefangen\b"),
     row("employer", rf"{WHEN_FIRST}habe ich bei {EMPLOYER} angefangen\b"),
     row("employer", rf"\b[Ii]ch (?:fange|beginne|starte) {WHEN}+bei {EMPLOYER}(?: an)?{END}",
@@ -135,6 +137,7 @@ GERMAN_RULES: Final = (
         rf"(?:heißt|ist (?:Herr|Frau)) (?:Herr |Frau )?(?P<value>{ONE_NAME}){END}"),
     # where
     row("home", rf"\b(?:[Ii]ch wohne|[Ii]ch lebe|[Ww]ir wohnen|[Ww]ir leben) {ADVERBS}"
+        r"(?:(?:mit (?:mein|unser)e[rmn]? [A-ZÄÖÜ]\w+|allein|alleine|zusammen) )?"
         rf"{IN_LAND}(?P<value>{PLACE}){END}"),
     row("home", rf",? (?:wohne|lebe) aber (?:jetzt |inzwischen |nun |heute |mittlerweile |schon "
         rf"lange )*{IN_LAND}"
@@ -171,16 +174,17 @@ GERMAN_RULES: Final = (
     row("home", r"(?:\b[Ii]ch habe früher|^Früher habe ich) "
         rf"{IN_LAND}(?P<value>{PLACE}) (?:gewohnt|gelebt)\b", is_former=True),
     # whom
-    *(row(slot, rf"{MY_KIN}(?:{words}) (?:heißt|namens) (?P<value>{ONE_NAME}){END}",
-          is_timeless=True) for slot, words in KIN.items()),
+    *(row(slot, rf"{MY_KIN}(?:{words}) (?:heißt|namens) (?P<value>{ONE_NAME})"
+          rf"(?:{END}|(?= und [a-zäöüß]+t\b))", is_timeless=True) for slot, words in KIN.items()),
     *(row(slot, rf"{MY_KIN}(?:{words}),? (?P<value>{ONE_NAME}){GOES_ON}",
           is_timeless=True) for slot, words in KIN.items()),
     *(row(slot, rf"\b(?:[Ii]ch habe|[Ww]ir haben) eine?n? (?:\w+ )?(?:{words})"
           rf"(?: namens (?P<value>{ONE_NAME})(?=[.,!]|$| (?:adoptiert|bekommen|gekauft)\b))",
           is_timeless=True)
       for slot, words in KIN.items()),
-    *(row(slot, rf"\b(?:[Ii]ch habe|[Ww]ir haben) eine?n? (?:\w+ )?(?:{words}), (?:der|die|das) "
-          rf"(?P<value>{ONE_NAME}) heißt\b", is_timeless=True) for slot, words in KIN.items()),
+    *(row(slot, rf"\b(?:[Ii]ch habe|[Ww]ir haben) eine?n? (?:\w+ )?(?:{words}), (?:(?:der|die|das) "
+          rf"(?={ONE_NAME} heißt\b)|(?:er|sie|es|der|die|das) heißt )(?P<value>{ONE_NAME})"
+          rf"(?:(?= heißt\b)|{END})", is_timeless=True) for slot, words in KIN.items()),
     *(row(slot, rf"\b(?:[Ii]ch habe|[Ww]ir haben) (?:zwei|drei|vier|fünf|\d) (?:{words})"
           rf"(?:,| namens|:) (?P<value>{NAMES})(?=[.,!]|$)", is_list=True, is_timeless=True)
       for slot, words in PLURAL_KIN.items()),
@@ -270,7 +274,8 @@ GERMAN_RULES: Final = (
         is_list=True),
     row("likes", r"\b[Ii]ch (?:esse|trinke|höre|lese|schaue|spiele|mag) lieber "
         rf"(?P<value>{THING}) als (?!du\b|er\b|sie\b|ihr\b)\w+"),
-    row("likes", r"\b[Ii]ch (?:esse|trinke|höre|lese|schaue|spiele) (?:sehr |auch |total |immer )?"
+    row("likes", r"\b[Ii]ch (?:esse|trinke|höre|lese|schaue|spiele|mag) "
+        r"(?:(?:sehr|auch|total|immer|echt|richtig|wirklich|super|besonders) )*"
         rf"gerne? (?P<value>{THINGS}){THING_END}", is_list=True),
     row("likes", rf"\b[Mm]eine? Lieblings[a-zäöüß]+ (?:ist|sind) (?:jetzt )?(?P<value>{THINGS})"
         rf"(?=[.,;!]|$)", is_list=True),
@@ -279,11 +284,15 @@ GERMAN_RULES: Final = (
     row("likes", rf"\b[Ii]ch interessiere mich (?:sehr |auch |besonders )?für (?P<value>{THINGS})"
         rf"{THING_END}", is_list=True),
     row("likes", rf"\b[Ii]ch mag (?P<value>{THINGS}) nicht mehr\b", "deny", is_list=True),
+    row("likes", rf"^(?P<value>{THING_FIRST}) mag ich (?:\w+ )?nicht mehr\b", "deny"),
     row("likes", rf"\b[Ii]ch mag keine?n? (?P<value>{THINGS}) mehr\b", "deny", is_list=True),
     row("likes", rf"(?:\b[Ii]ch mochte früher|^Früher mochte ich) (?P<value>{THINGS})"
         r"(?! nicht\b)(?=[.,;!]|$)", "deny", is_list=True),
     row("dislikes", r"\b[Ii]ch (?:esse|trinke|höre|lese|schaue|spiele) (?:gar )?nicht (?:so )?"
         rf"gerne? (?P<value>{THINGS}){THING_END}", is_list=True),
+    row("dislikes", rf"\b[Ii]ch finde (?P<value>{THINGS}) (?:(?:echt|total|so|sehr|ziemlich|"
+        r"einfach|richtig) )*(?:langweilig|eklig|furchtbar|schrecklich|doof|blöd|nervig|ätzend)"
+        r"(?=[.,;!]|$)", is_list=True),
     row("dislikes", rf"\b[Ii]ch kann (?P<value>{THINGS}) (?:gar |überhaupt )?nicht "
         r"(?:ausstehen|leiden)\b", is_list=True),
     row("dislikes", rf"\b[Ii]ch bin kein (?:großer )?Fan von (?P<value>{ONE_NAME}|{THINGS})"
@@ -301,7 +310,8 @@ GERMAN_RULES: Final = (
     row("appointment", rf"\b[Mm]eine? {CALLED_OFF}(?P<value>{OCCASION}(?: (?:bei|beim|mit|nach|zu|"
         r"zum|zur) [^.!?,]{2,40}?)? (?:ist|geht|startet|beginnt) (?:[^.!?\n]|(?<=\d)\. ?(?=\w))"
         r"{2,80})", is_dated=True),
-    row("plan", rf"\b(?:[Ii]ch|[Ww]ir) {NO_HABIT}(?P<value>{JOURNEYS}n? [^.!?\n]{{2,100}})",
+    row("plan", rf"\b(?:[Ii]ch|[Ww]ir) {NO_HABIT}(?P<value>{JOURNEYS}n? "
+        r"(?:[^.!?\n]|(?<=\d)\.(?= \w)){2,100})",
         is_dated=True),
     row("plan", rf"{WHEN_FIRST}{NO_HABIT}(?P<value>{JOURNEYS}n? (?:ich|wir)"
         r"(?: [^.!?\n]{2,100})?)",
@@ -320,6 +330,8 @@ GERMAN_RULES: Final = (
     row("todo", r"^(?:[Bb]itte )?[Ee]rinnere? mich (?:bitte |morgen |heute |später |nächste Woche |"
         r"(?:am|um) \w+ )*(?:daran|dran), "
         r"(?P<value>[^.!?\n]{3,80})"),
+    row("todo", r"^(?:[Bb]itte )?[Ee]rinnere? mich (?:bitte |morgen |heute |später )*an "
+        r"(?P<value>(?:den|die|das|mein\w*) [^.!?\n]{2,60})"),
     # how to answer
     row("response_length", r"^(?:[Bb]itte )?(?:[Ff]asse? dich|[Hh]alte (?:dich|deine Antworten)|"
         r"[Aa]ntworte(?: mir)?) (?:bitte |immer |ab jetzt |künftig )*"
@@ -340,8 +352,9 @@ GERMAN_RULES: Final = (
     row("preferred_language", r"^(?:[Bb]itte |[Aa]b jetzt |[Aa]b sofort |[Ii]n Zukunft )+"
         r"(?:antworte|schreib|schreibe|sprich)(?: mir| mit mir)?(?: bitte)?(?: immer| nur)? auf "
         rf"(?P<value>{LANGUAGE})\b"),
-    row("preferred_language", r"^(?:Antworte|Schreib|Schreibe|Sprich)(?: mir| mit mir)? "
-        rf"(?:bitte |immer |ab jetzt |künftig )+auf (?P<value>{LANGUAGE})\b"),
+    row("preferred_language", r"^(?:[Aa]ntworte|[Ss]chreibe?|[Ss]prich)(?: mir| mit mir)? "
+        rf"(?:(?:bitte|immer|ab jetzt|ab sofort|künftig|in Zukunft|nur|noch) )+auf "
+        rf"(?P<value>{LANGUAGE})\b"),
 )  # fmt: skip
 
 GERMAN_SPEECH: Final = re.compile(
@@ -353,7 +366,8 @@ GERMAN_SPEECH: Final = re.compile(
 
 GERMAN_HEDGE: Final = re.compile(
     r"\b(?:wenn|falls|würde|würden|hätte|wäre|vielleicht|könnte|möglicherweise|angenommen|"
-    r"wünschte|glaub\w*|denk\w*|sag(?:e|t\w*)?|behaupt\w*|fragt\w*|erzähl\w*|angeblich|"
+    r"wünschte|glaub\w*|denk\w*|(?:ge)?sag(?:e|t\w*)?|(?:ge)?mein(?:t|te[nst]*)|vermut\w*|schätz\w*|"
+    r"hoff\w*|anscheinend|scheinbar|behaupt\w*|fragt\w*|erzähl\w*|angeblich|"
     r"stell dir vor|"
     r"stimmt nicht|gelogen|geträumt|ob|dass|zum Beispiel|z\. ?B\.|Übersetze?|übersetze?|haha\w*|"
     r"Scherz|Spaß|Rolle|Traum|Roman|Film|Lied)\b",

@@ -22,10 +22,16 @@ NAME: Final = (
 NO_PLACE: Final = (
     r"(?!(?:Slack|Teams|Zoom|Discord|Jira|Notion|Excel|Word|Outlook|Gmail|Linux|Windows|Mac|macOS|"
     r"Git|GitHub|GitLab|Python|Rust|Java|JavaScript|TypeScript|Go|Chrome|Firefox|Android|iOS|AWS|"
-    r"Azure|Spotify|Netflix|Postgres|Kubernetes|Docker|Marketing|Sales|Engineering|Finance|HR|"
+    r"Azure|Spotify|Netflix|Signal|Telegram|WhatsApp|Instagram|Facebook|Twitter|LinkedIn|Reddit|"
+    r"TikTok|Mastodon|Bluesky|Postgres|Kubernetes|Docker|Marketing|Sales|Engineering|Finance|HR|"
     r"Legal|Support|Product|Design|Operations|Research)(?=[.,;!]|$| [a-z]))"
 )
 """Tools and departments that one moves to without moving house."""
+SERVICES: Final = (
+    r"(?:Slack|Teams|Zoom|Discord|Netflix|Spotify|Facebook|Instagram|Twitter|LinkedIn|Reddit|TikTok|"
+    r"WhatsApp|Telegram|Signal|Mastodon|Bluesky|Tinder|Patreon|Duolingo)\b"
+)
+"""What one joins as a user."""
 PLACE: Final = rf"{NO_PLACE}{NAME}(?:, {NAME})?"
 # Words that no thing begins with: behind them something else is said.
 STOP: Final = (
@@ -56,7 +62,8 @@ ITEM: Final = (
 # Behind a comma somebody may go on: "jazz, and saw them live" names one thing.
 NO_CLAUSE: Final = (
     r"(?!(?:I|we|he|she|they|am|was|went|had|have|has|did|do|can|will|got|made|took|saw|ate|"
-    r"would|could|should|find|found|then|just|also|\w+ed)\b)"
+    r"would|could|should|find|found|then|just|also|never|do not|cannot|drink|eat|live|work|"
+    r"(?:do|does|did|ca|wo)n['\u2019]t|\w+ed)\b)"
 )
 ITEMS: Final = (
     rf"{ITEM}(?:, {NO_CLAUSE}{ITEM}(?=,| and\b| or\b))*(?:,? (?:and|or) {NO_CLAUSE}{ITEM})?"
@@ -68,6 +75,7 @@ I_SOON: Final = (
     r"(?:finally |then |soon |officially )?"
 )
 """Before what begins on a day: "I", "I'm", "I'll", "I will be"."""
+I_HAVE: Final = r"\bI(?: have(?: got)?|['\u2019]ve got)"
 HAVE: Final = r"\bI(?: have|['\u2019]ve)?"
 WE_ARE: Final = rf"(?:{I_AM}|\b[Ww]e(?: are|['\u2019]re))"
 WE_HAVE: Final = rf"(?:{HAVE}|\b[Ww]e(?: have|['\u2019]ve)?)"
@@ -83,12 +91,28 @@ TRADES: Final = (
     "hygienist|barista|bartender|waiter|waitress|paramedic|midwife|physiotherapist|carpenter|"
     "mechanic|dentist|veterinarian|psychologist|biologist|chemist|physicist|economist|"
     "statistician|firefighter|receptionist|cashier|hairdresser|solicitor|barrister|surgeon|"
-    "paralegal|actuary|radiographer|welder|roofer"
+    "paralegal|actuary|radiographer|welder|roofer|baker|butcher|farmer|gardener|bricklayer|joiner|"
+    "stonemason|locksmith|optician|illustrator|animator|programmer|sysadmin|administrator|secretary|"
+    "assistant|clerk|banker|broker|auditor|recruiter|notary|(?:police|customs|probation) officer|"
+    "flight attendant|beautician|florist|jeweller|tailor|seamstress|plasterer|surveyor|geologist|"
+    "astronomer|mathematician|historian|archaeologist|linguist|sociologist|social worker|carer|"
+    "childminder|nanny|tutor|lecturer|actor|actress|composer|sculptor|copywriter|reporter|"
+    "interpreter|courier|(?:bus|truck|tram|train|taxi|lorry|van|delivery) driver|miner|forester|"
+    "beekeeper|winemaker|brewer|sommelier|technician|radiologist|oncologist|cardiologist|"
+    "dermatologist|pa?ediatrician|psychiatrist|nutritionist|dietitian|optometrist|osteopath|"
+    "priest|pastor|vicar"
 )
+PRAISE: Final = (
+    r"(?:very |really |pretty |quite )?(?:good|bad|great|terrible|awful|decent|keen|amateur|hobby|"
+    r"lousy|horrible|wannabe|aspiring|would-be|armchair|frustrated|former|ex-?|part of|fan of|"
+    r"(?:bit|kind|sort|hell) of|retired)"
+)
+"""What says how somebody does a thing, and not that he lives by it."""
 ROLE: Final = (
     rf"(?:(?:head|director|VP|vice president) of [a-z]+"
     r"(?: (?!(?:and|at|for|in|on|last|this|next|since|now|again|today|yesterday)\b)[a-z]+)?"
-    rf"|chief [a-z]+ officer|C[EFIMOPT]O|team lead|(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b"
+    rf"|chief [a-z]+ officer|C[EFIMOPT]O|team lead|(?!{PRAISE}\b)(?:[a-z][a-z-]* "
+    rf"){{0,3}}?(?:{TRADES}))\b"
 )
 OFFICE: Final = (
     r"(?:Head|Director|VP|Vice President) of (?!(?:State|Government|School)\b)"
@@ -124,7 +148,12 @@ KIN: Final = {
     "brother": "sibling", "sister": "sibling", "friend": "friend", "dog": "pet", "cat": "pet",
     "puppy": "pet", "kitten": "pet", "rabbit": "pet", "horse": "pet", "pony": "pet",
     "hamster": "pet", "guinea pig": "pet", "parrot": "pet", "budgie": "pet", "tortoise": "pet",
-    "turtle": "pet", "ferret": "pet", "goldfish": "pet",
+    "turtle": "pet", "ferret": "pet", "goldfish": "pet", "spouse": "partner", "hubby": "partner",
+    "fiancé": "partner", "fiancée": "partner", "fiance": "partner", "fiancee": "partner",
+    "baby boy": "child", "baby girl": "child", "little boy": "child", "little girl": "child",
+    "stepson": "child", "stepdaughter": "child", "half-brother": "sibling",
+    "half-sister": "sibling", "twin brother": "sibling", "twin sister": "sibling", "kitty": "pet",
+    "pup": "pet",
 }  # fmt: skip
 KINS: Final = "|".join(KIN)
 PLURAL_KIN: Final = {
@@ -139,6 +168,18 @@ SLOT_OF_KIN: Final = {**KIN, **PLURAL_KIN}
 PETS: Final = "|".join(word for word, slot in KIN.items() if slot == "pet")
 _AGE: Final = "best|older|younger|little|big|old|elder|eldest|oldest|youngest|middle|twin|baby|new"
 MY_KIN: Final = rf"\b(?:[Mm]y|[Oo]ur) (?:(?:{_AGE}) )?(?P<kin>{KINS})"
+DEATH: Final = (
+    r"(?:(?:just|sadly|recently|suddenly) )*(?:died|passed away|is no longer with us|was put "
+    r"(?:down|"
+    r"to sleep)|had to be put (?:down|to sleep))\b"
+)
+AND_I: Final = (
+    rf"^(?=[Mm]e and {NAME} |{NAME} and (?:I|me) )(?:[Mm]e and )?(?P<value>{NAME})"
+    r"(?: and (?:I|me))? "
+)
+"""Two as one subject, in any order."""
+IS: Final = r"(?: is|['\u2019]s)"
+"""The copula behind a noun, which people write short."""
 ACQUAINTANCES: Final = (
     "mate|buddy|pal|colleague|coworker|co-worker|roommate|flatmate|neighbou?r|cousin|aunt|uncle|"
     "boss|manager"
@@ -178,7 +219,7 @@ ALLERGIC: Final = (
 )
 NO_FOOD: Final = (
     r"(?!(?:out|much|enough|well|breakfast|lunch|dinner|here|there|late|early|often|anything|"
-    r"everything|alone|properly|healthy|healthily|today|yet|another|one|both)\b)"
+    r"everything|tonight|tomorrow|and|alone|properly|healthy|healthily|today|yet|another|one|both)\b)"
 )
 WHOLLY: Final = (
     r"(?=[.!,;]|$| (?:any ?more|either|too|and|or|but|because|since|at all|so|these days|right now|"

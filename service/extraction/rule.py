@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
+
+from .ellipsis import Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,14 @@ class DayBehind(Protocol):
         ...
 
 
+class EditFinder(Protocol):
+    """Finds what a sentence leaves out."""
+
+    def __call__(self, sentence: str, *, is_first: bool) -> Iterator[Edit]:
+        """The edits that put it back; `is_first` at the head of a text."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RuleSet:
     """The rules of a language, and how it says days and takes words back."""
@@ -60,6 +70,7 @@ class RuleSet:
     """What follows a value that stands in for another: ", not in Cologne"."""
     date_said: DayFinder
     date_after: DayBehind
+    edits: EditFinder
 
 
 _NEXT_CLAUSE: Final = re.compile(

@@ -18,6 +18,7 @@ from typing import Final
 from ...resolution.text import sentence_spans
 from .claims import ExtractedClaim
 from .dates import date_after, date_said
+from .ellipsis import english_edits, german_edits, written_out
 from .family_rules import FAMILY_RULES
 from .german_dates import german_date_after, german_date_said
 from .german_rules import (
@@ -27,45 +28,41 @@ from .german_rules import (
     GERMAN_RULES,
     GERMAN_SPEECH,
 )
+from .person_rules import PERSON_RULES
 from .phrases import (
     AIMS,
     ALLERGIC,
     BY_WHEN,
     CHORES,
-    DAY,
     DIETS,
     DO_NOT,
     DOCTORS,
     HABITS,
     HAVE,
     I_AM,
+    I_HAVE,
     INTOLERABLES,
+    IS,
     ITEM,
     ITEMS,
     LASTING,
     MANNERS,
     MEETINGS,
-    NAME,
-    NO_DATE,
     NO_FOOD,
     NO_TOPIC,
-    NUMBER,
-    ORIGINS,
     PLACE,
     RECENT,
     SLOT_OF_KIN,
     STOP,
     SURE,
     TITLE,
-    TOOLS,
     UNITS,
     WE_ARE,
     WE_HAVE,
     WHOLLY,
-    WORD,
-    ZONES,
 )
 from .rule import Rule, RuleSet, day_of, row
+from .statement import is_statement, statement_of, without_quotations
 from .taste_rules import OPPOSITES, TASTE_RULES, taste_of
 from .work_rules import WORK_RULES
 
@@ -75,27 +72,6 @@ _LONGEST_SENTENCE: Final = 400
 _MOST_CLAIMS: Final = 64
 """Claims of one text."""
 
-_HEDGE: Final = re.compile(
-    r"\b(?:if|wish|would|might|maybe|perhaps|could|imagine|pretend|suppose|unless|hypothetically|"
-    r"think|thinks|thought|says|said|claims|claimed|told|asked|heard|like saying|as though|"
-    r"whether|rumou?r|not true|a lie|(?:didn['\u2019]t|did not|never|don['\u2019]t) say|"
-    r"let['\u2019]s say|for the sake of|according to|goes like|lyrics|"
-    r"in (?:my|the|a|an|this|that|another|his|her) (?:dream|nightmare|novel|book|film|movie|story|"
-    r"game|play|poem|song|scenario|example|role-?play|universe|sketch))\b"
-    r"|\b(?:begins|starts|ends|opens) with\b",
-    re.IGNORECASE,
-)
-_NO_STATEMENT: Final = re.compile(
-    r"^\W*(?:(?:please|now|and|then),? )*(?:translate|rewrite|rephrase|paraphrase|proofread|"
-    r"summari[sz]e|correct (?:this|the|my)|spell|pronounce|write (?:an?|me|the|this|down)|"
-    r"(?:for )?examples?\b:?|e\.g\.|say:|sentence:|prompt:|quote:|role-?play|act as|pretend)"
-    r"|\b(?:ha(?:ha)+|lol|lmao|rofl|just kidding|kidding|j/k|jk)\b",
-    re.IGNORECASE,
-)
-"""What makes a sentence work for the assistant, an example or a joke, and no word about oneself."""
-_QUOTATION: Final = re.compile(
-    '"[^"\n]*"|\u201c[^\u201d\n]*\u201d|\u00ab[^\u00bb\n]*\u00bb|\\*[A-Z][^*\n]+\\*'
-)
 _CORRECTION: Final = re.compile(
     r"(?:(?:oh|no|sorry|wait|ok|okay|well),? )*(?:actually|correction|i meant|rather)\b",
     re.IGNORECASE,
@@ -105,59 +81,11 @@ _PARTS: Final = re.compile(r",? (?:and|or|und|oder) |, ")
 
 
 RULES: Final = (
-    # who
-    row("full_name", rf"\b[Mm]y (?:full )?name is (?P<value>{NAME})"),
-    row("full_name", rf"\b[Mm]y name['\u2019]s (?P<value>{NAME})"),
-    row("full_name", rf"\b(?:[Yy]ou can|[Pp]lease|[Jj]ust|[Ff]rom now on,?) call me "
-        rf"(?P<value>{NAME})"),
-    row("full_name", rf"^[Cc]all me (?P<value>{NAME})"),
-    # Who says both means the short one for speaking.
-    row("full_name", r"^(?![^.!?]*\bname(?: is|['\u2019]s) )[^.!?]*?"
-        r"\b(?:[Ee]very(?:one|body) calls|(?:[Pp]eople|[Mm]y friends) call) me "
-        rf"(?P<value>{NAME})"),
-    row("full_name", rf"^{I_AM} (?!(?:{ORIGINS}|Sorry|Back|Fine|Happy|Busy|Tired|Done)\b)"
-        rf"(?P<value>{WORD}),? by the way\b"),
-    row("full_name", rf"^{I_AM} (?:called|named) (?P<value>{NAME})(?=[,.!]|$| and I\b)"),
-    row("full_name", rf"^[Tt]he name['\u2019]s (?P<value>{NAME})(?=[,.!]|$)"),
-    row("full_name", rf"\bI go by (?P<value>{NAME})(?=[,.!]|$| and\b)"),
-    row("full_name", rf"^(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? )?{I_AM} (?!(?:{ORIGINS})\b)"
-        rf"(?P<value>{WORD} {WORD})(?=[,.!]|$| from\b| and I\b)"),
-    row("full_name", r"^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: \w+)?[,!]? "
-        rf"(?:{I_AM}|[Tt]his is) (?!(?:{ORIGINS})\b)(?P<value>{NAME})"
-        r"(?=[,.!]|$| from\b| and I\b| here\b)"),
-    row("full_name", r"^(?:[Hh]i|[Hh]ello|[Hh]ey)(?: there| all| everyone)?[,!] "
-        rf"(?P<value>(?!(?:Same|Right|Over|Out|Back|New|Nothing|Nobody|Everyone|Everybody|Anyone|"
-        rf"All)\b)"
-        rf"{NAME}) here(?=[,.!]|$| from\b)"),
-    row("full_name", rf"^(?P<value>(?!(?:Right|Over|Out|Back|Not|All)\b){WORD} {WORD}) "
-        rf"here(?=[,.!]|$)"),
-    row("birthday", rf"\b[Mm]y birthday(?: is|['\u2019]s) (?:on )?"
-        rf"(?P<value>{DAY}|(?:the )?\w+ ?\w* ?(?:of )?\w+)"),
-    row("birthday", rf"\bI was born on (?P<value>{DAY})"),
-    row("birthday", r"\bI(?:['\u2019]ll| will|['\u2019]m| am)? (?:turn|be turning|turning|be) "
-        rf"{NUMBER} on (?P<value>{DAY})"),
-    row("birthday", r"^(?P<subject>(?!(?:Mom|Mum|Dad|Today|Tomorrow|Christmas|Jesus|It|That|There|"
-        r"Here|Who|What)\b)[A-Z]\w+(?: [A-Z]\w+)?)['\u2019]s birthday is (?:on )?"
-        rf"(?P<value>{DAY})"),
-    row("language", rf"\bI speak (?:fluent )?(?P<value>(?!(?:{TOOLS})\b){NAME}"
-        rf"(?:(?:,| and|, and) (?!(?:{TOOLS})\b){NAME})*)", is_list=True),
-    row("language", r"\b[Mm]y (?:native language|mother tongue|first language) is "
-        rf"(?P<value>{NAME})"),
-    row("email", r"\b[Mm]y e-?mail(?: address)? is (?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
-    row("email", r"\b(?:[Rr]each|[Ee]mail|[Ww]rite to|[Cc]ontact) me (?:at|on|under) "
-        r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
-    row("phone", r"\b[Mm]y (?:(?:phone|mobile|cell)(?: number)?|number) is "
-        r"(?P<value>\+?[\d ()/-]{6,20}\d)"),
-    row("phone", rf"\b(?:[Rr]each|[Cc]all|[Tt]ext|[Cc]ontact|[Rr]ing) me (?:at|on|under) {NO_DATE}"
-        r"(?P<value>\+?[\d ()/-]{6,20}\d)(?![\d:])"),
-    row("timezone", rf"{I_AM} (?:in|on) (?:the )?"
-        rf"(?P<value>(?:{ZONES})(?: [Ss]tandard| [Dd]aylight)?)"
-        r" [Tt]ime(?: ?zone)?\b"),
-    row("timezone", r"\b[Mm]y time ?zone is (?P<value>[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)?)"),
-    row("timezone", rf"{I_AM} (?:in|on) (?:the )?(?P<value>[A-Z][A-Za-z_]+/[A-Z][A-Za-z_]+)"),
+    *PERSON_RULES,
     *WORK_RULES,
     # where
-    row("home", r"\b(?:I|[Ww]e) (?:now |currently |still )?live in (?:an? (?:\w+ ){0,2}"
+    row("home", r"\b(?:I|[Ww]e) (?:now |currently |still )?live "
+        r"(?:(?:with (?:my|our) \w+|alone|together|up|down|over|out|back) )?in (?:an? (?:\w+ ){0,2}"
         rf"(?:flat|apartment|house|studio|cottage|loft) in )?(?P<value>{PLACE})"),
     row("home", rf"^(?:I|[Ww]e)\b[^.!?;]{{0,60}}? (?:but|and) (?:now |currently )?live in "
         rf"(?P<value>{PLACE})"),
@@ -174,8 +102,8 @@ RULES: Final = (
     row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve)? {RECENT}(?:ended up )?(?:settled|"
         rf"settling) (?:down )?in "
         rf"(?P<value>{PLACE})(?=[.,!;]|$| (?:last|in|for|since|now|after|with|and)\b)"),
-    row("home", r"\b(?:[Mm]y|[Oo]ur) (?:new )?(?:flat|apartment|house|place|cottage|studio) is "
-        r"(?:now )?"
+    row("home", r"\b(?:[Mm]y|[Oo]ur) (?:new )?(?:flat|apartment|house|place|cottage|studio)"
+        rf"{IS} (?:now )?"
         rf"in (?P<value>{PLACE})(?=[.,!;]|$| and\b| now\b| near\b)"),
     row("home", rf"\b(?:I|[Ww]e) (?:now )?call (?!(?:Mom|Mum|Dad|Mama|Papa|Grandma|"
         rf"Grandpa)\b)(?P<value>{PLACE}) "
@@ -185,7 +113,7 @@ RULES: Final = (
         rf"(?:and |but )?(?:I|we)(?:['\u2019]m| am|['\u2019]re| are) (?:now )?in (?P<value>{PLACE})"
         r"(?=[.,!;]|$| now\b| these\b)"),
     row("home", rf"^[Hh]ome for me is (?:now )?(?P<value>{PLACE})(?=[.,!]|$)"),
-    row("home", rf"\b(?:[Mm]y|[Oo]ur) home is (?:now )?in (?P<value>{PLACE})"),
+    row("home", rf"\b(?:[Mm]y|[Oo]ur) home{IS} (?:now )?in (?P<value>{PLACE})"),
     row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve) (?:lived|been living) in "
         rf"(?P<value>{PLACE})(?=[^.!?]*\b(?:since|for (?:\w+ ){{1,2}}(?:years?|months?))\b)"),
     row("home", rf"{WE_HAVE} {RECENT}"
@@ -197,23 +125,24 @@ RULES: Final = (
         rf"(?P<value>{PLACE})", is_dated=True),
     row("home", rf"{WE_HAVE} {RECENT}(?:left|moved "
         rf"(?:away from|out of)) (?![A-Z]\w+ for\b)(?P<value>{PLACE})", "deny", if_known=True),
-    row("home", rf"\bI used to live in (?P<value>{PLACE})", is_former=True),
+    row("home", rf"\b(?:I|[Ww]e) (?:used to live|lived) in (?P<value>{PLACE})"
+        r"(?![^.!?]*\bsince\b)", is_former=True),
     row("home", rf"\bI (?:no longer|{DO_NOT}) live in (?P<value>{PLACE})", "deny"),
     *FAMILY_RULES,
     # body and taste
     row("allergy", rf"{ALLERGIC}(?P<value>{ITEMS})", is_list=True),
     row("allergy", rf"{ALLERGIC}{ITEM}(?:,|,? but) not (?:to )?(?P<value>{ITEM})(?=[.,!]|$)",
         "deny"),
-    row("allergy", r"\bI have an? (?:severe |mild |strong |bad |serious )?"
+    row("allergy", rf"{I_HAVE} an? (?:severe |mild |strong |bad |serious )?"
         r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
-    row("allergy", rf"\bI have an? (?:\w+ )?allergy to (?P<value>{ITEMS})", is_list=True),
+    row("allergy", rf"{I_HAVE} an? (?:\w+ )?allergy to (?P<value>{ITEMS})", is_list=True),
     row("allergy", r"^(?!(?:That|This|It|He|She|They|Work|School|Stress|Mondays?|Everything|"
         r"Something|"
         r"Nothing|People|Politics)\b)"
         rf"(?P<value>{ITEM}) (?:always )?(?:gives?|brings?) me (?:an? )?(?:\w+ )?(?:hives|rash|"
         r"allergic reactions?)\b"),
     row("allergy", rf"{I_AM} (?P<value>lactose|gluten) intolerant\b"),
-    row("allergy", rf"{I_AM} (?:not|no longer) allergic to (?P<value>{ITEMS})", "deny",
+    row("allergy", rf"{I_AM} (?:not|no longer) allergic to (?!any)(?P<value>{ITEMS})", "deny",
         is_list=True),
     # Before a noun it is the noun's: "I am a vegan cook" says what is cooked.
     row("diet", rf"{I_AM} {SURE}(?:an? )?(?:strict )?"
@@ -222,12 +151,17 @@ RULES: Final = (
     row("diet", rf"{I_AM} {SURE}(?P<value>gluten-free|dairy-free)(?=[.,!;]|$| and\b)"),
     row("diet", r"\bI(?: have|['\u2019]ve)? (?:just |recently )?(?:went|gone|became|become|turned) "
         r"(?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b"),
+    row("diet", rf"(?:{I_AM}|{HAVE} been) (?:eating|doing) (?P<value>{DIETS})\b"
+        r"(?=[.,!;]|$| (?:since|for|now|again|these|and|but)\b)"),
+    row("diet", rf"{I_AM} not (?:an? )?(?P<value>vegetarian|vegan|pescatarian) any ?more\b",
+        "deny"),
     row("diet", rf"(?:{I_AM} on|\bI (?:now )?follow|\bI keep to) an? (?:strict )?"
         rf"(?P<value>(?:{DIETS}) diet)\b"),
     row("diet", r"\bI (?:keep|only eat|eat) (?P<value>kosher|halal)(?=[.,;!]|$| and\b| food\b)"),
     row("diet", r"\bI(?: have|['\u2019]ve) been (?:an? )?(?P<value>vegetarian|vegan|pescatarian) "
         r"(?=since\b|for\b)"),
-    row("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b", "deny"),
+    row("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)"
+        r"(?=[.,!;]|$| (?:and|but|or|so|because|since|now|these)\b)", "deny"),
     row("avoids", r"\bI (?:can['\u2019]t|cannot|don['\u2019]t|do not|never|no longer) "
         rf"(?:eat|drink) (?:any )?{NO_FOOD}(?P<value>{ITEMS}){WHOLLY}", is_list=True),
     row("avoids", r"\bI (?:can['\u2019]t|cannot|must not|mustn['\u2019]t) have (?:any )?"
@@ -251,7 +185,8 @@ RULES: Final = (
     row("goal", r"\b[Mm]y (?:main |new )?goal is to (?P<value>[^.!?\n]{3,160})"),
     row("goal", rf"(?:{I_AM} (?:hoping|aiming|trying|determined)|\bI(?: really)? (?:want|aim|"
         rf"hope)) to (?P<value>(?:{AIMS}) (?!(?:this|that|it|your|here|there)\b)"
-        rf"[^.!?\n]{{3,100}}? by {BY_WHEN})(?=[.,!]|$)"),
+        rf"[^.!?\n]{{3,100}}? (?:by {BY_WHEN}|this (?:year|month|summer|autumn|winter|spring)))"
+        r"(?=[.,!]|$)"),
     row("plan", rf"(?:{I_AM} planning|\bI plan|\bI intend) to "
         r"(?P<value>[a-z]+ [^.!?\n]{3,160})"),
     row("plan", rf"{I_AM} going to (?!the\b|an?\b|my\b|be\b)"
@@ -262,6 +197,11 @@ RULES: Final = (
     row("appointment", r"\b(?:I|[Ww]e) (?:have|need|['\u2019]ve got) to be (?P<value>at (?:the|"
         r"my|our) "
         r"[^.!?\n]{2,60})", is_dated=True),
+    # A note to oneself: "dentist on Tuesday at 9".
+    row("appointment", rf"^(?P<value>(?i:{DOCTORS}|{MEETINGS})(?:['\u2019]s)?(?: appointment)? "
+        r"(?:on (?:the )?|tomorrow\b|tonight\b|next |this )"
+        r"(?:(?! (?:is|are|was|were|will|has|had|sounds|went|got|goes)\b)[^.!?,;\n]){0,60})"
+        r"(?=[.!?,;]|$)", is_dated=True),
     row("appointment", rf"{I_AM} seeing (?P<value>(?:the|my|an?) (?:{DOCTORS})\b[^.!?\n]{{0,60}})",
         is_dated=True),
     row("appointment", rf"\b(?:[Mm]y|[Oo]ur) (?P<value>(?:[\w'-]+ ){{0,3}}?(?:{MEETINGS})"
@@ -277,6 +217,13 @@ RULES: Final = (
         r"visit the (?:bathroom|toilet|restroom))\b)"
         rf"(?P<value>{CHORES} [^.!?;\n]{{3,80}}?)"
         r"(?: (?:soon|sometime|somehow)\b[^.!?\n]*)?(?=[.!;]|$)"),
+    row("todo", r"(?<!\b[Ss]ometimes )\bI (?:also |still |really |just )*(?:(?:need|have|"
+        r"['\u2019]ve got) to|must) remember to "
+        r"(?P<value>[a-z][^.!?;\n]{3,80})"),
+    # What has a day to be done by is a task, whatever it is.
+    row("todo", r"\bI (?:also |still |really |just )*(?:must|(?:need|have|['\u2019]ve got) to) "
+        rf"(?!(?:be|have|know|wait|go)\b)(?P<value>[a-z]+ [^.!?;,\n]{{3,80}}? by "
+        rf"(?:tomorrow|tonight|{BY_WHEN}))(?=[.,!]|$)"),
     row("todo", r"^(?:[Pp]lease )?[Rr]emind me (?:(?:tomorrow|tonight|later|next week|"
         r"on [A-Z][a-z]+day) )?to (?P<value>[a-z][^.!?;\n]{3,80})"),
     row("todo", r"\b(?:[Dd]on['\u2019]t let me forget|I must(?:n['\u2019]t| not) forget) to "
@@ -325,9 +272,14 @@ RULES: Final = (
 )  # fmt: skip
 
 
-ENGLISH: Final = RuleSet(RULES, _CORRECTION, _REPLACED_VALUE, date_said, date_after)
+ENGLISH: Final = RuleSet(RULES, _CORRECTION, _REPLACED_VALUE, date_said, date_after, english_edits)
 GERMAN: Final = RuleSet(
-    GERMAN_RULES, GERMAN_CORRECTION, GERMAN_REPLACED_VALUE, german_date_said, german_date_after
+    GERMAN_RULES,
+    GERMAN_CORRECTION,
+    GERMAN_REPLACED_VALUE,
+    german_date_said,
+    german_date_after,
+    german_edits,
 )
 
 
@@ -341,33 +293,45 @@ class RuleExtractor:
             # Nobody says so much at once; a page without a full stop would only cost time.
             if end - start > _LONGEST_SENTENCE:
                 continue
-            claims += islice(_claims(text[start:end], start, at), _MOST_CLAIMS - len(claims))
+            sentence_claims = _claims(text[start:end], moment=at, is_first=not text[:start].strip())
+            for claim in islice(sentence_claims, _MOST_CLAIMS - len(claims)):
+                claims.append(replace(claim, start=start + claim.start, end=start + claim.end))
             if len(claims) >= _MOST_CLAIMS:
                 break
         return tuple(sorted(claims, key=lambda claim: (claim.start, claim.slot)))
 
 
-def _claims(sentence: str, offset: int, moment: datetime) -> Iterator[ExtractedClaim]:
+def _claims(sentence: str, *, moment: datetime, is_first: bool) -> Iterator[ExtractedClaim]:
     if sentence.rstrip(" \"')").endswith("?"):
         return
 
-    # The stand-in keeps the positions, so that a match beside a quotation is where it was.
-    plain = _QUOTATION.sub(lambda match: TITLE * len(match.group()), sentence)
-    if _NO_STATEMENT.search(plain):
+    unquoted = without_quotations(sentence)
+    if not is_statement(unquoted):
         return
-    hedge = _HEDGE.search(plain)
-    certain = plain if hedge is None else plain[: hedge.start()]
 
-    readings = [(ENGLISH, certain)]
-    # The verb of a report may come last in German, so a hedge counts wherever it stands.
-    if GERMAN_SPEECH.search(plain) and not GERMAN_HEDGE.search(plain):
-        readings.append((GERMAN, plain))
+    for rule_set in (ENGLISH, GERMAN):
+        edits = tuple(rule_set.edits(unquoted, is_first=is_first))
+        full_text = written_out(sentence, edits)
+        certain_text = _certain_part(rule_set, written_out(unquoted, edits).text)
+        if not certain_text:
+            continue
 
-    for rule_set, text in readings:
         for rule in rule_set.rules:
-            for match in rule.pattern.finditer(text):
-                for claim in _of_match(rule_set, rule, match, sentence, moment):
-                    yield replace(claim, start=offset + claim.start, end=offset + claim.end)
+            for match in rule.pattern.finditer(certain_text):
+                for claim in _of_match(rule_set, rule, match, full_text.text, moment):
+                    yield replace(
+                        claim,
+                        start=full_text.typed_position(claim.start),
+                        end=full_text.typed_position(claim.end),
+                    )
+
+
+def _certain_part(rule_set: RuleSet, text: str) -> str:
+    """The part of a sentence that a language takes as said; empty where it has no word of it."""
+    if rule_set is ENGLISH:
+        return statement_of(text)
+    # The verb of a report may come last in German, so a hedge counts wherever it stands.
+    return text if GERMAN_SPEECH.search(text) and not GERMAN_HEDGE.search(text) else ""
 
 
 def _of_match(
@@ -397,7 +361,7 @@ def _of_match(
     for value in _values(rule, match, sentence):
         if _DANGLING.search(value) or (rule.is_list and not _is_whole(value, tail)):
             continue
-        if is_ahead and day is not None:
+        if is_ahead and day is not None and (slot == "birthday" or not _is_past(day, moment)):
             value = f"{value} ({day.date().isoformat()})"
         claim = ExtractedClaim(
             slot=slot,
@@ -415,6 +379,11 @@ def _of_match(
         # Nobody likes what he dislikes: the newer word ends the older one.
         if slot in OPPOSITES and op == "assert":
             yield replace(claim, slot=OPPOSITES[slot], op="deny", if_known=True)
+
+
+def _is_past(day: datetime, moment: datetime) -> bool:
+    """Whether a day is over: "this year" began before and names no day to come."""
+    return day.date() < moment.astimezone(UTC).date()
 
 
 def _is_correction(rule_set: RuleSet, rule: Rule, match: re.Match[str]) -> bool:
@@ -441,7 +410,10 @@ def _values(rule: Rule, match: re.Match[str], sentence: str) -> list[str]:
         start = match.start("value")
         titles = re.finditer(f"{TITLE}+", words)
         title_texts = [sentence[start + title.start() : start + title.end()] for title in titles]
-        return [title.strip('"*\u201c\u201d\u00ab\u00bb .,') for title in title_texts]
+        return [
+            title.strip("\"*'\u2018\u2019\u201e\u201c\u201d\u00ab\u00bb .,")
+            for title in title_texts
+        ]
 
     values = _parts(rule, words)
     return [taste_of(value) for value in values] if rule.slot in OPPOSITES else values
@@ -459,7 +431,8 @@ def _parts(rule: Rule, words: str) -> list[str]:
 _DANGLING: Final = re.compile(r" (?:for|with|to|of|about|from|by)$")
 _RESTRICTION: Final = re.compile(r"\s*(?:that|which|who|whom|whose|where|to)\b")
 _UNFIT: Final = re.compile(
-    r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing)\b|\b(?:uh|um|idea|way|"
+    r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing|each other|one another|"
+    r"yours|mine|hers|theirs|ours)\b|\b(?:uh|um|idea|way|"
     r"variety|kind|kinds)\b|\bones?$",
     re.IGNORECASE,
 )

@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 from ...schema.terms import content_terms
-from .phrases import DO_NOT, HAVE, I_AM, ITEM, ITEMS, NAME, RECENT, RELATIVE, SURE, TITLE
+from .phrases import DO_NOT, HAVE, I_AM, IS, ITEM, ITEMS, NAME, RECENT, RELATIVE, SURE, TITLE
 from .rule import row
 
 _ADV = (
@@ -20,10 +20,15 @@ _ADV = (
     r"all) )*"
 )
 _LIKE = r"(?:like|love|enjoy|adore|appreciate|admire)"
+_SPEAKERS = r"\b(?:I|[Ww]e(?: both| all)?) "
 _PAST_LIKE = r"(?:liked|loved|enjoyed|adored|appreciated|admired)"
-_HATE = r"(?:hate|dislike|detest|can['\u2019]t stand|cannot stand|can['\u2019]t bear)"
+_HATE = (
+    r"(?:hate|dislike|detest|can['\u2019]t stand(?! (?:up|by|still|here|there|back|down|"
+    r"straight|on)\b)|"
+    r"cannot stand|can['\u2019]t bear)"
+)
 _FAN = r"(?:an? )?(?:(?:big|huge|great|massive|real) )?fan of"
-_FAVOURITE = r"(?:all-time |absolute |new )?favou?rite"
+_FAVOURITE = r"(?:all-time |absolute |new )?(?:favou?rite|fave?)"
 _GERUND = r"(?:the idea of (?:visiting |going to )?|listening to )?"
 _VERBS = (
     rf"\bI(?:['\u2019]ve| have)? {_ADV}(?:watched|rewatched|read|reread|saw|visited|heard|tried|"
@@ -44,7 +49,7 @@ TASTE_RULES: Final = (
     row("likes", rf"{RELATIVE}{SURE}(?:likes|loves|enjoys) (?P<value>{ITEMS})", is_list=True),
     row("dislikes", rf"{RELATIVE}{SURE}(?:hates|dislikes) (?P<value>{ITEMS})", is_list=True),
     # what is liked
-    row("likes", rf"(?<!what )(?<!as )\bI {SURE}{_LIKE} {_GERUND}(?P<value>{ITEMS}){_WHILE}",
+    row("likes", rf"(?<!what )(?<!as ){_SPEAKERS}{SURE}{_LIKE} {_GERUND}(?P<value>{ITEMS}){_WHILE}",
         is_list=True),
     row("likes", rf"{HAVE} {_ADV}{_PAST_LIKE} (?P<value>{ITEMS}){_WHILE}", is_list=True),
     row("likes", rf"{HAVE} {_ADV}(?:come|came|grown|grew|started|begun|began|learned|learnt) to "
@@ -54,7 +59,7 @@ TASTE_RULES: Final = (
     row("likes", rf"(?:{I_AM}|{HAVE} {_ADV}been) {_ADV}(?:finding myself )?{_ADV}(?:much )?"
         rf"(?:more )?(?:into|enjoying|loving|obsessed with|drawn to|(?:crazy|mad) about|fond of|"
         r"keen on(?! (?:helping|seeing|hearing|getting|doing|trying|making|starting)\b)|hooked "
-        r"on|partial to|a sucker for) "
+        r"on|partial to|a sucker for(?! punishment)) "
         rf"(?P<value>{ITEMS}){_WHILE}",
         is_list=True),
     row("likes", rf"(?:{I_AM}|{HAVE} {_ADV}been) {_ADV}all about (?P<value>{ITEMS}){_WHILE}",
@@ -68,11 +73,15 @@ TASTE_RULES: Final = (
         rf"(?P<value>{ITEM})"
         r"(?=[.!;]|$| over\b| to\b| rather\b| and\b| when\b| for\b|"
         r", (?:but|and|so|thanks|please|if|because|since|though|although|when)\b)"),
-    row("likes", rf"\b[Mm]y {_FAVOURITE} (?!of\b|one\b)[\w -]{{2,24}}? is (?:now |still |"
+    row("likes", rf"\b[Mm]y {_FAVOURITE} (?!of\b|one\b|thing\b|part\b)[\w -]{{2,24}}?{IS} "
+        r"(?:now |still |"
         rf"definitely |probably |always )?"
         rf"(?P<value>{ITEM})"),
     row("likes", rf"(?P<value>{NAME}) (?:is|are) (?:definitely |still |now )?(?:my|one of my) "
         rf"{_FAVOURITE}"),
+    row("likes", r"^(?!(?i:that|this|it|which|what|yours?|mine|here|there|today|the)\b)"
+        rf"(?P<value>{ITEM}) (?:is|are) (?:definitely |still |now |absolutely )?(?:my|our) "
+        rf"{_FAVOURITE}s?(?=[.!,]|$)"),
     row("likes", rf"\b[Nn]othing beats (?!(?:a )?(?:try|trying|that|this)\b)(?:an? (?:good |nice "
         rf"|proper |hot |cold )?)?(?P<value>{ITEM})"
         r"(?=[.!,]|$| for me\b| after\b| on\b| in\b)"),
@@ -81,7 +90,7 @@ TASTE_RULES: Final = (
     row("likes", rf"\bI(?: have|['\u2019]ve)? (?:got )?a (?:real )?(?:soft spot|weakness|passion) "
         rf"for (?P<value>{ITEMS})", is_list=True),
     # what is not
-    row("dislikes", rf"\bI {_ADV}(?:tend to )?{_HATE} (?P<value>{ITEMS})", is_list=True),
+    row("dislikes", rf"{_SPEAKERS}{_ADV}(?:tend to )?{_HATE} (?P<value>{ITEMS})", is_list=True),
     row("dislikes", rf"{HAVE} {_ADV}(?:hated|disliked|detested) (?P<value>{ITEMS})",
         is_list=True),
     row("dislikes", rf"{_VERBS}(?:{DO_NOT} {_ADV}(?:like|enjoy)|hated|disliked|detested) {_THING}"),

@@ -12,13 +12,16 @@ from .phrases import (
     I_AM,
     I_SOON,
     I_WILL,
+    IS,
     LASTING,
     LEVELS,
     NAME,
     OFFICE,
+    PRAISE,
     PROPER,
     RECENT,
     ROLE,
+    SERVICES,
     TOOLS,
     TRADES,
     WORD,
@@ -29,13 +32,24 @@ WORK_RULES: Final = (
     row("experience_level", rf"{I_AM} an? (?P<value>{LEVELS})\b"),
     # What somebody does: a trade that is known, or any word behind "work as".
     row("title", rf"(?:{I_AM}|\bI work as) an? (?:(?:{LEVELS}) )?"
-        rf"(?P<value>(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b(?! (?:at heart|of sorts|fan))"),
+        rf"(?P<value>(?!{PRAISE}\b)(?:[a-z][a-z-]* ){{0,3}}?(?:{TRADES}))\b"
+        r"(?! (?:at heart|of sorts|fan)|['\u2019]s)"),
+    row("title", rf"{I_AM} an? (?:freelance|self-employed|qualified|chartered|registered|licensed) "
+        rf"(?P<value>(?![^.,!]*\b(?:{TRADES})\b)[a-z][a-z-]+(?: [a-z-]+)?)"
+        r"(?=[.,!]|$| and\b| at\b| in\b)"),
+    row("title", rf"\b[Mm]y job{IS} (?:as )?(?:an? )?(?:{LEVELS} )?(?P<value>{ROLE})"
+        r"(?=[.,!]|$| at\b| in\b)"),
+    row("title", rf"\bI was an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})"
+        r"(?= (?:for (?:\w+ ){1,2}?years|until|till|before)\b|,? (?:and |but )?now\b)",
+        is_former=True),
     row("title", rf"\bI (?:now |currently )?work as an? (?![^.,!]*\b(?:{TRADES}|team|couple|group|"
         r"pair|whole|rule|hobby)\b)(?P<value>[a-z][a-z-]+(?: (?!at\b|for\b|in\b|and\b|on\b)"
         r"[a-z-]+){0,2})(?=[.,!]|$| at\b| for\b| in\b| and\b)"),
     row("title", rf"\bI(?: have|['\u2019]ve) been an? (?:(?:{LEVELS}) )?(?P<value>{ROLE})"
         r"(?= (?:for|since)\b)"),
-    row("title", r"\b[Mm]y (?:job )?title is (?P<value>[\w-]+(?: [\w-]+){0,3})"),
+    row("title", rf"^[Aa]s an? (?:(?:{LEVELS}) )?(?P<value>{ROLE}),? I (?:(?:also|often|usually|"
+        r"mostly|always|only|mainly) )?(?:work|have to|get|see|need|spend|deal with|am)\b"),
+    row("title", rf"\b[Mm]y (?:job )?title{IS} (?P<value>[\w-]+(?: [\w-]+){0,3})"),
     row("title", r"\b(?:[Tt]hey|[Mm]y boss|[Mm]y manager|[Tt]he company|[Ww]ork)(?: has| have|"
         r"['\u2019]ve)? (?:just |finally |recently )?(?:made me|promoted me to|appointed me(?: "
         r"as)?)"
@@ -109,10 +123,15 @@ WORK_RULES: Final = (
         rf"with) {PROPER}(?P<value>{NAME})"),
     row("employer", rf"{HAVE} (?:(?:been working|worked) (?:for|at)|been (?:at|with)) "
         rf"(?P<value>{NAME})"
-        r"(?=[^.!?]*\bsince\b)"),
-    row("employer", rf"{HAVE} {RECENT}(?:joined|started (?:working )?(?:at|for))"
-        rf" (?P<value>{NAME})"),
-    row("employer", rf"\b[Mm]y (?:new )?employer is (?P<value>{NAME})"),
+        r"(?=[^.!?]*\bsince (?!(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|"
+        r"ten|noon|midnight|lunch|breakfast|this)\b))"),
+    row("employer", rf"{HAVE} {RECENT}(?:joined (?!{SERVICES}(?! as\b))|"
+        rf"started (?:working )?(?:at|for) )(?P<value>{NAME})(?! (?:for|on|at) (?:an? )?(?:lunch|"
+        r"dinner|breakfast|drinks?|coffee|walk|run|beer|call|meeting|ride|game|trip)\b)"),
+    row("employer", rf"\bI (?:now |currently |still )?work (?:for|at) an? (?:[a-z-]+ ){{0,3}}?"
+        rf"(?:called|named) (?P<value>{NAME})"),
+    row("employer", rf"\b[Mm]y (?:company|firm){IS} called (?P<value>{NAME})"),
+    row("employer", rf"\b[Mm]y (?:new )?employer{IS} (?P<value>{NAME})"),
     row("employer", rf"\bI (?:used to work|previously worked|formerly worked) (?:for|at) "
         rf"(?P<value>{NAME})", is_former=True),
     row("employer", rf"\bI worked (?:for|at) (?P<value>{NAME})(?![^.!?]*\bsince\b)",
@@ -147,6 +166,8 @@ WORK_RULES: Final = (
         "deny", if_known=True, is_dated=True),
     row("title", rf"{I_SOON}(?:start|starting|begin|beginning) (?:work |working )?as "
         rf"(?:an? |the |their )?(?:(?:{LEVELS}) )?(?P<value>{ROLE})", is_dated=True),
+    row("employer", rf"{HAVE} {RECENT}(?:left|quit) {NAME}(?:,| and| but)+ (?:{I_AM} )?(?:now )?"
+        rf"(?:at|with|joined) {PROPER}(?P<value>{FIRM})(?=[.,!;]|$| now\b| instead\b)"),
     row("employer", rf"{HAVE} {RECENT}(?:left|quit) {NAME}[^.!?]{{0,25}}? (?:and|to) join(?:ed)? "
         rf"{PROPER}(?P<value>{NAME})(?=[.,!;]|$| as\b)"),
     row("employer", rf"{I_AM} (?:now |currently )?the (?:new )?(?:{CHIEF}) of {PROPER}"
@@ -156,12 +177,14 @@ WORK_RULES: Final = (
     row("employer", rf"{I_AM} no longer (?:working )?at {PROPER}(?P<value>{NAME})", "deny"),
     row("employer", rf"{I_AM} not (?:working )?at {PROPER}(?P<value>{NAME}) any ?more\b", "deny"),
     row("manager", rf"\b[Mm]y (?:new |line )?(?:manager|boss|supervisor|team lead)"
-        r"(?: (?:at the moment|right now|now|these days|at work|there|here))? is "
+        r"(?: (?:at the moment|right now|now|these days|at work|there|here))?(?: is|['\u2019]s) "
         r"(?:now |currently )?(?:called |named )?"
         rf"(?P<value>{NAME})(?<!['\u2019]s)"),
     row("manager", rf"\b[Mm]y (?:new )?(?:manager|boss),? (?P<value>{NAME})(?<!['\u2019]s)",
         is_timeless=True),
-    row("manager", rf"\bI (?:now )?report to (?P<value>{NAME})"),
+    row("manager", rf"\bI (?:now )?report (?:directly |straight )?to (?P<value>{NAME})"),
+    row("manager", rf"^(?P<value>{NAME}){IS} (?:now )?my (?:new |line )?(?:manager|boss|supervisor)"
+        r"(?=[.,!;]|$| and\b| now\b| at\b)"),
     row("team", rf"{I_AM} (?:on|in|part of) the (?P<value>{NAME}) team"),
     row("team", rf"{I_AM} (?:on|in|part of) the "
         r"(?!(?:same|other|best|right|wrong|whole|new|old|first|second|winning|losing|home|away|"

@@ -98,6 +98,8 @@ SAID = {
     "I like cooking with my kids.": ["likes=cooking"],
     "I have a date tomorrow!": ["appointment=date tomorrow (2026-06-18)"],
     "Call me Al if you want.": ["full_name=Al"],
+    "I'm a vegan baker.": ["title=vegan baker"],
+    "I hate the album 'For Emma, Forever Ago'.": ["dislikes=For Emma, Forever Ago"],
     "I know Python.": ["skill=Python"],
 }
 
@@ -224,7 +226,6 @@ UNSAID = (
     "I stopped drinking last year.",
     "I gave up drinking.",
     "I'm vegan-curious.",
-    "I'm a vegan baker.",
     "I'm vegetarian on Mondays.",
 )
 

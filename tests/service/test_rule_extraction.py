@@ -248,7 +248,6 @@ SILENT = [
     "I enjoy a variety of things.",
     "That's what I like about indie movies.",
     "I like its ugliness.",
-    "I hate the album 'For Emma, Forever Ago'.",
     "This is a post I'm planning to create.",
     "I'm going to the conference tomorrow.",
     "We are live to that, as I know HEFCW is.",

@@ -1,0 +1,165 @@
+"""What typed talk leaves out, put back before the sentence patterns read it.
+
+People drop the pronoun that everybody supplies ("moved to Leeds", "bin umgezogen"), say it once for
+two verbs ("I live in Graz and work at Acme"), and leave off a capital, an apostrophe or an ending
+("i dont", "ich hab"). A form that may have another subject is left as it stands: an English verb in
+the past counts as the speaker's only at the head of a text that names nobody else, and a German
+one where its ending is that of "ich". The places of the typed text stay known, so that a claim
+still points at its words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+
+class Edit(NamedTuple):
+    """Some letters of a text and what stands for them."""
+
+    start: int
+    length: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenOut:
+    """A sentence with what was left out, and where its letters stand in the typed one."""
+
+    text: str
+    edits: tuple[Edit, ...]
+
+    def typed_position(self, position: int) -> int:
+        """The place in the typed sentence."""
+        shift = 0
+        for edit in self.edits:
+            start = edit.start + shift
+            if position <= start:
+                break
+            if position < start + len(edit.text):
+                return edit.start + min(position - start, edit.length)
+            shift += len(edit.text) - edit.length
+        return position - shift
+
+
+def written_out(sentence: str, edits: Iterable[Edit]) -> WrittenOut:
+    """A sentence with some edits, of two in one place the first."""
+    parts: list[str] = []
+    ordered_edits: list[Edit] = []
+    end = 0
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        if edit.start < end or (ordered_edits and edit.start == ordered_edits[-1].start):
+            continue
+        parts += [sentence[end : edit.start], edit.text]
+        ordered_edits.append(edit)
+        end = edit.start + edit.length
+    return WrittenOut("".join([*parts, sentence[end:]]), tuple(ordered_edits))
+
+
+_SMALL_I: Final = re.compile(r"(?<![\w'\u2019.])i(?=\s|['\u2019](?:m|ve|ll|d)\b)")
+_NO_APOSTROPHE: Final = re.compile(
+    r"(?<![\w'\u2019])(?:i(?=(?:m|ve) [a-z])|(?:(?:do|did|does|is|are|was|have)n|can)(?=t\b))"
+)
+_NEGATED_VERB: Final = (
+    r"(?:(?:do|did|does|is|are|was|have|had|would|could|should|wo)n|ca)['\u2019]?t"
+)
+_HEAD: Final = (
+    r"^(?:(?i:hey|hi|so|well|oh|ok|okay|yeah|yes|yep|no|btw|by the way|also|and|but|anyway|"
+    r"honestly|tbh|fyi|update)\b[,:!]? )*"
+)
+_DIETS: Final = r"(?:an? )?(?:vegan|vegetarian|pescatarian)"
+_DROPPED_I: Final = re.compile(
+    rf"{_HEAD}(?P<verb>(?i:(?:just |finally |recently )*(?:"
+    r"been (?:living|working|based|eating|with|at|in|into)|moved (?:to|from|back|out|into)|"
+    r"relocated|lived in|worked (?:at|for|as)|used to|got (?:an?|the|my) (?:new )?(?:job|role|"
+    r"position|offer|dog|cat|puppy|kitten)|got (?:hired|promoted|engaged|married|laid|fired)|"
+    r"started (?:an?|my) (?:new )?(?:job|role|position)|started (?:at|working|work)|joined|"
+    r"quit my|left my|lost my|went (?:vegan|vegetarian)|gave up|had to put|"
+    r"ca(?:n['\u2019]?t|nnot) (?:stand|bear|eat|drink|have)|"
+    r"don['\u2019]?t (?:like|live|work|enjoy)) ))"
+)
+_DROPPED_I_AM: Final = re.compile(
+    rf"{_HEAD}(?P<predicate>(?i:allergic to |(?:big|huge|not a) fan of |no longer {_DIETS}\b|"
+    rf"not {_DIETS} any ?more\b))"
+)
+_THIRD_PERSON: Final = re.compile(
+    r"\b(?:he|she|they|him|her|his|their|[Mm]y (?:\w+ )?(?:wife|husband|partner|girlfriend|"
+    r"boyfriend|son|daughter|mother|mom|mum|father|dad|brother|sister|friend|boss|manager|"
+    r"colleague|neighbou?r|cousin|aunt|uncle))\b"
+)
+_SHARED_I: Final = re.compile(
+    r"\b(?P<subject>[Ii]|[Ww]e)(?:['\u2019]?(?:m|re|ve))? (?:(?!\b(?:[Ii]|we|who|that|which|they|"
+    r"he|she|it|you|him|her|them|people|someone|somebody|everyone|to (?=[a-z])|will|can|could|"
+    r"should|would|must|might|may|let|make|help|see|saw|watch|watched|hear|heard|not|never|no|if|"
+    rf"when|whenever|unless|where|{_NEGATED_VERB})\b|['\u2019](?:ll|d)\b)[^.;:!?\n]){{2,80}}?"
+    r" (?:and|but) (?=(?:now |currently |also |still |really |just )*"
+    r"(?:live in|work (?:at|for|as|from)|moved to|started (?:at|working|a new)|love|like|"
+    r"hate|enjoy|speak|prefer|report to|used to|teach|have (?:an?|two|three)|"
+    r"don['\u2019]?t (?:eat|drink|like)|can['\u2019]?t (?:eat|drink|stand))\b)"
+)
+
+
+def english_edits(sentence: str, *, is_first: bool) -> Iterator[Edit]:
+    """What an English sentence leaves out; `is_first` at the head of a text."""
+    for match in _SMALL_I.finditer(sentence):
+        yield Edit(match.start(), 1, "I")
+    for match in _NO_APOSTROPHE.finditer(sentence):
+        letters = "I" if match.group() == "i" else match.group()
+        yield Edit(match.start(), len(letters), f"{letters}'")
+    for match in _SHARED_I.finditer(sentence):
+        yield Edit(match.end(), 0, "we " if match["subject"].lower() == "we" else "I ")
+
+    # Behind others, or in a word about them, what is left out may be one of them.
+    if is_first and not _THIRD_PERSON.search(sentence):
+        verb = _DROPPED_I.match(sentence)
+        predicate = _DROPPED_I_AM.match(sentence)
+        if verb is not None:
+            yield _before(sentence, verb.start("verb"), "I ")
+        elif predicate is not None:
+            yield _before(sentence, predicate.start("predicate"), "I'm ")
+
+
+def _before(sentence: str, start: int, words: str) -> Edit:
+    return Edit(start, 1, words + sentence[start].lower())
+
+
+_STEMS: Final = (
+    "hab|wohn|leb|arbeit|ess|trink|heiß|find|hör|spiel|fahr|flieg|steh|zieh|komm|hass|lieb|fang|"
+    "vertrag"
+)
+_NO_ENDING: Final = re.compile(
+    rf"(?:(?<=\b[Ii]ch )(?:{_STEMS})|(?:^|(?<=und ))(?i:hab)|(?<=und )(?:{_STEMS}))(?=[ ,.])"
+    rf"|\b(?i:{_STEMS})(?= ich\b)"
+)
+_SHORT_ARTICLE: Final = re.compile(r"(?<= )['\u2019]?(?=nen? (?:[a-zäöüß]+ )?[A-ZÄÖÜ])")
+_DOUBLE_S: Final = re.compile(r"\b[Hh]ei(?P<letters>ss)(?:e|t)\b")
+_DROPPED_ICH: Final = re.compile(
+    r"^(?:(?i:hallo|hi|hey|moin|also|und|aber|ja|nein|nee|ach|ok|okay|übrigens)\b[,:!]? )*"
+    # A bare stem is an order ("Spiel einen Arzt"), and "Liebe Anna" opens a letter.
+    rf"(?P<verb>(?i:bin|hab|(?!lieb|komm)(?:{_STEMS})e))(?= (?!(?:ich|du|er|sie|es|wir|ihr|mich "
+    r"nicht)\b))"
+)
+_SHARED_ICH: Final = re.compile(
+    r"\b[Ii]ch (?:(?!\b(?:du|er|sie|es|wir|ihr|man|der|die|das|nicht|nie|kein\w*)\b)[^.;:!?\n])"
+    rf"{{2,80}}? und (?=(?:bin|mag|(?:{_STEMS})e?)\b(?! ich\b))"
+)
+
+
+def german_edits(sentence: str, *, is_first: bool) -> Iterator[Edit]:
+    """What a German sentence leaves out; the ending of the verb says who does it."""
+    for match in _NO_ENDING.finditer(sentence):
+        yield Edit(match.end(), 0, "e")
+    for match in _SHORT_ARTICLE.finditer(sentence):
+        yield Edit(match.start(), len(match.group()), "ei")
+    for match in _DOUBLE_S.finditer(sentence):
+        yield Edit(match.start("letters"), 2, "ß")
+    for match in _SHARED_ICH.finditer(sentence):
+        yield Edit(match.end(), 0, "ich ")
+
+    verb = _DROPPED_ICH.match(sentence)
+    if verb is not None:
+        yield _before(sentence, verb.start("verb"), "ich ")
+    elif sentence[:1].islower():
+        yield Edit(0, 1, sentence[0].upper())

@@ -7,7 +7,7 @@ is a question, a wish, a joke, a quotation, a plan that fell through or somebody
 none. They were written without the rules at hand and without any data set. Printed are, by kind,
 the share of the claims that were found, and the sentences from which something was taken that is
 not there; `--missed` lists them. `--held-out` reads those of `sentences_held_out.py` in their
-place, which no rule was made for; `--typed` those of `sentences_typed.py`, in its two halves, and
+place, which no rule was made for; `--typed` those of `sentences_typed.py`, in its two parts, and
 lists of the first alone. Reads no data.
 """
 

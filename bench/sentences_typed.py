@@ -1,10 +1,10 @@
-"""Talk as people type it, split at random into two halves before any rule had read it.
+"""Talk as people type it, split at random into two parts before any rule had read it.
 
 By `DEV` gaps of the rules were found; of `HELD_OUT` nobody has read more than the score, so that
-it says how far the rules reach. A claim is written `slot: word`, with `no` before the slot where
-it is denied, `past` where it is over, `Name's` where it is somebody else's, and `maybe` where a
-reader may take it or leave it. Sentences with nothing behind them teach nothing.
-`bench_sentences.py --typed` prints the shares.
+it says how far the rules reach. What has been looked into moves to `DEV`. A claim is written
+`slot: word`, with `no` before the slot where it is denied, `past` where it is over, `Name's` where
+it is somebody else's, and `maybe` where a reader may take it or leave it. Sentences with nothing
+behind them teach nothing. `bench_sentences.py --typed` prints the shares.
 """
 
 from __future__ import annotations
@@ -95,6 +95,40 @@ ENGLISH_DEV: HeldOut = (
     ("people think i'm Swedish because of my name", ()),
     ("I'm in Vienna for a conference", ()),
     ("lol I'm such a cat person and I don't even own one", ("maybe likes: cat",)),
+    ("Actually no, it's Ghent I live in, not Bruges", ("home: Ghent", "maybe no home: Bruges")),
+    ("I'm vegan btw, so no cheese please", ("diet: vegan", "maybe avoids: cheese")),
+    ("Not vegan anymore, just vegetarian now", ("past diet: vegan", "diet: vegetarian")),
+    ("no pork for me thanks, I don't eat it", ("avoids: pork",)),
+    ("honestly I love long train rides", ("likes: long train rides",)),
+    (
+        "my brother Idris lives in Cardiff with his two dogs",
+        ("sibling: Idris", "Idris's home: Cardiff"),
+    ),
+    (
+        "my little sister's called Mina, she's a vet in Galway",
+        (
+            "sibling: Mina",
+            "Mina's title: vet",
+            "maybe Mina's home: Galway",
+            "maybe Mina's office: Galway",
+        ),
+    ),
+    (
+        "my mum Rosalind has started learning the cello",
+        ("parent: Rosalind", "maybe Rosalind's skill: cello"),
+    ),
+    ("we got a puppy, her name is Biscuit", ("pet: Biscuit",)),
+    ("We're off to Sardinia in July", ("plan: Sardinia",)),
+    ("don't use em dashes when you write for me", ("answer_rule: em dashes",)),
+    ("can you always give temperatures in celsius", ("answer_rule: celsius",)),
+    (
+        "wait, I got that wrong, my sister's name is Anouk not Anneke",
+        ("sibling: Anouk", "maybe no sibling: Anneke"),
+    ),
+    ("Priya from my team is on leave until Monday", ("maybe Priya's team: ",)),
+    ("I'm on the payments team at Nordkap", ("team: payments", "employer: Nordkap")),
+    ("my sister says she might quit Brightwater", ("maybe sibling: ",)),
+    ("thinking about moving to Oslo, not sure yet", ()),
 )
 
 GERMAN_DEV: HeldOut = (
@@ -133,12 +167,14 @@ GERMAN_DEV: HeldOut = (
     ("fast hätte ich bei Möller unterschrieben", ()),
     ("das mag ich an dir", ()),
     ("Angenommen, ich hätte eine Nussallergie", ()),
+    ("hallo, ich bin die Svenja aus Kiel", ("full_name: Svenja", "maybe home: Kiel")),
+    ("bin vor kurzem nach Rostock gezogen", ("home: Rostock",)),
+    ("gegen Haselnüsse bin ich übrigens allergisch", ("allergy: Haselnüsse",)),
 )
 
 ENGLISH_HELD_OUT: HeldOut = (
     ("the name's Obi, short for Obinna", ("full_name: Obi", "maybe full_name: Obinna")),
     ("been living in Wroclaw for about 3 years now", ("home: Wroclaw",)),
-    ("Actually no, it's Ghent I live in, not Bruges", ("home: Ghent", "maybe no home: Bruges")),
     ("I'm from Bogotá originally but Toronto's been home for ten years", ("home: Toronto",)),
     (
         "we're out in the Cotswolds these days, sold the flat in London",
@@ -156,12 +192,8 @@ ENGLISH_HELD_OUT: HeldOut = (
     ("I quit Fennimore & Co, couldn't take it", ("past employer: Fennimore",)),
     ("I'm the CTO of Lantern Robotics", ("title: CTO", "employer: Lantern Robotics")),
     ("my office is in the Docklands building, third floor", ("office: Docklands",)),
-    ("I'm vegan btw, so no cheese please", ("diet: vegan", "maybe avoids: cheese")),
-    ("Not vegan anymore, just vegetarian now", ("past diet: vegan", "diet: vegetarian")),
     ("we're both pescatarian", ("diet: pescatarian",)),
-    ("no pork for me thanks, I don't eat it", ("avoids: pork",)),
     ("I don't drink, so non-alcoholic only", ("avoids: alcohol", "maybe avoids: drink")),
-    ("honestly I love long train rides", ("likes: long train rides",)),
     ("absolutely obsessed with bouldering at the moment", ("likes: bouldering",)),
     (
         "I've gone off coffee completely",
@@ -173,50 +205,21 @@ ENGLISH_HELD_OUT: HeldOut = (
     ),
     ("my wife, Odile, teaches piano", ("partner: Odile", "maybe Odile's title: piano teacher")),
     ("my ex Silke still has my bike", ("maybe past partner: Silke",)),
-    (
-        "my brother Idris lives in Cardiff with his two dogs",
-        ("sibling: Idris", "Idris's home: Cardiff"),
-    ),
-    (
-        "my little sister's called Mina, she's a vet in Galway",
-        (
-            "sibling: Mina",
-            "Mina's title: vet",
-            "maybe Mina's home: Galway",
-            "maybe Mina's office: Galway",
-        ),
-    ),
-    (
-        "my mum Rosalind has started learning the cello",
-        ("parent: Rosalind", "maybe Rosalind's skill: cello"),
-    ),
-    ("we got a puppy, her name is Biscuit", ("pet: Biscuit",)),
     ("our cats are Salt and Pepper", ("pet: Salt", "pet: Pepper")),
     ("it's my birthday on 2 October", ("birthday: 2 October",)),
     ("I was born in 1979 in Split", ("maybe birthday: 1979",)),
     ("i speak portuguese and a bit of french", ("language: portuguese", "language: french")),
-    ("We're off to Sardinia in July", ("plan: Sardinia",)),
     ("i'm trying to get my weight down to 80 kilos this year", ("goal: weight",)),
-    ("don't use em dashes when you write for me", ("answer_rule: em dashes",)),
     ("no more bullet lists please", ("answer_rule: bullet lists",)),
-    ("can you always give temperatures in celsius", ("answer_rule: celsius",)),
     ("Let me correct that: our anniversary is in May and my wife works at Quill, not Quibble", ()),
-    (
-        "wait, I got that wrong, my sister's name is Anouk not Anneke",
-        ("sibling: Anouk", "maybe no sibling: Anneke"),
-    ),
     (
         "my friend Tunde just got hired at Baobab Games",
         ("friend: Tunde", "Tunde's employer: Baobab Games"),
     ),
-    ("Priya from my team is on leave until Monday", ("maybe Priya's team: ",)),
-    ("I'm on the payments team at Nordkap", ("team: payments", "employer: Nordkap")),
     ("My manager changed, it's Yusuf now", ("manager: Yusuf",)),
     ("what would you cook for someone who's vegan?", ()),
     ("do you think i'd like living in Lisbon?", ()),
     ("if I were a vegetarian I'd miss bacon way too much", ()),
-    ("my sister says she might quit Brightwater", ("maybe sibling: ",)),
-    ("thinking about moving to Oslo, not sure yet", ()),
     ("I don't have any pets", ()),
     ("I'm not a doctor but that looks infected", ()),
     ("not saying I'm vegan, just that I had a salad", ()),
@@ -236,8 +239,6 @@ ENGLISH_HELD_OUT: HeldOut = (
 )
 
 GERMAN_HELD_OUT: HeldOut = (
-    ("hallo, ich bin die Svenja aus Kiel", ("full_name: Svenja", "maybe home: Kiel")),
-    ("bin vor kurzem nach Rostock gezogen", ("home: Rostock",)),
     ("Nein, ich wohne in Halle, nicht in Hannover", ("home: Halle", "maybe no home: Hannover")),
     ("bin Elektriker von Beruf", ("title: Elektriker",)),
     ("seit Montag bin ich bei der Sparda-Bank angestellt", ("employer: Sparda-Bank",)),
@@ -245,7 +246,6 @@ GERMAN_HELD_OUT: HeldOut = (
     ("ich ernähre mich vegan", ("diet: vegan",)),
     ("bin kein Vegetarier mehr, esse wieder Fleisch", ("past diet: Vegetarier",)),
     ("Ich vertrage keine Milch", ("avoids: Milch", "maybe allergy: Milch")),
-    ("gegen Haselnüsse bin ich übrigens allergisch", ("allergy: Haselnüsse",)),
     ("Rosenkohl kann ich echt nicht ausstehen", ("dislikes: Rosenkohl",)),
     ("Mein Lieblingsfilm ist Das Boot", ("likes: Das Boot",)),
     ("Ich hab am 12. August Geburtstag", ("birthday: 12. August",)),

@@ -27,7 +27,7 @@ from collections.abc import Set as AbstractSet
 from itertools import filterfalse
 from typing import Final
 
-from ...schema.claim import Version, slot_key
+from ...schema.claim import Content, Details, Version, slot_key
 from ...schema.terms import content_terms
 from ...schema.vocabulary import ObjectType, Op, Status
 from ...store.port.store import Ask, Point
@@ -119,17 +119,26 @@ def _speaks(version: Version, terms: frozenset[str], point: Point) -> bool:
         return False
     if version.row.claim.op is not Op.DENY:
         return True
-    return version.content is None or content_terms(version.content.value_json) <= terms
+    return version.content is None or _value_terms(version.content, version.details) <= terms
+
+
+def _value_terms(content: Content, details: Details) -> frozenset[str]:
+    """The words of a value; an entity's name stands behind the slot's in the claim."""
+    if details.value_entity_id is None:
+        return content_terms(content.value_json)
+    return content_terms(content.normalized_claim.rpartition(": ")[2])
 
 
 def _decides(version: Version, point: Point) -> bool:
     """Tell whether a row decides its slot at the point, alone or in a tie, or did not begin yet.
 
     What is only announced is no history. A denied row stands where it decided, and decides no more.
+    A denial of what nobody had said heads no slot, and is the newest word of it all the same.
     """
     row = version.row
     believed = row.tx_start <= point.tx_us < row.tx_end
-    leads = row.look.head and row.look.status is not Status.OVERRIDDEN
+    is_last = row.look.head or row.claim.op is Op.DENY
+    leads = is_last and row.look.status is not Status.OVERRIDDEN
     return believed and leads and point.valid_us < row.interval.end_us
 
 

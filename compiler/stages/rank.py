@@ -39,6 +39,7 @@ from ..text.relevance import (
     term_text,
     terms_of,
 )
+from ..text.slot_questions import slots_asked
 
 _STANDING_KINDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 
@@ -125,6 +126,11 @@ class _Activation:
         return areas_of(self._wording)
 
     @cached_property
+    def asked_slots(self) -> frozenset[str]:
+        """The slots that the question asks the facts of whom it is for."""
+        return slots_asked(self._wording)
+
+    @cached_property
     def asks_for_limits(self) -> bool:
         """Whether the question is whether something suits somebody."""
         return asks_whether_it_suits(self._wording)
@@ -203,7 +209,8 @@ class _Activation:
         version = candidate.version
         if version is None or not version.details.slot or candidate.subject not in self.people:
             return False
-        return self._has_area(version) and not self.masks(version)
+        is_asked = version.details.slot in self.asked_slots
+        return (is_asked or self._has_area(version)) and not self.masks(version)
 
     def _has_area(self, version: Version, *further_slots: str) -> bool:
         if not (self.areas or self.asks_for_limits):

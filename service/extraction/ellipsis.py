@@ -62,6 +62,12 @@ _SMALL_I: Final = re.compile(r"(?<![\w'\u2019.])i(?=\s|['\u2019](?:m|ve|ll|d)\b)
 _NO_APOSTROPHE: Final = re.compile(
     r"(?<![\w'\u2019])(?:i(?=(?:m|ve) [a-z])|(?:(?:do|did|does|is|are|was|have)n|can)(?=t\b))"
 )
+_ASIDE: Final = re.compile(r"(?<=\w)(?= (?:btw|tbh|atm|rn|imo|imho|ngl|fyi|tho)\b)", re.IGNORECASE)
+"""Where a comma would stand before a word that is said by the way."""
+_PRONOUN_IS: Final = re.compile(
+    r"(?<=, )(?:[Ss]he|[Hh]e)(?P<verb>['\u2019]s)(?= (?:an?|"
+    r"allergic) )"
+)
 _NEGATED_VERB: Final = (
     r"(?:(?:do|did|does|is|are|was|have|had|would|could|should|wo)n|ca)['\u2019]?t"
 )
@@ -108,6 +114,10 @@ def english_edits(sentence: str, *, is_first: bool) -> Iterator[Edit]:
     for match in _NO_APOSTROPHE.finditer(sentence):
         letters = "I" if match.group() == "i" else match.group()
         yield Edit(match.start(), len(letters), f"{letters}'")
+    for match in _ASIDE.finditer(sentence):
+        yield Edit(match.start(), 0, ",")
+    for match in _PRONOUN_IS.finditer(sentence):
+        yield Edit(match.start("verb"), 2, " is")
     for match in _SHARED_I.finditer(sentence):
         yield Edit(match.end(), 0, "we " if match["subject"].lower() == "we" else "I ")
 

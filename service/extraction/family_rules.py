@@ -50,6 +50,9 @@ FAMILY_RULES: Final = (
         r"(?:are (?:called |named )?)?"
         rf"(?P<value>{NAME}(?:, {NAME})*,? and {NAME})(?=[,.!]|$| live\b| are\b| love\b| both\b)",
         is_list=True, is_timeless=True),
+    row("kin", rf"{WE_HAVE} {RECENT}(?:have |got |gotten |adopted |bought )?an? (?:\w+ )?"
+        rf"(?P<kin>{KINS})(?:,| and) (?:her|his|its) name{IS} (?P<value>{NAME})",
+        is_timeless=True),
     row("kin", rf"\b(?:I|[Ww]e) {RECENT}(?:have|got|adopted|['\u2019]ve got) an? (?:[\w-]+ )?"
         rf"(?P<kin>{PETS}), (?P<value>{NAME})(?=[.!]|$)", is_timeless=True),
     row("kin", rf"\b(?:I|[Ww]e)(?: have|(?: have|['\u2019]ve)? got| adopted) (?:\w+ "

@@ -27,7 +27,7 @@ _SINCE: Final = (
     rf"letzte[mr] {_UNIT}|(?:\w+ )?(?:\w+ )?{_UNIT})"
 )
 ADVERBS: Final = (
-    r"(?:(?:jetzt|nun|inzwischen|mittlerweile|derzeit|aktuell|momentan|zurzeit|heute|noch|schon|"
+    r"(?:(?:übrigens|leider|ja|halt|eben|nämlich|jetzt|nun|inzwischen|mittlerweile|derzeit|aktuell|momentan|zurzeit|heute|noch|schon|"
     rf"auch|wieder|{_SINCE}) )*"
 )
 PERIOD: Final = (

@@ -72,6 +72,8 @@ GERMAN_RULES: Final = (
     row("full_name", r"^(?:(?:Hallo|Hi|Hey|Moin|Servus|Guten Tag)(?: zusammen)?[,!]? |(?=[Hh]ier "
         r"(?:spricht|schreibt)))"
         rf"[Hh]ier (?:ist|spricht|schreibt) (?P<value>{WORD}(?: {WORD})+)(?=[.,!]|$)"),
+    row("full_name", r"^(?:Hallo|Hi|Hey|Moin|Servus|Guten Tag)(?: zusammen)?[,!]? ich bin "
+        rf"(?:der |die )(?P<value>{WORD})(?= aus [A-ZÄÖÜ])"),
     row("birthday", rf"\b[Ii]ch habe am (?P<value>{DAY}) Geburtstag\b"),
     row("birthday", rf"^[Aa]m (?P<value>{DAY}) habe ich Geburtstag\b"),
     row("birthday", rf"\b[Mm]ein Geburtstag ist (?:am |der )(?P<value>{DAY})"),
@@ -222,6 +224,8 @@ GERMAN_RULES: Final = (
     row("allergy", r"\b[Ii]ch bin (?:stark |sehr |leider |auch |schwer )*allergisch "
         rf"(?:gegen|auf) (?P<value>{THINGS}){THING_END}", is_list=True),
     row("allergy", rf"\b[Ii]ch bin (?:stark |sehr |leider |auch )*gegen (?P<value>{THINGS}) "
+        r"allergisch\b", is_list=True),
+    row("allergy", rf"^Gegen (?P<value>{THINGS}) bin ich (?:(?:stark|sehr|auch|leider|übrigens) )*"
         r"allergisch\b", is_list=True),
     row("allergy", rf"\b[Ii]ch reagiere (?:stark |sehr |leider |auch )*allergisch (?:gegen|auf) "
         rf"(?P<value>{THINGS}){THING_END}", is_list=True),

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+IS: Final = r"(?: is|['\u2019]s)"
+"""The copula behind a noun, which people write short."""
 WORD: Final = r"(?:(?:St|Mt|Ft)\.? )?(?!(?:St|Mt|Ft)\b)[A-Z][\w&'\u2019-]*+(?:\.(?=\w)[\w&'-]*+)*+"
 NO_NAME: Final = (
     r"(?!(?:I|The|A|An|My|Our|You|It|And|But|If|Christmas|Easter|"
@@ -38,7 +40,7 @@ STOP: Final = (
     r"(?!(?:and|or|not|but|because|since|so|when|while|if|as|that|which|who|though|although|than|"
     r"too|"
     r"very|just|where|why|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|"
-    r"before|all|it|"
+    r"before|all|it|completely|entirely|totally|altogether|btw|tbh|atm|rn|imo|imho|ngl|"
     r"the way|either|neither|how|what|this|those|you|your|him|her|them|me|my|to|being|having|"
     r"is|are|was|lot|more|most|about|over|rather|again|yesterday|today|"
     r"last (?:week|month|year|night|time)|(?:\w+ )(?:days?|weeks?|months?|years?) ago)\b)"
@@ -100,7 +102,7 @@ TRADES: Final = (
     "interpreter|courier|(?:bus|truck|tram|train|taxi|lorry|van|delivery) driver|miner|forester|"
     "beekeeper|winemaker|brewer|sommelier|technician|radiologist|oncologist|cardiologist|"
     "dermatologist|pa?ediatrician|psychiatrist|nutritionist|dietitian|optometrist|osteopath|"
-    "priest|pastor|vicar"
+    "priest|pastor|vicar|vet"
 )
 PRAISE: Final = (
     r"(?:very |really |pretty |quite )?(?:good|bad|great|terrible|awful|decent|keen|amateur|hobby|"
@@ -178,8 +180,6 @@ AND_I: Final = (
     r"(?: and (?:I|me))? "
 )
 """Two as one subject, in any order."""
-IS: Final = r"(?: is|['\u2019]s)"
-"""The copula behind a noun, which people write short."""
 ACQUAINTANCES: Final = (
     "mate|buddy|pal|colleague|coworker|co-worker|roommate|flatmate|neighbou?r|cousin|aunt|uncle|"
     "boss|manager"
@@ -189,8 +189,9 @@ _HERS = (
     rf"(?:{KINS}|{ACQUAINTANCES}|eldest|oldest|youngest|toddler|baby|little one)"
 )
 RELATIVE: Final = (
-    rf"(?:\b{_HERS},? |^(?={NAME}, (?![Mm]y (?:friend|mate|buddy|"
-    rf"pal)\b){_HERS},))(?P<subject>{NAME})(?:, {_HERS})?,? (?:who )?"
+    rf"(?:\b{_HERS}(?:,? |{IS} called |['\u2019]s name{IS} )|^(?={NAME}, (?![Mm]y (?:friend|"
+    r"mate|buddy|"
+    rf"pal)\b){_HERS},))(?P<subject>{NAME})(?:, {_HERS})?,? (?:who |(?:and )?(?:she|he) )?"
 )
 CHILD: Final = (
     r"(?:[Mm]y|[Oo]ur) (?:eldest|oldest|youngest|firstborn|toddler|baby|little one|newborn)"

@@ -72,6 +72,9 @@ _LONGEST_SENTENCE: Final = 400
 _MOST_CLAIMS: Final = 64
 """Claims of one text."""
 
+_MARK: Final = re.compile(
+    r"(?<=[!?])\s+(?=\S)|(?<=\w{3}\.)\s+(?=(?:i|my|we|our|and|but|so|ich|wir|mein\w*)\b)"
+)
 _CORRECTION: Final = re.compile(
     r"(?:(?:oh|no|sorry|wait|ok|okay|well),? )*(?:actually|correction|i meant|rather)\b",
     re.IGNORECASE,
@@ -112,6 +115,9 @@ RULES: Final = (
         rf"longer)?[,;]? "
         rf"(?:and |but )?(?:I|we)(?:['\u2019]m| am|['\u2019]re| are) (?:now )?in (?P<value>{PLACE})"
         r"(?=[.,!;]|$| now\b| these\b)"),
+    row("home", rf"\b[Ii]t(?: is|['\u2019]s) (?P<value>{PLACE}) (?:that |where )?(?:I|we) "
+        r"live(?: in)?"
+        r"(?=[.,!;]|$| now\b)"),
     row("home", rf"^[Hh]ome for me is (?:now )?(?P<value>{PLACE})(?=[.,!]|$)"),
     row("home", rf"\b(?:[Mm]y|[Oo]ur) home{IS} (?:now )?in (?P<value>{PLACE})"),
     row("home", rf"\b(?:I|[Ww]e)(?: have|['\u2019]ve) (?:lived|been living) in "
@@ -155,6 +161,9 @@ RULES: Final = (
         r"(?=[.,!;]|$| (?:since|for|now|again|these|and|but)\b)"),
     row("diet", rf"{I_AM} not (?:an? )?(?P<value>vegetarian|vegan|pescatarian) any ?more\b",
         "deny"),
+    row("diet", rf"{I_AM} (?:not|no longer) (?:an? )?(?:vegetarian|vegan|pescatarian)(?: any "
+        r"?more)?"
+        r",? (?:(?:but|just|only|now) )+(?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b"),
     row("diet", rf"(?:{I_AM} on|\bI (?:now )?follow|\bI keep to) an? (?:strict )?"
         rf"(?P<value>(?:{DIETS}) diet)\b"),
     row("diet", r"\bI (?:keep|only eat|eat) (?P<value>kosher|halal)(?=[.,;!]|$| and\b| food\b)"),
@@ -252,6 +261,11 @@ RULES: Final = (
         rf"(?P<value>(?:[Dd]on['\u2019]t|[Dd]o not|[Ss]top|[Aa]void) "
         rf"(?:us(?:e|ing)|add(?:ing)?|includ(?:e|ing)) (?:any )?(?:{HABITS})\b"
         r"[^.!?\n]{0,80})"),
+    # "When you write" makes a rule of what would else be asked of one answer.
+    row("answer_rule", r"^(?:[Pp]lease,? )?(?P<value>(?:[Dd]on['\u2019]t|[Dd]o not|[Nn]ever) "
+        rf"(?:us(?:e|ing)|add(?:ing)?) (?!(?:any )?(?:{HABITS})\b)"
+        r"[^.!?\n]{2,50}? (?:when(?:ever)? you|in (?:your|the) "
+        r"(?:answers|replies|responses|messages|texts))\b[^.!?\n]{0,60})"),
     row("answer_rule", rf"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?(?P<value>[Uu]se (?:{UNITS})\b"
         r"[^.!?\n]{0,80})"),
     row("answer_rule", r"^(?:[Ff]rom now on|[Ii]n (?:the )?future|[Gg]oing forward),? (?:please )?"
@@ -263,8 +277,8 @@ RULES: Final = (
         r"(?P<value>[A-Z][a-z]+) from now on\b"),
     row("preferred_language", r"(?:\b[Pp]lease|\b[Aa]lways|^From now on,?)(?: always)? "
         r"(?:answer|reply|respond|write|speak)(?: to me)? in (?P<value>[A-Z][a-z]+)\b"),
-    row("answer_rule", r"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?"
-        r"(?P<value>(?:[Aa]lways|[Nn]ever) "
+    row("answer_rule", r"^(?:(?:[Cc]an|[Cc]ould|[Ww]ould) you )?(?:[Pp]lease,? )?"
+        r"(?:[Ff]rom now on,? )?(?P<value>(?:[Aa]lways|[Nn]ever) "
         r"(?:use|include|add|avoid|address|call|cite|explain|show|start|end|give|ask|mention|"
         r"check|tell|put|list|state|quote|translate|format|round|(?:answer|reply|respond|write)"
         r"(?! (?:to me )?in [A-Z]))\b"
@@ -289,7 +303,7 @@ class RuleExtractor:
     def extract(self, text: str, *, at: datetime) -> tuple[ExtractedClaim, ...]:
         """Find the claims of a text in order of appearance; never fails on any text."""
         claims: list[ExtractedClaim] = []
-        for start, end in sentence_spans(text):
+        for start, end in _sentences(text):
             # Nobody says so much at once; a page without a full stop would only cost time.
             if end - start > _LONGEST_SENTENCE:
                 continue
@@ -299,6 +313,17 @@ class RuleExtractor:
             if len(claims) >= _MOST_CLAIMS:
                 break
         return tuple(sorted(claims, key=lambda claim: (claim.start, claim.slot)))
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """The sentences of a text; who types small ends one by `!` and `?`, too."""
+    for start, end in sentence_spans(text):
+        for mark in _MARK.finditer(text, start, end):
+            # "hey! i'm Nadia" is one sentence, of whom it greets and who does.
+            if " " in text[start : mark.start()]:
+                yield start, mark.start()
+                start = mark.end()
+        yield start, end
 
 
 def _claims(sentence: str, *, moment: datetime, is_first: bool) -> Iterator[ExtractedClaim]:

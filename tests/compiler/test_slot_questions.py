@@ -1,0 +1,51 @@
+"""What a question asks of somebody's facts in words that no slot has."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenure.compiler.text.slot_questions import slots_asked
+from tenure.schema.slots import BUILT_IN_SLOTS
+from tenure.tests.compiler.fake_reader import Bench
+
+
+@pytest.mark.parametrize(
+    ("question", "slots"),
+    [
+        ("Where do I work now?", {"employer"}),
+        ("What do I do for a living?", {"title"}),
+        ("Who's my boss?", {"manager"}),
+        ("What's my wife called?", {"partner"}),
+        ("Do I have kids?", {"child"}),
+        ("How old am I?", {"birthday"}),
+        ("Find a dentist near me", {"home"}),
+        ("Any good bakeries nearby?", {"home"}),
+        ("What's on my to-do list?", {"todo"}),
+        ("Was bin ich von Beruf?", {"title"}),
+        ("Wo arbeite ich?", {"employer"}),
+        ("Wie heißt meine Frau?", {"partner"}),
+        ("Wo wohne ich?", {"home"}),
+        ("Where does Tom work?", set()),
+        ("What is the capital of Peru?", set()),
+        ("Who am I supposed to call?", set()),
+    ],
+)
+def test_which_slots_a_question_asks(question: str, slots: set[str]) -> None:
+    assert slots_asked(question) == slots
+
+
+def test_who_asks_about_themselves_asks_for_a_portrait() -> None:
+    assert {"full_name", "title", "home"} <= slots_asked("What do you know about me?")
+    assert slots_asked("Write a bio of me") <= set(BUILT_IN_SLOTS)
+
+
+def test_the_facts_of_who_asks_answer_and_those_of_others_do_not() -> None:
+    bench = Bench()
+    bench.world.person("Ann", user="ann")
+    for person in ("Ann", "Bob"):
+        for slot, value in (("manager", "Ruth"), ("birthday", "3 May")):
+            bench.world.add(f"{person} {slot}", subject=person, type="person", slot=slot,
+                            value=value, claim=value)  # fmt: skip
+
+    assert set(bench.compiled(bench.compile(query="Who's my boss?"))) == {"Ann manager"}
+    assert bench.compiled(bench.compile(query="Who's the boss?")) == {}

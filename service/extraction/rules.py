@@ -163,7 +163,8 @@ RULES: Final = (
         "deny"),
     row("diet", rf"{I_AM} (?:not|no longer) (?:an? )?(?:vegetarian|vegan|pescatarian)(?: any "
         r"?more)?"
-        r",? (?:(?:but|just|only|now) )+(?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b"),
+        r",? (?:(?:but|just|only|now) )+(?:an? )?(?P<value>vegetarian|vegan|pescatarian)"
+        r"(?=[.,!;]|$| (?:now|again|and|these)\b)"),
     row("diet", rf"(?:{I_AM} on|\bI (?:now )?follow|\bI keep to) an? (?:strict )?"
         rf"(?P<value>(?:{DIETS}) diet)\b"),
     row("diet", r"\bI (?:keep|only eat|eat) (?P<value>kosher|halal)(?=[.,;!]|$| and\b| food\b)"),
@@ -264,7 +265,8 @@ RULES: Final = (
     # "When you write" makes a rule of what would else be asked of one answer.
     row("answer_rule", r"^(?:[Pp]lease,? )?(?P<value>(?:[Dd]on['\u2019]t|[Dd]o not|[Nn]ever) "
         rf"(?:us(?:e|ing)|add(?:ing)?) (?!(?:any )?(?:{HABITS})\b)"
-        r"[^.!?\n]{2,50}? (?:when(?:ever)? you|in (?:your|the) "
+        r"[^.!?\n]{2,50}? (?:when(?:ever)? you (?:write|answer|reply|respond|talk|text|"
+        r"message|explain|draft|email)|in (?:your|the) "
         r"(?:answers|replies|responses|messages|texts))\b[^.!?\n]{0,60})"),
     row("answer_rule", rf"^(?:[Pp]lease,? )?(?:[Ff]rom now on,? )?(?P<value>[Uu]se (?:{UNITS})\b"
         r"[^.!?\n]{0,80})"),

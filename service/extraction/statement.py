@@ -72,7 +72,7 @@ _AFTERTHOUGHT: Final = re.compile(
     r"I(?: (?:think|guess|suppose|believe|hope|assume|reckon)|['\u2019]m told)|or something|"
     r"(?:so )?(?:he|she|they|people|(?-i:[A-Z]\w+)|(?:my|the|our) \w+) "
     r"(?:said|says?|claim(?:s|ed)?|thinks?|thought|swears?|insists?|tells? me|told me)|"
-    r"said (?:no ?one|nobody)(?: ever)?)"
+    r"(?:says|said) (?:no ?one|nobody|he|she|they|(?-i:[A-Z]\w+)|my \w+)(?: ever)?)"
     r"|,? (?:allegedly|apparently|supposedly|reportedly))"
     r"(?: (?:so|it|once|anyway|yesterday|now|though|ever))?[\s.!)]*$",
     re.IGNORECASE,

@@ -18,6 +18,12 @@ from tenure.service.extraction.rules import RuleExtractor
 from tenure.tests.service.rule_claims import claims_of
 
 SAID: dict[str, list[str]] = {
+    "Not vegan anymore, just vegetarian now": ["deny diet=vegan", "diet=vegetarian"],
+    "don't use em dashes when you write for me": [
+        "answer_rule=don't use em dashes when you write for me"
+    ],
+    "my sister's called Mina, she's a vet in Galway": ["Mina: title=vet", "sibling=Mina"],
+    "i moved to Bath tbh, love it": ["home=Bath"],
     "my full name's Ana Lucia Prado": ["full_name=Ana Lucia Prado"],
     "I live with my parents in Aarhus": ["home=Aarhus"],
     "we live up in Inverness": ["home=Inverness"],
@@ -80,6 +86,10 @@ SAID: dict[str, list[str]] = {
 }
 
 UNSAID = (
+    "don't use the car when you go out",
+    "I'm not vegetarian, but vegan food is fine",
+    "I work at Acme, says Bob",
+    "hallo, ich bin die Neue aus der IT",
     "Tom mentioned that I work at Globex now, which is nonsense",
     "The article claims I live in Reykjavik",
     "I never lived in Kraków",

@@ -78,9 +78,10 @@ def walk(
         visited_ids.update(dict.fromkeys(frontier))
 
     visible_facts = tuple(facts.values())
-
+    # Of an entity of which nothing may be seen one learns that something is withheld, and no more.
+    told_ids = visited_ids if visible_facts else ground.named_roots
     return Neighbourhood(
-        entities=tuple(ground.views[root] for root in visited_ids if root in ground.views),
+        entities=tuple(ground.views[root] for root in told_ids if root in ground.views),
         facts=tuple(map(shaper(visible_facts), visible_facts)),
         edges=tuple(edges),
         truncated=cut,
@@ -96,6 +97,8 @@ class _Ground:
         self.roots: dict[str, str] = {}
         self.members: dict[str, tuple[str, ...]] = {}
         self.views: dict[str, EntityView] = {}
+        self.named_roots: dict[str, None] = {}
+        """Those of which the caller may see a name."""
 
     def explore(self, raw: Sequence[str]) -> None:
         """Look up the entities that were not met before."""
@@ -116,7 +119,10 @@ class _Ground:
             if root not in self.members:
                 self.members[root] = known.members(root)
                 told_ids = told_members(root, known, visible_ids)
-                self._describe(root, known, told_ids, is_named=root in visible.name_levels)
+                is_named = root in visible.name_levels
+                if is_named:
+                    self.named_roots[root] = None
+                self._describe(root, known, told_ids, is_named=is_named)
 
     def _describe(
         self, root: str, known: Register, told_ids: tuple[str, ...], *, is_named: bool

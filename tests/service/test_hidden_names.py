@@ -94,3 +94,14 @@ def test_an_entity_is_told_without_the_ids_that_others_made(owner: tenure.Memory
         *ann.entities.list(),
     ):
         assert told.members == (entity_id,)
+
+
+def test_around_a_guessed_name_nobody_is_told(owner: tenure.Memory) -> None:
+    hidden = note(owner, SECRET, security_classification="highly_restricted", authority_level=2)
+    view = member(owner, "ann").as_of()
+
+    assert hidden.entity is not None
+    for guess in (SECRET, hidden.entity):
+        around = view.neighbourhood(guess)
+        assert (around.entities, around.facts, around.edges) == ((), (), ())
+    assert owner.as_of().neighbourhood(SECRET).entities != ()

@@ -16,14 +16,15 @@ from ..schema.claim import Version
 from ..schema.compile_terms import Stage
 from ..schema.errors import Forbidden
 from ..schema.policy import Policy
-from ..schema.principal import Principal, Sight
+from ..schema.principal import Principal, Sight, own_identifier
 from ..schema.slots import Vocabulary
 from ..store.port.store import Ask, Point, Reader
 from ..store.port.vectors import VectorScore
+from ..store.port.vouched import vouched_ids
 from .compile import Circumstances, compile_snapshot, context_of
 from .envelope.envelope import Envelope
 from .ir.context import CompileContext
-from .ir.snapshot import PERSON, Bound, Proposal, Snapshot, members_of
+from .ir.snapshot import PERSON, Bound, Proposal, Snapshot
 from .request.parse import request_from_json
 from .trace.manifest import (
     Manifest,
@@ -138,8 +139,7 @@ def _recorded_snapshot(
     )
     if known is None:
         return snapshot
-    user = snapshot.own_subjects.get("user")
-    own_ids = frozenset(members_of(known, user)) if user else snapshot.own_ids
+    own_ids = vouched_ids(reader, known, own_identifier(context.principal))
     return replace(snapshot, known=known, own_ids=own_ids)
 
 

@@ -26,6 +26,7 @@ from ...schema.vocabulary import ActionKind
 from ...store.port.records import NextReads, Walk, held_ask
 from ...store.port.store import Ask, Page, Reader
 from ...store.port.vectors import VectorScore
+from ...store.port.vouched import vouched_ids
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import (
     NO_SCORES,
@@ -70,7 +71,7 @@ class _Names:
     own_subjects: Mapping[str, str]
     """Canonical id by what it is to the caller."""
     own_ids: frozenset[str]
-    """Raw ids of the entity that is the caller."""
+    """Raw ids of the entity that is the caller beyond doubt."""
     expansion: tuple[str, ...]
     """Other names of the named entities."""
     words: tuple[str, ...]
@@ -182,7 +183,7 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
             request_subjects=subjects,
             query_subjects=query_subjects,
             own_subjects=own_subjects,
-            own_ids=frozenset(members.get(own_subjects.get("user", ""), ())),
+            own_ids=vouched_ids(reader, known, own_identifier(context.principal)),
             expansion=expansion,
             words=(*words, *expansion),
             subjects=tuple(sorted({*centre, *chain.from_iterable(members.values())})),

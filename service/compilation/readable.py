@@ -14,7 +14,7 @@ from ...schema.errors import Forbidden
 from ...schema.policy import Policy
 from ...schema.principal import Principal
 from ...store.port.store import Ask, Point, Reader
-from ..reading.masking import Mask
+from ..reading.masking import Mask, own_entities
 
 
 def may_read(reader: Reader, envelope: Envelope, principal: Principal, policy: Policy) -> bool:
@@ -62,15 +62,16 @@ def _shows_masked(
     reader: Reader, manifest: Manifest, versions: list[Version], caller_mask: Mask
 ) -> bool:
     """Whether something is whole for the caller of the manifest and masked for who looks."""
-    owner_mask = Mask(principal_of(manifest), caller_mask.policy)
-    own_entity = dict(manifest.own).get("user")
+    personal_versions = [version for version in versions if is_personal(version.details)]
+    masked_versions = [row for row in personal_versions if caller_mask.hides(reader, row)]
+    if not masked_versions:
+        return False
 
-    for version in versions:
-        if not is_personal(version.details) or not caller_mask.hides(reader, version):
-            continue
-        # Who the owner is may have been judged otherwise since: either answer makes it whole.
-        is_own = own_entity is not None and version.details.subject_id == own_entity
-        if is_own or not owner_mask.hides(reader, version):
+    owner_mask = Mask(principal_of(manifest), caller_mask.policy)
+    # Who the owner is may have been judged otherwise since: either answer makes it whole.
+    own_ids_then = own_entities(reader, owner_mask.principal, tx_us=manifest.tx_us)
+    for version in masked_versions:
+        if version.details.subject_id in own_ids_then or not owner_mask.hides(reader, version):
             return True
 
     return False

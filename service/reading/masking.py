@@ -3,7 +3,8 @@
 A masked object is there, with its condition, its times and its place in a timeline; what it says is
 `[masked]`, and it is neither found nor ranked by what it says. Whoever wrote it in the own user
 scope, the person it is about (whose `external_ids.user` is the caller) and the roles of
-`policy.compile.show_personal_to` see it whole. Clearance hides whole objects; this does not.
+`policy.compile.show_personal_to` see it whole; who merely says that a known person is they does not
+(`store.port.vouched`). Clearance hides whole objects; this does not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ...schema.claim import EMPTY_CONTENT, Version, is_personal, masked_for
 from ...schema.policy import Policy
 from ...schema.principal import Principal
 from ...store.port.store import Reader
+from ...store.port.vouched import vouched_ids
 
 MASK: Final = "[masked]"
 
@@ -58,25 +60,20 @@ class Mask:
         return rows
 
 
-def own_entities(reader: Reader, principal: Principal) -> frozenset[str]:
-    """The raw ids of the entity that is the caller: the one whose identifier is its user."""
+def own_entities(
+    reader: Reader, principal: Principal, *, tx_us: int | None = None
+) -> frozenset[str]:
+    """The raw ids of the entity that is the caller beyond doubt: its identifier is its user.
+
+    As it is known at a tx, or at the last stamp.
+    """
     if principal.user is None:
         return frozenset()
 
-    lookup = Lookup(identifiers=(("user", principal.user),))
-    known = reader.known(lookup, scopes=(), tx_us=reader.clock().last_us)
-
-    # The answer also holds the other identifiers of whoever it names.
-    identified_ids: set[str] = set()
-    roots: set[str] = set()
-    for identifier in known.identifiers:
-        if (identifier.scheme, identifier.value) == ("user", principal.user):
-            identified_ids.add(identifier.entity_id)
-            roots.add(known.canonical.get(identifier.entity_id, identifier.entity_id))
-
-    # A claim about a person may stand under any id that was merged into theirs.
-    members = {raw for raw, root in known.canonical.items() if root in roots}
-    return frozenset(identified_ids | members)
+    pair = "user", principal.user
+    point_us = reader.clock().last_us if tx_us is None else tx_us
+    known = reader.known(Lookup(identifiers=(pair,)), scopes=(), tx_us=point_us)
+    return vouched_ids(reader, known, pair)
 
 
 def _without_value(version: Version) -> Version:

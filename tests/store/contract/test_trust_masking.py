@@ -94,6 +94,46 @@ def test_a_merged_entity_is_still_whom_it_is_about(open_memory: Open) -> None:
     assert ann.replay(envelope).text == envelope.text
 
 
+def test_who_says_that_a_known_person_is_they_sees_no_more_of_it(open_memory: Open) -> None:
+    memory = open_memory()
+    object_id = memory.write(
+        {"name": "Ann Lee", "type": "person"}, "office", ADDRESS, sensitivity=["personal"]
+    ).object_id
+    mallory = bound(memory, user="mallory", roles={"member"})
+    claimed = EntityRef(name="Ann Lee", type="person", external_ids={"user": "mallory"})
+    receipt = mallory.write(claimed, "title", "director")
+    assert receipt.entity == memory.as_of().entity("Ann Lee").entity_id
+
+    assert "QUOKKAROAD" not in answers(mallory, object_id)
+    envelope = mallory.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])
+    assert "director" in envelope.text
+    assert mallory.replay(envelope).text == envelope.text
+
+
+@pytest.mark.parametrize(
+    ("writer", "origin"),
+    [
+        ({"user": "eve", "roles": {"steward"}}, "user://eve"),
+        ({"user": "hr", "authority_level": 1}, "user://hr"),
+        ({"user": "hr", "roles": {"member"}, "source_kinds": {"system_of_record"}}, "record://hr"),
+    ],
+    ids=["a steward", "a writer of level 1", "a system of record"],
+)
+def test_whom_others_may_say_it_is_sees_it_whole(
+    open_memory: Open, writer: dict[str, Any], origin: str
+) -> None:
+    memory = open_memory()
+    memory.write({"name": "Ann Lee", "type": "person"}, "office", ADDRESS, sensitivity=["personal"])
+    ann = bound(memory, user="ann")
+    assert ann.as_of().value("Ann Lee", "office") == "[masked]"
+
+    bound(memory, **writer).write(ANN, "title", "director", source_origin=origin)
+    assert ann.as_of().value("Ann Lee", "office") == ADDRESS
+    envelope = ann.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])
+    assert ADDRESS in envelope.text
+    assert ann.replay(envelope).text == envelope.text
+
+
 def test_the_own_scope_and_named_roles_see_it_whole(open_memory: Open) -> None:
     shown = replace(DEFAULT, compile=replace(DEFAULT.compile, show_personal_to=("hr",)))
     memory = open_memory(policy=shown)

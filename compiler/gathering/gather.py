@@ -178,12 +178,15 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
     members: dict[str, Sequence[str]] = {}
     for root in own_subjects.values():
         members[root] = members_of(known, root)
+    own_ids: frozenset[str] = frozenset()
+    if "user" in own_subjects:
+        own_ids = vouched_ids(reader, known, own_identifier(context.principal))
     return (
         _Names(
             request_subjects=subjects,
             query_subjects=query_subjects,
             own_subjects=own_subjects,
-            own_ids=vouched_ids(reader, known, own_identifier(context.principal)),
+            own_ids=own_ids,
             expansion=expansion,
             words=(*words, *expansion),
             subjects=tuple(sorted({*centre, *chain.from_iterable(members.values())})),

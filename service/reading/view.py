@@ -90,6 +90,9 @@ class View(Caller):
             state = self._state(subject, definition, sight)
             if state.status is SlotStatus.CLEAN and not definition.many:
                 return self._widened_state(subject, definition, sight, state)
+            # A right guess of a hidden name must say no more than a wrong one.
+            if state.reason == "no_value" and self._is_hidden(subject):
+                return _no_answer(())
             return state
 
     def value(self, entity: EntityLike, slot: str, default: Any = None) -> Any:
@@ -304,6 +307,16 @@ class View(Caller):
 
     def _definition(self, slot: str) -> Slot:
         return self._words.slot(slot)
+
+    def _is_hidden(self, subject: ResolvedName) -> bool:
+        """Whether the caller may know nothing of an entity, not even that it is there."""
+        from .entity_views import entity_view
+
+        try:
+            entity_view(subject.reader, subject.roots[0], self._sight(None), self._point.tx_us)
+        except NotFound:
+            return True
+        return False
 
     def _state(self, subject: ResolvedName, slot: Slot, sight: Sight) -> SlotState:
         ask = Ask(subjects=subject.members, slots=(slot.name,))

@@ -83,6 +83,14 @@ def test_the_id_of_a_hidden_entity_resolves_to_no_more_than_an_unknown_one(memor
     assert messages[0] == messages[1]
 
 
+def test_a_slot_of_a_hidden_name_is_answered_as_one_of_a_wrong_guess(memory: Memory) -> None:
+    view = bound(memory, "viewer").as_of()
+    right, wrong = view.slot("Sam Rivera", "title"), view.slot("Pat Doe", "title")
+    assert right == wrong
+    assert right.reason == "unknown_entity"
+    assert memory.as_of().slot("Sam Rivera", "title").reason == "no_value"
+
+
 def test_an_auditor_is_told_the_numbers(memory: Memory) -> None:
     auditor = bound(memory, "auditor", "viewer")
     assert auditor.as_of().search(RIGHT).withheld is True

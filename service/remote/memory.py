@@ -47,9 +47,9 @@ TIMEOUT_S: Final = 60.0
 _WHATEVER_STANDS: Final = "*"
 """The `If-Match` of a decision that names no version."""
 _TRIES: Final = 3
+"""Of a request that no answer came to; a writing one carries its key, so it is done once."""
 _PAUSE_S: Final = 1.0
 """Between two questions for the answer of a request that still runs."""
-"""Of a request that no answer came to; a writing one carries its key, so it is done once."""
 
 _ERRORS: Final[dict[str, type[TenureError]]] = {
     kind.__name__: kind

@@ -5,14 +5,18 @@ does. Turns of one talk are written one after the other, so their rows have neig
 the rows around the best hits are read, the nearest first, until there are enough, and those of
 the same talk join the candidates: a short talk as a whole, for when tokens are free. How many
 there are does not depend on the budget, so that a larger budget ranks the same candidates.
+
+Where others write at the same time, their rows stand between one's own, and are not told. Then rows
+farther off are read, too, and how far two turns are apart is counted in turns, not in rows.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, islice
-from typing import Final
+from itertools import accumulate, count, islice, pairwise
+from typing import Final, NamedTuple
 
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy
@@ -22,6 +26,7 @@ from ..ir.snapshot import Via
 from ..text.relevance import COSINE_FULL
 from .candidates import Candidates
 
+_TALK_BIT: Final = int(Via.TALK)
 _HITS: Final = 112
 """Found turns whose neighbours are read: the best by words, then by meaning. Looking a few turns
 around many brings more of an answer than looking far around few (`bench/bench_talk.py`)."""
@@ -47,6 +52,31 @@ _ANSWER: Final = ""
 _GAP: Final = 8
 """Row numbers between two turns that still follow each other: a turn may bring claims."""
 
+_CROWD_SPACING: Final = 4
+"""Row numbers from a turn to the next from which on others are taken to write between them."""
+
+_WAVES: Final = 5
+"""How often rows around the hits are read where others write between, twice as many each time."""
+
+
+class Run(NamedTuple):
+    """Turns that follow each other in one talk."""
+
+    numbers: list[int]
+    """What names the turns, in their order."""
+    spacing: int
+    """Row numbers from one to the next: 1 where nobody else writes between."""
+
+    def places(self, vids: Sequence[int]) -> list[int]:
+        """Where each turn stands, counted in turns, by the row numbers of all."""
+        if self.spacing == 1:
+            return list(vids)
+
+        places = [0]
+        for before, vid in pairwise(vids):
+            places.append(places[-1] + max(1, round((vid - before) / self.spacing)))
+        return places
+
 
 def add_talk(candidates: Candidates) -> None:
     """Add the visible turns of the same talk beside those that text or meaning found."""
@@ -58,14 +88,24 @@ def add_talk(candidates: Candidates) -> None:
     if not hits or not rules.talk_candidates:
         return
 
-    centres = {hit.row.vid for hit in hits}
-    around_vids = _vids_around(centres, limit=rules.talk_candidates)
     known_vids = {vid for _, vid in candidates.rows}
-    candidates.reads += 1
-    page = candidates.read(Ask(vids=tuple(sorted(around_vids - known_vids))))
+    last_vid = candidates.reader.clock().next_vid - 1
+    order = _vids_around(set(map(vid_of, hits)))
+    around_vids: set[int] = set()
+    neighbours: list[Version] = []
+    for wave in range(_WAVES):
+        vids = set(islice(order, rules.talk_candidates << wave))
+        around_vids |= vids
+        new_vids = sorted(vids - known_vids)
+        candidates.reads += 1
+        page = candidates.read(Ask(vids=tuple(new_vids)))
+        neighbours += page.versions
+        # Where most rows around are those of others, one's own turns stand farther off.
+        is_crowded = 2 * len(page.versions) < bisect_right(new_vids, last_vid)
+        if not is_crowded or len(neighbours) >= rules.talk_candidates:
+            break
 
     # Turns that are here already count as well: what people say is also about themselves.
-    neighbours = list(page.versions)
     for version, _, _ in candidates.rows.values():
         if version.row.vid in around_vids:
             neighbours.append(version)
@@ -84,17 +124,16 @@ def is_turn_of(version: Version, talks: AbstractSet[tuple[str, str]]) -> bool:
     return origin == _ANSWER and any(scope_id == scope for _, scope in talks)
 
 
-def _vids_around(centres: AbstractSet[int], *, limit: int) -> set[int]:
-    """Row numbers around centres, the nearest, without those of the centres."""
-    vids: dict[int, None] = {}
-    distance = 0
-    while len(vids) < limit:
-        distance += 1
-        for centre in sorted(centres):
+def _vids_around(centres: AbstractSet[int]) -> Iterator[int]:
+    """Row numbers around centres, each once, the nearest first, without those of the centres."""
+    known_vids = set(centres)
+    ordered_centres = sorted(centres)
+    for distance in count(1):
+        for centre in ordered_centres:
             for vid in (centre - distance, centre + distance):
-                if vid > 0 and vid not in centres:
-                    vids.setdefault(vid)
-    return set(islice(vids, limit))
+                if vid > 0 and vid not in known_vids:
+                    known_vids.add(vid)
+                    yield vid
 
 
 def talk_of(version: Version) -> tuple[str, str]:
@@ -163,8 +202,11 @@ def lifted_scores(
     powers = list(results)
     runs = _runs(candidates)
     for run in runs:
-        vids = [version_of(candidates[position]).row.vid for position in run]
-        for position, lift in zip(run, _lifts(run, vids, powers, rules), strict=True):
+        versions = map(version_of, map(candidates.__getitem__, run.numbers))
+        places = run.places(list(map(vid_of, versions)))
+        for position, lift in zip(
+            run.numbers, _lifts(run.numbers, places, powers, rules), strict=True
+        ):
             results[position] += lift
 
     highest = max(results[position] for position in turns)
@@ -172,7 +214,7 @@ def lifted_scores(
         results[position] = results[position] * best // highest
 
     for run in runs:
-        for position, distance in _distances(run, results):
+        for position, distance in _distances(run.numbers, results):
             results[position] = max(results[position], FARTHEST - distance, 1)
     return results
 
@@ -196,21 +238,20 @@ def _focus_power(relevance: int, best: int, focus: int) -> int:
 
 
 def _lifts(
-    run: Sequence[int], vids: Sequence[int], relevances: Sequence[int], rules: CompilePolicy
+    run: Sequence[int], places: Sequence[int], relevances: Sequence[int], rules: CompilePolicy
 ) -> list[int]:
     """What the turns of a run get from those around them, in the order of the run.
 
-    `vids` are their row numbers: how far two are apart is told by these, so that turns which were
-    not read keep their places.
+    How far two are apart is told by their places, so that turns which were not read keep theirs.
     """
-    first_vid = vids[0]
+    first = places[0]
     strengths: dict[int, int] = {}
-    for position, vid in zip(run, vids, strict=True):
+    for position, place in zip(run, places, strict=True):
         if relevances[position]:
-            strengths[vid - first_vid] = relevances[position]
+            strengths[place - first] = relevances[position]
 
-    lifts = lifts_of(strengths, vids[-1] - first_vid + 1, rules)
-    return [lifts[vid - first_vid] for vid in vids]
+    lifts = lifts_of(strengths, places[-1] - first + 1, rules)
+    return [lifts[place - first] for place in places]
 
 
 def lifts_of(strengths: Mapping[int, int], length: int, rules: CompilePolicy) -> list[int]:
@@ -256,20 +297,24 @@ def _distances(run: Sequence[int], relevances: Sequence[int]) -> Iterator[tuple[
             yield position, min(before, distance)
 
 
-def _runs(candidates: Sequence[Candidate]) -> list[list[int]]:
+def _runs(candidates: Sequence[Candidate]) -> list[Run]:
     """The positions of turns that follow each other in one talk, in their order."""
     turns: dict[int, Version] = {}
+    neighbours: set[int] = set()
     for position, candidate in enumerate(candidates):
         version = candidate.version
         if version is not None and is_talk(version):
             turns[position] = version
-    return runs_of(turns)
+            if candidate.via & _TALK_BIT:
+                neighbours.add(position)
+    return runs_of(turns, neighbours)
 
 
-def runs_of(turns: Mapping[int, Version]) -> list[list[int]]:
+def runs_of(turns: Mapping[int, Version], neighbours: AbstractSet[int] = frozenset()) -> list[Run]:
     """Turns, by a number each, in runs that follow each other in one talk, in their order.
 
-    An answer belongs to the talk that was going on in its scope, the first one to the next.
+    Of `neighbours` is known that they were read because they stand around others. An answer
+    belongs to the talk that was going on in its scope, the first one to the next.
     """
     order = sorted(turns, key=lambda number: turns[number].row.vid)
     keys = list(map(talk_of, map(turns.__getitem__, order)))
@@ -284,13 +329,32 @@ def runs_of(turns: Mapping[int, Version]) -> list[list[int]]:
             origins[scope_id] = origin
         talks.setdefault((origins.get(scope_id, _ANSWER), scope_id), []).append(number)
 
-    runs: list[list[int]] = []
+    runs: list[Run] = []
     for numbers in talks.values():
-        vids = [turns[number].row.vid for number in numbers]
+        vids = list(map(vid_of, map(turns.__getitem__, numbers)))
+        # Turns that were found by words alone may stand anywhere, and tell nothing of the others.
+        is_told = 2 * len(neighbours & set(numbers)) >= len(numbers)
+        spacing = _spacing(vids) if is_told else 1
         # Turns that were not fetched lie between: what is beyond them is another passage.
-        for run in runs_within(vids, _GAP):
-            runs.append(numbers[run])
+        for place in runs_within(vids, _GAP * spacing):
+            runs.append(Run(numbers[place], spacing))
     return runs
+
+
+def vid_of(version: Version) -> int:
+    """The number of a row."""
+    return version.row.vid
+
+
+def _spacing(vids: Sequence[int]) -> int:
+    """Row numbers from one turn to the next: 1, but where others write between.
+
+    >>> _spacing([1, 2, 4, 5]), _spacing([10, 20, 31, 40, 300])
+    (1, 10)
+    """
+    gaps = sorted(vid - before for before, vid in pairwise(vids))
+    spacing = gaps[len(gaps) // 4] if gaps else 1
+    return spacing if spacing >= _CROWD_SPACING else 1
 
 
 def runs_within(vids: Sequence[int], gap: int) -> Iterator[slice]:

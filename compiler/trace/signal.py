@@ -118,7 +118,7 @@ def _pairs(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
 
     # Row ids of one talk rise in the order it was said in, and other talk may lie between them:
     # a gap in the ids is a gap in the reading.
-    for run in runs_of(turns):
+    for run, _ in runs_of(turns):
         for place, position in enumerate(run):
             vid = turns[position].row.vid
             for neighbour in run[place + 1 : place + 1 + _TURN_GAP]:

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import tenure
-from tenure.bench.bench_talk import Asking, Counts, Method, options_of, percent
+from tenure.bench.bench_talk import Asking, Method, options_of, percent
 from tenure.bench.talk_data import MEETINGS, START, Clock, meetings, turns_of
+from tenure.bench.talk_results import Counts
 from tenure.schema.policy import DEFAULT
 
 STRANGERS = 4

@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, count, islice, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Final, NamedTuple
 
 from ...schema.claim import Version
@@ -55,7 +55,7 @@ _GAP: Final = 8
 _CROWD_SPACING: Final = 4
 """Row numbers from a turn to the next from which on others are taken to write between them."""
 
-_WAVES: Final = 5
+_WAVES: Final = 3
 """How often rows around the hits are read where others write between, twice as many each time."""
 
 
@@ -128,7 +128,9 @@ def _vids_around(centres: AbstractSet[int]) -> Iterator[int]:
     """Row numbers around centres, each once, the nearest first, without those of the centres."""
     known_vids = set(centres)
     ordered_centres = sorted(centres)
-    for distance in count(1):
+    distance = 0
+    while True:
+        distance += 1
         for centre in ordered_centres:
             for vid in (centre - distance, centre + distance):
                 if vid > 0 and vid not in known_vids:

@@ -15,7 +15,7 @@ TALK = [
     "Where does the ferry to Velmora leave?",
     *[f"Give me second number {number}." for number in range(9)],
     ANSWER,
-    *[f"Further words {number} of no weight." for number in range(12)],
+    *[f"Further words {number} of no weight." for number in range(40)],
 ]
 
 

@@ -45,8 +45,8 @@ def opening_names(
         walk=Walk((), rules.neighbour_facts, rules.neighbour_entities),
     )
     # Around whom it is compiled for is walked, be it the caller.
-    own = (pair for pair in own_identifiers(principal, project) if pair != ("user", user))
-    return names._replace(reads=OpeningReads(reads, slots_ask(policy, ()), tuple(own)))
+    pairs = [pair for pair in own_identifiers(principal, project) if pair != ("user", user)]
+    return names._replace(reads=OpeningReads(reads, slots_ask(policy, ()), tuple(pairs)))
 
 
 def candidate_reads(

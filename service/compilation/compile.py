@@ -127,7 +127,7 @@ class Compiler(Caller):
             request, user = self._request(task, parameters, window), _stated_user(parameters)
             # Read before the store is: a server is told at once for when it will be asked.
             now_us = self._backend.now_us()
-            with self._reading(partial(self._names, request, parameters, now_us)) as reader:
+            with self._reading(partial(self._names, request, user, parameters, now_us)) as reader:
                 valid, tx = parameters.get("valid"), parameters.get("tx")
                 if valid is None:
                     valid = moment(max(now_us, reader.clock().last_us))
@@ -176,9 +176,15 @@ class Compiler(Caller):
             request = replace(request, query_vector=embedding.query(question))
         return request
 
-    def _names(self, request: CompileRequest, parameters: Mapping[str, Any], now_us: int) -> Names:
+    def _names(
+        self,
+        request: CompileRequest,
+        user: str | None,
+        parameters: Mapping[str, Any],
+        now_us: int,
+    ) -> Names:
         """What the reader of a compile is opened for."""
-        policy, user = self._backend.policy, _stated_user(parameters)
+        policy = self._backend.policy
         is_hybrid = self._backend.embedding is not None and request.query_vector is not None
         # The past has a reading of its own, and what lies near a vector is known later.
         if is_hybrid or parameters.get("tx") is not None:

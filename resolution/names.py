@@ -49,11 +49,7 @@ class NameRow:
         return (
             self.scope_id in sight.scopes
             and self.level < UNTRUSTED_LEVEL
-            and sight.may_see(
-                classification=self.permissions.classification.rank,
-                allow=self.permissions.allow,
-                deny=self.permissions.deny,
-            )
+            and self.permissions.admits(sight)
         )
 
 

@@ -94,13 +94,8 @@ class Artifact:
 
     def admits(self, sight: Sight) -> bool:
         """Whether a caller with this sight may read it."""
-        permissions = self.permissions
         # Asked of the grant, never of the bytes: two tenants may hold equal ones.
-        return self.scope.scope_id in sight.scopes and sight.may_see(
-            classification=permissions.classification.rank,
-            allow=permissions.allow,
-            deny=permissions.deny,
-        )
+        return self.scope.scope_id in sight.scopes and self.permissions.admits(sight)
 
     def to_json(self) -> str:
         """The grant as canonical JSON, the form that is stored."""

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from .interval import INF_US, Interval
 from .layers import DecayRule
-from .principal import EVERYONE_TAG, Principal, Scope
+from .principal import EVERYONE_TAG, Principal, Scope, Sight
 from .quick_init import quick_init
 from .short_repr import short_repr
 from .values import NO_VALUE_KEY
@@ -144,6 +144,12 @@ class Permissions:
     deny: tuple[str, ...] = ()
     """Roles, sorted; wins over `allow`."""
 
+    def admits(self, sight: Sight) -> bool:
+        """Whether a caller may see the object, wherever it stands."""
+        return sight.may_see(
+            classification=self.classification.rank, allow=self.allow, deny=self.deny
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Authorship:
@@ -195,6 +201,16 @@ class Details:
     """How the subject was bound: the resolution's reason, or empty."""
     authorship: Authorship = UNKNOWN_AUTHOR
 
+    @property
+    def directs(self) -> bool:
+        """Whether it was written at a level of 0 or 1, or by a directive role."""
+        return self.authority_level <= Authority.DEVELOPER or self.authorship.directs
+
+    @property
+    def is_of_record(self) -> bool:
+        """Whether a granted system of record stated it."""
+        return self.source_kind == "system_of_record"
+
 
 @quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +255,10 @@ class Assertion:
     """`policy_hold` or `injection_suspected` for a claim that never competes."""
     erased: bool = False
     """Whether the content was emptied by an erasure; then `content` is `EMPTY_CONTENT`."""
+
+    def is_visible(self, sight: Sight) -> bool:
+        """Whether a caller may see it, by its scope and its permissions of today."""
+        return self.details.scope.scope_id in sight.scopes and self.permissions.admits(sight)
 
 
 @quick_init

@@ -55,7 +55,7 @@ from .review_queue import (
     priorities_of,
     states_of,
 )
-from .visible_cases import is_visible, visible_cases
+from .visible_cases import visible_cases
 
 BULK_CAP = 100
 """Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
@@ -454,7 +454,7 @@ class Reviews(Caller):
 
         # What the caller may not see is in no group, and stays where it is.
         sight = sight_of(self.principal, None)
-        claims = [claim for claim in claims_about(reader, members) if is_visible(claim, sight)]
+        claims = [claim for claim in claims_about(reader, members) if claim.is_visible(sight)]
         many_of: dict[str, bool] = {}
         for assertion in claims:
             slot = assertion.details.slot

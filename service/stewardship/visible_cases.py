@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from ...resolution.names import visible_names
 from ...resolution.register import Register
-from ...schema.claim import Assertion
 from ...schema.entity import SUGGESTION, Review
 from ...schema.principal import Principal, Sight
 from ...store.port.receipts import candidates_with_names
@@ -38,20 +37,10 @@ def visible_cases(reader: Reader, cases: Iterable[Review], principal: Principal)
             is_about_entity = entity is not None and entity.created_by == case.object_id
             is_suggested = case.reason == SUGGESTION and is_about_entity
             is_named = is_suggested and case.mention in names[case.entity_id]
-            if assertion is None or is_visible(assertion, sight) or is_named:
+            if assertion is None or assertion.is_visible(sight) or is_named:
                 told_candidates = candidates_with_names(case.candidates, names)
                 visible.append(replace(case, candidates=told_candidates))
     return visible
-
-
-def is_visible(assertion: Assertion, sight: Sight) -> bool:
-    """Whether a caller may see a claim, by its scope and its permissions of today."""
-    permissions = assertion.permissions
-    return assertion.details.scope.scope_id in sight.scopes and sight.may_see(
-        classification=permissions.classification.rank,
-        allow=permissions.allow,
-        deny=permissions.deny,
-    )
 
 
 def _register_of(reader: Reader, cases: Sequence[Review]) -> Register:

@@ -236,7 +236,7 @@ def may_direct(principal: Principal, policy: Policy, scope: Scope) -> bool:
 
 def may_offer_tools(details: Details) -> bool:
     """Whether the store vouches for a tool: its writer directs, or its source was granted."""
-    if details.authority_level <= Authority.DEVELOPER or details.authorship.directs:
+    if details.directs:
         return True
     return details.authority_level < Authority.RETRIEVED and details.source_kind in _TOOL_KINDS
 

@@ -375,7 +375,7 @@ class _Admission:
         )
 
     def _of_record(self, ref: EntityRef) -> bool:
-        return bool(ref.external_ids) and self.draft.details.source_kind == "system_of_record"
+        return bool(ref.external_ids) and self.draft.details.is_of_record
 
     def _teach(self, ref: EntityRef, raw: str) -> None:
         """Let a bound entity learn names, identifiers and its type from a trusted write."""

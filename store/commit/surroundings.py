@@ -99,16 +99,10 @@ class VisibleRelations:
                 self._relate(ends[0], ends[1])
 
     def _shows(self, assertion: Assertion) -> bool:
-        permissions = assertion.permissions
         return (
             assertion.claim.op in _STATES
             and assertion.claim.tx in assertion.claim.interval
-            and assertion.details.scope.scope_id in self.sight.scopes
-            and self.sight.may_see(
-                classification=permissions.classification.rank,
-                allow=permissions.allow,
-                deny=permissions.deny,
-            )
+            and assertion.is_visible(self.sight)
         )
 
     def read_around(self, raw: Iterable[str], register: Register) -> None:

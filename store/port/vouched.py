@@ -13,10 +13,7 @@ from collections.abc import Iterable
 from ...resolution.known import Known
 from ...schema.claim import Assertion
 from ...schema.entity import Identifier
-from ...schema.vocabulary import Authority
 from .store import Reader
-
-_RECORD = "system_of_record"
 
 
 def vouched_ids(reader: Reader, known: Known, identifier: tuple[str, str] | None) -> frozenset[str]:
@@ -53,6 +50,4 @@ def _trusted_rows(reader: Reader, known: Known, rows: Iterable[Identifier]) -> l
 
 def _vouches(assertion: Assertion) -> bool:
     """Whether a write may say of others who they are."""
-    details = assertion.details
-    directs = details.authorship.directs or details.authority_level <= Authority.DEVELOPER
-    return directs or details.source_kind == _RECORD
+    return assertion.details.directs or assertion.details.is_of_record

@@ -33,7 +33,7 @@ STRANGERS = 4
 class AskingAmongOthers(Asking):
     """One meeting, heard by one of several users."""
 
-    others: int
+    stranger_count: int
     chatter: list[str]
 
     @contextmanager
@@ -44,7 +44,7 @@ class AskingAmongOthers(Asking):
             owner = tenure.connect(path, clock=clock, durability="normal")
             users = [
                 owner.bind(tenure.Principal(user=f"user{number}", roles=frozenset({"member"})))
-                for number in range(self.others + 1)
+                for number in range(self.stranger_count + 1)
             ]
             memory, texts = users[0], cycle(self.chatter)
             objects: dict[int, str] = {}
@@ -67,26 +67,26 @@ def main() -> None:
     parser.add_argument("--others", type=int, nargs="*", default=[0, 1, 9, 29])
     parser.add_argument("--meetings", type=int, default=5)
     parser.add_argument("--budget", type=int, nargs="*", default=[1000, 2000, 4000])
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     shared = os.environ.get("TENURE_SHARED")
     if not shared or not Path(shared, MEETINGS).is_file():
         print("no talk to ask about: set TENURE_SHARED to the folder that holds data/")
         return
 
     options: Any = options_of([])
-    options.budget, options.pack = chosen.budget, DEFAULT
-    talk = list(meetings(Path(shared, MEETINGS), chosen.meetings + STRANGERS))
-    chatter = [turn.text for meeting in talk[chosen.meetings :] for turn in turns_of(meeting)]
+    options.budget, options.pack = arguments.budget, DEFAULT
+    talk = list(meetings(Path(shared, MEETINGS), arguments.meetings + STRANGERS))
+    chatter = [turn.text for meeting in talk[arguments.meetings :] for turn in turns_of(meeting)]
 
-    print("evidence recall in % by budget:", *(f"{budget:>7,}" for budget in chosen.budget))
-    show("BM25", [Asking(m, options, None).by(Method("bm25")) for m in talk[: chosen.meetings]])
-    for others in chosen.others:
+    print("evidence recall in % by budget:", *(f"{budget:>7,}" for budget in arguments.budget))
+    show("BM25", [Asking(m, options, None).by(Method("bm25")) for m in talk[: arguments.meetings]])
+    for stranger_count in arguments.others:
         counts: list[Counts] = []
-        for meeting in talk[: chosen.meetings]:
+        for meeting in talk[: arguments.meetings]:
             asking = AskingAmongOthers(meeting, options, None)
-            asking.others, asking.chatter = others, chatter
+            asking.stranger_count, asking.chatter = stranger_count, chatter
             counts.append(asking.by(Method("tenure")))
-        show(f"tenure, {others} other users", counts)
+        show(f"tenure, {stranger_count} other users", counts)
 
 
 def show(name: str, counts: list[Counts]) -> None:

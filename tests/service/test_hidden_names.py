@@ -87,13 +87,13 @@ def test_an_entity_is_told_without_the_ids_that_others_made(owner: tenure.Memory
     assert len(bob.as_of().entity("Acme Corp").members) == 2
 
     view = ann.as_of()
-    for told in (
+    for entity_view in (
         view.entity("Acme Corp"),
         view.neighbourhood("Acme Corp").entities[0],
         ann.entities.get("Acme Corp").entity,
         *ann.entities.list(),
     ):
-        assert told.members == (entity_id,)
+        assert entity_view.members == (entity_id,)
 
 
 def test_around_a_guessed_name_nobody_is_told(owner: tenure.Memory) -> None:
@@ -102,6 +102,6 @@ def test_around_a_guessed_name_nobody_is_told(owner: tenure.Memory) -> None:
 
     assert hidden.entity is not None
     for guess in (SECRET, hidden.entity):
-        around = view.neighbourhood(guess)
-        assert (around.entities, around.facts, around.edges) == ((), (), ())
+        answer = view.neighbourhood(guess)
+        assert (answer.entities, answer.facts, answer.edges) == ((), (), ())
     assert owner.as_of().neighbourhood(SECRET).entities != ()

@@ -195,7 +195,7 @@ def _show_evidence(screen: Screen, candidate: EntityCandidate) -> None:
 
 
 _DECISIONS: Final[Mapping[str, str]] = {
-    "bind": "their names alone would make them one",
+    "bind": "this alone would make them one",
     "review": "a person would be asked",
     "new": "they would stay two",
 }

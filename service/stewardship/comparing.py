@@ -8,10 +8,11 @@ Checklist: C-048, C-053.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from ...resolution.context import PairContext
+from ...resolution.known import Known
 from ...resolution.model import Model, default_model
 from ...resolution.normalize import form_of
 from ...resolution.score import PairScore, score_pair
@@ -48,6 +49,37 @@ class EntityComparison:
     """Whether they stand as one entity already."""
     tips: tuple[str, ...]
     """What would bind them that is not there: what lifts a veto, evidence that weighs enough."""
+
+
+def member_of(entity: EntityView, reference: str, known: Known) -> EntityView:
+    """The part of a merged entity that a name or a raw id means, with what is told of it alone.
+
+    Compared as a whole, two parts of one entity would share every name and identifier. A reference
+    that is no name of it, as an external id, means the whole.
+    """
+    words = {reference, reference.casefold()}
+    aliases = [alias for alias in known.aliases if alias.surface in entity.aliases]
+    raw_ids = {
+        alias.entity_id
+        for alias in aliases
+        if not words.isdisjoint((alias.entity_id, alias.surface, alias.surface.casefold()))
+    }
+    if not raw_ids:
+        return entity
+
+    surfaces = [alias.surface for alias in aliases if alias.entity_id in raw_ids]
+    identifiers: list[tuple[str, str]] = []
+    for row in known.identifiers:
+        pair = row.scheme, row.value
+        if row.entity_id in raw_ids and pair in entity.identifiers:
+            identifiers.append(pair)
+
+    return replace(
+        entity,
+        members=tuple(member for member in entity.members if member in raw_ids),
+        aliases=tuple(dict.fromkeys(surfaces)),
+        identifiers=tuple(identifiers),
+    )
 
 
 def comparison_of(

@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import import_module
 from itertools import islice
@@ -39,7 +39,7 @@ from ..backend.caller import Caller, scope_of
 from ..reading.entity_views import entity_views
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, point_of, sight_of, words_of
-from .comparing import EntityComparison, comparison_of
+from .comparing import EntityComparison, comparison_of, member_of
 from .pair_evidence import facts_about, pair_context
 from .verdicts import JudgementView, sentences_about, verdicts_about
 
@@ -176,13 +176,16 @@ class Entities(Caller):
 
         Their names are scored against each other, best pair first, with the scopes, the
         neighbours and the attributes that they share: those that the policy registers under
-        `resolution.attributes`. Of a cluster all names count. Nothing is written.
+        `resolution.attributes`. Of a cluster all names count; two names of one cluster are told
+        apart, so that it shows what the merge was made of. Nothing is written.
 
         Raises:
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
         now = self._as_of_now()
         left, right = self._page(a, now), self._page(b, now)
+        if left.entity.entity_id == right.entity.entity_id:
+            left, right = self._part(a, left, now), self._part(b, right, now)
         scopes = {alias.scope for alias in left.aliases} & {alias.scope for alias in right.aliases}
         neighbours = _neighbour_ids(left), _neighbour_ids(right)
         all_neighbours = neighbours[0] | neighbours[1]
@@ -204,6 +207,19 @@ class Entities(Caller):
             overlap=1_000 * len(common_neighbours) // len(all_neighbours) if all_neighbours else 0,
         )
         return comparison_of(left.entity, right.entity, context=context, bands=policy.resolution)
+
+    def _part(self, entity: EntityLike, page: EntityPage, now: View) -> EntityPage:
+        """The page of one name of a merged entity: what stands around the whole proves nothing."""
+        if not isinstance(entity, str):
+            return page
+
+        with self._reading() as reader:
+            known = reader.entities(page.entity.members, tx_us=point_of(now).tx_us)
+
+        member = member_of(page.entity, entity, known)
+        aliases = tuple(alias for alias in page.aliases if alias.entity in member.members)
+        around = replace(page.neighbours, entities=())
+        return replace(page, entity=member, aliases=aliases, neighbours=around)
 
     def list(
         self, type: str | None = None, *, after: str = "", limit: int | None = None

@@ -25,6 +25,12 @@ def said(memory: Memory, *names: str) -> None:
         memory.write(subject=name, slot="office", value="Austin")
 
 
+def merge(memory: Memory, *names: str) -> list[str]:
+    ids = [memory.entities.get(name).entity.entity_id for name in names]
+    memory.entities.merge(*ids)
+    return ids
+
+
 def test_start_and_evidence_add_up_to_the_total(memory: Memory) -> None:
     said(memory, "Jonathan Smythe", "Jon Smythe")
     comparison = memory.entities.compare("Jonathan Smythe", "Jon Smythe")
@@ -46,11 +52,30 @@ def test_the_order_of_two_entities_changes_nothing_but_the_sides(memory: Memory)
 def test_strangers_stay_two_and_members_of_a_cluster_are_one(memory: Memory) -> None:
     said(memory, "Jonathan Smythe", "Wanda Okafor")
     assert memory.entities.compare("Jonathan Smythe", "Wanda Okafor").decision == "new"
-    ids = [
-        memory.entities.get(name).entity.entity_id for name in ("Jonathan Smythe", "Wanda Okafor")
-    ]
-    memory.entities.merge(*ids)
+    ids = merge(memory, "Jonathan Smythe", "Wanda Okafor")
     assert memory.entities.compare(*ids).are_one
+
+
+def test_two_names_of_one_entity_are_still_compared_with_each_other(memory: Memory) -> None:
+    said(memory, "Jonathan Smythe", "Jon Smythe")
+    apart = memory.entities.compare("Jonathan Smythe", "Jon Smythe")
+    merge(memory, "Jonathan Smythe", "Jon Smythe")
+    merged = memory.entities.compare("jonathan smythe", "Jon Smythe")
+    assert merged.are_one
+    assert merged.names == ("Jonathan Smythe", "Jon Smythe")
+    assert (merged.candidate.score, merged.decision) == (apart.candidate.score, "review")
+
+
+def test_what_one_part_of_an_entity_is_known_by_is_no_evidence_for_itself(memory: Memory) -> None:
+    memory.write(
+        subject={"name": "Jonathan Smythe", "external_ids": {"email": "jo@acme.example"}},
+        slot="office",
+        value="Austin",
+    )
+    said(memory, "Jon Smythe")
+    merge(memory, "Jonathan Smythe", "Jon Smythe")
+    merged = memory.entities.compare("Jonathan Smythe", "Jon Smythe")
+    assert "email" not in {feature.name for feature in merged.candidate.features}
 
 
 def test_a_common_neighbour_counts_for_two(memory: Memory) -> None:

@@ -153,6 +153,8 @@ def observe(
     importance: Annotated[str | None, typer.Option("--why", help="Why it matters.")] = None,
 ) -> None:
     """Keep a text verbatim, and write the claims that it makes."""
+    from ..client.summaries import claim_words
+
     words = sys.stdin.read() if text == "-" else text
 
     with open_memory(context, create=True) as memory:
@@ -162,11 +164,15 @@ def observe(
         # The first receipt is the passage's, and it is the passage that mentions.
         mentions = memory.explain(receipts[0].object_id).mentions
         names = receipt_names(memory, receipts, *[mention.entity for mention in mentions])
+        claims = claim_words(memory, [receipt.object_id for receipt in receipts[1:]])
 
     def show(screen: Screen) -> None:
-        show_receipts(screen, receipts, names)
+        show_receipts(screen, receipts, {**names, **claims})
         for mention in mentions:
             screen.line(f"  mentions {mention.surface!r}: {names[mention.entity]}")
+        if len(receipts) == 1:
+            who = "" if speaker else "; --speaker says who speaks of themselves in it"
+            screen.line(f"no claim was found in it, its words alone are kept{who}")
 
     answer(context, receipts, show)
 
@@ -382,13 +388,15 @@ def receipt_names(
 
 
 def show_receipts(screen: Screen, receipts: Sequence[Receipt], names: Mapping[str, str]) -> None:
-    """Print receipts for people; `names` are what their ids stand for."""
+    """Print receipts for people; `names` are what their ids stand for, and what objects say."""
     relations: Columns = {"it met": lambda link: names.get(link.object_id, ""), **_RELATIONS}
     for receipt in receipts:
         would = "would be" if receipt.dry_run else ""
         repeat = "(the first receipt again)" if receipt.replayed else ""
         screen.line(sentence(would, receipt.outcome.value, repeat))
         screen.line(f"  object {receipt.object_id}")
+        if receipt.object_id in names:
+            screen.line(f"  says {names[receipt.object_id]}")
         screen.line(f"  known from {when(receipt.tx)}")
 
         if receipt.resolution is not None:

@@ -81,6 +81,16 @@ def object_words(memory: Memory, ids: Iterable[str]) -> Mapping[str, str]:
     return {object_id: words.get(object_id, "") for object_id in object_ids}
 
 
+def claim_words(memory: Memory, ids: Iterable[str]) -> Mapping[str, str]:
+    """What stored claims say of whom, by object; none of what the caller may not read today."""
+    object_ids = list(ids)
+    if not object_ids:
+        return {}
+
+    objects = ListReads(backend_of(memory), memory.principal).objects(object_ids)
+    return {object_id: item.normalized_claim for object_id, item in objects.items()}
+
+
 def value_names(memory: Memory, *facts: Mapping[str, SlotState]) -> Mapping[str, str]:
     """The names of the entities that facts, by slot, have as values; by id."""
     words_in_use = words_of(memory.as_of())

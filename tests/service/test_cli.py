@@ -205,6 +205,20 @@ def test_an_observation_is_kept_with_its_claims(run: Run) -> None:
     assert told(run, "get", "Ann Lee", "office")["value"] == "Chicago"
 
 
+def test_people_read_what_was_found_in_an_observation(run: Run) -> None:
+    answer = run("observe", "I moved to the Chicago office.", "--speaker", "Sam Rivera").stdout
+    assert answer.count("  says ") == 1
+    assert "  says Sam Rivera office: Chicago\n" in answer
+    assert "no claim was found" not in answer
+
+
+def test_people_read_that_nothing_was_found_in_an_observation(run: Run) -> None:
+    by_nobody = run("observe", "I hate olives.").stdout
+    assert "no claim was found in it, its words alone are kept; --speaker says" in by_nobody
+    by_ann = run("observe", "The weather.", "--speaker", "Ann Lee").stdout
+    assert "no claim was found in it, its words alone are kept\n" in by_ann
+
+
 def test_a_question_has_two_times(run: Run) -> None:
     first = told(run, "write", "Sam Rivera", "office", "Austin", "--from", MAY)
     moved(run)

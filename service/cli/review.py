@@ -388,8 +388,17 @@ def _show_entity(screen: Screen, page: EntityPage, names: Mapping[str, str]) -> 
 
 
 def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> None:
-    cases = memory.reviews.list(cast("ReviewStatus", status), kind=cast("ReviewKind", kind))
-    answer(context, cases, lambda screen: screen.table(cases, _CASES, placeholder="no case waits"))
+    stated_status = cast("ReviewStatus", status)
+    cases = memory.reviews.list(stated_status, kind=cast("ReviewKind", kind))
+    placeholder = "no case waits"
+    if kind == "blocking" and not cases:
+        # A pair that a steward opened for another blocks no write, and waits all the same.
+        suggestions = memory.reviews.list(stated_status, kind="all")
+        if suggestions:
+            count = counted(len(suggestions), "case")
+            placeholder = f"nothing blocks; {count} beside it: tenure review list --kind all"
+
+    answer(context, cases, lambda screen: screen.table(cases, _CASES, placeholder=placeholder))
 
 
 def _best_name(case: Review) -> str:

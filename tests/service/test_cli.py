@@ -219,6 +219,15 @@ def test_people_read_that_nothing_was_found_in_an_observation(run: Run) -> None:
     assert "no claim was found in it, its words alone are kept\n" in by_ann
 
 
+def test_a_list_without_blocking_cases_tells_of_the_suggestions(run: Run) -> None:
+    for name in ("Jane Holt", "Tim Okafor"):
+        told(run, "write", name, "office", "Austin")
+    assert run("review", "list").stdout == "no case waits\n"
+    told(run, "review", "open", "Jane Holt", "Tim Okafor")
+    assert "nothing blocks; 1 case beside it: tenure review list --kind all" in run("review").stdout
+    assert "Tim Okafor" in run("review", "list", "--kind", "all").stdout
+
+
 def test_a_question_has_two_times(run: Run) -> None:
     first = told(run, "write", "Sam Rivera", "office", "Austin", "--from", MAY)
     moved(run)

@@ -59,6 +59,7 @@ from tenure.schema.principal import Principal as Principal
 from tenure.schema.principal import Scope as Scope
 from tenure.schema.uncertainty import allow_unknown as allow_unknown
 from tenure.schema.uncertainty import forced_fields as forced_fields
+from tenure.schema.window_policy import WindowPolicy as WindowPolicy
 from tenure.schema.write import Receipt as Receipt
 from tenure.schema.write import Write as Write
 from tenure.service.backend.caller import day as day
@@ -77,9 +78,14 @@ from tenure.service.extraction.claims import Extractor as Extractor
 from tenure.service.extraction.claims import PaidExtractor as PaidExtractor
 from tenure.service.reading.envelopes import StoredEnvelope as StoredEnvelope
 from tenure.service.reading.view import View as View
+from tenure.service.sessions.decision import SessionUsage as SessionUsage
+from tenure.service.sessions.summarising import Summariser as Summariser
 from tenure.store.port.targets import Cell as Cell
 from tenure.store.port.targets import Target as Target
 from tenure.store.search.cache_bounds import CacheBounds as CacheBounds
 from tenure.store.transfer.artifact_files import ArtifactFiles as ArtifactFiles
+from tenure.window.judging import FidelityJudge as FidelityJudge
+from tenure.window.judging import VerbatimJudge as VerbatimJudge
+from tenure.window.subsystems import Subsystems as Subsystems
 
 __version__: str

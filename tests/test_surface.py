@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from types import ModuleType
@@ -10,7 +11,8 @@ from types import ModuleType
 import pytest
 
 import tenure
-from tenure.tests.source_tree import pyproject
+from tenure.service.backend.arguments import ARGUMENTS, READ_BY_THE_CALL
+from tenure.tests.source_tree import modules, pyproject
 
 IMPORT_BAR_MS = 150
 IMPORT_ROUNDS = 7
@@ -56,6 +58,15 @@ def test_all_names_nothing_twice() -> None:
 def test_a_public_name_is_there_and_says_what_it_is(name: str) -> None:
     value = getattr(tenure, name)
     assert not callable(value) or (value.__doc__ or "").strip()
+
+
+def test_whatever_a_call_takes_can_be_imported() -> None:
+    annotations = " ".join([*ARGUMENTS, *READ_BY_THE_CALL])
+    terms = set(re.findall(r"[A-Z]\w+", annotations.replace("Unpack", "")))
+    text = "\n".join([module.source for module in modules()])
+    classes = set(re.findall(r"^class (\w+)(?!.*TypedDict)", text, flags=re.M))
+    # A review comes from a list of them, and who hands in a progress hands in a function.
+    assert terms & classes - {"Review", "Progress"} <= set(LISTED)
 
 
 def test_the_package_says_its_version() -> None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, Protocol, runtime_checkable
 
 from ..schema.errors import InvalidInput
+from ..schema.short_repr import short_repr
 from ..schema.values import canonical_json
 from ..schema.window_policy import WindowPolicy
 from .budget import ComponentUse, component_uses
@@ -192,6 +193,8 @@ class Subsystems:
         InvalidInput: `bad_subsystem`, for a part without the methods of its protocol, and for one
             of your own without a name or a version.
     """
+
+    __repr__ = short_repr
 
     pressure: PressureSubsystem = ZonePressure()
     budget: BudgetSubsystem = ShareBudget()

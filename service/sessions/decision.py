@@ -12,6 +12,7 @@ from ...compiler.envelope.envelope import Envelope
 from ...compiler.render.cache_plan import BlockSegment
 from ...schema.compile_terms import SectionName, Stability
 from ...schema.errors import unknown
+from ...schema.short_repr import short_repr
 from ...window.advice import CompressionResult, WindowAxis
 from ...window.changes import UnitChange
 from ...window.health import WindowAlert
@@ -49,6 +50,8 @@ class WindowDecision:
 @dataclass(frozen=True, slots=True)
 class SessionUsage:
     """What a provider reported for one model call, in tokens."""
+
+    __repr__ = short_repr
 
     input: int
     output: int = 0

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Final
 
+from .crosswalk import USUAL_SHARES, PackLayer
 from .errors import InvalidInput
 from .short_repr import short_repr
 
@@ -27,7 +28,7 @@ SCANNED_CHANNELS: Final = (
 """The channels that detectors have limits for."""
 
 _WHOLE: Final = 1_000
-_SLACK: Final = 100
+_SLACK: Final = USUAL_SHARES[PackLayer.SLACK][0]
 """Permille that a profile's least shares leave free."""
 
 

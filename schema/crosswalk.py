@@ -8,7 +8,7 @@ object is of one of four kinds of memory (source 000, 6.3.5). All are other word
 >>> layer_tokens({"tools": 40, "memory": 10, "turn_memory": 5}, slack=100)["memory"]
 15
 
-Checklist C-123, C-129, C-197.
+Checklist C-123, C-129, C-197, C-225, C-228.
 """
 
 from __future__ import annotations
@@ -98,6 +98,34 @@ _HOW_TO: Final = frozenset(
     {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.TOOL_SCHEMA}
 )
 _SPEECH_KINDS: Final = frozenset({"user_statement", "agent"})
+
+
+USUAL_SHARES: Final[Mapping[PackLayer, tuple[int, int]]] = {
+    PackLayer.INSTRUCTION: (60, 80),
+    PackLayer.TASK: (60, 100),
+    PackLayer.TOOLS: (40, 60),
+    PackLayer.SLACK: (100, 150),
+}
+"""Usual least and most of the layers that nothing is taken from, in permille (source 001).
+
+They stand in a text whole, however large, and what they leave is divided: so these reserve nothing,
+and tell which layer to make smaller. Of slack it is the share that a profile's floors leave free.
+"""
+_PERMILLE: Final = 1_000
+
+
+def layers_above(layers: Mapping[str, int], budget: int) -> dict[str, int]:
+    """The fixed layers that take more of a budget than is usual, in permille, the largest first.
+
+    >>> layers_above({"instruction": 50, "task": 90, "tools": 400}, 1_000)
+    {'tools': 400}
+    """
+    above: dict[str, int] = {}
+    for layer, (_, most) in USUAL_SHARES.items():
+        permille = layers.get(layer.value, 0) * _PERMILLE // max(1, budget)
+        if layer is not PackLayer.SLACK and permille > most:
+            above[layer.value] = permille
+    return dict(sorted(above.items(), key=lambda share: -share[1]))
 
 
 def layer_tokens(sections: Mapping[str, int], *, slack: int) -> dict[str, int]:

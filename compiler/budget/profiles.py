@@ -1,12 +1,11 @@
 """From a profile's shares and a task's signals to the sections that the allocator divides.
 
-Slack is taken first and the percentages apply to the rest, so a profile whose layers add up to
-more than the whole is refused (shares of 110 % have been seen). Shares become floors,
-caps and starting weights; they never divide the budget by themselves. Signals arrive as ratios,
-counts, levels and days; each is brought to 0..1 by its declared clamp and the weighted sum only
-scales a section's weight.
+Shares become floors and caps of what the fixed layers leave; they never divide the budget by
+themselves. A profile that adds up to more than the whole is refused where the policy is made.
+Signals arrive as ratios, counts, levels and days; each is brought to 0..1 by its declared clamp and
+the weighted sum only scales a section's weight.
 
-Numbers are permille throughout. Checklist C-226 to C-230.
+Numbers are permille throughout. Checklist C-226, C-227, C-229.
 """
 
 from __future__ import annotations
@@ -28,15 +27,9 @@ _PERMILLE: Final = 1000
 class Layer(StrEnum):
     """The parts of a budget that have shares."""
 
-    SYSTEM = "system"
-    TASK = "task"
-    TOOLS = "tools"
     EVIDENCE = "evidence"
     MEMORY = "memory"
     CONVERSATION = "conversation"
-
-
-_WEIGHT_LAYERS: Final[tuple[Layer, ...]] = (Layer.EVIDENCE, Layer.MEMORY, Layer.CONVERSATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +38,6 @@ class Share:
 
     floor: int
     ceiling: int
-
-
-SLACK: Final = Share(100, 150)
-"""Kept free; the compile takes the lower end, for the answer's reserve is taken apart."""
-
-FLOORS: Final[Mapping[Layer, Share]] = MappingProxyType(
-    {Layer.SYSTEM: Share(60, 80), Layer.TASK: Share(60, 100), Layer.TOOLS: Share(40, 60)}
-)
-"""Shares of the window for the stable layers (C-228)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a layer may take of one budget, in tokens."""
-
-    t_min: int
-    t_max: int
 
 
 def profile(name: str, rules: Sequence[BudgetProfileRule]) -> Mapping[Layer, Share]:
@@ -78,60 +54,6 @@ def profile(name: str, rules: Sequence[BudgetProfileRule]) -> Mapping[Layer, Sha
             return shares
 
     raise unknown("profile", name, [rule.name for rule in rules])
-
-
-def check_shares(shares: Mapping[Layer, Share], *, slack_permille: int = SLACK.floor) -> None:
-    """Refuse shares whose floors, with the slack, come to more than the whole.
-
-    >>> check_shares({Layer.EVIDENCE: Share(700, 700), Layer.MEMORY: Share(220, 220)})
-    Traceback (most recent call last):
-    tenure.schema.errors.InvalidInput: the shares add up to 920 permille with a slack of 100: ...
-
-    Raises:
-        InvalidInput: `bad_share`.
-    """
-    for layer, share in shares.items():
-        if not 0 <= share.floor <= share.ceiling <= _PERMILLE:
-            raise InvalidInput(
-                f"share of {layer.value!r} must rise within 0..1000 permille, got "
-                f"{share.floor}..{share.ceiling}",
-                code="bad_share",
-            )
-
-    total = sum(share.floor for share in shares.values())
-    if total + slack_permille > _PERMILLE:
-        raise InvalidInput(
-            f"the shares add up to {total} permille with a slack of {slack_permille}: together "
-            "at most 1000",
-            code="bad_share",
-            total_permille=total,
-        )
-
-
-def limits(
-    shares: Mapping[Layer, Share], budget_tokens: int, *, slack_permille: int = SLACK.floor
-) -> dict[Layer, Limits]:
-    """Return floor and cap of each layer: slack is taken first, shares apply to the rest.
-
-    Floors round down and caps up, so that the floors together never pass the budget.
-
-    Raises:
-        InvalidInput: `bad_share`, for a slack outside 0..1000 or floors above the whole.
-    """
-    if not 0 <= slack_permille <= _PERMILLE:
-        raise InvalidInput(
-            f"slack must be within 0..1000 permille, got {slack_permille}", code="bad_share"
-        )
-
-    check_shares(shares, slack_permille=0)
-    share_base = budget_tokens - -(-budget_tokens * slack_permille // _PERMILLE)
-    layer_limits: dict[Layer, Limits] = {}
-    for layer, share in shares.items():
-        floor = share_base * share.floor // _PERMILLE
-        ceiling = -(-share_base * share.ceiling // _PERMILLE)
-        layer_limits[layer] = Limits(floor, ceiling)
-
-    return layer_limits
 
 
 RISK_LEVELS: Final[Mapping[str, float]] = MappingProxyType({"low": 0.0, "medium": 0.5, "high": 1.0})
@@ -156,7 +78,7 @@ def section_weights(
             that is not a finite number of at least 0.
     """
     rule_of = {rule.name: rule for rule in rules}
-    raw: dict[Layer, Fraction] = dict.fromkeys(_WEIGHT_LAYERS, Fraction(1))
+    raw: dict[Layer, Fraction] = dict.fromkeys(Layer, Fraction(1))
     for name in sorted(signals):
         if name not in rule_of:
             raise unknown("signal", name, rule_of)

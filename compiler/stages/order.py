@@ -11,9 +11,11 @@ C-215.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from ...schema.compile_terms import GapCode, OverflowPolicy, Reason, Stage
+from ...schema.crosswalk import PLACES
 from ...schema.errors import ContextBudgetExhausted
 from ..fitting.assemble import assemble, seal_of
 from ..fitting.fit import Fit, fit, overflow_of, required_alone
@@ -51,7 +53,7 @@ def order(contained: Contained, context: CompileContext) -> Ordered:
         if drop.reason not in _DELIBERATE:
             losses.append(drop.tokens)
     if overflow_of(context) is OverflowPolicy.FAIL_LOUD and losses:
-        raise _budget_error("ladder_exhausted", sum(losses), context)
+        raise _content_error(sum(losses), context)
 
     return Ordered(
         assembled,
@@ -107,16 +109,35 @@ def _within_budget(
     assembled = assemble(result.pieces, seal)
     tokens = context.counter.upper_bound(assembled.text)
     if tokens > context.budget:
-        raise _budget_error("required_over_budget", tokens - context.budget, context)
+        raise _required_error(result.pieces, tokens - context.budget, context)
     return result, assembled, tokens
 
 
-def _budget_error(code: str, shortfall: int, context: CompileContext) -> ContextBudgetExhausted:
-    subject = "the required content" if code == "required_over_budget" else "the content"
+def _required_error(
+    pieces: Iterable[Piece], shortfall: int, context: CompileContext
+) -> ContextBudgetExhausted:
+    """A refusal that names the layers which nothing is taken from, with their sizes (C-225)."""
+    sizes: Counter[str] = Counter()
+    for piece in pieces:
+        sizes[PLACES[piece.section][0].value] += context.counter.count(piece.text)
+
+    parts = [f"{layer} {tokens}" for layer, tokens in sizes.most_common()]
     return ContextBudgetExhausted(
-        f"{subject} needs {shortfall} tokens more than the budget of {context.budget}: raise "
+        f"the required content needs {shortfall} tokens more than the budget of {context.budget} "
+        f"(texts: {', '.join(parts)}): raise budget_tokens, lower reserve_tokens, or split the "
+        "step so that it needs less",
+        code="required_over_budget",
+        shortfall=shortfall,
+        budget_tokens=context.budget,
+        layers=dict(sizes),
+    )
+
+
+def _content_error(shortfall: int, context: CompileContext) -> ContextBudgetExhausted:
+    return ContextBudgetExhausted(
+        f"the content needs {shortfall} tokens more than the budget of {context.budget}: raise "
         "budget_tokens, lower reserve_tokens, or ask with less",
-        code=code,
+        code="ladder_exhausted",
         shortfall=shortfall,
         budget_tokens=context.budget,
     )

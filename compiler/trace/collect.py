@@ -23,7 +23,7 @@ from ...schema.compile_terms import (
     ValidationStatus,
     wire_key,
 )
-from ...schema.crosswalk import layer_tokens
+from ...schema.crosswalk import layer_tokens, layers_above
 from ...schema.principal import AUDIT, Principal
 from ...schema.vocabulary import Authority, Classification
 from ..format.block import CONTAINMENT_SENTENCE
@@ -409,6 +409,7 @@ def _budget(passes: Passes, context: CompileContext, account: Findings) -> dict[
         if SECTIONS[SectionName(use.name)].tier <= 1:
             fixed_tokens.append(use.tokens)
 
+    layers = layer_tokens(tokens_of, slack=context.budget - ordered.tokens)
     return {
         "budget_tokens": context.budget,
         "elastic_tokens": elastic_tokens(context.budget, *fixed_tokens),
@@ -417,7 +418,8 @@ def _budget(passes: Passes, context: CompileContext, account: Findings) -> dict[
         "used_tokens": ordered.tokens,
         "tokens": _token_kinds(passes, context, account.tokens),
         "shadow_price": ordered.shadow_price,
-        "layers": layer_tokens(tokens_of, slack=context.budget - ordered.tokens),
+        "layers": layers,
+        "above_usual": layers_above(layers, context.budget),
         "weights": dict(context.weights),
         "sections": sections,
         "media": _media(passes, context),

@@ -182,3 +182,17 @@ def test_a_profile_says_the_least_and_the_most_of_each_layer(
     assert tuple(shares["turn_memory"]) == memory
     assert tuple(shares["history"]) == history
     assert shares_of("default", DEFAULT.compile).get("evidence") != shares["evidence"]
+
+
+def test_a_budget_below_what_is_required_names_the_layers_that_take_it() -> None:
+    tools = [{"name": "find", "description": FILLER * 20, "input_schema": {"type": "object"}}]
+    request: dict[str, Any] = {"query": "plan", "step": "plan it", "tools": tools}
+    with pytest.raises(
+        ContextBudgetExhausted, match=r"\(texts: tools \d+, instruction \d+, "
+    ) as caught:
+        Bench().compile(**request, budget_tokens=100)
+    layers: Any = caught.value.data["layers"]
+    assert set(layers) == {"instruction", "task", "tools"}
+
+    budget = Bench().compile(**request, budget_tokens=1_000).trace.budget
+    assert budget["above_usual"]["tools"] == budget["layers"]["tools"]

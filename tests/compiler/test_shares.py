@@ -1,4 +1,4 @@
-"""Shares and signals become limits and weights; a profile above the whole is refused."""
+"""Signals become weights; an unknown profile is refused."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.budget.profiles import (
-    FLOORS,
     Layer,
-    Share,
-    check_shares,
     clamp,
-    limits,
     profile,
     risk_weight,
     section_weights,
@@ -25,60 +21,6 @@ from tenure.schema.budget_rules import PROFILES_SHIPPED, SIGNALS_SHIPPED
 from tenure.schema.errors import InvalidInput
 
 SIGNALS = {rule.name: rule for rule in SIGNALS_SHIPPED}
-
-EXAMPLE_OF_001 = {
-    Layer.SYSTEM: Share(60, 60),
-    Layer.TASK: Share(80, 80),
-    Layer.TOOLS: Share(50, 50),
-    Layer.EVIDENCE: Share(500, 500),
-    Layer.MEMORY: Share(220, 220),
-    Layer.CONVERSATION: Share(90, 90),
-}
-
-
-def test_the_example_that_adds_up_to_110_percent_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="add up to 1000 permille with a slack of 100") as caught:
-        check_shares(EXAMPLE_OF_001)
-    assert caught.value.code == "bad_share"
-    check_shares(EXAMPLE_OF_001, slack_permille=0)
-
-
-def test_slack_is_taken_first_and_shares_apply_to_the_rest() -> None:
-    found = limits(EXAMPLE_OF_001, 10_000)
-    assert (found[Layer.EVIDENCE].t_min, found[Layer.EVIDENCE].t_max) == (4500, 4500)
-    assert sum(limit.t_min for limit in found.values()) == 9000
-
-
-@pytest.mark.parametrize("name", [rule.name for rule in PROFILES_SHIPPED])
-@given(budget=st.integers(0, 2 * 10**6), slack=st.integers(0, 1000))
-def test_floors_of_a_shipped_profile_always_fit(name: str, budget: int, slack: int) -> None:
-    found = limits(profile(name, PROFILES_SHIPPED), budget, slack_permille=slack)
-    assert sum(limit.t_min for limit in found.values()) <= budget
-    assert all(0 <= limit.t_min <= limit.t_max for limit in found.values())
-
-
-def test_shipped_floors_leave_most_of_the_window() -> None:
-    check_shares(FLOORS)
-    assert sum(share.floor for share in FLOORS.values()) == 160
-
-
-def test_floors_round_down_so_that_together_they_fit() -> None:
-    thirds = {layer: Share(333, 333) for layer in (Layer.TASK, Layer.TOOLS, Layer.EVIDENCE)}
-    for budget in range(40):
-        floors = [limit.t_min for limit in limits(thirds, budget, slack_permille=0).values()]
-        assert sum(floors) <= budget
-
-
-def test_a_share_below_nothing_or_above_the_whole_is_refused() -> None:
-    for share in (Share(-1, 5), Share(6, 5), Share(5, 1001)):
-        with pytest.raises(InvalidInput, match="must rise within"):
-            check_shares({Layer.TASK: share})
-
-
-@pytest.mark.parametrize("slack", [-1, 1001])
-def test_a_slack_outside_the_whole_is_refused(slack: int) -> None:
-    with pytest.raises(InvalidInput, match="slack"):
-        limits(FLOORS, 1000, slack_permille=slack)
 
 
 def test_an_unknown_profile_names_the_nearest() -> None:

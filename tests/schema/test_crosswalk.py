@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tenure.schema.compile_terms import SECTIONS, SectionName
-from tenure.schema.crosswalk import PLACES, Eviction, PackLayer, layer_tokens, memory_kind
+from tenure.schema.crosswalk import (
+    PLACES,
+    USUAL_SHARES,
+    Eviction,
+    PackLayer,
+    layer_tokens,
+    layers_above,
+    memory_kind,
+)
 from tenure.schema.vocabulary import Authority, ObjectType, StateLayer
 
 
@@ -26,6 +34,24 @@ def test_the_tokens_of_sections_add_up_by_layer() -> None:
     assert found["evidence"] == 10
     assert found["conversation"] == 5
     assert (found["slack"], sum(found.values())) == (11, 26)
+
+
+def test_the_usual_shares_are_those_of_the_source() -> None:
+    shares = {layer.value: share for layer, share in USUAL_SHARES.items()}
+    assert shares == {
+        "instruction": (60, 80),
+        "task": (60, 100),
+        "tools": (40, 60),
+        "slack": (100, 150),
+    }
+
+
+def test_a_fixed_layer_above_its_usual_share_is_told() -> None:
+    usual = {"instruction": 80, "task": 100, "tools": 60, "evidence": 500, "slack": 260}
+    assert layers_above(usual, 1_000) == {}
+    assert layers_above({**usual, "tools": 61}, 1_000) == {"tools": 61}
+    assert list(layers_above({**usual, "tools": 90, "task": 110}, 1_000)) == ["task", "tools"]
+    assert layers_above(usual, 0)
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,26 @@ def test_tables_of_a_budget_that_contradict_themselves_are_refused(rules: dict[s
     assert caught.value.code == "bad_policy"
 
 
+def _profile_of(**floors: int) -> BudgetProfileRule:
+    return BudgetProfileRule(
+        "audit", tuple(LayerShare(layer, floor, max(0, floor)) for layer, floor in floors.items())
+    )
+
+
+def test_the_example_that_adds_up_to_110_percent_is_refused() -> None:
+    # 50, 22 and 9 % beside 19 % of fixed layers, with 10 % of slack on top: 1,100 permille.
+    example = _profile_of(evidence=617, memory=272, conversation=111)
+    with pytest.raises(InvalidInput, match="add up to 1000 permille; with a slack of 100"):
+        CompilePolicy(profiles=(example,))
+
+
+def test_a_share_below_nothing_or_above_the_whole_is_refused() -> None:
+    for floor, ceiling in ((-1, 5), (5, 1_001)):
+        share = LayerShare("evidence", floor, ceiling)
+        with pytest.raises(InvalidInput, match="must rise within"):
+            CompilePolicy(profiles=(BudgetProfileRule("audit", (share, *REST)),))
+
+
 def test_least_shares_may_take_all_but_the_slack() -> None:
     share = LayerShare("evidence", 700, 1_000)
     CompilePolicy(profiles=(BudgetProfileRule("audit", (share, *REST)),))
@@ -158,7 +178,7 @@ def test_detectors_have_a_limit_above_zero_for_every_channel(change: dict[str, A
 
 
 def test_tables_name_the_compilers_layers_and_channels() -> None:
-    assert set(BUDGET_LAYERS) < set(Layer)
+    assert set(BUDGET_LAYERS) == set(Layer)
     assert set(SCANNED_CHANNELS) == set(TextChannel)
 
 

@@ -24,6 +24,7 @@ from ...schema.compile_terms import (
     wire_key,
 )
 from ...schema.crosswalk import layer_tokens, layers_above
+from ...schema.phases import phase_of, strategy_of
 from ...schema.principal import AUDIT, Principal
 from ...schema.vocabulary import Authority, Classification
 from ..format.block import CONTAINMENT_SENTENCE
@@ -402,11 +403,17 @@ def _budget(passes: Passes, context: CompileContext, account: Findings) -> dict[
     # Rules, contract and request are fixed; evidence, memory and history share what they leave.
     fixed_tokens: list[int] = []
     tokens_of: dict[str, int] = {}
-    sections: dict[str, dict[str, int | None]] = {}
+    sections: dict[str, dict[str, int | str | None]] = {}
     for use in uses:
+        name = SectionName(use.name)
         tokens_of[use.name] = use.tokens
-        sections[use.name] = {"allocated": use.allocated, "used": use.tokens}
-        if SECTIONS[SectionName(use.name)].tier <= 1:
+        sections[use.name] = {
+            "allocated": use.allocated,
+            "used": use.tokens,
+            "phase": phase_of(name).value,
+            "cache": strategy_of(name).value,
+        }
+        if SECTIONS[name].tier <= 1:
             fixed_tokens.append(use.tokens)
 
     layers = layer_tokens(tokens_of, slack=context.budget - ordered.tokens)

@@ -85,6 +85,15 @@ def test_the_shadow_price_stands_in_the_trace_when_tokens_are_scarce() -> None:
     assert 0 < scarce["budget"]["shadow_price"] < 1
 
 
+def test_each_section_tells_its_phase_and_how_long_it_may_be_kept() -> None:
+    sections = full_bench().compile(**REQUEST).trace.budget["sections"]
+    told = {name: (row["phase"], row["cache"]) for name, row in sections.items()}
+    assert told["system_policy"] == ("system", "stable")
+    assert told["guidance"] == ("user_context", "session")
+    assert told["history"] == ("history", "session")
+    assert told["user_request"] == ("runtime", "dynamic")
+
+
 def test_every_field_of_the_sources_manifest_is_there_and_of_its_kind() -> None:
     bench = full_bench()
     picture = {"kind": "image", "uri": "artifact://tasks/42/a.png", "width": 9, "height": 9}

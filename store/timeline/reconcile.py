@@ -48,7 +48,6 @@ from .rule import (
     looks,
     loses,
     named,
-    resolve,
     withdrawn,
 )
 
@@ -63,7 +62,6 @@ __all__ = [
     "fold",
     "net",
     "plan",
-    "resolve",
     "rows_after",
     "ties_of",
 ]

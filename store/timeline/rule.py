@@ -33,17 +33,12 @@ def everywhere(_withdrawal: Claim, _claim: Claim) -> bool:
     return True
 
 
-def resolve(alive: Iterable[Claim]) -> tuple[tuple[Claim, Look], ...]:
+def looks(alive: Iterable[Claim]) -> list[tuple[Claim, Look]]:
     """Return how the claims covering one instant look, of one value on a `many` slot.
 
-    Of claims that say the same only the strongest counts; the others get no look. Of several
-    denials of a value the strongest decides, whatever the order of arrival.
+    Of claims that say the same only the strongest counts; the others are dominated, and get no
+    row. Of several denials of a value the strongest decides, whatever the order of arrival.
     """
-    return tuple((c, look) for c, look in looks(alive) if look != DOMINATED_ROW)
-
-
-def looks(alive: Iterable[Claim]) -> list[tuple[Claim, Look]]:
-    """Return the same with every claim in it, the dominated ones too."""
     best, hidden_by_twins = _strongest(alive)
     top, lead = _lead(best)
     heads = _heads(lead, _foe(best, lead))

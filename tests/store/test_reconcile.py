@@ -22,10 +22,11 @@ from tenure.store.timeline.reconcile import (
     fold,
     net,
     plan,
-    resolve,
     rows_after,
     ties_of,
 )
+from tenure.store.timeline.rule import DOMINATED_ROW
+from tenure.store.timeline.rule import looks as looks_at_an_instant
 from tenure.tests.store.core_checks import (
     EXAMPLES,
     check_examples,
@@ -62,7 +63,8 @@ def after(*claims: Claim, many: bool = False) -> frozenset[str]:
 
 
 def looks(*claims: Claim) -> dict[str, Look]:
-    return {claim.object_id: look for claim, look in resolve(claims)}
+    rows = looks_at_an_instant(claims)
+    return {claim.object_id: look for claim, look in rows if look != DOMINATED_ROW}
 
 
 # The thirteen relations and their bookkeeping
@@ -158,7 +160,7 @@ def test_one_claim_beside_another(other: Claim, look: Look) -> None:
 
 
 def test_nothing_alive_shows_nothing() -> None:
-    assert resolve([]) == ()
+    assert looks() == {}
 
 
 def test_a_lone_denial_is_idle() -> None:

@@ -20,7 +20,7 @@ from ..schema.principal import Principal, Sight, own_identifier
 from ..schema.slots import Vocabulary
 from ..store.port.store import Ask, Point, Reader
 from ..store.port.vectors import VectorScore
-from ..store.port.vouched import vouched_ids
+from ..store.port.vouched import own_ids_in
 from .compile import Circumstances, compile_snapshot, context_of
 from .envelope.envelope import Envelope
 from .ir.context import CompileContext
@@ -139,7 +139,8 @@ def _recorded_snapshot(
     )
     if known is None:
         return snapshot
-    own_ids = vouched_ids(reader, known, own_identifier(context.principal))
+    principal = context.principal
+    own_ids = own_ids_in(known, own_identifier(principal), principal.sight(context.scopes))
     return replace(snapshot, known=known, own_ids=own_ids)
 
 

@@ -12,7 +12,7 @@ any name counts, and leaves a suggestion if the names are equal. Pure: decides o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -27,14 +27,13 @@ from ..schema.entity import (
 from ..schema.errors import Conflict, NotFound
 from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
-from ..schema.quick_init import quick_init
 from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState, JudgedBy, JudgementVerdict
 from .attributes import repeatable_schemes
 from .exclusion import with_excluded
 from .keys import MentionOrId, alias_key, as_ref, is_id
 from .known import FamilyName, Lookup, NearTest
-from .register import Register
+from .register import Register, Rules
 
 _SHORT_NAME_WORDS = 4
 _SHORT_WORD_LETTERS = 4
@@ -91,36 +90,6 @@ class Doubt:
     """The later name."""
 
 
-_DEFAULT_BANDS: Final = ResolutionPolicy()
-
-
-def _no_neighbours(_: str) -> frozenset[str]:
-    return frozenset()
-
-
-@quick_init
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a binding depends on beside the mention."""
-
-    scopes: frozenset[str]
-    """Scope ids whose aliases the caller may use."""
-    scope_id: str
-    """The scope of the write."""
-    bands: ResolutionPolicy = _DEFAULT_BANDS
-    """Thresholds, and what makes an equal person name enough."""
-    authority: int | None = None
-    """Level of the write, where there is one; a weaker source has the larger number."""
-    related: frozenset[str] = frozenset()
-    """Raw ids that the incoming claim relates the mention to."""
-    neighbours: frozenset[str] = frozenset()
-    """Canonical ids that stand around the mention, where the caller knows them."""
-    around: Callable[[str], frozenset[str]] = _no_neighbours
-    """Tells the canonical ids around a candidate from its canonical id."""
-    beside: tuple[tuple[str, str], ...] = ()
-    """The (raw entity id, norm) pairs of names one step from the neighbours."""
-
-
 def fuzzy_lookup(mention: EntityRef, scorer: Scorer, bands: ResolutionPolicy) -> Lookup:
     """Everything that scoring a mention may need beyond its exact look-up."""
     return Lookup(
@@ -151,7 +120,7 @@ def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:
 
     ref = as_ref(mention)
     try:
-        if _by_identifier(ref, known):
+        if _by_identifier(ref, known, rules):
             return False
     except Conflict:
         return False  # a person has to say which is right
@@ -180,7 +149,7 @@ def bind(
         return _by_id(mention, known)
 
     ref = as_ref(mention)
-    by_identifier = _by_identifier(ref, known)
+    by_identifier = _by_identifier(ref, known, rules)
     if by_identifier:
         return by_identifier
 
@@ -196,7 +165,7 @@ def bind(
         resolution = scorer.judge(ref, known, rules)
     if resolution.decision is Decision.NEW and ref.external_ids:
         schemes_of = _excluded_namesakes(ref, known, rules)
-        return with_excluded(resolution, schemes_of, ref, known, rules.bands.review_above)
+        return with_excluded(resolution, schemes_of, ref, known, rules)
 
     return resolution
 
@@ -211,7 +180,7 @@ def _excluded_namesakes(
         is_live = root is not None and root.state is EntityState.ACTIVE
         if root is None or not is_live or not _is_of_kind(alias, ref, known, rules):
             continue
-        schemes_of[root.entity_id] = excluding_schemes(ref, root.entity_id, known, rules.bands)
+        schemes_of[root.entity_id] = excluding_schemes(ref, root.entity_id, known, rules)
     return schemes_of
 
 
@@ -227,11 +196,15 @@ def _by_id(entity_id: str, known: Register) -> Resolution:
     return _bound_to(entity_id, "entity_id", known)
 
 
-def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
+def _by_identifier(ref: EntityRef, known: Register, rules: Rules) -> Resolution | None:
+    if not ref.external_ids:
+        return None
+
     owners: dict[str, str] = {}
     identifiers: dict[str, str] = {}
+    shows = rules.identifier_test(known)
     for scheme, value in sorted(ref.external_ids.items()):
-        for raw in known.owners(scheme, value):
+        for raw in known.owners(scheme, value, shows):
             owners[known.root(raw)] = raw
             identifiers[known.root(raw)] = f"{scheme}={value}"
 
@@ -250,7 +223,7 @@ def _by_identifier(ref: EntityRef, known: Register) -> Resolution | None:
 
 
 def excluding_schemes(
-    ref: EntityRef, entity_id: str, known: Register, bands: ResolutionPolicy
+    ref: EntityRef, entity_id: str, known: Register, rules: Rules
 ) -> tuple[str, ...]:
     """The schemes that give one value alone, and under which mention and entity have others.
 
@@ -259,8 +232,8 @@ def excluding_schemes(
     if not ref.external_ids:
         return ()
 
-    repeatable = repeatable_schemes(bands.attributes)
-    stored_values = known.held(entity_id)
+    repeatable = repeatable_schemes(rules.bands.attributes)
+    stored_values = known.held(entity_id, rules.identifier_test(known))
     schemes: list[str] = []
     for scheme, value in sorted(ref.external_ids.items()):
         if scheme not in repeatable and value not in stored_values.get(scheme, (value,)):
@@ -388,12 +361,11 @@ def _joined_by_person(raw: str, root: str, known: Register) -> bool:
 
 def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
     fits = _is_of_kind(alias, ref, known, rules)
-    return fits and not excluding_schemes(ref, alias.entity_id, known, rules.bands)
+    return fits and not excluding_schemes(ref, alias.entity_id, known, rules)
 
 
 def _is_of_kind(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
-    is_visible = alias.scope_id in rules.scopes
-    return is_visible and compatible(ref.type, _known_type(alias, known))
+    return rules.shows(alias, known) and compatible(ref.type, _known_type(alias, known))
 
 
 def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Register, rules: Rules) -> bool:

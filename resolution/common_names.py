@@ -16,14 +16,13 @@ from anyascii import anyascii
 
 from ..schema.entity import EntityRef
 from ..schema.slots import UNKNOWN_TYPE
-from .bind import Rules
 from .blocking import KeyKind
 from .compare import Measures
 from .extract import may_be_person
 from .keys import alias_key
 from .known import FamilyName
 from .normalize import form_of
-from .register import Register
+from .register import Register, Rules
 from .score import ScoredEntity
 from .vetoes import VetoCode
 
@@ -103,7 +102,7 @@ def _bears_a_common_name(mention: EntityRef, known: Register, rules: Rules) -> b
             continue
         for alias in known.named(norm):
             is_person = alias.type in (PERSON, UNKNOWN_TYPE)
-            if is_person and alias.scope_id in rules.scopes:
+            if is_person and rules.shows(alias, known):
                 people_now.add(known.root(alias.entity_id))
     return stored_count + len(people_now) >= limit
 

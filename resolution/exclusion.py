@@ -13,7 +13,7 @@ from typing import Final
 
 from ..schema.entity import SUGGESTION, EntityCandidate, EntityRef, Feature, Resolution
 from ..schema.vocabulary import CandidateSource
-from .register import Register
+from .register import Register, Rules
 
 _MOST: Final = 5
 """Excluded entities that a resolution shows."""
@@ -24,11 +24,11 @@ def with_excluded(
     schemes_of: Mapping[str, Sequence[str]],
     ref: EntityRef,
     known: Register,
-    score: float,
+    rules: Rules,
 ) -> Resolution:
     """A new entity's resolution, which suggests those of its name that identifiers exclude.
 
-    `schemes_of` has the schemes by canonical id. As `score` they have as much as a suggestion may:
+    `schemes_of` has the schemes by canonical id. Their score is as much as a suggestion may have:
     above, a person would have to decide before the entity is used.
     """
     if not schemes_of:
@@ -36,24 +36,25 @@ def with_excluded(
 
     excluded_candidates: list[EntityCandidate] = []
     for root_id, schemes in sorted(schemes_of.items())[:_MOST]:
-        excluded_candidates.append(_excluded_candidate(root_id, schemes, ref, known, score))
+        excluded_candidates.append(_excluded_candidate(root_id, schemes, ref, known, rules))
 
     other_candidates = [row for row in resolution.candidates if row.entity not in schemes_of]
     return replace(
         resolution,
-        score=score,
+        score=rules.bands.review_above,
         reason=SUGGESTION,
         candidates=(*excluded_candidates, *other_candidates),
     )
 
 
 def _excluded_candidate(
-    root_id: str, schemes: Sequence[str], ref: EntityRef, known: Register, score: float
+    root_id: str, schemes: Sequence[str], ref: EntityRef, known: Register, rules: Rules
 ) -> EntityCandidate:
     entity = known.entity(root_id)
     assert entity is not None  # it has been looked at
 
-    values = known.held(root_id)
+    score = rules.bands.review_above
+    values = known.held(root_id, rules.identifier_test(known))
     features = [Feature("exact", 1.0, 0.0, f"equal name: {entity.name}")]
     for scheme in schemes:
         detail = f"differing: {ref.external_ids[scheme]!r} / {values[scheme][0]!r}"

@@ -4,7 +4,8 @@ Resolution asks for everything it needs at once (`Lookup`) and decides over the 
 (`Known`) without another word to the store, so that a decision is a pure function and a
 store answers a whole group of writes in one round trip.
 
-Only aliases of scopes that the caller may see are ever returned, filtered before any cut.
+Only aliases and identifiers of scopes that the caller may see are ever returned, filtered before
+any cut. Whether the write that taught one may be read is asked of the answer.
 Checklist C-047, C-055.
 """
 
@@ -15,7 +16,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from ..schema.claim import Permissions
 from ..schema.entity import Alias, Entity, Identifier, Judgement
+from ..schema.principal import Sight
 from ..schema.quick_init import quick_init
 
 NearTest = Callable[[Collection[str]], AbstractSet[str]]
@@ -61,13 +64,30 @@ class Lookup:
     """Whose visible bearers are counted, where anybody proposed is near."""
 
 
+class Teacher(NamedTuple):
+    """Who stated an identifier."""
+
+    actor: str
+    vouches: bool
+    """Whether the write may say of others who they are."""
+
+
+class Restriction(NamedTuple):
+    """Who of its scope may know what a write has taught."""
+
+    permissions: Permissions
+    """Of the write, today."""
+    actor: str
+    """Who wrote it, and knows it without being among its readers."""
+
+
 @quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """The answer, as of one transaction time."""
 
     identifiers: tuple[Identifier, ...] = ()
-    """Open identifiers asked for, and all open ones of the entities below."""
+    """Open visible identifiers: those asked for, and all of the entities below."""
     aliases: tuple[Alias, ...] = ()
     """Open visible aliases with one of the norms, and those the blocking keys proposed."""
     weights: Mapping[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
@@ -84,6 +104,17 @@ class Known:
     """Level of the writes that taught `aliases`, by object id; a quarantined one has 5."""
     name_levels: Mapping[str, int] = field(default_factory=dict[str, int])
     """Level of the names that `with_visible_names` put into `entities`, by raw id."""
+    teachers: Mapping[str, Teacher] = field(default_factory=dict[str, Teacher])
+    """Who stated the identifiers, by the object that did."""
+    restrictions: Mapping[str, Restriction] = field(default_factory=dict[str, Restriction])
+    """Of the writes that taught aliases or identifiers, by object id: of those alone that not
+    everybody of their scope may read."""
+
+    def shows(self, lesson: Alias | Identifier, sight: Sight) -> bool:
+        """Whether a caller may know a name or an identifier: by its scope, and by its teacher."""
+        restriction = self.restrictions.get(lesson.object_id)
+        is_open = restriction is None or restriction.permissions.admits(sight)
+        return is_open and lesson.scope_id in sight.scopes
 
 
 def worth_it(proposals: Collection[tuple[str, str]], lookup: Lookup) -> frozenset[str]:
@@ -107,9 +138,16 @@ def alias_order(alias: Alias) -> tuple[str, str, str, str, int, int]:
     )
 
 
-def identifier_order(identifier: Identifier) -> tuple[str, str, str, int]:
+def identifier_order(identifier: Identifier) -> tuple[str, str, str, int, str, str]:
     """The place of an identifier in `Known.identifiers`: the same from every store."""
-    return identifier.entity_id, identifier.scheme, identifier.value, identifier.tx_start
+    return (
+        identifier.entity_id,
+        identifier.scheme,
+        identifier.value,
+        identifier.tx_start,
+        identifier.scope_id,
+        identifier.object_id,
+    )
 
 
 def merge_known(answers: Sequence[Known]) -> Known:
@@ -125,6 +163,8 @@ def merge_known(answers: Sequence[Known]) -> Known:
     judgements: dict[str, Judgement] = {}
     canonical: dict[str, str] = {}
     taught_levels: dict[str, int] = {}
+    teachers: dict[str, Teacher] = {}
+    restrictions: dict[str, Restriction] = {}
     for part in parts:
         identifiers.update(dict.fromkeys(part.identifiers))
         aliases.update(dict.fromkeys(part.aliases))
@@ -132,6 +172,8 @@ def merge_known(answers: Sequence[Known]) -> Known:
         judgements.update((row.judgement_id, row) for row in part.judgements)
         canonical.update(part.canonical)
         taught_levels.update(part.taught_levels)
+        teachers.update(part.teachers)
+        restrictions.update(part.restrictions)
 
     return Known(
         identifiers=tuple(identifiers),
@@ -140,4 +182,6 @@ def merge_known(answers: Sequence[Known]) -> Known:
         judgements=tuple(judgements.values()),
         canonical=canonical,
         taught_levels=taught_levels,
+        teachers=teachers,
+        restrictions=restrictions,
     )

@@ -100,6 +100,14 @@ def with_visible_aliases(known: Known, rows: Iterable[NameRow], sight: Sight) ->
     return replace(known, aliases=tuple(aliases))
 
 
+def with_visible_identifiers(known: Known, sight: Sight) -> Known:
+    """What is known without the identifiers that a caller may not know."""
+    if not known.identifiers:
+        return known
+    identifiers = tuple([row for row in known.identifiers if known.shows(row, sight)])
+    return replace(known, identifiers=identifiers)
+
+
 def visible_names(
     rows: Iterable[NameRow], register: Register, sight: Sight
 ) -> dict[str, tuple[str, ...]]:

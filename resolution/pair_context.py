@@ -12,11 +12,10 @@ from collections.abc import Iterable, Sequence
 
 from ..schema.entity import EntityRef
 from ..schema.principal import TENANT_SCOPE
-from .bind import Rules
 from .context import PairContext, PersonContext
 from .keys import alias_key
 from .model import Model
-from .register import Register
+from .register import Register, Rules
 
 RARE_DEGREE = 5
 """Relations up to which a neighbour that two have in common is evidence alone."""
@@ -37,7 +36,7 @@ def context_of(
     lifts = rules.bands.person_context_scope == TENANT_SCOPE.scope_id
     surfaces = (mention.name, *mention.aliases)
     handles = _handles(mention)
-    stored_handles = _handles_of(root, known) if handles else set[str]()
+    stored_handles = _handles_of(root, known, rules) if handles else set[str]()
 
     return PairContext(
         same_handle=not handles.isdisjoint(stored_handles),
@@ -78,7 +77,7 @@ def _same_scope(root: str, names: Sequence[str], known: Register, rules: Rules) 
             # Being of one tenant tells two names apart from nobody else.
             if alias.scope_id == TENANT_SCOPE.scope_id:
                 continue
-            is_same = known.root(alias.entity_id) == root
+            is_same = known.root(alias.entity_id) == root and rules.shows(alias, known)
             if is_same and scope_parts.issuperset(alias.scope_id.split(",")):
                 return True
     return False
@@ -89,9 +88,9 @@ def _handles(mention: EntityRef) -> set[str]:
     return {alias_key(text) for text in surfaces if "@" in text}
 
 
-def _handles_of(root: str, known: Register) -> set[str]:
+def _handles_of(root: str, known: Register, rules: Rules) -> set[str]:
     handles: set[str] = set()
-    for values in known.held(root).values():
+    for values in known.held(root, rules.identifier_test(known)).values():
         handles |= {alias_key(value) for value in values if "@" in value}
     return handles
 

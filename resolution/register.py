@@ -7,29 +7,40 @@ write that is refused leaves nothing behind for its neighbours to bind to.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
-from ..schema.claim import slot_key
+from ..schema.claim import EVERYONE, Permissions, slot_key
 from ..schema.entity import Alias, Entity, EntityRef, Identifier, Judgement
 from ..schema.policy import ResolutionPolicy
-from ..schema.principal import Scope
+from ..schema.principal import Scope, Sight
+from ..schema.quick_init import quick_init
 from ..schema.slots import UNKNOWN_TYPE
 from ..schema.vocabulary import EntityState
-from .attributes import repeatable_schemes
 from .clusters import canonical_id
-from .known import Known
+from .known import Known, Restriction, Teacher
+
+if TYPE_CHECKING:  # a read has no use for what is written
+    from ..schema.write import Draft, Submission
 
 STEWARD_LEVEL: Final = 2
 """The level of a name that no claim taught: a person gave it, beside those that it has."""
 UNTRUSTED_LEVEL: Final = 5
 """Weaker than every level of authority: the name of a quarantined write."""
 
+_DEFAULT_BANDS: Final = ResolutionPolicy()
+
 Proposals = Mapping[tuple[str, str], int]
 """Blocking weight in thousandths by (raw entity id, norm)."""
+IdentifierTest = Callable[[Identifier], bool]
+"""Tells whether an identifier counts for who asks."""
 MentionKey = tuple[str, str, frozenset[str]]
 """A mention that is scored: its key, its type and the scopes its writer may see."""
+
+
+def _no_neighbours(_: str) -> frozenset[str]:
+    return frozenset()
 
 
 class Register:
@@ -54,9 +65,11 @@ class Register:
 
         self._entities: dict[str, Entity] = {}
         self._named: dict[str, list[Alias]] = {}
-        self._owners: dict[tuple[str, str], list[str]] = {}
+        self._owners: dict[tuple[str, str], list[Identifier]] = {}
         self._identifiers_of: dict[str, list[Identifier]] = {}
         self._taught_levels = dict(known.taught_levels)
+        self._restrictions = dict(known.restrictions)
+        self._teachers = dict(known.teachers)
         self._forget()
 
         self.learn(
@@ -97,9 +110,8 @@ class Register:
 
         for identifier in identifiers:
             self.identifiers.append(identifier)
-            self._owners.setdefault((identifier.scheme, identifier.value), []).append(
-                identifier.entity_id
-            )
+            pair = identifier.scheme, identifier.value
+            self._owners.setdefault(pair, []).append(identifier)
             self._identifiers_of.setdefault(identifier.entity_id, []).append(identifier)
 
     def absorb(self, child: Register) -> None:
@@ -116,6 +128,8 @@ class Register:
         self.judgements += child.judgements
         self.moved |= child.moved
         self._taught_levels |= child._taught_levels
+        self._restrictions |= child._restrictions
+        self._teachers |= child._teachers
         self._canonical |= child._canonical
         self._members |= child._members
 
@@ -205,48 +219,69 @@ class Register:
             return self._taught_levels.get(alias.object_id, STEWARD_LEVEL)
         return self._parent.taught_level(alias)
 
-    def owners(self, scheme: str, value: str) -> list[str]:
-        """The raw ids that hold an identifier."""
-        before = self._parent.owners(scheme, value) if self._parent else []
+    def state(self, identifiers: Iterable[Identifier], teacher: Teacher) -> None:
+        """Take in identifiers of a write of this transaction, and who stated them."""
+        for identifier in identifiers:
+            self._teachers[identifier.object_id] = teacher
+            self.learn(identifiers=[identifier])
+
+    def restrict(self, object_id: str, permissions: Permissions, actor: str) -> None:
+        """Note who may read a write of this transaction, for what it teaches."""
+        if permissions != EVERYONE:
+            self._restrictions[object_id] = Restriction(permissions, actor)
+
+    def is_vouched(self, object_id: str) -> bool:
+        """Whether the write that stated an identifier may say of others who they are."""
+        if object_id in self._teachers or not self._parent:
+            teacher = self._teachers.get(object_id)
+            return teacher is not None and teacher.vouches
+        return self._parent.is_vouched(object_id)
+
+    def restriction(self, object_id: str) -> Restriction | None:
+        """Who may know what a write has taught; None: everybody of its scope."""
+        if object_id in self._restrictions or not self._parent:
+            return self._restrictions.get(object_id)
+        return self._parent.restriction(object_id)
+
+    def owners(self, scheme: str, value: str, shows: IdentifierTest | None = None) -> list[str]:
+        """The raw ids that hold an identifier, as far as it counts.
+
+        What two scopes say of one identifier is not compared: it means whom the narrowest names.
+        """
+        identifiers: list[Identifier] = []
+        for identifier in self._identifiers_as(scheme, value):
+            if shows is None or shows(identifier):
+                identifiers.append(identifier)
+        if len({identifier.entity_id for identifier in identifiers}) > 1:
+            identifiers = _narrowest(identifiers)
+        return [identifier.entity_id for identifier in identifiers]
+
+    def _identifiers_as(self, scheme: str, value: str) -> list[Identifier]:
+        before = self._parent._identifiers_as(scheme, value) if self._parent else []
         return [*before, *self._owners.get((scheme, value), ())]
 
-    def held(self, entity_id: str) -> dict[str, tuple[str, ...]]:
+    def held(
+        self, entity_id: str, shows: IdentifierTest | None = None
+    ) -> dict[str, tuple[str, ...]]:
         """The identifiers of a raw id, and of its cluster, by scheme; the oldest value first."""
-        identifiers: list[Identifier] = []
-        for member in self.members(entity_id):
-            identifiers += self._own_identifiers(member)
-
         values: dict[str, dict[str, None]] = {}
-        for identifier in sorted(identifiers, key=_identifier_age):
-            values.setdefault(identifier.scheme, {})[identifier.value] = None
+        for identifier in sorted(self.identifiers_of(entity_id), key=_identifier_age):
+            if shows is None or shows(identifier):
+                values.setdefault(identifier.scheme, {})[identifier.value] = None
         return dict(zip(values, map(tuple, values.values()), strict=True))
 
-    def external_ids(self, entity_id: str) -> dict[str, str]:
+    def external_ids(self, entity_id: str, shows: IdentifierTest | None = None) -> dict[str, str]:
         """One identifier a scheme, the oldest, by scheme: what an entity is shown with."""
         first_values: dict[str, str] = {}
-        for scheme, values in sorted(self.held(entity_id).items()):
+        for scheme, values in sorted(self.held(entity_id, shows).items()):
             first_values[scheme] = values[0]
         return first_values
 
-    def fresh_identifiers(
-        self, ref: EntityRef, entity_id: str, bands: ResolutionPolicy, tx: int
-    ) -> list[Identifier]:
-        """The identifiers of a mention that its entity lacks.
-
-        Where a scheme gives one value, the first one stays; a second e-mail address is added.
-        """
-        if not ref.external_ids:
-            return []
-
-        repeatable = repeatable_schemes(bands.attributes)
-        stored_values = self.held(entity_id)
+    def identifiers_of(self, entity_id: str) -> list[Identifier]:
+        """The identifiers of a raw id and of its cluster, whoever may know them."""
         identifiers: list[Identifier] = []
-        for scheme, value in sorted(ref.external_ids.items()):
-            values = stored_values.get(scheme, ())
-            if not values or (scheme in repeatable and value not in values):
-                identifiers.append(
-                    Identifier(entity_id=entity_id, scheme=scheme, value=value, tx_start=tx)
-                )
+        for member in self.members(entity_id):
+            identifiers += self._own_identifiers(member)
         return identifiers
 
     def _own_identifiers(self, entity_id: str) -> list[Identifier]:
@@ -290,6 +325,80 @@ class Register:
         if root in self._members or not self._parent:
             return self._members.get(root, ())
         return self._parent._family(root)
+
+
+@quick_init
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a binding depends on beside the mention."""
+
+    scopes: frozenset[str]
+    """Scope ids whose aliases the caller may use."""
+    scope_id: str
+    """The scope of the write."""
+    bands: ResolutionPolicy = _DEFAULT_BANDS
+    """Thresholds, and what makes an equal person name enough."""
+    authority: int | None = None
+    """Level of the write, where there is one; a weaker source has the larger number."""
+    related: frozenset[str] = frozenset()
+    """Raw ids that the incoming claim relates the mention to."""
+    neighbours: frozenset[str] = frozenset()
+    """Canonical ids that stand around the mention, where the caller knows them."""
+    around: Callable[[str], frozenset[str]] = _no_neighbours
+    """Tells the canonical ids around a candidate from its canonical id."""
+    beside: tuple[tuple[str, str], ...] = ()
+    """The (raw entity id, norm) pairs of names one step from the neighbours."""
+    sight: Sight | None = None
+    """Whose roles and clearance decide what counts; None: all of the scopes does."""
+    actor: str = ""
+    """Who binds: what a writer taught counts for the same writer, whoever else may read it."""
+
+    def shows(self, lesson: Alias | Identifier, known: Register) -> bool:
+        """Whether a name or an identifier counts here: by its scope, and by who taught it."""
+        return lesson.scope_id in self.scopes and self._admits(lesson.object_id, known)
+
+    def knows(self, entity: Entity, known: Register) -> bool:
+        """Whether the write that made an entity counts here."""
+        return entity.scope_id in self.scopes and self._admits(entity.created_by, known)
+
+    def _admits(self, object_id: str, known: Register) -> bool:
+        restriction = known.restriction(object_id)
+        if restriction is None or self.sight is None or restriction.actor == self.actor:
+            return True
+        return restriction.permissions.admits(self.sight)
+
+    def identifier_test(self, known: Register) -> IdentifierTest:
+        """What tells which identifiers count here."""
+
+        def shows(identifier: Identifier) -> bool:
+            return self.shows(identifier, known)
+
+        return shows
+
+
+def scopes_of(draft: Draft, submission: Submission) -> frozenset[str]:
+    """Scope ids whose names a draft may use: never those of another draft's own scope."""
+    scope_id, scopes = draft.details.scope.scope_id, submission.scopes
+    return scopes if scope_id in scopes else scopes | {scope_id}
+
+
+def rules_of(
+    submission: Submission, draft: Draft, bands: ResolutionPolicy = _DEFAULT_BANDS
+) -> Rules:
+    """What the mentions of a draft are bound by: names and identifiers that its writer may know."""
+    scopes, writer = scopes_of(draft, submission), submission.writer
+    # Whoever directs the tenant may name any scope and reclassify, so that nothing is kept from it.
+    sight = None if writer is None or writer.privileged else writer.sight(scopes)
+    return Rules(scopes, draft.details.scope.scope_id, bands, sight=sight, actor=submission.actor)
+
+
+def _narrowest(identifiers: Sequence[Identifier]) -> list[Identifier]:
+    """Those that stand in the narrowest scope of all."""
+    by_width: dict[int, list[Identifier]] = {}
+    for identifier in identifiers:
+        specificity = Scope.parse(identifier.scope_id).specificity
+        by_width.setdefault(specificity, []).append(identifier)
+    return by_width[max(by_width)]
 
 
 def _identifier_age(identifier: Identifier) -> tuple[int, str]:

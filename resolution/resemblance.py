@@ -12,12 +12,12 @@ from collections.abc import Iterable
 
 from ..schema.entity import Entity, EntityRef, Feature
 from ..schema.vocabulary import EntityState
-from .bind import Rules, is_trusted, short_words
+from .bind import is_trusted, short_words
 from .blocking import outline
 from .keys import alias_key
 from .look_alike import LOOK_ALIKE, look_alike
 from .normalize import form_of
-from .register import Register
+from .register import Register, Rules
 from .renderings import RENDERING, is_rendering
 from .short_names import SHORT_NAME, is_in_short
 
@@ -70,7 +70,7 @@ def _owner(short: str, known: Register, rules: Rules) -> Entity | None:
     owners: dict[str, Entity] = {}
     for alias in known.named(short):
         entity = known.entity(known.root(alias.entity_id))
-        is_visible = alias.scope_id in rules.scopes and is_trusted(alias, known, rules)
+        is_visible = rules.shows(alias, known) and is_trusted(alias, known, rules)
         if entity is not None and is_visible and entity.state is EntityState.ACTIVE:
             owners[entity.entity_id] = entity
     return next(iter(owners.values())) if len(owners) == 1 else None

@@ -39,7 +39,7 @@ from ..schema.vocabulary import (
     JudgedBy,
     JudgementVerdict,
 )
-from .bind import Doubt, Rules, excluding_schemes, is_trusted
+from .bind import Doubt, excluding_schemes, is_trusted
 from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys, near_names
 from .clusters import Clusters
 from .common_names import family_name, without_common_names
@@ -53,7 +53,7 @@ from .name_cache import name_cache
 from .normalize import form_of
 from .pair_context import context_ceiling, context_of
 from .postings import Posting, heaviest, hit_weight
-from .register import Register
+from .register import Register, Rules
 from .resemblance import learned_short_form, may_resemble, resemblance
 from .score import (
     MARGIN_SCORE,
@@ -175,7 +175,7 @@ class NameScorer:
                 if not is_automatic or row.verdict is not JudgementVerdict.MATCH:
                     continue
                 bound = _last_end(known.entity(row.left_id), known.entity(row.right_id))
-                if bound is None or bound.scope_id not in rules.scopes:
+                if bound is None or not rules.knows(bound, known):
                     continue
                 pair = self._pair_of(bound, mention)
                 if pair.score >= rules.bands.review_above:
@@ -207,7 +207,7 @@ class NameScorer:
         surfaces: set[str] = set()
         for raw, norm in (*order[:CANDIDATE_LIMIT], *neighbours):
             for alias in known.named(norm):
-                if alias.entity_id != raw or alias.scope_id not in rules.scopes:
+                if alias.entity_id != raw or not rules.shows(alias, known):
                     continue
                 if not is_trusted(alias, known, rules):
                     continue
@@ -335,7 +335,7 @@ class NameScorer:
         members: dict[str, Entity] = {}
         for raw in known.members(candidate.root.entity_id):
             member = known.entity(raw)
-            if member is not None and member.scope_id in rules.scopes:
+            if member is not None and rules.knows(member, known):
                 members[raw] = member
         if len(members) <= 1:
             return True
@@ -462,7 +462,7 @@ def _may_be(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -
     fits = compatible(mention.type, entity.type)
     if not (live and fits):
         return False
-    return not excluding_schemes(mention, entity.entity_id, known, rules.bands)
+    return not excluding_schemes(mention, entity.entity_id, known, rules)
 
 
 def _with_veto(pair: PairScore, code: VetoCode) -> PairScore:

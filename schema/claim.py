@@ -150,6 +150,22 @@ class Permissions:
             classification=self.classification.rank, allow=self.allow, deny=self.deny
         )
 
+    def is_within(self, outer: Permissions) -> bool:
+        """Whether whoever is admitted here is admitted by others, too.
+
+        >>> Permissions(allow=("hr",)).is_within(EVERYONE), EVERYONE.is_within(EVERYONE)
+        (True, True)
+        >>> EVERYONE.is_within(Permissions(allow=("hr",)))
+        False
+        """
+        is_cleared = self.classification.rank >= outer.classification.rank
+        is_allowed = EVERYONE_TAG in outer.allow or set(self.allow) <= set(outer.allow)
+        return is_cleared and is_allowed and set(outer.deny) <= set(self.deny)
+
+
+EVERYONE: Final = Permissions()
+"""Nothing is kept from anybody of the scope."""
+
 
 @dataclass(frozen=True, slots=True)
 class Authorship:

@@ -15,6 +15,7 @@ from typing import Final
 
 from .errors import InvalidInput
 from .interval import INF_US
+from .principal import TENANT_SCOPE
 from .quick_init import quick_init
 from .short_repr import short_repr
 from .slots import UNKNOWN_TYPE, check_scheme
@@ -153,6 +154,10 @@ class Identifier:
     value: str
     tx_start: int
     tx_end: int = INF_US
+    scope_id: str = TENANT_SCOPE.scope_id
+    """Who may know it: the scope of the write that taught it."""
+    object_id: str = ""
+    """The write that taught it; empty where an older version did not note it."""
 
 
 @quick_init

@@ -10,6 +10,7 @@ from ...schema.claim import Claim, Version
 from ...schema.policy import Policy
 from ...schema.principal import AUDIT, TENANT_SCOPE, Principal, Sight
 from ...store.port.store import Ask, Page, Point, Reader
+from ...store.port.vouched import NOBODY, OwnIds
 from ..ir.context import CompileContext
 from ..ir.snapshot import Proposal, Via
 from ..request.request import CompileRequest
@@ -48,7 +49,7 @@ class Candidates:
     background: Background | None = None
     """The hits among which the texts were chosen, where they were more than are read."""
     reads: int = 0
-    own_ids: frozenset[str] = frozenset()
+    own_ids: OwnIds = NOBODY
     """Raw ids of the entity that is the caller."""
     known_ids: frozenset[str] = frozenset()
     """Raw ids of the entities that were read before the candidates, their clusters whole."""

@@ -19,14 +19,15 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from ...resolution.known import Known, Lookup
-from ...resolution.names import with_visible_names
+from ...resolution.names import with_visible_identifiers, with_visible_names
+from ...resolution.register import Register
 from ...schema.claim import Version
 from ...schema.principal import own_identifier
 from ...schema.vocabulary import ActionKind
 from ...store.port.records import NextReads, Walk, held_ask
 from ...store.port.store import Ask, Page, Reader
 from ...store.port.vectors import VectorScore
-from ...store.port.vouched import vouched_ids
+from ...store.port.vouched import NOBODY, OwnIds, own_ids_in
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import (
     NO_SCORES,
@@ -70,7 +71,7 @@ class _Names:
     """Mentions found in the query."""
     own_subjects: Mapping[str, str]
     """Canonical id by what it is to the caller."""
-    own_ids: frozenset[str]
+    own_ids: OwnIds
     """Raw ids of the entity that is the caller beyond doubt."""
     expansion: tuple[str, ...]
     """Other names of the named entities."""
@@ -178,9 +179,10 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
     members: dict[str, Sequence[str]] = {}
     for root in own_subjects.values():
         members[root] = members_of(known, root)
-    own_ids: frozenset[str] = frozenset()
+    own_ids = NOBODY
     if "user" in own_subjects:
-        own_ids = vouched_ids(reader, known, own_identifier(context.principal))
+        sight = context.principal.sight(context.scopes)
+        own_ids = own_ids_in(known, own_identifier(context.principal), sight)
     return (
         _Names(
             request_subjects=subjects,
@@ -222,12 +224,13 @@ def _own_entities(context: CompileContext, reader: Reader) -> tuple[dict[str, st
     known = reader.known(
         Lookup(identifiers=pairs), scopes=sorted(context.scopes), tx_us=context.point.tx_us
     )
+    known = with_visible_identifiers(known, context.principal.sight(context.scopes))
+    register = Register(known)
     own_subjects: dict[str, str] = {}
-    for identifier in known.identifiers:
-        pair = identifier.scheme, identifier.value
-        if pair in pairs:
-            kind = "user" if pair == own_identifier(context.principal) else identifier.scheme
-            own_subjects[kind] = root_of(known, identifier.entity_id)
+    for pair in pairs:
+        for raw in register.owners(*pair):
+            kind = "user" if pair == own_identifier(context.principal) else pair[0]
+            own_subjects[kind] = root_of(known, raw)
     return own_subjects, _visible(context, reader, known)
 
 
@@ -250,6 +253,8 @@ def _union(left: Known, right: Known) -> Known:
         entities={**left.entities, **right.entities},
         canonical={**left.canonical, **right.canonical},
         identifiers=tuple(dict.fromkeys((*left.identifiers, *right.identifiers))),
+        teachers={**left.teachers, **right.teachers},
+        restrictions={**left.restrictions, **right.restrictions},
         name_levels={**left.name_levels, **right.name_levels},
     )
 

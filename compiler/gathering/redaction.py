@@ -9,10 +9,10 @@ an object stays out altogether. Checklist C-133, C-233, C-235.
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from ...schema.claim import Details, Version, masked_for
+from ...store.port.vouched import OwnIds
 from ..ir.snapshot import Proposal, Via
 from ..text.relevance import terms_of
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _BY_CONTENT = Via.TEXT | Via.VECTOR
 
 
-def masks(details: Details, context: CompileContext, own_ids: AbstractSet[str]) -> bool:
-    """Tell whether personal data is hidden from this caller, whose entity has these raw ids."""
+def masks(details: Details, context: CompileContext, own_ids: OwnIds) -> bool:
+    """Tell whether personal data is hidden from this caller, who is these entities."""
     roles = context.rules.show_personal_to
     is_masked = masked_for(context.principal, details, roles=roles)
-    return is_masked and details.subject_id not in own_ids
+    return is_masked and not own_ids.covers(details, context.principal)
 
 
 def public_terms(version: Version, context: CompileContext) -> frozenset[str]:
@@ -41,7 +41,7 @@ def guessed(
     proposal: Proposal,
     query_terms: frozenset[str],
     context: CompileContext,
-    own_ids: AbstractSet[str],
+    own_ids: OwnIds,
 ) -> bool:
     """Tell whether only the masked words or their vector led to an object."""
     details = proposal.version.details

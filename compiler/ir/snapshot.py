@@ -19,6 +19,7 @@ from ...resolution.known import Known
 from ...schema.claim import Version
 from ...store.port.store import Ask
 from ...store.port.vectors import VectorScore
+from ...store.port.vouched import NOBODY, OwnIds
 from ..text.relevance import Background
 
 
@@ -128,7 +129,7 @@ class Snapshot:
     somebody else whose wishes apply."""
     people: tuple[str, ...] = ()
     """Canonical ids of those whose wishes might apply, sorted: the request does not say whose."""
-    own_ids: frozenset[str] = frozenset()
+    own_ids: OwnIds = NOBODY
     """Raw ids of the entity that is the caller: personal data about it is whole."""
     expansion: tuple[str, ...] = ()
     """Other names of the named entities that were searched for, sorted."""

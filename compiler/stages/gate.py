@@ -19,6 +19,7 @@ from ...schema.principal import EVERYONE_TAG, Scope
 from ...schema.signing import signed_by_any
 from ...schema.slots import kind_of, origin_partition
 from ...schema.vocabulary import Classification, ObjectType, Sensitivity
+from ...store.port.vouched import OwnIds
 from ..gathering.redaction import masks
 from ..ir.candidate import Candidate
 from ..ir.context import CompileContext
@@ -88,7 +89,7 @@ class _Test:
     """The gate of one compile; remembers what it has found out about scopes and permissions."""
 
     context: CompileContext
-    own_ids: frozenset[str]
+    own_ids: OwnIds
     """Raw ids of the entity that is the caller."""
     tags: frozenset[str] = field(init=False)
     clearance: int = field(init=False)

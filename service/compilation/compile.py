@@ -26,11 +26,13 @@ from ...compiler.request.parse import parse_request
 from ...compiler.request.request import CompileRequest, WindowPin
 from ...compiler.trace.manifest import Manifest, manifest_from_json, stored_ids
 from ...resolution.known import Lookup
+from ...resolution.names import with_visible_identifiers
+from ...resolution.register import Register
 from ...schema.artifact import is_address
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.limits import LENGTHS, check_text
 from ...schema.policy import Policy
-from ...schema.principal import AUDIT, TENANT_SCOPE
+from ...schema.principal import AUDIT, TENANT_SCOPE, Sight
 from ...schema.record_json import from_plain, to_plain
 from ...schema.slots import Vocabulary
 from ...schema.values import moment
@@ -133,7 +135,8 @@ class Compiler(Caller):
                     valid = moment(max(now_us, reader.clock().last_us))
                 view = pinned(self._backend, self.principal, reader, valid, tx)
                 if user is not None:
-                    named_id = _person(user, reader, point_of(view))
+                    sight = self.principal.sight()
+                    named_id = _person(user, reader, sight, point_of(view))
                     request = replace(request, entities=(*request.entities, named_id))
                 people: tuple[str, ...] = ()
                 if self._is_for_nobody(request):
@@ -418,12 +421,13 @@ def _stated_user(parameters: Mapping[str, Any]) -> str | None:
     return user
 
 
-def _person(user: str, reader: Reader, point: Point) -> str:
+def _person(user: str, reader: Reader, sight: Sight, point: Point) -> str:
     """The entity that bears a user's id, else the id itself, which then is a name or a gap."""
-    known = reader.known(Lookup(identifiers=(("user", user),)), scopes=(), tx_us=point.tx_us)
-    for identifier in known.identifiers:
-        if (identifier.scheme, identifier.value) == ("user", user):
-            return known.canonical.get(identifier.entity_id, identifier.entity_id)
+    pair = "user", user
+    known = reader.known(Lookup(identifiers=(pair,)), scopes=sight.scopes, tx_us=point.tx_us)
+    register = Register(with_visible_identifiers(known, sight))
+    for raw in register.owners(*pair):
+        return register.root(raw)
     return user
 
 

@@ -71,7 +71,8 @@ def _shows_masked(
     # Who the owner is may have been judged otherwise since: either answer makes it whole.
     own_ids_then = own_entities(reader, owner_mask.principal, tx_us=manifest.tx_us)
     for version in masked_versions:
-        if version.details.subject_id in own_ids_then or not owner_mask.hides(reader, version):
+        is_own_then = own_ids_then.covers(version.details, owner_mask.principal)
+        if is_own_then or not owner_mask.hides(reader, version):
             return True
 
     return False

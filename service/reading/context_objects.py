@@ -15,11 +15,11 @@ from itertools import chain
 
 from ...resolution.known import Known
 from ...resolution.names import visible_names
-from ...resolution.register import Register
+from ...resolution.register import Register, Rules
 from ...schema.claim import EMPTY_CONTENT, Edge, Version
 from ...schema.context_object import ContextObject
 from ...schema.layers import DecayRule
-from ...schema.principal import EVERYONE_TAG, Principal, Sight
+from ...schema.principal import EVERYONE_TAG, TENANT_SCOPE, Principal, Sight
 from ...schema.values import moment, stamp_time
 from ...schema.vocabulary import EdgeKind
 from ...store.port.store import Ask, Point, Reader, Usage
@@ -51,6 +51,8 @@ class ObjectShaper:
             known = reader.entities(entity_ids, tx_us=point.tx_us) if entity_ids else Known()
             register = Register(known)
         self._register = register
+        rules = Rules(frozenset(access.scopes), TENANT_SCOPE.scope_id, sight=access)
+        self._shows_identifier = rules.identifier_test(register)
 
         # A note may be about nobody: what there is nothing to ask about is not asked.
         members = sorted(register.members_of(entity_ids))
@@ -75,7 +77,7 @@ class ObjectShaper:
         for root in roots:
             if root in self._names:
                 aliases |= dict.fromkeys(self._names[root])
-                external_ids |= self._register.external_ids(root)
+                external_ids |= self._register.external_ids(root, self._shows_identifier)
 
         allow = [] if EVERYONE_TAG in version.permissions.allow else list(version.permissions.allow)
         confirmed_us = version.last_confirmed_us or self._confirmed.get(object_id)

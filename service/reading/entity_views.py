@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ...resolution.known import Known
-from ...resolution.names import NameRow, visible_names, with_visible_names
+from ...resolution.names import NameRow, visible_names, with_visible_identifiers, with_visible_names
 from ...resolution.register import Register
 from ...schema.answers import EntityView
 from ...schema.errors import NotFound
@@ -86,10 +86,12 @@ def entity_views(
 ) -> tuple[EntityView, ...]:
     """Known entities by canonical id, under the names that may be seen.
 
-    An external id says who somebody is, so that it is shown with a visible name only.
+    An external id says who somebody is, so that it is shown with a visible name only, and to whom
+    may read a write that taught it.
     """
     rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
-    register = Register(with_visible_names(known, rows, sight))
+    visible = with_visible_identifiers(known, sight)
+    register = Register(with_visible_names(visible, rows, sight))
     names = visible_names(rows, register, sight)
     visible_ids = visible_raw_ids(known, rows, sight)
 

@@ -18,7 +18,7 @@ from ...schema.claim import EMPTY_CONTENT, Version, is_personal, masked_for
 from ...schema.policy import Policy
 from ...schema.principal import Principal
 from ...store.port.store import Reader
-from ...store.port.vouched import vouched_ids
+from ...store.port.vouched import NOBODY, OwnIds, own_ids_in
 
 MASK: Final = "[masked]"
 
@@ -36,7 +36,7 @@ class Mask:
         if not masked_for(self.principal, version.details, roles=roles):
             return False
 
-        return version.details.subject_id not in own_entities(reader, self.principal)
+        return not own_entities(reader, self.principal).covers(version.details, self.principal)
 
     def over(self, reader: Reader, versions: Iterable[Version]) -> tuple[Version, ...]:
         """The versions with what they say masked where it must be."""
@@ -60,20 +60,19 @@ class Mask:
         return rows
 
 
-def own_entities(
-    reader: Reader, principal: Principal, *, tx_us: int | None = None
-) -> frozenset[str]:
-    """The raw ids of the entity that is the caller beyond doubt: its identifier is its user.
+def own_entities(reader: Reader, principal: Principal, *, tx_us: int | None = None) -> OwnIds:
+    """The entities that are the caller: their identifier is its user.
 
     As it is known at a tx, or at the last stamp.
     """
     if principal.user is None:
-        return frozenset()
+        return NOBODY
 
     pair = "user", principal.user
     point_us = reader.clock().last_us if tx_us is None else tx_us
-    known = reader.known(Lookup(identifiers=(pair,)), scopes=(), tx_us=point_us)
-    return vouched_ids(reader, known, pair)
+    sight = principal.sight()
+    known = reader.known(Lookup(identifiers=(pair,)), scopes=sight.scopes, tx_us=point_us)
+    return own_ids_in(known, pair, sight)
 
 
 def _without_value(version: Version) -> Version:

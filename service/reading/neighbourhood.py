@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from ...resolution.known import Lookup
-from ...resolution.names import with_visible_names
+from ...resolution.names import with_visible_identifiers, with_visible_names
 from ...resolution.register import Register
 from ...schema.answers import EntityView, Neighbourhood
 from ...schema.claim import Version
@@ -107,9 +107,11 @@ class _Ground:
             return
 
         lookup = Lookup(entity_ids=tuple(new))
-        answer = self._reader.known(lookup, scopes=(), tx_us=self._tx_us)
+        scopes = self._sight.scopes
+        answer = self._reader.known(lookup, scopes=scopes, tx_us=self._tx_us)
         rows = self._reader.name_rows(sorted(answer.entities), tx_us=self._tx_us)
-        visible = with_visible_names(answer, rows, self._sight)
+        visible = with_visible_identifiers(answer, self._sight)
+        visible = with_visible_names(visible, rows, self._sight)
         known = Register(visible)
         visible_ids = visible_raw_ids(answer, rows, self._sight)
         # The root is met too, under its own id: a later hop may name it by that.

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...resolution.bind import Rules, bind, fuzzy_lookup, needs_scoring
+from ...resolution.bind import bind, fuzzy_lookup, needs_scoring
 from ...resolution.keys import MentionOrId, alias_key, as_ref, is_id, lookup_of
 from ...resolution.known import Known, merge_known
-from ...resolution.names import with_visible_aliases, with_visible_names
-from ...resolution.register import Register
+from ...resolution.names import with_visible_aliases, with_visible_identifiers, with_visible_names
+from ...resolution.register import Register, Rules
 from ...schema.entity import Resolution
 from ...schema.principal import TENANT_SCOPE, Scope
 from ...store.commit.surroundings import VisibleRelations
@@ -95,7 +95,8 @@ class Resolver(Caller):
             return known
         rows = reader.name_rows(sorted(known.entities), tx_us=reader.clock().last_us)
         sight = self.principal.sight(scopes)
-        return with_visible_names(with_visible_aliases(known, rows, sight), rows, sight)
+        known = with_visible_identifiers(with_visible_aliases(known, rows, sight), sight)
+        return with_visible_names(known, rows, sight)
 
     def _circle(self, reader: Reader, scopes: frozenset[str]) -> VisibleRelations:
         last, limit = reader.clock().last_us, self._backend.policy.read.neighbourhood_fanout

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ...resolution.keys import MentionOrId, lookup_of
 from ...resolution.known import Lookup
 from ...resolution.locate import locate
+from ...resolution.names import with_visible_identifiers
 from ...resolution.register import Register
 from ...schema.answers import EntityView, Neighbourhood, SearchHit, SearchResult, Segment, SlotState
 from ...schema.claim import Version
@@ -432,7 +433,7 @@ def found_by(
 ) -> tuple[tuple[str, ...], Register]:
     """Return what `find` does, by the look-up of the entity."""
     known = reader.known(lookup, scopes=sight.scopes, tx_us=tx_us)
-    register = Register(known)
+    register = Register(with_visible_identifiers(known, sight))
     return locate(mention_of(entity), register, frozenset(sight.scopes)), register
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ...resolution.known import Known
 from ...resolution.look_alike import LOOK_ALIKE
-from ...resolution.names import with_visible_aliases
+from ...resolution.names import with_visible_aliases, with_visible_identifiers
 from ...resolution.renderings import RENDERING
 from ...resolution.resemblance import SHORT_FORM
 from ...resolution.score import MARGIN_SCORE
@@ -92,7 +92,7 @@ class Rescoring:
         known = reader.entities(sorted(ids), tx_us=tx_us)
         # A name that the caller may not see is no news to it, nor is that there is one.
         name_rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
-        known = with_visible_aliases(known, name_rows, sight)
+        known = with_visible_aliases(with_visible_identifiers(known, sight), name_rows, sight)
         roots: set[str] = set()
         for raw in ids:
             root = known.canonical.get(raw, raw)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...resolution.bind import SCORE_REASON, Rules, Scorer, bind
+from ...resolution.bind import SCORE_REASON, Scorer, bind
 from ...resolution.keys import (
     MentionOrId,
     alias_key,
@@ -20,7 +20,9 @@ from ...resolution.keys import (
     is_description,
     of_slot_type,
 )
-from ...resolution.register import Register, better_known, taught_level
+from ...resolution.known import Teacher
+from ...resolution.lessons import Lesson, fresh_identifiers
+from ...resolution.register import Register, Rules, better_known, rules_of, taught_level
 from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, EntityRef, Resolution, Review
 from ...schema.errors import InvalidInput
@@ -77,20 +79,6 @@ class _Binding:
     reviews: tuple[Review, ...] = ()
 
 
-def scopes_of(draft: Draft, submission: Submission) -> frozenset[str]:
-    """Scope ids whose aliases a draft may use: never those of another draft's own scope."""
-    scope_id, scopes = draft.details.scope.scope_id, submission.scopes
-    return scopes if scope_id in scopes else scopes | {scope_id}
-
-
-def drafts_by_scopes(submission: Submission) -> dict[frozenset[str], list[Draft]]:
-    """The drafts of a write by the scopes whose aliases they may use, in order."""
-    drafts_of: dict[frozenset[str], list[Draft]] = {}
-    for draft in submission.drafts:
-        drafts_of.setdefault(scopes_of(draft, submission), []).append(draft)
-    return drafts_of
-
-
 def admit(
     submission: Submission,
     register: Register,
@@ -112,18 +100,11 @@ def admit(
     namesake_lines = namesakes(submission.drafts, register) if len(submission.drafts) > 1 else {}
     surroundings: Mapping[frozenset[str], Neighbourhoods] = {}
     if neighbourhoods:
-        drafts_of = drafts_by_scopes(submission)
-        surroundings = surroundings_of(drafts_of, neighbourhoods, register, bands)
+        surroundings = surroundings_of(submission, neighbourhoods, register, bands)
 
     for ordinal, draft in enumerate(submission.drafts):
-        scopes = scopes_of(draft, submission)
-        rules = Rules(
-            scopes=scopes,
-            scope_id=draft.details.scope.scope_id,
-            bands=bands,
-            authority=draft.details.authority_level,
-        )
-        beside_draft = surroundings.get(scopes)
+        rules = replace(rules_of(submission, draft, bands), authority=draft.details.authority_level)
+        beside_draft = surroundings.get(rules.scopes)
         claim = _Admission(draft, register, rules, scorer, tx, namesake_lines, beside_draft)
         claims.append(claim.admit(ordinal))
 
@@ -147,6 +128,7 @@ class _Admission:
 
     def admit(self, ordinal: int) -> AdmittedClaim:
         draft = self.draft
+        self.register.restrict(draft.object_id, draft.permissions, self.rules.actor)
         subject = self._subject()
         value = self._value(subject)
         links, cases = self._links()
@@ -278,9 +260,7 @@ class _Admission:
         resolution = bind(mention_typed, self.register, rules, self.scorer)
         lines = self._namesake_lines(role)
         if lines and resolution.decision is not Decision.REVIEW:
-            resolution = namesake_review(
-                as_ref(mention_typed), lines, self.register, self.rules.scopes
-            )
+            resolution = namesake_review(as_ref(mention_typed), lines, self.register, self.rules)
 
         if resolution.entity is None or resolution.reason == SCORE_REASON:
             return self._create(as_ref(mention_typed), role, resolution)
@@ -300,8 +280,8 @@ class _Admission:
         """Yield a suggestion for each other entity that a name taught by this write means, too."""
         further_names = self._further_names(ref)
         if further_names:
-            scopes, object_id = self.rules.scopes, self.draft.object_id
-            for pair in shared_names(further_names, raw, self.register, scopes, self.rules.bands):
+            object_id = self.draft.object_id
+            for pair in shared_names(further_names, raw, self.register, self.rules):
                 yield shared_name_case(pair, self.rules.bands.review_above, object_id, self.tx)
 
     def _namesake_lines(self, role: str) -> tuple[ClaimLine, ...]:
@@ -412,7 +392,7 @@ class _Admission:
         level = taught_level(self.draft.details.authority_level, self.draft.quarantine)
         for alias in namesakes:
             own = alias.entity_id in family and alias.scope_id in reach
-            if own and self.register.taught_level(alias) <= level:
+            if own and self.register.taught_level(alias) <= level and self._is_open(alias):
                 return
         if not norm:
             return
@@ -424,13 +404,23 @@ class _Admission:
         self.register.taught(self.draft.object_id, level)
         self.register.learn(aliases=[self._alias(surface, norm, entity, ordinal)])
 
+    def _is_open(self, alias: Alias) -> bool:
+        """Whether all who may read this write know a name already."""
+        restriction = self.register.restriction(alias.object_id)
+        return restriction is None or self.draft.permissions.is_within(restriction.permissions)
+
     def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
+        draft = self.draft
         for surface in dict.fromkeys((ref.name, *self._further_names(ref))):
             self._learn_name(surface, entity)
-        identifiers = self.register.fresh_identifiers(
-            ref, entity.entity_id, self.rules.bands, self.tx
-        )
-        self.register.learn(identifiers=identifiers)
+        if not ref.external_ids:
+            return
+
+        vouches = draft.details.directs or draft.details.is_of_record
+        lesson = Lesson(draft.object_id, draft.details.scope, draft.permissions, self.tx, vouches)
+        known, rules = self.register, self.rules
+        identifiers = fresh_identifiers(ref, entity.entity_id, lesson, known, rules)
+        known.state(identifiers, Teacher(rules.actor, vouches))
 
     def _further_names(self, ref: EntityRef) -> list[str]:
         """Return the other names a write may teach: an alias is a way to hijack an entity.

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from ...resolution.bind import Rules, Scorer, needs_scoring
+from ...resolution.bind import Scorer, needs_scoring
 from ...resolution.keys import alias_key, as_ref, lookup_of, mentions_of
-from ...resolution.register import MentionKey, Register
+from ...resolution.register import MentionKey, Register, rules_of
 from ...schema.claim import Look, Row
 from ...schema.entity import DOUBTED, EntityRef, Review
 from ...schema.errors import InvalidInput, TenureError
@@ -33,7 +33,7 @@ from ..port.store import (
 )
 from ..timeline.ledger import PlanningSlot, RowLedger
 from ..timeline.reconcile import Tie
-from .admission import AdmittedClaim, admit, scopes_of
+from .admission import AdmittedClaim, admit
 from .backlog import check_backlog
 from .declared import with_corrections
 from .effects import derivations, hold_action, staleness, stands, tie_action
@@ -148,13 +148,12 @@ def _doubtful(group: Sequence[Submission], register: Register) -> dict[MentionKe
     refs: dict[MentionKey, EntityRef] = {}
     for submission in group:
         for draft in submission.drafts:
-            scopes = scopes_of(draft, submission)
-            rules = Rules(scopes, draft.details.scope.scope_id)
+            rules = rules_of(submission, draft)
             for mention in mentions_of([draft]):
                 if not needs_scoring(mention, register, rules):
                     continue
                 ref = as_ref(mention)
-                refs.setdefault((alias_key(ref.name), ref.type, scopes), ref)
+                refs.setdefault((alias_key(ref.name), ref.type, rules.scopes), ref)
 
     return refs
 

@@ -14,17 +14,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...resolution.bind import Rules, Scorer, fuzzy_lookup
+from ...resolution.bind import Scorer, fuzzy_lookup
 from ...resolution.keys import alias_key, as_ref
 from ...resolution.known import Known, Lookup, NearTest, merge_known
-from ...resolution.register import MentionKey, Proposals, Register
+from ...resolution.register import MentionKey, Proposals, Register, rules_of
 from ...schema.entity import EntityRef
 from ...schema.policy import Policy
-from ...schema.principal import TENANT_SCOPE, Sight
+from ...schema.principal import Sight
 from ...schema.write import Draft, Submission
 from ..port.store import IdentityReads, Point
-from .admission import drafts_by_scopes
-from .surroundings import VisibleRelations, neighbours_of, relation_of
+from .surroundings import VisibleRelations, drafts_by_scopes, neighbours_of, relation_of
 from .work import KnownMentions
 
 
@@ -134,7 +133,7 @@ def _doubts_of(
             if not keys:
                 continue
 
-            known = neighbours_of(drafts, register, Rules(scopes, TENANT_SCOPE.scope_id))
+            known = neighbours_of(drafts, register, rules_of(submission, drafts[0]))
             if known or len(group) > 1:
                 sight = submission.writer.sight(scopes)
                 doubts = doubts_by_sight.setdefault(sight, _Doubts())

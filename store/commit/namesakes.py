@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...resolution.keys import MentionOrId, alias_key, as_ref, is_id
-from ...resolution.register import Register
+from ...resolution.register import Register, Rules
 from ...schema.entity import NAMESAKES, EntityCandidate, EntityRef, Feature, Resolution
 from ...schema.vocabulary import CandidateSource, Decision, Op
 from ...schema.write import Draft
@@ -145,7 +145,7 @@ def _value_name(mention: MentionOrId | None) -> str:
 
 
 def namesake_review(
-    ref: EntityRef, lines: Sequence[ClaimLine], register: Register, scopes: frozenset[str]
+    ref: EntityRef, lines: Sequence[ClaimLine], register: Register, rules: Rules
 ) -> Resolution:
     """Return the decision on a name that seems to be several people: ask, with both stories."""
     stories: list[Feature] = []
@@ -155,7 +155,7 @@ def namesake_review(
 
     roots: set[str] = set()
     for alias in register.named(alias_key(ref.name)):
-        if alias.scope_id in scopes:
+        if rules.shows(alias, register):
             roots.add(register.root(alias.entity_id))
 
     # Each of them is called so; which one is meant, the two stories may tell a person.

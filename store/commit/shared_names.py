@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ...resolution.bind import excluding_schemes
 from ...resolution.keys import alias_key, entity_id
-from ...resolution.register import Register
+from ...resolution.register import Register, Rules
 from ...schema.entity import Entity, EntityCandidate, EntityRef, Feature, Review
-from ...schema.policy import ResolutionPolicy
 from ...schema.slots import compatible
 from ...schema.vocabulary import CandidateSource, EntityState, JudgementVerdict
 from .cases import suggestion
@@ -36,8 +34,7 @@ def shared_names(
     surfaces: Sequence[str],
     raw: str,
     register: Register,
-    scopes: AbstractSet[str],
-    bands: ResolutionPolicy,
+    rules: Rules,
 ) -> Iterator[SharedName]:
     """Yield each other entity that has one of the names which a write is about to teach."""
     family = register.members(raw)
@@ -45,29 +42,31 @@ def shared_names(
     surface_of: dict[str, str] = {}
     for surface in surfaces:
         aliases = register.named(alias_key(surface))
-        if any(alias.entity_id in family for alias in aliases):
+        if any(alias.entity_id in family and rules.shows(alias, register) for alias in aliases):
             continue  # it was taught before, and asked about then
         for alias in aliases:
-            if alias.scope_id in scopes:
+            if rules.shows(alias, register):
                 surface_of.setdefault(register.root(alias.entity_id), surface)
 
     for root, surface in sorted(surface_of.items()):
         other = register.entity(root)
         if entity is None or other is None or other.state is not EntityState.ACTIVE:
             continue
-        if _may_be_one(entity, other, register, bands):
+        if _may_be_one(entity, other, register, rules):
             elder, younger = sorted((entity, other), key=lambda e: (e.tx_start, e.entity_id))
             yield SharedName(surface, elder, younger)
 
 
-def _may_be_one(entity: Entity, other: Entity, register: Register, bands: ResolutionPolicy) -> bool:
+def _may_be_one(entity: Entity, other: Entity, register: Register, rules: Rules) -> bool:
     family = register.members(entity.entity_id)
     rows = register.rows_between((*family, *register.members(other.entity_id)))
     if any(row.verdict is not JudgementVerdict.MATCH for row in rows):
         return False
 
-    numbers = EntityRef(name=entity.name, external_ids=register.external_ids(entity.entity_id))
-    is_excluded = excluding_schemes(numbers, other.entity_id, register, bands)
+    shows = rules.identifier_test(register)
+    external_ids = register.external_ids(entity.entity_id, shows)
+    numbers = EntityRef(name=entity.name, external_ids=external_ids)
+    is_excluded = excluding_schemes(numbers, other.entity_id, register, rules)
     return compatible(entity.type, other.type) and not is_excluded
 
 

@@ -16,17 +16,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...resolution.bind import Rules, bind
+from ...resolution.bind import bind
 from ...resolution.keys import MentionOrId, alias_key, as_ref, subject_mention
 from ...resolution.known import Known, NearTest
-from ...resolution.register import Register
+from ...resolution.register import Register, Rules, rules_of, scopes_of
 from ...schema.claim import Assertion
 from ...schema.entity import Alias
 from ...schema.errors import TenureError
 from ...schema.policy import ResolutionPolicy
-from ...schema.principal import TENANT_SCOPE, Sight
+from ...schema.principal import Sight
 from ...schema.vocabulary import Decision, Op
-from ...schema.write import Draft
+from ...schema.write import Draft, Submission
 from ..port.store import IdentityReads, Point
 
 Local = tuple[str, str, str]
@@ -85,7 +85,7 @@ class VisibleRelations:
         known = self.reads.entities(sorted(entity_ids), tx_us=tx_us)
         visible_aliases: list[Alias] = []
         for alias in known.aliases:
-            if alias.scope_id in scopes:
+            if known.shows(alias, self.sight):
                 visible_aliases.append(alias)
                 self._names.setdefault(alias.entity_id, []).append(alias.norm)
 
@@ -169,17 +169,26 @@ class Neighbourhoods:
         return self.neighbourhood.rules(replace(rules, related=family), roots, register)
 
 
+def drafts_by_scopes(submission: Submission) -> dict[frozenset[str], list[Draft]]:
+    """The drafts of a write by the scopes whose names they may use, in order."""
+    drafts_of: dict[frozenset[str], list[Draft]] = {}
+    for draft in submission.drafts:
+        drafts_of.setdefault(scopes_of(draft, submission), []).append(draft)
+    return drafts_of
+
+
 def surroundings_of(
-    drafts_of: Mapping[frozenset[str], Sequence[Draft]],
+    submission: Submission,
     neighbourhoods: Mapping[frozenset[str], VisibleRelations],
     register: Register,
     bands: ResolutionPolicy,
 ) -> dict[frozenset[str], Neighbourhoods]:
     """What stands around the mentions of one write, by the scopes whose aliases they may use."""
     surroundings: dict[frozenset[str], Neighbourhoods] = {}
+    drafts_of = drafts_by_scopes(submission)
     for scopes, neighbourhood in neighbourhoods.items():
-        rules = Rules(scopes, TENANT_SCOPE.scope_id, bands)
-        neighbours = neighbours_of(drafts_of[scopes], register, rules)
+        drafts = drafts_of[scopes]
+        neighbours = neighbours_of(drafts, register, rules_of(submission, drafts[0], bands))
         surroundings[scopes] = Neighbourhoods(neighbourhood, neighbours)
     return surroundings
 

@@ -12,10 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...resolution import clusters
-from ...resolution.known import Known, Lookup, alias_order, identifier_order, worth_it
+from ...resolution.known import (
+    Known,
+    Lookup,
+    Restriction,
+    Teacher,
+    alias_order,
+    identifier_order,
+    worth_it,
+)
 from ...resolution.names import NameRow
 from ...resolution.postings import CROWD, HEAVIER_ENOUGH, hit_weight
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement, Review
@@ -33,6 +41,8 @@ Properties = Mapping[str, Any]
 """What a node has, as stored."""
 TaughtName = Sequence[Any]
 """An alias as stored, with what its teacher may say; None without such a claim."""
+TaughtIdentifier = Sequence[Any]
+"""An identifier as stored, with who stated it; None without such a claim."""
 Proposal = tuple[Alias, int]
 """An alias that shares blocking keys with a name, and what they weigh."""
 _ALL_NORMS = 2**31 - 1
@@ -43,7 +53,7 @@ class _Facts:
     """An entity with all that ever identified and judged it, as stored."""
 
     entity: Entity
-    identifiers: Sequence[Properties]
+    identifiers: Sequence[TaughtIdentifier]
     judgements: Sequence[Properties]
     names: Sequence[TaughtName]
     cases: Sequence[Properties]
@@ -72,6 +82,14 @@ class _Facts:
         return ends
 
 
+class _Lessons(NamedTuple):
+    """What was taught of entities, and who may know it."""
+
+    identifiers: set[Identifier]
+    teachers: dict[str, Teacher]
+    restrictions: dict[str, Restriction]
+
+
 @dataclass(frozen=True, slots=True)
 class _NameAnswer:
     """The names that were looked up last, and what they ever meant."""
@@ -87,8 +105,6 @@ class _NameAnswer:
         """Whether a look-up asks for no more than these names."""
         if not self.identifiers.issuperset(lookup.identifiers):
             return False
-        if not lookup.norms:
-            return True
         return self.norms.issuperset(lookup.norms) and self.scopes.issuperset(scopes)
 
 
@@ -169,6 +185,9 @@ class Neo4jRegister:
         answers: list[Known] = []
         for place, ids in enumerate(ids_of):
             answer = self._answer(ids, tx_us, match=matches[place], proposals=proposals[place])
+            visible_scopes = set(lookups[place][1])
+            identifiers = [row for row in answer.identifiers if row.scope_id in visible_scopes]
+            answer = replace(answer, identifiers=tuple(identifiers))
             answers.append(replace(answer, bearers=bearers_of.get(place, 0)))
         return answers
 
@@ -231,7 +250,8 @@ class Neo4jRegister:
                 match.taught_levels[str(row["object_id"])] = codec.taught_level_of(teacher)
 
         for row in names.identifier_rows:
-            if (row["scheme"], row["value"]) in pairs and _open(row, tx_us):
+            is_asked = (row["scheme"], row["value"]) in pairs and _open(row, tx_us)
+            if is_asked and codec.identifier_scope(row) in visible:
                 match.owners.add(str(row["entity_id"]))
         return match
 
@@ -372,8 +392,11 @@ class Neo4jRegister:
 
             entities = clusters.entities_as_of(entities, canonical, cases)
 
+        lessons = _lessons(facts_of.values(), tx_us)
         return Known(
-            identifiers=_identifiers(facts_of.values(), tx_us),
+            identifiers=tuple(sorted(lessons.identifiers, key=identifier_order)),
+            teachers=lessons.teachers,
+            restrictions=lessons.restrictions,
             aliases=tuple(sorted({*match.aliases, *(a for a, _ in proposals)}, key=alias_order)),
             weights=_alias_weights(proposals),
             entities=entities,
@@ -410,13 +433,21 @@ def _open(row: Properties, tx_us: int) -> bool:
     return bool(row["tx_start"] <= tx_us < row["tx_end"])
 
 
-def _identifiers(facts: Iterable[_Facts], tx_us: int) -> tuple[Identifier, ...]:
-    identifiers: set[Identifier] = set()
+def _lessons(facts: Iterable[_Facts], tx_us: int) -> _Lessons:
+    lessons = _Lessons(set(), {}, {})
     for entity in facts:
-        for row in entity.identifiers:
-            if _open(row, tx_us):
-                identifiers.add(codec.identifier(row, tx_us))
-    return tuple(sorted(identifiers, key=identifier_order))
+        for row, teacher in entity.identifiers:
+            if not _open(row, tx_us):
+                continue
+            lessons.identifiers.add(codec.identifier(row, tx_us))
+            if teacher is not None:
+                lessons.teachers[row["object_id"]] = codec.identifier_teacher(teacher)
+
+        for row, teacher in (*entity.identifiers, *entity.names):
+            restriction = codec.restriction(teacher)
+            if restriction is not None and _open(row, tx_us):
+                lessons.restrictions[row["object_id"]] = restriction
+    return lessons
 
 
 def _judgements(facts: Iterable[_Facts], tx_us: int) -> list[Judgement]:

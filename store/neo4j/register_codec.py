@@ -9,18 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
+from ...resolution.known import Restriction, Teacher
 from ...resolution.names import NameRow
 from ...resolution.register import taught_level
-from ...schema.claim import Permissions
+from ...schema.claim import EVERYONE, Permissions
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
+from ...schema.principal import TENANT_SCOPE
 from ...schema.values import canonical_json
-from ...schema.vocabulary import ActionKind, EntityState, JudgedBy, JudgementVerdict, ReviewState
+from ...schema.vocabulary import (
+    ActionKind,
+    Authority,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+    ReviewState,
+)
 from ..port.receipts import candidates_json, candidates_of
 from ..port.store import ActionRecord, StoredReceipt
 from .codec import Properties, known_end, permissions
+
+_OF_RECORD: Final = "system_of_record"
 
 
 def entity(properties: Mapping[str, Any]) -> Entity:
@@ -118,12 +129,34 @@ def identifier(properties: Mapping[str, Any], tx_us: int = INF_US) -> Identifier
         value=properties["value"],
         tx_start=properties["tx_start"],
         tx_end=known_end(properties["tx_end"], tx_us),
+        scope_id=identifier_scope(properties),
+        object_id=properties["object_id"] or "",
     )
+
+
+def identifier_scope(properties: Mapping[str, Any]) -> str:
+    """Where an identifier is known; one of an older tenure in the whole tenant."""
+    return str(properties["scope_id"] or TENANT_SCOPE.scope_id)
+
+
+def identifier_teacher(teacher: Mapping[str, Any]) -> Teacher:
+    """Who stated an identifier."""
+    vouches = teacher["directs"] or teacher["authority_level"] <= Authority.DEVELOPER
+    return Teacher(teacher["actor"], bool(vouches) or teacher["source_kind"] == _OF_RECORD)
+
+
+def restriction(teacher: Mapping[str, Any] | None) -> Restriction | None:
+    """Who may know what a claim has taught, None where its whole scope may."""
+    if teacher is None:
+        return None
+    readers = permissions(teacher)
+    return None if readers == EVERYONE else Restriction(readers, teacher["actor"])
 
 
 def identifier_row(identifier: Identifier, n: int) -> Properties:
     """What creates an identifier."""
-    key = canonical_json([identifier.scheme, identifier.value, identifier.entity_id])
+    teacher = identifier.scope_id, identifier.object_id
+    key = canonical_json([identifier.scheme, identifier.value, identifier.entity_id, *teacher])
     if identifier.tx_end != INF_US:
         key = closed_key(key, identifier.entity_id, identifier.tx_start, identifier.tx_end)
     return asdict(identifier) | {"n": n, "identifier_key": key}

@@ -78,6 +78,8 @@ def migrate(link: ServerLink, *, dry_run: bool = False) -> Migration:
             # database older than that, the step to the version has placed all texts by now.
             if version >= cypher.SCOPES_SINCE:
                 _place_texts(session, link)
+            if version >= cypher.TEACHERS_SINCE:
+                session.run(link.dialect + cypher.PLACE_IDENTIFIERS).consume()
 
     commands = (*missing, *(command for part in newer for command in part))
     steps = tuple(command.partition(" IF NOT EXISTS")[0] for command in commands)

@@ -3,51 +3,62 @@
 An identifier makes an entity somebody's. One that came with the entity is taken at its word, and so
 is one that was stated by a system of record or by a writer who directs. Who says later of an entity
 that was there already that it is theirs is taken for that person in all that a name decides, and is
-shown no more of it than before: anybody can say so. C-133.
+shown whole only what they wrote of it themselves: anybody can say so. C-133.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
 
 from ...resolution.known import Known
-from ...schema.claim import Assertion
+from ...schema.claim import Details
 from ...schema.entity import Identifier
-from .store import Reader
+from ...schema.principal import Principal, Sight
 
 
-def vouched_ids(reader: Reader, known: Known, identifier: tuple[str, str] | None) -> frozenset[str]:
-    """The raw ids of the entity that bears a (scheme, value) beyond doubt, its cluster whole."""
-    rows = [row for row in known.identifiers if (row.scheme, row.value) == identifier]
-    roots: set[str] = set()
-    ids: set[str] = set()
-    for row in _trusted_rows(reader, known, rows):
-        ids.add(row.entity_id)
-        roots.add(known.canonical.get(row.entity_id, row.entity_id))
+@dataclass(frozen=True, slots=True)
+class OwnIds:
+    """The raw ids of the entities that are a caller."""
 
-    # A claim about a person may stand under any id that was merged into theirs.
-    members = {raw for raw, root in known.canonical.items() if root in roots}
-    return frozenset(ids | members)
+    vouched_ids: frozenset[str] = frozenset()
+    """By the word of others."""
+    claimed_ids: frozenset[str] = frozenset()
+    """By the caller's own word alone."""
 
-
-def _trusted_rows(reader: Reader, known: Known, rows: Iterable[Identifier]) -> list[Identifier]:
-    """The identifiers that are taken at their word."""
-    trusted_rows: list[Identifier] = []
-    later_rows: dict[int, list[Identifier]] = {}
-    for row in rows:
-        entity = known.entities.get(row.entity_id)
-        if entity is not None and entity.tx_start == row.tx_start:
-            trusted_rows.append(row)
-        else:
-            later_rows.setdefault(row.tx_start, []).append(row)
-
-    # Hardly anybody: most people come with the identifier by which they are known.
-    for event in reader.events_at(sorted(later_rows)) if later_rows else ():
-        if any(map(_vouches, reader.assertions(event.object_ids).values())):
-            trusted_rows += later_rows[event.tx]
-    return trusted_rows
+    def covers(self, details: Details, principal: Principal) -> bool:
+        """Whether a claim is about the caller beyond doubt, or their own word about themselves."""
+        subject = details.subject_id
+        return subject in self.vouched_ids or (
+            details.actor == principal.user and subject in self.claimed_ids
+        )
 
 
-def _vouches(assertion: Assertion) -> bool:
-    """Whether a write may say of others who they are."""
-    return assertion.details.directs or assertion.details.is_of_record
+NOBODY: Final = OwnIds()
+"""Of a caller who is no entity."""
+
+
+def own_ids_in(known: Known, identifier: tuple[str, str] | None, sight: Sight) -> OwnIds:
+    """The entities that bear a (scheme, value) as a caller may know it, their clusters whole."""
+    vouched_ids: set[str] = set()
+    claimed_ids: set[str] = set()
+    for row in known.identifiers:
+        if (row.scheme, row.value) == identifier and known.shows(row, sight):
+            ids = vouched_ids if _is_trusted(row, known) else claimed_ids
+            ids.update(_members(row.entity_id, known))
+    return OwnIds(frozenset(vouched_ids), frozenset(claimed_ids))
+
+
+def _is_trusted(row: Identifier, known: Known) -> bool:
+    """Whether an identifier is taken at its word."""
+    teacher = known.teachers.get(row.object_id)
+    if teacher is not None and teacher.vouches:
+        return True
+    entity = known.entities.get(row.entity_id)
+    return entity is not None and entity.tx_start == row.tx_start
+
+
+def _members(raw: str, known: Known) -> frozenset[str]:
+    """The raw ids of an entity: a claim may stand under any id that was merged into it."""
+    root = known.canonical.get(raw, raw)
+    return frozenset({raw, *(member for member, top in known.canonical.items() if top == root)})

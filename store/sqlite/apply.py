@@ -85,6 +85,7 @@ def touches_names(changes: Batch) -> bool:
             changes.closed_judgements,
             changes.canonical,
             changes.tombstones,
+            changes.permissions,
         )
     )
 
@@ -166,7 +167,7 @@ def _register(db: sqlite3.Connection, changes: Batch) -> None:
     _run_many(
         db,
         register.PUT_IDENTIFIER,
-        ((i.entity_id, i.scheme, i.value, i.tx_start, i.tx_end) for i in changes.identifiers),
+        map(register_codec.identifier_line, changes.identifiers),
     )
     if changes.block_keys:
         _block(db, changes.block_keys)

@@ -10,9 +10,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ...resolution import clusters
-from ...resolution.known import Known, Lookup, alias_order
+from ...resolution.known import (
+    Known,
+    Lookup,
+    Restriction,
+    Teacher,
+    alias_order,
+    identifier_order,
+)
 from ...resolution.names import NameRow
 from ...resolution.register import taught_level
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement
@@ -20,6 +28,14 @@ from ...schema.vocabulary import JudgementVerdict, ReviewState
 from . import codec, register_codec
 from .blocking import AT_ONCE, Hit, Names, Proposals
 from .sql import register as sql
+
+
+class _Lessons(NamedTuple):
+    """What was taught of entities, and who may know it."""
+
+    identifiers: dict[Identifier, None]
+    teachers: dict[str, Teacher]
+    restrictions: dict[str, Restriction]
 
 
 @dataclass(slots=True)
@@ -52,8 +68,11 @@ class _Match:
         if not self.ids:
             return Known()
 
+        visible_scopes = set(self.scopes)
+        identifiers = [row for row in entities.identifiers if row.scope_id in visible_scopes]
         return replace(
             entities,
+            identifiers=tuple(identifiers),
             aliases=_in_order(self.aliases),
             weights=self.weights,
             bearers=self.bearers,
@@ -99,6 +118,8 @@ class _Parts:
         judgements = [row for row in judgements if row.right_id in entities]
         return Known(
             identifiers=tuple(identifiers),
+            teachers=known.teachers,
+            restrictions=known.restrictions,
             entities=entities,
             judgements=tuple(sorted(judgements, key=_by_judgement)),
             canonical=dict(sorted(canonical.items())),
@@ -150,16 +171,16 @@ class SqliteRegister:
     def _match(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> _Match:
         """What stands in the register under the exact keys of a look-up."""
         match = _Match(lookup, scopes, set(lookup.entity_ids))
+        scope_list = codec.list_json(scopes)
         for scheme, value in lookup.identifiers:
-            pair = {"scheme": scheme, "value": value, "tx": tx_us}
-            for entity_id, *_ in self._db.execute(sql.IDENTIFIERS, pair):
+            pair = {"scheme": scheme, "value": value, "scopes": scope_list, "tx": tx_us}
+            for (entity_id,) in self._db.execute(sql.IDENTIFIERS, pair):
                 match.ids.add(entity_id)
 
         if not lookup.norms:
             return match
 
-        norms, scope_list = codec.list_json(lookup.norms), codec.list_json(scopes)
-        bound = {"norms": norms, "scopes": scope_list, "tx": tx_us}
+        bound = {"norms": codec.list_json(lookup.norms), "scopes": scope_list, "tx": tx_us}
         for line in self._db.execute(sql.ALIASES_BY_NORM, bound):
             match.add(register_codec.alias(line, tx_us))
             match.taught_levels[line[10]] = taught_level(line[13], line[14])
@@ -213,8 +234,11 @@ class SqliteRegister:
             if judgement.left_id in entities and judgement.right_id in entities:
                 judgements.append(judgement)
 
+        lessons = self._lessons_of(bound, tx_us)
         return Known(
-            identifiers=self._identifiers_of(bound, tx_us),
+            identifiers=tuple(sorted(lessons.identifiers, key=identifier_order)),
+            teachers=lessons.teachers,
+            restrictions=lessons.restrictions,
             aliases=_in_order(aliases),
             entities=entities,
             judgements=tuple(judgements),
@@ -231,10 +255,20 @@ class SqliteRegister:
 
         return entities
 
-    def _identifiers_of(self, bound: dict[str, object], tx_us: int) -> tuple[Identifier, ...]:
-        lines = set(self._db.execute(sql.IDENTIFIERS_OF, bound))
-        identifiers = [register_codec.identifier(line, tx_us) for line in sorted(lines)]
-        return tuple(identifiers)
+    def _lessons_of(self, bound: dict[str, object], tx_us: int) -> _Lessons:
+        lessons = _Lessons({}, {}, {})
+        for line in self._db.execute(sql.LESSONS_OF, bound):
+            object_id = line[6]
+            restriction = register_codec.restriction(line)
+            if restriction is not None:
+                lessons.restrictions[object_id] = restriction
+            if line[0] is None:
+                continue  # a name: they are read where they are asked for
+
+            lessons.identifiers[register_codec.identifier(line, tx_us)] = None
+            if line[7] is not None:
+                lessons.teachers[object_id] = register_codec.teacher(line)
+        return lessons
 
     def _cases(self, bound: dict[str, object]) -> dict[str, clusters.PendingCase]:
         parameters = {**bound, "suggestion": SUGGESTION, "audit": AUDIT}

@@ -6,6 +6,9 @@ a view answers. Candidates of a review are JSON, so that an erasure can find an 
 
 from __future__ import annotations
 
+from typing import Final
+
+from ...resolution.known import Restriction, Teacher
 from ...resolution.names import NameRow
 from ...resolution.register import taught_level
 from ...schema.claim import Permissions
@@ -22,6 +25,9 @@ from ..port.receipts import candidates_json, candidates_of
 from ..port.store import ActionRecord, StoredReceipt
 from .codec import Line, list_json, permissions, words
 
+_OF_RECORD: Final = "system_of_record"
+_OPEN_TO_ALL: Final = frozenset({(0, '["*"]', "[]"), (None, None, None)})
+"""Permissions as most claims have them, and those of a name that no claim taught."""
 _STATES = {state.value: state for state in EntityState}
 
 
@@ -84,7 +90,36 @@ def identifier(line: Line, tx_us: int = INF_US) -> Identifier:
         value=line[2],
         tx_start=line[3],
         tx_end=_known_end(line[4], tx_us),
+        scope_id=line[5],
+        object_id=line[6],
     )
+
+
+def identifier_line(identifier: Identifier) -> Line:
+    """Return the columns of an identifier."""
+    return (
+        identifier.entity_id,
+        identifier.scheme,
+        identifier.value,
+        identifier.tx_start,
+        identifier.tx_end,
+        identifier.scope_id,
+        identifier.object_id,
+    )
+
+
+def teacher(line: Line) -> Teacher:
+    """Return who stated an identifier; its columns stand first."""
+    actor, directs, source_kind = line[7:10]
+    return Teacher(actor, bool(directs) or source_kind == _OF_RECORD)
+
+
+def restriction(line: Line) -> Restriction | None:
+    """Return who may know what a claim has taught, None where its whole scope may."""
+    permissions_line = line[10:13]
+    if permissions_line in _OPEN_TO_ALL:
+        return None
+    return Restriction(permissions(permissions_line), line[7])
 
 
 def judgement(line: Line, tx_us: int = INF_US) -> Judgement:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tenure.resolution.bind import Rules, bind, needs_scoring
+from tenure.resolution.bind import bind, needs_scoring
 from tenure.resolution.keys import alias_key, lookup_of
 from tenure.resolution.known import Known
 from tenure.resolution.pair_context import context_of
-from tenure.resolution.register import Register
+from tenure.resolution.register import Register, Rules
 from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import Alias, Entity, EntityRef, Identifier, Judgement, Resolution
 from tenure.schema.errors import Conflict, NotFound

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from tenure.resolution import resemblance as module
-from tenure.resolution.bind import Rules, short_words
+from tenure.resolution.bind import short_words
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
-from tenure.resolution.register import Register
+from tenure.resolution.register import Register, Rules
 from tenure.resolution.resemblance import learned_short_form, may_resemble, resemblance
 from tenure.schema.entity import Alias, Entity, EntityRef
 from tenure.schema.interval import INF_US

@@ -8,11 +8,10 @@ from dataclasses import replace
 import pytest
 
 from tenure.resolution import scorer as scorer_module
-from tenure.resolution.bind import Rules
 from tenure.resolution.extract import may_be_person
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
-from tenure.resolution.register import Register
+from tenure.resolution.register import Register, Rules
 from tenure.resolution.scorer import NameScorer
 from tenure.resolution.vetoes import VetoCode
 from tenure.schema.entity import Alias, Entity, EntityCandidate, EntityRef, Judgement, Resolution

@@ -7,9 +7,8 @@ ids are given by the step, so that an answer can differ by what the other wrote 
 
 Not compared: row numbers, and ids of envelopes that are made from the last stamp of the tenant.
 When a fact that all may see was last read, and how pressing that makes a case, is the tenant's to
-know. That something of a named entity is withheld is told (`docs/design/trust.md`). An identifier
-belongs to its entity for the whole tenant, so none is shared here. Turns of talk are near by their
-row numbers, so that nothing is observed here.
+know. That something of a named entity is withheld is told (`docs/design/trust.md`). Turns of talk
+are near by their row numbers, so that nothing is observed here.
 """
 
 from __future__ import annotations
@@ -38,6 +37,11 @@ NAMES = ("Sam Rivera", "Samuel Rivera", "Dana Kim", "Bob Kim", "Robert Kim", "Ac
 FIRMS = frozenset({"Acme", "Acme Corp", "Acme Corporation", "Globex", "Globex Ltd"})
 SLOTS = ("office", "title", "employer", "manager")
 VALUES = ("Chicago", "Boston", "Engineer", "Paris")
+IDENTIFIERS = {
+    "email": ("sam@acme.example", "dana@acme.example"),
+    "crm": ("7", "8"),
+    "user": ("ann", "bob", "cid"),
+}
 WORDS = ("budget", "canteen", "review", "parking")
 UNTOLD = re.compile(
     r"\.(vid|last_used|priority|withheld|trace_id|envelope_id|pack_id|signature|tx_us|html)$"
@@ -132,6 +136,9 @@ def subject_of(draw: random.Random) -> Any:
     }
     if draw.random() < 0.3:
         subject["aliases"] = [draw.choice(NAMES)]
+    if draw.random() < 0.4:
+        scheme = draw.choice(tuple(IDENTIFIERS))
+        subject["external_ids"] = {scheme: draw.choice(IDENTIFIERS[scheme])}
     return subject
 
 
@@ -212,6 +219,17 @@ def reads_of(
         yield f"resolve {name}", partial(memory.entities.resolve, name)
         yield f"log {name}", partial(memory.log, entity=name)
         yield f"rehearsal {name}", partial(memory.write, name, "title", "Boss", dry_run=True)
+    for scheme, values in IDENTIFIERS.items():
+        for value in values:
+            person = {"name": "Somebody", "type": "person", "external_ids": {scheme: value}}
+            yield f"entity {scheme}={value}", partial(view.entity, person)
+            yield f"facts {scheme}={value}", partial(view.facts, person)
+            yield f"resolve {scheme}={value}", partial(memory.entities.resolve, person)
+            yield (
+                f"rehearsal {scheme}={value}",
+                partial(memory.write, person, "title", "Boss", dry_run=True),
+            )
+    for name in NAMES:
         for slot in SLOTS:
             yield f"history {name} {slot}", partial(memory.history, name, slot)
             yield f"timeline {name} {slot}", partial(view.timeline, name, slot)

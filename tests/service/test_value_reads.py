@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tenure import Memory, connect
-from tenure.schema.entity import EntityRef, Identifier
+from tenure.schema.entity import EntityRef
 from tenure.store.sqlite.identity import SqliteRegister
 from tenure.store.sqlite.versions import Timelines
 
@@ -25,15 +26,13 @@ def test_a_value_by_name_or_id_reads_no_identifiers(
     sam = EntityRef(name="Sam Rivera", type="person", external_ids={"crm": "7"})
     entity = str(memory.write(sam, "office", "Rome").entity)
     reads: list[int] = []
-    real = SqliteRegister._identifiers_of
+    real = SqliteRegister._lessons_of
 
-    def identifiers_of(
-        register: SqliteRegister, bound: dict[str, object], tx_us: int
-    ) -> tuple[Identifier, ...]:
+    def lessons_of(register: SqliteRegister, bound: dict[str, object], tx_us: int) -> Any:
         reads.append(tx_us)
         return real(register, bound, tx_us)
 
-    monkeypatch.setattr(SqliteRegister, "_identifiers_of", identifiers_of)
+    monkeypatch.setattr(SqliteRegister, "_lessons_of", lessons_of)
     view = memory.as_of()
     assert [view.value(who, "office") for who in (entity, "Sam Rivera")] == ["Rome", "Rome"]
     assert reads == []

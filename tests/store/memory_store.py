@@ -103,10 +103,12 @@ class MemoryReads:
         held = [
             i
             for i in state.identifiers
-            if (i.scheme, i.value) in lookup.identifiers and live(i, tx_us)
+            if (i.scheme, i.value) in lookup.identifiers and i.scope_id in scopes and live(i, tx_us)
         ]
         ids = {a.entity_id for a in aliases} | {i.entity_id for i in held}
-        return self._known(ids | set(lookup.entity_ids), aliases, tx_us)
+        known = self._known(ids | set(lookup.entity_ids), aliases, tx_us)
+        seen = tuple(i for i in known.identifiers if i.scope_id in scopes)
+        return replace(known, identifiers=seen)
 
     def known_each(
         self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int

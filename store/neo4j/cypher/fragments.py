@@ -273,16 +273,23 @@ a {.entity_id, .surface, .norm, .type, .scope_id, .ordinal,
 """,
     "teacher": """
 head(COLLECT { MATCH (t:Claim {tenant_id: $tenant, object_id: a.object_id})
-  RETURN t {.authority_level, .quarantine, .class_rank, .allow, .deny, is_live: t:Live} })
+  RETURN t {.authority_level, .quarantine, .class_rank, .allow, .deny, .actor, is_live: t:Live} })
 """,
-    "identifier": "i {.entity_id, .scheme, .value, .tx_start, .tx_end}",
+    "identifier": """
+i {.entity_id, .scheme, .value, .tx_start, .tx_end, .scope_id, .object_id}
+""",
+    "identifier_teacher": """
+head(COLLECT { MATCH (t:Claim {tenant_id: $tenant, object_id: i.object_id})
+  RETURN t {.actor, .directs, .authority_level, .source_kind, .class_rank, .allow, .deny} })
+""",
     "matched": """
 MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement)-[:LEFT|RIGHT]->(m:Entity)
     WHERE j.verdict = 'MATCH'
 """,
     "entity_record": """
 [{entity},
-    COLLECT { MATCH (e)<-[:IDENTIFIES]-(i:Identifier) RETURN {identifier} },
+    COLLECT { MATCH (e)<-[:IDENTIFIES]-(i:Identifier)
+      RETURN [{identifier}, {identifier_teacher}] },
     COLLECT { MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement) RETURN properties(j) },
     COLLECT { MATCH (e)<-[:ALIAS_OF]-(a:Alias)
       RETURN [a {.entity_id, .surface, .scope_id, .tx_start, .tx_end, .object_id, .n}, {teacher}] },
@@ -298,6 +305,7 @@ CALL () {
 CALL () {
   UNWIND $given.identifiers AS pair
   MATCH (i:Identifier) WHERE i.tenant_id = $tenant AND i.scheme = pair[0] AND i.value = pair[1]
+    AND coalesce(i.scope_id, 'tenant') IN $given.alias_scopes
   RETURN collect({identifier}) AS identifiers }
 WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id]
   + [i IN identifiers | i.entity_id] AS ids

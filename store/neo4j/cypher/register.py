@@ -56,7 +56,7 @@ CALL () {
   MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
   CREATE (i:Identifier {tenant_id: $tenant, identifier_key: row.identifier_key, n: row.n,
     entity_id: row.entity_id, scheme: row.scheme, value: row.value, tx_start: row.tx_start,
-    tx_end: row.tx_end})-[:IDENTIFIES]->(e)
+    tx_end: row.tx_end, scope_id: row.scope_id, object_id: row.object_id})-[:IDENTIFIES]->(e)
   RETURN count(i) AS identifiers }
 CALL () {
   UNWIND $given.norms AS row

@@ -126,6 +126,7 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
     ),
     (),
     (),  # claims and rows lack what nearly all would say: an older tenure cannot read them
+    (),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 
@@ -178,15 +179,36 @@ CALL (c) {
 """Texts whose words in an index say the tenant alone: `$words` says by tenant and scope what they
 are; safe to repeat."""
 
+PLACE_IDENTIFIERS: Final[LiteralString] = """
+MATCH (i:Identifier) WHERE i.scope_id IS NULL
+CALL (i) {
+  OPTIONAL MATCH (e:TxEvent) WHERE e.tenant_id = i.tenant_id AND e.tx = i.tx_start
+  UNWIND coalesce(e.object_ids, []) + [''] AS object_id
+  OPTIONAL MATCH (c:Claim {tenant_id: i.tenant_id, object_id: object_id})
+  WHERE i.entity_id IN [c.subject_id, c.value_entity_id]
+    OR EXISTS { (c)-[:MENTIONS]->(:Entity {tenant_id: i.tenant_id, entity_id: i.entity_id}) }
+  WITH i, c ORDER BY c IS NULL, c.scope_id <> 'tenant', size(c.scope_id), c.n LIMIT 1
+  SET i.object_id = coalesce(c.object_id, ''), i.scope_id =
+    CASE WHEN i.scheme = 'user' AND (',' + c.scope_id + ',') CONTAINS (',user=' + i.value + ',')
+    THEN 'user=' + i.value ELSE coalesce(c.scope_id, 'tenant') END
+} IN TRANSACTIONS OF 1000 ROWS
+"""
+"""Who taught an older identifier, and where it is known: by the widest write of its stamp about its
+entity, and in the whole tenant where none can be told; safe to repeat."""
+
 DIGESTS_SINCE: Final = 5
 """The schema version from which idempotency keys are kept as digests of their callers."""
 
 SCOPES_SINCE: Final = 8
 """The schema version from which the words of a text in an index say its scope."""
 
+TEACHERS_SINCE: Final = 10
+"""The schema version from which an identifier says who taught it."""
+
 FILLS: Final[Mapping[int, tuple[LiteralString, ...]]] = {
     2: (KNOW_WRITERS,),
     DIGESTS_SINCE: (EMPTY_PATHS,),
+    TEACHERS_SINCE: (PLACE_IDENTIFIERS,),
 }
 """What fills in the data of older versions, by the schema version that needs it."""
 
@@ -212,6 +234,7 @@ WITHOUT_TENANT: Final = {
     "PUT_DIGESTS": "the schema is the database's",
     "UNPLACED_SCOPES": "the schema is the database's",
     "PUT_PLACES": "the schema is the database's",
+    "PLACE_IDENTIFIERS": "the schema is the database's",
     "READ_VERSION": "the schema is the database's",
     "SET_VERSION": "the schema is the database's",
     "AWAIT_INDEXES": "touches no node",

@@ -75,14 +75,35 @@ LEFT JOIN permit p ON p.permit_id = o.permit_id
 WHERE a.tx_start <= :tx AND a.tx_end > :tx ORDER BY a.alias_id"""
 ALL_ALIASES: Final = f"{_ALIAS} alias a ORDER BY a.alias_id"
 PUT_IDENTIFIER: Final = """
-INSERT INTO identifier (entity_id, scheme, value, tx_start, tx_end) VALUES (?, ?, ?, ?, ?)"""
-_IDENTIFIER: Final = "SELECT i.entity_id, i.scheme, i.value, i.tx_start, i.tx_end FROM "
-IDENTIFIERS: Final = f"""{_IDENTIFIER} identifier i INDEXED BY identifier_by_value
-WHERE i.scheme = :scheme AND i.value = :value AND i.tx_start <= :tx AND i.tx_end > :tx"""
-IDENTIFIERS_OF: Final = f"""{_IDENTIFIER} json_each(:ids) j
-CROSS JOIN identifier i INDEXED BY identifier_by_entity ON i.entity_id = j.value
+INSERT INTO identifier (entity_id, scheme, value, tx_start, tx_end, scope_id, object_id)
+VALUES (?, ?, ?, ?, ?, ?, ?)"""
+_IDENTIFIER: Final = """
+SELECT i.entity_id, i.scheme, i.value, i.tx_start, i.tx_end, i.scope_id, i.object_id"""
+IDENTIFIERS: Final = """
+SELECT i.entity_id FROM json_each(:scopes) s
+CROSS JOIN identifier i INDEXED BY identifier_by_value
+ON i.scheme = :scheme AND i.value = :value AND i.scope_id = s.value
 WHERE i.tx_start <= :tx AND i.tx_end > :tx"""
-ALL_IDENTIFIERS: Final = f"{_IDENTIFIER} identifier i ORDER BY i.identifier_id"
+LESSONS_OF: Final = f"""{_IDENTIFIER}, c.actor, c.directs OR c.authority_level <= 1, c.source_kind,
+  p.class_rank, p.allow, p.deny
+FROM json_each(:ids) j
+CROSS JOIN identifier i INDEXED BY identifier_by_entity ON i.entity_id = j.value
+LEFT JOIN claim c ON c.object_id = i.object_id
+LEFT JOIN object_permit o ON o.claim_id = c.claim_id
+LEFT JOIN permit p ON p.permit_id = o.permit_id
+WHERE i.tx_start <= :tx AND i.tx_end > :tx
+UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, a.object_id, c.actor, NULL, NULL,
+  p.class_rank, p.allow, p.deny
+FROM json_each(:ids) j
+CROSS JOIN alias a INDEXED BY alias_by_entity ON a.entity_id = j.value
+CROSS JOIN claim c ON c.object_id = a.object_id
+CROSS JOIN object_permit o ON o.claim_id = c.claim_id
+CROSS JOIN permit p ON p.permit_id = o.permit_id
+WHERE a.tx_start <= :tx AND a.tx_end > :tx
+  AND (p.class_rank > 0 OR p.allow <> '["*"]' OR p.deny <> '[]')"""
+"""The identifiers of entities with who stated each, then of their names those that not everybody
+may read, without the names."""
+ALL_IDENTIFIERS: Final = f"{_IDENTIFIER} FROM identifier i ORDER BY i.identifier_id"
 NORM_ID: Final = "SELECT norm_id FROM norm WHERE norm = ?"
 PUT_NORM: Final = "INSERT INTO norm (norm) VALUES (?) RETURNING norm_id"
 PUT_BLOCK_KEY: Final = "INSERT INTO block_key (k, norm_id, kind) VALUES (?, ?, ?)"

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Final
 
 from ....schema.interval import INF_US as _OPEN
+from .teachers import TAUGHT_IDENTIFIERS
 
 APPLICATION_ID: Final = 0x746E7265
 """`tnre`: tells a tenure file from any other SQLite database."""
@@ -483,6 +484,7 @@ MIGRATIONS: Final = (
     (_STANDING_SUBJECTS,),
     (_INDICES_OF_READS,),
     (_SEARCHED_SCOPES,),
+    (TAUGHT_IDENTIFIERS,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

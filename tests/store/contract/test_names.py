@@ -126,17 +126,57 @@ def test_an_object_shows_the_names_that_its_reader_may_see(open_memory: Open) ->
     assert "Falcon Works" not in whole_repr(bob.as_of().object(public.object_id))
 
 
-def test_a_receipt_names_its_candidates_as_its_writer_may_see_them(open_memory: Open) -> None:
+def test_no_write_is_told_of_a_name_that_its_writer_may_not_see(open_memory: Open) -> None:
     memory = open_memory()
     bob = caller(memory, user="bob")
-    secret = restricted_person(memory)
-    told = bob.write({"name": "Nadja Falcon", "type": "person"}, "office", "Oslo")
+    hidden = restricted_person(memory)
+    assert hidden.entity is not None
+    public = memory.write({"name": "Ruth Okafor", "type": "person"}, "manager", hidden.entity)
 
+    # One letter more or less moves no score, so that nobody climbs to a name that they guess.
+    for guess in ("Nadja Falcon", "Nadia Falcon", "N. Falcon", "Nadia"):
+        person = {"name": guess, "type": "person"}
+        for rehearsal in (
+            bob.write(person, "office", "Oslo", dry_run=True),
+            bob.write(person, "manager", "Ruth Okafor", dry_run=True),
+            bob.write("Ruth Okafor", "manager", person, dry_run=True),
+        ):
+            assert hidden.entity not in whole_repr(rehearsal)
+            assert rehearsal.entity != hidden.entity
+            assert rehearsal.outcome == "accepted"
+        assert bob.entities.resolve(person).candidates == ()
+    told = bob.write({"name": "Nadja Falcon", "type": "person"}, "office", "Oslo")
     assert told.resolution is not None
-    assert [c.entity for c in told.resolution.candidates] == [secret.entity]
-    assert "Nadia" not in whole_repr(told)
+    assert (told.resolution.decision, told.resolution.candidates) == ("new", ())
+
     own = memory.write({"name": "Nadya Falcon", "type": "person"}, "office", "Oslo")
     assert "Nadia Falcon" in whole_repr(own.resolution)
+    assert public.entity == bob.write("Ruth Okafor", "office", "Rome").entity
+
+
+def test_who_wrote_a_name_that_few_may_see_goes_on_with_it(open_memory: Open) -> None:
+    memory = open_memory()
+    bob = caller(memory, user="bob")
+    terms: dict[str, Any] = {"allow_roles": ["hr"]}
+    person = {"name": "Nadia Falcon", "type": "person"}
+    first = bob.write(person, "office", "Oslo", **terms)
+    assert bob.write(person, "title", "CEO", **terms).entity == first.entity
+    assert caller(memory, user="cid").write(person, "title", "CEO").entity != first.entity
+
+    # Whoever may read both finds two people of one name, and is asked as ever.
+    clerk = caller(memory, user="eve", roles={"hr"})
+    assert len([view for view in clerk.entities.list() if view.name == "Nadia Falcon"]) == 2
+
+
+def test_a_name_that_few_may_see_is_taught_again_by_what_all_may_read(open_memory: Open) -> None:
+    memory = open_memory()
+    bob = caller(memory, user="bob")
+    hidden = restricted_person(memory)
+    assert names(bob) == []
+    again = memory.write({"name": "Nadia Falcon", "type": "person"}, "title", "CEO")
+    assert again.entity == hidden.entity
+    assert names(bob) == ["Nadia Falcon"]
+    assert bob.write("Nadia Falcon", "office", "Oslo").entity == hidden.entity
 
 
 def test_a_receipt_of_a_write_by_id_names_it_as_its_writer_may_see_it(open_memory: Open) -> None:

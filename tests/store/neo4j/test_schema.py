@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from tenure import connect
+from tenure import Principal, connect
 from tenure.schema.errors import Unavailable
 from tenure.schema.principal import Scope
 from tenure.service.cli.main import app
@@ -136,6 +137,42 @@ def test_texts_of_an_older_version_learn_their_scope(bare: LocalServer) -> None:
     assert store.migrate("").before == schema_statements.SCOPES_SINCE - 1
     assert hits() == [["ann"], ["bob"]]
     store.close()
+
+
+def test_identifiers_of_an_older_version_learn_who_taught_them(bare: LocalServer) -> None:
+    sam: dict[str, Any] = {"name": "Sam Rivera", "type": "person"}
+    scope = {"user": "ann", "session": "s1"}
+    ids = {"user": "ann", "email": "a@x.example"}
+    with connect(bare.uri, auth=bare.auth) as memory:
+        ann = memory.bind(Principal(user="ann", session="s1"))
+        first = memory.write(sam | {"external_ids": {"crm": "7"}}, "office", "Rome")
+        later = ann.write(sam | {"external_ids": ids}, "title", "CFO", scope=scope)
+
+    def taught() -> list[str]:
+        columns = "i.scheme + ' ' + i.scope_id + ' ' + i.object_id"
+        return ask(bare, f"MATCH (i:Identifier) RETURN {columns} AS line ORDER BY line")
+
+    newest = [
+        f"crm tenant {first.object_id}",
+        f"email user=ann,session=s1 {later.object_id}",
+        f"user user=ann {later.object_id}",
+    ]
+    assert taught() == newest
+    ask(bare, "MATCH (i:Identifier) REMOVE i.scope_id, i.object_id")
+    with connect(bare.uri, auth=bare.auth) as memory:
+        assert dict(memory.entities.get("Sam Rivera").entity.external_ids) == ids | {"crm": "7"}
+
+    since = schema_statements.TEACHERS_SINCE
+    ask(bare, f"MATCH (n:SchemaVersion) SET n.number = {since - 1}")
+    opened(bare).close()
+    assert taught() == newest
+
+    # Of what no write is known any more, all that is sure is that everybody could read it.
+    ask(bare, "MATCH (i:Identifier) REMOVE i.scope_id, i.object_id SET i.tx_start = 2")
+    store = unopened(bare)
+    store.migrate("")
+    store.close()
+    assert taught() == [f"{scheme} tenant " for scheme in ("crm", "email", "user")]
 
 
 def test_the_command_line_migrates_and_says_when_it_is_current(bare: LocalServer) -> None:

@@ -10,7 +10,22 @@ from tenure.store.sqlite.sql.schema import MIGRATIONS
 
 _TEXT_INDEX = """CREATE VIRTUAL TABLE {name} USING fts5 (terms, content = 'content',
   content_rowid = 'claim_id', tokenize = 'ascii', detail = none, columnsize = 0)"""
+STRICT = "CREATE TRIGGER {name} BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
+"""A guard of an older version."""
+BEFORE_TAUGHT_IDENTIFIERS = (
+    "DROP TRIGGER identifier_same",
+    "DROP INDEX identifier_by_value",
+    "DROP INDEX identifier_by_entity",
+    "ALTER TABLE identifier DROP COLUMN scope_id",
+    "ALTER TABLE identifier DROP COLUMN object_id",
+    "CREATE INDEX identifier_by_value ON identifier (scheme, value)",
+    "CREATE INDEX identifier_by_entity ON identifier (entity_id)",
+    "CREATE UNIQUE INDEX identifier_key ON identifier (scheme, value, entity_id)",
+    STRICT.format(name="identifier_same", table="identifier"),
+)
+"""Takes back what the newest migration does."""
 BEFORE_SEARCHED_SCOPES = (
+    *BEFORE_TAUGHT_IDENTIFIERS,
     "DROP TABLE text_all",
     "DROP TABLE text_live",
     "DROP VIEW searchable",
@@ -20,15 +35,13 @@ BEFORE_SEARCHED_SCOPES = (
     "INSERT INTO text_live (rowid, terms) SELECT claim_id, terms FROM live JOIN content"
     " USING (claim_id)",
 )
-"""Takes back what the newest migration does."""
+"""Takes back the two newest migrations."""
 BEFORE_INDICES_OF_READS = (
     *BEFORE_SEARCHED_SCOPES,
     *(f"DROP INDEX {name}" for name in ("version_open", "slot_of_subject", "edge_confirms")),
 )
-"""Takes back the two newest migrations."""
+"""Takes back the three newest migrations."""
 AUTHORSHIP = ("writer_user", "writer_session", "directs")
-STRICT = "CREATE TRIGGER {name} BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
-"""A guard of an older version."""
 
 
 def before_authorship(path: Path) -> int:

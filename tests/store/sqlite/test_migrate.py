@@ -25,6 +25,7 @@ from tenure.tests.store.builders import TENANT, Say, commit
 from tenure.tests.store.sqlite.older_files import (
     BEFORE_INDICES_OF_READS,
     BEFORE_SEARCHED_SCOPES,
+    BEFORE_TAUGHT_IDENTIFIERS,
     STRICT,
     before_authorship,
 )
@@ -42,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def undo_indices_of_reads(file: Path) -> None:
-    """Take back what the two newest migrations made of a file."""
+    """Take back what the three newest migrations made of a file."""
     for statement in BEFORE_INDICES_OF_READS:
         run(file, statement)
 
@@ -132,9 +133,10 @@ def test_an_older_file_finds_what_each_user_alone_may_read(tmp_path: Path) -> No
             bound.write("Sam Rivera", "office", f"the mill of {user}", scope=scope)
             bound.write(content=f"The dome of {user}.", why_it_matters="seen", scope=scope)
 
+    before = next(n for n, parts in enumerate(MIGRATIONS) if "VIEW searchable" in parts[0])
     for statement in (
         *BEFORE_SEARCHED_SCOPES,
-        f"PRAGMA user_version = {SCHEMA_VERSION - 1}",
+        f"PRAGMA user_version = {before}",
     ):
         run(file, statement)
 
@@ -146,6 +148,46 @@ def test_an_older_file_finds_what_each_user_alone_may_read(tmp_path: Path) -> No
             "Sam Rivera office: the mill of ann",
         }
         assert memory.doctor() == ()
+
+
+def test_an_older_file_learns_who_taught_its_identifiers(tmp_path: Path) -> None:
+    file = tmp_path / "older.db"
+    with connect(str(file)) as memory:
+        ann = memory.bind(Principal(user="ann", session="s1"))
+        sam: dict[str, object] = {"name": "Sam Rivera", "type": "person"}
+        scope = {"user": "ann", "session": "s1"}
+        first = memory.write(sam | {"external_ids": {"crm": "7"}}, "office", "Rome")
+        later = ann.write(
+            sam | {"external_ids": {"user": "ann", "email": "a@x.example"}},
+            "title", "CFO", scope=scope,
+        )  # fmt: skip
+        value = ann.write(
+            "Nova", "owner", {"name": "Dana Kim", "external_ids": {"crm": "8"}}, scope=scope
+        )
+
+    columns = "scheme, value, scope_id, object_id"
+    taught = run(file, f"SELECT {columns} FROM identifier ORDER BY scheme, value")
+    assert taught == [
+        ("crm", "7", "tenant", first.object_id),
+        ("crm", "8", "user=ann,session=s1", value.object_id),
+        ("email", "a@x.example", "user=ann,session=s1", later.object_id),
+        ("user", "ann", "user=ann", later.object_id),
+    ]
+    for statement in BEFORE_TAUGHT_IDENTIFIERS:
+        run(file, statement)
+    run(file, "INSERT INTO identifier SELECT 99, entity_id, 'tax', '1', 2, tx_end FROM identifier"
+              " LIMIT 1")  # fmt: skip
+    before = next(n for n, parts in enumerate(MIGRATIONS) if "object_id TEXT NOT NULL DEFAULT" in
+                  parts[0])  # fmt: skip
+    run(file, f"PRAGMA user_version = {before}")
+
+    with connect(str(file)) as memory:
+        assert memory.doctor() == ()
+    # Of what no write is known any more, all that is sure is that everybody could read it.
+    taught.insert(3, ("tax", "1", "tenant", ""))
+    assert run(file, f"SELECT {columns} FROM identifier ORDER BY scheme, value") == taught
+    with pytest.raises(sqlite3.IntegrityError, match="append-only: identifier"):
+        run(file, "UPDATE identifier SET scope_id = 'tenant'")
 
 
 def test_an_older_file_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

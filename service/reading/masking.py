@@ -3,7 +3,7 @@
 A masked object is there, with its condition, its times and its place in a timeline; what it says is
 `[masked]`, and it is neither found nor ranked by what it says. Whoever wrote it in the own user
 scope, the person it is about (whose `external_ids.user` is the caller) and the roles of
-`policy.compile.show_personal_to` see it whole; who merely says that a known person is they does not
+`policy.compile.show_personal_to` see it whole; who merely says that a person is they does not
 (`store.port.vouched`). Clearance hides whole objects; this does not.
 """
 

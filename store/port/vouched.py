@@ -1,9 +1,10 @@
 """Who a caller is beyond doubt, so that what is told of a person is shown whole to them alone.
 
-An identifier makes an entity somebody's. One that came with the entity is taken at its word, and so
-is one that was stated by a system of record or by a writer who directs. Who says later of an entity
-that was there already that it is theirs is taken for that person in all that a name decides, and is
-shown whole only what they wrote of it themselves: anybody can say so. C-133.
+An identifier makes an entity somebody's. One that came with the entity is taken at another's word,
+and one that a system of record or a writer who directs has stated in any case. Who says of a person
+that it is they, whether the person was there already or is made by saying so, is taken for that
+person in all that a name decides, and is shown whole only what they wrote of it themselves: anybody
+can say so, and others write of the name. C-133.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def _is_trusted(row: Identifier, known: Known) -> bool:
     if teacher is not None and teacher.vouches:
         return True
     entity = known.entities.get(row.entity_id)
-    return entity is not None and entity.tx_start == row.tx_start
+    came_with_entity = entity is not None and entity.tx_start == row.tx_start
+    return came_with_entity and (teacher is None or teacher.actor != row.value)
 
 
 def _members(raw: str, known: Known) -> frozenset[str]:

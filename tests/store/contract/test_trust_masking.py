@@ -110,6 +110,35 @@ def test_who_says_that_a_known_person_is_they_sees_no_more_of_it(open_memory: Op
     assert mallory.replay(envelope).text == envelope.text
 
 
+def test_who_makes_a_person_first_sees_not_whole_what_others_write_of_the_name(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    mallory = bound(memory, user="mallory", roles={"member"})
+    claimed = EntityRef(name="Ann Lee", type="person", external_ids={"user": "mallory"})
+    personal: dict[str, Any] = {"sensitivity": ["personal"]}
+    made = mallory.write(claimed, "title", "director", scope={}, **personal)
+    object_id = memory.write("Ann Lee", "office", ADDRESS, **personal).object_id
+    assert memory.as_of().entity("Ann Lee").entity_id == made.entity
+
+    assert "QUOKKAROAD" not in answers(mallory, object_id)
+    assert mallory.as_of().value("Ann Lee", "office") == "[masked]"
+    # What they wrote of themselves is theirs to read, and nobody else's.
+    assert mallory.as_of().value("Ann Lee", "title") == "director"
+    assert bound(memory, user="bob").as_of().value("Ann Lee", "title") == "[masked]"
+    envelope = mallory.compile(
+        "code_generation", "office and title of Ann Lee", entities=["Ann Lee"]
+    )
+    assert "director" in envelope.text
+    assert ADDRESS not in envelope.text
+    assert mallory.replay(envelope).text == envelope.text
+
+    # Somebody who may say so says that it is they.
+    hr = bound(memory, user="hr", roles={"member"}, source_kinds={"system_of_record"})
+    hr.write(claimed, "team", "sales", source_origin="record://hr")
+    assert mallory.as_of().value("Ann Lee", "office") == ADDRESS
+
+
 @pytest.mark.parametrize(
     ("writer", "origin"),
     [

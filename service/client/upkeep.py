@@ -132,6 +132,8 @@ class Upkeep(Caller):
     def explain(self, object_id: str) -> Explanation:
         """Return where an object comes from, what it met, and what was compiled from it.
 
+        The id of a write that confirmed what stood leads to what stood.
+
         Raises:
             NotFound: `unknown_object`, also for what the caller may not see.
         """

@@ -132,12 +132,16 @@ class Auditor(Caller):
     def explain(self, object_id: str) -> Explanation:
         """Everything that is known of an object.
 
+        A write that said again what stood has no row of its own: its id leads to what stood, among
+        whose confirmations it is.
+
         Raises:
             NotFound: `unknown_object`, also for what the caller may not see.
         """
         # The rows come first: they refuse a hidden object before anything else is read of it.
         with self._reading() as reader:
             last_us = reader.clock().last_us
+            object_id = self._standing(reader, object_id, last_us)
             rows = self._mask.over(reader, self._visible_rows(reader, object_id))
             edges = self._visible_edges(reader, reader.edges([object_id], tx_us=last_us), object_id)
             verdicts = self._visible_verdicts(reader, object_id)
@@ -157,6 +161,18 @@ class Auditor(Caller):
             envelopes=envelopes,
             mentions=mentions,
         )
+
+    def _standing(self, reader: Reader, object_id: str, tx_us: int) -> str:
+        """The object that a write confirmed, if it has no row and that may be seen; else itself."""
+        if self._rows_of(reader, [object_id]):
+            return object_id
+
+        confirmed_ids: list[str] = []
+        for edge in reader.edges([object_id], tx_us=tx_us):
+            if edge.kind in _CONFIRMS and edge.src == object_id:
+                confirmed_ids.append(edge.dst)
+        visible = visible_object_ids(self._rows_of(reader, confirmed_ids))
+        return min(visible, default=object_id)
 
     def _visible_verdicts(self, reader: Reader, object_id: str) -> tuple[dict[str, Any], ...]:
         """What the write met, without the claims that the caller may not see."""

@@ -95,6 +95,26 @@ def test_an_erased_object_explains_itself_without_the_words_of_its_receipt(
     assert "Secretville" not in whole_repr(explanation)
 
 
+def test_a_receipt_of_a_confirmation_leads_to_what_it_confirmed(open_memory: Open) -> None:
+    memory = open_memory()
+    first = memory.write(subject="Sam", slot="office", value="NYC")
+    again = memory.write(subject="Sam", slot="office", value="NYC", source_origin="import://crm")
+    assert again.outcome == "confirmed"
+    explanation = memory.explain(again.object_id)
+    assert explanation.object.object_id == first.object_id
+    assert [link.object_id for link in explanation.confirmations] == [again.object_id]
+
+
+def test_a_confirmation_of_what_is_hidden_leads_nowhere(open_memory: Open) -> None:
+    memory = open_memory()
+    secret = {"security_classification": "highly_restricted"}
+    memory.write(subject="Sam", slot="office", value="NYC", **secret)
+    again = memory.write(subject="Sam", slot="office", value="NYC", **secret)
+    member = memory.bind(Principal(tenant=memory.principal.tenant, user="ann", roles={"member"}))
+    with pytest.raises(NotFound, match=again.object_id):
+        member.explain(again.object_id)
+
+
 def test_only_the_privileged_erase(open_memory: Open) -> None:
     memory = open_memory()
     receipt = memory.write(subject="Sam", slot="office", value="NYC")

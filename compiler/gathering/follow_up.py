@@ -11,7 +11,8 @@ which none holds at the compile's valid time is marked. A passage with a claim t
 which no claim was ever made, is not; nor does a summary, which has no slot, or a claim that was
 set apart say anything about its source. A claim that a denial hides holds no more, and a denial
 keeps its passage only where it answers: "I am over westerns" tells whoever asks of westerns, and
-would put a wrong word before whoever asks for a film.
+would put a wrong word before whoever asks for a film. Nor is a passage history to a question what a
+slot had before, which what has ended answers, with its day.
 
 Passages that say more. Where a claim of a passage is shown, the passage would only repeat it,
 unless much of it is in no claim: then it is marked, too, and stands beside its claims.
@@ -28,11 +29,14 @@ from itertools import filterfalse
 from typing import Final
 
 from ...schema.claim import Content, Details, Version, slot_key
+from ...schema.slot_senses import OTHER_WORDS
 from ...schema.terms import content_terms
 from ...schema.vocabulary import ObjectType, Op, Status
 from ...store.port.store import Ask, Point
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import Proposal, Via
+from ..text.relevance import terms_of
+from ..text.slot_questions import asks_what_was, slots_asked
 from ..text.templates import placeholders
 
 _SPOKEN_SHARE: Final = 0.7
@@ -102,15 +106,33 @@ def outdated_sources(
     """Return the passages of an ask of which claims were made that all ceased to hold."""
     sources = set(ask.sources)
     terms = question(context)
+    past_slots = _past_slots(context, terms)
     holds: dict[str, bool] = {}
     for version in derived:
         if not version.details.slot or version.row.look.status is Status.QUARANTINED:
             continue
         for source in sources.intersection(version.details.derived_from):
-            holds[source] = holds.get(source, False) or _speaks(version, terms, context.point)
+            answers = version.details.slot in past_slots
+            holds[source] = (
+                answers or holds.get(source, False) or _speaks(version, terms, context.point)
+            )
 
     # A source of which no claim was made is not in the table: it is no history.
     return frozenset(filterfalse(holds.__getitem__, holds))
+
+
+def _past_slots(context: CompileContext, terms: frozenset[str]) -> frozenset[str]:
+    """The slots of which the request asks what they had; none where it asks what holds."""
+    wording = f"{context.request.query}\n{context.request.user_request}"
+    if not asks_what_was(wording):
+        return frozenset()
+
+    slots = set(slots_asked(wording))
+    for name, definition in context.vocabulary.slots.items():
+        topic = f"{name.replace('_', ' ')} {definition.description} {OTHER_WORDS.get(name, '')}"
+        if not terms.isdisjoint(terms_of(topic)):
+            slots.add(name)
+    return frozenset(slots)
 
 
 def _speaks(version: Version, terms: frozenset[str], point: Point) -> bool:

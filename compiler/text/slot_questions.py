@@ -9,6 +9,11 @@ where one lives.
 (['employer'], ['manager'])
 >>> sorted(slots_asked("Where does Tom work?")), sorted(slots_asked("A florist nearby?"))
 ([], ['home'])
+
+"Where did I work before?" asks what a slot had, so that what has ended is the answer.
+
+>>> asks_what_was("Where did I work before?"), asks_what_was("What do I eat before a run?")
+(True, False)
 """
 
 from __future__ import annotations
@@ -88,6 +93,14 @@ _OF_EVERYTHING: Final = (
 _PORTRAIT: Final = frozenset(
     "full_name title employer home partner child language skill specialty birthday".split()
 )
+_OF_THE_PAST: Final = (
+    r"(?:did|was|were|had|have|has|lived|worked)\b[^.!?]{0,60}\bbefore(?=\W*(?:$|\n|[.!?]|(?:I|we|he|she|"
+    r"they|that|this|then|now|moving|changing|joining)\b))|"
+    r"used to|did\b[^.!?]{0,40}\buse to|previous(?:ly)?|former(?:ly)?|in the past|"
+    r"no longer|not any ?more|until recently|back then|at (?:that|the) time|my (?:old|ex|last) |"
+    r"(?:habe|hatte|war|bin|wohnte|arbeitete)\b[^.!?]{0,60}\b(?:vorher|zuvor|davor|früher|damals)|"
+    r"früher\w*|ehemalig\w*|nicht mehr|bisherig\w*"
+)
 _LONGEST: Final = 2_000
 """Characters that are read: a request that is longer brings its own text."""
 
@@ -99,6 +112,17 @@ def _patterns() -> tuple[re.Pattern[str], dict[str, re.Pattern[str]]]:
     for slot, words in _WORDS.items():
         slots[slot] = re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE)
     return portrait, slots
+
+
+@lru_cache(maxsize=1)
+def _past_pattern() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{_OF_THE_PAST})", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def asks_what_was(text: str) -> bool:
+    """Whether a text asks what was so and may be so no more."""
+    return _past_pattern().search(text[:_LONGEST]) is not None
 
 
 @lru_cache(maxsize=1024)

@@ -95,3 +95,16 @@ def test_a_passage_stands_beside_its_claim_only_where_it_says_more() -> None:
         if not stands:
             omitted = {each.object_id: each for each in envelope.trace.omitted_objects}
             assert omitted[passage].reason == "duplicate_of"
+
+
+@pytest.mark.parametrize(
+    ("query", "stays"),
+    [
+        ("Where was the nova office before?", True),
+        ("Who was the nova owner before?", False),
+        ("Where is the nova office?", False),
+    ],
+)
+def test_a_question_what_a_slot_had_is_answered_by_what_has_ended(query: str, stays: bool) -> None:
+    made, _ = bench(rome=ENDED)
+    assert (SAID in made.compile(query=query).text) is stays

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.compiler.text.slot_questions import slots_asked
+from tenure.compiler.text.slot_questions import asks_what_was, slots_asked
 from tenure.schema.slots import BUILT_IN_SLOTS
 from tenure.tests.compiler.fake_reader import Bench
 
@@ -49,3 +49,22 @@ def test_the_facts_of_who_asks_answer_and_those_of_others_do_not() -> None:
 
     assert set(bench.compiled(bench.compile(query="Who's my boss?"))) == {"Ann manager"}
     assert bench.compiled(bench.compile(query="Who's the boss?")) == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "is_past"),
+    [
+        ("Where did I work before?", True),
+        ("Where did I live before I moved?", True),
+        ("Where did Tom use to work?", True),
+        ("What was my previous job?", True),
+        ("Wo habe ich vorher gewohnt?", True),
+        ("Wo habe ich früher gearbeitet?", True),
+        ("Where do I work?", False),
+        ("Which bank do I use to pay rent?", False),
+        ("What do I eat before a run?", False),
+        ("Did I pack before the trip?", False),
+    ],
+)
+def test_whether_a_question_asks_what_was(question: str, is_past: bool) -> None:
+    assert asks_what_was(question) is is_past

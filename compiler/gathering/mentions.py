@@ -64,9 +64,16 @@ def spoken_mentions(request: CompileRequest, rules: CompilePolicy) -> list[str]:
                 end = start + size
                 # Inside a name a stop word belongs to it, as in Bank of Spain.
                 run = " ".join(words[start:end]).strip(_EDGE)
-                if run and bare[start] not in STOP_WORDS and bare[end - 1] not in STOP_WORDS:
+                ends = {start, end - 1}
+                if run and all(bare[i] not in STOP_WORDS or _is_name(words, i) for i in ends):
                     runs.setdefault(run)
     return list(runs)
+
+
+def _is_name(words: Sequence[str], place: int) -> bool:
+    """Whether a common word is written as a name, as in "When did Will move?"."""
+    word = words[place].strip(_EDGE)
+    return place > 0 and len(word) > 1 and word.istitle() and words[place - 1][-1] not in ".?!:"
 
 
 def own_identifiers(principal: Principal, project: str | None) -> tuple[tuple[str, str], ...]:

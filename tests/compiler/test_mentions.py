@@ -27,3 +27,18 @@ def test_who_names_a_foreign_project_looks_up_nothing() -> None:
     with pytest.raises(Forbidden, match="borealis") as refusal:
         compile_names(request, SAM, DEFAULT.compile)
     assert refusal.value.code == "scope_not_yours"
+
+
+@pytest.mark.parametrize(
+    ("query", "is_looked_up"),
+    [
+        ("When did Will move?", True),
+        ("When will Ann move?", False),
+        ("Will Ann move?", False),
+        ("Ann left. Will she come back?", False),
+        ("Did I move?", False),
+    ],
+)
+def test_a_common_word_that_is_written_as_a_name_may_be_one(query: str, is_looked_up: bool) -> None:
+    lookup = compile_names(parse_request("conversation", query=query), SAM, DEFAULT.compile)[0]
+    assert ({"will", "i"} & set(lookup.norms) != set()) is is_looked_up

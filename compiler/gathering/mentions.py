@@ -7,6 +7,7 @@ alias, in one look-up.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,8 +22,11 @@ from ...schema.vocabulary import EntityState
 from ...store.port.records import Names
 from ...store.port.store import IdentityReads
 from ..ir.context import project_of, scopes_of
-from ..ir.snapshot import Bound
+from ..ir.snapshot import PERSON, Bound, Snapshot
 from ..request.request import CompileRequest
+
+_ANSWERING_TASKS: Final = frozenset({"conversation", "assistant", "analytical_reporting"})
+"""Task types whose result a person reads as an answer."""
 
 _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
 
@@ -91,6 +95,41 @@ def roots_of(bindings: Sequence[Bound]) -> tuple[str, ...]:
         if len(bound.entities) == 1:
             roots.add(bound.entities[0])
     return tuple(sorted(roots))
+
+
+def people_of(snapshot: Snapshot) -> frozenset[str]:
+    """Whom the request is for: the entities it names, the caller's own user, or who is meant."""
+    named_ids: set[str] = set()
+    for bound in snapshot.subjects:
+        if len(bound.entities) == 1:
+            named_ids.add(bound.entities[0])
+
+    # Who is only meant is no binding: a name among the query's terms would lift all their facts.
+    for kind in ("user", PERSON):
+        if kind in snapshot.own_subjects:
+            named_ids.add(snapshot.own_subjects[kind])
+    return frozenset(named_ids)
+
+
+def bound_names(snapshot: Snapshot) -> list[str]:
+    """List the names of the entities that the request's mentions mean."""
+    entities = snapshot.known.entities
+    names: list[str] = []
+    for bound in (*snapshot.subjects, *snapshot.query_subjects):
+        if len(bound.entities) == 1 and bound.entities[0] in entities:
+            names.append(entities[bound.entities[0]].name)
+    return names
+
+
+def speakers_of(snapshot: Snapshot, task_types: AbstractSet[str]) -> frozenset[str]:
+    """Whose words may answer, whatever they are: whom a request is for, and whom it names.
+
+    Nobody's where code is written or data extracted: there talk has to bear on the request.
+    """
+    if _ANSWERING_TASKS.isdisjoint(task_types):
+        return frozenset()
+
+    return people_of(snapshot).union(roots_of(snapshot.query_subjects))
 
 
 def bindable(mentions: Sequence[str]) -> list[str]:

@@ -17,7 +17,8 @@ from ...store.port.records import TextPool
 from ...store.port.store import Ask, Page
 from ..ir.candidate import is_talk
 from ..ir.snapshot import Via
-from ..text.relevance import FULL, Background, bm25_weights
+from ..text.related_words import related_words
+from ..text.relevance import FULL, TALK_LENGTH, Background, bm25_weights
 from .candidates import Candidates
 from .talk import FARTHEST, is_turn_of, lifts_of, runs_within, talk_of
 
@@ -67,6 +68,16 @@ def add_text(candidates: Candidates, terms: frozenset[str], *, limit: int) -> No
 
     page = reader.matching(words, sight=candidates.sight, point=candidates.point, limit=limit)
     candidates.add_read("text", page, Via.TEXT)
+
+    # Talk may tell it in words of its own. They are many, so they are asked only where the words of
+    # the question find nothing at all.
+    variants = () if page.versions else sorted(related_words(terms))
+    if variants:
+        wide = reader.matching(
+            variants, sight=candidates.sight, point=candidates.point, limit=limit
+        )
+        turns = tuple(filter(is_talk, wide.versions))
+        candidates.add_read("text", Page(turns, 0, wide.cut), Via.TEXT)
 
 
 def _add_best(candidates: Candidates, pool: TextPool, *, limit: int) -> None:
@@ -182,9 +193,10 @@ def _scores(pool: TextPool, background: Background, rules: CompilePolicy) -> lis
                 sums[mask] += weight
 
     average = sum(pool.sizes) / max(1, len(pool.sizes)) or 1.0
-    k1, b = rules.bm25_k1, rules.bm25_b
+    k1 = rules.bm25_k1
     scores: list[float] = []
-    for mask, size in zip(pool.masks, pool.sizes, strict=True):
+    for mask, size, was_said in zip(pool.masks, pool.sizes, pool.is_talk, strict=True):
+        b = TALK_LENGTH if was_said else rules.bm25_b
         scores.append(sums[mask] * (k1 + 1) / (1 + k1 * (1 - b + b * size / average)))
     return scores
 

@@ -19,18 +19,21 @@ from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ...schema.vocabulary import ObjectType, SlotKind
 from ...store.port.vectors import VectorScore
 from ..conversion.direction import is_offered
+from ..gathering.mentions import bound_names, people_of, speakers_of
 from ..gathering.redaction import masks, public_terms
 from ..gathering.rerank import blend
 from ..gathering.siblings import lifted_by_subject
 from ..gathering.talk import lifted_scores, selective_cosines
-from ..ir.candidate import Candidate, content_of, freshness_of, is_talk
+from ..ir.candidate import Candidate, content_of, freshness_of, is_talk, version_of
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Ranked, Validated
-from ..ir.snapshot import PERSON, Snapshot, Via
+from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import Verdict
 from ..text.areas import areas_of, asks_whether_it_suits, is_limit
+from ..text.related_words import unspoken_terms
 from ..text.relevance import (
     FULL,
+    TALK_LENGTH,
     Document,
     fuse,
     lexical,
@@ -111,12 +114,13 @@ class _Activation:
     def __init__(self, context: CompileContext, snapshot: Snapshot) -> None:
         self.context = context
         self.snapshot = snapshot
-        self.terms = question(context, (*_bound_names(snapshot), *snapshot.expansion))
+        self.terms = question(context, (*bound_names(snapshot), *snapshot.expansion))
         self.tasks = frozenset(context.task_types)
         self.near = round(context.rules.activation_cosine * 16_000_000)
         self.strict = context.rules.activation == "strict"
 
-        self.people = _people(snapshot)
+        self.people = people_of(snapshot)
+        self.speakers = speakers_of(snapshot, self.tasks)
         # Whether a text shares a term with the question: many objects have the same condition.
         self.bearing: dict[str, bool] = {}
 
@@ -163,7 +167,7 @@ class _Activation:
             return "", stands
         if not self.strict and (via & _SIBLING or self._is_open_passage(candidate)):
             return "", False
-        if not self.strict and self._is_of_area(candidate):
+        if not self.strict and (self._is_of_area(candidate) or self.is_own_talk(candidate)):
             return "", False
 
         rivals = (rival.version for rival in candidate.rivals if rival.version is not None)
@@ -222,6 +226,21 @@ class _Activation:
             return True
         return not self.areas.isdisjoint(areas_of(text))
 
+    def is_own_talk(self, candidate: Candidate) -> bool:
+        """Whether it is a turn of somebody whose words may answer whatever they are."""
+        version = candidate.version
+        is_theirs = candidate.subject in self.speakers
+        return is_theirs and version is not None and is_talk(version) and not self.masks(version)
+
+    def recency(self, candidates: list[Candidate]) -> dict[str, int]:
+        """The turns of whom the request is about, numbered from the oldest: the newest lead."""
+        turns = sorted(filter(self.is_own_talk, candidates), key=lambda c: version_of(c).row.vid)
+        return {turn.object_id: place for place, turn in enumerate(turns, 1)}
+
+    def unspoken(self, version: Version) -> list[str]:
+        """The words of the question that a turn has others for, and has not itself."""
+        return unspoken_terms(self.terms, term_counts(content_of(version).terms)[0].keys())
+
     def _matches(self, version: Version) -> bool:
         content = content_of(version)
         vector = self.snapshot.vectors.get(version.row.claim.object_id)
@@ -241,7 +260,7 @@ class _Activation:
         if definition and self._bears(definition.description):
             return True
         if self.terms.isdisjoint(term_counts(content.terms)[0]):
-            return False
+            return is_talk(version) and bool(self.unspoken(version))
         if slot is None or not (content.normalized_claim and content.text):
             return True  # the shared term is the claim's: there is no other text
         return not self.terms.isdisjoint(terms_of(content.normalized_claim))
@@ -251,30 +270,6 @@ class _Activation:
         if known is None:
             known = self.bearing[text] = not self.terms.isdisjoint(terms_of(text))
         return known
-
-
-def _people(snapshot: Snapshot) -> frozenset[str]:
-    """Whom the request is for: the entities it names, the caller's own user, or who is meant."""
-    named_ids: set[str] = set()
-    for bound in snapshot.subjects:
-        if len(bound.entities) == 1:
-            named_ids.add(bound.entities[0])
-
-    # Who is only meant is no binding: a name among the query's terms would lift all their facts.
-    for kind in ("user", PERSON):
-        if kind in snapshot.own_subjects:
-            named_ids.add(snapshot.own_subjects[kind])
-    return frozenset(named_ids)
-
-
-def _bound_names(snapshot: Snapshot) -> list[str]:
-    """List the names of the entities that the request's mentions mean."""
-    entities = snapshot.known.entities
-    names: list[str] = []
-    for bound in (*snapshot.subjects, *snapshot.query_subjects):
-        if len(bound.entities) == 1 and bound.entities[0] in entities:
-            names.append(entities[bound.entities[0]].name)
-    return names
 
 
 def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) -> list[Candidate]:
@@ -308,9 +303,11 @@ def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) 
         relevances = lifted_scores(competing, relevances, context.rules)
     relevances = lifted_by_subject(competing, relevances, documents, activation.terms, context)
 
+    recency = activation.recency(competing)
     words: dict[int, tuple[int, int]] = {}
     for candidate, score, relevance in zip(competing, scores, relevances, strict=True):
-        words[id(candidate)] = score, max(relevance, activation.wish(candidate))
+        floor = max(activation.wish(candidate), recency.get(candidate.object_id, 0))
+        words[id(candidate)] = score, max(relevance, floor)
 
     # What the task alone chose is placed without a look at the question; where its zone is full,
     # the question decides whether it stands in the turn.
@@ -336,18 +333,18 @@ def _lexical_scores(
 ) -> list[int]:
     """Return the lexical scores; the winner of a slot has that of the best it won from."""
     context = activation.context
+    rules = context.rules
     documents = list(own_documents)
+    shares = [TALK_LENGTH if c.is_turn else rules.bm25_b for c in competing]
     winners: list[int] = []
     for position, candidate in enumerate(competing):
         for rival in candidate.rivals:
             winners.append(position)
             documents.append(_document(rival, activation))
+            shares.append(rules.bm25_b)
 
-    rules = context.rules
     background = activation.snapshot.background
-    scores = lexical(
-        activation.terms, documents, k1=rules.bm25_k1, b=rules.bm25_b, background=background
-    )
+    scores = lexical(activation.terms, documents, k1=rules.bm25_k1, b=shares, background=background)
     own_scores, rival_scores = scores[: len(competing)], scores[len(competing) :]
     for position, score in zip(winners, rival_scores, strict=True):
         own_scores[position] = max(own_scores[position], score)
@@ -384,6 +381,9 @@ def _document(candidate: Candidate, activation: _Activation) -> tuple[str, ...]:
     condition, topic = content.why_it_matters, definition.description if definition else ""
     if activation.masks(version):
         return tuple(map(term_text, dict.fromkeys((condition, topic))))
+    if candidate.is_turn:
+        parts = content.terms, term_text(condition), " ".join(activation.unspoken(version))
+        return tuple(filter(None, parts))
     if topic == condition or not topic:
         return (content.terms, term_text(condition)) if condition else (content.terms,)
     return content.terms, term_text(condition), term_text(topic)

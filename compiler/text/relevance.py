@@ -36,6 +36,10 @@ FULL: Final = 1_000_000
 """The greatest score."""
 
 
+TALK_LENGTH: Final = 0.3
+"""How much the length of a turn counts, where that of a text counts `bm25_b`: who says more about a
+thing is no less about it, and short turns often answer nothing (`bench/bench_chats.py`)."""
+
 COSINE_FULL: Final = 16_000_000
 """The integer cosine of two equal vectors."""
 
@@ -66,13 +70,14 @@ def lexical(
     documents: Sequence[Document],
     *,
     k1: float,
-    b: float,
+    b: float | Sequence[float],
     background: Background | None = None,
 ) -> list[int]:
     """The BM25 of each document, as millionths of the best one.
 
     How much a word tells is what the documents say, or the `background` they were chosen from: what
-    was chosen for a word would make it look common.
+    was chosen for a word would make it look common. How much the length counts, `b`, may be stated
+    for each document.
     """
     query = frozenset(query_terms)
     frequencies: list[tuple[dict[str, int], int]] = []
@@ -88,9 +93,10 @@ def lexical(
     average = (length_sum or 1) / max(total, 1)
     weights = bm25_weights(_statistics(background, Background(total, document_counts)))
 
+    shares = [b] * total if isinstance(b, float) else b
     scores: list[int] = []
-    for counts, length in frequencies:
-        norm = k1 * (1 - b + b * length / average)
+    for (counts, length), share in zip(frequencies, shares, strict=True):
+        norm = k1 * (1 - share + share * length / average)
         score = 0.0
         # in the order of the terms, so that the sum of floats is the same on every machine
         for term in sorted(counts):

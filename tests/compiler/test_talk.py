@@ -235,3 +235,44 @@ def test_talk_of_many_days_states_each_day_shortly_and_stays_in_the_budget() -> 
     for budget in range(whole.tokens - 60, whole.tokens + 20):
         envelope = bench.compile(query="budget item", budget_tokens=budget)
         assert envelope.tokens <= envelope.tokens_upper <= budget
+
+
+def test_a_long_turn_is_no_worse_for_it_than_a_long_page() -> None:
+    long_text = (
+        "harbour, and then " + "we walked on along the shore and talked of this and that " * 3
+    )
+    scores: list[int] = []
+    for row in ({}, {"layer": "corpus", "origin": "doc://a"}):
+        bench = bench_of([long_text, *["harbour"] * 5], **row)
+        envelope = bench.compile(query="harbour", budget_tokens=4_000)
+        named = {bench.world.name_of(o.object_id): o for o in envelope.trace.compiled_objects}
+        scores.append(named["turn 0"].score)
+    assert scores[0] > scores[1]
+
+
+def test_the_newest_words_of_who_is_asked_about_fill_what_stays_free() -> None:
+    bench = Bench()
+    bench.world.person("Ann", user="ann")
+    turn = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a"}
+    for number in range(80):
+        bench.world.add(f"ann {number}", text=f"remark {number}", subject="Ann", **turn)
+        bench.world.add(f"bob {number}", text=f"remark {number}", subject="Bob", **turn)
+
+    ask = {"task": "conversation", "query": "Plan a dinner"}
+    shown = bench.compiled(bench.compile(**ask, budget_tokens=700))
+    numbers = sorted(int(name.removeprefix("ann ")) for name in shown)
+    assert 10 < len(numbers) < 80
+    assert numbers == list(range(80 - len(numbers), 80))
+
+    ask["query"] = "Plan a dinner for Bob"
+    shown = bench.compiled(bench.compile(**ask, budget_tokens=8_000))
+    assert set(shown) == {f"{who} {number}" for who in ("ann", "bob") for number in range(80)}
+
+
+def test_no_talk_fills_the_context_of_code_nor_of_a_strict_policy() -> None:
+    bench = bench_of(["remark"], subject="Ann")
+    bench.world.person("Ann", user="ann")
+    assert not bench.compiled(bench.compile(query="Rename a class"))
+    assert bench.compiled(bench.compile("conversation", query="Rename a class"))
+    bench.rules(activation="strict")
+    assert not bench.compiled(bench.compile("conversation", query="Rename a class"))

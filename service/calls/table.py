@@ -73,7 +73,6 @@ class Permit(StrEnum):
     READ = "memory:read"
     WRITE = "memory:write"
     COMPILE = "context:compile"
-    AUDIT = "audit:read"
     DECIDE = "review:decide"
     ERASE = "erase:execute"
     ISSUE = "token:issue"

@@ -25,6 +25,8 @@ _ALGORITHMS: Final = ("RS256", "ES256")
 _TENANT_HEADERS: Final = ("x-tenant", "x-tenant-id", "tenant")
 _LEEWAY_SECONDS: Final = 30
 _COMMON_PERMITS: Final = frozenset({Permit.READ.value, Permit.WRITE.value, Permit.COMPILE.value})
+_RETIRED_SCOPE: Final = "audit:read"
+"""What a token may still be limited to that was made when it was a permit; no call asks for it."""
 
 
 class OidcVerifier:
@@ -41,9 +43,11 @@ class OidcVerifier:
         if claims is None or principal is None:
             return None
 
-        known = {permit.value for permit in Permit}
-        scopes = frozenset(str(claims.get("scope", "")).split()) & known
-        return Credential(principal, scopes or _COMMON_PERMITS)
+        scopes = frozenset(str(claims.get("scope", "")).split())
+        permits = scopes & {permit.value for permit in Permit}
+        if not permits and _RETIRED_SCOPE not in scopes:
+            permits = _COMMON_PERMITS
+        return Credential(principal, permits)
 
     def person(self, id_token: str, *, client_id: str, nonce: str) -> Principal | None:
         """Whom an id token names that was made for our client and for this one sign-in."""

@@ -158,6 +158,8 @@ def test_no_key_speaks_for_the_platform(ring: KeyRing) -> None:
         ring.create(Principal(authority_level=1), [READ])
     with pytest.raises(InvalidInput, match="unknown permit"):
         ring.create(ANN, ["memory:everything"])
+    with pytest.raises(InvalidInput, match="unknown permit"):
+        ring.create(ANN, ["audit:read"])
 
 
 def test_permits_are_asked_for(ring: KeyRing) -> None:
@@ -238,6 +240,9 @@ def test_a_token_of_the_issuer_opens_as_its_claims_say(issuer: Issuer, ring: Key
     assert credential.principal == Principal(tenant="acme", user="ann", roles={"steward"})
     assert credential.permits == {READ}
     assert bearers(issuer.token(tenant="acme", groups="stewards")).roles == frozenset()
+    # A permit that is gone gives nothing, and takes no limit away either.
+    audits = bearers.credential(issuer.token(tenant="acme", scope="audit:read openid"))
+    assert audits.permits == frozenset()
 
 
 @pytest.mark.parametrize(

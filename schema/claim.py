@@ -299,6 +299,8 @@ class Version:
     """Waits for a confirmation; kept out of envelopes."""
     signature: str = ""
     """The store's signature of (object id, scope), `schema.signing`; the gate checks it."""
+    turn: int = 0
+    """Its number among the turns of its scope, from 1 in the order of writing; 0 for no turn."""
 
 
 @quick_init
@@ -333,6 +335,12 @@ class MentionLink:
     """First character of the name in the text."""
     end: int
     """One past the last character."""
+
+
+def is_turn(details: Details) -> bool:
+    """Tell whether an object is what somebody said, observed in a user's or session's layer."""
+    spoken = details.layer in (StateLayer.USER, StateLayer.SESSION)
+    return spoken and details.slot is None and details.object_type is ObjectType.RETRIEVED_PASSAGE
 
 
 def is_personal(details: Details) -> bool:

@@ -1,32 +1,28 @@
 """Talk: the turns around those that were found.
 
 What answers a question often shares no word with it: it stands a few turns after the turn that
-does. Turns of one talk are written one after the other, so their rows have neighbouring numbers:
-the rows around the best hits are read, the nearest first, until there are enough, and those of
-the same talk join the candidates: a short talk as a whole, for when tokens are free. How many
-there are does not depend on the budget, so that a larger budget ranks the same candidates.
-
-Where others write at the same time, their rows stand between one's own, and are not told. Then rows
-farther off are read, too, and how far two turns are apart is counted in turns, not in rows.
+does. The turns of a scope are numbered as they are written: those around the best hits are read,
+the nearest first, until there are enough, and those of the same talk join the candidates: a short
+talk as a whole, for when tokens are free. How many there are does not depend on the budget, so that
+a larger budget ranks the same candidates. What others write elsewhere meanwhile changes nothing.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, islice, pairwise
-from typing import Final, NamedTuple
+from itertools import accumulate, islice
+from typing import Final
 
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy
+from ...store.port.records import ScopeTurns
 from ...store.port.store import Ask
 from ..ir.candidate import Candidate, is_talk, version_of
 from ..ir.snapshot import Via
 from ..text.relevance import COSINE_FULL
 from .candidates import Candidates
 
-_TALK_BIT: Final = int(Via.TALK)
 _HITS: Final = 112
 """Found turns whose neighbours are read: the best by words, then by meaning. Looking a few turns
 around many brings more of an answer than looking far around few (`bench/bench_talk.py`)."""
@@ -50,32 +46,10 @@ _ANSWER: Final = ""
 """Stands for the origin of an answer, of which no talk has a name."""
 
 _GAP: Final = 8
-"""Row numbers between two turns that still follow each other: a turn may bring claims."""
+"""How far two turns of a scope may be apart that still follow each other in one talk."""
 
-_CROWD_SPACING: Final = 4
-"""Row numbers from a turn to the next from which on others are taken to write between them."""
-
-_WAVES: Final = 3
-"""How often rows around the hits are read where others write between, twice as many each time."""
-
-
-class Run(NamedTuple):
-    """Turns that follow each other in one talk."""
-
-    numbers: list[int]
-    """What names the turns, in their order."""
-    spacing: int
-    """Row numbers from one to the next: 1 where nobody else writes between."""
-
-    def places(self, vids: Sequence[int]) -> list[int]:
-        """Where each turn stands, counted in turns, by the row numbers of all."""
-        if self.spacing == 1:
-            return list(vids)
-
-        places = [0]
-        for before, vid in pairwise(vids):
-            places.append(places[-1] + max(1, round((vid - before) / self.spacing)))
-        return places
+TurnPlace = tuple[str, int]
+"""Where a turn stands: its scope, and its number there."""
 
 
 def add_talk(candidates: Candidates) -> None:
@@ -88,27 +62,17 @@ def add_talk(candidates: Candidates) -> None:
     if not hits or not rules.talk_candidates:
         return
 
-    known_vids = {vid for _, vid in candidates.rows}
-    last_vid = candidates.reader.clock().next_vid - 1
-    order = _vids_around(set(map(vid_of, hits)))
-    around_vids: set[int] = set()
-    neighbours: list[Version] = []
-    for wave in range(_WAVES):
-        vids = set(islice(order, rules.talk_candidates << wave))
-        around_vids |= vids
-        new_vids = sorted(vids - known_vids)
-        candidates.reads += 1
-        page = candidates.read(Ask(vids=tuple(new_vids)))
-        neighbours += page.versions
-        # Where most rows around are those of others, one's own turns stand farther off.
-        is_crowded = 2 * len(page.versions) < bisect_right(new_vids, last_vid)
-        if not is_crowded or len(neighbours) >= rules.talk_candidates:
-            break
-
+    places = set(islice(_places_around(set(map(place_of, hits))), rules.talk_candidates))
     # Turns that are here already count as well: what people say is also about themselves.
+    neighbours: list[Version] = []
     for version, _, _ in candidates.rows.values():
-        if version.row.vid in around_vids:
+        if place_of(version) in places:
             neighbours.append(version)
+
+    new_places = places.difference(map(place_of, neighbours))
+    if new_places:
+        candidates.reads += 1
+        neighbours += candidates.read(Ask(turns=turns_at(new_places))).versions
     talks = set(map(talk_of, hits))
     turns = [version for version in neighbours if is_turn_of(version, talks)]
     candidates.add(turns, Via.TALK)
@@ -124,18 +88,31 @@ def is_turn_of(version: Version, talks: AbstractSet[tuple[str, str]]) -> bool:
     return origin == _ANSWER and any(scope_id == scope for _, scope in talks)
 
 
-def _vids_around(centres: AbstractSet[int]) -> Iterator[int]:
-    """Row numbers around centres, each once, the nearest first, without those of the centres."""
-    known_vids = set(centres)
+def _places_around(centres: AbstractSet[TurnPlace]) -> Iterator[TurnPlace]:
+    """Places around centres, each once, the nearest first, without those of the centres."""
+    known_places = set(centres)
     ordered_centres = sorted(centres)
     distance = 0
     while True:
         distance += 1
-        for centre in ordered_centres:
-            for vid in (centre - distance, centre + distance):
-                if vid > 0 and vid not in known_vids:
-                    known_vids.add(vid)
-                    yield vid
+        for scope_id, centre in ordered_centres:
+            for number in (centre - distance, centre + distance):
+                place = scope_id, number
+                if number > 0 and place not in known_places:
+                    known_places.add(place)
+                    yield place
+
+
+def turns_at(places: Iterable[TurnPlace]) -> tuple[ScopeTurns, ...]:
+    """Places as an ask names them, in their order.
+
+    >>> turns_at({("tenant", 3), ("tenant", 2)})
+    (ScopeTurns(scope_id='tenant', numbers=(2, 3)),)
+    """
+    numbers: dict[str, list[int]] = {}
+    for scope_id, number in sorted(places):
+        numbers.setdefault(scope_id, []).append(number)
+    return tuple(ScopeTurns(scope_id, tuple(turns)) for scope_id, turns in numbers.items())
 
 
 def talk_of(version: Version) -> tuple[str, str]:
@@ -204,11 +181,9 @@ def lifted_scores(
     powers = list(results)
     runs = _runs(candidates)
     for run in runs:
-        versions = map(version_of, map(candidates.__getitem__, run.numbers))
-        places = run.places(list(map(vid_of, versions)))
-        for position, lift in zip(
-            run.numbers, _lifts(run.numbers, places, powers, rules), strict=True
-        ):
+        versions = map(version_of, map(candidates.__getitem__, run))
+        places = [version.turn for version in versions]
+        for position, lift in zip(run, _lifts(run, places, powers, rules), strict=True):
             results[position] += lift
 
     highest = max(results[position] for position in turns)
@@ -216,7 +191,7 @@ def lifted_scores(
         results[position] = results[position] * best // highest
 
     for run in runs:
-        for position, distance in _distances(run.numbers, results):
+        for position, distance in _distances(run, results):
             results[position] = max(results[position], FARTHEST - distance, 1)
     return results
 
@@ -299,26 +274,22 @@ def _distances(run: Sequence[int], relevances: Sequence[int]) -> Iterator[tuple[
             yield position, min(before, distance)
 
 
-def _runs(candidates: Sequence[Candidate]) -> list[Run]:
+def _runs(candidates: Sequence[Candidate]) -> list[list[int]]:
     """The positions of turns that follow each other in one talk, in their order."""
     turns: dict[int, Version] = {}
-    neighbours: set[int] = set()
     for position, candidate in enumerate(candidates):
         version = candidate.version
         if version is not None and is_talk(version):
             turns[position] = version
-            if candidate.via & _TALK_BIT:
-                neighbours.add(position)
-    return runs_of(turns, neighbours)
+    return runs_of(turns)
 
 
-def runs_of(turns: Mapping[int, Version], neighbours: AbstractSet[int] = frozenset()) -> list[Run]:
+def runs_of(turns: Mapping[int, Version]) -> list[list[int]]:
     """Turns, by a number each, in runs that follow each other in one talk, in their order.
 
-    Of `neighbours` is known that they were read because they stand around others. An answer
-    belongs to the talk that was going on in its scope, the first one to the next.
+    An answer belongs to the talk that was going on in its scope, the first one to the next.
     """
-    order = sorted(turns, key=lambda number: turns[number].row.vid)
+    order = sorted(turns, key=lambda number: turns[number].turn)
     keys = list(map(talk_of, map(turns.__getitem__, order)))
     origins: dict[str, str] = {}
     for origin, scope_id in reversed(keys):
@@ -331,43 +302,29 @@ def runs_of(turns: Mapping[int, Version], neighbours: AbstractSet[int] = frozens
             origins[scope_id] = origin
         talks.setdefault((origins.get(scope_id, _ANSWER), scope_id), []).append(number)
 
-    runs: list[Run] = []
+    runs: list[list[int]] = []
     for numbers in talks.values():
-        vids = list(map(vid_of, map(turns.__getitem__, numbers)))
-        # Turns that were found by words alone may stand anywhere, and tell nothing of the others.
-        is_told = 2 * len(neighbours & set(numbers)) >= len(numbers)
-        spacing = _spacing(vids) if is_told else 1
+        places = [turns[number].turn for number in numbers]
         # Turns that were not fetched lie between: what is beyond them is another passage.
-        for place in runs_within(vids, _GAP * spacing):
-            runs.append(Run(numbers[place], spacing))
+        for run in runs_within(places, _GAP):
+            runs.append(numbers[run])
     return runs
 
 
-def vid_of(version: Version) -> int:
-    """The number of a row."""
-    return version.row.vid
+def place_of(version: Version) -> TurnPlace:
+    """Where a row stands; what is no turn has the number 0, which no turn has."""
+    return version.details.scope.scope_id, version.turn
 
 
-def _spacing(vids: Sequence[int]) -> int:
-    """Row numbers from one turn to the next: 1, but where others write between.
-
-    >>> _spacing([1, 2, 4, 5]), _spacing([10, 20, 31, 40, 300])
-    (1, 10)
-    """
-    gaps = sorted(vid - before for before, vid in pairwise(vids))
-    spacing = gaps[len(gaps) // 4] if gaps else 1
-    return spacing if spacing >= _CROWD_SPACING else 1
-
-
-def runs_within(vids: Sequence[int], gap: int) -> Iterator[slice]:
+def runs_within(places: Sequence[int], gap: int) -> Iterator[slice]:
     """Where runs of rising numbers stand, none of which has a wider gap in it.
 
     >>> list(runs_within([1, 2, 9], 3))
     [slice(0, 2, None), slice(2, 3, None)]
     """
     start = 0
-    for place in range(1, len(vids)):
-        if vids[place] - vids[place - 1] > gap:
-            yield slice(start, place)
-            start = place
-    yield slice(start, len(vids))
+    for position in range(1, len(places)):
+        if places[position] - places[position - 1] > gap:
+            yield slice(start, position)
+            start = position
+    yield slice(start, len(places))

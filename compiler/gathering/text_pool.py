@@ -8,8 +8,8 @@ by what turns of talk lend to those beside them, and only the rows that come out
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeVar
 
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy, Policy
@@ -20,7 +20,7 @@ from ..ir.snapshot import Via
 from ..text.related_words import related_words
 from ..text.relevance import FULL, TALK_LENGTH, Background, bm25_weights
 from .candidates import Candidates
-from .talk import FARTHEST, is_turn_of, lifts_of, runs_within, talk_of
+from .talk import FARTHEST, TurnPlace, is_turn_of, lifts_of, runs_within, talk_of, turns_at
 
 K = TypeVar("K")
 
@@ -29,6 +29,8 @@ _FAINTEST: Final = FARTHEST / FULL
 _ROW_TOKENS: Final = 40
 """Tokens of a budget for which a row more is read than the limit of hits: a larger budget reads on
 in the same ranking."""
+_BITS: Final = 48
+"""Bits of the number of a row, or of a turn."""
 _ROOM: Final = 1
 """Characters of pages a token of the budget: a quarter of it by words, and another by nearness."""
 
@@ -85,8 +87,8 @@ def _add_best(candidates: Candidates, pool: TextPool, *, limit: int) -> None:
     rules, budget = candidates.context.rules, candidates.context.budget
     row_count = limit + min(rules.talk_candidates, budget // _ROW_TOKENS)
     background = background_of(pool)
-    vids = best_rows(pool, background, rules, limit=row_count, room=text_room(budget))
-    page = candidates.read(Ask(vids=tuple(sorted(vids))))
+    rows = best_rows(pool, background, rules, limit=row_count, room=text_room(budget))
+    page = candidates.read(Ask(vids=tuple(sorted(rows.vids)), turns=turns_at(rows.neighbours)))
     candidates.background = background
 
     hit_vids = set(pool.vids)
@@ -110,24 +112,38 @@ def background_of(pool: TextPool) -> Background:
     return Background(len(pool.vids), holders)
 
 
+class BestRows(NamedTuple):
+    """What is read of a pool, the best first."""
+
+    vids: list[int]
+    """Rows of hits."""
+    neighbours: list[TurnPlace]
+    """Turns beside hits."""
+
+
 def best_rows(
     pool: TextPool, background: Background, rules: CompilePolicy, *, limit: int, room: int
-) -> list[int]:
-    """The rows that rank best among the hits and the turns around them, the best first.
+) -> BestRows:
+    """The rows that rank best among the hits and the turns around them.
 
     Behind so many characters of pages, those of less worth come last.
     """
     scores = _scores(pool, background, rules)
     best = max(scores, default=0.0)
     if not best:
-        return list(pool.vids[:limit])
+        return BestRows(list(pool.vids[:limit]), [])
 
+    line = _TurnLine(pool.scopes)
     texts: dict[int, float] = {}
     turns: dict[int, int] = {}
-    for vid, was_said, score in zip(pool.vids, pool.is_talk, scores, strict=True):
+    vids: dict[int, int] = {}
+    columns = zip(pool.vids, pool.scopes, pool.turns, scores, strict=True)
+    for vid, scope_id, turn, score in columns:
         share = score / best
-        if was_said:
-            turns[vid] = round(FULL * max(share**rules.talk_focus, min(share, _FAINTEST)))
+        if turn:
+            place = line.place(scope_id, turn)
+            turns[place] = round(FULL * max(share**rules.talk_focus, min(share, _FAINTEST)))
+            vids[place] = vid
         else:
             texts[vid] = FULL * share
 
@@ -141,7 +157,35 @@ def best_rows(
     for vid in surplus_vids:
         del worth[vid]
     rows = _best_of(worth, limit)
-    return rows + surplus_vids[: limit - len(rows)]
+    return line.rows(rows + surplus_vids[: limit - len(rows)], vids)
+
+
+class _TurnLine:
+    """One line of numbers for the turns of several scopes, behind the numbers of all rows.
+
+    So a place is an integer, as the number of a row is, and no two scopes come near each other.
+    """
+
+    def __init__(self, scopes: Iterable[str]) -> None:
+        self._scopes = sorted(set(scopes))
+        self._firsts = {scope_id: n << _BITS for n, scope_id in enumerate(self._scopes, 1)}
+
+    def place(self, scope_id: str, turn: int) -> int:
+        """Where a turn stands on the line."""
+        return self._firsts[scope_id] + turn
+
+    def rows(self, places: Iterable[int], vids: Mapping[int, int]) -> BestRows:
+        """Rows at places; `vids` says of a place on the line whose hit stands there."""
+        rows = BestRows([], [])
+        for place in places:
+            number, turn = divmod(place, 1 << _BITS)
+            if not number:
+                rows.vids.append(place)
+            elif place in vids:
+                rows.vids.append(vids[place])
+            else:
+                rows.neighbours.append((self._scopes[number - 1], turn))
+        return rows
 
 
 def _surplus_pages(pool: TextPool, worth: Mapping[int, float], room: int) -> list[int]:
@@ -150,9 +194,9 @@ def _surplus_pages(pool: TextPool, worth: Mapping[int, float], room: int) -> lis
         return []
 
     sizes: dict[int, int] = {}
-    columns = zip(pool.vids, pool.sizes, pool.is_talk, pool.is_fact, strict=True)
-    for vid, size, was_said, is_fact in columns:
-        if not (was_said or is_fact):
+    columns = zip(pool.vids, pool.sizes, pool.turns, pool.is_fact, strict=True)
+    for vid, size, turn, is_fact in columns:
+        if not (turn or is_fact):
             sizes[vid] = size
 
     # The rows rise, so that of equals the newest comes first.
@@ -204,26 +248,29 @@ def _scores(pool: TextPool, background: Background, rules: CompilePolicy) -> lis
 def _worth_of_turns(
     turns: Mapping[int, int], rules: CompilePolicy, *, lenders: int
 ) -> dict[int, float]:
-    """Turns, and the rows around them, with what they get from those beside them.
+    """Turns by their places, and the places around, with what they get from those beside them.
 
     The best `lenders` lend: what others have is too little to bring a row among the best.
     """
     if not turns:
         return {}
 
-    lending_vids = sorted(_best_of(turns, lenders))
+    lending_places = sorted(_best_of(turns, lenders))
     lifts: dict[int, int] = {}
-    for place in runs_within(lending_vids, 2 * rules.talk_reach):
-        run = lending_vids[place]
-        first = run[0] - rules.talk_reach
+    for part in runs_within(lending_places, 2 * rules.talk_reach):
+        run = lending_places[part]
+        first = max(run[0] - rules.talk_reach, 1 + (run[0] >> _BITS << _BITS))
         length = run[-1] - first + rules.talk_reach + 1
-        strengths = {vid - first: turns[vid] for vid in run}
+        strengths = {place - first: turns[place] for place in run}
         lifts.update(enumerate(lifts_of(strengths, length, rules), first))
 
-    worth: dict[int, float] = {vid: share + lifts.get(vid, 0) for vid, share in turns.items()}
+    worth: dict[int, float] = {}
+    for place, share in turns.items():
+        worth[place] = share + lifts.get(place, 0)
     # Where as many lend as are read, a row that gets less than the least of them is not read.
-    floor = min(turns[vid] for vid in lending_vids) if len(lending_vids) == lenders else 0
-    for vid, lift in lifts.items():
-        if lift > floor and vid not in turns:
-            worth[vid] = lift
+    least = min(map(turns.__getitem__, lending_places))
+    floor = least if len(lending_places) == lenders else 0
+    for place, lift in lifts.items():
+        if lift > floor and place not in turns:
+            worth[place] = lift
     return worth

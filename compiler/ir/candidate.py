@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...schema.claim import Content, Version
+from ...schema.claim import Content, Version, is_turn
 from ...schema.compile_terms import PriorityTier
-from ...schema.vocabulary import ObjectType, StateLayer
+from ...schema.vocabulary import ObjectType
 from ..text.relevance import FULL, micro
 from .context import CompileContext
 from .request_items import RequestItem
@@ -91,10 +91,8 @@ class Candidate(NamedTuple):
 
 
 def is_talk(version: Version) -> bool:
-    """Tell whether a row is what somebody said: it was observed in a user's or session's layer."""
-    details = version.details
-    spoken = details.layer in (StateLayer.USER, StateLayer.SESSION)
-    return spoken and details.slot is None and details.object_type is _PASSAGE
+    """Tell whether a row is what somebody said: a turn of talk."""
+    return is_turn(version.details)
 
 
 def version_of(candidate: Candidate) -> Version:

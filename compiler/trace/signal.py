@@ -116,11 +116,11 @@ def _pairs(pieces: Sequence[Piece]) -> Iterator[tuple[int, int]]:
                 yield neighbour, position
             subjects[candidate.subject].append(position)
 
-    # Row ids of one talk rise in the order it was said in, and other talk may lie between them:
-    # a gap in the ids is a gap in the reading.
-    for run, _ in runs_of(turns):
+    # The turns of a scope are numbered in the order in which it was said, and other talk may lie
+    # between them: a gap in the numbers is a gap in the reading.
+    for run in runs_of(turns):
         for place, position in enumerate(run):
-            vid = turns[position].row.vid
+            turn = turns[position].turn
             for neighbour in run[place + 1 : place + 1 + _TURN_GAP]:
-                if turns[neighbour].row.vid - vid <= _TURN_GAP:
+                if turns[neighbour].turn - turn <= _TURN_GAP:
                     yield position, neighbour

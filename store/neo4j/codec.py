@@ -26,6 +26,7 @@ from ...schema.claim import (
     Permissions,
     Row,
     Version,
+    is_turn,
 )
 from ...schema.interval import INF_US, Interval
 from ...schema.vocabulary import EdgeKind, ObjectType, Op, Status
@@ -100,6 +101,7 @@ _PERMISSION_NAMES: Final = names_of(PERMISSION_COLUMNS)
 _HIDDEN_NAMES: Final = LINE_NAMES[: -len(SECRET_COLUMNS)]
 _SIGNATURE: Final = LINE_NAMES.index("signature")
 _ERASED: Final = LINE_NAMES.index("erased")
+_TURN: Final = LINE_NAMES.index("turn")
 _QUARANTINE: Final = LINE_NAMES.index("quarantine")
 _VALUE: Final = LINE_NAMES.index("value_json")
 
@@ -149,6 +151,7 @@ def claim_row(assertion: Assertion, *, tenant: str, n: int, live: bool) -> Prope
         "live": [1] if live and not assertion.erased else [],
         "standing": [1] if details.object_type in _STANDING else [],
         "decaying": [1] if details.decay_rule else [],
+        "turn": [1] if is_turn(details) else [],
     }
 
 
@@ -272,6 +275,7 @@ class ClaimBody(NamedTuple):
     visible: bool
     erased: bool
     signature: str
+    turn: int
 
 
 def body(line: Sequence[Any]) -> ClaimBody:
@@ -288,6 +292,7 @@ def body(line: Sequence[Any]) -> ClaimBody:
         visible=visible,
         erased=bool(line[_ERASED]),
         signature=line[_SIGNATURE] or "",
+        turn=line[_TURN] or 0,
     )
 
 
@@ -367,6 +372,7 @@ def versions(
             stale,
             confirm_due,
             known.signature,
+            known.turn,
         )
 
 

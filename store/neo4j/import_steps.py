@@ -24,6 +24,7 @@ from typing import Final, NamedTuple, Protocol
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from ...schema.claim import is_turn
 from ...schema.errors import TenureError
 from ..port.importing import ImportJournal, ImportStep
 from ..port.store import Batch
@@ -44,12 +45,14 @@ LOOKED_FOR: Final[Mapping[str, frozenset[str]]] = {
     "block_keys": frozenset(),
     "slots": frozenset(),
     "claims": frozenset({"slots"}),
+    "turns": frozenset({"turns"}),
     "mentions": frozenset({"entities", "claims"}),
     "rows": frozenset({"entities", "slots", "claims"}),
     "edges": frozenset({"claims"}),
     "receipts": frozenset(),
 }
-"""Which fields of earlier batches each field of a batch looks for; all others may look for any."""
+"""Which fields of earlier batches each field of a batch looks for; all others may look for any.
+Among claims the turns of talk count as a field of their own."""
 
 
 class Retry(Protocol):
@@ -236,6 +239,9 @@ def _fields_of(batch: Batch) -> Iterator[str]:
     for field in fields(batch):
         if field.name != "clock" and getattr(batch, field.name):
             yield field.name
+    # A turn takes the number behind the last one of its scope.
+    if any(is_turn(assertion.details) for assertion in batch.claims):
+        yield "turns"
 
 
 def _is_apart(names: set[str], written: frozenset[str]) -> bool:

@@ -80,6 +80,8 @@ def migrate(link: ServerLink, *, dry_run: bool = False) -> Migration:
                 _place_texts(session, link)
             if version >= cypher.TEACHERS_SINCE:
                 session.run(link.dialect + cypher.PLACE_IDENTIFIERS).consume()
+            if version >= cypher.TURNS_SINCE:
+                session.run(link.dialect + cypher.NUMBER_TURNS).consume()
 
     commands = (*missing, *(command for part in newer for command in part))
     steps = tuple(command.partition(" IF NOT EXISTS")[0] for command in commands)

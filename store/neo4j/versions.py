@@ -62,7 +62,7 @@ def kind_of(ask: Ask) -> str:
         return "derived"
     if ask.keys:
         return "keys"
-    if ask.vids:
+    if ask.vids or ask.turns:
         return "vids"
     if ask.subjects:
         return "pairs" if ask.slots else "subjects"
@@ -80,6 +80,7 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
         "sources": list(dict.fromkeys(ask.sources)),
         "keys": list(dict.fromkeys(ask.keys)),
         "vids": list(dict.fromkeys(ask.vids)),
+        "turns": [[scope_id, list(numbers)] for scope_id, numbers in ask.turns],
         "heads": ask.heads,
         "facts": ask.facts,
         "extras": _ALL_ROWS if extras is None else extras,

@@ -111,8 +111,9 @@ class TextPool(NamedTuple):
     """Which of the words a hit holds: the first is bit 0."""
     sizes: tuple[int, ...]
     """Characters of its terms."""
-    is_talk: tuple[bool, ...]
-    """Whether somebody said it: a text of a user's or a session's layer."""
+    scopes: tuple[str, ...]
+    turns: tuple[int, ...]
+    """Its number among the turns of its scope; 0 for what nobody said."""
     is_fact: tuple[bool, ...]
     """Whether it has a slot."""
     withheld: int = 0
@@ -407,6 +408,14 @@ class Migration(NamedTuple):
     """What is made, in order, repairs included; empty where the schema is current."""
 
 
+class ScopeTurns(NamedTuple):
+    """Turns of one scope."""
+
+    scope_id: str
+    numbers: tuple[int, ...]
+    """Each once, as `Version.turn` has them; numbers that nothing has bring nothing."""
+
+
 @quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
@@ -422,7 +431,9 @@ class Ask:
     keys: tuple[str, ...] = ()
     """Slot keys; stated alone."""
     vids: tuple[int, ...] = ()
-    """Numbers of rows: the claims that they belong to; stated alone."""
+    """Numbers of rows: the claims that they belong to; stated alone, or beside `turns`."""
+    turns: tuple[ScopeTurns, ...] = ()
+    """Turns of talk by their numbers, those of scopes in sight; stated alone, or beside `vids`."""
     texts: int | None = None
     """Of `subjects` without `slots`: the newest texts about each that are needed beside the slots,
     as a person may have said a hundred thousand; a store may give more. None: all."""

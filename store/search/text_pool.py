@@ -23,8 +23,9 @@ class PoolRow(NamedTuple):
     """Which words it holds, a bit each."""
     size: int
     """Characters of its terms."""
-    is_talk: bool
-    """Whether somebody said it: a text of a user's or a session's layer."""
+    scope_id: str
+    turn: int
+    """Its number among the turns of its scope; 0 for what nobody said."""
     is_fact: bool
     """Whether it has a slot."""
 
@@ -59,5 +60,5 @@ def visible_hits(hits: Iterable[T | None], limit: int) -> VisibleHits[T]:
 
 def pool_of(page: VisibleHits[PoolRow], terms: Sequence[str]) -> TextPool:
     """The columns of one hit or more, for words in the order of their bits."""
-    vids, masks, sizes, talk, facts = zip(*sorted(page.rows), strict=True)
-    return TextPool(tuple(terms), vids, masks, sizes, talk, facts, page.withheld, page.cut)
+    vids, masks, sizes, scopes, turns, facts = zip(*sorted(page.rows), strict=True)
+    return TextPool(tuple(terms), vids, masks, sizes, scopes, turns, facts, page.withheld, page.cut)

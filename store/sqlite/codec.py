@@ -27,6 +27,7 @@ from ...schema.claim import (
     MentionLink,
     Permissions,
     Row,
+    is_turn,
 )
 from ...schema.interval import Interval
 from ...schema.vocabulary import EdgeKind, Status
@@ -64,6 +65,8 @@ class Body(NamedTuple):
     erased: bool
     quarantine: str
     signature: str
+    turn: int
+    """Its number among the turns of its scope; 0 for no turn."""
 
 
 _SCOPE_SIGN: Final = "\ue000"
@@ -136,10 +139,11 @@ _COLUMNS: Final = (*_OPEN, *_SECRET)
 IN_CLAIM: Final = tuple(column for column in _COLUMNS if column.table == "c")
 IN_CONTENT: Final = tuple(column for column in _COLUMNS if column.table == "d")
 
-VEILED_LAYOUT: Final = ("claim_id", *names_of(_OPEN), "signature", "erased")
+VEILED_LAYOUT: Final = ("claim_id", *names_of(_OPEN), "signature", "erased", "turn")
 LAYOUT: Final = (*VEILED_LAYOUT, *names_of(_SECRET))
 _SIGNATURE: Final = LAYOUT.index("signature")
 _ERASED: Final = LAYOUT.index("erased")
+_TURN: Final = LAYOUT.index("turn")
 _QUARANTINE: Final = LAYOUT.index("quarantine")
 
 _claim: Final = decoder(Claim, "claim", _COLUMNS, LAYOUT)
@@ -178,6 +182,7 @@ def body(line: Line) -> Body:
         erased,
         line[_QUARANTINE],
         line[_SIGNATURE] or "",
+        line[_TURN] or 0,
     )
 
 
@@ -211,6 +216,7 @@ def veiled_body(line: Line) -> Body:
         bool(line[_ERASED]),
         line[_QUARANTINE],
         line[_SIGNATURE] or "",
+        line[_TURN] or 0,
     )
 
 
@@ -228,8 +234,9 @@ def assertion(line: Line) -> Assertion:
 
 
 def claim_line(number: int, assertion: Assertion) -> Line:
-    """The columns of a claim, its slot's key last."""
-    return number, *_claim_values(assertion), assertion.claim.slot_key
+    """The columns of a claim, then its slot's key, then twice the scope of a turn."""
+    scope_id = assertion.details.scope.scope_id if is_turn(assertion.details) else None
+    return number, *_claim_values(assertion), assertion.claim.slot_key, scope_id, scope_id
 
 
 def content_line(number: int, assertion: Assertion) -> Line:

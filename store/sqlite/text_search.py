@@ -11,6 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from sys import intern
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..port.records import TextPool
@@ -87,7 +88,9 @@ class TextSize(NamedTuple):
 
     size: int
     """Characters of its terms."""
-    is_talk: bool
+    scope_id: str
+    turn: int
+    """0 for what nobody said."""
     is_fact: bool
 
 
@@ -259,7 +262,8 @@ class TextSearch:
         gaps = [claim_id for claim_id in claims if claim_id not in sizes]
         if gaps:
             lines = self._db.execute(sql.SIZES, (codec.list_json(gaps),))
-            for claim_id, length, is_talk, is_fact in lines:
-                sizes[claim_id] = TextSize(length, bool(is_talk), bool(is_fact))
+            for claim_id, length, scope_id, turn, is_fact in lines:
+                # Thousands of texts stand in few scopes, whose names are kept once.
+                sizes[claim_id] = TextSize(length, intern(scope_id), turn or 0, bool(is_fact))
                 self._memory.sizes.put(claim_id, sizes[claim_id])
         return sizes

@@ -55,7 +55,7 @@ class Timelines:
 
     def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
         """Return the versions of an ask; those that permissions hide are veiled."""
-        if ask.objects or ask.sources or ask.vids:
+        if ask.objects or ask.sources or ask.vids or ask.turns:
             return self._of_objects(ask, sight, point)
 
         slots = self._slots(ask, sight)
@@ -309,14 +309,7 @@ class Timelines:
         return lines
 
     def _of_objects(self, ask: Ask, sight: Sight, point: Point) -> Page:
-        statement = sql.CLAIM_IDS if ask.objects else sql.DERIVED_CLAIM_IDS
-        keys: tuple[str, ...] | tuple[int, ...] = ask.objects or ask.sources
-        if ask.vids:
-            statement, keys = sql.CLAIMS_OF_VIDS, ask.vids
-        elif ask.facts and ask.objects:
-            statement = sql.FACT_IDS
-        rows = self._db.execute(statement, (codec.list_json(dict.fromkeys(keys)),))
-        claims = codec.first_column(rows)
+        claims = self._claims_of(ask, sight)
         case = (ask.heads, ask.at_valid, ask.at_tx, self._now(point))
         bound = self._bound(sight, point) | {"claims": codec.list_json(claims)}
         lines = self._db.execute(sql.OF_CLAIMS[case], bound).fetchall()
@@ -339,6 +332,23 @@ class Timelines:
                 foreign += 1
 
         return self._every_line(own_lines, point.tx_us, foreign)
+
+    def _claims_of(self, ask: Ask, sight: Sight) -> list[int]:
+        """The claims that an ask names, each once."""
+        statement = sql.FACT_IDS if ask.facts else sql.CLAIM_IDS
+        keys: tuple[str, ...] | tuple[int, ...] = ask.objects
+        if not keys:
+            statement, keys = sql.DERIVED_CLAIM_IDS, ask.sources
+        if ask.vids:
+            statement, keys = sql.CLAIMS_OF_VIDS, ask.vids
+        rows = self._db.execute(statement, (codec.list_json(dict.fromkeys(keys)),))
+        claims = codec.first_column(rows)
+
+        for scope_id, numbers in ask.turns:
+            if scope_id in sight.scopes:
+                parameters = codec.list_json(numbers), scope_id
+                claims += codec.first_column(self._db.execute(sql.CLAIMS_OF_TURNS, parameters))
+        return list(dict.fromkeys(claims)) if ask.turns else claims
 
     def _of_claims(
         self, claims: Sequence[int], bound: Mapping[str, object], point: Point
@@ -486,4 +496,5 @@ class Timelines:
             stale="stale" in marks,
             confirm_due="confirm_due" in marks,
             signature=body.signature,
+            turn=body.turn,
         )

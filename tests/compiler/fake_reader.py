@@ -16,7 +16,6 @@ from tenure.compiler.compile import Circumstances, compile_snapshot, context_of
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.gathering.gather import gather
 from tenure.compiler.gathering.mentions import ExactBinder
-from tenure.compiler.ir.candidate import is_talk
 from tenure.compiler.ir.context import CompileContext
 from tenure.compiler.ir.snapshot import Snapshot
 from tenure.compiler.request.parse import parse_request
@@ -33,6 +32,7 @@ from tenure.schema.claim import (
     Permissions,
     Row,
     Version,
+    is_turn,
     milli,
     slot_key,
     text_key,
@@ -58,7 +58,7 @@ from tenure.schema.vocabulary import (
     StateLayer,
     Status,
 )
-from tenure.store.port.records import TextPool
+from tenure.store.port.records import ScopeTurns, TextPool
 from tenure.store.port.store import ActionRecord, Ask, Clock, NextReads, Page, Point
 from tenure.store.search.text_pool import PoolRow, VisibleHits, pool_of
 
@@ -125,6 +125,9 @@ class World:
         self.tx += 1
         stated = {"tx": self.tx, **stated}
         version = _version(name, vid=len(self.rows) + 1, world=self, **stated)
+        if is_turn(version.details):
+            earlier = [v for v in self.rows if v.turn and v.details.scope == version.details.scope]
+            version = replace(version, turn=len(earlier) + 1)
         self.rows.append(version)
         self.names[version.row.claim.object_id] = name
         return version.row.claim.object_id
@@ -210,7 +213,7 @@ class World:
             and (not ask.objects or v.row.claim.object_id in ask.objects)
             and (not ask.sources or not {*ask.sources}.isdisjoint(v.details.derived_from))
             and (not ask.keys or v.row.claim.slot_key in ask.keys)
-            and (not ask.vids or v.row.vid in ask.vids)
+            and (not (ask.vids or ask.turns) or v.row.vid in ask.vids or _is_among(v, ask.turns))
             and (not ask.heads or v.row.look.head)
             and (not ask.at_valid or point.valid_us in v.row.interval)
         ]
@@ -245,7 +248,8 @@ class World:
             mask = sum(1 << place for place, term in enumerate(terms_) if term in words)
             size = len(version.content.terms)
             is_fact = version.details.slot is not None
-            rows.append(PoolRow(version.row.vid, mask, size, is_talk(version), is_fact))
+            scope_id = version.details.scope.scope_id
+            rows.append(PoolRow(version.row.vid, mask, size, scope_id, version.turn, is_fact))
         return pool_of(VisibleHits(rows, page.withheld, page.cut), terms_)
 
     def actions(
@@ -322,6 +326,10 @@ class Reading:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._world, name)
+
+
+def _is_among(v: Version, turns: Sequence[ScopeTurns]) -> bool:
+    return any(v.details.scope.scope_id == t.scope_id and v.turn in t.numbers for t in turns)
 
 
 def _may_see(v: Version, sight: Sight) -> bool:

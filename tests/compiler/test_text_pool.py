@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.compiler.gathering.text_pool import background_of, best_rows
+from tenure.compiler.gathering.text_pool import BestRows, background_of, best_rows
 from tenure.compiler.text.relevance import FULL, Background, lexical
 from tenure.schema.policy import CompilePolicy
 from tenure.store.port.records import TextPool
@@ -14,30 +14,49 @@ TERMS = ["budget", "fifty"]
 FEW = {"text_candidates": 3, "talk_candidates": 12}
 
 
-def best(found: TextPool, limit: int, *, room: int = 1_000) -> list[int]:
+def ranked(found: TextPool, limit: int, *, room: int = 1_000) -> BestRows:
     return best_rows(found, background_of(found), RULES, limit=limit, room=room)
 
 
-def pool(*rows: tuple[int, bool, str]) -> TextPool:
+def best(found: TextPool, limit: int, *, room: int = 1_000) -> list[int]:
+    return ranked(found, limit, room=room).vids
+
+
+def pool(*rows: tuple[int, bool, str], scope_id: str = "tenant") -> TextPool:
     hits: list[PoolRow] = []
     for vid, was_said, words in rows:
         mask = sum(1 << place for place, term in enumerate(TERMS) if term in words)
-        hits.append(PoolRow(vid, mask, len(words), was_said, is_fact=False))
+        hits.append(PoolRow(vid, mask, len(words), scope_id, vid if was_said else 0, is_fact=False))
     return pool_of(VisibleHits(hits, 0, False), TERMS)
 
 
 def test_the_turn_that_answers_and_those_around_it_come_first() -> None:
     common = [(vid, True, "budget") for vid in range(100, 160, 2)]
-    rows = best(pool(*common, (500, True, "budget fifty")), 9)
-    assert rows[0] == 500
-    assert {499, 501, 498, 502} <= set(rows)
+    rows = ranked(pool(*common, (500, True, "budget fifty"), scope_id="user=ann"), 9)
+    assert rows.vids[0] == 500
+    assert {("user=ann", number) for number in (499, 501, 498, 502)} <= set(rows.neighbours)
+
+
+def test_turns_lift_those_of_their_own_scope_whatever_number_others_have() -> None:
+    hits = [
+        PoolRow(vid, mask, 9, scope_id, turn, is_fact=False)
+        for vid, mask, scope_id, turn in (
+            (8, 3, "user=ann", 1),
+            (9, 1, "user=ann", 40),
+            (4, 1, "b", 2),
+        )
+    ]
+    rows = ranked(pool_of(VisibleHits(hits, 0, False), TERMS), 6)
+    assert rows.vids[0] == 8
+    assert set(rows.neighbours) <= {("user=ann", number) for number in range(2, 64)}
+    assert ("user=ann", 2) in rows.neighbours
 
 
 def test_a_text_that_is_no_talk_has_its_own_worth_and_lifts_nothing() -> None:
-    rows = best(pool((7, False, "budget fifty"), (40, True, "budget")), 60)
-    assert rows[0] == 7
-    assert 40 in rows
-    assert not {6, 8} & set(rows)
+    rows = ranked(pool((7, False, "budget fifty"), (40, True, "budget")), 60)
+    assert rows.vids == [7, 40]
+    assert {("tenant", 39), ("tenant", 41)} <= set(rows.neighbours)
+    assert not {("tenant", 6), ("tenant", 8)} & set(rows.neighbours[:20])
     documents = best(pool((7, False, "fifty"), (8, False, "budget fifty")), 9)
     assert documents == [8, 7]
 
@@ -50,11 +69,11 @@ def test_of_equal_hits_the_newest_is_read() -> None:
 
 
 def test_pages_beyond_their_room_stand_behind_the_facts_and_talk_does_not() -> None:
-    def kinds(**rows: tuple[int, bool, bool]) -> TextPool:
-        hits = [PoolRow(int(name[1:]), 1, *row) for name, row in rows.items()]
+    def kinds(**rows: tuple[int, int, bool]) -> TextPool:
+        hits = [PoolRow(int(n[1:]), 1, size, "a", *kind) for n, (size, *kind) in rows.items()]
         return pool_of(VisibleHits(hits, 0, False), TERMS)
 
-    page, fact, turn = (10, False, False), (30, False, True), (10, True, False)
+    page, fact, turn = (10, 0, False), (30, 0, True), (10, 1, False)
     found = kinds(p1=page, p2=page, f3=fact, p5=page, f6=fact)
     assert best(found, 3, room=30) == [5, 2, 1]
     assert best(found, 3, room=20) == [5, 2, 6]
@@ -164,10 +183,12 @@ def test_few_candidates_score_as_they_do_among_all() -> None:
 
 def test_few_turns_bring_all_around_them_and_many_only_what_stands_near_the_best() -> None:
     two = pool((100, True, "budget fifty"), (300, True, "budget"))
-    near = {vid for centre in (100, 300) for vid in range(centre - 24, centre + 25)}
-    assert set(best(two, 200)) == near
+    near = {place for hit in (100, 300) for place in range(hit - 24, hit + 25)}
+    rows = ranked(two, 200)
+    assert rows.vids == [100, 300]
+    assert {number for _, number in rows.neighbours} == near - {100, 300}
 
     many = [(vid, True, "budget") for vid in range(1_000, 9_000, 200)]
-    rows = best(pool((100, True, "budget fifty"), *many), 12)
-    assert rows[0] == 100
-    assert set(rows) <= set(range(100 - 24, 100 + 25))
+    rows = ranked(pool((100, True, "budget fifty"), *many), 12)
+    assert rows.vids == [100]
+    assert {number for _, number in rows.neighbours} <= set(range(100 - 24, 100 + 25))

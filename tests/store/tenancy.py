@@ -30,7 +30,7 @@ from tenure.store.port import store as port
 from tenure.store.port.candidate_reads import CandidateReads
 from tenure.store.port.claim_reads import ClaimReads
 from tenure.store.port.importing import Importing
-from tenure.store.port.records import NextReads, SubjectSpan
+from tenure.store.port.records import NextReads, ScopeTurns, SubjectSpan
 from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionText
 from tenure.store.port.store import (
     ActionClosing,
@@ -258,6 +258,9 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     ),
     "Reader.versions, of pairs": reading(
         lambda r: r.versions(Ask(subjects=ENTITIES, slots=("office",)), sight=SIGHT, point=POINT)
+    ),
+    "Reader.versions, of turns": reading(
+        lambda r: r.versions(Ask(turns=(ScopeTurns("tenant", (1, 2)),)), sight=SIGHT, point=POINT)
     ),
     "Reader.decided_value": reading(
         lambda r: r.decided_value(

@@ -57,10 +57,11 @@ def full() -> Assertion:
 def line_of(stated: Assertion) -> tuple[Any, ...]:
     """What `sqlite3` returns of an assertion that was written."""
     written = dict(
-        zip(names_of(embedded.IN_CLAIM), embedded.claim_line(1, stated)[1:-1], strict=True)
+        zip(names_of(embedded.IN_CLAIM), embedded.claim_line(1, stated)[1:-3], strict=True)
     )
     written |= zip(names_of(embedded.IN_CONTENT), embedded.content_line(1, stated)[1:], strict=True)
     written |= {"claim_id": 1, "slot_key": stated.claim.slot_key, "signature": "s", "erased": 0}
+    written |= {"turn": None}
     permissions = embedded.permit_line("tenant", stated.permissions)[1:]
     return (*(written[name] for name in embedded.LAYOUT), *permissions)
 

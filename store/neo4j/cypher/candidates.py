@@ -113,9 +113,17 @@ WITH ask.place AS place, c, {row} AS row
 OF_VIDS: Final[LiteralString] = statement(
     """
 UNWIND $given.vids AS ask
-UNWIND ask.vids AS vid
-MATCH (:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
-WITH DISTINCT ask, c
+CALL (ask) {
+  UNWIND ask.vids AS vid
+  MATCH (:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
+  RETURN c
+  UNION
+  UNWIND ask.turns AS turns
+  WITH turns[0] AS scope_id, turns[1] AS numbers
+  UNWIND numbers AS number
+  MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.scope_id = scope_id AND c.turn = number
+    AND c.scope_id IN $given.scopes
+  RETURN c }
 MATCH (c)<-[:PIECE_OF]-(v:ContextVersion)
 WITH ask, c, {piece} AS piece
 WHERE {in_window}
@@ -201,7 +209,7 @@ CALL (hits, is_pool) {
   WITH * WHERE is_pool
   UNWIND hits AS hit
   WITH hit[0] AS c, hit[2] AS v, hit[3] AS mask, hit[4] AS seen
-  WITH c {.terms, .slot, .object_type, .layer} AS p, v.vid AS vid, mask, seen
+  WITH c {.terms, .slot, .scope_id, .turn} AS p, v.vid AS vid, mask, seen
   RETURN collect(CASE WHEN seen THEN {pool_row} ELSE [] END) AS pool }
 CALL (hits, is_listed) {
   WITH * WHERE is_listed
@@ -250,7 +258,7 @@ CALL (ask, words, telling, rare) {
   ORDER BY shared DESC, c.n DESC LIMIT $most
   OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
   WITH v, mask, shared,
-    c {.n, .object_type, .layer, .slot, .terms, .scope_id, .class_rank, .allow, .deny} AS p
+    c {.n, .turn, .slot, .terms, .scope_id, .class_rank, .allow, .deny} AS p
   WITH v, v.vid AS vid, mask, shared, p, coalesce({visible}, false) AS seen
   ORDER BY shared DESC, p.n DESC, vid
   RETURN count(DISTINCT p.n) AS proposed, collect(CASE WHEN v IS NULL THEN null WHEN seen THEN
@@ -260,9 +268,9 @@ RETURN rows, proposed, [word IN words | word[0]] AS words, k.last_us AS last_us
 """,
     _FRAGMENTS,
 )
-"""Of each hit its row, which words it holds, how long it is, and whether it is talk or a fact; an
-empty list where it is hidden. A word scores a bit; the telling ones propose, the common ones are
-only told."""
+"""Of each hit its row, which words it holds, how long it is, which turn it is of which scope, and
+whether it is a fact; an empty list where it is hidden. A word scores a bit; the telling ones
+propose, the common ones are only told."""
 
 # --- the other sets of candidates
 

@@ -19,13 +19,14 @@ LINE_NAMES: Final = (
     *table.names_of(table.CLAIM_COLUMNS),
     "signature",
     "erased",
+    "turn",
     *table.names_of(table.SECRET_COLUMNS),
 )
 """The order in which a read lists a claim; one that is hidden ends before its secret columns."""
 
 CORE: Final[LiteralString] = "c {" + table.column_list(_CORE_COLUMNS, "") + "}"
 OPEN_LINE: Final[LiteralString] = (
-    "[" + table.column_list(table.CLAIM_COLUMNS, "p") + ", p.signature, p.erased]"
+    "[" + table.column_list(table.CLAIM_COLUMNS, "p") + ", p.signature, p.erased, p.turn]"
 )
 SECRET_LINE: Final[LiteralString] = "[" + table.column_list(table.SECRET_COLUMNS, "p") + "]"
 """A line, from the map of a claim's properties.

@@ -125,6 +125,13 @@ CALL () {
   FOREACH (_ IN row.standing | SET c:Standing)
   FOREACH (_ IN row.decaying | SET c:Decaying)
   CREATE (c)-[:ASSERTS]->(s)
+  WITH c, row
+  CALL (c, row) {
+    UNWIND row.turn AS _
+    WITH c, head(COLLECT {
+      MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.scope_id = c.scope_id AND t.turn >= 1
+      RETURN t.turn ORDER BY t.tenant_id DESC, t.scope_id DESC, t.turn DESC LIMIT 1 }) AS last
+    SET c.turn = coalesce(last, 0) + 1 }
   RETURN count(c) AS claims }
 CALL () {
   UNWIND $given.close AS row
@@ -199,7 +206,8 @@ RETURN events, slots, claims, closed, rows, receipts, supersedes + overrides + c
     _FRAGMENTS,
 )
 """Every part of an ordinary write in one round trip; an empty list is a part without effect: one of
-the clock does not wait for the tenant's lock."""
+the clock does not wait for the tenant's lock. Each turn takes the number behind the last one of its
+scope, which its index tells at once where all that it is over orders the answer."""
 
 PUT_FLAGS: Final[LiteralString] = """
 UNWIND $given.rows AS row

@@ -103,8 +103,7 @@ CALL (shown) {
 {marks}
 """,
     "pool_row": """
-[vid, mask, size(p.terms), p.slot IS NULL AND p.object_type = 'retrieved_passage'
-      AND p.layer IN ['user', 'session'], p.slot IS NOT NULL]
+[vid, mask, size(p.terms), p.scope_id, coalesce(p.turn, 0), p.slot IS NOT NULL]
 """,
     "no_claims": "[] AS claims, [] AS marks, [] AS lines",
     # --- the text search

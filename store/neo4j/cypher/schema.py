@@ -127,6 +127,10 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
     (),
     (),  # claims and rows lack what nearly all would say: an older tenure cannot read them
     (),
+    (
+        "CREATE INDEX ix_claim_turn IF NOT EXISTS FOR (n:Claim)"
+        " ON (n.tenant_id, n.scope_id, n.turn)",
+    ),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 
@@ -196,6 +200,20 @@ CALL (i) {
 """Who taught an older identifier, and where it is known: by the widest write of its stamp about its
 entity, and in the whole tenant where none can be told; safe to repeat."""
 
+NUMBER_TURNS: Final[LiteralString] = """
+MATCH (c:Claim) WHERE c.turn IS NULL AND c.slot IS NULL AND c.object_type = 'retrieved_passage'
+  AND c.layer IN ['user', 'session']
+WITH c ORDER BY c.tenant_id, c.n
+CALL (c) {
+  WITH c, head(COLLECT {
+    MATCH (t:Claim) WHERE t.tenant_id = c.tenant_id AND t.scope_id = c.scope_id AND t.turn >= 1
+    RETURN t.turn ORDER BY t.tenant_id DESC, t.scope_id DESC, t.turn DESC LIMIT 1 }) AS last
+  SET c.turn = coalesce(last, 0) + 1
+} IN TRANSACTIONS OF 10000 ROWS
+"""
+"""Turns that have no number, one after the other: each takes the next one of its scope; safe to
+repeat."""
+
 DIGESTS_SINCE: Final = 5
 """The schema version from which idempotency keys are kept as digests of their callers."""
 
@@ -205,10 +223,14 @@ SCOPES_SINCE: Final = 8
 TEACHERS_SINCE: Final = 10
 """The schema version from which an identifier says who taught it."""
 
+TURNS_SINCE: Final = 11
+"""The schema version from which the turns of a scope are numbered."""
+
 FILLS: Final[Mapping[int, tuple[LiteralString, ...]]] = {
     2: (KNOW_WRITERS,),
     DIGESTS_SINCE: (EMPTY_PATHS,),
     TEACHERS_SINCE: (PLACE_IDENTIFIERS,),
+    TURNS_SINCE: (NUMBER_TURNS,),
 }
 """What fills in the data of older versions, by the schema version that needs it."""
 
@@ -235,6 +257,7 @@ WITHOUT_TENANT: Final = {
     "UNPLACED_SCOPES": "the schema is the database's",
     "PUT_PLACES": "the schema is the database's",
     "PLACE_IDENTIFIERS": "the schema is the database's",
+    "NUMBER_TURNS": "the schema is the database's",
     "READ_VERSION": "the schema is the database's",
     "SET_VERSION": "the schema is the database's",
     "AWAIT_INDEXES": "touches no node",

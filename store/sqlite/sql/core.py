@@ -158,15 +158,20 @@ _COLUMNS: Final = (*table.CLAIM_COLUMNS, *table.SECRET_COLUMNS)
 _IN_CLAIM: Final = table.names_of(column for column in _COLUMNS if column.table == "c")
 _IN_CONTENT: Final = table.names_of(column for column in _COLUMNS if column.table == "d")
 PUT_CLAIM: Final = f"""
-INSERT INTO claim (claim_id, {", ".join(_IN_CLAIM)}, slot_id)
-VALUES (?{", ?" * len(_IN_CLAIM)}, (SELECT slot_id FROM slot WHERE slot_key = ?))"""
+INSERT INTO claim (claim_id, {", ".join(_IN_CLAIM)}, slot_id, turn)
+VALUES (?{", ?" * len(_IN_CLAIM)}, (SELECT slot_id FROM slot WHERE slot_key = ?),
+  iif(? IS NULL, NULL, 1 + coalesce((
+    SELECT turn FROM claim INDEXED BY claim_turn WHERE scope_id = ? AND turn IS NOT NULL
+    ORDER BY turn DESC LIMIT 1), 0)))"""
+"""The last two values are the scope of a turn, which takes the next number there; else null."""
 PUT_CONTENT: Final = f"""
 INSERT INTO content (claim_id, {", ".join(_IN_CONTENT)}) VALUES (?{", ?" * len(_IN_CONTENT)})"""
 PUT_SIGNATURE: Final = "INSERT INTO claim_signature VALUES (?, ?)"
 PUT_TEXT: Final = "INSERT INTO text_all (rowid, terms) VALUES (?, ?)"
 _OPEN_CLAIM: Final = f"""
 SELECT c.claim_id, {table.column_list(table.CLAIM_COLUMNS)},
-  (SELECT g.signature FROM claim_signature g WHERE g.claim_id = c.claim_id), d.claim_id IS NULL"""
+  (SELECT g.signature FROM claim_signature g WHERE g.claim_id = c.claim_id), d.claim_id IS NULL,
+  c.turn"""
 _CLAIM: Final = f"{_OPEN_CLAIM}, {table.column_list(table.SECRET_COLUMNS)}"
 _FROM_LIST: Final = """ FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value
 CROSS JOIN slot s ON s.slot_id = c.slot_id LEFT JOIN content d ON d.claim_id = c.claim_id"""
@@ -271,6 +276,9 @@ CROSS JOIN claim c ON c.claim_id = f.claim_id ORDER BY f.flag_id"""
 
 CLAIMS_OF_VIDS: Final = """
 SELECT DISTINCT v.claim_id FROM json_each(?) j CROSS JOIN version v ON v.vid = j.value"""
+CLAIMS_OF_TURNS: Final = """
+SELECT c.claim_id FROM json_each(?) j CROSS JOIN claim c INDEXED BY claim_turn
+ON c.scope_id = ? AND c.turn = j.value AND c.turn IS NOT NULL"""
 _LIGHT: Final = """
 SELECT v.vid, v.claim_id, v.valid_from, v.valid_until, v.tx_start, v.tx_end, v.status, v.reason,
   v.head, v.continues, o.permit_id,

@@ -17,6 +17,8 @@ from __future__ import annotations
 from typing import Final
 
 from ....schema.interval import INF_US as _OPEN
+from .guards import append_only as _append_only
+from .guards import unless as _unless
 from .teachers import TAUGHT_IDENTIFIERS
 
 APPLICATION_ID: Final = 0x746E7265
@@ -205,30 +207,6 @@ CREATE TABLE usage (
 """
 
 
-def _append_only(table: str) -> str:
-    """Return the triggers of a table that only ever grows."""
-    return f"""
-CREATE TRIGGER {table}_keep BEFORE DELETE ON {table}
-BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
-CREATE TRIGGER {table}_same BEFORE UPDATE ON {table}
-BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
-"""
-
-
-def _unless(table: str, condition: str, columns: str) -> str:
-    """Return the triggers of a table whose rows see one kind of change and no removal."""
-    names = columns.split()
-    new = ", ".join(f"NEW.{name}" for name in names)
-    old = ", ".join(f"OLD.{name}" for name in names)
-    return f"""
-CREATE TRIGGER {table}_keep BEFORE DELETE ON {table}
-BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
-CREATE TRIGGER {table}_change BEFORE UPDATE ON {table}
-WHEN NOT (({condition}) AND ({new}) IS ({old}))
-BEGIN SELECT RAISE(ABORT, 'history is append-only: {table}'); END;
-"""
-
-
 _CLOSES: Final = f"OLD.tx_end = {_OPEN} AND NEW.tx_end BETWEEN OLD.tx_start + 1 AND {_OPEN} - 1"
 _STAYS: Final = "NEW.tx_end = OLD.tx_end"
 
@@ -379,6 +357,16 @@ EMPTY_PATHS: Final = (
     "UPDATE claim SET update_path = '', origins = '[]', source_origin = "
     + _SCHEME_OF_ORIGIN.format(row="")
 )
+_CLAIM_GUARDS: Final = _unless(
+    "claim",
+    "NEW.update_path = '' AND NEW.origins = '[]' AND NEW.source_origin = "
+    + _SCHEME_OF_ORIGIN.format(row="OLD."),
+    "claim_id object_id slot_id op valid_from valid_until since_us level source_authority"
+    " confidence tx ordinal target quarantine scope_id slot subject_id value_entity_id"
+    " authority_level source_kind object_type layer applicable_task_types sensitivity"
+    " half_life_days minimum_threshold retirement_rule derived_from planned actor"
+    " resolved_via writer_user writer_session directs",
+).replace("claim_change", "claim_same")
 _ERASED_PATHS: Final = (
     """
 DROP TRIGGER claim_same;
@@ -392,16 +380,7 @@ UPDATE OR IGNORE receipt SET idempotency_key = tenure_key_digest(
 WHERE idempotency_key IS NOT NULL;
 """
     + f"{EMPTY_PATHS} WHERE claim_id NOT IN (SELECT claim_id FROM content);"
-    + _unless(
-        "claim",
-        "NEW.update_path = '' AND NEW.origins = '[]' AND NEW.source_origin = "
-        + _SCHEME_OF_ORIGIN.format(row="OLD."),
-        "claim_id object_id slot_id op valid_from valid_until since_us level source_authority"
-        " confidence tx ordinal target quarantine scope_id slot subject_id value_entity_id"
-        " authority_level source_kind object_type layer applicable_task_types sensitivity"
-        " half_life_days minimum_threshold retirement_rule derived_from planned actor"
-        " resolved_via writer_user writer_session directs",
-    ).replace("claim_change", "claim_same")
+    + _CLAIM_GUARDS
     + _unless(
         "receipt",
         "NEW.body = '' AND NEW.fingerprint = '' OR NEW.fingerprint = OLD.fingerprint"
@@ -471,6 +450,23 @@ SELECT t.claim_id, t.terms FROM live l CROSS JOIN searchable t ON t.claim_id = l
 """Beside its words an index holds the scope of a text as a word of its own (`codec.scope_word`), so
 that a search looks at what its caller may read alone."""
 
+_TURNS: Final = (
+    """
+ALTER TABLE claim ADD COLUMN turn INTEGER;
+DROP TRIGGER claim_same;
+DROP TRIGGER claim_keep;
+UPDATE claim SET turn = n.turn FROM (
+  SELECT claim_id, row_number() OVER (PARTITION BY scope_id ORDER BY claim_id) AS turn FROM claim
+  WHERE slot IS NULL AND object_type = 'retrieved_passage' AND layer IN ('user', 'session')) n
+WHERE claim.claim_id = n.claim_id;
+CREATE UNIQUE INDEX claim_turn ON claim (scope_id, turn) WHERE turn IS NOT NULL;
+CREATE TRIGGER turn_same BEFORE UPDATE OF turn ON claim
+BEGIN SELECT RAISE(ABORT, 'history is append-only: claim'); END;
+"""
+    + _CLAIM_GUARDS
+)
+"""What was said is numbered by scope: whoever else writes stands not between two turns."""
+
 MIGRATIONS: Final = (
     (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _GUARDS),
     (_LARGE_REGISTER,),
@@ -485,6 +481,7 @@ MIGRATIONS: Final = (
     (_INDICES_OF_READS,),
     (_SEARCHED_SCOPES,),
     (TAUGHT_IDENTIFIERS,),
+    (_TURNS,),
 )
 """The statements that lead from each schema version to the next, oldest first."""
 

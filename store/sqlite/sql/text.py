@@ -49,7 +49,6 @@ POOL_LINES: Final = {
 }
 """Rows of the claims of a pool at a point, and whether they may be seen, by now."""
 SIZES: Final = """
-SELECT c.claim_id, length(d.terms), c.slot IS NULL AND c.object_type = 'retrieved_passage'
-  AND c.layer IN ('user', 'session'), c.slot IS NOT NULL
+SELECT c.claim_id, length(d.terms), c.scope_id, c.turn, c.slot IS NOT NULL
 FROM json_each(?) j CROSS JOIN claim c ON c.claim_id = j.value
 CROSS JOIN content d ON d.claim_id = c.claim_id"""

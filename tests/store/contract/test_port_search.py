@@ -57,7 +57,7 @@ def test_a_pool_tells_of_each_hit_how_long_it_is_and_what_it_holds(store: Store)
         # The rarest word comes first; one that nobody holds, and what is no word, is not told of.
         assert found.terms == ("red", "fox")
         assert found.masks == (0b11, 0b10, 0b10)
-        assert found.is_talk == (True, False, False)
+        assert (found.turns, set(found.scopes)) == ((1, 0, 0), {"tenant"})
         assert found.is_fact == (False, False, True)
         assert found.sizes == (15, 3, 7)
         assert found.vids == tuple(sorted(v.row.vid for v in match(reader, "fox").versions))

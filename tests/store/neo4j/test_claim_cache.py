@@ -22,7 +22,7 @@ SEEN: BodyKey = ("a", True, False)
 
 def body(*, tx: int = 10, text: str = "Zanzibar") -> ClaimBody:
     stated = Say(object_id="a", text=text).assertion(tx, 0)
-    return ClaimBody(tx, stated.claim, stated.details, stated.content, True, False, "")
+    return ClaimBody(tx, stated.claim, stated.details, stated.content, True, False, "", 0)
 
 
 def claims_of(cache: ClaimCache, incarnation: str = "one", *, erased_seq: int = 0) -> TenantClaims:

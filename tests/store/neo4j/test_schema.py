@@ -21,6 +21,7 @@ from tenure.store.port.store import Point
 from tenure.tests.neo4j_fixtures import strict_settings
 from tenure.tests.neo4j_process import DATABASE, LocalServer
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
+from tenure.tests.store.contract.test_port_turns import numbers, talk
 
 pytestmark = pytest.mark.integration
 
@@ -173,6 +174,26 @@ def test_identifiers_of_an_older_version_learn_who_taught_them(bare: LocalServer
     store.migrate("")
     store.close()
     assert taught() == [f"{scheme} tenant " for scheme in ("crm", "email", "user")]
+
+
+def test_turns_of_an_older_version_are_numbered_by_scope(bare: LocalServer) -> None:
+    store = opened(bare)
+    store.ensure(TENANT)
+    talk(store)
+    told = ("a1", "a2", "a3", "b1", "b2", "b3", "t1", "fact", "page")
+    numbered = numbers(store, *told)
+    store.close()
+
+    older = f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.TURNS_SINCE - 1}"
+    ask(bare, "MATCH (c:Claim) REMOVE c.turn")
+    ask(bare, older)
+    store = opened(bare)
+    assert numbers(store, *told) == numbered
+    # What an older process wrote meanwhile stands behind the others of its scope.
+    ask(bare, "MATCH (c:Claim {object_id: 'a3'}) REMOVE c.turn")
+    store.migrate("")
+    assert numbers(store, *told) == numbered
+    store.close()
 
 
 def test_the_command_line_migrates_and_says_when_it_is_current(bare: LocalServer) -> None:

@@ -12,7 +12,14 @@ _TEXT_INDEX = """CREATE VIRTUAL TABLE {name} USING fts5 (terms, content = 'conte
   content_rowid = 'claim_id', tokenize = 'ascii', detail = none, columnsize = 0)"""
 STRICT = "CREATE TRIGGER {name} BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
 """A guard of an older version."""
+BEFORE_TURNS = (
+    "DROP INDEX claim_turn",
+    "DROP TRIGGER turn_same",
+    "ALTER TABLE claim DROP COLUMN turn",
+)
+"""Takes back what the newest migration does."""
 BEFORE_TAUGHT_IDENTIFIERS = (
+    *BEFORE_TURNS,
     "DROP TRIGGER identifier_same",
     "DROP INDEX identifier_by_value",
     "DROP INDEX identifier_by_entity",
@@ -23,7 +30,7 @@ BEFORE_TAUGHT_IDENTIFIERS = (
     "CREATE UNIQUE INDEX identifier_key ON identifier (scheme, value, entity_id)",
     STRICT.format(name="identifier_same", table="identifier"),
 )
-"""Takes back what the newest migration does."""
+"""Takes back the two newest migrations."""
 BEFORE_SEARCHED_SCOPES = (
     *BEFORE_TAUGHT_IDENTIFIERS,
     "DROP TABLE text_all",
@@ -35,12 +42,12 @@ BEFORE_SEARCHED_SCOPES = (
     "INSERT INTO text_live (rowid, terms) SELECT claim_id, terms FROM live JOIN content"
     " USING (claim_id)",
 )
-"""Takes back the two newest migrations."""
+"""Takes back the three newest migrations."""
 BEFORE_INDICES_OF_READS = (
     *BEFORE_SEARCHED_SCOPES,
     *(f"DROP INDEX {name}" for name in ("version_open", "slot_of_subject", "edge_confirms")),
 )
-"""Takes back the three newest migrations."""
+"""Takes back the four newest migrations."""
 AUTHORSHIP = ("writer_user", "writer_session", "directs")
 
 

@@ -26,6 +26,7 @@ from tenure.tests.store.sqlite.older_files import (
     BEFORE_INDICES_OF_READS,
     BEFORE_SEARCHED_SCOPES,
     BEFORE_TAUGHT_IDENTIFIERS,
+    BEFORE_TURNS,
     STRICT,
     before_authorship,
 )
@@ -43,7 +44,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def undo_indices_of_reads(file: Path) -> None:
-    """Take back what the three newest migrations made of a file."""
+    """Take back what the four newest migrations made of a file."""
     for statement in BEFORE_INDICES_OF_READS:
         run(file, statement)
 
@@ -188,6 +189,33 @@ def test_an_older_file_learns_who_taught_its_identifiers(tmp_path: Path) -> None
     assert run(file, f"SELECT {columns} FROM identifier ORDER BY scheme, value") == taught
     with pytest.raises(sqlite3.IntegrityError, match="append-only: identifier"):
         run(file, "UPDATE identifier SET scope_id = 'tenant'")
+
+
+def test_an_older_file_numbers_the_turns_of_each_scope(tmp_path: Path) -> None:
+    file = tmp_path / "older.db"
+    with connect(str(file)) as memory:
+        users = [memory.bind(Principal(user=user)) for user in ("ann", "bob")]
+        for text in ("the dome", "the mill"):
+            for user in users:
+                user.observe(text)
+        memory.write("Orchid Foods", "pricing_tier", "gold")
+        memory.write(content="A page of the dome.", why_it_matters="read")
+
+    turns = "SELECT scope_id, turn, claim_id FROM claim ORDER BY claim_id"
+    numbered = run(file, turns)
+    assert [turn for _, turn, _ in numbered] == [1, 1, 2, 2, None, None]
+    before = next(n for n, parts in enumerate(MIGRATIONS) if "claim_turn" in parts[0])
+    for statement in (*BEFORE_TURNS, f"PRAGMA user_version = {before}"):
+        run(file, statement)
+
+    with connect(str(file)) as memory:
+        assert run(file, turns) == numbered
+        assert memory.doctor() == ()
+        memory.bind(Principal(user="ann")).observe("the barn")
+    assert run(file, turns)[-1][1] == 3
+    for change in ("turn = 9", "level = 1", "turn = NULL"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only: claim"):
+            run(file, f"UPDATE claim SET {change} WHERE claim_id = 1")
 
 
 def test_an_older_file_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

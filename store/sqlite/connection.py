@@ -136,6 +136,30 @@ def _unreachable(path: Path) -> TenureError:
     )
 
 
+def moved(path: Path) -> TenureError:
+    """The error of a file that does not stand where it was opened any more."""
+    return Unavailable(
+        f"{path} was moved, removed or replaced while it was open; put it back, or end this "
+        "process and open the store where it is",
+        code="store_unreachable",
+        path=str(path),
+    )
+
+
+def require_place(path: Path) -> None:
+    """Refuse the path of a file or a folder that nothing can stand in.
+
+    Raises:
+        InvalidInput: `missing_folder`.
+    """
+    if not path.parent.is_dir():
+        raise InvalidInput(
+            f"the folder {path.parent} does not exist; make it first",
+            code="missing_folder",
+            path=str(path),
+        )
+
+
 _MEANING: Final[dict[int, Callable[[Path], TenureError]]] = {
     sqlite3.SQLITE_PERM: _read_only,
     sqlite3.SQLITE_BUSY: _busy,

@@ -25,7 +25,7 @@ from ..port.importing import import_in_progress, no_import
 from ..search.cache_bounds import READERS
 from . import importing
 from .caches import Caches
-from .connection import Tuning, connect, meaning, our_errors, transaction
+from .connection import Tuning, connect, meaning, moved, our_errors, require_place, transaction
 from .sql import core as sql
 from .sql import importing as import_sql
 from .sql.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
@@ -38,6 +38,8 @@ _TURN_S: Final = 0.02
 """Seconds between tries to switch a new file to WAL while another process has it."""
 _MIGRATION_MS: Final = 600_000
 """How long an opening waits for the process that migrates the file."""
+_PLACE_S: Final = 1.0
+"""How long a reader trusts that the file stands where it was opened."""
 _STATE: Final = """
     SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master)
     FROM pragma_user_version, pragma_application_id
@@ -69,6 +71,9 @@ class Partition:
             self._writer.close()
             raise
 
+        self._inode = path.stat().st_ino
+        self._place_due_s = 0.0
+
     @property
     def writer(self) -> sqlite3.Connection:
         """Return the writing connection; only for the holder of `turn`."""
@@ -79,7 +84,7 @@ class Partition:
         """Hold the place of the one writer of this process.
 
         Raises:
-            Unavailable: `store_busy` after the time-out, `store_closed`.
+            Unavailable: `store_busy` after the time-out, `store_closed`, `store_unreachable`.
         """
         if not self.turn.acquire(timeout=self._tuning.busy_s):
             raise Unavailable(
@@ -90,6 +95,7 @@ class Partition:
 
         try:
             self._require_open()
+            self._require_place()
             yield self._writer
         except sqlite3.Error as error:
             raise meaning(error, self.path) from error
@@ -138,8 +144,13 @@ class Partition:
 
         Raises:
             Conflict: `in_progress`.
-            Unavailable: `newer_schema`.
+            Unavailable: `newer_schema`, `store_unreachable`.
         """
+        now_s = time.monotonic()
+        if now_s >= self._place_due_s:
+            self._require_place()
+            self._place_due_s = now_s + _PLACE_S
+
         db = self._take()
         try:
             db.execute("BEGIN")
@@ -188,6 +199,7 @@ class Partition:
     def examining(self) -> Generator[sqlite3.Connection]:
         """Hand out a snapshot on a connection of its own, which may make temporary tables."""
         self._require_open()
+        self._require_place()
         with closing(connect(self.path, self._tuning)) as db, our_errors(self.path):
             db.execute("BEGIN")
             self.require_schema(_version_of(db))
@@ -214,6 +226,15 @@ class Partition:
         if self._closed:
             raise Unavailable(f"{self.path} was closed; connect again", code="store_closed")
 
+    def _require_place(self) -> None:
+        """Refuse a file that left its place: connections follow it, and a new one makes another."""
+        try:
+            inode = self.path.stat().st_ino
+        except OSError:
+            inode = None
+        if inode != self._inode:
+            raise moved(self.path)
+
     def flush(self) -> None:
         """Empty the write-ahead log after an erasure; readers in the way put it off."""
         if not self.checkpoint_due:
@@ -239,20 +260,6 @@ class Partition:
                 db.close()
             with our_errors(self.path), closing(self._writer):
                 self.flush()
-
-
-def require_place(path: Path) -> None:
-    """Refuse the path of a file or a folder that nothing can stand in.
-
-    Raises:
-        InvalidInput: `missing_folder`.
-    """
-    if not path.parent.is_dir():
-        raise InvalidInput(
-            f"the folder {path.parent} does not exist; make it first",
-            code="missing_folder",
-            path=str(path),
-        )
 
 
 def create(path: Path, tenant: str, key: bytes | None, tuning: Tuning) -> None:

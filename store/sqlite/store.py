@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import NotFound, Unavailable
 from .caches import Caches
-from .connection import Tuning
-from .partition import Partition, create, migrate, other_tenant, require_place, start_over
+from .connection import Tuning, require_place
+from .partition import Partition, create, migrate, other_tenant, start_over
 from .sql import core as sql
 
 if TYPE_CHECKING:  # opening loads nothing of reading, and reading nothing of writing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -63,3 +64,21 @@ def test_a_store_that_comes_back_is_ready_again(tmp_path: Path) -> None:
         assert readiness.word() == "ready"  # asked at most every ten seconds
         clock.now_s += 11
         assert readiness.word() == "store_unreachable"
+
+
+def test_a_store_whose_file_is_moved_away_is_not_ready_until_it_is_back(tmp_path: Path) -> None:
+    path, clock = tmp_path / "team.db", Clock()
+    with tenure.connect(str(path)) as memory:
+        memory.write("Sam Rivera", "office", "Oslo")
+        readiness = Readiness(Memories(memory), "default", clock)
+        assert examined(readiness) == "ready"
+
+        path.rename(tmp_path / "elsewhere.db")
+        clock.now_s += 11
+        time.sleep(1.1)  # a reader looks at its file once a second
+        assert readiness.word() == "store_unreachable"
+        assert not path.exists()  # nobody made an empty one in its place
+
+        (tmp_path / "elsewhere.db").rename(path)
+        clock.now_s += 11
+        assert readiness.word() == "ready"

@@ -245,6 +245,32 @@ def test_a_file_that_a_newer_process_migrates_is_refused_from_then_on(tmp_path: 
     assert codes == dict.fromkeys(calls, "newer_schema")
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_left_its_place_takes_no_write(tmp_path: Path, replaced: bool) -> None:
+    path, elsewhere = tmp_path / "memory.db", tmp_path / "moved.db"
+    calls: dict[str, Callable[[SqliteStore], object]] = {
+        "write": lambda store: store.transact(TENANT, lambda tx: tx.lock()),
+        "define": lambda store: store.define(TENANT, after=0, definition="{}"),
+        "check": lambda store: store.check(TENANT),
+        "abort": lambda store: store.abort_import(TENANT),
+    }
+    with closing(SqliteStore(path)) as store:
+        store.ensure(TENANT)
+        path.rename(elsewhere)
+        if replaced:
+            path.write_bytes(elsewhere.read_bytes())
+
+        for call in calls.values():
+            with pytest.raises(Unavailable, match="was moved, removed or replaced") as refusal:
+                call(store)
+            assert refusal.value.code == "store_unreachable"
+        assert path.exists() is replaced
+
+        elsewhere.rename(path)
+        for name in ("write", "define", "check"):
+            calls[name](store)
+
+
 def test_a_damaged_file_is_reported_and_found_by_the_doctor(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     store = SqliteStore(path)

@@ -250,6 +250,9 @@ class MemoryFiles:
             labels, size = record.path[len(path) :], len(str(record.value).encode())
             sizes[""] += size
             for depth in range(1, min(len(labels), _LEVELS) + 1):
+                # As in the provider's own tool: it can be viewed, and is not listed.
+                if labels[depth - 1].startswith("."):
+                    break
                 is_folder = depth < len(labels)
                 name = "/" + "/".join(labels[:depth]) + ("/" if is_folder else "")
                 sizes[name] = sizes.get(name, 0) + size

@@ -79,6 +79,17 @@ def test_a_folder_is_listed_renamed_and_deleted_as_one(tool: Any) -> None:
     assert "four" in run(tool, "view", path="/memories")
 
 
+def test_a_folder_lists_nothing_whose_name_begins_with_a_dot(tool: Any) -> None:
+    for name in ("notes", ".draft", ".cache/page", "a/.key", "a/b/.deep"):
+        run(tool, "create", path=f"/memories/{name}", file_text=name)
+    root = run(tool, "view", path="/memories").splitlines()[1:]
+    assert [row.split("\t")[1] for row in root] == [
+        "/memories", "/memories/a/", "/memories/a/b/", "/memories/notes",
+    ]  # fmt: skip
+    assert ".draft" in run(tool, "view", path="/memories/.draft")
+    assert "/memories/.cache/page" in run(tool, "view", path="/memories/.cache")
+
+
 @pytest.mark.parametrize(
     ("command", "fields", "words"),
     [

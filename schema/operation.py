@@ -81,7 +81,7 @@ class ErasureReceipt:
     """Every object that was emptied, sorted: the ones asked for and what repeated them."""
     entity_ids: tuple[str, ...] = ()
     independent: tuple[str, ...] = ()
-    """Objects that say the same on their own behalf and stay, sorted."""
+    """Objects that say the same, or name the entity, on their own behalf and stay, sorted."""
     stale: tuple[str, ...] = ()
     """Derived objects that stay and are flagged stale, sorted."""
     actions: tuple[str, ...] = ()

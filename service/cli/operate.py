@@ -114,10 +114,11 @@ def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:
     for role, ids in (
         ("object", receipt.object_ids),
         ("entity", receipt.entity_ids),
-        ("still says the same on its own behalf", receipt.independent),
+        ("still says the same, or names it, on its own behalf", receipt.independent),
         ("was derived from it and is flagged stale", receipt.stale),
         ("artifact erased with it", receipt.artifacts),
         ("artifact it was taken from, which stays", receipt.originals),
+        ("texts emptied in, or one name for a person to look at in", receipt.sessions),
     ):
         for object_id in ids:
             screen.line(f"  {role}: {object_id}")

@@ -9,7 +9,7 @@ its content, so it is read veiled. A closing that the reader's tx cannot know re
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -72,6 +72,12 @@ def scope_token(tenant: str, scope_id: str) -> str:
 def place_words(tenant: str, scope_id: str) -> str:
     """The words that say in an index where a text stands."""
     return f"{tenant_token(tenant)} {scope_token(tenant, scope_id)}"
+
+
+def holds_all(tenant: str, words: Iterable[str]) -> str:
+    """The query of an index for a tenant's texts that hold all of these terms."""
+    clauses = [f'+terms:"{word}"' for word in words]
+    return " ".join([f'+tenant_tok:"{tenant_token(tenant)}"', *clauses])
 
 
 @lru_cache(maxsize=4096)

@@ -26,6 +26,7 @@ from ..port.store import Clock, Tombstone, WriteTx
 from ..timeline.reconcile import Reach
 from .change import Mandate, OperationChange, begin, kept_receipt, unknown_object
 from .naming import refold_names
+from .naming_objects import objects_naming
 from .replan import Group, ReplanCause, flag_dependants, groups_for, history_of, reach_of, replan
 
 
@@ -100,6 +101,7 @@ def erase_objects(
         tx, change, closure.assertions, erased_ids=frozenset(entities or ())
     )
     change.objects += doomed_ids
+    naming_ids = objects_naming(tx, entities or (), tx_us=clock.last_us)
 
     receipt = ErasureReceipt(
         erasure_id=mandate.operation_id,
@@ -108,7 +110,7 @@ def erase_objects(
         reason=mandate.reason,
         object_ids=tuple(doomed_ids),
         entity_ids=tuple(sorted(entities or {})),
-        independent=tuple(sorted(closure.independent() - excluded_ids)),
+        independent=tuple(sorted((closure.independent() | naming_ids) - excluded_ids)),
         stale=stale,
         actions=change.action_ids,
         originals=_originals(closure.assertions.values()),

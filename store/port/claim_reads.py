@@ -15,6 +15,10 @@ class ClaimReads(Protocol):
         """Every object that is about one of these, points at it or mentions it, none erased."""
         ...
 
+    def objects_with(self, words: Sequence[str], *, limit: int) -> tuple[str, ...]:
+        """At most `limit` objects that hold all of these searchable terms, none erased, sorted."""
+        ...
+
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""
         ...

@@ -8,12 +8,19 @@ from collections.abc import Mapping, Sequence
 from ...schema.claim import Assertion
 from . import codec
 from .sql import core as sql
+from .sql import text as text_sql
 
 
 def objects_of(db: sqlite3.Connection, entity_ids: Sequence[str]) -> tuple[str, ...]:
     """Every object that is about one of these, points at it or mentions it, none erased."""
     bound = {"ids": codec.list_json(dict.fromkeys(entity_ids))}
     return tuple(line[0] for line in db.execute(sql.OBJECTS_OF, bound))
+
+
+def objects_with(db: sqlite3.Connection, words: Sequence[str], limit: int) -> tuple[str, ...]:
+    """Objects that hold all of these terms, none erased, sorted."""
+    query = " AND ".join(f'"{word}"' for word in words)
+    return tuple(line[0] for line in db.execute(text_sql.OBJECTS_WITH, (query, limit)))
 
 
 def assertions(db: sqlite3.Connection, object_ids: Sequence[str]) -> Mapping[str, Assertion]:

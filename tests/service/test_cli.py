@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+import tenure
 from tenure.service.cli.main import Commands, _tell_unexpected, app
 
 RUNNER = CliRunner()
@@ -805,6 +806,18 @@ def test_an_erasure_asks_first_and_leaves_a_tombstone(run: Run) -> None:
     assert all_of_sam["entity_ids"] == [receipt["entity"]]
     assert told(run, "facts", "Sam Rivera") == {}
     assert run("doctor").exit_code == 0
+
+
+def test_an_erasure_tells_what_is_left_for_a_person_to_look_at(run: Run) -> None:
+    receipt = moved(run)
+    text = told(run, "write", "--content", "Sam Rivera was late.", "--why", "minutes")
+    with tenure.connect("memory.db") as memory:
+        session = memory.session("talk", window=16_000)
+        session.on_turn_start("Sam Rivera called.")
+
+    shown = run("erase", "--entity", receipt["entity"], "--reason", "case 17", "--yes").stdout
+    assert f"names it, on its own behalf: {text['object_id']}" in shown
+    assert "to look at in: session=talk" in shown
 
 
 @pytest.mark.parametrize(

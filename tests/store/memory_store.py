@@ -175,6 +175,14 @@ class MemoryReads:
             )
         )
 
+    def objects_with(self, words: Sequence[str], *, limit: int) -> tuple[str, ...]:
+        ids = [
+            i
+            for i, held in self.state.claims.items()
+            if not held.erased and set(words) <= set(held.content.terms.split())
+        ]
+        return tuple(sorted(ids)[:limit])
+
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         held = {i: self.state.claims[i] for i in object_ids if i in self.state.claims}
         return {i: self._permitted(a) for i, a in held.items() if not a.erased}

@@ -308,6 +308,11 @@ MATCH (:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:MENTIONS]-(c:Claim
 WHERE c.erased IS NULL
 RETURN c.object_id AS object_id
 """
+OBJECTS_WITH: Final[LiteralString] = """
+CALL db.index.fulltext.queryNodes('ft_claim', $given.lucene) YIELD node
+WHERE node.tenant_id = $tenant AND node.erased IS NULL
+RETURN node.object_id AS object_id ORDER BY object_id LIMIT $limit
+"""
 # Commas around both: `user=ann` must not find `user=anna`.
 LIVE_OBJECTS: Final[LiteralString] = """
 MATCH (s:Slot) USING INDEX s:Slot(tenant_id, scope_id)

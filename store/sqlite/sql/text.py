@@ -21,6 +21,11 @@ SELECT f.rowid, 1 FROM {index} f WHERE f.{index} MATCH ? ORDER BY f.rowid DESC""
 MATCH_LIVE: Final = _MATCH.format(index="text_live")
 MATCH_ALL: Final = _MATCH.format(index="text_all")
 
+OBJECTS_WITH: Final = """
+SELECT c.object_id FROM text_all f CROSS JOIN claim c ON c.claim_id = f.rowid
+CROSS JOIN content d ON d.claim_id = c.claim_id
+WHERE f.text_all MATCH ? ORDER BY c.object_id LIMIT ?"""
+
 _SPREAD: Final = """
 SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)"""
 COUNT_LIVE: Final = _SPREAD.format(index="text_live")

@@ -145,3 +145,43 @@ def test_session_texts_that_repeat_an_erased_object_are_emptied(
     left = stored_bytes(memory)
     assert b"zanzibar" not in left
     assert b"for lunch" in left
+
+
+def test_an_erasure_lists_what_names_an_entity_in_words_of_its_own(open_memory: Open) -> None:
+    memory = open_memory()
+    named = memory.write({"name": "Nadia Zorblatt", "type": "person"}, "office", "Oslo")
+    memory.entities.add_alias(str(named.entity), "N. Zorblatt")
+    observed = memory.observe("Lunch with Nadia Zorblatt.", source_origin="doc://m/1")[0]
+    tenant = memory.principal.tenant
+    bob = memory.bind(Principal(tenant=tenant, user="bob", roles=frozenset({"member"})))
+
+    texts = [
+        memory.write(content=words, source_origin="doc://m/2", **WHY)
+        for words in (
+            "The meeting with nadia\nzorblatt ran late.",
+            "N. Zorblatt was there too.",
+            "A Zorblatt, and a Nadia of another name.",
+        )
+    ]
+    said = {"content": "Nadia Zorblatt told me", "layer": "user"}
+    private = bob.write("Sam Rivera", "email", "sam@x.example", **said)
+    memory.write("Sam Rivera", "office", "Rome")
+
+    receipt = memory.erase(entity=named.entity, reason="asked to")
+    assert set(receipt.object_ids) == {named.object_id, observed.object_id}
+    naming = [texts[0].object_id, texts[1].object_id, private.object_id]
+    assert receipt.independent == tuple(sorted(naming))
+
+
+def test_an_erasure_takes_the_facts_of_no_namesake_for_its_own(open_memory: Open) -> None:
+    memory = open_memory()
+    first, second = (
+        memory.write(
+            {"name": "Nadia Zorblatt", "type": "person", "external_ids": {"hr": number}},
+            "office",
+            "Oslo",
+        )
+        for number in ("1", "2")
+    )
+    assert first.entity != second.entity
+    assert memory.erase(entity=first.entity, reason="asked to").independent == ()

@@ -23,7 +23,7 @@ from typer.core import TyperGroup
 
 from ...schema.errors import TenureError
 from ...schema.version import VERSION
-from .frame import FLAGS, Frame, examples, fail, fail_usage, frame_of, note, note_as_json
+from .frame import FLAGS, USAGE, Frame, examples, fail, fail_usage, frame_of, note, note_as_json
 
 # Typer keeps the class to itself, and what it stands on is another module in each version.
 _UsageError: Final[Any] = typer.BadParameter.__base__
@@ -126,9 +126,8 @@ class GuardedGroup(TyperGroup):
         try:
             return super().parse_args(ctx, _in_front(args))
         except _UsageError as error:
-            if not _JSON_FLAGS & set(args):
-                raise
-            raise typer.Exit(fail_usage(error.format_message())) from error
+            as_json = bool(_JSON_FLAGS & set(args))
+            raise typer.Exit(_fail_usage(error, as_json=as_json)) from error
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error of tenure becomes its sentence and an exit code."""
@@ -136,9 +135,8 @@ class GuardedGroup(TyperGroup):
             return super().invoke(ctx)
         except _UsageError as error:
             # Of a command that is not there, no frame was made yet.
-            if not (ctx.params.get("as_json") or ctx.params.get("by_line")):
-                raise
-            raise typer.Exit(fail_usage(error.format_message())) from error
+            as_json = bool(ctx.params.get("as_json") or ctx.params.get("by_line"))
+            raise typer.Exit(_fail_usage(error, as_json=as_json)) from error
         except TenureError as error:
             frame = frame_of(ctx)
             if frame.is_verbose:
@@ -148,6 +146,24 @@ class GuardedGroup(TyperGroup):
             # Silence would leave open whether half of it was written.
             note("tenure: interrupted; what was committed stays, and nothing is half-written")
             raise
+
+
+def _fail_usage(error: Any, *, as_json: bool) -> int:
+    """Tell wrong usage, in words that keep to the width as all others do."""
+    message: str = error.format_message()
+    if as_json:
+        return fail_usage(message)
+
+    # A group without a command shows its help, which has the width already.
+    if error.show.__func__ is not _UsageError.show:
+        error.show()
+        return USAGE
+
+    if error.ctx is not None:
+        note(error.ctx.get_usage())
+        note(f"Try '{error.ctx.command_path} --help' for help.\n")
+    note(f"Error: {message}")
+    return USAGE
 
 
 _JSON_FLAGS: Final = frozenset({"--json", "--jsonl"})

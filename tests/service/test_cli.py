@@ -793,6 +793,32 @@ def test_a_sweep_says_what_is_due(run: Run, tmp_path: Path) -> None:
     assert told(run, "get", "Sam Rivera", "office")["status"] == "unknown"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("get", "Sam", "office", *("word" for _ in range(40))),
+        ("serve", "--port", "eighty"),
+        ("ingest", "--ignore-external-idd", "x"),
+        ("--nope",),
+    ],
+)
+def test_wrong_usage_keeps_to_the_width(
+    run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    told_wrong = run(*words, code=2).stderr
+    assert told_wrong.startswith("Usage: ")
+    assert "--help' for help." in told_wrong
+    assert "\nError: " in told_wrong
+    assert max(map(len, told_wrong.splitlines())) <= 80
+
+
+def test_a_group_without_a_command_shows_its_help_alone(run: Run) -> None:
+    for words in ((), ("session",)):
+        shown = run(*words, code=2).output
+        assert ("Commands:" in shown, "Error:" in shown) == (True, False)
+
+
 def test_an_erasure_asks_first_and_leaves_a_tombstone(run: Run) -> None:
     receipt = moved(run)
     aborted = RUNNER.invoke(app, ["erase", receipt["object_id"], "--reason", "r"], input="n\n")

@@ -10,7 +10,7 @@ from .events import ERASURE_MARK, WindowEvent
 from .links import without_erased
 from .state import WindowState, fold_mark, part_tokens, with_units
 from .summaries import UnitSummary
-from .units import PartKind, StandingForm, WindowItem, WindowUnit
+from .units import StandingForm, WindowItem, WindowUnit, emptied_part
 
 _TERMS: Final = ("task", "goal", "system", "tools")
 """The texts of the first event, in their order; acceptance criteria follow."""
@@ -67,9 +67,7 @@ def _without_words(
     for item in unit.items:
         if whole or (item.seq, item.part) in places:
             text = fold_mark(unit) if in_fold else ERASURE_MARK
-            # Arguments of a call stay JSON, or every provider refuses the request.
-            text = "{}" if item.kind is PartKind.CALL else text
-            content = replace(item.content, text=text)
+            content = emptied_part(item.content, text)
             item = replace(item, content=content, tokens=part_tokens(state, content))
         items.append(item)
     return replace(unit, items=tuple(items))

@@ -16,6 +16,7 @@ from typing import Any, Final, get_type_hints
 
 from ..schema.record_json import from_plain, to_plain
 from ..schema.values import canonical_json
+from .events import ERASURE_MARK
 from .state import WindowState, part_body
 from .units import (
     LEVELS,
@@ -25,6 +26,7 @@ from .units import (
     ToolKind,
     WindowItem,
     WindowUnit,
+    emptied_part,
 )
 
 _COMPRESSION: Final = 6
@@ -85,6 +87,8 @@ def item_from(seq: int, line: Mapping[str, Any], text: str, part: int = 0) -> Wi
         tool_kind=ToolKind(line["tool_kind"]) if "tool_kind" in line else None,
         is_error=bool(line.get("is_error")),
     )
+    if text == ERASURE_MARK:
+        content = emptied_part(content, text)
     return WindowItem(
         seq=seq,
         part=int(line.get("part", part)),

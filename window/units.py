@@ -8,7 +8,7 @@ them is missing, so nothing in this folder can take a unit apart.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Final
@@ -103,6 +103,23 @@ class MessagePart:
     """The tool of a call or a result; the provider's format of media and opaque parts."""
     tool_kind: ToolKind | None = None
     is_error: bool = False
+
+
+def emptied_part(part: MessagePart, mark: str) -> MessagePart:
+    """A part with our mark in the place of its words, as every provider takes it.
+
+    Arguments of a call stay JSON. What was a provider's own JSON is words from then on: its format
+    would refuse the mark, and a signature what it does not sign.
+    """
+    match part.kind:
+        case PartKind.CALL:
+            return replace(part, text="{}")
+        case PartKind.MEDIA:
+            return replace(part, kind=PartKind.NOTE, text=mark, name="")
+        case PartKind.OPAQUE:
+            return replace(part, kind=PartKind.THINKING, text=mark, name="")
+        case _:
+            return replace(part, text=mark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,6 +127,42 @@ def test_an_envelope_of_another_session_or_of_none_is_no_request_of_this_one(
     assert memory.replay(envelope).text == envelope.text
 
 
+def test_a_session_goes_on_where_a_file_or_a_thought_was_erased(memory: Memory) -> None:
+    memory.write(subject="Sam Rivera", slot="office", value="Chicago")
+    session = memory.session("s1", window=16_000, model="claude-opus-4-7")
+    pdf = {"type": "base64", "media_type": "application/pdf", "data": "aGk="}
+    letter = {"type": "document", "title": "Letter of Sam Rivera", "source": pdf}
+    thought = {"type": "thinking", "thinking": "Sam Rivera?", "signature": "abc"}
+    for words in ([{"type": "text", "text": "Read this"}], []):
+        session.on_turn_start({"role": "user", "content": [*words, letter]})
+        session.on_step({"role": "assistant", "content": [thought, {"type": "text", "text": "So"}]})
+        session.on_turn_end()
+    session.on_turn_start("Look")
+    call = {"type": "tool_use", "id": "c1", "name": "look", "input": {"for": "Sam Rivera"}}
+    session.on_step({"role": "assistant", "content": [thought, call]})
+    session.on_tool_result("c1", "nobody")
+    session.on_turn_end()
+    before = session.compile().envelope.envelope_id
+    session.use("gpt-5", window=20_000)  # all is counted anew, here and whenever the log is read
+    memory.erase(entity="Sam Rivera", reason="asked for")
+
+    again = memory.session("s1")
+    again.on_turn_start("And now?")
+    context = again.compile()
+    for prompt in (context, again.replay(before)):
+        for target in ("anthropic", "openai", "responses", "gemini"):
+            request = json.dumps(prompt.render(target))
+            assert ("[erased]" in request, "Sam Rivera" in request) == (True, False)
+    messages = context.render("anthropic")["messages"]
+    assert [(m["role"], len(m["content"])) for m in messages[:5]] == [
+        ("user", 2), ("assistant", 2), ("user", 1), ("assistant", 2), ("user", 1),
+    ]  # fmt: skip
+    assert messages[5]["content"][1]["input"] == {}
+    assert again.scratchpad() == ()
+    assert "[erased]" in again.rehydrate("turn:1").text
+    assert memory.doctor() == ()
+
+
 def test_what_was_erased_since_stands_as_erased(memory: Memory) -> None:
     session = memory.session("s1", window=9_000)
     session.on_turn_start("Sam Rivera wants a window seat")

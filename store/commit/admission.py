@@ -22,6 +22,7 @@ from ...resolution.keys import (
 )
 from ...resolution.known import Teacher
 from ...resolution.lessons import Lesson, fresh_identifiers
+from ...resolution.names import short_id
 from ...resolution.register import Register, Rules, better_known, rules_of, taught_level
 from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, EntityRef, Resolution, Review
@@ -378,10 +379,13 @@ class _Admission:
         self._learn_names(ref, entity)
 
     def _vouch(self, surface: str, entity: Entity) -> None:
-        """Strengthen a name that the entity has already; another would be a way to hijack it."""
+        """Strengthen a name that it has, since another may hijack it; one without any is named."""
         family = self.register.members(entity.entity_id)
-        if any(a.entity_id in family for a in self.register.named(alias_key(surface))):
-            self._learn_name(surface, entity)
+        if len(family) == 1 and entity.name == short_id(entity.entity_id):  # all were erased
+            self.register.learn(entities=[replace(entity, name=surface)])
+        elif not any(a.entity_id in family for a in self.register.named(alias_key(surface))):
+            return
+        self._learn_name(surface, entity)
 
     def _learn_name(self, surface: str, entity: Entity) -> None:
         """Write a name row, unless one as strong and as wide is open already."""

@@ -79,6 +79,17 @@ def test_a_folder_is_listed_renamed_and_deleted_as_one(tool: Any) -> None:
     assert "four" in run(tool, "view", path="/memories")
 
 
+def test_a_file_that_was_erased_can_be_made_anew(tool: Any, memory: Memory) -> None:
+    run(tool, "create", path="/memories/a", file_text="tea")
+    (document,) = memory.entities.list("document")
+    (row,) = memory.history(document.entity_id, "record")
+    owner = memory.bind(Principal(tenant="default", roles=frozenset({"owner"})))
+    owner.erase(row.object_id, reason="asked to")
+    run(tool, "create", path="/memories/a", file_text="coffee")
+    assert "coffee" in run(tool, "view", path="/memories/a")
+    assert "/memories/a" in run(tool, "view", path="/memories")
+
+
 def test_a_folder_lists_nothing_whose_name_begins_with_a_dot(tool: Any) -> None:
     for name in ("notes", ".draft", ".cache/page", "a/.key", "a/b/.deep"):
         run(tool, "create", path=f"/memories/{name}", file_text=name)

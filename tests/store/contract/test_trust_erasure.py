@@ -185,3 +185,22 @@ def test_an_erasure_takes_the_facts_of_no_namesake_for_its_own(open_memory: Open
     )
     assert first.entity != second.entity
     assert memory.erase(entity=first.entity, reason="asked to").independent == ()
+
+
+def test_an_entity_whose_names_were_erased_takes_the_next_one_from_anybody(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    page = {"name": "notes one", "type": "document", "external_ids": {"record": "notes/1"}}
+    agents = {"source_origin": "agent://notes"}
+    first = memory.write(page, "record", {"v": 1}, **agents)
+    memory.erase(first.object_id, reason="asked to")
+    assert memory.entities.list("document") == ()
+
+    again = memory.write(page, "record", {"v": 2}, **agents)
+    assert again.entity == first.entity
+    other = page | {"name": "notes of somebody else"}
+    memory.write(other, "record", {"v": 3}, **agents)
+    (document,) = memory.entities.list("document")
+    assert document.aliases == ("notes one",)
+    assert document.external_ids == {"record": "notes/1"}

@@ -239,8 +239,8 @@ def _scores(pool: TextPool, background: Background, rules: CompilePolicy) -> lis
     average = sum(pool.sizes) / max(1, len(pool.sizes)) or 1.0
     k1 = rules.bm25_k1
     scores: list[float] = []
-    for mask, size, was_said in zip(pool.masks, pool.sizes, pool.is_talk, strict=True):
-        b = TALK_LENGTH if was_said else rules.bm25_b
+    for mask, size, turn in zip(pool.masks, pool.sizes, pool.turns, strict=True):
+        b = TALK_LENGTH if turn else rules.bm25_b
         scores.append(sums[mask] * (k1 + 1) / (1 + k1 * (1 - b + b * size / average)))
     return scores
 

@@ -93,7 +93,7 @@ def lexical(
     average = (length_sum or 1) / max(total, 1)
     weights = bm25_weights(_statistics(background, Background(total, document_counts)))
 
-    shares = [b] * total if isinstance(b, float) else b
+    shares = b if isinstance(b, Sequence) else [b] * total
     scores: list[int] = []
     for (counts, length), share in zip(frequencies, shares, strict=True):
         norm = k1 * (1 - share + share * length / average)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ from tenure.compiler.request.request import Media, MediaKind
 from tenure.compiler.stages.emit import emit
 from tenure.compiler.text.duplicates import Text, duplicates, shingle_list
 from tenure.compiler.text.relevance import fuse
-from tenure.schema.compile_terms import OverflowPolicy
+from tenure.compiler.trace.collect import _status, findings
+from tenure.compiler.trace.metrics import quality
+from tenure.schema.compile_terms import OverflowPolicy, ValidationStatus
 from tenure.schema.errors import ContextBudgetExhausted, Fault, InvalidInput
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Vocabulary
@@ -718,6 +721,29 @@ def test_a_broken_envelope_cannot_leave(broken: dict[str, Any], message: str) ->
         ordered = replace(ordered, assembled=replace(assembled, pieces=assembled.pieces[1:]))
     with pytest.raises(Fault, match=message):
         emit(replace(outputs, ordered=replace(ordered, **broken)), context)
+
+
+def test_a_text_that_does_not_read_back_as_its_blocks_cannot_leave() -> None:
+    outputs, context = passes(full_bench(), **REQUEST)
+    assembled = outputs.ordered.assembled
+    fewer = replace(assembled, blocks=assembled.blocks[1:])
+    for damaged in (fewer, replace(assembled, text=assembled.text[:-1])):
+        ordered = replace(outputs.ordered, assembled=damaged)
+        with pytest.raises(Fault) as fault:
+            emit(replace(outputs, ordered=ordered), context)
+        assert fault.value.code == "envelope_reparse_failed"
+
+
+def test_a_section_over_its_ration_is_a_warning() -> None:
+    outputs, context = passes(full_bench(), **REQUEST)
+    account = replace(findings(outputs, context), gaps=())
+    calm = quality(outputs, context)._replace(alerts=())
+    tell = partial(_status, doubts=(), report=calm, context=context)
+    assert tell(account) is ValidationStatus.CLEAN
+
+    first, *rest = account.sections
+    over = replace(first, allocated=first.tokens - 1)
+    assert tell(replace(account, sections=(over, *rest))) is ValidationStatus.WARNINGS
 
 
 def test_latency_and_run_id_live_in_the_sidecar() -> None:

@@ -96,11 +96,15 @@ class KeyRing:
         """The text of a new key; it is never shown again. `seconds` is how long it opens.
 
         Raises:
-            InvalidInput: `bad_principal` for a level that no key may have;
-                `unknown_vocabulary` for a permit that does not exist.
+            InvalidInput: `bad_principal` for a level that no key may have; `unknown_vocabulary`
+                for a permit that does not exist; `out_of_range` for a key that would have ended.
         """
         if principal.authority_level < STRONGEST_LEVEL:
             raise InvalidInput(f"a key has level {STRONGEST_LEVEL} or weaker", code="bad_principal")
+        if seconds is not None and not seconds > 0:
+            raise InvalidInput(
+                "a key that opens for no time is none: say for how long", code="out_of_range"
+            )
 
         key_id, secret = secrets.token_hex(6), secrets.token_hex(32)
         row = (

@@ -87,6 +87,14 @@ def test_a_key_ends(ring: KeyRing, clock: Clock) -> None:
     assert ring.credential(text) is None
 
 
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
+def test_a_key_that_has_ended_when_it_is_made_is_refused(ring: KeyRing, seconds: float) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        ring.create(ANN, [READ], seconds=seconds)
+    assert refusal.value.code == "out_of_range"
+    assert ring.records(ANN.tenant) == ()
+
+
 def test_a_rotated_key_overlaps(ring: KeyRing, clock: Clock) -> None:
     old = ring.create(ANN, [READ])
     new = ring.rotate(key_id(old), overlap_seconds=100)

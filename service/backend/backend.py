@@ -370,11 +370,16 @@ def time_of(clock: Clock) -> int:
 
 
 def uuid7() -> str:
-    """Return a random uuid that sorts by the time it was made."""
-    stamp = (time.time_ns() // 1_000_000) & ((1 << 48) - 1)
-    noise = int.from_bytes(os.urandom(10), "big")
-    number = stamp << 80 | (noise & ((1 << 76) - 1)) | 7 << 76
-    digits = f"{number & ~(3 << 62) | 2 << 62:032x}"
+    """Return a random uuid that sorts by the time it was made, to a quarter of a microsecond.
+
+    So the ids of a batch stand in the order of its writes (RFC 9562, 6.2, method 3): of two that
+    say the same at once the smaller one shows, which is the first.
+    """
+    stamp_ms, fraction_ns = divmod(time.time_ns(), 1_000_000)
+    fraction = (fraction_ns << 12) // 1_000_000
+    noise = int.from_bytes(os.urandom(8), "big") >> 2
+    number = (stamp_ms & ((1 << 48) - 1)) << 80 | 7 << 76 | fraction << 64 | 2 << 62 | noise
+    digits = f"{number:032x}"
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 

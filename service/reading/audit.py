@@ -133,7 +133,8 @@ class Auditor(Caller):
         """Everything that is known of an object.
 
         A write that said again what stood has no row of its own: its id leads to what stood, among
-        whose confirmations it is.
+        whose confirmations it is. That of a retraction leads to what it took back, and that of what
+        another line of the same write replaced to what replaced it.
 
         Raises:
             NotFound: `unknown_object`, also for what the caller may not see.
@@ -163,15 +164,23 @@ class Auditor(Caller):
         )
 
     def _standing(self, reader: Reader, object_id: str, tx_us: int) -> str:
-        """The object that a write confirmed, if it has no row and that may be seen; else itself."""
+        """The object that stands for one without a row, if it may be seen; else itself.
+
+        What was confirmed stands for a confirmation, and what was taken back for the retraction.
+        Where two came in one write, the first may be the one without a row.
+        """
         if self._rows_of(reader, [object_id]):
             return object_id
 
-        confirmed_ids: list[str] = []
+        assertion = reader.assertions([object_id]).get(object_id)
+        if assertion is None or not assertion.is_visible(self.principal.sight()):
+            return object_id
+
+        standing_ids: list[str] = []
         for edge in reader.edges([object_id], tx_us=tx_us):
-            if edge.kind in _CONFIRMS and edge.src == object_id:
-                confirmed_ids.append(edge.dst)
-        visible = visible_object_ids(self._rows_of(reader, confirmed_ids))
+            if edge.kind in _CONFIRMS | _WINS:
+                standing_ids.append(edge.src if edge.dst == object_id else edge.dst)
+        visible = visible_object_ids(self._rows_of(reader, standing_ids))
         return min(visible, default=object_id)
 
     def _visible_verdicts(self, reader: Reader, object_id: str) -> tuple[dict[str, Any], ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Forbidden, Memory, NotFound, Principal
+from tenure import Forbidden, Memory, NotFound, Principal, Write
 from tenure.schema.values import whole_repr
 
 Open = Callable[..., Memory]
@@ -103,6 +103,39 @@ def test_a_receipt_of_a_confirmation_leads_to_what_it_confirmed(open_memory: Ope
     explanation = memory.explain(again.object_id)
     assert explanation.object.object_id == first.object_id
     assert [link.object_id for link in explanation.confirmations] == [again.object_id]
+
+
+def test_a_receipt_of_a_retraction_leads_to_what_it_took_back(open_memory: Open) -> None:
+    memory = open_memory()
+    first = memory.write(subject="Sam", slot="office", value="NYC")
+    retraction = memory.write(subject="Sam", slot="office", value="NYC", op="retract")
+    assert memory.explain(retraction.object_id).object.object_id == first.object_id
+
+
+@pytest.mark.parametrize("keys", [("a", "b"), ("b", "a"), ("c", "d"), ("d", "c")])
+def test_either_receipt_of_a_thing_said_twice_in_one_write_leads_to_it(
+    open_memory: Open, keys: tuple[str, str]
+) -> None:
+    memory = open_memory()
+    said = {
+        "subject": "Sam",
+        "slot": "office",
+        "value": "NYC",
+        "valid_from": "2026-01-01T00:00:00Z",
+    }
+    receipts = memory.write_many([Write(**said, idempotency_key=key) for key in keys])
+    assert [receipt.outcome for receipt in receipts] == ["accepted", "confirmed"]
+    explained = {memory.explain(receipt.object_id).object.object_id for receipt in receipts}
+    assert len(explained) == 1
+
+
+def test_what_the_same_write_corrected_leads_to_the_correction(open_memory: Open) -> None:
+    memory = open_memory()
+    said = {"subject": "Sam", "slot": "office", "valid_from": "2026-01-01T00:00:00Z"}
+    wrong, right = memory.write_many(
+        [Write(**said, value="NYC"), Write(**said, value="Rome", op="correct")]
+    )
+    assert memory.explain(wrong.object_id).object.object_id == right.object_id
 
 
 def test_a_confirmation_of_what_is_hidden_leads_nowhere(open_memory: Open) -> None:

@@ -160,6 +160,9 @@ WORK_RULES: Final = (
     row("employer", rf"{I_AM} leaving {NAME}[^.!?]{{0,25}}?(?:,|;| and| to) (?:{I_SOON})?"
         r"(?:(?:start|starting|begin|beginning) (?:at|with)|join|joining) "
         rf"{PROPER}(?P<value>{NAME})", is_dated=True),
+    row("employer", rf"{HAVE} {RECENT}(?:left|quit|resigned from) {NAME}[^.!?]{{0,25}}?"
+        rf"(?:,|;| and) {I_SOON}(?:start|starting|begin|beginning) (?:at|with) "
+        rf"{PROPER}(?P<value>{NAME})", is_dated=True),
     row("employer", rf"\b[Mm]y first day (?:of work )?(?:at|with) {PROPER}(?P<value>{NAME})"
         r"(?= (?:is|will be)\b)", is_dated=True),
     row("employer", rf"{I_AM} leaving {PROPER}(?P<value>{NAME})(?= (?:on|next)\b)",

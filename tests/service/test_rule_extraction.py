@@ -352,6 +352,20 @@ def test_what_is_to_come_begins_on_its_day(
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "I quit Acme, I start at Initech on 1 July.",
+        "I've left Acme and I'm starting at Initech on 1 July.",
+        "I just resigned from Acme; I begin at Initech on 1 July.",
+    ],
+)
+def test_who_left_and_starts_elsewhere_changes_the_employer_on_that_day(text: str) -> None:
+    claims = {(claim.op, claim.value): claim for claim in read(text) if claim.slot == "employer"}
+    assert set(claims) == {("deny", "Acme"), ("assert", "Initech")}
+    assert claims["assert", "Initech"].valid_from == datetime(2026, 7, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
     ("text", "day"),
     [
         ("I'm leaving Acme on 30 June.", (2026, 6, 30)),

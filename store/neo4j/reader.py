@@ -401,10 +401,10 @@ class Neo4jReader:
         values = self._calls.column(cypher.OBJECTS_OF, entity_ids=_distinct(entity_ids))
         return tuple(sorted(map(str, values)))
 
-    def objects_with(self, words: Sequence[str], *, limit: int) -> tuple[str, ...]:
-        """At most `limit` objects that hold all of these searchable terms, none erased, sorted."""
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The objects that hold all of these searchable terms, none erased, sorted."""
         lucene = codec.holds_all(self._calls.tenant, words)
-        values = self._calls.column(cypher.OBJECTS_WITH, lucene=lucene, limit=limit)
+        values = self._calls.column(cypher.OBJECTS_WITH, lucene=lucene)
         return tuple(map(str, values))
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:

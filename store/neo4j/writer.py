@@ -220,10 +220,10 @@ class Neo4jWriteTx:
         """The judgements, open and closed, of raw entities or of a merge, by id."""
         return self._register().judgements(entity_ids, merge_id)
 
-    def objects_with(self, words: Sequence[str], *, limit: int) -> tuple[str, ...]:
-        """At most `limit` objects that hold all of these searchable terms, none erased, sorted."""
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The objects that hold all of these searchable terms, none erased, sorted."""
         lucene = codec.holds_all(self.calls.tenant, words)
-        values = self.calls.column(cypher.OBJECTS_WITH, lucene=lucene, limit=limit)
+        values = self.calls.column(cypher.OBJECTS_WITH, lucene=lucene)
         return tuple(map(str, values))
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:

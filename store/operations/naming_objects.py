@@ -17,8 +17,8 @@ from ...schema.terms import terms
 from ..port.store import WriteTx
 from ..search.term_weights import is_searchable
 
-_MOST: Final = 1_000
-"""Objects that are looked at for each name."""
+_AT_ONCE: Final = 1_000
+"""Objects that are in memory at a time: a single name may stand in a hundred thousand."""
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -39,10 +39,12 @@ def objects_naming(tx: WriteTx, entity_ids: Collection[str], *, tx_us: int) -> f
             continue
 
         whole_name = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE)
-        candidates = tx.objects_with(words, limit=_MOST)
-        for object_id, assertion in tx.assertions(candidates).items():
-            if whole_name.search(_own_words(assertion)):
-                object_ids.add(object_id)
+        candidates = tx.objects_with(words)
+        for first in range(0, len(candidates), _AT_ONCE):
+            claims = tx.assertions(candidates[first : first + _AT_ONCE])
+            for object_id, assertion in claims.items():
+                if whole_name.search(_own_words(assertion)):
+                    object_ids.add(object_id)
 
     return frozenset(object_ids)
 

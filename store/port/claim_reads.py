@@ -15,8 +15,8 @@ class ClaimReads(Protocol):
         """Every object that is about one of these, points at it or mentions it, none erased."""
         ...
 
-    def objects_with(self, words: Sequence[str], *, limit: int) -> tuple[str, ...]:
-        """At most `limit` objects that hold all of these searchable terms, none erased, sorted."""
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The objects that hold all of these searchable terms, none erased, sorted."""
         ...
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:

@@ -17,10 +17,10 @@ def objects_of(db: sqlite3.Connection, entity_ids: Sequence[str]) -> tuple[str, 
     return tuple(line[0] for line in db.execute(sql.OBJECTS_OF, bound))
 
 
-def objects_with(db: sqlite3.Connection, words: Sequence[str], limit: int) -> tuple[str, ...]:
+def objects_with(db: sqlite3.Connection, words: Sequence[str]) -> tuple[str, ...]:
     """Objects that hold all of these terms, none erased, sorted."""
     query = " AND ".join(f'"{word}"' for word in words)
-    return tuple(line[0] for line in db.execute(text_sql.OBJECTS_WITH, (query, limit)))
+    return tuple(line[0] for line in db.execute(text_sql.OBJECTS_WITH, (query,)))
 
 
 def assertions(db: sqlite3.Connection, object_ids: Sequence[str]) -> Mapping[str, Assertion]:

@@ -264,9 +264,9 @@ class SqliteReader:
         """Every object that is about one of these, points at it or mentions it."""
         return claims.objects_of(self._db, entity_ids)
 
-    def objects_with(self, words: Sequence[str], *, limit: int) -> tuple[str, ...]:
-        """At most `limit` objects that hold all of these searchable terms, none erased, sorted."""
-        return claims.objects_with(self._db, words, limit)
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The objects that hold all of these searchable terms, none erased, sorted."""
+        return claims.objects_with(self._db, words)
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""

@@ -218,9 +218,9 @@ class SqliteWriteTx:
         """Return every object that is about one of these, points at it or mentions it."""
         return claims.objects_of(self._connection(), entity_ids)
 
-    def objects_with(self, words: Sequence[str], *, limit: int) -> tuple[str, ...]:
-        """At most `limit` objects that hold all of these searchable terms, none erased, sorted."""
-        return claims.objects_with(self._connection(), words, limit)
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The objects that hold all of these searchable terms, none erased, sorted."""
+        return claims.objects_with(self._connection(), words)
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """Return the objects with open rows whose scope has this id, sorted."""

@@ -175,13 +175,13 @@ class MemoryReads:
             )
         )
 
-    def objects_with(self, words: Sequence[str], *, limit: int) -> tuple[str, ...]:
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
         ids = [
             i
             for i, held in self.state.claims.items()
             if not held.erased and set(words) <= set(held.content.terms.split())
         ]
-        return tuple(sorted(ids)[:limit])
+        return tuple(sorted(ids))
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         held = {i: self.state.claims[i] for i in object_ids if i in self.state.claims}

@@ -213,10 +213,8 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     # ClaimReads, asked by readers and by writers
     "ClaimReads.objects_of": reading(lambda r: r.objects_of(ENTITIES)),
     "ClaimReads.objects_of, under the lock": writing(lambda t: t.objects_of(ENTITIES)),
-    "ClaimReads.objects_with": reading(lambda r: r.objects_with(["offic"], limit=9)),
-    "ClaimReads.objects_with, under the lock": writing(
-        lambda t: t.objects_with(["offic"], limit=9)
-    ),
+    "ClaimReads.objects_with": reading(lambda r: r.objects_with(["offic"])),
+    "ClaimReads.objects_with, under the lock": writing(lambda t: t.objects_with(["offic"])),
     "ClaimReads.assertions": reading(lambda r: r.assertions(IDS)),
     "ClaimReads.assertions, under the lock": writing(lambda t: t.assertions(IDS)),
     # IdentityReads, asked by readers and by writers

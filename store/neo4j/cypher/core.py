@@ -311,7 +311,7 @@ RETURN c.object_id AS object_id
 OBJECTS_WITH: Final[LiteralString] = """
 CALL db.index.fulltext.queryNodes('ft_claim', $given.lucene) YIELD node
 WHERE node.tenant_id = $tenant AND node.erased IS NULL
-RETURN node.object_id AS object_id ORDER BY object_id LIMIT $limit
+RETURN node.object_id AS object_id ORDER BY object_id
 """
 # Commas around both: `user=ann` must not find `user=anna`.
 LIVE_OBJECTS: Final[LiteralString] = """

@@ -24,7 +24,7 @@ MATCH_ALL: Final = _MATCH.format(index="text_all")
 OBJECTS_WITH: Final = """
 SELECT c.object_id FROM text_all f CROSS JOIN claim c ON c.claim_id = f.rowid
 CROSS JOIN content d ON d.claim_id = c.claim_id
-WHERE f.text_all MATCH ? ORDER BY c.object_id LIMIT ?"""
+WHERE f.text_all MATCH ? ORDER BY c.object_id"""
 
 _SPREAD: Final = """
 SELECT count(*) FROM (SELECT 1 FROM {index} f WHERE f.{index} MATCH ? LIMIT ?)"""

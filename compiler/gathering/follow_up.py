@@ -74,8 +74,8 @@ def mark_outdated(
     _mark(rows, outdated_sources(derived, ask, context), Via.OUTDATED)
 
 
-def mark_telling(rows: dict[tuple[str, int], Proposal], derived: Iterable[Version]) -> None:
-    """Mark the passages that say more than the claims which were made of them, ended ones too."""
+def mark_claimed(rows: dict[tuple[str, int], Proposal], derived: Iterable[Version]) -> None:
+    """Mark the passages of which claims were made, ended ones too, and those that say more."""
     claimed_words: dict[str, set[str]] = {}
     for version in derived:
         if version.details.slot and version.content is not None:
@@ -83,6 +83,7 @@ def mark_telling(rows: dict[tuple[str, int], Proposal], derived: Iterable[Versio
             for source in version.details.derived_from:
                 claimed_words.setdefault(source, set()).update(quote)
 
+    _mark(rows, claimed_words.keys(), Via.CLAIMED)
     telling_ids: set[str] = set()
     for (object_id, _), proposal in rows.items() if claimed_words else ():
         content = proposal.version.content

@@ -17,7 +17,10 @@ from ..ir.snapshot import Proposal, Via
 from ..text.relevance import terms_of
 
 if TYPE_CHECKING:
+    from ...store.port.vectors import VectorScore
+    from ..ir.candidate import Candidate
     from ..ir.context import CompileContext
+    from ..ir.snapshot import Snapshot
 
 _BY_CONTENT = Via.TEXT | Via.VECTOR
 
@@ -27,6 +30,26 @@ def masks(details: Details, context: CompileContext, own_ids: OwnIds) -> bool:
     roles = context.rules.show_personal_to
     is_masked = masked_for(context.principal, details, roles=roles)
     return is_masked and not own_ids.covers(details, context.principal)
+
+
+def is_masked(candidate: Candidate, snapshot: Snapshot, context: CompileContext) -> bool:
+    """Tell whether what a candidate says is hidden from the caller."""
+    version = candidate.version
+    return version is not None and masks(version.details, context, snapshot.own_ids)
+
+
+def nearest_vector(
+    candidate: Candidate, snapshot: Snapshot, context: CompileContext
+) -> VectorScore | None:
+    """Return the vector score of an object, or of what it won its slot from where that is best."""
+    best = snapshot.vectors.get(candidate.object_id)
+    for rival in candidate.rivals:
+        score = snapshot.vectors.get(rival.object_id)
+        if score is None or is_masked(rival, snapshot, context):
+            continue
+        if best is None or score.content > best.content:
+            best = score
+    return best
 
 
 def public_terms(version: Version, context: CompileContext) -> frozenset[str]:

@@ -45,6 +45,8 @@ class Via(IntEnum):
     """Another fact about a subject whose facts cover the question."""
     SAYS_MORE = 2048
     """No way of finding: a passage with words that no claim which was extracted from it has."""
+    CLAIMED = 4096
+    """No way of finding: a passage from which claims were extracted."""
 
 
 class Proposal(NamedTuple):

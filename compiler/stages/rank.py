@@ -17,10 +17,9 @@ from functools import cached_property
 from ...schema.claim import Version
 from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
 from ...schema.vocabulary import ObjectType, SlotKind
-from ...store.port.vectors import VectorScore
 from ..conversion.direction import is_offered
 from ..gathering.mentions import bound_names, people_of, speakers_of
-from ..gathering.redaction import masks, public_terms
+from ..gathering.redaction import is_masked, masks, nearest_vector, public_terms
 from ..gathering.rerank import blend
 from ..gathering.siblings import lifted_by_subject
 from ..gathering.talk import lifted_scores, selective_cosines
@@ -60,7 +59,7 @@ _IRRELEVANT = PriorityTier.IRRELEVANT.value
 
 def rank(validated: Validated, snapshot: Snapshot, context: CompileContext) -> Ranked:
     """Return the relevant candidates with their scores, and verdicts on the others."""
-    activation = _Activation(context, snapshot)
+    activation = _Activation(context, snapshot, validated.candidates)
     active: list[Candidate] = []
     verdicts: list[Verdict] = []
     for candidate in validated.candidates:
@@ -111,18 +110,34 @@ def _demotion(candidate: Candidate) -> Verdict:
 class _Activation:
     """The activation gate of one compile."""
 
-    def __init__(self, context: CompileContext, snapshot: Snapshot) -> None:
+    def __init__(
+        self, context: CompileContext, snapshot: Snapshot, candidates: tuple[Candidate, ...]
+    ) -> None:
         self.context = context
         self.snapshot = snapshot
+        self.candidates = candidates
         self.terms = question(context, (*bound_names(snapshot), *snapshot.expansion))
         self.tasks = frozenset(context.task_types)
         self.near = round(context.rules.activation_cosine * 16_000_000)
         self.strict = context.rules.activation == "strict"
 
         self.people = people_of(snapshot)
-        self.speakers = speakers_of(snapshot, self.tasks)
         # Whether a text shares a term with the question: many objects have the same condition.
         self.bearing: dict[str, bool] = {}
+
+    @cached_property
+    def speakers(self) -> frozenset[str]:
+        """Whose words may answer, whatever they are; nobody's where a fact answers."""
+        if any(map(self._is_answer, self.candidates)):
+            return frozenset()
+        return speakers_of(self.snapshot, self.tasks)
+
+    def _is_answer(self, candidate: Candidate) -> bool:
+        """Whether it is a fact that bears on the question; what stands anyway answers nothing."""
+        version = candidate.version
+        if version is None or not version.details.slot or self._stands_alone(version):
+            return False
+        return self._is_of_area(candidate) or self._matches(version)
 
     @cached_property
     def areas(self) -> frozenset[str]:
@@ -227,10 +242,11 @@ class _Activation:
         return not self.areas.isdisjoint(areas_of(text))
 
     def is_own_talk(self, candidate: Candidate) -> bool:
-        """Whether it is a turn of somebody whose words may answer whatever they are."""
+        """Whether it is a turn of somebody whose words may answer, which no claim stands for."""
         version = candidate.version
-        is_theirs = candidate.subject in self.speakers
-        return is_theirs and version is not None and is_talk(version) and not self.masks(version)
+        if version is None or candidate.subject not in self.speakers:
+            return False
+        return is_talk(version) and not candidate.via & Via.CLAIMED and not self.masks(version)
 
     def recency(self, candidates: list[Candidate]) -> dict[str, int]:
         """The turns of whom the request is about, numbered from the oldest: the newest lead."""
@@ -291,7 +307,7 @@ def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) 
     cosines: list[int | None] = [None] * len(competing)
     if activation.snapshot.vectors:
         for position, candidate in enumerate(competing):
-            cosines[position] = scale.cosine_of(candidate, _nearest(candidate, activation))
+            cosines[position] = scale.cosine_of(candidate)
     has_talk = any(candidate.is_turn for candidate in competing)
     if has_talk:
         cosines = selective_cosines(competing, cosines, context.rules)
@@ -349,24 +365,6 @@ def _lexical_scores(
     for position, score in zip(winners, rival_scores, strict=True):
         own_scores[position] = max(own_scores[position], score)
     return own_scores
-
-
-def _nearest(candidate: Candidate, activation: _Activation) -> VectorScore | None:
-    """Return the vector score of an object, or of what it won its slot from where that is best."""
-    vectors = activation.snapshot.vectors
-    best = vectors.get(candidate.object_id)
-    for rival in candidate.rivals:
-        score = vectors.get(rival.object_id)
-        if score is None or _is_masked(rival, activation.snapshot, activation.context):
-            continue
-        if best is None or score.content > best.content:
-            best = score
-    return best
-
-
-def _is_masked(candidate: Candidate, snapshot: Snapshot, context: CompileContext) -> bool:
-    version = candidate.version
-    return version is not None and masks(version.details, context, snapshot.own_ids)
 
 
 def _document(candidate: Candidate, activation: _Activation) -> tuple[str, ...]:
@@ -441,9 +439,10 @@ class _Scale:
             freshness=freshness,
         )
 
-    def cosine_of(self, candidate: Candidate, vector: VectorScore | None) -> int | None:
+    def cosine_of(self, candidate: Candidate) -> int | None:
         """Return how near a candidate is, where it has a vector that the caller may use."""
-        if vector is None or _is_masked(candidate, self.snapshot, self.context):
+        vector = nearest_vector(candidate, self.snapshot, self.context)
+        if vector is None or is_masked(candidate, self.snapshot, self.context):
             return None
         return vector.content
 

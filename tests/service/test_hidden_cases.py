@@ -101,7 +101,7 @@ def test_decided_cases_count_for_those_alone_who_may_see_them(world: World) -> N
 
 def test_a_candidate_goes_by_a_name_that_may_be_seen(world: World) -> None:
     world.note(world.hal, SECRET, security_classification="highly_restricted")
-    world.note(world.ann, "Nightshade Quoka")
+    world.note(world.owner, "Nightshade Quoka")
 
     def said(reader: tenure.Memory) -> str:
         cases = reader.reviews.list("all", kind="all")

@@ -128,9 +128,10 @@ class _Activation:
     @cached_property
     def speakers(self) -> frozenset[str]:
         """Whose words may answer, whatever they are; nobody's where a fact answers."""
-        if any(map(self._is_answer, self.candidates)):
+        speakers = speakers_of(self.snapshot, self.tasks)
+        if speakers and any(map(self._is_answer, self.candidates)):
             return frozenset()
-        return speakers_of(self.snapshot, self.tasks)
+        return speakers
 
     def _is_answer(self, candidate: Candidate) -> bool:
         """Whether it is a fact that bears on the question; what stands anyway answers nothing."""

@@ -38,9 +38,6 @@ def fresh_identifiers(
 
     Where a scheme gives one value, the first one stays; a second e-mail address is added.
     """
-    if not ref.external_ids:
-        return []
-
     repeatable = repeatable_schemes(rules.bands.attributes)
     visible_values = known.held(entity_id, rules.identifier_test(known))
     identifiers: list[Identifier] = []

@@ -46,6 +46,20 @@ def test_a_talk_is_fetched_until_there_are_enough_turns_the_nearest_first() -> N
     assert len(shown) == 61
 
 
+def test_a_turn_that_is_hidden_does_not_join() -> None:
+    bench = bench_of(["The budget is fixed", "yes, fifty thousand"])
+    turn = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a"}
+    bench.world.add("hidden", text="or was it sixty?", visible=False, **turn)
+    assert set(bench.compiled(bench.compile(query="budget"))) == {"turn 0", "turn 1"}
+
+
+def test_a_turn_that_was_read_before_is_not_read_again() -> None:
+    bench = bench_of(["Ann says the budget is fixed", "yes, fifty thousand"], subject="Ann")
+    bench.rules(talk_candidates=1)
+    shown = bench.compiled(bench.compile(query="budget", entities=["Ann"]))
+    assert set(shown) == {"turn 0", "turn 1"}
+
+
 def test_turns_of_another_talk_or_scope_do_not_join() -> None:
     bench = bench_of(["The budget is fixed"])
     for name, row in (("talk", {"origin": "chat://b"}), ("scope", {"scope": {"user": "ann"}})):

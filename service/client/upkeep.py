@@ -132,7 +132,8 @@ class Upkeep(Caller):
     def explain(self, object_id: str) -> Explanation:
         """Return where an object comes from, what it met, and what was compiled from it.
 
-        The id of a write that confirmed what stood leads to what stood.
+        The id of a write that confirmed or took back what stood leads to what stood, and that of
+        what another line of the same write replaced to what replaced it.
 
         Raises:
             NotFound: `unknown_object`, also for what the caller may not see.

@@ -178,10 +178,10 @@ CALL (ask, met, is_whole) {
     collect(CASE WHEN seen THEN [c, p, piece] END)[..$search_limit] AS shown,
     count(DISTINCT c) AS proposed }
 MATCH (k:TenantClock {tenant_id: $tenant})
-WITH ask.place AS place, hits, shown, proposed, k.last_us AS last_us
+WITH ask.place AS place, hits, shown, proposed, k.last_us AS read_us
 {shown_hits}
 RETURN place, claims, marks, {lines},
-  [hits, [hit IN shown | hit[2].vid], proposed, last_us] AS note
+  [hits, [hit IN shown | hit[2].vid], proposed, read_us] AS note
 """,
     _FRAGMENTS,
 )
@@ -218,10 +218,10 @@ CALL (hits, is_listed) {
   WITH c, p, seen, CASE WHEN seen THEN {piece} END AS piece
   RETURN collect(seen) AS seen_hits, collect(CASE WHEN seen THEN [c, p, piece] END) AS shown }
 MATCH (k:TenantClock {tenant_id: $tenant})
-WITH place, is_whole, holders, pool, seen_hits, shown, k.last_us AS last_us
+WITH place, is_whole, holders, pool, seen_hits, shown, k.last_us AS read_us
 {shown_hits}
 RETURN place, claims, marks, {lines},
-  [is_whole, seen_hits, [hit IN shown | hit[2].vid], pool, holders, last_us] AS note
+  [is_whole, seen_hits, [hit IN shown | hit[2].vid], pool, holders, read_us] AS note
 """,
     _FRAGMENTS,
 )

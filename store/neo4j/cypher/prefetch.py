@@ -27,9 +27,9 @@ CALL (ask) {
   MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $tx
     AND a.kind = ask.kind
   WITH a ORDER BY a.tx_start, a.action_id
-  RETURN collect(properties(a)) AS actions, collect(a.object_id) AS ids }
-CALL (ask, ids) {
-  UNWIND ids[-ask.newest..] AS object_id
+  RETURN collect(properties(a)) AS actions, collect(a.object_id) AS object_ids }
+CALL (ask, object_ids) {
+  UNWIND object_ids[-ask.newest..] AS object_id
   MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
   WITH ask, c, {piece} AS piece
   WHERE {in_window}
@@ -85,7 +85,6 @@ _PARTS: Final[dict[str, LiteralString]] = {
     "walk": _WALK,
     "of_meant": statement(_OF_MEANT, _FRAGMENTS),
     "walk_from_meant": statement(_WALK_FROM_MEANT, _FRAGMENTS),
-    "wishing": statement("{wishing}", _FRAGMENTS),
     "meant": statement("{meant}", _FRAGMENTS),
     "values": statement(_VALUES, _FRAGMENTS),
     "by_request": """
@@ -115,7 +114,6 @@ UNION ALL
 )
 """What proposes the candidates of a compile."""
 _CANDIDATES_MEANT: Final[LiteralString] = """
-{wishing}
 {meant}
 CALL (centre_ids, subject_ids) {
   CALL (centre_ids, subject_ids) {
@@ -129,14 +127,16 @@ UNION ALL
 OPENING: Final[LiteralString] = statement(
     """
 {counters}
-{named}
 WITH *, last_us AS stamp
+{wishing}
+{named}
 {candidates}
 RETURN {opening}, answers, centre_ids, subject_ids, wishing_ids, wishing
 """,
     {
         "counters": statement("{counters}", _FRAGMENTS),
         "named": statement("{named}", _FRAGMENTS),
+        "wishing": at_stamp(statement("{wishing}", _FRAGMENTS), "stamp"),
         "candidates": at_stamp(statement(_CANDIDATES_MEANT, _PARTS), "stamp"),
         "opening": statement("{opening}", _FRAGMENTS),
     },

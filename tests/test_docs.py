@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from tenure.resolution.vetoes import VetoCode
+from tenure.schema.compile_terms import Conversion, GapCode, GateDetail, Reason
 from tenure.tests.docs_pages import RUN, SHOWN, WORDS, Block, blocks, pages, run_page
 from tenure.tests.source_tree import ROOT, Module, modules
+from tenure.window.events import EditReason
 
 ALL_PAGES = "\n".join(page.read_text(encoding="utf-8") for page in pages())
 ERRORS = (ROOT / "docs/errors.md").read_text(encoding="utf-8")
@@ -142,7 +145,8 @@ def listed_reasons(tree: ast.AST) -> set[str]:
     return {
         item.value.value
         for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) and node.name.endswith(("Reason", "Code", "Detail"))
+        if isinstance(node, ast.ClassDef)
+        and node.name.endswith(("Reason", "Code", "Detail", "Conversion"))
         for item in node.body
         if isinstance(item, ast.Assign)
         and isinstance(item.value, ast.Constant)
@@ -160,6 +164,32 @@ def test_every_error_code_and_reason_is_documented(module: Module) -> None:
 def test_every_code_of_an_error_stands_in_the_closed_list(module: Module) -> None:
     listed_codes = set(re.findall(r"^\| `(\w+)` \|", ERRORS, re.MULTILINE))
     assert raised_codes(module.tree) - listed_codes == set()
+
+
+def test_every_code_of_the_closed_list_is_given_by_code() -> None:
+    listed_codes = set(re.findall(r"^\| `([a-z_]+)` \|", ERRORS, re.MULTILINE))
+    words = {
+        node.value
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert listed_codes - words == set()
+
+
+def test_every_reason_is_given_by_code() -> None:
+    """A word that no code gives would promise a reader what never comes (C-106, C-317)."""
+    # What a reason means is no place that gives it.
+    uses = [
+        (node.value.id, node.attr)
+        for module in modules()
+        if module.name != "tenure.compiler.explain.reasons"
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    ]
+    lists = (Reason, GateDetail, GapCode, Conversion, VetoCode, EditReason)
+    words = [(kind.__name__, word.name) for kind in lists for word in kind]
+    assert [word for word in words if word not in set(uses)] == []
 
 
 def test_codes_and_reasons_are_found() -> None:

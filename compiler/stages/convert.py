@@ -68,6 +68,7 @@ def convert(
     pieces = _without_duplicates(pieces, changes, verdicts, context)
     pieces = _cap(pieces, verdicts, context.rules.section_items)
     pieces = keep_prose(pieces, context.counter)
+    changes += _rows(pieces)
     return Converted(tuple(pieces), tuple(changes), tuple(verdicts))
 
 
@@ -188,6 +189,13 @@ def _cap(pieces: Sequence[Piece], verdicts: list[Verdict], limit: int) -> list[P
             surplus.add(id(piece))
             verdicts.append(cap_verdict(piece.object_id, piece.value, piece.tier.value))
     return [piece for piece in pieces if id(piece) not in surplus]
+
+
+def _rows(pieces: Iterable[Piece]) -> Iterator[TextChange]:
+    """Yield what gave its sentence up to be a cell of its entity's row (C-082)."""
+    for piece in pieces:
+        if piece.cell:
+            yield TextChange(piece.object_id, Conversion.TABLE_ROW)
 
 
 def _own_texts(context: CompileContext) -> Iterator[Piece]:

@@ -1,8 +1,8 @@
 """Stage 3, gate: what this caller, this request and this origin may not see stays out.
 
-Checked in this order: visibility, tenant and scope, roles (deny wins), clearance, the signature
-of project scopes, authority, sensitivity, origin partition. The store has already withheld
-most of it; the gate trusts no store. What is withheld is counted; only an auditor's trace names it.
+Checked in this order: scope, roles (deny wins), clearance, visibility, the signature of project
+scopes, authority, sensitivity, origin partition. The store has already withheld most of it; the
+gate trusts no store. What is withheld is counted; only an auditor's trace names it.
 
 Invariant: an object that fails any test leaves no trace in the bytes, not even in a statistic
 of the ranking. Checklist C-020, C-077, C-092, C-096, C-133.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.format.block import CONTAINMENT_SENTENCE
 from tenure.compiler.text.sentences import statements
-from tenure.schema.compile_terms import Stability
+from tenure.schema.compile_terms import Conversion, Stability
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import NOW, Bench, uid
@@ -235,8 +235,16 @@ def test_a_row_is_only_taken_where_it_is_shorter_than_its_sentences() -> None:
     for slot in ("office", "title", "seat"):
         short.world.add(slot, subject="Sam", slot=slot, value="alpha", claim=f"Sam {slot}: alpha")
         long.world.add(slot, subject="Sam", slot=slot, value="alpha", claim="alpha")
-    assert "Sam | office = alpha [" in short.compile(query="alpha").text
-    assert "Sam |" not in long.compile(query="alpha").text
+    row, prose = short.compile(query="alpha"), long.compile(query="alpha")
+    assert "Sam | office = alpha [" in row.text
+    assert "Sam |" not in prose.text
+
+    # The trace tells whose sentence gave way, and of no other that it did.
+    changes = [(change.object_id, change.conversion) for change in row.trace.conversions]
+    assert sorted(changes) == sorted(
+        (uid(slot), Conversion.TABLE_ROW) for slot in ("office", "title", "seat")
+    )
+    assert prose.trace.conversions == ()
     assert statements(["One. Two. One."]) != []
 
 

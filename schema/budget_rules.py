@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Final
 
+from .compile_terms import SectionName
 from .crosswalk import USUAL_SHARES, PackLayer
 from .errors import InvalidInput
 from .short_repr import short_repr
@@ -170,6 +171,25 @@ def check_signals(signals: Sequence[SignalRule]) -> None:
                 f"signal {rule.name!r} has a layer of {', '.join(BUDGET_LAYERS)}, a full value "
                 "above 0 and a weight of 0 to 1000 permille"
             )
+
+
+def check_sections(numbers: Sequence[tuple[str, float]], *, ceiling: float = inf) -> None:
+    """Refuse a number of no section, which nothing would read, or beyond 0 and the ceiling.
+
+    Raises:
+        InvalidInput: `bad_policy`.
+    """
+    sections = tuple(SectionName)
+    names = [name for name, _ in numbers if name not in sections]
+    if names:
+        raise _bad_policy(
+            f"no section is called {', '.join(names)}; they are {', '.join(sections)}"
+        )
+
+    names = [name for name, number in numbers if not (0 <= number <= ceiling and isfinite(number))]
+    if names:
+        limits = "a finite number of at least 0" if ceiling == inf else f"0 to {ceiling:g}"
+        raise _bad_policy(f"what a policy gives a section is {limits}: {', '.join(names)}")
 
 
 def check_detectors(limits: Sequence[DetectorLimit]) -> None:

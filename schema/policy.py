@@ -23,6 +23,7 @@ from .budget_rules import (
     SignalRule,
     check_detectors,
     check_profiles,
+    check_sections,
     check_signals,
 )
 from .compile_terms import InjectionPolicy, OverflowPolicy
@@ -30,7 +31,7 @@ from .decay import DecayPolicy
 from .errors import InvalidInput
 from .short_repr import short_repr
 from .values import canonical_json
-from .vocabulary import AttributeKind
+from .vocabulary import AttributeKind, parse
 from .window_policy import WindowPolicy
 
 
@@ -60,6 +61,7 @@ class WritePolicy:
     """What is set apart, by channel: of what is written, and of what a request brings."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "injection", parse(InjectionPolicy, self.injection))
         check_detectors(self.detectors)
 
 
@@ -432,13 +434,9 @@ class CompilePolicy:
             advice = "talk_background is a share, 0 to 1, and talk_focus a power, 1 to 8"
             raise InvalidInput(advice, code="bad_policy")
 
-        parts = (*self.section_shares, *self.section_weights)
-        names = [name for name, part in parts if not 0 <= part <= 1]
-        if names:
-            raise InvalidInput(
-                f"a share or weight of a section is 0 to 1: {', '.join(names)}",
-                code="bad_policy",
-            )
+        object.__setattr__(self, "overflow", parse(OverflowPolicy, self.overflow))
+        check_sections((*self.section_shares, *self.section_weights), ceiling=1)
+        check_sections((*self.section_tokens, *self.section_costs))
 
         targets = (*self.quality_floors, *self.quality_ceilings)
         wrong = [n for n, value in targets if n not in QUALITY_METRICS or not 0 <= value <= 1]
@@ -458,8 +456,7 @@ class CompilePolicy:
 
         check_profiles(self.profiles)
         check_signals(self.signals)
-        prices = (self.cost_weight, self.token_price, *(cost for _, cost in self.section_costs))
-        if not all(0 <= price < inf for price in prices):
+        if not all(0 <= price < inf for price in (self.cost_weight, self.token_price)):
             raise InvalidInput("a cost is a finite number of at least 0", code="bad_policy")
 
 

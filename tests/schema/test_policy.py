@@ -19,6 +19,7 @@ from tenure.schema.budget_rules import (
     LayerShare,
     SignalRule,
 )
+from tenure.schema.compile_terms import InjectionPolicy, OverflowPolicy
 from tenure.schema.decay import HALVING, DecayKind, DecayPolicy, Fading
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import (
@@ -55,8 +56,8 @@ def _other(value: Any, name: str = "") -> Any:
         return (*value, ("badge", "identifier"))
     if value == () and name == "kinds":
         return (("preference", "sigmoid"),)
-    if value == () and name == "section_costs":
-        return (("evidence", 2.0),)
+    if value == () and name in {"section_costs", "section_tokens"}:
+        return (("evidence", 2),)
     if name in {"detectors", "profiles", "signals"}:
         return (*value[:-1], _other_row(value[-1]))
     if isinstance(value, tuple):
@@ -211,6 +212,48 @@ def test_a_share_or_weight_beyond_the_whole_is_refused(name: str, part: float) -
     with pytest.raises(InvalidInput, match="evidence") as caught:
         CompilePolicy(**{name: (("evidence", part),)})
     assert caught.value.code == "bad_policy"
+
+
+SECTION_TABLES = ["section_shares", "section_weights", "section_tokens", "section_costs"]
+
+
+@pytest.mark.parametrize("name", SECTION_TABLES)
+def test_a_number_of_no_section_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match="evidense") as caught:
+        CompilePolicy(**{name: (("evidense", 0.5),)})
+    assert caught.value.code == "bad_policy"
+
+
+@pytest.mark.parametrize("name", ["section_tokens", "section_costs"])
+@pytest.mark.parametrize("number", [-1, float("inf"), float("nan")])
+def test_tokens_and_costs_of_a_section_are_finite_and_not_below_nothing(
+    name: str, number: float
+) -> None:
+    with pytest.raises(InvalidInput, match="evidence") as caught:
+        CompilePolicy(**{name: (("evidence", number),)})
+    assert caught.value.code == "bad_policy"
+
+
+def test_a_word_of_a_policy_counts_as_its_member() -> None:
+    """`reject` as a word was read as the default before: what it refuses came in."""
+    write, rules = WritePolicy(injection="reject"), CompilePolicy(overflow="paginate")  # type: ignore[arg-type]
+    assert write.injection is InjectionPolicy.REJECT
+    assert rules.overflow is OverflowPolicy.PAGINATE
+    assert (
+        Policy(write=write).digest
+        == Policy(write=WritePolicy(injection=InjectionPolicy.REJECT)).digest
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"), [(WritePolicy, {"injection": "regect"}), (CompilePolicy, {"overflow": "x"})]
+)
+def test_a_word_that_a_policy_does_not_know_is_refused_when_it_is_made(
+    kind: type, word: dict[str, str]
+) -> None:
+    with pytest.raises(InvalidInput, match="unknown") as caught:
+        kind(**word)
+    assert caught.value.code == "unknown_vocabulary"
 
 
 @pytest.mark.parametrize("share", [1.01, -0.01, float("nan")])

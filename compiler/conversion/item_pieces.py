@@ -34,6 +34,14 @@ _LADDER_OF = {
     _S.ACCEPTANCE: Ladder.BEHAVIORAL_GUIDANCE,
 }
 
+_LABELS = {
+    (True, True): "Constraint",
+    (True, False): "Prohibition",
+    (False, True): "Wish",
+    (False, False): "Wish to avoid",
+}
+"""By whether a constraint binds, and whether it says what to do (C-146)."""
+
 
 def item_pieces(
     candidates: Iterable[Candidate], context: CompileContext
@@ -150,6 +158,6 @@ def _wording(item: RequestItem, shapes: Variation) -> str:
         return shapes.wording("list", item.text)
     if item.section is _S.TASK_CONTRACT:
         if isinstance(item.part, Constraint):
-            return f"{'Constraint' if item.part.binds else 'Wish'}: {item.text}"
+            return f"{_LABELS[item.part.binds, item.part.positive]}: {item.text}"
         return f"Goal: {item.text}"
     return item.text

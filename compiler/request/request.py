@@ -222,7 +222,7 @@ class Constraint:
     """Canonical JSON of what the enforcement needs."""
     hard: bool = True
     positive: bool = True
-    """Whether it says what to do; False: what never to do."""
+    """Whether it says what to do; False: what never to do, which its label says."""
     explicit: bool = True
     """Whether somebody said it; False: it was inferred from examples, so it never binds."""
     uncertain: bool = False

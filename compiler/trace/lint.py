@@ -40,12 +40,12 @@ _SHARED_PERMILLE: Final = 750
 """Content words that two directives share before one can deny the other: three in four."""
 _NEGATIVE: Final = re.compile(
     r"\b(?:never|must not|mustn't|do not|don't|may not|shall not|should not|avoid|forbidden"
-    r"|prohibited|not allowed|without)\b",
+    r"|prohibited|prohibition|not allowed|without)\b",
     re.IGNORECASE,
 )
 _DIRECTIVE_WORDS: Final = terms_of(
     "never must not do don't may shall should avoid forbidden prohibited allowed without always "
-    "please constraint wish goal only ever"
+    "please constraint prohibition wish goal only ever"
 )
 _CHOICES: Final[Mapping[str, str]] = {
     **dict.fromkeys(

@@ -52,6 +52,12 @@ def test_a_contradiction_is_a_finding_that_names_the_effective_rule(
     assert request_text in envelope.text
 
 
+@pytest.mark.parametrize(("positive", "found"), [(True, []), (False, ["opposite_directive"])])
+def test_what_a_constraint_forbids_is_read_off_its_flag(positive: bool, found: list[str]) -> None:
+    constraint = {"text": "Cite page numbers.", "positive": positive}
+    assert codes(compiled("Always cite page numbers.", constraints=[constraint])) == found
+
+
 @pytest.mark.parametrize(
     ("rule", "request_text"),
     [

@@ -131,16 +131,18 @@ def test_a_soft_or_inferred_constraint_is_a_wish_and_only_a_hard_one_is_checked(
             {"text": "Cite sources.", "enforcement": "pattern", "spec": {"required": ["[1]"]}},
             {"text": "Be brief.", "hard": False},
             {"text": "Use bullets.", "explicit": False},
-            {"text": "Invent nothing.", "positive": False},
+            {"text": "Mention the price.", "positive": False},
+            {"text": "Quote competitors.", "positive": False, "hard": False},
         ],
     )
     text = "".join(b.text for b in envelope.blocks if b.section == "task_contract")
     assert "Constraint: Cite sources." in text
     assert "Wish: Be brief." in text
     assert "Wish: Use bullets." in text
+    assert "Wish to avoid: Quote competitors." in text
     assert [c.text for c in envelope.constraints] == [
         "Constraint: Cite sources.",
-        "Constraint: Invent nothing.",
+        "Prohibition: Mention the price.",
     ]
 
 

@@ -183,12 +183,12 @@ def _phrases(views: Sequence[TextView], channel: TextChannel) -> Iterator[Findin
     if not any(codes for _, codes in readings):
         return
 
-    attack = AttackClass.DIRECT if channel in _DIRECT_CHANNELS else AttackClass.INDIRECT
+    plain = AttackClass.DIRECT if channel in _DIRECT_CHANNELS else AttackClass.INDIRECT
     for rule in PHRASE_RULES:
         for view, codes in readings:
             match = rule.pattern.search(view.text) if rule.code in codes else None
             if match:
-                attack = AttackClass.PROVENANCE_FORGERY if rule.forges else attack
+                attack = AttackClass.PROVENANCE_FORGERY if rule.forges else plain
                 attack = AttackClass.SMUGGLING if view.name in _DISGUISES else attack
                 detail = f"{rule.reason}; {view.name}: {match[0][:_EXCERPT]!r}"
                 yield Finding(rule.code, rule.severity, detail, attack.value)

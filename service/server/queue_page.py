@@ -96,11 +96,19 @@ def _claims_of(action: Action) -> Sequence[str]:
 
 
 def with_suspicions(entry: QueueEntry) -> QueueEntry:
-    """An entry with what the detectors see in its text today."""
-    text = entry.claims[0].content if entry.claims else ""
-    findings = scan(text, TextChannel.WEB)
-    details = tuple(finding.detail for finding in findings)
-    return replace(entry, parts=tuple(marked_parts(text, details)), suspicions=details)
+    """An entry with what the detectors see in its texts today, each by its class and code."""
+    if not entry.claims:
+        return entry
+
+    claim = entry.claims[0]
+    findings = scan(f"{claim.content}\n{claim.why_it_matters}", TextChannel.WEB)
+    parts = marked_parts(claim.content, [finding.detail for finding in findings])
+
+    suspicions: list[str] = []
+    for finding in findings:
+        kind = f"{finding.attack}, {finding.code}".replace("_", " ")
+        suspicions.append(f"{kind}: {finding.detail}")
+    return replace(entry, parts=tuple(parts), suspicions=tuple(suspicions))
 
 
 def marked_parts(text: str, details: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -320,6 +320,7 @@ def test_a_tie_is_settled_by_choosing_a_side(own_site: Site) -> None:
 def test_suspected_words_are_marked_and_stay_out(own_site: Site) -> None:
     text = read(own_site, "/quarantine")
     assert re.search(r"<mark>[^<]*gnore all previous instructions", text)
+    assert "indirect, override instructions: tells the model to drop what it was told" in text
     action = next(a for a in own_site.memory.actions() if a.kind.value == "review_quarantine")
     assert own_site.post(f"/actions/{action.action_id}", accept="no").status_code == 303
     assert "Nothing is set apart" in read(own_site, "/quarantine")

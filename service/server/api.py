@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from ...schema.artifact import digest_of
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
 from ...schema.version import VERSION
@@ -29,7 +30,7 @@ from ..stewardship.operations import SWEPT_AT_ONCE, Steward
 from .bearer_watch import BearerWatch
 from .bearers import Bearers, check_tenant
 from .control import ControlFile
-from .idempotency import AnswerBook, StoredAnswer
+from .idempotency import AnswerBook, StoredAnswer, erased_names
 from .identity import principal_fields
 from .memories import Memories
 from .metrics import CountedRoute
@@ -147,7 +148,7 @@ class Api:
             raise
 
         if call.name in _ERASING:
-            self.answers.forget(caller.tenant)
+            self.answers.forget(caller.tenant, _erased_names(call, arguments, answer))
         self.answers.finish(caller, key, StoredAnswer(200, answer))
         return Response(answer, media_type=JSON)
 
@@ -189,6 +190,16 @@ def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Te
 
     terms: dict[str, Any] = {"dry_run": False, "limit": SWEPT_AT_ONCE, **fields}
     return answer_json(call, steward.sweep(**terms, watch=watch))
+
+
+def _erased_names(call: Call, arguments: dict[str, Any], answer: bytes) -> set[str] | None:
+    """The ids that an erasure took, by which kept answers name it; None where it does not say."""
+    if call.name == "artifacts.erase":
+        return {digest_of(str(arguments.get("address")))}
+    if call.name != "erase":
+        return None
+    receipt = json.loads(answer)
+    return erased_names(receipt["object_ids"], receipt["entity_ids"], receipt["artifacts"])
 
 
 def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:

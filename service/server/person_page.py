@@ -19,8 +19,10 @@ from ..reading.audit import Auditor
 from ..reading.view import words_of
 from ..visual.text import json_text
 from .headed_route import HeadedRoute
+from .idempotency import AnswerBook, erased_names
 from .identity import check_form, memory_of
 from .pages import page
+from .state import state_of
 
 router = APIRouter(include_in_schema=False, route_class=HeadedRoute)
 
@@ -79,6 +81,8 @@ def erase(
         )
 
     receipt = memory.erase(entity=str(entity_id), reason=reason)
+    names = erased_names(receipt.object_ids, receipt.entity_ids, receipt.artifacts)
+    AnswerBook(state_of(request).settings.control).forget(memory.principal.tenant, names)
     return page(request, "erased.jinja", receipt=receipt)
 
 

@@ -107,6 +107,29 @@ def test_the_same_key_is_done_once(owner: httpx2.Client, server: RunningServer) 
     assert post(owner, "/v1/write", fact, key="k-1").json()["replayed"] is True
 
 
+def test_an_erasure_empties_the_answers_that_name_it_and_no_others(
+    owner: httpx2.Client, server: RunningServer
+) -> None:
+    secret = {**FACT, "subject": "Erased Person"}
+    first = post(owner, "/v1/write:batch", {"writes": [secret]}, key="e-1")
+    with client(server, server.key(user="lee")) as lee:
+        post(lee, "/v1/write:batch", {"writes": [{**FACT, "scope": {}}]}, key="e-1")
+        object_id = first.json()[0]["object_id"]
+        post(owner, "/v1/erase", {"object_id": object_id, "reason": "asked"}, key="e-2")
+
+        # It was done, and is not done again: the retry would bring back what was erased.
+        refusal = post(owner, "/v1/write:batch", {"writes": [secret]}, key="e-1")
+        assert (refusal.status_code, code(refusal)) == (409, "answer_erased")
+        assert code(post(owner, "/v1/write:batch", {"writes": []}, key="e-1")) == (
+            "idempotency_mismatch"
+        )
+        # By a retry nobody learns that something else was erased.
+        retry = post(lee, "/v1/write:batch", {"writes": [{**FACT, "scope": {}}]}, key="e-1")
+        assert retry.headers["idempotent-replayed"] == "true"
+    bodies = server.control.rows("SELECT body FROM answers WHERE key = 'e-1'")
+    assert object_id not in str(bodies)
+
+
 def test_a_first_request_that_runs_is_told(server: RunningServer) -> None:
     book, caller = AnswerBook(server.control), tenure.Principal(user="zoe")
     assert book.begin(caller, "k", b"request") is None

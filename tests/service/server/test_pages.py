@@ -15,6 +15,7 @@ from tenure.schema.policy import Policy, ResolutionPolicy
 from tenure.schema.principal import OWNER
 from tenure.schema.values import stamp_time
 from tenure.service.server import review_page
+from tenure.service.server.idempotency import AnswerBook, StoredAnswer
 from tenure.service.visual.text import counted
 from tenure.tests.service.server.site import OWN, Site, site_over
 
@@ -373,6 +374,35 @@ def test_an_administrator_erases_after_typing_the_name(own_site: Site) -> None:
     everything = "".join(read(own_site, page) for page in addresses(own_site))
     assert "Samantha" not in everything
     assert "Chicago" not in everything
+
+
+def test_an_erasure_on_its_page_empties_the_answers_that_programs_were_given(
+    own_site: Site,
+) -> None:
+    path = find(own_site, "Sam Rivera").replace("entities", "people")
+    entity_id = path.rpartition("/")[2]
+    book, caller = AnswerBook(own_site.control), tenure.Principal(tenant="demo", user="kim")
+    for key, body in (("about", f'{{"entity":"{entity_id}"}}'), ("else", "{}")):
+        book.begin(caller, key, b"request")
+        book.finish(caller, key, StoredAnswer(200, body.encode()))
+
+    own_site.sign_in_as(replace(own_site.settings.steward, user="ann", roles=frozenset({"admin"})))
+    own_site.post(f"{path}/erase", reason="case 17", confirm="Samantha Rivera")
+    with pytest.raises(tenure.Conflict, match="erased"):
+        book.begin(caller, "about", b"request")
+    assert book.begin(caller, "else", b"request") == StoredAnswer(200, b"{}")
+
+
+def test_a_case_whose_candidate_was_erased_has_a_page(own_site: Site) -> None:
+    memory = own_site.memory
+    older = memory.write(tenure.EntityRef(name="Jonathan Smythe", type="person"), "office", "Oslo")
+    memory.write(tenure.EntityRef(name="Jon Smythe", type="person"), "office", "Rome")
+    (case,) = [case for case in memory.reviews.list() if case.mention == "Jon Smythe"]
+    memory.erase(entity=older.entity, reason="asked")
+
+    page = read(own_site, f"/reviews/{case.review_id}")
+    assert "Nothing is moved" in page
+    assert "Yes, " not in page
 
 
 def test_a_merge_is_undone_on_the_page_of_its_entity(own_site: Site) -> None:

@@ -130,7 +130,10 @@ def shorter_forms(
     """Every shorter form that a unit can take from the one it stands in."""
     if unit.form is StandingForm.FULL and unit.results:
         for form, texts in _result_forms(unit, recurrences.repetitions).items():
-            tokens = unit.tokens - tokens_in(unit.results)
+            leaving = [*unit.results]
+            if form is StandingForm.EXTERNAL:
+                leaving += [item for item in unit.items if item.is_attached]
+            tokens = unit.tokens - tokens_in(leaving)
             tokens += sum(map(state.count, texts.values()))
             yield _change(unit, form, texts, keep, reason, tokens)
 
@@ -201,7 +204,12 @@ def _result_forms(
         kind = content.tool_kind or kind_of(content.text, content.name)
         # A short form that is no shorter is none: then the bare placeholder stands.
         short = external(content.text, kind, item.seq, item.tokens, content.name)
-        if len(short) >= len(content.text):
+        pictures = [part.text for part in unit.attached_to(item) if part.kind is PartKind.MEDIA]
+        if pictures:
+            words = short if len(short) < len(content.text) else content.text
+            line = media_line(item.seq, pictures)
+            short = f"{words}\n{line}" if words.strip() else line
+        elif len(short) >= len(content.text):
             short = placeholder(item.seq, item.tokens, content.name)
         forms[StandingForm.PRUNED][item.seq] = plain_format(content.text)
         forms[StandingForm.EXTERNAL][item.seq] = short

@@ -52,6 +52,16 @@ class WindowEvent:
     texts: tuple[str, ...] = ()
 
 
+def result_texts(event: WindowEvent) -> tuple[str, ...]:
+    """The words of a result as they came, and behind them its pictures and files.
+
+    An event keeps the words in full behind the texts of its parts where a short form stands.
+    """
+    parts = len(event.body["parts"])
+    words = event.texts[parts] if len(event.texts) > parts else event.texts[0]
+    return (words, *event.texts[1:parts])
+
+
 class EditReason(StrEnum):
     """Why an edit was made."""
 

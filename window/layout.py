@@ -13,9 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..schema.errors import Conflict, unknown
+from .attachments import attachment_block
+from .scratchpad import media_line
 from .state import WindowState
 from .units import PartKind, WindowItem, WindowUnit
 
@@ -31,6 +33,14 @@ _NO_RESULT: Final = "[no result: the call was given up]"
 Messages = list[dict[str, Any]]
 
 
+class PairedResult(NamedTuple):
+    """A result as a provider is sent it."""
+
+    text: str
+    """Empty only where pictures or files say all."""
+    blocks: tuple[dict[str, Any], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class PairedCall:
     """A call with the id that it has in this request, and what answered it."""
@@ -38,12 +48,31 @@ class PairedCall:
     call: WindowItem
     call_id: str
     answer: WindowItem | None
+    attachments: tuple[WindowItem, ...] = ()
+    """The pictures and files of the result."""
 
-    @property
-    def answer_text(self) -> str:
+    def result(self, target: str) -> PairedResult:
         """What stands as its result; providers refuse a call without one, or an empty one."""
-        text = _NO_RESULT if self.answer is None else self.answer.text
-        return text if text.strip() else "[empty]"
+        if self.answer is None:
+            return PairedResult(_NO_RESULT)
+
+        lines = [self.answer.text] if self.answer.text.strip() else []
+        blocks: list[dict[str, Any]] = []
+        unsent: list[str] = []
+        for item in self.attachments:
+            if item.kind is not PartKind.MEDIA:
+                lines.append(item.text)
+                continue
+            block = attachment_block(item.text, target)
+            if block is None:
+                unsent.append(item.text)
+            else:
+                blocks.append(block)
+
+        if unsent:
+            lines.append(media_line(self.answer.seq, unsent))
+        text = "\n".join(lines)
+        return PairedResult(text if text or blocks else "[empty]", tuple(blocks))
 
 
 def native_messages(state: WindowState, target: str, tail: str = "") -> Messages:
@@ -116,7 +145,9 @@ def _pairs(unit: WindowUnit, uses: Counter[str]) -> list[PairedCall]:
     pairs: list[PairedCall] = []
     for call in unit.calls:
         call_id = call.content.call_id
-        pairs.append(PairedCall(call, _sendable_id(call_id, uses), answers.get(call_id)))
+        answer = answers.get(call_id)
+        attachments = unit.attached_to(answer) if answer else ()
+        pairs.append(PairedCall(call, _sendable_id(call_id, uses), answer, attachments))
     return pairs
 
 
@@ -159,7 +190,7 @@ def _anthropic(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]
         result: dict[str, Any] = {
             "type": "tool_result",
             "tool_use_id": pair.call_id,
-            "content": pair.answer_text,
+            "content": _result_content(pair.result("anthropic"), _text_block),
         }
         if pair.answer is None or pair.answer.content.is_error:
             result["is_error"] = True
@@ -205,7 +236,8 @@ def _openai(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
         messages.append(message)
 
     for pair in pairs:
-        messages.append({"role": "tool", "tool_call_id": pair.call_id, "content": pair.answer_text})
+        text = pair.result("openai").text
+        messages.append({"role": "tool", "tool_call_id": pair.call_id, "content": text})
 
 
 def _ids_by_part(pairs: Sequence[PairedCall]) -> dict[int, str]:
@@ -238,8 +270,8 @@ def _responses(items: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
     items += outputs
 
     for pair in pairs:
-        output = {"type": "function_call_output", "call_id": pair.call_id}
-        items.append({**output, "output": pair.answer_text})
+        output = _result_content(pair.result("responses"), _input_text)
+        items.append({"type": "function_call_output", "call_id": pair.call_id, "output": output})
 
 
 def _gemini(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -> None:
@@ -264,15 +296,32 @@ def _gemini(messages: Messages, unit: WindowUnit, pairs: Sequence[PairedCall]) -
     if pairs:
         responses: list[dict[str, Any]] = []
         for pair in pairs:
-            response = {"name": pair.call.content.name, "response": {"result": pair.answer_text}}
+            result = pair.result("gemini")
+            response: dict[str, Any] = {
+                "name": pair.call.content.name,
+                "response": {"result": result.text},
+            }
+            if result.blocks:
+                response["parts"] = list(result.blocks)
             responses.append({"function_response": response})
         messages.append({"role": "user", "parts": responses})
+
+
+def _result_content(
+    result: PairedResult, text_part: Callable[[str], dict[str, Any]]
+) -> str | list[dict[str, Any]]:
+    """A result as a text, or as a list of blocks where pictures or files came with it."""
+    if not result.blocks:
+        return result.text
+    return [*([text_part(result.text)] if result.text else []), *result.blocks]
 
 
 def _own_part(
     item: WindowItem, target: str, text_part: Callable[[str], dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """A text, or a part of the provider's own; what another provider made stays at home."""
+    if item.is_attached:
+        return []
     if item.kind in (PartKind.MEDIA, PartKind.OPAQUE):
         return [json.loads(item.text)] if item.content.name == target else []
     return [text_part(item.text)] if item.text.strip() else []

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from ..compiler.tokens.counting import counter_for
 from .events import ERASURE_MARK, Note
@@ -21,6 +21,7 @@ from .units import (
     MessagePart,
     PartKind,
     WindowUnit,
+    plain_words,
     pointer,
     tokens_in,
 )
@@ -171,14 +172,6 @@ def part_tokens(state: WindowState, part: MessagePart) -> int:
         return max(MEDIA_TOKENS, state.count(plain_words(part.text)))
     names = f"{part.name} {part.call_id}" if part.call_id else ""
     return state.count(part.text) + (state.count(names) if names else 0)
-
-
-def plain_words(block: str) -> str:
-    """The words of a file that a block holds as plain text, empty for bytes and addresses."""
-    source = json.loads(block).get("source")
-    if isinstance(source, dict) and cast("dict[str, Any]", source).get("type") == "text":
-        return str(cast("dict[str, Any]", source).get("data", ""))
-    return ""
 
 
 def part_body(part: MessagePart, tokens: int) -> dict[str, Any]:

@@ -134,12 +134,15 @@ def _on_step(state: WindowState, event: WindowEvent) -> WindowState:
 
 
 def _on_result(state: WindowState, event: WindowEvent) -> WindowState:
-    (item,) = _items(event)
+    items = _items(event)
+    # What came with a result above the cap, or with one that was set apart, waits in the log.
+    if "apart" in event.body:
+        items = items[:1]
 
     # The newest open call with this id: real logs use an id twice, and the older one was answered.
-    call_id = item.content.call_id
+    call_id = items[0].content.call_id
     unit = _waiting_unit(state, call_id)
-    return with_changed_unit(state, replace(unit, items=(*unit.items, item)))
+    return with_changed_unit(state, replace(unit, items=(*unit.items, *items)))
 
 
 def _waiting_unit(state: WindowState, call_id: str) -> WindowUnit:
@@ -261,6 +264,11 @@ def _in_form(
     items: list[WindowItem] = []
     described = False
     for item in unit.items:
+        if item.is_attached:
+            # The line of its result tells of it from now on, where that stands in a short form.
+            if form is not StandingForm.EXTERNAL:
+                items.append(item)
+            continue
         if item.kind is PartKind.MEDIA and item.seq in change.texts:
             # One line stands for all pictures of a message, at the place of the first.
             line = change.texts[item.seq]

@@ -7,11 +7,12 @@ them is missing, so nothing in this folder can take a unit apart.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, cast
 
 from ..compiler.text.sentences import subunits
 from ..schema.terms import content_terms
@@ -89,6 +90,7 @@ LEVELS: Final = {
 _WORDS: Final = frozenset({PartKind.USER, PartKind.ASSISTANT, PartKind.THINKING, PartKind.NOTE})
 _OF_USERS: Final = frozenset({PartKind.USER, PartKind.NOTE, PartKind.MEDIA})
 _OF_MODELS: Final = frozenset({PartKind.ASSISTANT, PartKind.CALL})
+_ATTACHMENT_KINDS: Final = frozenset({PartKind.MEDIA, PartKind.NOTE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,14 @@ class MessagePart:
     """The tool of a call or a result; the provider's format of media and opaque parts."""
     tool_kind: ToolKind | None = None
     is_error: bool = False
+
+
+def plain_words(block: str) -> str:
+    """The words of a file that a block holds as plain text, empty for bytes and addresses."""
+    source = json.loads(block).get("source")
+    if isinstance(source, dict) and cast("dict[str, Any]", source).get("type") == "text":
+        return str(cast("dict[str, Any]", source).get("data", ""))
+    return ""
 
 
 def emptied_part(part: MessagePart, mark: str) -> MessagePart:
@@ -144,6 +154,11 @@ class WindowItem:
         """The text of its part."""
         return self.content.text
 
+    @property
+    def is_attached(self) -> bool:
+        """Whether it came with the result of a call, as a picture or a file of it."""
+        return bool(self.content.call_id) and self.kind in _ATTACHMENT_KINDS
+
 
 @dataclass(frozen=True)
 class WindowUnit:
@@ -167,6 +182,10 @@ class WindowUnit:
     """Of a fold: 1 for one of messages, one more for one of folds."""
     given_up: frozenset[str] = frozenset()
     """Calls that will never be answered."""
+
+    def attached_to(self, result: WindowItem) -> tuple[WindowItem, ...]:
+        """The pictures and files that came with a result, or our mark where they were erased."""
+        return tuple(item for item in self.items if item.seq == result.seq and item.is_attached)
 
     def of_kind(self, kind: PartKind) -> tuple[WindowItem, ...]:
         """Its items of one kind, in order."""
@@ -201,7 +220,11 @@ class WindowUnit:
     @cached_property
     def text(self) -> str:
         """All its words, for scores and searches."""
-        return "\n".join(item.text for item in self.items)
+        words: list[str] = []
+        for item in self.items:
+            # The bytes of a picture would count as names and numbers that nobody said.
+            words.append(plain_words(item.text) if item.kind is PartKind.MEDIA else item.text)
+        return "\n".join(words)
 
     @cached_property
     def terms(self) -> frozenset[str]:

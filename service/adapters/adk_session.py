@@ -241,8 +241,9 @@ def _take_response(session: Session, response: Mapping[str, Any]) -> None:
         session.on_turn_start(_AGREED[content.get("confirmed") is True])
         return
 
+    parts = response.get("parts")
     try:
-        _take_result(session, str(response.get("id", "")), content)
+        _take_result(session, str(response.get("id", "")), [content, *parts] if parts else content)
     except NotFound as error:
         # Another question of the ADK's own, such as for a password, which no log is to hold.
         if error.code != "unknown_call":

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ...compiler.text.relevance import lexical, term_text, terms_of
 from ...schema.errors import NotFound
-from ...window.events import EventKind, WindowEvent
+from ...window.events import EventKind, WindowEvent, result_texts
 from ...window.scratchpad import media_blocks, media_line
 from ...window.state import EMPTY_STATE, WindowState
 from ...window.step import step
@@ -87,10 +87,11 @@ def full_history(log: Iterable[WindowEvent]) -> WindowState:
 
 def _with_original(event: WindowEvent) -> WindowEvent:
     """A result's event with the original in the place of the short form it came in."""
-    if event.kind is EventKind.RESULT_CAME and len(event.texts) > 1:
-        return replace(event, texts=event.texts[1:])
+    if event.kind is not EventKind.RESULT_CAME:
+        return event
 
-    return event
+    body = {name: value for name, value in event.body.items() if name != "apart"}
+    return replace(event, texts=result_texts(event), body=body)
 
 
 def originals_of(log: Iterable[WindowEvent], numbers: Iterable[int]) -> tuple[WindowUnit, ...]:
@@ -141,7 +142,13 @@ def media_originals(log: Iterable[WindowEvent], pointer: int | str) -> list[dict
     Raises:
         NotFound: `unknown_unit`, where none is.
     """
-    blocks = media_blocks(originals_of(log, pointed_numbers(pointer)))
+    targets = set(pointed_numbers(pointer))
+    units: list[WindowUnit] = []
+    for unit in full_history(log).units:
+        if targets & {unit.number, *(item.seq for item in unit.items)}:
+            units.append(unit)
+
+    blocks = media_blocks(units)
     if not blocks:
         raise NotFound(f"{pointer!r} leads to no picture and no file", code="unknown_unit")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
 from typing import Any
@@ -149,6 +150,34 @@ def test_two_users_of_one_app_have_two_windows(memory: Memory) -> None:
     assert "Ann asks" not in texts["bob"]
 
 
+PIXELS = b"\x89PNG\r\n\x1a\n hello"
+SCREEN = {"type": "image", "data": b64encode(PIXELS).decode(), "mimeType": "image/png"}
+
+
+def test_a_picture_of_a_tool_is_a_part_of_its_response(memory: Memory) -> None:
+    model = ScriptedModel(model="gemini-3-pro")
+
+    def find_flight(to: str) -> dict[str, Any]:
+        """Look at a page, as a tool of the Model Context Protocol answers."""
+        return {"content": [{"type": "text", "text": to}, SCREEN], "isError": False}
+
+    agent = LlmAgent(name="desk", model=model, tools=[find_flight])
+    app = App(name="flights", root_agent=agent, plugins=[session_plugin(memory, window=16_000)])
+    asyncio.run(talk(InMemoryRunner(app=app), "What is on the page?"))
+    response = plain(model.requests[-1].contents)[-1]["parts"][-1]["function_response"]
+    assert response["response"] == {"result": "Rome"}
+    assert [part["inline_data"]["data"] for part in response["parts"]] == [PIXELS]
+
+
+def test_a_picture_in_a_late_response_is_kept_as_one(memory: Memory) -> None:
+    picture = types.FunctionResponseBlob(mime_type="image/png", data=PIXELS)
+    parts = [types.FunctionResponsePart(inline_data=picture)]
+    tool = LongRunningFunctionTool(export)
+    run_a_late_result(memory, tool, "export", {"status": "done", "file": "F77"}, parts=parts)
+    (entry,) = session_of(memory, "ann").scratchpad()
+    assert entry.media_type == "image/png"
+
+
 class ExportingModel(BaseLlm):
     """Calls the export when it is asked for one, and repeats what came of it."""
 
@@ -182,7 +211,13 @@ def exported_call(events: list[Any], name: str) -> types.FunctionCall:
 
 
 def run_a_late_result(
-    memory: Memory, tool: BaseTool, name: str, response: dict[str, Any], *, restarted: bool = False
+    memory: Memory,
+    tool: BaseTool,
+    name: str,
+    response: dict[str, Any],
+    *,
+    parts: Any = None,
+    restarted: bool = False,
 ) -> list[Any]:
     """Ask for an export, talk until edits were made, and answer the call after all."""
     model = ExportingModel(model="gemini-3-pro")
@@ -198,7 +233,7 @@ def run_a_late_result(
         first = runner()
         call = exported_call(await talk(first, "export it all"), name)
         await talk(first, *(f"question {number} " + "word " * 300 for number in range(12)))
-        answer = types.FunctionResponse(id=call.id, name=name, response=response)
+        answer = types.FunctionResponse(id=call.id, name=name, response=response, parts=parts)
         content = types.Content(role="user", parts=[types.Part(function_response=answer)])
         second = runner(first.session_service) if restarted else first
         run = second.run_async(user_id="ann", session_id="s1", new_message=content)

@@ -164,6 +164,7 @@ class Reason(StrEnum):
     PARENT_REMAINDER = "parent_remainder"
     DUPLICATE_OF = "duplicate_of"
     MERGED_INTO = "merged_into"
+    FIDELITY_REJECTED = "fidelity_rejected"
     OVER_BUDGET = "over_budget"
     SECTION_CAP = "section_cap"
     ITEM_LARGER_THAN_SECTION = "item_larger_than_section"
@@ -183,6 +184,7 @@ QUARANTINE_REASONS: Final = frozenset(
 class GateDetail(StrEnum):
     """Why the gate withheld an object; only an auditor sees it."""
 
+    TENANT_MISMATCH = "tenant_mismatch"
     SCOPE_MISMATCH = "scope_mismatch"
     ROLE_DENIED = "role_denied"
     CLEARANCE_TOO_LOW = "clearance_too_low"
@@ -196,6 +198,7 @@ class Conversion(StrEnum):
     """What was done to the text of a compiled object."""
 
     POINTER = "pointer"
+    SUMMARIZED = "summarized"
     TRUNCATED = "truncated"
     EXTERNALIZED = "externalized"
     FOLDED = "folded"

@@ -30,6 +30,7 @@ _WORDS: Final[Mapping[str, str]] = {
     Reason.PARENT_REMAINDER: "the parts of it that matter are in",
     Reason.DUPLICATE_OF: "something that is in says the same",
     Reason.MERGED_INTO: "told together with something that is in",
+    Reason.FIDELITY_REJECTED: "shortening it would have changed what it says",
     Reason.OVER_BUDGET: "worth less than what took its tokens",
     Reason.SECTION_CAP: "its section was full",
     Reason.ITEM_LARGER_THAN_SECTION: "larger than its whole section",

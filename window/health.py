@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from .pressure import Pressure
+from .pressure import EVICTION_TURNS, Pressure
 from .state import WindowState
 from .units import tokens_in
 
@@ -41,7 +41,7 @@ class HealthReading:
 
     utilisation: int
     evictions_per_turn: int
-    """Times a thousand, over the session."""
+    """Times a thousand, over the last turns: a mean of a long session's life never moves."""
     compression: int
     """How many times shorter the edited units stand than they were, times a thousand."""
     burn_rate: int
@@ -62,14 +62,23 @@ class WindowAlert:
     bound: int
 
 
-_BOUNDS: Final = (
+_CEILINGS: Final = (
     ("utilisation", 900, AlertLevel.CRITICAL),
     ("utilisation", 600, AlertLevel.INFO),
-    ("evictions_per_turn", 2_000, AlertLevel.WARNING),
-    ("tool_bloat", 150, AlertLevel.WARNING),
+    ("evictions_per_turn", 5_000, AlertLevel.WARNING),
+    ("evictions_per_turn", 2_000, AlertLevel.INFO),
+    ("tool_bloat", 300, AlertLevel.WARNING),
+    ("tool_bloat", 150, AlertLevel.INFO),
 )
-"""Metric, the value from which it is out of its range, and how much that matters."""
-_LEAST_FIDELITY: Final = 750
+"""Metric, the value from which it is out of its range, and how much that matters (C-282)."""
+_FLOORS: Final = (
+    ("fidelity", 750, AlertLevel.WARNING),
+    ("fidelity", 850, AlertLevel.INFO),
+    ("compression", 2_000, AlertLevel.WARNING),
+)
+"""The same below a value."""
+_UNEDITED: Final = 1_000
+"""The compression of a window in which nothing stands shorter: no edit has failed at it."""
 
 
 def health_reading(state: WindowState, reading: Pressure) -> HealthReading:
@@ -80,12 +89,19 @@ def health_reading(state: WindowState, reading: Pressure) -> HealthReading:
     standing = state.standing_tokens
     return HealthReading(
         utilisation=reading.utilisation,
-        evictions_per_turn=1000 * state.evictions // max(1, state.turn),
+        evictions_per_turn=_eviction_rate(state),
         compression=1000 * state.original_tokens // standing if standing else 1000,
         burn_rate=max(0, reading.velocity),
         fidelity=state.fidelity,
         tool_bloat=1000 * tools // state.limit,
     )
+
+
+def _eviction_rate(state: WindowState) -> int:
+    marks = state.eviction_marks
+    base = marks[0] if len(marks) > EVICTION_TURNS else 0
+    turns = min(len(marks), EVICTION_TURNS) + state.in_turn
+    return 1000 * (state.evictions - base) // max(1, turns)
 
 
 def window_alerts(readings: Sequence[HealthReading]) -> tuple[WindowAlert, ...]:
@@ -97,18 +113,18 @@ def window_alerts(readings: Sequence[HealthReading]) -> tuple[WindowAlert, ...]:
     if len(latest) < _READINGS:
         return ()
 
-    # The table lists the more urgent bound of a metric first, and the first one that holds wins.
+    # The tables list the more urgent bound of a metric first, and the first one that holds wins.
     alerts: dict[str, WindowAlert] = {}
-    for metric, bound, level in _BOUNDS:
+    for metric, bound, level in _CEILINGS:
         values = [getattr(reading, metric) for reading in latest]
         if min(values) >= bound and metric not in alerts:
             alerts[metric] = WindowAlert(level, metric, values[-1], bound)
 
-    fidelities = [reading.fidelity for reading in latest]
-    if max(fidelities) < _LEAST_FIDELITY:
-        alerts["fidelity"] = WindowAlert(
-            AlertLevel.WARNING, "fidelity", fidelities[-1], _LEAST_FIDELITY
-        )
+    for metric, bound, level in _FLOORS:
+        values = [getattr(reading, metric) for reading in latest]
+        is_unedited = metric == "compression" and _UNEDITED in values
+        if max(values) < bound and not is_unedited and metric not in alerts:
+            alerts[metric] = WindowAlert(level, metric, values[-1], bound)
     return tuple(alerts.values())
 
 

@@ -17,6 +17,9 @@ from .state import WindowState
 
 READINGS: Final = 6
 """Loads kept: the current one and five before it give five growths."""
+EVICTION_TURNS: Final = 20
+"""Turns over which evictions are counted: edits are rare and large, so over fewer each would be
+an alarm, and over a whole session none."""
 _SPIKE_FACTOR: Final = 3
 _ALPHA: Final = 300
 """Permille that the newest growth has in the exponential mean."""

@@ -77,6 +77,8 @@ class WindowState:
     edits: int = 0
     evictions: int = 0
     """Units that left or were shortened, over all edits."""
+    eviction_marks: tuple[int, ...] = ()
+    """How many they were at the ends of the last turns, `pressure.EVICTION_TURNS` and one."""
     original_tokens: int = 0
     """Of everything that edits successor, before."""
     standing_tokens: int = 0

@@ -20,7 +20,7 @@ from .events import (
     WindowEvent,
 )
 from .links import standing_links, with_judged_claims, with_new_links
-from .pressure import READINGS, next_mean
+from .pressure import EVICTION_TURNS, READINGS, next_mean
 from .snapshot import item_from, unit_from
 from .state import (
     KEYS_KEPT,
@@ -157,6 +157,7 @@ def _on_turn_end(state: WindowState, event: WindowEvent) -> WindowState:
         state,
         in_turn=False,
         loads=(*state.loads, state.tokens)[1 - READINGS :],
+        eviction_marks=(*state.eviction_marks, state.evictions)[-EVICTION_TURNS - 1 :],
         mean_growth=next_mean(state.mean_growth, growth),
         correction=int(event.body.get("correction", state.correction)),
     )

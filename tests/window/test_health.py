@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tenure.schema.window_shares import BudgetShares
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.budget import WindowComponent, component_uses, exhaustion_turns
@@ -18,7 +20,7 @@ from tenure.window.health import (
     window_alerts,
     window_trend,
 )
-from tenure.window.pressure import read_pressure
+from tenure.window.pressure import EVICTION_TURNS, read_pressure
 
 WELL = HealthReading(
     utilisation=400,
@@ -76,15 +78,59 @@ def test_an_alert_waits_for_the_third_reading_in_a_row() -> None:
     assert (alert.metric, alert.level, alert.value) == ("utilisation", AlertLevel.CRITICAL, 950)
 
 
-def test_lower_bounds_are_watched_too() -> None:
-    poor = replace(WELL, fidelity=500, tool_bloat=300, evictions_per_turn=3_000, utilisation=700)
-    levels = {alert.metric: alert.level for alert in window_alerts([poor] * 3)}
-    assert levels == {
-        "utilisation": AlertLevel.INFO,
-        "evictions_per_turn": AlertLevel.WARNING,
-        "tool_bloat": AlertLevel.WARNING,
-        "fidelity": AlertLevel.WARNING,
-    }
+@pytest.mark.parametrize(
+    ("metric", "mild", "grave"),
+    [
+        ("utilisation", 600, 900),
+        ("evictions_per_turn", 2_000, 5_000),
+        ("tool_bloat", 150, 300),
+        ("fidelity", 849, 749),
+    ],
+)
+def test_each_metric_has_its_bounds(metric: str, mild: int, grave: int) -> None:
+    """Outside its healthy range a metric is told; from the source's alert on it is a warning."""
+    within = mild + 1 if mild > grave else mild - 1
+    levels: list[list[tuple[str, AlertLevel]]] = []
+    for value in (within, mild, grave):
+        readings = [replace(WELL, **{metric: value})] * 3
+        levels.append([(alert.metric, alert.level) for alert in window_alerts(readings)])
+
+    urgent = AlertLevel.CRITICAL if metric == "utilisation" else AlertLevel.WARNING
+    assert levels == [[], [(metric, AlertLevel.INFO)], [(metric, urgent)]]
+
+
+def test_edits_that_shorten_little_are_an_alert_and_no_edit_is_none() -> None:
+    poor = replace(WELL, compression=1_900)
+    (alert,) = window_alerts([poor] * 3)
+    assert (alert.metric, alert.level) == ("compression", AlertLevel.WARNING)
+    assert window_alerts([WELL] * 3) == ()
+    assert window_alerts([replace(WELL, compression=2_000)] * 3) == ()
+
+
+def test_evictions_are_counted_over_the_last_turns_alone() -> None:
+    """A mean over a session's life: after 1,000 quiet turns no storm would ever move it."""
+    calm = replace(Conversation().state, evictions=100, turn=1_000, in_turn=False)
+    reading = read_pressure(calm, Conversation().policy)
+    marks = tuple(range(0, 101, 5))
+    assert len(marks) == EVICTION_TURNS + 1
+    storm = replace(calm, eviction_marks=marks)
+    assert health_reading(storm, reading).evictions_per_turn == 5_000
+    assert health_reading(replace(storm, in_turn=True), reading).evictions_per_turn < 5_000
+    over = replace(calm, eviction_marks=(100,) * (EVICTION_TURNS + 1))
+    assert health_reading(over, reading).evictions_per_turn == 0
+    assert health_reading(replace(calm, eviction_marks=(100,)), reading).evictions_per_turn > 0
+
+
+def test_the_end_of_a_turn_marks_the_evictions_so_far() -> None:
+    talk = Conversation(limit=10_000)
+    for number in range(EVICTION_TURNS + 3):
+        talk.exchange(number, "word " * 20)
+        talk.put(EventKind.TURN_ENDED, {})
+        if number == 5:
+            talk.user("now")
+            talk.edit(everything_that_can_go(talk.state))
+    assert len(talk.state.eviction_marks) == EVICTION_TURNS + 1
+    assert talk.state.eviction_marks[0] == 0 < talk.state.eviction_marks[-1]
 
 
 def test_a_trend_needs_more_than_a_tenth() -> None:

@@ -262,7 +262,7 @@ def _health_rows(health: HealthReading) -> list[tuple[str, str, str]]:
     """The six metrics with what is meant by each."""
     return [
         ("utilisation", _percent(health.utilisation), "of the limit, at the upper bound"),
-        ("evictions a turn", _tenths(health.evictions_per_turn), "units shortened, over twenty turns"),
+        ("evictions a turn", _tenths(health.evictions_per_turn), "shortened, in twenty turns"),
         ("compression", f"{_tenths(health.compression)} times", "shorter, what was edited"),
         ("burn rate", f"{health.burn_rate:,}", "tokens a turn"),
         ("fidelity", _percent(health.fidelity), "facts left by the last edit"),

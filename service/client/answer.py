@@ -69,10 +69,11 @@ def answer(envelope: Envelope, ask: Ask, *, judge: Judge | None = None) -> Answe
 
 
 def _unchecked_items(envelope: Envelope) -> tuple[str, ...]:
-    """Return the acceptance items that no code checks."""
+    """Return the acceptance items that no code checks: only stated, or a wish."""
     # The manifest pins the request as it was compiled; what the caller holds may have changed.
     items = json.loads(envelope.manifest.request)["acceptance"]
-    return tuple(item["text"] for item in items if item["enforcement"] == "stated")
+    checked_texts = {constraint.text for constraint in envelope.constraints}
+    return tuple(item["text"] for item in items if item["text"] not in checked_texts)
 
 
 def _broken_constraints(envelope: Envelope, report: CheckReport) -> list[str]:

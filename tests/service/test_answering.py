@@ -58,6 +58,14 @@ def test_acceptance_that_no_code_checks_is_judged() -> None:
     assert model.asked[1].endswith("- names a city of Italy")
 
 
+def test_acceptance_that_binds_nobody_is_told_as_unjudged() -> None:
+    """An item that is not hard was neither checked nor told, as if it had been met."""
+    pattern = {"enforcement": "pattern", "spec": {"required": ["Rome"]}}
+    items = [{"text": "names Rome", **pattern}, {"text": "says Rome", "hard": False, **pattern}]
+    found = answer(compiled(acceptance=items), Model("Rome"))
+    assert found.unjudged == ("says Rome",)
+
+
 def test_a_second_failure_refuses_the_answer() -> None:
     model = Model("Rome", "[]")
     with pytest.raises(InvalidInput) as caught:

@@ -332,6 +332,7 @@ def test_unknown_and_ambiguous_entities_are_gaps() -> None:
         ("unknown_entity", "Nobody"),
         ("ambiguous_entity", "Sam Rivera"),
     }
+    assert envelope.trace.metrics["entity_resolution_conflicts"] == 1
 
 
 def test_a_project_that_is_not_ours_is_refused() -> None:

@@ -104,6 +104,20 @@ def test_the_policy_says_what_alerts() -> None:
     assert any("outside 0 to 0.02" in reason for reason in reasons)
 
 
+@pytest.mark.parametrize(
+    ("text", "density"), [("The harbour lies.", 0.0), ("Harbour tariff.", 1.0)]
+)
+def test_a_text_bears_on_a_question_from_two_of_five_terms(text: str, density: float) -> None:
+    envelope = Bench().compile(query="Lisbon harbour tariff ship night", evidence=[text])
+    assert envelope.quality.metrics["signal_density"] == density
+
+
+def test_guidance_counts_among_the_constraints() -> None:
+    guided = Bench().compile(query="x", skills=["Write short sentences and no jargon at all."])
+    assert guided.quality.metrics["constraint_density"] > 0
+    assert Bench().compile(query="x").quality.metrics["constraint_density"] == 0
+
+
 def test_what_stands_beside_a_text_counts_as_said_with_it() -> None:
     bench = Bench()
     turn = {"object_type": "retrieved_passage", "layer": "user", "origin": "chat://a"}

@@ -723,6 +723,15 @@ def test_a_broken_envelope_cannot_leave(broken: dict[str, Any], message: str) ->
         emit(replace(outputs, ordered=replace(ordered, **broken)), context)
 
 
+def test_an_object_that_stands_twice_cannot_leave() -> None:
+    outputs, context = passes(full_bench(), **REQUEST)
+    assembled = outputs.ordered.assembled
+    (first, anchor), (second, _) = list(assembled.anchors.items())[:2]
+    twice = replace(assembled, anchors={**assembled.anchors, first: anchor, second: anchor})
+    with pytest.raises(Fault, match="stands in the text twice"):
+        emit(replace(outputs, ordered=replace(outputs.ordered, assembled=twice)), context)
+
+
 def test_a_text_that_does_not_read_back_as_its_blocks_cannot_leave() -> None:
     outputs, context = passes(full_bench(), **REQUEST)
     assembled = outputs.ordered.assembled

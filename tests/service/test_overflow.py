@@ -73,6 +73,11 @@ def test_evidence_is_deferred_and_flagged() -> None:
     deferred = [o for o in envelope.trace.omitted_objects if o.reason == "retrieval_deferred"]
     assert deferred
     assert "retrieval_pending" in {gap.code for gap in envelope.gaps}
+
+    # What nobody can fetch again later is not promised.
+    evidence = {o.object_id for o in envelope.trace.omitted_objects if o.reason != "over_budget"}
+    assert evidence == {o.object_id for o in deferred}
+    assert "over_budget" in reasons(envelope) or "section_dropped" in reasons(envelope)
     (whole,) = under(OverflowPolicy.DEFER_RETRIEVAL, budget_tokens=20_000)
     assert "retrieval_pending" not in {gap.code for gap in whole.gaps}
 

@@ -136,7 +136,8 @@ def test_the_end_of_a_turn_marks_the_evictions_so_far() -> None:
 def test_a_trend_needs_more_than_a_tenth() -> None:
     assert window_trend([]) is WindowTrend.STABLE
     assert window_trend([1_000, 1_050]) is WindowTrend.STABLE
-    assert window_trend([1_000, 2_000]) is WindowTrend.RISING
+    assert window_trend([1_000, 1_100]) is WindowTrend.STABLE
+    assert window_trend([1_000, 1_101]) is WindowTrend.RISING
     assert window_trend([2_000, 1_000]) is WindowTrend.FALLING
 
 

@@ -1,5 +1,7 @@
 """Evict, compress or delegate; what an edit came to; and advice that waits."""
 
+from dataclasses import replace
+
 import pytest
 
 from tenure.schema.window_policy import WindowPolicy, Zones
@@ -24,7 +26,7 @@ from tenure.window.events import EditReason
 from tenure.window.health import AlertLevel
 from tenure.window.notices import NoticeKind, notice_lines
 from tenure.window.pressure import pressure
-from tenure.window.units import StandingForm
+from tenure.window.units import StandingForm, tokens_in
 
 
 def filled(limit: int = 10_000, turns: int = 20) -> Conversation:
@@ -80,6 +82,14 @@ def test_what_an_edit_came_to_adds_up() -> None:
     assert result.strategy in {change.form for change in plan.changes}
     assert compression_result(before, ()) is None
 
+    # A change that freed much counts for more than one that freed little.
+    small, large = (replace(change, savings=10) for change in plan.changes[:2])
+    large = replace(large, savings=990, fidelity=500)
+    small = replace(small, fidelity=1000)
+    weighed = compression_result(before, (small, large))
+    assert weighed is not None
+    assert weighed.fidelity == (1000 * 10 + 500 * 990) // 1000
+
 
 def test_advice_waits_for_ten_sessions() -> None:
     talk = filled(limit=10_000, turns=30)
@@ -103,6 +113,12 @@ def test_components_burn_what_the_last_turns_brought() -> None:
     assert burns[WindowComponent.TOOL_RESULTS] == 0
     assert 100 <= burns[WindowComponent.MESSAGE_HISTORY] <= 200
     assert burns[WindowComponent.SYSTEM_PROMPT] == 0
+
+    # One result of the last five turns is a fifth of it a turn.
+    talk.exchange(9, "word " * 500)
+    uses = {use.component: use for use in component_uses(talk.state, BudgetShares())}
+    burn, brought = uses[WindowComponent.TOOL_RESULTS].burn, talk.state.units[-2].results
+    assert burn == tokens_in(brought) // 5
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,24 @@ def test_a_unit_whose_identifier_is_used_again_is_young_again() -> None:
     assert scores(talk, EvictionPolicy.LRU)[3] > before
 
 
+@pytest.mark.parametrize("policy", [EvictionPolicy.HYBRID, EvictionPolicy.PRIORITY])
+def test_what_is_used_more_often_is_kept_longer(policy: EvictionPolicy) -> None:
+    """Of two results of one age that were last used in one turn."""
+    talk = Conversation(limit=100_000)
+    talk.user("both, please")
+    talk.call("c1", number=1)
+    talk.result("c1", "seat JG7FMM")
+    talk.call("c2", number=2)
+    talk.result("c2", "seat KH8GNN")
+    for number in range(3):
+        talk.user(f"ask {number}")
+        talk.model("JG7FMM")
+    talk.user("JG7FMM or KH8GNN?")
+    often, once = (unit.number for unit in talk.state.units if unit.results)
+    values = scores(talk, policy)
+    assert values[often] > values[once]
+
+
 def test_what_stays_close_to_the_focus_is_kept() -> None:
     talk = talk_of("refund of the ticket", "weather in Oslo")
     values = scores(talk, EvictionPolicy.PRIORITY, "ticket refund")

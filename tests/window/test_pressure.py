@@ -42,6 +42,8 @@ def test_velocity_is_the_mean_of_the_last_five_growths() -> None:
     assert reading.velocity == 1_000
     assert reading.turns_until_red == 3
     assert not reading.spike
+    uneven = (0, 9_000, 1_000, 1_000, 1_000, 1_000, 1_000)
+    assert pressure(6_000, 10_000, uneven[-5:], 1_000, Zones()).velocity == 1_000
 
 
 def test_while_nothing_grows_no_turn_is_counted() -> None:

@@ -41,6 +41,7 @@ from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, point_of, sight_of, words_of
 from .comparing import EntityComparison, comparison_of, member_of
 from .pair_evidence import facts_about, pair_context
+from .relations import RelationCheck
 from .verdicts import JudgementView, sentences_about, verdicts_about
 
 
@@ -273,7 +274,7 @@ class Entities(Caller):
 
         Raises:
             Forbidden: `privilege_required`, `second_steward`.
-            Conflict: `standing_non_match`, `cluster_too_large`.
+            Conflict: `standing_non_match`, `related_entities`, `cluster_too_large`.
             NotFound: `unknown_entity`.
         """
         self.principal.require(STEWARD)
@@ -284,7 +285,12 @@ class Entities(Caller):
             )
 
         # A refusal is returned, not raised: raising would take back the action that records it.
+        relations = RelationCheck(self._backend, self.principal)
+
         def work(tx: WriteTx, mandate: Mandate) -> MergeReceipt | Conflict:
+            refusal = relations.refusal(tx, a, b, mandate)
+            if refusal is not None:
+                return refusal
             return merge(tx, a, b, mandate=mandate, policy=self._backend.policy.resolution)
 
         return self._operate(work, reason)

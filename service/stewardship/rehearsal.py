@@ -32,6 +32,7 @@ from ..reading.entity_views import described_entity, names_by_id
 from ..reading.masking import Mask
 from ..reading.view import View, sight_of
 from ..visual.text import value_text
+from .relations import RelationCheck
 from .review_page import Impact, ReviewBelief, SlotChange
 
 Outcome = TypeVar("Outcome")
@@ -157,7 +158,9 @@ class Rehearsals(Caller):
         mandate = Mandate(
             operation_id=self._backend.ids(), actor=self._actor, now_us=self._backend.now_us()
         )
-        receipt = accept(
+        relations = RelationCheck(self._backend, self.principal)
+        refusal = relations.refusal_of_case(tx, case, candidate.entity_id, mandate)
+        receipt = refusal or accept(
             tx,
             case.review_id,
             mandate=mandate,

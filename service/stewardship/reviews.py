@@ -35,6 +35,7 @@ from ..reading.view import View, point_of, sight_of, words_of
 from .new_evidence import Rescoring
 from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals
+from .relations import RelationCheck
 from .review_groups import GROUPINGS, CaseGroup, groups_of, sources_of
 from .review_page import (
     QueueState,
@@ -227,16 +228,21 @@ class Reviews(Caller):
 
         Raises:
             Forbidden: `privilege_required`, `own_submission`, `second_steward`.
-            Conflict: `stale_version`, `already_decided`, `standing_non_match`.
+            Conflict: `stale_version`, `already_decided`, `standing_non_match`, `related_entities`.
             NotFound: `unknown_review`.
         """
         memory_scope = parse(Remember, remember)
         self.principal.require(STEWARD)
         if entity is None:
             entity = self._best_today(review_id)
-        return self._decide(
-            review_id,
-            lambda tx, mandate: accept(
+        relations = RelationCheck(self._backend, self.principal)
+
+        def work(tx: WriteTx, mandate: Mandate) -> ReviewReceipt | Conflict:
+            tx.lock()
+            case = tx.review(review_id)
+            is_current = case is not None and version in (None, case.version)
+            refusal = relations.refusal_of_case(tx, case, entity, mandate) if is_current else None
+            return refusal or accept(
                 tx,
                 review_id,
                 mandate=mandate,
@@ -245,9 +251,9 @@ class Reviews(Caller):
                 remember=memory_scope,
                 version=version,
                 alone="owner" in self.principal.roles,
-            ),
-            reason,
-        )
+            )
+
+        return self._decide(review_id, work, reason)
 
     def reject(
         self,

@@ -1,0 +1,86 @@
+"""Two that are told to stand in a relation: whoever manages somebody is somebody else.
+
+A relation is no judgement. It stands in the way of a merge that a person orders, as a standing
+judgement does: it is named, and its `merge_conflict` action lets a person merge all the same. Which
+claims count is for the caller to say, who may not see all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...resolution.clusters import pair
+from ...resolution.known import Known
+from ...schema.claim import Assertion
+from ...schema.interval import ALL_TIME, INF_US, Interval
+from ...schema.values import canonical_json, canonical_value
+from ...schema.vocabulary import ActionKind, Op, Status, ValueType
+from ..port.store import ActionRecord, SlotRead, WriteTx
+from .change import Mandate, begin, derived_id
+
+Sides = tuple[tuple[str, ...], tuple[str, ...]]
+"""The raw ids of two clusters."""
+
+
+def sides_of(known: Known, a: str, b: str) -> Sides:
+    """The members of the clusters of two raw ids; empty for ids that nobody has."""
+    roots = [known.canonical.get(raw, raw) for raw in (a, b)]
+    left, right = (
+        tuple(sorted(raw for raw in known.entities if known.canonical.get(raw, raw) == root))
+        for root in roots
+    )
+    return left, right
+
+
+def relations_between(
+    tx: WriteTx, sides: Sides, *, since_us: int, counts: Callable[[Assertion], bool]
+) -> tuple[Assertion, ...]:
+    """The claims that relate two clusters from a time on, by object id; those that count."""
+    ends: dict[str, frozenset[str]] = {}
+    for members, others in (sides, sides[::-1]):
+        keys = frozenset(canonical_value(raw, ValueType.ENTITY).key for raw in others)
+        ends.update(dict.fromkeys(members, keys))
+
+    records = [record for record in tx.slots_of(tuple(sorted(ends))) if record.slot is not None]
+    span = Interval(since_us, INF_US)
+    reads = [SlotRead((record.slot_key,), span, full=False) for record in records]
+
+    object_ids: set[str] = set()
+    for record, rows in zip(records, tx.open_rows(reads), strict=True):
+        for row in rows:
+            # What is denied, disputed or overtaken relates nobody.
+            says = row.look.head and row.look.status is Status.CLEAN and row.claim.op is not Op.DENY
+            if says and row.claim.value_key in ends[record.subject_id or ""]:
+                object_ids.add(row.claim.object_id)
+
+    if not object_ids:
+        return ()
+    assertions = tx.assertions(sorted(object_ids))
+    return tuple([claim for _, claim in sorted(assertions.items()) if counts(claim)])
+
+
+def ask_about_relation(
+    tx: WriteTx, ids: tuple[str, str], relations: Sequence[Assertion], *, mandate: Mandate
+) -> None:
+    """Record, once, that a relation stands in the way of a merge, for a person to decide."""
+    object_ids = [relation.claim.object_id for relation in relations]
+    for action in tx.open_actions(object_ids=object_ids):
+        if action.kind is ActionKind.MERGE_CONFLICT:
+            return
+
+    change = begin(tx.lock(), mandate, "merge_refused")
+    change.objects += ids
+    change.actions.append(
+        ActionRecord(
+            action_id=derived_id(mandate.operation_id, "merge_conflict"),
+            kind=ActionKind.MERGE_CONFLICT,
+            object_id=object_ids[0],
+            slot_key=None,
+            interval=ALL_TIME,
+            members=pair(*ids),
+            detail=canonical_json({"relation": object_ids[0], "slot": relations[0].details.slot}),
+            tx_start=change.stamp,
+            tx_end=ALL_TIME.end_us,
+        )
+    )
+    tx.apply(change.batch())

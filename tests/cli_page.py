@@ -35,6 +35,7 @@ environment alone (`TENURE_AUTH__USER`, `TENURE_AUTH__PASSWORD`).
 | 3 | the store, a server or a file is unavailable |
 | 4 | `tenure doctor` found something |
 | 130 | interrupted (Ctrl-C): what was committed stays, and nothing is half-written |
+| 143 | the same by SIGTERM, of `ingest`, `import`, `export`, `embed`, `sweep` and other long work |
 
 This page is made from the help texts by `tests/cli_page.py`.
 """

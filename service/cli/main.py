@@ -23,6 +23,7 @@ from typer.core import TyperGroup
 
 from ...schema.errors import TenureError
 from ...schema.version import VERSION
+from .ending import TERMINATED, TerminatedError
 from .frame import FLAGS, USAGE, Frame, examples, fail, fail_usage, frame_of, note, note_as_json
 
 # Typer keeps the class to itself, and what it stands on is another module in each version.
@@ -142,9 +143,11 @@ class GuardedGroup(TyperGroup):
             if frame.is_verbose:
                 traceback.print_exc()
             raise typer.Exit(fail(error, frame)) from error
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             # Silence would leave open whether half of it was written.
             note("tenure: interrupted; what was committed stays, and nothing is half-written")
+            if isinstance(error, TerminatedError):
+                raise typer.Exit(TERMINATED) from error
             raise
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from .ending import ending_by_sigterm
+
 _BAR: Final = 20
 """Columns of a bar."""
 
@@ -71,7 +73,9 @@ def meter(noun: str, total: int | None = None) -> Generator[ProgressMeter]:
     """A meter for the time of a piece of work; what it drew is left whatever becomes of that."""
     gauge = ProgressMeter(noun, total)
     try:
-        yield gauge
+        # Whoever runs long work in the background ends it by SIGTERM.
+        with ending_by_sigterm():
+            yield gauge
     finally:
         gauge.close()
 

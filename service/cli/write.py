@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from ..visual.text import counted, sentence, when
+from .ending import StepEnd, ending_between_steps
 from .frame import EXIT_REFUSED, answer, examples, note, open_memory
 from .progress import ProgressMeter, lines_of, meter
 from .show import Columns, Screen
@@ -220,17 +224,20 @@ def ingest(
     """
     # A check needs no store: a file for one that is yet to be made can be looked at.
     opening = open_memory(context, create=not check, scratch=check)
-    with opening as memory, meter("lines", lines_of(file)) as gauge:
-        report = memory.ingest(
-            file,
-            replay=replay,
-            check=check,
-            mapping=mapping,
-            keep_going=keep_going,
-            retry=retry,
-            ignore_external_ids=ignore_external_ids,
-            progress=_tell_lines(gauge),
-        )
+    gauge_of_lines = meter("lines", lines_of(file))
+    with opening as memory, gauge_of_lines as gauge, ending_between_steps() as step_end:
+        steps = _LineSteps(gauge, step_end)
+        with _telling_rest(file, steps, is_rerun=replay, writes=not check):
+            report = memory.ingest(
+                file,
+                replay=replay,
+                check=check,
+                mapping=mapping,
+                keep_going=keep_going,
+                retry=retry,
+                ignore_external_ids=ignore_external_ids,
+                progress=steps.tell,
+            )
     answer(context, report, lambda screen: _show_report(screen, report))
 
     if report.checked is None and report.rejected:
@@ -244,11 +251,50 @@ def ingest(
         raise typer.Exit(EXIT_REFUSED)
 
 
-def _tell_lines(gauge: ProgressMeter) -> Callable[[int, int], None]:
-    def tell(line: int, _: int) -> None:
-        gauge.tell(line)
+@dataclass(slots=True)
+class _LineSteps:
+    """How far an import is: it may end where a transaction has."""
 
-    return tell
+    gauge: ProgressMeter
+    step_end: StepEnd
+    line: int = 0
+    """The last line that is stored."""
+
+    def tell(self, line: int, _: int) -> None:
+        """Say that everything up to a line is stored."""
+        self.line = line
+        self.gauge.tell(line)
+        self.step_end.pass_by()
+
+
+@contextmanager
+def _telling_rest(file: str, steps: _LineSteps, *, is_rerun: bool, writes: bool) -> Generator[None]:
+    """Say what an import that was broken off has stored, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        steps.gauge.close()
+        if writes:
+            _tell_rest(file, steps, is_rerun=is_rerun)
+        raise
+
+
+def _tell_rest(file: str, steps: _LineSteps, *, is_rerun: bool) -> None:
+    if not steps.line:
+        note("no line is known to be stored; run it again")
+        return
+    if is_rerun:
+        note(f"stored up to line {steps.line:,}; run it again, and what is stored is skipped")
+        return
+
+    # Amid a transaction nobody can say whether it has become durable.
+    reach = "up to" if steps.step_end.is_reached else "at least up to"
+    note(
+        f"stored {reach} line {steps.line:,}; go on with the lines behind it. Texts of talk, and "
+        "lines with a key, are skipped when they are stored already"
+    )
+    if Path(file).suffix in (".jsonl", ".ndjson"):
+        note(f"  tail -n +{steps.line + 1} {file} | tenure ingest -")
 
 
 def _show_report(screen: Screen, report: IngestReport) -> None:

@@ -15,6 +15,7 @@ from .claims import (
     Extractor,
     PaidExtractor,
     TextInContext,
+    fitting_claims,
 )
 from .rules import RuleExtractor
 
@@ -44,9 +45,8 @@ def extraction(extractor: Extractor | None, text: str, context: ExtractionContex
     if isinstance(reader, ContextualExtractor):
         return reader.extract_in(text, context)
 
-    claims = reader.extract(text, at=context.at)
-    fitting = tuple(claim for claim in claims if claim.slot in context.slots)
-    return Extraction(claims=fitting, extractor="rules")
+    claims = fitting_claims(reader.extract(text, at=context.at), context.slots)
+    return Extraction(claims=claims, extractor="rules")
 
 
 def answer_key(

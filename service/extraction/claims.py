@@ -6,13 +6,22 @@ the text that it was found in, and points at the words it came from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from ...schema.short_repr import short_repr
 from ...schema.slots import Slot
+
+ANY_SLOT: Final = "*"
+"""Slot of a claim that takes back what is known of a thing, whatever slot it fills."""
+
+LAST_SAID: Final = ""
+"""Value of a claim that takes back what its speaker said last."""
+
+LAST_HEARD: Final = "\N{HORIZONTAL ELLIPSIS}"
+"""Value of one that takes back what was said last, if its speaker said it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +46,22 @@ class ExtractedClaim:
     """Whether it is announced rather than true already."""
     confidence: float = 0.8
     if_known: bool = False
-    """Whether it counts only where the slot has this value now, as a denial of it may."""
+    """Whether it counts only where the slot has this value now, as a denial of it may, or had it
+    once, as whoever is back there may say."""
+
+    @property
+    def is_withdrawal(self) -> bool:
+        """Whether it takes back what its speaker said, and not what somebody else did."""
+        if self.op != "deny":
+            return self.op == "retract"
+        return self.slot == ANY_SLOT or self.value in (LAST_SAID, LAST_HEARD)
+
+
+def fitting_claims(
+    claims: Iterable[ExtractedClaim], slots: Mapping[str, Slot]
+) -> tuple[ExtractedClaim, ...]:
+    """The claims in slots that a tenant has, and those that take back what any slot has."""
+    return tuple(claim for claim in claims if claim.slot in slots or claim.slot == ANY_SLOT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,6 +73,9 @@ FAMILY_RULES: Final = (
         is_timeless=True),
     row("pet", rf"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{PETS}),? (?P<value>{NAME}),? "
         rf"{DEATH}", "deny"),
+    row("pet", rf"^(?P<value>{NAME}),? {DEATH}", "deny", if_known=True),
+    row("pet", rf"{WE_HAVE} (?:had to )?(?:give|gave|given) (?P<value>{NAME}) away\b", "deny",
+        if_known=True),
     row("pet", rf"\b(?:put|putting) (?:my|our) (?:\w+ )?(?:{PETS}),? (?P<value>{NAME}),? "
         r"(?:down|to sleep)"
         r"(?=[.,!;:]|$| (?:last|on|in|this|yesterday|today|a|two)\b)", "deny"),

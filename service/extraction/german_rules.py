@@ -110,6 +110,7 @@ GERMAN_RULES: Final = (
     row("employer", rf"\b[Ii]ch wechsle {WHEN}+zu {EMPLOYER}{END}", is_dated=True),
     row("employer", rf"^[Ee]igentlich arbeite ich {ADVERBS}bei {EMPLOYER}{WORKPLACE_END}"),
     row("employer", rf"\b[Ii]ch bin {ADVERBS}bei (?:der |dem )?(?P<value>{FIRMS}){WORKPLACE_END}"),
+    row("employer", rf"\b[Ii]ch bin {ADVERBS}wieder bei {EMPLOYER}{WORKPLACE_END}", if_known=True),
     row("employer", rf"\b[Bb]ei {EMPLOYER} habe ich {WHEN}*gekündigt\b", "deny"),
     row("employer", rf"\b[Bb]ei {EMPLOYER} arbeite ich {ADVERBS}(?=[.,;!]|$|als\b)"),
     row("employer", rf"\b[Bb]ei {EMPLOYER} (?:arbeite|bin) ich (?:\w+ ){{0,2}}nicht "
@@ -193,6 +194,7 @@ GERMAN_RULES: Final = (
     *(row(slot, rf"{MY_KIN}(?:{words}) heißen (?P<value>{NAMES})(?=[.,!]|$)", is_list=True,
           is_timeless=True) for slot, words in PLURAL_KIN.items()),
     row("pet", rf"{MY_KIN}(?:{KIN['pet']}),? (?P<value>{ONE_NAME}){DEATH}", "deny"),
+    row("pet", rf"^(?P<value>{ONE_NAME}){DEATH}", "deny", if_known=True),
     row("friend", rf"{MY_KIN}(?:{FRIENDS}),? (?:heißt )?(?P<value>{ONE_NAME})"
         rf"(?:{GOES_ON}|(?=[.,!]|$))", is_timeless=True),
     row("partner", rf"\b[Ii]ch bin {ADVERBS}mit (?P<value>{ONE_NAME}) verheiratet\b"),

@@ -15,7 +15,13 @@ from typing import Final
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.values import canonical_json
 from .claim_check import CheckedClaims, by_text, check_claims
-from .claims import ExtractedClaim, Extraction, ExtractionContext, TextInContext
+from .claims import (
+    ExtractedClaim,
+    Extraction,
+    ExtractionContext,
+    TextInContext,
+    fitting_claims,
+)
 from .prompt import instructions_of, offered_slots, request_of_several, requests_of
 from .providers import BrokenAnswer, ClaimProposal, Provider
 from .rules import RuleExtractor
@@ -99,7 +105,7 @@ class ModelExtractor:
     def _by_rules(self, text: str, context: ExtractionContext, failure: Unavailable) -> Extraction:
         claims = self._rules.extract(text, at=context.at)
         return Extraction(
-            claims=tuple(claim for claim in claims if claim.slot in context.slots),
+            claims=fitting_claims(claims, context.slots),
             extractor="rules",
             failure=str(failure),
         )

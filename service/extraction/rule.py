@@ -25,7 +25,8 @@ class Rule:
     is_dated: bool = False
     """Whether it is something that takes place, and counts only with its day."""
     if_known: bool = False
-    """Whether it ends only what is known: "I left Acme" may speak of a shop or of an employer."""
+    """Whether it ends only what is known, or brings back only what was: "I left Acme" and "I'm back
+    at Acme" may speak of a shop or of an employer."""
     is_timeless: bool = False
     """Whether a day of the sentence is another's: a sister who came on Monday was one before."""
 

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from ...resolution.text import sentence_spans
-from .claims import ExtractedClaim
+from .claims import LAST_HEARD, LAST_SAID, ExtractedClaim
 from .dates import date_after, date_said
 from .ellipsis import english_edits, german_edits, written_out
 from .family_rules import FAMILY_RULES
@@ -28,6 +29,7 @@ from .german_rules import (
     GERMAN_RULES,
     GERMAN_SPEECH,
 )
+from .never_rules import AFTER_ALL, ENGLISH_NEVER, GERMAN_NEVER
 from .person_rules import PERSON_RULES
 from .phrases import (
     AIMS,
@@ -55,15 +57,16 @@ from .phrases import (
     SLOT_OF_KIN,
     STOP,
     SURE,
-    TITLE,
     UNITS,
     WE_ARE,
     WE_HAVE,
     WHOLLY,
 )
 from .rule import Rule, RuleSet, day_of, row
+from .rule_values import is_whole, values_of
 from .statement import is_statement, statement_of, without_quotations
-from .taste_rules import OPPOSITES, TASTE_RULES, taste_of
+from .taste_rules import OPPOSITES, TASTE_RULES
+from .withdrawal import withdrawal_of, withdrawn_claims
 from .work_rules import WORK_RULES
 
 _LONGEST_SENTENCE: Final = 400
@@ -80,7 +83,6 @@ _CORRECTION: Final = re.compile(
     re.IGNORECASE,
 )
 _REPLACED_VALUE: Final = re.compile(r",? (?:and )?not (?=[A-Z])")
-_PARTS: Final = re.compile(r",? (?:and|or|und|oder) |, ")
 
 
 RULES: Final = (
@@ -288,9 +290,11 @@ RULES: Final = (
 )  # fmt: skip
 
 
-ENGLISH: Final = RuleSet(RULES, _CORRECTION, _REPLACED_VALUE, date_said, date_after, english_edits)
+ENGLISH: Final = RuleSet(
+    (*RULES, *ENGLISH_NEVER), _CORRECTION, _REPLACED_VALUE, date_said, date_after, english_edits
+)
 GERMAN: Final = RuleSet(
-    GERMAN_RULES,
+    (*GERMAN_RULES, *GERMAN_NEVER),
     GERMAN_CORRECTION,
     GERMAN_REPLACED_VALUE,
     german_date_said,
@@ -305,13 +309,20 @@ class RuleExtractor:
     def extract(self, text: str, *, at: datetime) -> tuple[ExtractedClaim, ...]:
         """Find the claims of a text in order of appearance; never fails on any text."""
         claims: list[ExtractedClaim] = []
+        said_from = 0
         for start, end in _sentences(text):
             # Nobody says so much at once; a page without a full stop would only cost time.
             if end - start > _LONGEST_SENTENCE:
                 continue
-            sentence_claims = _claims(text[start:end], moment=at, is_first=not text[:start].strip())
+            is_first = not text[:start].strip()
+            sentence_claims = _sentence_claims(text[start:end], moment=at, is_first=is_first)
             for claim in islice(sentence_claims, _MOST_CLAIMS - len(claims)):
+                if claim.value in (LAST_SAID, LAST_HEARD) and not is_first:
+                    # What was said in this very text is not said at all.
+                    claims = [earlier for earlier in claims if earlier.start < said_from]
+                    continue
                 claims.append(replace(claim, start=start + claim.start, end=start + claim.end))
+            said_from = start
             if len(claims) >= _MOST_CLAIMS:
                 break
         return tuple(sorted(claims, key=lambda claim: (claim.start, claim.slot)))
@@ -328,8 +339,23 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
+def _sentence_claims(
+    sentence: str, *, moment: datetime, is_first: bool
+) -> Iterator[ExtractedClaim]:
+    """The claims of a sentence, or what it takes back."""
+    withdrawal = None if _is_question(sentence) else withdrawal_of(without_quotations(sentence))
+    if withdrawal is None:
+        return _claims(sentence, moment=moment, is_first=is_first)
+    read = partial(_claims, moment=moment, is_first=False)
+    return withdrawn_claims(sentence, withdrawal, read)
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip(" \"')").endswith("?")
+
+
 def _claims(sentence: str, *, moment: datetime, is_first: bool) -> Iterator[ExtractedClaim]:
-    if sentence.rstrip(" \"')").endswith("?"):
+    if _is_question(sentence):
         return
 
     unquoted = without_quotations(sentence)
@@ -385,8 +411,8 @@ def _of_match(
         valid_from = rule_set.date_after(sentence, "from", moment)
 
     tail = sentence[match.end() :]
-    for value in _values(rule, match, sentence):
-        if _DANGLING.search(value) or (rule.is_list and not _is_whole(value, tail)):
+    for value in values_of(rule, match, sentence):
+        if not is_whole(rule, value, tail):
             continue
         if is_ahead and day is not None and (slot == "birthday" or not _is_past(day, moment)):
             value = f"{value} ({day.date().isoformat()})"
@@ -400,8 +426,11 @@ def _of_match(
             valid_until=valid_until,
             op=op,
             planned=valid_from is not None and valid_from > moment,
-            if_known=rule.if_known,
+            if_known=rule.if_known or op == "retract",
         )
+        # "I'm not allergic after all" says that it never was so, and is not.
+        if op == "deny" and AFTER_ALL.match(sentence, match.end()):
+            yield replace(claim, op="retract", if_known=True)
         yield claim
         # Nobody likes what he dislikes: the newer word ends the older one.
         if slot in OPPOSITES and op == "assert":
@@ -428,56 +457,3 @@ def _is_correction(rule_set: RuleSet, rule: Rule, match: re.Match[str]) -> bool:
 
 _DATED_BY_VALUE: Final = frozenset({"plan", "goal", "appointment", "birthday"})
 """Slots whose words name the day of something to come, not when the claim began to hold."""
-
-
-def _values(rule: Rule, match: re.Match[str], sentence: str) -> list[str]:
-    words = match["value"]
-    # Titles in quotation marks were blanked out in `_claims`, so that no rule reads inside them.
-    if TITLE in words:
-        start = match.start("value")
-        titles = re.finditer(f"{TITLE}+", words)
-        title_texts = [sentence[start + title.start() : start + title.end()] for title in titles]
-        return [
-            title.strip("\"*'\u2018\u2019\u201e\u201c\u201d\u00ab\u00bb .,")
-            for title in title_texts
-        ]
-
-    values = _parts(rule, words)
-    return [taste_of(value) for value in values] if rule.slot in OPPOSITES else values
-
-
-def _parts(rule: Rule, words: str) -> list[str]:
-    parts = [part.strip(" .,") for part in _PARTS.split(words) if part.strip(" .,")]
-    # "war and conflict" after "reading about" is one thing; "jazz and hiking" are two.
-    is_one = "," not in words and any(" " in part for part in parts)
-    if not rule.is_list or (is_one and rule.slot != "kin"):
-        return [words.strip(" .,")]
-    return parts
-
-
-_DANGLING: Final = re.compile(r" (?:for|with|to|of|about|from|by)$")
-_RESTRICTION: Final = re.compile(r"\s*(?:that|which|who|whom|whose|where|to)\b")
-_UNFIT: Final = re.compile(
-    r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing|each other|one another|"
-    r"yours|mine|hers|theirs|ours)\b|\b(?:uh|um|idea|way|"
-    r"variety|kind|kinds)\b|\bones?$",
-    re.IGNORECASE,
-)
-
-
-_THE_NAMED: Final = re.compile(
-    r"the (?:[A-Z\d]|(?:music|movies|films|books|songs) (?:of|from|by) )"
-)
-
-
-def _is_whole(value: str, tail: str) -> bool:
-    """Whether a value says the same without the words around it.
-
-    "books that win prizes" are not all books, and "the energy" is that of something.
-    """
-    if _UNFIT.search(value) or _RESTRICTION.match(tail):
-        return False
-    # An odd apostrophe is half a quotation, unless it stands inside a word.
-    if value.count("'") % 2 and not re.search(r"\w'\w", value):
-        return False
-    return not value.startswith("the ") or _THE_NAMED.match(value) is not None

@@ -132,6 +132,8 @@ WORK_RULES: Final = (
         rf"(?:called|named) (?P<value>{NAME})"),
     row("employer", rf"\b[Mm]y (?:company|firm){IS} called (?P<value>{NAME})"),
     row("employer", rf"\b[Mm]y (?:new )?employer{IS} (?P<value>{NAME})"),
+    row("employer", rf"{I_AM} back (?:working )?(?:at|with) {PROPER}(?P<value>{NAME})"
+        r"(?=[.,!;]|$| now\b| again\b| since\b| as\b| and\b)", if_known=True),
     row("employer", rf"\bI (?:used to work|previously worked|formerly worked) (?:for|at) "
         rf"(?P<value>{NAME})", is_former=True),
     row("employer", rf"\bI worked (?:for|at) (?P<value>{NAME})(?![^.!?]*\bsince\b)",

@@ -39,6 +39,7 @@ from ..reading.entity_views import names_by_id
 from ..reading.mentions import MentionFinder, StatedMentions
 from ..reading.view import EntityLike, pinned
 from .trust import may_direct
+from .withdrawal import WithdrawalReader
 from .write import Writer, by_author
 
 
@@ -117,9 +118,13 @@ class Observer(Caller):
         if not passage.quarantine:  # what is set apart teaches nothing until it is accepted
             writes: list[Write] = []
             for proposal in extraction_account.claims:
-                for claim in self._as_known(proposal, observation):
+                meant_claims = self._as_known(proposal, observation, scope)
+                if not meant_claims and proposal.is_withdrawal:
+                    refusals.append(_nothing_known(proposal, observation.text))
+                for claim in meant_claims:
                     writes.append(self._claim(claim, observation, scope, passage.object_id))
-            claims, refusals = _claim_drafts(writer, writes, passage)
+            claims, draft_refusals = _claim_drafts(writer, writes, passage)
+            refusals += draft_refusals
 
         # Nobody stands behind it who could direct anybody, whatever the caller may do himself.
         if not self._is_own_word(observation):
@@ -293,15 +298,22 @@ class Observer(Caller):
         return readings
 
     def _as_known(
-        self, claim: ExtractedClaim, observation: Observation
+        self, claim: ExtractedClaim, observation: Observation, scope: Scope
     ) -> Sequence[ExtractedClaim]:
         """A denial in the words of what it denies, where that is known; any other claim as it is.
 
-        Whoever likes no westerns any more takes back the "old western movies" that he liked.
+        Whoever likes no westerns any more takes back the "old western movies" that he liked, and
+        whoever is back somewhere was there before.
         """
         subject = claim.subject or observation.speaker
-        if claim.op != "deny" or subject is None:
+        if subject is None:
             return [claim]
+        withdrawals = WithdrawalReader(self._backend, self.principal)
+        if claim.is_withdrawal:
+            return withdrawals.meant_claims(claim, subject, scope, observation.at)
+        if claim.op != "deny":
+            is_known = not claim.if_known or withdrawals.was_known(claim, subject, scope)
+            return [claim] if is_known else []
 
         with self._reading() as reader:
             view = pinned(self._backend, self.principal, reader, observation.at, None)
@@ -343,6 +355,8 @@ class Observer(Caller):
         self, claim: ExtractedClaim, observation: Observation, scope: Scope, passage: str
     ) -> Write:
         valid_from: Moment = claim.valid_from or observation.at
+        if claim.op == "retract":
+            valid_from = None  # it never held: all of its time is taken back
         if claim.valid_until is not None and claim.valid_from is None:
             valid_from = "-infinity"  # it held before; nobody said since when
 
@@ -372,6 +386,11 @@ class Observer(Caller):
 
 _OWN_WORDS: Final = ("user", "chat")
 """Schemes of origins in which a person speaks for himself."""
+
+
+def _nothing_known(claim: ExtractedClaim, text: str) -> str:
+    """That a withdrawal takes nothing back, in the words of its sentence."""
+    return f"nothing known to take back by {text[claim.start : claim.end].strip()!r:.80}"
 
 
 def _name_of(speaker: EntityLike) -> str | None:

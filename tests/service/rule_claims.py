@@ -13,8 +13,8 @@ def claims_of(sentence: str) -> list[str]:
     """As `[subject: ][operation ]slot=value[ from day][ until day][, planned]`, sorted."""
     claims: list[str] = []
     for claim in RuleExtractor().extract(sentence, at=NOW):
-        # What ends only what is known stands with every taste.
-        if claim.op == "deny" and claim.if_known:
+        # What ends or takes back only what is known stands with every taste.
+        if claim.op in ("deny", "retract") and claim.if_known:
             continue
         subject = f"{claim.subject}: " if claim.subject else ""
         op = "" if claim.op == "assert" else f"{claim.op} "

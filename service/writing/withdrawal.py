@@ -1,0 +1,194 @@
+"""What a person takes back, by what he is known to have said.
+
+A claim that takes back names a value, a thing that some value is about, or only what was said last.
+It becomes the claims that it means: those which hold now in the scope in which the person speaks,
+so that nobody takes back what another said of him. Nothing is written for what nobody said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from ...resolution.text import sentence_spans
+from ...schema.claim import Version, is_turn
+from ...schema.interval import INF_US
+from ...schema.principal import Scope, Sight
+from ...schema.slot_senses import OTHER_WORDS
+from ...schema.terms import content_terms
+from ...schema.vocabulary import Op
+from ...schema.write import Moment
+from ...store.port.records import ScopeTurns
+from ...store.port.store import Ask, Point, Reader
+from ...store.timeline.state import plain_value
+from ..backend.caller import Caller
+from ..extraction.claims import ANY_SLOT, LAST_HEARD, LAST_SAID, ExtractedClaim
+from ..extraction.taste_rules import is_meant
+from ..reading.context_objects import visible_rows
+from ..reading.entity_views import names_by_id
+from ..reading.view import EntityLike, find, pinned, point_of
+
+_ANSWERS: Final = 8
+"""Turns behind the speaker's last one among which an answer to it is looked for."""
+
+_AGENT: Final = "agent://"
+
+
+class _Known(NamedTuple):
+    """What holds of somebody."""
+
+    version: Version
+    value: str
+    """As people say it: an entity by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawalReader(Caller):
+    """Finds what the withdrawals of one caller mean."""
+
+    def meant_claims(
+        self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope, moment: Moment
+    ) -> Sequence[ExtractedClaim]:
+        """The claims that a withdrawal means; none where nothing such is known."""
+        with self._reading() as reader:
+            sight = self.principal.sight([scope.scope_id])
+            point = point_of(pinned(self._backend, self.principal, reader, moment, None))
+            search = _Search(reader, sight, point)
+            members = search.members_of(claim.subject or speaker)
+            if not members:
+                return ()
+
+            if claim.value in (LAST_SAID, LAST_HEARD):
+                known = search.last_said(members, may_be_answered=claim.value == LAST_SAID)
+            else:
+                known = search.facts_about(members, claim.slot)
+            facts = _meant_facts(claim, known)
+
+        # A value that held twice stands in two rows, and is taken back once.
+        claims: dict[ExtractedClaim, None] = {}
+        for fact in facts:
+            subject_id = fact.version.details.subject_id
+            subject = claim.subject if subject_id in members else subject_id
+            slot = str(fact.version.details.slot)
+            claims[replace(claim, slot=slot, value=fact.value, subject=subject)] = None
+        return tuple(claims)
+
+    def was_known(self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope) -> bool:
+        """Whether a slot ever had the value of a claim, in the scope of its speaker."""
+        with self._reading() as reader:
+            sight = self.principal.sight([scope.scope_id])
+            point = point_of(pinned(self._backend, self.principal, reader, None, None))
+            search = _Search(reader, sight, point)
+            members = search.members_of(claim.subject or speaker)
+            known = search.facts_about(members, claim.slot) if members else []
+            return any(_means(claim, fact) for fact in known)
+
+
+class _Search(NamedTuple):
+    """A snapshot as one scope sees it."""
+
+    reader: Reader
+    sight: Sight
+    point: Point
+
+    def members_of(self, entity: EntityLike) -> tuple[str, ...]:
+        """The raw ids of an entity; none of a name that means nobody, or several."""
+        roots, register = find(self.reader, entity, self.sight, self.point.tx_us)
+        return register.members(roots[0]) if len(roots) == 1 else ()
+
+    def facts_about(self, members: Sequence[str], slot: str) -> list[_Known]:
+        """What holds of an entity in a slot, or in any, or did or will hold."""
+        slots = () if slot == ANY_SLOT else (slot,)
+        return self._facts(Ask(subjects=tuple(members), slots=slots, texts=0, at_valid=False))
+
+    def last_said(self, members: Sequence[str], *, may_be_answered: bool) -> list[_Known]:
+        """What holds of the last sentence that somebody said.
+
+        Whoever says that something is not so may mean the answer to it: then it is left alone,
+        unless `may_be_answered`.
+        """
+        turn = self._last_turn(members)
+        if turn is None or turn.content is None:
+            return []
+        if not may_be_answered and self._is_answered(turn):
+            return []
+
+        text = turn.content.text
+        spans = list(sentence_spans(text))
+        sentence = text[spans[-1][0] : spans[-1][1]] if spans else text
+        known: list[_Known] = []
+        sources = (turn.row.claim.object_id,)
+        for fact in self._facts(Ask(sources=sources, at_valid=False)):
+            if fact.version.content is not None and fact.version.content.text in sentence:
+                known.append(fact)
+        return known
+
+    def _last_turn(self, members: Sequence[str]) -> Version | None:
+        turns: list[Version] = []
+        for version in self._rows(Ask(subjects=tuple(members), texts=1)):
+            if is_turn(version.details):
+                turns.append(version)
+        return max(turns, key=lambda version: version.turn, default=None)
+
+    def _is_answered(self, turn: Version) -> bool:
+        numbers = tuple(range(turn.turn + 1, turn.turn + 1 + _ANSWERS))
+        answers = self._rows(Ask(turns=(ScopeTurns(turn.details.scope.scope_id, numbers),)))
+        return any(version.details.source_origin.startswith(_AGENT) for version in answers)
+
+    def _facts(self, ask: Ask) -> list[_Known]:
+        versions: list[Version] = []
+        for version in self._rows(ask):
+            if version.details.slot and version.row.claim.op is not Op.DENY:
+                versions.append(version)
+        names = names_by_id(
+            self.reader, _entity_ids(versions), self.sight, self.reader.clock().last_us
+        )
+
+        known: list[_Known] = []
+        for version in versions:
+            entity_id = version.details.value_entity_id
+            value = names.get(entity_id or "", str(plain_value(version)))
+            known.append(_Known(version, value))
+        return known
+
+    def _rows(self, ask: Ask) -> list[Version]:
+        """The rows in the one scope: what is wider was not said there."""
+        page = self.reader.versions(ask, sight=self.sight, point=self.point)
+        rows: list[Version] = []
+        for version in visible_rows(page.versions):
+            if version.details.scope.scope_id in self.sight.scopes:
+                rows.append(version)
+        return rows
+
+
+def _entity_ids(versions: Iterable[Version]) -> Iterator[str]:
+    for version in versions:
+        if version.details.value_entity_id is not None:
+            yield version.details.value_entity_id
+
+
+def _meant_facts(claim: ExtractedClaim, known: Sequence[_Known]) -> list[_Known]:
+    """The facts that a withdrawal means: those in its very words, else those it has words of."""
+    facts = [fact for fact in known if _means(claim, fact)]
+    if claim.op == "deny":
+        facts = [fact for fact in facts if fact.version.row.interval.end_us == INF_US]
+    words = content_terms(str(claim.value))
+    exact = [fact for fact in facts if content_terms(fact.value) == words]
+    return exact or facts
+
+
+def _means(claim: ExtractedClaim, fact: _Known) -> bool:
+    """Whether a withdrawal means a fact."""
+    slot = fact.version.details.slot or ""
+    if claim.slot not in (ANY_SLOT, slot):
+        return False
+    if claim.value in (LAST_SAID, LAST_HEARD):
+        return True
+    if claim.slot == slot:
+        return is_meant(str(claim.value), fact.value)
+
+    # All words of a thing must be the value's, or tell its slot: a trip to Ulm is no home there.
+    topic = content_terms(f"{slot.replace('_', ' ')} {OTHER_WORDS.get(slot, '')}")
+    words = content_terms(str(claim.value)) - topic
+    return bool(words) and words <= content_terms(fact.value)

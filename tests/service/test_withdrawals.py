@@ -1,0 +1,263 @@
+"""What a person takes back is gone: that claim, and no other."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import tenure
+from tenure.service.extraction.claims import ANY_SLOT, LAST_HEARD, LAST_SAID
+from tenure.service.extraction.rules import RuleExtractor
+from tenure.service.extraction.withdrawal import withdrawal_of
+
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+class Talk:
+    """A store in which one turn is said a day."""
+
+    def __init__(self) -> None:
+        self.now = START
+        self.store = tenure.connect(":memory:", clock=self._clock)
+
+    def _clock(self) -> int:
+        return round(self.now.timestamp() * 1_000_000)
+
+    def memory(self, user: str = "ann") -> tenure.Memory:
+        return self.store.bind(tenure.Principal(tenant="default", user=user))
+
+    def say(self, *turns: str, user: str = "ann", role: str = "user") -> list[tenure.Receipt]:
+        receipts: list[tenure.Receipt] = []
+        for turn in turns:
+            receipts = self.memory(user).observe([{"role": role, "content": turn}])
+            self.now += timedelta(days=1)
+        return receipts
+
+    def values(self, slot: str, user: str = "ann", **at: Any) -> list[str]:
+        memory = self.memory(user)
+        person = {"name": user, "type": "person", "external_ids": {"user": user}}
+        values = memory.as_of(**at).slot(person, slot).values
+        names = {view.entity_id: view.name for view in memory.entities.list()}
+        return [names.get(str(value), str(value)) for value in values]
+
+    def context(self, question: str) -> str:
+        envelope = self.memory().compile(
+            "conversation", question, user_request=question, budget_tokens=500
+        )
+        blocks = tenure.parse_envelope(envelope.text)
+        return "\n".join(block.text for block in blocks if block.section != "request")
+
+
+@pytest.fixture
+def talk() -> Any:
+    """An empty store to talk to."""
+    talk = Talk()
+    with talk.store:
+        yield talk
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claim"),
+    [
+        ("Forget that I'm allergic to walnuts, that was wrong.", ("retract", "allergy", "walnuts")),
+        ("Please delete that I live in Ulm.", ("retract", "home", "Ulm")),
+        ("Forget I said I'm allergic to nuts.", ("retract", "allergy", "nuts")),
+        ("I said I speak Italian, that was a joke.", ("retract", "language", "Italian")),
+        ("It's not true that I live in Ulm.", ("retract", "home", "Ulm")),
+        ("It's no longer true that I live in Ulm.", ("deny", "home", "Ulm")),
+        ("I was wrong when I said I live in Ulm.", ("retract", "home", "Ulm")),
+        ("I take back that I live in Ulm.", ("retract", "home", "Ulm")),
+        ("I never said I'm allergic to cats.", ("retract", "allergy", "cats")),
+        ("Actually I never lived in Ulm", ("retract", "home", "Ulm")),
+        ("I have never worked at Acme.", ("retract", "employer", "Acme")),
+        ("I was never a vegetarian.", ("retract", "diet", "vegetarian")),
+        ("I'm not a vegetarian.", ("deny", "diet", "vegetarian")),
+        ("Forget what I said about cilantro.", ("retract", ANY_SLOT, "cilantro")),
+        ("Scratch that.", ("retract", ANY_SLOT, LAST_SAID)),
+        ("That's not true anymore.", ("deny", ANY_SLOT, LAST_HEARD)),
+        ("That was wrong.", ("retract", ANY_SLOT, LAST_HEARD)),
+        ("Vergiss, dass ich gegen Walnüsse allergisch bin", ("retract", "allergy", "Walnüsse")),
+        ("Vergiss bitte, dass mein Hund Bello heißt.", ("retract", "pet", "Bello")),
+        ("Es stimmt nicht mehr, dass ich in Ulm wohne.", ("deny", "home", "Ulm")),
+        ("Ich habe nie in Ulm gewohnt.", ("retract", "home", "Ulm")),
+        ("Ich bin doch nicht gegen Nüsse allergisch.", ("retract", "allergy", "Nüsse")),
+        ("Vergiss, was ich über Walnüsse gesagt habe.", ("retract", ANY_SLOT, "Walnüsse")),
+        ("Das nehme ich zurück.", ("retract", ANY_SLOT, LAST_SAID)),
+        ("Das stimmt nicht mehr.", ("deny", ANY_SLOT, LAST_HEARD)),
+    ],
+)
+def test_a_sentence_takes_back_what_it_names(sentence: str, claim: tuple[str, str, str]) -> None:
+    (taken,) = RuleExtractor().extract(sentence, at=START)
+
+    assert (taken.op, taken.slot, taken.value) == claim
+    assert taken.if_known
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "She told me to forget that I'm allergic to walnuts.",
+        "My doctor said: forget that you're allergic.",
+        '"Forget that I live in Ulm" is what she said.',
+        "Forget that I'm allergic to walnuts, she said.",
+        "Did I say I'm allergic to walnuts?",
+        "Can you forget that I'm allergic to walnuts?",
+        "Forget that I'm a vegetarian for a moment.",
+        "If I said forget that I live in Ulm, what would happen?",
+        "Forget it.",
+        "It was a mistake.",
+        "That was a mistake.",
+        "That's wrong.",
+        "Delete my account.",
+        "Drop my parents at the station.",
+        "Sie sagt, vergiss, dass ich in Ulm wohne.",
+        "Vergiss mal kurz, dass ich in Ulm wohne.",
+    ],
+)
+def test_what_is_reported_asked_or_played_takes_nothing_back(sentence: str) -> None:
+    assert RuleExtractor().extract(sentence, at=START) == ()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Don't forget that I'm allergic to walnuts.", "Vergiss nicht, dass ich in Ulm wohne."],
+)
+def test_a_reminder_states(sentence: str) -> None:
+    (claim,) = RuleExtractor().extract(sentence, at=START)
+    assert claim.op == "assert"
+
+
+def test_what_is_denied_after_all_never_was_and_is_not() -> None:
+    claims = RuleExtractor().extract("I'm not allergic to bees after all.", at=START)
+    assert [(claim.op, claim.value) for claim in claims] == [("retract", "bees"), ("deny", "bees")]
+
+
+def test_only_that_claim_goes_and_the_history_keeps_it(talk: Talk) -> None:
+    talk.say("I'm allergic to walnuts and bees.")
+    known = talk.now
+    talk.say("Forget that I'm allergic to walnuts, that was wrong.")
+
+    assert talk.values("allergy") == ["bees"]
+    assert talk.values("allergy", valid=START + timedelta(hours=1)) == ["bees"]
+    assert sorted(talk.values("allergy", tx=known - timedelta(hours=1))) == ["bees", "walnuts"]
+
+
+def test_what_is_taken_back_is_not_shown(talk: Talk) -> None:
+    talk.say("I'm allergic to walnuts.", "I'm allergic to bees.", "I live in Ulm.")
+    talk.say("Forget that I'm allergic to walnuts, that was wrong.", "I never lived in Ulm.")
+
+    context = talk.context("Which allergies do I have, and where do I live?")
+    assert "bees" in context
+    assert "I'm allergic to walnuts." not in context
+    assert "allergy: walnuts" not in context
+    assert "home: Ulm" not in context
+
+
+def test_what_never_was_gives_way_to_what_stood_before(talk: Talk) -> None:
+    talk.say("I live in Bonn.", "I live in Ulm.", "Actually I never lived in Ulm")
+    assert talk.values("home") == ["Bonn"]
+
+
+def test_what_was_over_may_never_have_been(talk: Talk) -> None:
+    talk.say("I work at Acme.", "I no longer work at Acme.", "I never worked at Acme.")
+    assert talk.values("employer", valid=START + timedelta(hours=1)) == []
+
+
+def test_the_very_words_are_meant_before_others_that_hold_them(talk: Talk) -> None:
+    talk.say("I'm allergic to nuts.", "I'm allergic to pine nuts.")
+    talk.say("Forget that I'm allergic to nuts.")
+    assert talk.values("allergy") == ["pine nuts"]
+
+
+def test_nobody_takes_back_for_somebody_else(talk: Talk) -> None:
+    talk.say("I'm allergic to walnuts.")
+    talk.say("Forget that I'm allergic to walnuts.", "Scratch that.", user="bob")
+    assert talk.values("allergy") == ["walnuts"]
+
+
+def test_what_was_never_said_is_told_and_changes_nothing(talk: Talk) -> None:
+    talk.say("I'm allergic to bees.")
+    (receipt,) = talk.say("Forget that I'm allergic to walnuts.")
+
+    assert "nothing known to take back by" in receipt.detail
+    assert talk.values("allergy") == ["bees"]
+
+
+def test_what_was_said_last_is_taken_back_by_its_last_sentence(talk: Talk) -> None:
+    talk.say("I live in Ulm. I'm allergic to walnuts.")
+    talk.say("Noted!", role="assistant")
+    talk.say("Scratch that.")
+
+    assert talk.values("allergy") == []
+    assert talk.values("home") == ["Ulm"]
+
+
+@pytest.mark.parametrize("turn", ["Nice weather.", "I like jazz. Book me a table for seven."])
+def test_a_turn_between_leaves_what_was_said_before(talk: Talk, turn: str) -> None:
+    talk.say("I'm allergic to walnuts.", turn)
+    (receipt,) = talk.say("Scratch that.")
+
+    assert talk.values("allergy") == ["walnuts"]
+    assert "nothing known" in receipt.detail
+
+
+def test_that_is_not_so_may_mean_the_answer(talk: Talk) -> None:
+    talk.say("I have a cat called Minka.")
+    talk.say("Do you still live in Ulm?", role="assistant")
+    talk.say("That's not true anymore.")
+    assert talk.values("pet") == ["Minka"]
+
+    talk.say("I'm allergic to walnuts.", "That's not true anymore.")
+    assert talk.values("allergy") == []
+    assert talk.values("allergy", valid=talk.now - timedelta(hours=36)) == ["walnuts"]
+
+
+def test_a_correction_replaces_what_was_said_of_the_same(talk: Talk) -> None:
+    talk.say("My dog is called Bello.", "That's not right, my dog is called Balu.")
+    assert talk.values("pet") == ["Balu"]
+
+    talk.say("I'm allergic to nuts.", "Sorry, I was wrong, I live in Leeds.")
+    assert talk.values("allergy") == ["nuts"]
+
+
+@pytest.mark.parametrize("end", ["Minka died yesterday.", "We had to give Minka away."])
+def test_a_pet_that_is_gone_is_known_by_its_name(talk: Talk, end: str) -> None:
+    talk.say("We have a cat called Minka.", "We have a cat called Felix.", end)
+    assert talk.values("pet") == ["Felix"]
+
+
+def test_a_thing_is_taken_back_in_whatever_slot_it_stands(talk: Talk) -> None:
+    talk.say("I hate cilantro.", "I live in Ulm.", "I take back what I said about cilantro.")
+    assert talk.values("dislikes") == []
+
+    talk.say("Forget what I said about my trip to Ulm.")
+    assert talk.values("home") == ["Ulm"]
+
+
+def test_of_somebody_else_only_what_is_said_of_him_goes(talk: Talk) -> None:
+    talk.say("My sister Ruth works at Acme.", "Forget that my sister Ruth works at Acme.")
+    assert talk.values("sibling") == ["Ruth"]
+    assert talk.memory().as_of().slot("Ruth", "employer").values == ()
+
+
+def test_who_is_back_was_there(talk: Talk) -> None:
+    talk.say("I'm back at Acme.")
+    assert talk.values("employer") == []
+
+    talk.say("I work at Acme.", "I no longer work at Acme.", "I'm back at Acme.")
+    assert talk.values("employer") == ["Acme"]
+
+
+def test_what_was_said_in_the_same_text_is_not_said_at_all() -> None:
+    extractor = RuleExtractor()
+    assert extractor.extract("I'm allergic to walnuts. Scratch that.", at=START) == ()
+
+    (home,) = extractor.extract("I live in Ulm. Nice weather. Scratch that.", at=START)
+    assert home.slot == "home"
+
+
+def test_most_sentences_take_nothing_back() -> None:
+    assert withdrawal_of("I live in Ulm.") is None
+    assert withdrawal_of("You are right.") is None

@@ -31,7 +31,7 @@ from ..ir.context import CompileContext
 from ..ir.piece import Piece, Short
 from ..text.relevance import FULL, terms_of
 from ..tokens.counting import room_of, size_of
-from .ledger import Drop, Ledger, Place, Prices, Rung, Unit, is_wanted
+from .ledger import Drop, Ledger, Place, Prices, Rung, Unit, is_vital, is_wanted
 from .offers import TURN_TWIN, moved_to_turn
 from .price import worth_its_price
 from .rations import limits, rations, recency, units
@@ -213,6 +213,10 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
         cost = rung.ledger.total(unit)
         usage = rung.ledger.spending.get(section, 0) - before.get(section, 0)
         may_enter = known or cost <= shares.get(section, 0) - usage
+        # An allergy stands before a dinner is planned, however little a line of it weighs. Half of
+        # the turn stays for the rest.
+        if is_vital(unit[0]) and rung.ledger.room - cost >= page // 2:
+            may_enter = True
         if section is _S.HISTORY:
             history_ends = history_ends or not may_enter or cost > rung.ledger.room
             may_enter = not history_ends

@@ -313,10 +313,17 @@ def _worth(piece: Piece, tokens: int) -> int:
 
 
 def is_wanted(piece: Piece) -> bool:
-    """Tell whether a piece of evidence states to bear on an acceptance item (C-212)."""
+    """Tell whether a piece goes first: a vital one, or evidence of an acceptance item (C-212)."""
+    if is_vital(piece):
+        return True
     item = piece.candidate.request_item if piece.candidate is not None else None
     part = item.part if item is not None else None
     return isinstance(part, Evidence) and bool(part.covers)
+
+
+def is_vital(piece: Piece) -> bool:
+    """Whether a piece is what the question must not be answered without."""
+    return piece.candidate is not None and piece.candidate.vital
 
 
 def _year_of(bill: Bill) -> Frame:

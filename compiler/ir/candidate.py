@@ -51,6 +51,8 @@ class Candidate(NamedTuple):
     """Whether it stands on the task type alone."""
     freshness: int = FULL
     """Share of strength that decay has left, in millionths."""
+    vital: bool = False
+    """Whether the question must not be answered without it: what it asks for, or what limits it."""
 
     @property
     def level(self) -> int:

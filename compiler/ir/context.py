@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
+from ...schema.claim import Version
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import CompilePolicy, Policy
 from ...schema.principal import Principal, only_project, scopes_beside_projects, visible_scopes
-from ...schema.slots import SourceKind, Vocabulary
+from ...schema.slots import Slot, SourceKind, Vocabulary
 from ...schema.terms import content_terms
+from ...schema.vocabulary import SlotKind
 from ...store.port.store import Point
 from ..budget.profiles import Layer, profile, section_weights
 from ..media.plan import MediaEntry, MediaPlan
 from ..request.request import CompileRequest
+from ..text.areas import areas_of, areas_of_taste, asks_whether_it_suits, is_limit
+from ..text.slot_questions import slots_asked
 from ..tokens.counting import TokenCounter
 from .variation import NO_VARIATION, Variation
 
@@ -46,6 +50,75 @@ def _terms_of_question(text: str) -> frozenset[str]:
 
 COMPILER_VERSION: Final = "2"
 """Raised whenever the same inputs would give other bytes; a manifest of another is refused."""
+
+
+_STANDING_KINDS: Final = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What a question is about: its areas, the slots it asks, and whether it asks for limits.
+
+    Facts of whom it is for are of its topic by their slots, and tastes by what they are a taste
+    for: whoever asks what to cook is told diets, allergies and disliked foods, and no films.
+    """
+
+    wording: str
+    slots: Mapping[str, Slot]
+    """The tenant's."""
+
+    @cached_property
+    def areas(self) -> frozenset[str]:
+        """Such as food or travel."""
+        return areas_of(self.wording)
+
+    @cached_property
+    def asked_slots(self) -> frozenset[str]:
+        """The slots whose facts of the person it asks."""
+        return slots_asked(self.wording)
+
+    @cached_property
+    def asks_for_limits(self) -> bool:
+        """Whether it asks if something suits somebody."""
+        return asks_whether_it_suits(self.wording)
+
+    def has_slot_of(self, version: Version, *further_topics: str) -> bool:
+        """Whether a fact is of its area by its slot, or by what else is said of it."""
+        if not (self.areas or self.asks_for_limits):
+            return False
+
+        text = "\n".join((self._slot_topic(version), *further_topics))
+        if self.asks_for_limits and is_limit(text):
+            return True
+        return not self.areas.isdisjoint(areas_of(text))
+
+    def has_taste_of(self, version: Version) -> bool:
+        """Whether a taste is for something of its area."""
+        content = version.content
+        if content is None or not (self.areas and self.stands_alone(version)):
+            return False
+
+        return not self.areas.isdisjoint(areas_of_taste(content.value_json))
+
+    def is_asked_or_limited_by(self, version: Version) -> bool:
+        """Whether a fact is asked for, or limits what may be answered: an allergy, at a meal."""
+        if version.details.slot in self.asked_slots:
+            return True
+        if not is_limit(self._slot_topic(version)):
+            return False
+
+        return self.has_taste_of(version) or (
+            not self.stands_alone(version) and self.has_slot_of(version)
+        )
+
+    def stands_alone(self, version: Version) -> bool:
+        """Whether it fills a slot of wishes, which hold whatever is asked."""
+        definition = self.slots.get(version.details.slot or "")
+        return definition is not None and definition.kind in _STANDING_KINDS
+
+    def _slot_topic(self, version: Version) -> str:
+        slot = self.slots.get(version.details.slot or "")
+        return f"{slot.name.replace('_', ' ')}\n{slot.description}" if slot else ""
 
 
 NO_MEDIA: Final = MediaPlan()

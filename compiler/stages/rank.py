@@ -16,7 +16,7 @@ from functools import cached_property
 
 from ...schema.claim import Version
 from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
-from ...schema.vocabulary import ObjectType, SlotKind
+from ...schema.vocabulary import ObjectType
 from ..conversion.direction import is_offered
 from ..gathering.mentions import bound_names, people_of, speakers_of
 from ..gathering.redaction import is_masked, masks, nearest_vector, public_terms
@@ -24,11 +24,10 @@ from ..gathering.rerank import blend
 from ..gathering.siblings import lifted_by_subject
 from ..gathering.talk import lifted_scores, selective_cosines
 from ..ir.candidate import Candidate, content_of, freshness_of, is_talk, version_of
-from ..ir.context import CompileContext, question
+from ..ir.context import CompileContext, Topic, question
 from ..ir.outputs import Ranked, Validated
 from ..ir.snapshot import Snapshot, Via
 from ..ir.verdicts import Verdict
-from ..text.areas import areas_of, asks_whether_it_suits, is_limit
 from ..text.related_words import unspoken_terms
 from ..text.relevance import (
     FULL,
@@ -41,9 +40,6 @@ from ..text.relevance import (
     term_text,
     terms_of,
 )
-from ..text.slot_questions import slots_asked
-
-_STANDING_KINDS = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 
 _STANDING_TYPES = frozenset(
     {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE}
@@ -120,6 +116,9 @@ class _Activation:
         self.tasks = frozenset(context.task_types)
         self.near = round(context.rules.activation_cosine * 16_000_000)
         self.strict = context.rules.activation == "strict"
+        request = context.request
+        wording = "\n".join((request.query, request.user_request, request.goal))
+        self.topic = Topic(wording, context.vocabulary.slots)
 
         self.people = people_of(snapshot)
         # Whether a text shares a term with the question: many objects have the same condition.
@@ -139,26 +138,6 @@ class _Activation:
         if version is None or not version.details.slot or self._stands_alone(version):
             return False
         return self._is_of_area(candidate) or self._matches(version)
-
-    @cached_property
-    def areas(self) -> frozenset[str]:
-        """What the question is about, such as food or travel."""
-        return areas_of(self._wording)
-
-    @cached_property
-    def asked_slots(self) -> frozenset[str]:
-        """The slots that the question asks the facts of whom it is for."""
-        return slots_asked(self._wording)
-
-    @cached_property
-    def asks_for_limits(self) -> bool:
-        """Whether the question is whether something suits somebody."""
-        return asks_whether_it_suits(self._wording)
-
-    @property
-    def _wording(self) -> str:
-        request = self.context.request
-        return "\n".join((request.query, request.user_request, request.goal))
 
     def answer(self, candidate: Candidate) -> tuple[str, bool]:
         """Return why an object is not active, empty when it is, and whether the task sufficed."""
@@ -204,8 +183,7 @@ class _Activation:
         details = version.details
         if details.slot is None:
             return details.object_type in _STANDING_TYPES
-        definition = self.context.vocabulary.slots.get(details.slot)
-        return definition is not None and definition.kind in _STANDING_KINDS
+        return self.topic.stands_alone(version)
 
     def wish(self, candidate: Candidate) -> int:
         """The least relevance of what somebody wishes whom the request is for; 0 for all else.
@@ -221,7 +199,7 @@ class _Activation:
         if not self._stands_alone(version):
             return 0
 
-        is_of_area = self._has_area(version, content_of(version).why_it_matters)
+        is_of_area = self._is_wish_of_area(version)
         return micro(rules.area_relevance if is_of_area else rules.wish_relevance)
 
     def _is_of_area(self, candidate: Candidate) -> bool:
@@ -229,18 +207,21 @@ class _Activation:
         version = candidate.version
         if version is None or not version.details.slot or candidate.subject not in self.people:
             return False
-        is_asked = version.details.slot in self.asked_slots
-        return (is_asked or self._has_area(version)) and not self.masks(version)
+        is_asked = version.details.slot in self.topic.asked_slots
+        return (is_asked or self.topic.has_slot_of(version)) and not self.masks(version)
 
-    def _has_area(self, version: Version, *further_slots: str) -> bool:
-        if not (self.areas or self.asks_for_limits):
-            return False
-        slot = self.context.vocabulary.slots.get(version.details.slot or "")
-        topic = (slot.name.replace("_", " "), slot.description) if slot else ()
-        text = "\n".join((*topic, *further_slots))
-        if self.asks_for_limits and is_limit(text):
+    def _is_wish_of_area(self, version: Version) -> bool:
+        condition = content_of(version).why_it_matters
+        if self.topic.has_slot_of(version, condition):
             return True
-        return not self.areas.isdisjoint(areas_of(text))
+        return self.topic.has_taste_of(version) and not self.masks(version)
+
+    def is_vital(self, candidate: Candidate) -> bool:
+        """Whether the question asks for it, or it limits what may be answered."""
+        version = candidate.version
+        if version is None or not version.details.slot or candidate.subject not in self.people:
+            return False
+        return self.topic.is_asked_or_limited_by(version) and not self.masks(version)
 
     def is_own_talk(self, candidate: Candidate) -> bool:
         """Whether it is a turn of somebody whose words may answer, which no claim stands for."""
@@ -333,7 +314,7 @@ def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) 
         ranked = scale.with_score(candidate, words.get(id(candidate)))
         if candidate.by_task:
             ranked = ranked._replace(relevance=activation.wish(candidate))
-        candidates.append(ranked)
+        candidates.append(ranked._replace(vital=True) if activation.is_vital(candidate) else ranked)
     return candidates
 
 

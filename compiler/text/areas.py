@@ -20,43 +20,17 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final
 
+from .area_words import FOODS, WORDS
 from .relevance import terms_of
 from .sentences import subunits
-
-_WORDS: Final = MappingProxyType(
-    {
-        "film": "film movie cinema actor actress director series show episode watch watched "
-        "streaming documentary screen television tv",
-        "music": "music song songs album artist band singer concert playlist listen listened "
-        "genre track melody composer",
-        "books": "book books novel author reading read literature library writer poem poetry "
-        "bestseller story",
-        "food": "food meal eat eating cook cooking recipe dish restaurant dinner lunch breakfast "
-        "cuisine snack ingredient drink coffee tea vegetarian vegan allergy diet",
-        "travel": "travel trip vacation holiday destination visit visited place region climate "
-        "country city flight hotel tour beach journey sightseeing",
-        "sport": "sport workout exercise gym run running training fitness team match steps hike "
-        "hiking yoga swim",
-        "health": "health doctor medicine medication allergy symptom sleep therapy illness",
-        "shopping": "shop shopping buy purchase price brand gift store budget",
-        "home": "home house apartment garden furniture kitchen room decoration",
-        "style": "clothes clothing fashion wear outfit shoes style colour color dress",
-        "games": "game games play player puzzle console board",
-        "work": "work job office meeting colleague project career deadline",
-        "learning": "learn learning course study lesson language school university teach",
-        "technology": "computer phone software app device laptop programming code tool editor",
-        "money": "money expense spending savings bank invoice cost budget salary",
-    }
-)
 
 
 @lru_cache(maxsize=1)
 def _area_of_term() -> dict[str, frozenset[str]]:
     areas: dict[str, set[str]] = {}
-    for area, words in _WORDS.items():
+    for area, words in WORDS.items():
         for term in terms_of(words):
             areas.setdefault(term, set()).add(area)
     return {term: frozenset(members) for term, members in areas.items()}
@@ -70,6 +44,22 @@ def areas_of(text: str) -> frozenset[str]:
     for term in terms_of(text):
         areas |= known.get(term, frozenset())
     return frozenset(areas)
+
+
+@lru_cache(maxsize=1)
+def _food_terms() -> frozenset[str]:
+    return terms_of(FOODS)
+
+
+@lru_cache(maxsize=4096)
+def areas_of_taste(value: str) -> frozenset[str]:
+    """The areas of what somebody likes or dislikes: foods are told by their names.
+
+    >>> sorted(areas_of_taste("brussels sprouts")), sorted(areas_of_taste("horror films"))
+    (['food'], ['film'])
+    """
+    areas = areas_of(value)
+    return areas if _food_terms().isdisjoint(terms_of(value)) else areas | {"food"}
 
 
 _LIMITS: Final = (

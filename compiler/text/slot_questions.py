@@ -39,7 +39,8 @@ _WORDS: Final = MappingProxyType(
         r"mein\w* (?:Chef|Chefin|Vorgesetzte\w*)",
         "team": r"my team|team (?:am I|do I)|mein\w* Team",
         "office": r"my office|I work from|office (?:am I|do I)|mein\w* Büro",
-        "home": r"(?:do|did) I live|am I (?:living|based)|my (?:\w+ )?(?:home|city|town|address|"
+        "home": r"(?:do|did) I live|where(?: is|['\u2019]s) (?:my )?home|"
+        r"am I (?:living|based)|my (?:\w+ )?(?:home|city|town|address|"
         r"place|area|neighbou?rhood|hometown)|nearby|near (?:me|us|here)|"
         r"close to (?:me|my place|home)|around here|in my (?:area|city|town)|"
         r"(?:city|town|country) (?:am I|do I)|(?:wohne|lebe) ich|mein\w* (?:Wohnort|Adresse|Stadt|"

@@ -170,6 +170,8 @@ RULES: Final = (
     row("diet", rf"(?:{I_AM} on|\bI (?:now )?follow|\bI keep to) an? (?:strict )?"
         rf"(?P<value>(?:{DIETS}) diet)\b"),
     row("diet", r"\bI (?:keep|only eat|eat) (?P<value>kosher|halal)(?=[.,;!]|$| and\b| food\b)"),
+    row("diet", rf"\bI (?:now )?(?:only )?eat (?P<value>{DIETS})"
+        r"(?=[.,;!]|$| and\b| food\b| now\b)"),
     row("diet", r"\bI(?: have|['\u2019]ve) been (?:an? )?(?P<value>vegetarian|vegan|pescatarian) "
         r"(?=since\b|for\b)"),
     row("diet", rf"{I_AM} no longer (?:an? )?(?P<value>vegetarian|vegan|pescatarian)"
@@ -283,7 +285,8 @@ RULES: Final = (
         r"(?:answer|reply|respond|write|speak)(?: to me)? in (?P<value>[A-Z][a-z]+)\b"),
     row("answer_rule", r"^(?:(?:[Cc]an|[Cc]ould|[Ww]ould) you )?(?:[Pp]lease,? )?"
         r"(?:[Ff]rom now on,? )?(?P<value>(?:[Aa]lways|[Nn]ever) "
-        r"(?:use|include|add|avoid|address|call|cite|explain|show|start|end|give|ask|mention|"
+        r"(?:use|include|add|avoid|address|call|cite|explain|show|start|end|give|ask|mention|suggest|"
+        r"recommend|propose|"
         r"check|tell|put|list|state|quote|translate|format|round|(?:answer|reply|respond|write)"
         r"(?! (?:to me )?in [A-Z]))\b"
         r"[^.!?\n]{2,160})"),

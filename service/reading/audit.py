@@ -15,16 +15,17 @@ from typing import Any, NamedTuple
 from ...compiler.trace.manifest import stored_manifest
 from ...resolution.register import Register
 from ...schema.answers import Change, Explanation, HistoryRow, Link, MentionView
-from ...schema.claim import Edge, Version
+from ...schema.claim import Assertion, Edge, Look, Row, Version
+from ...schema.context_object import ContextObject
 from ...schema.interval import Interval
 from ...schema.principal import AUDIT, Sight
 from ...schema.values import micros, moment, stamp_time
-from ...schema.vocabulary import EdgeKind
+from ...schema.vocabulary import EdgeKind, Op, Status
 from ...schema.write import Moment
-from ...store.port.store import Ask, Reader
+from ...store.port.store import Ask, Point, Reader
 from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller, instant
-from .context_objects import visible_object_ids, visible_rows
+from .context_objects import ObjectShaper, visible_object_ids, visible_rows
 from .log import TransactionLog
 from .masking import MASK, Mask
 from .signatures import may_open
@@ -134,7 +135,8 @@ class Auditor(Caller):
 
         A write that said again what stood has no row of its own: its id leads to what stood, among
         whose confirmations it is. That of a retraction leads to what it took back, and that of what
-        another line of the same write replaced to what replaced it.
+        another line of the same write replaced to what replaced it. What the same write took back
+        was never believed: it is told as a claim that was withdrawn when it was written.
 
         Raises:
             NotFound: `unknown_object`, also for what the caller may not see.
@@ -143,14 +145,18 @@ class Auditor(Caller):
         with self._reading() as reader:
             last_us = reader.clock().last_us
             object_id = self._standing(reader, object_id, last_us)
-            rows = self._mask.over(reader, self._visible_rows(reader, object_id))
+            withdrawn = self._withdrawn(reader, object_id, last_us)
+            visible_versions = [withdrawn] if withdrawn else self._visible_rows(reader, object_id)
+            rows = self._mask.over(reader, visible_versions)
+            object_id = rows[0].row.claim.object_id
             edges = self._visible_edges(reader, reader.edges([object_id], tx_us=last_us), object_id)
             verdicts = self._visible_verdicts(reader, object_id)
             envelopes = self._openable(reader, reader.envelopes_of([object_id]))
             mentions = _mentions(reader, rows[0], last_us)
             history = self._rows_with_actors(reader, rows)
+            subject = self._unbelieved_object(reader, rows[0]) if withdrawn else None
         return Explanation(
-            object=self.now.object(object_id),
+            object=subject or self.now.object(object_id),
             rows=history,
             superseded=_links(edges, object_id, _WINS, out=True),
             superseded_by=_links(edges, object_id, _WINS, out=False),
@@ -177,11 +183,37 @@ class Auditor(Caller):
             return object_id
 
         standing_ids: list[str] = []
+        takes_back = assertion.claim.op in (Op.RETRACT, Op.DELETE)
         for edge in reader.edges([object_id], tx_us=tx_us):
-            if edge.kind in _CONFIRMS | _WINS:
-                standing_ids.append(edge.src if edge.dst == object_id else edge.dst)
+            # What a fact had displaced before it was itself taken back does not stand for it.
+            is_told = edge.kind in _WINS and (takes_back or edge.dst == object_id)
+            if is_told or edge.kind in _CONFIRMS:
+                standing_ids.append(_far_end(edge, object_id))
         visible = visible_object_ids(self._rows_of(reader, standing_ids))
         return min(visible, default=object_id)
+
+    def _withdrawn(self, reader: Reader, object_id: str, tx_us: int) -> Version | None:
+        """A claim that the write which made it also took back, as a version that nobody believed.
+
+        `object_id` is either of the two; None where it has a row, or may not be seen.
+        """
+        if self._rows_of(reader, [object_id]):
+            return None
+
+        # Of a fact the edge that leads to it, of a retraction those that lead from it.
+        reasons: dict[str, str] = {}
+        for edge in reader.edges([object_id], tx_us=tx_us):
+            if edge.kind in _WINS:
+                reasons[edge.dst] = edge.reason
+        claim_ids = [object_id] if object_id in reasons else sorted(reasons)
+        for claim_id, assertion in sorted(reader.assertions(claim_ids).items()):
+            if assertion.is_visible(self.principal.sight()):
+                return _unbelieved(assertion, reasons[claim_id])
+        return None
+
+    def _unbelieved_object(self, reader: Reader, version: Version) -> ContextObject:
+        point = Point(version.row.interval.start_us, reader.clock().last_us)
+        return ObjectShaper(reader, [version], caller=self.principal, point=point)(version)
 
     def _visible_verdicts(self, reader: Reader, object_id: str) -> tuple[dict[str, Any], ...]:
         """What the write met, without the claims that the caller may not see."""
@@ -224,6 +256,26 @@ class Auditor(Caller):
             if end not in hidden_ends:
                 visible_edges += edges_of_end
         return tuple(visible_edges)
+
+
+def _unbelieved(assertion: Assertion, reason: str) -> Version:
+    """A claim as a version that ended when it began."""
+    claim = assertion.claim
+    row = Row(
+        vid=0,
+        claim=claim,
+        interval=claim.interval,
+        look=Look(Status.OVERRIDDEN, reason, head=False),
+        tx_start=claim.tx,
+        tx_end=claim.tx,
+    )
+    return Version(
+        row=row,
+        details=assertion.details,
+        content=assertion.content,
+        permissions=assertion.permissions,
+        visible=True,
+    )
 
 
 def _far_end(edge: Edge, object_id: str) -> str:

@@ -138,6 +138,49 @@ def test_what_the_same_write_corrected_leads_to_the_correction(open_memory: Open
     assert memory.explain(wrong.object_id).object.object_id == right.object_id
 
 
+@pytest.mark.parametrize("slot", ["office", "skill"])
+@pytest.mark.parametrize("earlier", [None, "Rome"])
+def test_what_its_own_write_took_back_says_so(
+    open_memory: Open, slot: str, earlier: str | None
+) -> None:
+    memory = open_memory()
+    if earlier:
+        memory.write(subject="Sam", slot=slot, value=earlier, valid_from=JAN)
+    said = {"subject": "Sam", "slot": slot, "value": "NYC", "valid_from": JUN}
+    fact, retraction = memory.write_many([Write(**said), Write(**said, op="retract")])
+    for receipt in (fact, retraction):
+        explanation = memory.explain(receipt.object_id)
+        assert explanation.object.object_id == fact.object_id
+        assert explanation.object.value == "NYC"
+        assert explanation.object.contradiction_status == "overridden"
+        assert explanation.object.status_reason == "retracted"
+        (row,) = explanation.rows
+        assert (row.status, row.reason, row.tx_start, row.tx_end) == (
+            "overridden",
+            "retracted",
+            fact.tx,
+            fact.tx,
+        )
+        (link,) = explanation.superseded_by
+        assert link.object_id == retraction.object_id
+
+
+def test_what_a_hidden_write_took_back_itself_stays_hidden(open_memory: Open) -> None:
+    memory = open_memory()
+    said = {"subject": "Sam", "slot": "office", "value": "NYC", "valid_from": JAN,
+            "security_classification": "highly_restricted"}  # fmt: skip
+    receipts = memory.write_many([Write(**said), Write(**said, op="retract")])
+    member = memory.bind(Principal(tenant=memory.principal.tenant, user="ann", roles={"member"}))
+    for receipt in receipts:
+        assert memory.explain(receipt.object_id).object.value == "NYC"
+        with pytest.raises(NotFound, match=receipt.object_id):
+            member.explain(receipt.object_id)
+
+    memory.erase(receipts[0].object_id, reason="request 8")
+    with pytest.raises(NotFound, match=receipts[0].object_id):
+        memory.explain(receipts[0].object_id)
+
+
 def test_a_confirmation_of_what_is_hidden_leads_nowhere(open_memory: Open) -> None:
     memory = open_memory()
     secret = {"security_classification": "highly_restricted"}

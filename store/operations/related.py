@@ -15,7 +15,7 @@ from ...schema.claim import Assertion
 from ...schema.interval import ALL_TIME, INF_US, Interval
 from ...schema.values import canonical_json, canonical_value
 from ...schema.vocabulary import ActionKind, Op, Status, ValueType
-from ..port.store import ActionRecord, SlotRead, WriteTx
+from ..port.store import ActionRecord, SlotRead, SlotRecord, WriteTx
 from .change import Mandate, begin, derived_id
 
 Sides = tuple[tuple[str, ...], tuple[str, ...]]
@@ -24,12 +24,15 @@ Sides = tuple[tuple[str, ...], tuple[str, ...]]
 
 def sides_of(known: Known, a: str, b: str) -> Sides:
     """The members of the clusters of two raw ids; empty for ids that nobody has."""
-    roots = [known.canonical.get(raw, raw) for raw in (a, b)]
-    left, right = (
-        tuple(sorted(raw for raw in known.entities if known.canonical.get(raw, raw) == root))
-        for root in roots
-    )
-    return left, right
+    sides: list[tuple[str, ...]] = []
+    for raw_id in (a, b):
+        root = known.canonical.get(raw_id, raw_id)
+        members: set[str] = set()
+        for raw in known.entities:
+            if known.canonical.get(raw, raw) == root:
+                members.add(raw)
+        sides.append(tuple(sorted(members)))
+    return sides[0], sides[1]
 
 
 def relations_between(
@@ -41,9 +44,13 @@ def relations_between(
         keys = frozenset(canonical_value(raw, ValueType.ENTITY).key for raw in others)
         ends.update(dict.fromkeys(members, keys))
 
-    records = [record for record in tx.slots_of(tuple(sorted(ends))) if record.slot is not None]
+    records: list[SlotRecord] = []
+    reads: list[SlotRead] = []
     span = Interval(since_us, INF_US)
-    reads = [SlotRead((record.slot_key,), span, full=False) for record in records]
+    for record in tx.slots_of(tuple(sorted(ends))):
+        if record.slot is not None:
+            records.append(record)
+            reads.append(SlotRead((record.slot_key,), span, full=False))
 
     object_ids: set[str] = set()
     for record, rows in zip(records, tx.open_rows(reads), strict=True):
@@ -56,7 +63,11 @@ def relations_between(
     if not object_ids:
         return ()
     assertions = tx.assertions(sorted(object_ids))
-    return tuple([claim for _, claim in sorted(assertions.items()) if counts(claim)])
+    relations: list[Assertion] = []
+    for _, claim in sorted(assertions.items()):
+        if counts(claim):
+            relations.append(claim)
+    return tuple(relations)
 
 
 def ask_about_relation(

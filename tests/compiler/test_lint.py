@@ -63,6 +63,7 @@ def test_what_a_constraint_forbids_is_read_off_its_flag(positive: bool, found: l
     [
         ("Never print customer emails.", "Never print the customer emails."),
         ("Never print customer emails.", "Summarise the customer meeting."),
+        ("Never print customer emails or keys.", "Print the customer report of the week."),
         ("Answer in English.", "Translate the German letter into French."),
         ("Answer in English.", "Answer in English or in German."),
         ("Answer in English.", "Answer in English, then answer in German."),

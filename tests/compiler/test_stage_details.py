@@ -514,6 +514,15 @@ def test_duplicates_need_equal_guards() -> None:
     assert duplicates([Text("e", "", (), (0,))], words=5, threshold=0.9) == {}
 
 
+def test_of_two_copies_the_one_of_the_stronger_source_stands() -> None:
+    bench = Bench().rules(authority_weight=0.0)
+    words = {"text": "alpha beta gamma delta epsilon zeta", "object_type": "retrieved_passage"}
+    bench.world.add("page", level=4, origin="https://a.example/p", **words)
+    bench.world.add("handbook", level=2, origin="doc://handbook", **words)
+    envelope = bench.compile(query="alpha beta gamma")
+    assert bench.omitted(envelope)["page"] == ("duplicate_of", uid("handbook"))
+
+
 # --- budget
 
 

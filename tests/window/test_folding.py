@@ -12,12 +12,13 @@ from tenure.schema.window_policy import WindowPolicy
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.tests.window.test_names import folds, long_work, window_text
 from tenure.window import editing
+from tenure.window.budget import full_zone, history_budget
 from tenure.window.changes import TOMBSTONE_TOKENS, UnitChange, departure, occurrences
 from tenure.window.events import EditReason, EventKind
 from tenure.window.folding import folds_of_folds, reachable_units
 from tenure.window.forms import FoldRoom, fold_header, without_header
 from tenure.window.snapshot import snapshot_text, state_from
-from tenure.window.units import StandingForm
+from tenure.window.units import StandingForm, tokens_in
 
 BRANCHING = 4
 TURNS = 400
@@ -96,6 +97,17 @@ def test_a_new_window_begins_with_the_newest_turns_in_full() -> None:
     forms = {unit.form for unit in talk.state.units if unit.turn >= oldest}
     assert forms == {StandingForm.FULL}
     assert talk.state.tokens <= talk.policy.zones_of(20_000).target * 20_000 // 2000
+
+
+def test_the_newest_turns_stay_in_full_only_while_they_fit() -> None:
+    """Fewer than k* where the newest turns are larger than most."""
+    talk = Conversation(20_000)
+    for number in range(40):
+        talk.exchange(number, "word " * (20 if number < 36 else 600))
+    budget = history_budget(talk.state, talk.policy) // 4
+    numbers = full_zone(talk.state, talk.policy)
+    units = [unit for unit in talk.state.units if unit.number in numbers]
+    assert 0 < tokens_in(units) <= budget
 
 
 def test_turns_that_are_too_large_are_not_kept_in_full_at_a_roll_over() -> None:

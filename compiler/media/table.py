@@ -185,10 +185,10 @@ def _passes(cell: object, test: RowFilter, value: object) -> bool:
         return equal is (test.test is RowTest.EQUALS)
 
     if cell_number is None or operand_number is None:
-        if cell is None:
-            return False
-        less = str(cell) < str(value)
-        return equal or less is (test.test is RowTest.AT_MOST)
+        # Beside a number a word, such as "n/a", is neither more nor less; two texts may be days.
+        if not (isinstance(cell, str) and isinstance(value, str)):
+            return equal and cell is not None
+        return equal or (cell < value) is (test.test is RowTest.AT_MOST)
 
     return (
         cell_number >= operand_number

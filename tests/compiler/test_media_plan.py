@@ -375,6 +375,14 @@ def test_cells_that_are_no_numbers_compare_as_text() -> None:
     assert "0 of 9 rows" in table(records=rows, where=[odd]).note
 
 
+@pytest.mark.parametrize("test", ["at_least", "at_most"])
+def test_a_word_is_neither_more_nor_less_than_a_number(test: str) -> None:
+    """A price of "n/a" was at least 5, because letters stand behind digits."""
+    rows = [{"price": "n/a"}, {"price": ""}, {"price": "5"}, {"price": 5}, {"price": None}]
+    where = [{"column": "price", "test": test, "value": 5}]
+    assert table(records=rows, where=where).note == "2 of 5 rows"
+
+
 def test_a_table_too_large_goes_into_the_text_whole_or_says_what_is_missing() -> None:
     bench = Bench()
     rows = [{"city": f"City {n}", "temperature": n} for n in range(2_000)]

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from math import inf
 from typing import Any, Final
 
 from .budget_rules import (
@@ -29,6 +28,7 @@ from .budget_rules import (
 from .compile_terms import InjectionPolicy, OverflowPolicy
 from .decay import DecayPolicy
 from .errors import InvalidInput
+from .policy_bounds import check_bounds, check_falling
 from .short_repr import short_repr
 from .values import canonical_json
 from .vocabulary import AttributeKind, parse
@@ -61,6 +61,7 @@ class WritePolicy:
     """What is set apart, by channel: of what is written, and of what a request brings."""
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         object.__setattr__(self, "injection", parse(InjectionPolicy, self.injection))
         check_detectors(self.detectors)
 
@@ -119,15 +120,13 @@ class ResolutionPolicy:
     case 24): more than stewards decide in a day at one every twenty seconds."""
 
     def __post_init__(self) -> None:
+        check_bounds(self)
         # Equal review and bind bounds would leave no band in which a person is asked.
         if not 0 <= self.suggest_from <= self.review_above < self.bind_at <= 1:
             raise InvalidInput(
                 "resolution bands must rise: suggest_from <= review_above < bind_at",
                 code="bad_policy",
             )
-
-        if self.common_family_name < 1:
-            raise InvalidInput("common_family_name is at least 1", code="bad_policy")
 
         for bands in self.types:
             self.of_type(bands.type)
@@ -177,6 +176,9 @@ class ReadPolicy:
     neighbourhood_entities: int = 200
     slot_extras: int = 8
     """Non-deciding rows of a slot that reach the trace."""
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
 
 
 QUALITY_METRICS: Final = (
@@ -424,6 +426,9 @@ class CompilePolicy:
     """Source kinds whose text is rendered as base64."""
 
     def __post_init__(self) -> None:
+        check_bounds(self)
+        check_falling("tier_cuts", self.tier_cuts)
+        check_falling("fidelity_pass, fidelity_lossy", (self.fidelity_pass, self.fidelity_lossy))
         # Checked when it is made: a wrong word must not wait for the compile that first reads it.
         for name, words in _WORDS.items():
             if getattr(self, name) not in words:
@@ -456,8 +461,6 @@ class CompilePolicy:
 
         check_profiles(self.profiles)
         check_signals(self.signals)
-        if not all(0 <= price < inf for price in (self.cost_weight, self.token_price)):
-            raise InvalidInput("a cost is a finite number of at least 0", code="bad_policy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from tenure.schema.policy import (
     DEFAULT,
     CompilePolicy,
     Policy,
+    ReadPolicy,
     ResolutionPolicy,
     TypeBands,
     WritePolicy,
@@ -52,6 +53,8 @@ def _other(value: Any, name: str = "") -> Any:
         return other.get(value, f"{value}x")
     if value == () and name == "types":
         return (TypeBands(type="system", bind_at=0.99),)
+    if name == "weakest_level":
+        return value - 1
     if name == "attributes":
         return (*value, ("badge", "identifier"))
     if value == () and name == "kinds":
@@ -231,6 +234,33 @@ def test_tokens_and_costs_of_a_section_are_finite_and_not_below_nothing(
 ) -> None:
     with pytest.raises(InvalidInput, match="evidence") as caught:
         CompilePolicy(**{name: (("evidence", number),)})
+    assert caught.value.code == "bad_policy"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "number"),
+    [
+        (CompilePolicy, "relevance_floor", -3),
+        (CompilePolicy, "relevance_floor", 1.1),
+        (CompilePolicy, "bm25_k1", float("inf")),
+        (CompilePolicy, "bm25_k1", float("nan")),
+        (CompilePolicy, "recap_tokens", 0),
+        (CompilePolicy, "history_full_turns", -1),
+        (CompilePolicy, "weakest_level", 5),
+        (CompilePolicy, "tier_cuts", (0.1, 0.5, 0.9)),
+        (CompilePolicy, "tier_cuts", (1.5, 0.5, 0.1)),
+        (CompilePolicy, "fidelity_pass", 0.5),
+        (CompilePolicy, "token_price", -1.0),
+        (WritePolicy, "max_batch", 0),
+        (ReadPolicy, "slot_extras", -1),
+        (ResolutionPolicy, "audit_share", 2),
+    ],
+)
+def test_a_number_that_nothing_could_keep_is_refused(
+    kind: type, name: str, number: float | tuple[float, ...]
+) -> None:
+    with pytest.raises(InvalidInput, match=name) as caught:
+        kind(**{name: number})
     assert caught.value.code == "bad_policy"
 
 

@@ -20,6 +20,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, cast
 
+from .vocabulary import parse
+
 UNKNOWN: Final = "unknown"
 """What a model answers for what it does not know."""
 
@@ -47,8 +49,12 @@ def forced_fields(schema: Mapping[str, Any]) -> tuple[str, ...]:
 def allow_unknown(
     schema: Mapping[str, Any], way: WayOut | str = WayOut.UNKNOWN, *, fallback: Any = UNKNOWN
 ) -> dict[str, Any]:
-    """A schema whose forced fields have a way out; the given one is left as it is."""
-    exit_kind = WayOut(way)
+    """A schema whose forced fields have a way out; the given one is left as it is.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`, for another way.
+    """
+    exit_kind = parse(WayOut, way)
     copy = {key: _relax(key, value, exit_kind, fallback) for key, value in schema.items()}
     required_names, fields = _names(schema), _fields(schema.get("properties"))
     forced_names = {name for name in required_names if not _admits(fields.get(name, {}))}

@@ -160,6 +160,10 @@ class WindowPolicy:
     )
 
     def __post_init__(self) -> None:
+        put = object.__setattr__  # a word counts as its member
+        put(self, "eviction", parse(EvictionPolicy, self.eviction))
+        put(self, "profile", parse(BudgetProfile, self.profile))
+        put(self, "fading", parse(DecayKind, self.fading))
         for tunable in fields(self):
             number = getattr(self, tunable.name)
             if type(tunable.default) is int and (type(number) is not int or number < 0):

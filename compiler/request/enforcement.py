@@ -27,8 +27,9 @@ MAX_DEPTH: Final = 64
 _MAX_SPEC: Final = 100_000
 _MAX_PATTERN: Final = 2_000
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_PATTERNS: Final = frozenset({"required", "forbidden"})
 _KEYS: Final[Mapping[Enforcement, frozenset[str]]] = {
-    Enforcement.PATTERN: frozenset({"required", "forbidden"}),
+    Enforcement.PATTERN: _PATTERNS,
     Enforcement.TOOL_POLICY: frozenset({"allowed", "denied", "arguments"}),
 }
 
@@ -68,12 +69,28 @@ def check_enforcement(enforcement: Enforcement, spec: str) -> None:
             f"{enforcement.value} takes an object with {', '.join(sorted(allowed_keys))}"
         )
 
-    if enforcement is Enforcement.PATTERN:
-        for pattern in (*texts(fields.get("required")), *texts(fields.get("forbidden"))):
-            _check_pattern(pattern)
+    # A rule that no answer could break would stand among those that code enforces.
+    if not fields:
+        raise _refusal(f"{enforcement.value} needs one of {', '.join(sorted(allowed_keys))}")
+    for name, value in fields.items():
+        _check_field(name, value)
 
-    for schema in fields_of(fields.get("arguments")).values():
-        _check_schema(schema)
+
+def _check_field(name: str, value: object) -> None:
+    """Refuse what would be read as no pattern, no tool and no schema at all."""
+    if name == "arguments":
+        if not isinstance(value, dict):
+            raise _refusal("arguments is an object of schemas by the name of a tool")
+        for schema in fields_of(cast("object", value)).values():
+            _check_schema(schema)
+        return
+
+    items = items_of(value)
+    is_list_of_texts = value == items and all(isinstance(item, str) for item in items)
+    if not isinstance(value, str) and not is_list_of_texts:
+        raise _refusal(f"{name} is a text or a list of texts")
+    for pattern in texts(value) if name in _PATTERNS else ():
+        _check_pattern(pattern)
 
 
 def schema_of(spec: object) -> object:

@@ -180,6 +180,13 @@ def test_what_a_reference_names_is_held_and_passes() -> None:
         ("pattern", ["a"]),
         ("tool_policy", {"arguments": {"search": {"type": 5}}}),
         ("tool_policy", {"permitted": []}),
+        ("pattern", {}),
+        ("pattern", {"forbidden": 5}),
+        ("pattern", {"required": ["a", 5]}),
+        ("tool_policy", {}),
+        ("tool_policy", {"denied": {"search": True}}),
+        ("tool_policy", {"allowed": None}),
+        ("tool_policy", {"arguments": ["search"]}),
         ("schema", {"const": "a" * 100_000}),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tenure.schema.errors import InvalidInput
 from tenure.schema.uncertainty import WayOut, allow_unknown, forced_fields
 
 SCHEMA: dict[str, Any] = {
@@ -80,3 +81,9 @@ def test_each_way_lets_a_field_say_that_it_does_not_know(way: str, city: str | N
     said = {k: v for k, v in FULL.items() if k != "count"} | ({"count": city} if city else {})
     assert check.is_valid(said)
     assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(said)
+
+
+def test_another_way_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InvalidInput, match="did you mean 'optional'") as caught:
+        allow_unknown({"type": "object"}, "optinal")
+    assert caught.value.code == "unknown_vocabulary"

@@ -77,3 +77,13 @@ def test_what_cannot_be_meant_is_refused(values: dict[str, Any], code: str, word
         policy_from(values)
     assert refusal.value.code == code
     assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize("field", ["eviction", "profile", "fading"])
+def test_a_word_counts_as_its_member_and_an_unknown_one_is_refused(field: str) -> None:
+    """An unknown word stood in the policy until the first edit of a full window read it."""
+    usual = getattr(WindowPolicy(), field)
+    assert getattr(WindowPolicy(**{field: usual.value}), field) is usual
+    with pytest.raises(InvalidInput) as caught:
+        WindowPolicy(**{field: "bogus"})
+    assert caught.value.code == "unknown_vocabulary"

@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ...schema.errors import InvalidInput
 from ...schema.limits import nesting
 from ...schema.short_repr import short_repr
-from ...schema.values import fields_of, items_of
+from ...schema.values import fields_of
 from ...schema.vocabulary import Enforcement
 from ..ir.piece import EnforcementRule
 from ..request.enforcement import MAX_DEPTH, check_enforcement, schema_of, texts
+from .model_output import ModelOutput, model_output
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -90,13 +91,6 @@ class CheckReport:
         return not self.failures
 
 
-@dataclass(frozen=True, slots=True)
-class _Output:
-    text: str
-    calls: tuple[tuple[str, str], ...]
-    """(tool name, JSON of the arguments)."""
-
-
 class _WorkLimit(Exception):
     """A check took more work than one output is worth."""
 
@@ -106,10 +100,11 @@ def check_output(constraints: Iterable[HardConstraint], output: object) -> Check
 
     Args:
         constraints: The rules, in the order in which failures are listed.
-        output: The model's text, or a mapping with `text` and `tool_calls` of {name, arguments},
-            or any JSON value, which is checked as the text it would be.
+        output: The model's text, a message as its provider writes it, a mapping with `text` and
+            `tool_calls` of {name, arguments}, or any JSON value, which is checked as the text it
+            would be.
     """
-    answer = _output(output)
+    answer = model_output(output)
     failures: list[Failure] = []
     unchecked_ids: list[str] = []
 
@@ -125,7 +120,7 @@ def check_output(constraints: Iterable[HardConstraint], output: object) -> Check
     return CheckReport(tuple(failures), tuple(unchecked_ids))
 
 
-def _details(rule: EnforcementRule, answer: _Output) -> list[str]:
+def _details(rule: EnforcementRule, answer: ModelOutput) -> list[str]:
     """What one rule says about an answer; a rule that cannot be checked passes nothing."""
     try:
         check_enforcement(rule.kind, rule.spec)
@@ -136,32 +131,7 @@ def _details(rule: EnforcementRule, answer: _Output) -> list[str]:
         return ["the check was given up: the output takes too much work"]
 
 
-def _output(output: object) -> _Output:
-    if isinstance(output, str):
-        return _Output(output, ())
-
-    fields = fields_of(output)
-    if "text" not in fields and "tool_calls" not in fields:
-        return _Output(_json(output), ())
-
-    calls: list[tuple[str, str]] = []
-    for call in map(fields_of, items_of(fields.get("tool_calls"))):
-        arguments = call.get("arguments")
-        text = arguments if isinstance(arguments, str) else _json(arguments)
-        calls.append((str(call.get("name", "")), text))
-
-    return _Output(str(fields.get("text") or ""), tuple(calls))
-
-
-def _json(value: object) -> str:
-    """A value as JSON; empty, which no JSON is, for one that has none."""
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return ""
-
-
-def _by_schema(spec: Any, answer: _Output) -> list[str]:
+def _by_schema(spec: Any, answer: ModelOutput) -> list[str]:
     try:
         value = _read(answer.text)
     except ValueError as error:
@@ -196,7 +166,7 @@ def _float(digits: str) -> float:
     return number
 
 
-def _by_pattern(spec: Mapping[str, Any], answer: _Output) -> list[str]:
+def _by_pattern(spec: Mapping[str, Any], answer: ModelOutput) -> list[str]:
     work = _Work()
     details: list[str] = []
     for pattern in texts(spec.get("required")):
@@ -210,7 +180,10 @@ def _by_pattern(spec: Mapping[str, Any], answer: _Output) -> list[str]:
     return details
 
 
-def _by_tools(spec: Mapping[str, Any], answer: _Output) -> list[str]:
+def _by_tools(spec: Mapping[str, Any], answer: ModelOutput) -> list[str]:
+    if not answer.is_readable:
+        return ["the output cannot be read: give its text, or the message as its provider sent it"]
+
     allowed_tools = spec.get("allowed")
     denied_tools = texts(spec.get("denied"))
     schemas = fields_of(spec.get("arguments"))
@@ -382,7 +355,7 @@ def _comparable(value: Any) -> Any:
     return value
 
 
-_CHECKS: Final[Mapping[Enforcement, Callable[[Any, _Output], list[str]]]] = {
+_CHECKS: Final[Mapping[Enforcement, Callable[[Any, ModelOutput], list[str]]]] = {
     Enforcement.SCHEMA: _by_schema,
     Enforcement.GRAMMAR: _by_schema,
     Enforcement.PATTERN: _by_pattern,

@@ -155,7 +155,8 @@ class Envelope:
     def check(self, output: object) -> CheckReport:
         """Which hard constraints a model's output breaks.
 
-        `output` is its text, or a mapping with `text` and `tool_calls`.
+        `output` is its text, a message as OpenAI, Anthropic or Gemini write it, or a mapping with
+        `text` and `tool_calls`.
         """
         return check_output(self.constraints, output)
 

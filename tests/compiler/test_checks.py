@@ -26,6 +26,61 @@ def details(way: str, spec: Any, output: Any) -> list[str]:
     return [f.detail for f in check_output([rule(way, spec)], output).failures]
 
 
+class Record:
+    """A record as the SDKs of providers have them."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.fields = fields
+
+    def model_dump(self, *, mode: str, exclude_none: bool) -> dict[str, Any]:
+        assert (mode, exclude_none) == ("json", True)
+        return self.fields
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "tool_calls": [{"function": {"name": "rm", "arguments": "{}"}}]},
+        {"tool_calls": [{"id": "c", "function": {"name": "rm", "arguments": "{}"}}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "name": "rm", "input": {}}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "rm", "args": {}}}]},
+        {"role": "model", "parts": [{"function_call": {"name": "rm", "args": {}}}]},
+        [{"type": "reasoning"}, {"type": "function_call", "name": "rm", "arguments": "{}"}],
+        Record(role="assistant", content=[{"type": "tool_use", "name": "rm", "input": {}}]),
+        [Record(type="function_call", name="rm", arguments="{}")],
+    ],
+)
+def test_the_calls_of_a_providers_message_are_held_to_the_policy(message: Any) -> None:
+    """Unread, a call to a denied tool passed."""
+    assert details("tool_policy", {"denied": ["rm"]}, message) == ["tool 'rm' is not allowed"]
+    assert details("tool_policy", {"denied": ["mv"]}, message) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": "Dear Ann"},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "no"},
+                                          {"type": "text", "text": "Dear Ann"}]},
+        {"role": "model", "parts": [{"text": "Dear Ann"}]},
+        [{"type": "message", "role": "assistant",
+          "content": [{"type": "output_text", "text": "Dear Ann"}]}],
+    ],
+)  # fmt: skip
+def test_the_words_of_a_providers_message_are_its_text(message: Any) -> None:
+    assert details("pattern", {"required": ["^Dear Ann$"]}, message) == []
+
+
+def test_what_cannot_be_read_keeps_no_rule_about_tools() -> None:
+    (words,) = details("tool_policy", {"denied": ["rm"]}, object())
+    assert words.startswith("the output cannot be read")
+
+
+def test_an_answer_may_be_an_object_with_a_role() -> None:
+    schema = {"type": "object", "required": ["role"], "properties": {"role": {"const": "admin"}}}
+    assert details("schema", schema, {"role": "admin", "content": "x"}) == []
+
+
 def test_a_schema_holds_the_output_to_its_type() -> None:
     schema = {"type": "object", "required": ["a"]}
     assert details("schema", schema, '{"a": 1}') == []

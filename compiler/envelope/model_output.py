@@ -1,8 +1,8 @@
 """What a model gave back, read as its text and its calls, in whatever form a provider writes it.
 
 A rule about tools that does not see the calls passes all of them. So the messages of OpenAI,
-Anthropic and Gemini and the items of OpenAI's Responses are read as they come, as records of their
-SDKs too, and what cannot be read is told. Checklist C-167.
+Anthropic and Gemini and the items of OpenAI's Responses are read as they come, as whole responses
+and as records of their SDKs too, and what cannot be read is told. Checklist C-167.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def model_output(raw: object) -> ModelOutput:
     if isinstance(raw, str):
         return ModelOutput(raw, ())
 
-    plain = _plain(raw)
+    plain = _message_of(_plain(raw))
     blocks = _blocks(plain)
     fields = fields_of(plain)
     if blocks is None and "text" not in fields and "tool_calls" not in fields:
@@ -78,17 +78,32 @@ def _plain(raw: object) -> object:
     return raw
 
 
+def _message_of(plain: object) -> object:
+    """The message, or the items, of a whole response; anything else as it is."""
+    fields = fields_of(plain)
+    for choice in _mappings(fields.get("choices")):
+        if fields_of(choice.get("message")):
+            return choice["message"]
+    for candidate in _mappings(fields.get("candidates")):
+        if items_of(fields_of(candidate.get("content")).get("parts")):
+            return {**candidate["content"], "role": "model"}
+    return fields["output"] if _has_items(fields.get("output")) else plain
+
+
+def _has_items(value: object) -> bool:
+    return any(item.get("type") in _ITEM_TYPES for item in _mappings(value))
+
+
 def _blocks(plain: object) -> list[Mapping[str, Any]] | None:
     """The blocks of a message or of several items; None for what is neither."""
     fields = fields_of(plain)
     if fields.get("role") in _ROLES and not fields.keys().isdisjoint(_CONTENT):
         return _content(fields)
 
-    items = list(map(fields_of, items_of(plain)))
-    if not any(item.get("type") in _ITEM_TYPES for item in items):
+    if not _has_items(plain):
         return None
     blocks: list[Mapping[str, Any]] = []
-    for item in items:
+    for item in _mappings(plain):
         blocks += _content(item) if item.get("type") == "message" else [item]
     return blocks
 

@@ -46,10 +46,14 @@ class Record:
         {"role": "model", "parts": [{"functionCall": {"name": "rm", "args": {}}}]},
         {"role": "model", "parts": [{"function_call": {"name": "rm", "args": {}}}]},
         [{"type": "reasoning"}, {"type": "function_call", "name": "rm", "arguments": "{}"}],
+        {"choices": [{"message": {"role": "assistant",
+                                  "tool_calls": [{"function": {"name": "rm"}}]}}]},
+        {"candidates": [{"content": {"parts": [{"functionCall": {"name": "rm"}}]}}]},
+        {"output": [{"type": "function_call", "name": "rm", "arguments": "{}"}]},
         Record(role="assistant", content=[{"type": "tool_use", "name": "rm", "input": {}}]),
         [Record(type="function_call", name="rm", arguments="{}")],
     ],
-)
+)  # fmt: skip
 def test_the_calls_of_a_providers_message_are_held_to_the_policy(message: Any) -> None:
     """Unread, a call to a denied tool passed."""
     assert details("tool_policy", {"denied": ["rm"]}, message) == ["tool 'rm' is not allowed"]
@@ -79,6 +83,8 @@ def test_what_cannot_be_read_keeps_no_rule_about_tools() -> None:
 def test_an_answer_may_be_an_object_with_a_role() -> None:
     schema = {"type": "object", "required": ["role"], "properties": {"role": {"const": "admin"}}}
     assert details("schema", schema, {"role": "admin", "content": "x"}) == []
+    for answer in ({"choices": ["a"]}, {"candidates": [{"content": "x"}]}, {"output": [1]}):
+        assert details("schema", {"required": [*answer]}, answer) == []
 
 
 def test_a_schema_holds_the_output_to_its_type() -> None:

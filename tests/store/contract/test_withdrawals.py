@@ -1,0 +1,40 @@
+"""What a person takes back, over every store: the same claims go, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tenure import Memory
+
+Open = Callable[..., Memory]
+
+
+@pytest.mark.parametrize(
+    ("turns", "slot", "values"),
+    [
+        (("I'm allergic to nuts and bees.", "Forget that I'm allergic to nuts."), "allergy", 1),
+        (("I'm allergic to nuts.", "Scratch that."), "allergy", 0),
+        (("I'm allergic to nuts.", "Nice weather.", "Scratch that."), "allergy", 1),
+        (("I hate cilantro.", "I take back what I said about cilantro."), "dislikes", 0),
+        (("I live in Ulm.", "I never lived in Ulm."), "home", 0),
+        (("My dog is called Bello.", "That's not right, my dog is called Balu."), "pet", 1),
+        (("I work at Acme.", "I no longer work at Acme.", "I'm back at Acme."), "employer", 1),
+        (("I'm back at Acme.",), "employer", 0),
+    ],
+)
+def test_what_is_taken_back_goes(
+    open_memory: Open, turns: tuple[str, ...], slot: str, values: int
+) -> None:
+    memory = open_memory()
+    ann = memory.bind(replace(memory.principal, user="ann"))
+    bob = memory.bind(replace(memory.principal, user="bob"))
+    for turn in turns:
+        ann.observe([{"role": "user", "content": turn}])
+    for turn in ("Scratch that.", f"Forget that {turns[0]}"):
+        bob.observe([{"role": "user", "content": turn}])
+
+    person = {"name": "ann", "type": "person", "external_ids": {"user": "ann"}}
+    assert len(ann.as_of().slot(person, slot).values) == values

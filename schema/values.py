@@ -176,6 +176,25 @@ def canonical_value(value: object, value_type: ValueType) -> Value:
         ) from error
 
 
+def key_names(key: str, value_json: str) -> bool:
+    """Whether a value, as JSON, is the one that its key stands for.
+
+    >>> key_names("s:Rome", '"Rome"'), key_names("s:Rome", '"Rone"'), key_names("", "null")
+    (True, False, True)
+    """
+    kind, text = key[:2], key[2:]
+    if kind in ("s:", "d:", "e:"):
+        return value_json == canonical_json(text)
+    if kind in ("n:", "b:", "j:"):
+        return value_json == text
+    if kind == "t:":
+        instant = iso(int(text)) if text.lstrip("-").isdecimal() else ""
+        # Years at either end of time have no text of their own: each stands as it was stated.
+        return instant is None or value_json == canonical_json(instant)
+    # What a version wrote that is not known here is not for this one to judge.
+    return key != NO_VALUE_KEY or value_json == "null"
+
+
 def _spoken_type(value: object) -> str:
     """A value for a message; Python refuses to print integers of thousands of digits."""
     short = isinstance(value, str | float | bool | date) or value is None

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, cast
@@ -24,7 +25,8 @@ from typing import Any, Final, cast
 from ...resolution.names import short_id
 from ...schema.entity import EntityCandidate
 from ...schema.record_json import Plain, from_plain
-from ...schema.values import canonical_json, members_of, micros
+from ...schema.values import canonical_json, key_names, members_of, micros
+from ...schema.vocabulary import Op
 from ...schema.write import Receipt, RelationMet
 from .records import TxEvent
 
@@ -177,6 +179,9 @@ def _name_features(candidates: list[dict[str, Any]]) -> None:
         candidate["features"] = [dict(zip(_FEATURE, row, strict=True)) for row in features]
 
 
+_EXAMPLES: Final = 5
+"""Examples named in a sentence of the doctor."""
+
 GENESIS: Final = b""
 """What stands before the first event."""
 
@@ -203,3 +208,30 @@ def unattributed_problems(count: int) -> Iterator[str]:
             f"{count} rules, preferences or decisions of an older version have no writer on "
             "record, so they are data and instruct nobody; write those that should, anew"
         )
+
+
+def value_problems(claims: Iterable[Sequence[str | None]]) -> Iterator[str]:
+    """The doctor's sentences for claims whose value was changed beside the store.
+
+    A claim is its object id, slot, verb, value key, value as JSON, and text. The value stands
+    twice, as itself and as the key that it competes by; that of a text without a slot is the text.
+
+    >>> list(value_problems([("a", None, "assert", "s:Hi", '"Hi"', "Hi"),
+    ...                      ("b", "office", "assert", "n:1", "2", "")]))
+    ['a value is not the one that its claim was written with: b']
+    """
+    object_ids: list[str] = []
+    for object_id, slot, op, key, value_json, text in claims:
+        # A withdrawal says nothing of its own: it quotes what it takes back, or leaves it out.
+        if op in (Op.RETRACT, Op.DELETE):
+            continue
+        is_own = key_names(key or "", value_json or "null")
+        if slot is None and op == Op.ASSERT and (key or "").startswith("s:"):
+            words = unicodedata.normalize("NFC", text or "").strip()
+            is_own = is_own and f"s:{words}" == key
+        if not is_own:
+            object_ids.append(str(object_id))
+            if len(object_ids) == _EXAMPLES:
+                break
+    if object_ids:
+        yield f"a value is not the one that its claim was written with: {', '.join(object_ids)}"

@@ -16,7 +16,7 @@ from typing import Final
 
 from ...resolution import clusters
 from ...schema.entity import Judgement
-from ..port.receipts import GENESIS, chain_digest, unattributed_problems
+from ..port.receipts import GENESIS, chain_digest, unattributed_problems, value_problems
 from ..port.sessions import chain_faults
 from ..timeline.overlaps import overlapping
 from . import codec, register_codec, sessions
@@ -46,6 +46,7 @@ def problems_of(db: sqlite3.Connection) -> Iterator[str]:
     yield from chain_faults(db.execute(statements.KEYS).fetchone()[0], sessions.all_events(db))
     yield from _identity(db)
     yield from _texts(db)
+    yield from value_problems(db.execute(sql.STORED_VALUES))
     yield from unattributed_problems(db.execute(sql.UNATTRIBUTED_ROWS).fetchone()[0])
 
 

@@ -19,6 +19,7 @@ from tenure.schema.values import (
     canonical_json,
     canonical_value,
     iso,
+    key_names,
     micros,
     moment,
     stamp_time,
@@ -246,3 +247,40 @@ def test_a_stamp_at_an_open_end_is_a_broken_invariant(open_end: int) -> None:
         stamp_time(open_end)
     assert refusal.value.code == "invariant_broken"
     assert stamp_time(0) == datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("key", "value_json", "is_own"),
+    [
+        ("s:Rome", '"Rome"', True),
+        ("s:Rome", '"Rone"', False),
+        ("e:id", '"id"', True),
+        ("d:2026-01-01", '"2026-01-01"', True),
+        ("n:12.5", "12.5", True),
+        ("n:12.5", "12.6", False),
+        ("b:true", "true", True),
+        ('j:{"a":1}', '{"a":1}', True),
+        ("t:0", '"1970-01-01T00:00:00Z"', True),
+        ("t:0", '"1970-01-01T00:00:01Z"', False),
+        ("t:x", '"1970-01-01T00:00:00Z"', False),
+        (f"t:{INF_US}", '"9999-12-31T23:59:59.999999+00:00"', True),
+        ("", "null", True),
+        ("", '"Rome"', False),
+        ("x:1", "1", True),
+    ],
+)
+def test_a_key_names_its_value(key: str, value_json: str, is_own: bool) -> None:
+    assert key_names(key, value_json) is is_own
+
+
+@given(
+    st.text(st.characters(exclude_categories=("Cs",)), min_size=1) | st.floats() | st.datetimes()
+)
+def test_the_key_of_every_value_names_it(stated: object) -> None:
+    kinds = {str: V.TEXT, float: V.NUMBER, datetime: V.INSTANT}
+    value = stated.replace(tzinfo=UTC) if isinstance(stated, datetime) else stated
+    try:
+        canonical = canonical_value(value, kinds[type(stated)])
+    except InvalidInput:
+        return
+    assert key_names(canonical.key, canonical.json)

@@ -123,12 +123,14 @@ class Say:
 
     def assertion(self, tx: int, ordinal: int) -> Assertion:
         spoken = self.text or f"{self.subject} {self.slot} is {self.value}"
+        # What a text without a slot says is the text.
+        value = self.value if self.slot or self.value is None else spoken
         return Assertion(
             claim=Claim(
                 object_id=self.object_id,
                 slot_key=self.slot_key,
                 op=self.op,
-                value_key="" if self.value is None else f"s:{self.value}",
+                value_key="" if value is None else f"s:{value}",
                 interval=Interval(self.start, self.until),
                 since_us=self.start,
                 level=self.level,
@@ -148,7 +150,7 @@ class Say:
                 decay=self.decay,
                 derived_from=self.derived_from,
             ),
-            content=content(self.value, spoken),
+            content=content(value, spoken),
             permissions=self.permissions,
             quarantine=self.quarantine,
         )

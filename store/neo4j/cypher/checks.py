@@ -254,6 +254,14 @@ MATCH (e)-[r:SAME_AS]->(c:Entity) WHERE r.tx_end = $inf
 """,
     _FRAGMENTS,
 )
+STORED_VALUES: Final[LiteralString] = statement(
+    """
+{claims} AND c.value_json IS NOT NULL
+RETURN c.object_id AS object_id, c.slot AS slot, c.op AS op, c.value_key AS value_key,
+  c.value_json AS value_json, c.text AS text
+""",
+    _FRAGMENTS,
+)
 UNATTRIBUTED_ROWS: Final[LiteralString] = """
 MATCH (c:Standing) USING INDEX SEEK c:Standing(tenant_id, object_type, scope_id)
 WHERE c.tenant_id = $tenant AND c.object_type >= '' AND c.scope_id >= ''

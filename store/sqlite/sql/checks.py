@@ -84,6 +84,10 @@ WHERE NOT EXISTS (SELECT 1 FROM tx_event e WHERE e.tx = t.tx)""",
 }
 """Statements by the sentence that holds when they find nothing."""
 
+STORED_VALUES: Final = """
+SELECT c.object_id, c.slot, c.op, d.value_key, d.value_json, d.text
+FROM content d JOIN claim c ON c.claim_id = d.claim_id"""
+
 UNATTRIBUTED_ROWS: Final = f"""
 SELECT count(*) FROM unattributed u WHERE EXISTS (
   SELECT 1 FROM version v INDEXED BY version_by_claim

@@ -138,6 +138,21 @@ def test_what_the_same_write_corrected_leads_to_the_correction(open_memory: Open
     assert memory.explain(wrong.object_id).object.object_id == right.object_id
 
 
+def test_values_of_every_type_are_what_their_claims_were_written_with(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write(subject="Sam", slot="office", value='Cafe\u0301 "Loop" ')
+    memory.write(subject="Sam", slot="manager", value="Dana Kim")
+    memory.write(subject="Nova", slot="budget", value=1e21)
+    memory.write(subject="Nova", slot="deadline", value="2026-01-01T00:00:00+02:00")
+    memory.write(subject="Nova", slot="deadline", value="9999-12-31T23:59:59.999999Z")
+    memory.write(subject="Log", slot="record", value={"b": [1.0, {"z": None}], "a": "\u2028"})
+    memory.write(subject="Sam", slot="skill", op="delete")
+    memory.write(subject="Sam", slot="office", value="Rome", op="deny")
+    memory.write(content="  Always be \n brief. e\u0301 ", why_it_matters="style")
+    memory.observe("I live in  Rome and\n have a dog. ")
+    assert memory.doctor() == ()
+
+
 @pytest.mark.parametrize("slot", ["office", "skill"])
 @pytest.mark.parametrize("earlier", [None, "Rome"])
 def test_what_its_own_write_took_back_says_so(

@@ -58,6 +58,10 @@ DAMAGES: dict[str, tuple[str, str]] = {
         "MATCH (v:ContextVersion {vid: 1}) SET v.status = 'fifth'",
         "a status that does not exist",
     ),
+    "a changed value": (
+        "MATCH (c:Claim {object_id: 'a'}) SET c.value_key = 's:Rome', c.value_json = '\"Rone\"'",
+        "a value is not the one",
+    ),
     "a deciding quarantine": (
         "MATCH (v:ContextVersion) WHERE v.status = 'quarantined' SET v.head = true",
         "a quarantined row decides",

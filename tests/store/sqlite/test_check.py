@@ -88,6 +88,17 @@ OFFICE = f"(SELECT slot_id FROM slot WHERE slot_key = '{Say(object_id='x').slot_
         ("UPDATE canonical SET canonical_id = 'e1'", "disagree with the judgements"),
         ("DELETE FROM canonical", "disagree with the judgements"),
         ("INSERT INTO canonical VALUES ('ghost', 'e2')", "belongs to no entity"),
+        (
+            "UPDATE content SET value_key = 's:Rome', value_json = '\"Rone\"'",
+            "a value is not the one",
+        ),
+        ("UPDATE content SET value_key = 'n:1', value_json = '2'", "a value is not the one"),
+        ("UPDATE content SET value_key = 't:1', value_json = '\"x\"'", "a value is not the one"),
+        (
+            "UPDATE content SET text = 'Rone' WHERE claim_id = "
+            "(SELECT claim_id FROM claim WHERE object_id = 'f')",
+            "a value is not the one",
+        ),
         ("UPDATE tombstone SET tx = 91", "stamp of a tombstone"),
         ("UPDATE edge SET dst_id = 99 WHERE edge_id = 1", "points at a missing row"),
         ("DELETE FROM entity WHERE entity_id = 'e1'", "points at a missing row"),

@@ -121,7 +121,8 @@ CALL (ask) {
   UNWIND ask.turns AS turns
   WITH turns[0] AS scope_id, turns[1] AS numbers
   UNWIND numbers AS number
-  MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.scope_id = scope_id AND c.turn = number
+  MATCH (c:Claim) USING INDEX SEEK c:Claim(tenant_id, scope_id, turn)
+  WHERE c.tenant_id = $tenant AND c.scope_id = scope_id AND c.turn = number
     AND c.scope_id IN $given.scopes
   RETURN c }
 MATCH (c)<-[:PIECE_OF]-(v:ContextVersion)

@@ -322,7 +322,19 @@ class Vocabulary:
         return name if name == UNKNOWN_TYPE else self.check("entity_type", (name,))[0]
 
     def task_types(self, name: str) -> tuple[str, ...]:
-        """A task type followed by its parent, if it has one."""
+        """A task type followed by its parent, if it has one.
+
+        Raises:
+            InvalidInput: `unknown_vocabulary`.
+        """
+        # Whoever knows other stores hands the question over first.
+        if " " in name.strip():
+            types = ", ".join(self.values("task_type"))
+            raise InvalidInput(
+                "the first argument of a compile is the type of the task, and the question is "
+                f'`query`: compile("conversation", query=…); types: {types}',
+                code="unknown_vocabulary",
+            )
         self.check("task_type", (name,))
         word = self.words.get("task_type", {}).get(name)
         return (name, word.parent) if word and word.parent else (name,)

@@ -142,6 +142,9 @@ def test_a_task_type_may_have_one_of_the_four_as_parent() -> None:
     assert own.task_types("code_generation") == ("code_generation",)
     with refused("unknown_vocabulary"):
         own.task_types("sewing")
+    with pytest.raises(InvalidInput, match=r"the question is `query`.*data_extraction") as refusal:
+        own.task_types("Where does Sam live?")
+    assert refusal.value.code == "unknown_vocabulary"
     with pytest.raises(InvalidInput, match="parent task type"):
         own.define("task_type", TenantWord("elt", "too", parent="etl"))
 

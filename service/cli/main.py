@@ -137,6 +137,7 @@ class GuardedGroup(TyperGroup):
         except _UsageError as error:
             # Of a command that is not there, no frame was made yet.
             as_json = bool(ctx.params.get("as_json") or ctx.params.get("by_line"))
+            error.message += self._place_of(getattr(error, "option_name", ""))
             raise typer.Exit(_fail_usage(error, as_json=as_json)) from error
         except TenureError as error:
             frame = frame_of(ctx)
@@ -149,6 +150,12 @@ class GuardedGroup(TyperGroup):
             if isinstance(error, TerminatedError):
                 raise typer.Exit(TERMINATED) from error
             raise
+
+    def _place_of(self, option: str) -> str:
+        """Where an option belongs that a command does not have; empty for one of nobody."""
+        if not any(option in parameter.opts for parameter in self.params):
+            return ""
+        return f"; it stands before the command: tenure {option} …"
 
 
 def _fail_usage(error: Any, *, as_json: bool) -> int:

@@ -583,6 +583,12 @@ def test_wrong_usage_exits_with_two(run: Run) -> None:
     assert "FIELD=VALUE" in run("write", "Sam", "office", "A", "--set", "planned", code=2).stderr
 
 
+def test_an_option_of_all_commands_behind_one_is_told_its_place(run: Run) -> None:
+    told = run("doctor", "--store", "other.db", code=2).stderr
+    assert "before the command: tenure --store" in " ".join(told.split())
+    assert "before the command" not in run("doctor", "--stroe", "other.db", code=2).stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [

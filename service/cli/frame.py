@@ -386,6 +386,11 @@ def note(text: str) -> None:
         print(visible(text), file=sys.stderr)
 
 
+def note_command(command: str) -> None:
+    """Tell a command on standard error, in one line however long: it is there to be copied."""
+    print(f"  {visible(command)}", file=sys.stderr)
+
+
 def examples(*lines: str) -> str:
     r"""The closing part of a help text; the mark keeps its lines apart.
 

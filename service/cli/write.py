@@ -7,6 +7,7 @@ person to decide.
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ import typer
 
 from ..visual.text import counted, sentence, when
 from .ending import StepEnd, ending_between_steps
-from .frame import EXIT_REFUSED, answer, examples, note, open_memory
+from .frame import EXIT_REFUSED, answer, examples, note, note_command, open_memory
 from .progress import ProgressMeter, lines_of, meter
 from .show import Columns, Screen
 
@@ -294,7 +295,7 @@ def _tell_rest(file: str, steps: _LineSteps, *, is_rerun: bool) -> None:
         "lines with a key, are skipped when they are stored already"
     )
     if Path(file).suffix in (".jsonl", ".ndjson"):
-        note(f"  tail -n +{steps.line + 1} {file} | tenure ingest -")
+        note_command(f"tail -n +{steps.line + 1} {shlex.quote(file)} | tenure ingest -")
 
 
 def _show_report(screen: Screen, report: IngestReport) -> None:

@@ -47,7 +47,7 @@ def end_when_stored(store: Path, count: int) -> threading.Thread:
 def test_an_import_that_is_told_to_end_says_what_is_stored_and_is_gone_on_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store, events = tmp_path / "memory.db", tmp_path / "events.jsonl"
+    store, events = tmp_path / "memory.db", tmp_path / "my events.jsonl"
     lines = [
         json.dumps({"subject": f"Person {n % 499}", "slot": "skill", "value": f"v{n}"})
         for n in range(LINES)
@@ -64,7 +64,8 @@ def test_an_import_that_is_told_to_end_says_what_is_stored_and_is_gone_on_with(
 
     stored = int(re.findall(r"stored up to line ([\d,]+)", told)[0].replace(",", ""))
     assert 0 < stored < LINES
-    assert f"tail -n +{stored + 1} {events} | tenure ingest -" in told
+    # Whole and quoted, whatever the width: it is there to be copied.
+    assert f"  tail -n +{stored + 1} '{events}' | tenure ingest -\n" in told
     rest = tmp_path / "rest.jsonl"
     rest.write_text("\n".join(lines[stored:]))
     with pytest.raises(SystemExit) as loaded:

@@ -44,7 +44,7 @@ test: $(DEV)
 	  --cov --cov-report= $(PYTEST_ARGS)
 	@$(BIN)/coverage report --include="$(PURE)" --skip-covered --show-missing --fail-under=100
 
-test-neo4j: $(NEO4J)
+test-neo4j: $(DEV)
 	@$(BIN)/pytest -m "integration and not slow" --durations 10 $(PYTEST_ARGS)
 
 test-slow: $(DEV)

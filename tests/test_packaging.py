@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import re
 import subprocess
 import sys
 import zipfile
@@ -76,3 +77,11 @@ def test_the_package_imports_from_the_wheel(wheel: Path, tmp_path: Path) -> None
     command = [sys.executable, "-P", "-c", look]
     build = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert Path(build.stdout.strip()) == tmp_path / "tenure" / "__init__.py"
+
+
+def test_each_target_that_runs_a_tool_installs_the_tools_first() -> None:
+    rules = re.split(r"^(?=[\w-]+:)", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M)
+    tools = re.compile(r"\$\(BIN\)/(?:pytest|ruff|mypy|pyright|coverage|uv)\b")
+    users = [rule for rule in rules if tools.search(rule)]
+    assert len(users) >= 5
+    assert [rule.split()[0] for rule in users if "$(DEV)" not in rule.partition("\n")[0]] == []

@@ -96,18 +96,12 @@ def _with_original(event: WindowEvent) -> WindowEvent:
 
 def originals_of(log: Iterable[WindowEvent], numbers: Iterable[int]) -> tuple[WindowUnit, ...]:
     """The units that numbers belong to, in the form in which they came into the window."""
-    targets = set(numbers)
     state = EMPTY_STATE
     for event in log:
         if event.kind not in _EDITS:
             state = step(state, event)
 
-    units: list[WindowUnit] = []
-    for unit in state.units:
-        if targets & {unit.number, *(item.seq for item in unit.items)}:
-            units.append(unit)
-
-    return tuple(units)
+    return _units_of(state, numbers)
 
 
 def rehydration(log: Sequence[WindowEvent], request: str, page_tokens: int) -> Rehydration:
@@ -142,13 +136,7 @@ def media_originals(log: Iterable[WindowEvent], pointer: int | str) -> list[dict
     Raises:
         NotFound: `unknown_unit`, where none is.
     """
-    targets = set(pointed_numbers(pointer))
-    units: list[WindowUnit] = []
-    for unit in full_history(log).units:
-        if targets & {unit.number, *(item.seq for item in unit.items)}:
-            units.append(unit)
-
-    blocks = media_blocks(units)
+    blocks = media_blocks(_units_of(full_history(log), pointed_numbers(pointer)))
     if not blocks:
         raise NotFound(f"{pointer!r} leads to no picture and no file", code="unknown_unit")
 
@@ -160,16 +148,19 @@ def _asked_units(state: WindowState, request: str) -> tuple[WindowUnit, ...]:
     if turn is not None:
         return tuple(unit for unit in state.units if unit.turn == int(turn[1]))
 
-    numbers = set(pointed_numbers(request))
-    if numbers:
-        members: list[WindowUnit] = []
-        for unit in state.units:
-            if numbers & {unit.number, *(item.seq for item in unit.items)}:
-                members.append(unit)
+    numbers = pointed_numbers(request)
+    return _units_of(state, numbers) if numbers else _matching(state, request)
 
-        return tuple(members)
 
-    return _matching(state, request)
+def _units_of(state: WindowState, numbers: Iterable[int]) -> tuple[WindowUnit, ...]:
+    """The units that have one of some numbers, as their own or of a part."""
+    targets = set(numbers)
+    units: list[WindowUnit] = []
+    for unit in state.units:
+        if targets & {unit.number, *(item.seq for item in unit.items)}:
+            units.append(unit)
+
+    return tuple(units)
 
 
 def _matching(state: WindowState, question: str) -> tuple[WindowUnit, ...]:

@@ -17,7 +17,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from ...schema.artifact import digest_of
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
 from ...schema.version import VERSION
@@ -195,7 +194,7 @@ def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Te
 def _erased_names(call: Call, arguments: dict[str, Any], answer: bytes) -> set[str] | None:
     """The ids that an erasure took, by which kept answers name it; None where it does not say."""
     if call.name == "artifacts.erase":
-        return {digest_of(str(arguments.get("address")))}
+        return erased_names((), (), [str(arguments.get("address"))])
     if call.name != "erase":
         return None
     receipt = json.loads(answer)

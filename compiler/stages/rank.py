@@ -204,8 +204,8 @@ class _Activation:
 
     def _is_of_area(self, candidate: Candidate) -> bool:
         """Whether it fills a slot of the question's area, of somebody whom the request is for."""
-        version = candidate.version
-        if version is None or not version.details.slot or candidate.subject not in self.people:
+        version = self._fact_of_people(candidate)
+        if version is None:
             return False
         is_asked = version.details.slot in self.topic.asked_slots
         return (is_asked or self.topic.has_slot_of(version)) and not self.masks(version)
@@ -218,10 +218,17 @@ class _Activation:
 
     def is_vital(self, candidate: Candidate) -> bool:
         """Whether the question asks for it, or it limits what may be answered."""
-        version = candidate.version
-        if version is None or not version.details.slot or candidate.subject not in self.people:
+        version = self._fact_of_people(candidate)
+        if version is None:
             return False
         return self.topic.is_asked_or_limited_by(version) and not self.masks(version)
+
+    def _fact_of_people(self, candidate: Candidate) -> Version | None:
+        """The row of a fact of somebody whom the request is for; None for all else."""
+        version = candidate.version
+        if version is None or not version.details.slot or candidate.subject not in self.people:
+            return None
+        return version
 
     def is_own_talk(self, candidate: Candidate) -> bool:
         """Whether it is a turn of somebody whose words may answer, which no claim stands for."""

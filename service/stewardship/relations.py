@@ -17,7 +17,8 @@ from ...schema.entity import Review
 from ...schema.errors import Conflict
 from ...schema.vocabulary import JudgedBy
 from ...store.operations.change import Mandate
-from ...store.operations.related import ask_about_relation, relations_between, sides_of
+from ...store.operations.merge import members_of_root
+from ...store.operations.related import ask_about_relation, relations_between
 from ...store.operations.standing import check_types
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller
@@ -39,10 +40,13 @@ class RelationCheck(Caller):
         """
         clock = tx.lock()
         known = tx.entities((a, b), tx_us=clock.last_us)
-        sides = sides_of(known, a, b)
         # Nobody is there, they are one already, or somebody said that they differ: not for us.
-        if not all(sides) or sides[0] == sides[1]:
+        if not {a, b} <= known.entities.keys():
             return None
+        ids = known.canonical.get(a, a), known.canonical.get(b, b)
+        if ids[0] == ids[1]:
+            return None
+        sides = members_of_root(known, ids[0]), members_of_root(known, ids[1])
         if blocking(non_matches_between(known.judgements, *sides), JudgedBy.HUMAN):
             return None
         check_types(known.entities[sides[0][0]], known.entities[sides[1][0]])
@@ -53,8 +57,7 @@ class RelationCheck(Caller):
             return None
 
         names = self._names(tx, (*sides[0], *sides[1]), clock.last_us)
-        ids = tuple(known.canonical.get(raw, raw) for raw in (a, b))
-        ask_about_relation(tx, (ids[0], ids[1]), relations, mandate=mandate)
+        ask_about_relation(tx, ids, relations, mandate=mandate)
         return _refusal(relations, names)
 
     def refusal_of_case(

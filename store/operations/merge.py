@@ -81,7 +81,7 @@ def merge_at(
         return _already_merged(tx, known, a, b, clock)
 
     check_types(known.entities[left], known.entities[right])
-    sides = _members(known, left), _members(known, right)
+    sides = members_of_root(known, left), members_of_root(known, right)
     size = len(sides[0]) + len(sides[1])
     if size > policy.max_cluster:
         raise Conflict(
@@ -112,7 +112,7 @@ def bind_again(
     """
     ids = bind.left_id, bind.right_id
     known = tx.entities(ids, tx_us=change.clock.last_us)
-    left, right = (_members(known, canonical_of(known, raw)) for raw in ids)
+    left, right = (members_of_root(known, canonical_of(known, raw)) for raw in ids)
     judgements = non_matches_between(known.judgements, left, right)
     obstacles = [row for row in judgements if row.judgement_id not in overruled]
     if left == right or obstacles:
@@ -142,7 +142,7 @@ def _join(
     """
     ids = row.left_id, row.right_id
     roots = canonical_of(known, ids[0]), canonical_of(known, ids[1])
-    members = sorted({*_members(known, roots[0]), *_members(known, roots[1])})
+    members = sorted({*members_of_root(known, roots[0]), *members_of_root(known, roots[1])})
     entities = {raw: known.entities[raw] for raw in members}
     top = canonical_id(entities.values())
 
@@ -321,29 +321,39 @@ def _refuse(
         entities=(judgement.left_id, judgement.right_id),
         merge_id=judgement.merge_id,
     )
-    # Whoever tries again is told the same, and asks nobody a second time.
-    for action in tx.open_actions(object_ids=(judgement.judgement_id,)):
-        if action.kind is ActionKind.MERGE_CONFLICT:
-            return refusal
+    detail = {"judgement": judgement.judgement_id, "merge": judgement.merge_id}
+    ask_about_merge(tx, change, (left, right), [judgement.judgement_id], detail)
+    return refusal
 
-    change.objects += (left, right)
+
+def ask_about_merge(
+    tx: WriteTx,
+    change: OperationChange,
+    ids: tuple[str, str],
+    obstacle_ids: Sequence[str],
+    detail: Mapping[str, str | None],
+) -> None:
+    """Record, once, what stands in the way of a merge, for a person to decide."""
+    # Whoever tries again is told the same, and asks nobody a second time.
+    for action in tx.open_actions(object_ids=obstacle_ids):
+        if action.kind is ActionKind.MERGE_CONFLICT:
+            return
+
+    change.objects += ids
     change.actions.append(
         ActionRecord(
             action_id=derived_id(change.mandate.operation_id, "merge_conflict"),
             kind=ActionKind.MERGE_CONFLICT,
-            object_id=judgement.judgement_id,
+            object_id=obstacle_ids[0],
             slot_key=None,
             interval=ALL_TIME,
-            members=pair(left, right),
-            detail=canonical_json(
-                {"judgement": judgement.judgement_id, "merge": judgement.merge_id}
-            ),
+            members=pair(*ids),
+            detail=canonical_json(detail),
             tx_start=change.stamp,
             tx_end=ALL_TIME.end_us,
         )
     )
     tx.apply(change.batch())
-    return refusal
 
 
 def _already_merged(tx: WriteTx, known: Known, a: str, b: str, clock: Clock) -> MergeReceipt:
@@ -362,7 +372,7 @@ def _already_merged(tx: WriteTx, known: Known, a: str, b: str, clock: Clock) -> 
         canonical_id=top,
         replanned_slots=(),
         tx=stamp_time(last.tx_start if last else clock.last_us),
-        members=_members(known, top),
+        members=members_of_root(known, top),
         replayed=True,
     )
 
@@ -394,7 +404,8 @@ def canonical_of(known: Known, raw: str) -> str:
     return known.canonical.get(raw, raw)
 
 
-def _members(known: Known, root: str) -> tuple[str, ...]:
+def members_of_root(known: Known, root: str) -> tuple[str, ...]:
+    """The raw ids of the cluster of a canonical one, sorted."""
     # Only clusters of two and more stand in `canonical`: one that is alone is not there.
     members = {root}
     for raw, top in known.canonical.items():

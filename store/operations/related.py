@@ -9,30 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...resolution.clusters import pair
-from ...resolution.known import Known
 from ...schema.claim import Assertion
-from ...schema.interval import ALL_TIME, INF_US, Interval
-from ...schema.values import canonical_json, canonical_value
-from ...schema.vocabulary import ActionKind, Op, Status, ValueType
-from ..port.store import ActionRecord, SlotRead, SlotRecord, WriteTx
-from .change import Mandate, begin, derived_id
+from ...schema.interval import INF_US, Interval
+from ...schema.values import canonical_value
+from ...schema.vocabulary import Op, Status, ValueType
+from ..port.store import SlotRead, SlotRecord, WriteTx
+from .change import Mandate, begin
+from .merge import ask_about_merge
 
 Sides = tuple[tuple[str, ...], tuple[str, ...]]
 """The raw ids of two clusters."""
-
-
-def sides_of(known: Known, a: str, b: str) -> Sides:
-    """The members of the clusters of two raw ids; empty for ids that nobody has."""
-    sides: list[tuple[str, ...]] = []
-    for raw_id in (a, b):
-        root = known.canonical.get(raw_id, raw_id)
-        members: set[str] = set()
-        for raw in known.entities:
-            if known.canonical.get(raw, raw) == root:
-                members.add(raw)
-        sides.append(tuple(sorted(members)))
-    return sides[0], sides[1]
 
 
 def relations_between(
@@ -75,23 +61,6 @@ def ask_about_relation(
 ) -> None:
     """Record, once, that a relation stands in the way of a merge, for a person to decide."""
     object_ids = [relation.claim.object_id for relation in relations]
-    for action in tx.open_actions(object_ids=object_ids):
-        if action.kind is ActionKind.MERGE_CONFLICT:
-            return
-
     change = begin(tx.lock(), mandate, "merge_refused")
-    change.objects += ids
-    change.actions.append(
-        ActionRecord(
-            action_id=derived_id(mandate.operation_id, "merge_conflict"),
-            kind=ActionKind.MERGE_CONFLICT,
-            object_id=object_ids[0],
-            slot_key=None,
-            interval=ALL_TIME,
-            members=pair(*ids),
-            detail=canonical_json({"relation": object_ids[0], "slot": relations[0].details.slot}),
-            tx_start=change.stamp,
-            tx_end=ALL_TIME.end_us,
-        )
-    )
-    tx.apply(change.batch())
+    detail = {"relation": object_ids[0], "slot": relations[0].details.slot}
+    ask_about_merge(tx, change, ids, object_ids, detail)

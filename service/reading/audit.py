@@ -24,7 +24,7 @@ from ...schema.vocabulary import EdgeKind, Op, Status
 from ...schema.write import Moment
 from ...store.port.store import Ask, Point, Reader
 from ...store.timeline.state import history_row, plain_value
-from ..backend.caller import FAR_US, Caller, instant
+from ..backend.caller import FAR_US, Caller, instant, unknown_object
 from .context_objects import ObjectShaper, visible_object_ids, visible_rows
 from .log import TransactionLog
 from .masking import MASK, Mask
@@ -144,9 +144,15 @@ class Auditor(Caller):
         # The rows come first: they refuse a hidden object before anything else is read of it.
         with self._reading() as reader:
             last_us = reader.clock().last_us
-            object_id = self._standing(reader, object_id, last_us)
-            withdrawn = self._withdrawn(reader, object_id, last_us)
-            visible_versions = [withdrawn] if withdrawn else self._visible_rows(reader, object_id)
+            versions = self._rows_of(reader, [object_id])
+            if not versions:
+                object_id = self._standing(reader, object_id, last_us)
+                versions = self._rows_of(reader, [object_id])
+            withdrawn = None if versions else self._withdrawn(reader, object_id, last_us)
+            visible_versions = [withdrawn] if withdrawn else visible_rows(versions)
+            if not visible_versions:
+                raise unknown_object(object_id)
+
             rows = self._mask.over(reader, visible_versions)
             object_id = rows[0].row.claim.object_id
             edges = self._visible_edges(reader, reader.edges([object_id], tx_us=last_us), object_id)
@@ -175,9 +181,6 @@ class Auditor(Caller):
         What was confirmed stands for a confirmation, and what was taken back for the retraction.
         Where two came in one write, the first may be the one without a row.
         """
-        if self._rows_of(reader, [object_id]):
-            return object_id
-
         assertion = reader.assertions([object_id]).get(object_id)
         if assertion is None or not assertion.is_visible(self.principal.sight()):
             return object_id
@@ -195,11 +198,8 @@ class Auditor(Caller):
     def _withdrawn(self, reader: Reader, object_id: str, tx_us: int) -> Version | None:
         """A claim that the write which made it also took back, as a version that nobody believed.
 
-        `object_id` is either of the two; None where it has a row, or may not be seen.
+        `object_id` is either of the two, and has no row; None where it may not be seen.
         """
-        if self._rows_of(reader, [object_id]):
-            return None
-
         # Of a fact the edge that leads to it, of a retraction those that lead from it.
         reasons: dict[str, str] = {}
         for edge in reader.edges([object_id], tx_us=tx_us):

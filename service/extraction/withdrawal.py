@@ -30,20 +30,20 @@ from .withdrawal_phrases import (
     ENGLISH_CLAUSES,
     ENGLISH_COURTESY,
     ENGLISH_LAST,
-    ENGLISH_OWN,
     ENGLISH_REMINDER,
     ENGLISH_SAME_SLOT,
     ENGLISH_TOPIC,
     ENGLISH_TRAILER,
+    ENGLISH_UNSAYING,
     GERMAN_ADMISSION,
     GERMAN_CLAUSES,
     GERMAN_COURTESY,
     GERMAN_LAST,
-    GERMAN_OWN,
     GERMAN_REMINDER,
     GERMAN_SAME_SLOT,
     GERMAN_TOPIC,
     GERMAN_TRAILER,
+    GERMAN_UNSAYING,
 )
 
 ClauseReader = Callable[[str], Iterable[ExtractedClaim]]
@@ -112,7 +112,7 @@ _WORDINGS: Final = (
         admission=ENGLISH_ADMISSION,
         reminder=ENGLISH_REMINDER,
         topic=ENGLISH_TOPIC,
-        own=ENGLISH_OWN,
+        unsaying=ENGLISH_UNSAYING,
         last=ENGLISH_LAST,
         same_slot=ENGLISH_SAME_SLOT,
         trailer=ENGLISH_TRAILER,
@@ -123,7 +123,7 @@ _WORDINGS: Final = (
         admission=GERMAN_ADMISSION,
         reminder=GERMAN_REMINDER,
         topic=GERMAN_TOPIC,
-        own=GERMAN_OWN,
+        unsaying=GERMAN_UNSAYING,
         last=GERMAN_LAST,
         same_slot=GERMAN_SAME_SLOT,
         trailer=GERMAN_TRAILER,
@@ -178,12 +178,12 @@ def _in_words(sentence: str, wording: _Wording) -> Withdrawal | None:
     if same_slot is not None:
         return Withdrawal(op, is_last=True, correction=same_slot["rest"], is_same_slot=True)
 
-    for name in ("own", "last"):
+    for name in ("unsaying", "last"):
         last = wording.match(name, sentence)
         if last is not None:
             correction = sentence[last.end() :].strip(" ,;.:!")
             return Withdrawal(
-                op, is_last=True, may_be_answered=name == "own", correction=correction
+                op, is_last=True, may_be_answered=name == "unsaying", correction=correction
             )
     return None
 

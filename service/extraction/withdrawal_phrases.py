@@ -55,7 +55,7 @@ ENGLISH_TOPIC: Final = (
     rf"(?: that)? (?:I|I['\u2019]ve|I have) (?:ever |just )?{_SAYING}(?: earlier| before)? about "
     r"(?:my |the )?(?P<topic>[\w'\u2019-]+(?: [\w'\u2019-]+){0,3}?)(?=[,.;!]|$)"
 )
-ENGLISH_OWN: Final = (
+ENGLISH_UNSAYING: Final = (
     rf"{_LEAD}(?:(?:scratch|strike|disregard|ignore|forget|delete|erase) (?:that|this|"
     rf"what I (?:just )?{_SAYING}|my last (?:message|sentence|statement))|I take (?:that|it) back|"
     r"I didn['\u2019]t mean (?:that|it)|I misspoke|I lied(?: about that)?|"
@@ -112,7 +112,7 @@ GERMAN_TOPIC: Final = (
     r"(?:über|zu|von) (?:meine[nrm]? |den |die |das )?"
     rf"(?P<topic>[\w-]+(?: [\w-]+){{0,2}}?) {_GERMAN_SAID} habe"
 )
-GERMAN_OWN: Final = (
+GERMAN_UNSAYING: Final = (
     rf"{_GERMAN_LEAD}(?:(?:vergiss|streich|streiche|ignorier|ignoriere|lösch|lösche) das"
     r"(?: wieder| bitte)*|das nehme ich zurück|ich nehme das zurück|"
     r"ich habe mich (?:geirrt|vertan|versprochen))(?=[,;.:!]|$)"

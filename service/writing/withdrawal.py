@@ -52,9 +52,7 @@ class WithdrawalReader(Caller):
     ) -> Sequence[ExtractedClaim]:
         """The claims that a withdrawal means; none where nothing such is known."""
         with self._reading() as reader:
-            sight = self.principal.sight([scope.scope_id])
-            point = point_of(pinned(self._backend, self.principal, reader, moment, None))
-            search = _Search(reader, sight, point)
+            search = self._search(reader, scope, moment)
             members = search.members_of(claim.subject or speaker)
             if not members:
                 return ()
@@ -77,12 +75,14 @@ class WithdrawalReader(Caller):
     def was_known(self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope) -> bool:
         """Whether a slot ever had the value of a claim, in the scope of its speaker."""
         with self._reading() as reader:
-            sight = self.principal.sight([scope.scope_id])
-            point = point_of(pinned(self._backend, self.principal, reader, None, None))
-            search = _Search(reader, sight, point)
+            search = self._search(reader, scope, None)
             members = search.members_of(claim.subject or speaker)
             known = search.facts_about(members, claim.slot) if members else []
             return any(_means(claim, fact) for fact in known)
+
+    def _search(self, reader: Reader, scope: Scope, moment: Moment) -> _Search:
+        point = point_of(pinned(self._backend, self.principal, reader, moment, None))
+        return _Search(reader, self.principal.sight([scope.scope_id]), point)
 
 
 class _Search(NamedTuple):

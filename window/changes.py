@@ -24,7 +24,7 @@ from .forms import (
     plain_format,
     same_as,
 )
-from .scratchpad import media_line
+from .scratchpad import media_line, with_media_line
 from .state import WindowState
 from .units import PartKind, StandingForm, WindowItem, WindowUnit, tokens_in
 
@@ -207,8 +207,7 @@ def _result_forms(
         pictures = [part.text for part in unit.attached_to(item) if part.kind is PartKind.MEDIA]
         if pictures:
             words = short if len(short) < len(content.text) else content.text
-            line = media_line(item.seq, pictures)
-            short = f"{words}\n{line}" if words.strip() else line
+            short = with_media_line(words, item.seq, pictures)
         elif len(short) >= len(content.text):
             short = placeholder(item.seq, item.tokens, content.name)
         forms[StandingForm.PRUNED][item.seq] = plain_format(content.text)

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from ..schema.errors import Conflict, unknown
 from .attachments import attachment_block
-from .scratchpad import media_line
+from .scratchpad import with_media_line
 from .state import WindowState
 from .units import PartKind, WindowItem, WindowUnit
 
@@ -69,9 +69,9 @@ class PairedCall:
             else:
                 blocks.append(block)
 
-        if unsent:
-            lines.append(media_line(self.answer.seq, unsent))
         text = "\n".join(lines)
+        if unsent:
+            text = with_media_line(text, self.answer.seq, unsent)
         return PairedResult(text if text or blocks else "[empty]", tuple(blocks))
 
 

@@ -106,6 +106,12 @@ def media_line(number: int, blocks: Sequence[str]) -> str:
     return f"[{' and '.join(amounts)}: {', '.join(words)}. Original: {pointer(number)}]"
 
 
+def with_media_line(words: str, number: int, blocks: Sequence[str]) -> str:
+    """Words with the line about pictures and files behind them, or that line alone."""
+    line = media_line(number, blocks)
+    return f"{words}\n{line}" if words.strip() else line
+
+
 def media_description(block: str) -> tuple[ScratchpadKind, str, str]:
     """The kind, the media type and the name of a block, given as its provider's JSON."""
     tree = json.loads(block)

@@ -16,7 +16,7 @@ from ...window.attachments import ATTACHMENT, attachment, tool_content
 from ...window.budget import result_threshold
 from ...window.events import ERASURE_MARK, EventKind, WindowEvent, result_texts
 from ...window.forms import external, kind_of
-from ...window.scratchpad import media_line
+from ...window.scratchpad import with_media_line
 from ...window.snapshot import item_from
 from ...window.state import WindowState, part_body, part_tokens
 from ...window.units import MessagePart, PartKind, ToolKind, pointer
@@ -236,8 +236,7 @@ def taken_result(
     if tokens > threshold:
         standing = external(text, shape or kind_of(text, ""), number, tokens, "this call")
     if attachments:
-        line = media_line(number, [part.text for part in attachments])
-        standing = f"{standing}\n{line}" if standing else line
+        standing = with_media_line(standing, number, [part.text for part in attachments])
     return result._replace(part=replace(result.part, text=standing))
 
 

@@ -262,8 +262,8 @@ def test_a_picture_needs_no_words_and_a_sound_is_told_of() -> None:
     assert bare["anthropic"] == [SHAPES["anthropic"]]
     assert bare["openai"] == "[1 picture: image/png. Original: window://4]"
     sound = {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}
-    told = results(seen(sound))
-    assert told["anthropic"] == "a page\n[1 sound: audio/wav. Original: window://4]"
+    standing = results(seen(sound))
+    assert standing["anthropic"] == "a page\n[1 sound: audio/wav. Original: window://4]"
 
 
 def test_pictures_of_parallel_calls_stay_with_their_results() -> None:
@@ -280,12 +280,12 @@ def test_pictures_of_parallel_calls_stay_with_their_results() -> None:
             MessagePart(kind=PartKind.MEDIA, text=block, call_id=call_id, name=ATTACHMENT),
         )
 
-    told = {}
+    pictures = {}
     for block in native_messages(talk.state, "anthropic")[-1]["content"]:
         words, picture = block["content"]
         pixels = b64decode(picture["source"]["data"])
-        told[block["tool_use_id"]] = (words["text"], pixels)
-    assert told == {"a": ("a", b"GIF89aa"), "b": ("b", b"GIF89ab")}
+        pictures[block["tool_use_id"]] = (words["text"], pixels)
+    assert pictures == {"a": ("a", b"GIF89aa"), "b": ("b", b"GIF89ab")}
     assert native_messages(talk.state, "anthropic")[-2]["content"] == calls
 
 

@@ -123,9 +123,9 @@ def rotate(
 def revoke(context: typer.Context, key_id: KeyId) -> None:
     """End a key and all tokens of it, at once."""
     with _ring(context) as ring:
-        revoked = _key_of(context, ring, key_id)
-        ring.revoke(revoked)
-    answer(context, {"revoked": revoked}, f"{revoked} opens nothing any more")
+        full_id = _key_of(context, ring, key_id)
+        ring.revoke(full_id)
+    answer(context, {"revoked": full_id}, f"{full_id} opens nothing any more")
 
 
 def _key_of(context: typer.Context, ring: KeyRing, text: str) -> str:

@@ -73,7 +73,7 @@ def get(
         namesakes = entity_names(memory, state.entities)
         title = entity_names(memory, [subject])[subject] if _is_id(subject) else entity
         is_unknown = state.reason == "unknown_entity"
-        near = memory.entities.resolve(entity).candidates if is_unknown else ()
+        candidates = memory.entities.resolve(entity).candidates if is_unknown else ()
 
     def show(screen: Screen) -> None:
         words = ", ".join(text(slot, value) for value in state.values)
@@ -86,8 +86,8 @@ def get(
 
         if state.entities:
             screen.line("  it may mean: " + ", ".join(namesakes.values()))
-        if near:
-            names = dict.fromkeys(candidate.name for candidate in near)
+        if candidates:
+            names = dict.fromkeys(candidate.name for candidate in candidates)
             screen.line("  did you mean: " + ", ".join(names))
         if state.candidates:
             columns: Columns = {"value": lambda claim: text(slot, claim.value), **_CANDIDATES}

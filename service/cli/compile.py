@@ -30,6 +30,30 @@ from .explain import (
 from .files import envelope_named, read_bytes, read_text, write_bytes
 from .frame import answer, examples, note, open_memory
 from .read import Tx, Valid
+from .request import (
+    Acceptance,
+    Budget,
+    Constraints,
+    Entities,
+    EvidenceFiles,
+    ForUser,
+    Goal,
+    HistoryFile,
+    Hypothesis,
+    Lessons,
+    Pins,
+    Profile,
+    Progress,
+    Query,
+    Reserve,
+    Signals,
+    Skills,
+    Step,
+    Task,
+    ToolFile,
+    UserRequest,
+    request_of,
+)
 from .show import Screen
 
 if TYPE_CHECKING:
@@ -38,15 +62,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_Texts = list[str] | None
-_Evidence = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="FILE",
-        help="A text, a picture, a recording, a film, or an artifact, as untrusted evidence; "
-        "repeat it.",
-    ),
-]
 _Media = Annotated[
     bool, typer.Option(help="Put pictures, recordings and films into the request of --render.")
 ]
@@ -60,28 +75,35 @@ _Media = Annotated[
         "tenure compile --task code_generation --query office --html envelope.html",
         "tenure compile --task data_extraction --query prices --evidence page.txt \\",
         "    --manifest envelope.json",
+        "tenure compile --task assistant --query 'the flight' --tools tools.json \\",
+        "    --history - < messages.json",
         "tenure compile --task data_extraction --query total --evidence invoice.png \\",
         "    --model claude-opus-4-8 --render anthropic > request.json",
     ),
 )
 def compile_envelope(
     context: typer.Context,
-    task: Annotated[str, typer.Option(help="A task type, such as code_generation.")],
-    query: Annotated[str, typer.Option(help="What to look for in the memory.")] = "",
-    request: Annotated[str, typer.Option(help="What the user asks; verbatim.")] = "",
-    budget: Annotated[int, typer.Option(min=1, help="At most so many tokens.")] = 8000,
-    goal: Annotated[str | None, typer.Option(help="What it is all for.")] = None,
-    step: Annotated[str | None, typer.Option(help="The step that is done now.")] = None,
-    acceptance: Annotated[
-        _Texts, typer.Option(metavar="TEXT", help="When it is done; repeat it.")
-    ] = None,
-    constraint: Annotated[
-        _Texts, typer.Option(metavar="TEXT", help="What must hold; repeat it.")
-    ] = None,
-    entity: Annotated[
-        _Texts, typer.Option(metavar="NAME", help="Who or what it is about; repeat it.")
-    ] = None,
-    evidence: _Evidence = None,
+    task: Task,
+    query: Query = "",
+    user_request: UserRequest = "",
+    budget_tokens: Budget = 8000,
+    reserve_tokens: Reserve = None,
+    goal: Goal = None,
+    step: Step = None,
+    acceptance: Acceptance = None,
+    constraints: Constraints = None,
+    entities: Entities = None,
+    user: ForUser = None,
+    evidence: EvidenceFiles = None,
+    pinned: Pins = None,
+    tools: ToolFile = None,
+    history: HistoryFile = None,
+    skills: Skills = None,
+    progress: Progress = None,
+    errors: Lessons = None,
+    hypothesis: Hypothesis = "",
+    profile: Profile = "default",
+    signals: Signals = None,
     model: Annotated[str, typer.Option(help="The model it is meant for.")] = "generic",
     valid: Valid = None,
     tx: Tx = None,
@@ -100,19 +122,8 @@ def compile_envelope(
 ) -> None:
     """Compile the context of a task within a budget."""
     items, originals = _evidence_items(evidence or ())
-    fields: dict[str, Any] = {
-        "user_request": request,
-        "goal": goal,
-        "step": step,
-        "acceptance": tuple(acceptance or ()),
-        "constraints": tuple(constraint or ()),
-        "entities": tuple(entity or ()),
-        "evidence": items,
-        "budget_tokens": budget,
-        "model": model,
-        "valid": valid,
-        "tx": tx,
-    }
+    # The options that bear the name of a field of the request are that field.
+    fields = request_of({**context.params, "evidence": items})
     with open_memory(context) as memory:
         envelope = memory.compile(task, query, **fields)
         write_pages(memory, envelope, html=html, svg=svg, picture=picture)

@@ -14,6 +14,10 @@ keeps its passage only where it answers: "I am over westerns" tells whoever asks
 would put a wrong word before whoever asks for a film. Nor is a passage history to a question what a
 slot had before, which what has ended answers, with its day.
 
+A turn of talk is no evidence either once its speaker took back anything that it says: retracted,
+denied or corrected it. What holds of it stands as its claims. A page is more than one of its
+sentences, and stays; so does a turn of which a claim only gave way to a newer one.
+
 Passages that say more. Where a claim of a passage is shown, the passage would only repeat it,
 unless much of it is in no claim: then it is marked, too, and stands beside its claims.
 
@@ -23,7 +27,7 @@ found, so a replay finds them in the manifest. Checklist C-074, C-098.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import filterfalse
 from typing import Final
@@ -33,6 +37,7 @@ from ...schema.slot_senses import OTHER_WORDS
 from ...schema.terms import content_terms
 from ...schema.vocabulary import ObjectType, Op, Status
 from ...store.port.store import Ask, Point
+from ..ir.candidate import is_talk
 from ..ir.context import CompileContext, question
 from ..ir.snapshot import Proposal, Via
 from ..text.relevance import terms_of
@@ -42,6 +47,10 @@ from ..text.templates import placeholders
 _SPOKEN_SHARE: Final = 0.7
 """Share of a passage's words from which its claims stand for it: with a reader that misses nothing
 all that is left are words around (`bench/bench_lives.py`, scripted: FAMA* is the same)."""
+
+
+_DENIAL_REASON: Final = "denied"
+"""Stored reason of a row that a denial hides."""
 
 
 def derived_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:
@@ -70,8 +79,15 @@ def mark_outdated(
     ask: Ask,
     context: CompileContext,
 ) -> None:
-    """Mark the passages of an ask whose claims have all ended."""
-    _mark(rows, outdated_sources(derived, ask, context), Via.OUTDATED)
+    """Mark the passages of an ask whose claims have all ended, and turns with one taken back."""
+    claims = tuple(derived)
+    _mark(rows, outdated_sources(claims, ask, context), Via.OUTDATED)
+
+    turns: set[str] = set()
+    for (object_id, _), proposal in rows.items():
+        if is_talk(proposal.version):
+            turns.add(object_id)
+    _mark(rows, turns & _withdrawn_sources(claims, context), Via.TAKEN_BACK)
 
 
 def mark_claimed(rows: dict[tuple[str, int], Proposal], derived: Iterable[Version]) -> None:
@@ -113,13 +129,50 @@ def outdated_sources(
         if not version.details.slot or version.row.look.status is Status.QUARANTINED:
             continue
         for source in sources.intersection(version.details.derived_from):
-            answers = version.details.slot in past_slots
+            # What never was is no answer to what was.
+            answers = version.details.slot in past_slots and _is_believed(version, context.point)
             holds[source] = (
                 answers or holds.get(source, False) or _speaks(version, terms, context.point)
             )
 
     # A source of which no claim was made is not in the table: it is no history.
     return frozenset(filterfalse(holds.__getitem__, holds))
+
+
+def _withdrawn_sources(derived: Iterable[Version], context: CompileContext) -> set[str]:
+    """Return the sources of claims that were taken back as known at the compile's tx."""
+    rows_of: dict[str, list[Version]] = {}
+    for version in derived:
+        claim = version.row.claim
+        is_known = bool(version.details.slot) and claim.tx <= context.point.tx_us
+        if is_known and claim.op is not Op.DENY:
+            rows_of.setdefault(claim.object_id, []).append(version)
+
+    past_slots = _past_slots(context, question(context))
+    sources: set[str] = set()
+    for versions in rows_of.values():
+        if _is_taken_back(versions, past_slots, context.point):
+            sources.update(versions[0].details.derived_from)
+    return sources
+
+
+def _is_taken_back(versions: Sequence[Version], past_slots: AbstractSet[str], point: Point) -> bool:
+    """Tell whether the rows of one claim say that it is so no more, or never was."""
+    rows = [version.row for version in versions if _is_believed(version, point)]
+    if not rows:
+        return True
+    if versions[0].details.slot in past_slots:
+        return False
+
+    # A claim that ended on a day which it named itself was not taken back.
+    if point.valid_us not in versions[0].row.claim.interval:
+        return False
+    rows = [row for row in rows if point.valid_us in row.interval]
+    return all(row.look.reason == _DENIAL_REASON for row in rows)
+
+
+def _is_believed(version: Version, point: Point) -> bool:
+    return version.row.tx_start <= point.tx_us < version.row.tx_end
 
 
 def _past_slots(context: CompileContext, terms: frozenset[str]) -> frozenset[str]:
@@ -159,10 +212,9 @@ def _decides(version: Version, point: Point) -> bool:
     A denial of what nobody had said heads no slot, and is the newest word of it all the same.
     """
     row = version.row
-    believed = row.tx_start <= point.tx_us < row.tx_end
     is_last = row.look.head or row.claim.op is Op.DENY
     leads = is_last and row.look.status is not Status.OVERRIDDEN
-    return believed and leads and point.valid_us < row.interval.end_us
+    return _is_believed(version, point) and leads and point.valid_us < row.interval.end_us
 
 
 def rival_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:

@@ -32,7 +32,8 @@ from ..text.relevance import slot_terms
 
 _CLEAN, _DENY = Status.CLEAN, Op.DENY
 
-_VIA_OUTDATED, _VIA_PIN = int(Via.OUTDATED), int(Via.PINNED)
+_VIA_OUTDATED, _VIA_TAKEN_BACK = int(Via.OUTDATED), int(Via.TAKEN_BACK)
+_VIA_PIN = int(Via.PINNED)
 
 _TIE: Final = (Reason.CONFLICTING_CLAIM_UNRESOLVED, "unresolved_tie")
 
@@ -197,9 +198,13 @@ def _fault(version: Version, context: CompileContext) -> tuple[Reason, str] | No
 
 
 def _history(candidate: Candidate) -> tuple[Reason, str] | None:
-    """Return why a passage whose claims have all ended is no evidence, unless it is pinned."""
-    is_history = candidate.via & _VIA_OUTDATED and not candidate.via & _VIA_PIN
-    return (Reason.SUPERSEDED, "claims_ended") if is_history else None
+    """Return why a passage that says what is no longer so is no evidence, unless it is pinned."""
+    via = candidate.via
+    if via & _VIA_PIN:
+        return None
+    if via & _VIA_OUTDATED:
+        return Reason.SUPERSEDED, "claims_ended"
+    return (Reason.SUPERSEDED, "claim_taken_back") if via & _VIA_TAKEN_BACK else None
 
 
 def _unfit(version: Version, context: CompileContext) -> tuple[Reason, str] | None:

@@ -207,7 +207,7 @@ class World:
         self.calls.append("versions")
         rows = [
             v
-            for v in self._in_sight(sight, point)
+            for v in self._in_sight(sight, point, at_tx=ask.at_tx)
             if (not ask.subjects or v.details.subject_id in ask.subjects)
             and (not ask.slots or v.details.slot in ask.slots)
             and (not ask.objects or v.row.claim.object_id in ask.objects)
@@ -298,12 +298,12 @@ class World:
             found.update((v.row.vid, v) for v in near[:limit])
         return Page(tuple(found[vid] for vid in sorted(found)), 0)
 
-    def _in_sight(self, sight: Sight, point: Point) -> list[Version]:
+    def _in_sight(self, sight: Sight, point: Point, *, at_tx: bool = True) -> list[Version]:
         return [
             replace(v, visible=_may_see(v, sight))
             for v in self.rows
             if v.details.scope.scope_id in sight.scopes
-            and v.row.tx_start <= point.tx_us < v.row.tx_end
+            and (not at_tx or v.row.tx_start <= point.tx_us < v.row.tx_end)
         ]
 
     def _heads(self, sight: Sight, point: Point) -> list[Version]:

@@ -1,12 +1,14 @@
-"""A passage whose claims have all ended is history, and no evidence unless it is pinned."""
+"""What no longer holds, or was taken back, is no evidence as talk either, unless it is pinned."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tenure.tests.compiler.fake_reader import DAY, NOW, Bench
+from tenure.schema.interval import INF_US, MIN_US, Interval
+from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
 
 SAID = "The nova office stood in Rome when we wrote this."
 
@@ -108,3 +110,79 @@ def test_a_passage_stands_beside_its_claim_only_where_it_says_more() -> None:
 def test_a_question_what_a_slot_had_is_answered_by_what_has_ended(query: str, stays: bool) -> None:
     made, _ = bench(rome=ENDED)
     assert (SAID in made.compile(query=query).text) is stays
+
+
+OFFICE: dict[str, Any] = {"subject": "Nova", "slot": "office", "derived_from": ("said",)}
+TEAM: dict[str, Any] = {"subject": "Nova", "slot": "team", "derived_from": ("said",)}
+DENIED = {"status": "overridden", "reason": "denied", "head": True}
+
+
+def turn_of(*rows: dict[str, Any], layer: str = "user") -> Bench:
+    """Return a world of one turn that says two things: a team, and an office in these rows."""
+    made = Bench()
+    made.world.add(
+        "said", text=SAID, object_type="retrieved_passage", layer=layer, origin="chat://a",
+        why="nova",
+    )  # fmt: skip
+    made.world.person("Nova", "project")
+    made.world.add("team", claim="the team of Nova", **TEAM)
+    for number, row in enumerate(rows):
+        made.world.add(f"row {number}", object_id=uid("office"), **OFFICE, **row)
+        if row.get("is_cut"):
+            version = made.world.rows[-1]
+            asserted = replace(version.row.claim, interval=Interval(MIN_US, INF_US))
+            made.world.rows[-1] = replace(version, row=replace(version.row, claim=asserted))
+    return made
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ({"tx_end": NOW},),
+        (DENIED,),
+        ({"valid": (MIN_US, NOW), "is_cut": True}, {"valid": (NOW, INF_US), **DENIED}),
+        ({"valid": (MIN_US, NOW), "is_cut": True},),
+    ],
+    ids=["retracted", "denied", "denied from a day on", "corrected from a day on"],
+)
+def test_a_turn_of_which_a_part_was_taken_back_is_no_evidence(rows: tuple[Any, ...]) -> None:
+    made = turn_of(*rows)
+    envelope = made.compile(query="nova office")
+    assert SAID not in envelope.text
+    omitted = {o.object_id: (o.stage, o.reason, o.detail) for o in envelope.trace.omitted_objects}
+    assert omitted[uid("said")] == ("validate", "superseded", "claim_taken_back")
+    assert SAID in made.compile(query="nova office", pinned=[uid("said")]).text
+
+    made.rules(outdated_passages="show")
+    assert "claim_taken_back" not in reasons(made).values()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"valid": (MIN_US, NOW - DAY)},
+        {"valid": (NOW + DAY, INF_US)},
+        {"status": "overridden", "reason": "newer_valid_from", "head": False},
+        {"op": "deny", "reason": "denial", "tx_end": NOW},
+        {"tx": 2 * NOW},
+    ],
+    ids=["holds", "ended by itself", "not begun", "gave way", "a denial", "not known yet"],
+)
+def test_a_turn_of_which_nothing_was_taken_back_stays(row: dict[str, Any]) -> None:
+    made = turn_of(row)
+    assert "claim_taken_back" not in reasons(made).values()
+    assert SAID in made.compile(query="nova office").text
+
+
+def test_a_page_is_more_than_one_of_its_sentences() -> None:
+    assert "claim_taken_back" not in reasons(turn_of(DENIED, layer="corpus")).values()
+
+
+def test_what_was_is_told_by_a_turn_that_denies_and_by_none_that_retracts() -> None:
+    past = {"query": "Where was the nova office before?"}
+    assert SAID in turn_of(DENIED).compile(**past).text
+    assert SAID not in turn_of({"tx_end": NOW}).compile(**past).text
+
+    made, _ = bench(rome={"tx_end": NOW})
+    assert SAID not in made.compile(**past).text

@@ -118,6 +118,32 @@ def test_what_is_taken_back_is_not_shown(talk: Talk) -> None:
     assert "home: Ulm" not in context
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "Forget that I'm allergic to walnuts, that was wrong.",
+        "I'm no longer allergic to walnuts.",
+        "Vergiss, was ich über walnuts gesagt habe.",
+    ],
+)
+def test_a_turn_that_said_two_things_is_not_shown_once_one_is_taken_back(
+    talk: Talk, word: str
+) -> None:
+    turn = "I live in Bonn and I'm allergic to walnuts."
+    talk.say(turn)
+    assert turn in talk.context("Which allergies do I have?")
+    talk.say(word)
+
+    context = talk.context("Where do I live, and which allergies do I have?")
+    assert turn not in context
+    assert "home: Bonn" in context
+
+
+def test_a_turn_stands_when_one_of_its_claims_only_gave_way(talk: Talk) -> None:
+    talk.say("I live in Bonn and I'm allergic to walnuts.", "I moved to Ulm.")
+    assert "I'm allergic to walnuts." in talk.context("Which allergies do I have?")
+
+
 def test_what_never_was_gives_way_to_what_stood_before(talk: Talk) -> None:
     talk.say("I live in Bonn.", "I live in Ulm.", "Actually I never lived in Ulm")
     assert talk.values("home") == ["Bonn"]

@@ -38,3 +38,27 @@ def test_what_is_taken_back_goes(
 
     person = {"name": "ann", "type": "person", "external_ids": {"user": "ann"}}
     assert len(ann.as_of().slot(person, slot).values) == values
+
+
+@pytest.mark.parametrize(
+    "word", ["Forget that I'm allergic to nuts.", "I'm no longer allergic to nuts."]
+)
+def test_a_turn_with_a_part_taken_back_stays_in_the_history(open_memory: Open, word: str) -> None:
+    memory = open_memory()
+    ann = memory.bind(replace(memory.principal, user="ann"))
+    turn = "I live in Ulm and I'm allergic to nuts."
+    (said, *_) = ann.observe([{"role": "user", "content": turn}])
+    ask = {"task": "conversation", "query": "Which allergies do I have?"}
+    first = ann.compile(**ask)
+    assert turn in first.text
+
+    ann.observe([{"role": "user", "content": word}])
+    now = ann.compile(**ask)
+    assert turn not in now.text
+    omitted = {each.object_id: each.detail for each in now.trace.omitted_objects}
+    assert omitted[said.object_id] == "claim_taken_back"
+    assert ann.replay(now.manifest).text == now.text
+
+    assert turn in ann.compile(**ask, tx=said.tx).text
+    assert ann.replay(first.manifest).text == first.text
+    assert turn in [hit.object.content for hit in ann.as_of().search("allergic nuts").hits]

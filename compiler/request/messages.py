@@ -7,10 +7,11 @@ joined to its result by the call's id. Thinking is left out; a picture in a mess
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from ...schema.values import canonical_json
+from .request import bad_request
 
 Fields = Mapping[str, Any]
 
@@ -26,11 +27,14 @@ def is_message(fields: Fields) -> bool:
     return "text" not in fields and ("content" in fields or "tool_calls" in fields)
 
 
-def turns_of(message: Fields) -> Iterator[dict[str, Any]]:
+def turns_of(message: Fields, path: str = "message") -> Iterator[dict[str, Any]]:
     """The turns of one message, as fields of `Turn`; an empty message has none.
 
     >>> [turn["text"] for turn in turns_of({"role": "user", "content": "Hello."})]
     ['Hello.']
+
+    Raises:
+        InvalidInput: `bad_request`, for what no provider writes; `path` names the message.
     """
     role = str(message.get("role", "user"))
     frame = {"role": _ROLES.get(role, role)}
@@ -42,45 +46,70 @@ def turns_of(message: Fields) -> Iterator[dict[str, Any]]:
         frame["name"] = str(message["name"])
 
     words: list[str] = []
-    for block in _blocks(message.get("content")):
+    for block in _blocks(f"{path}.content", message.get("content")):
         kind = block.get("type", "text")
-        if kind in _TEXT_TYPES:
-            words.append(str(block.get("text", "")))
-        elif kind in ("tool_use", "tool_result"):
+        if kind in ("tool_use", "tool_result"):
             # What was said before a call stays before it.
             yield from _turn_text(frame, words)
             words = []
-            yield _call(block) if kind == "tool_use" else _result(block)
+            yield _call(path, block) if kind == "tool_use" else _result(path, block)
         elif kind not in _SILENT_TYPES:
-            words.append(f"[{kind}]")
+            words.append(_words(block))
 
     yield from _turn_text(frame, words)
 
-    for call in message.get("tool_calls") or ():
-        function = call.get("function", call)
+    calls = f"{path}.tool_calls"
+    for call in _mappings(calls, message.get("tool_calls") or ()):
+        (function,) = _mappings(f"{calls}.function", (call.get("function", call),))
         yield _call(
+            path,
             {
                 "id": call.get("id", ""),
                 "name": function.get("name", ""),
                 "input": function.get("arguments", ""),
-            }
+            },
         )
 
 
-def _blocks(content: object) -> list[Fields]:
+def _blocks(path: str, content: object) -> list[Fields]:
     if content is None:
         return []
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
     if isinstance(content, Mapping):
-        return [cast("Fields", content)]
+        content = [cast("Fields", content)]
+    elif isinstance(content, str):
+        content = [content]
 
-    blocks: list[Fields] = []
-    for block in cast("list[Any]", content):
-        is_block = isinstance(block, Mapping)
-        blocks.append(cast("Fields", block) if is_block else {"type": "text", "text": block})
+    blocks: list[object] = []
+    for block in _list(path, content):
+        blocks.append({"type": "text", "text": block} if isinstance(block, str) else block)
+    fields = _mappings(path, blocks)
+    for block in fields:
+        if not isinstance(block.get("type", "text"), str):
+            raise bad_request(f"{path}.type", "give the word for what the block is")
 
-    return blocks
+    return fields
+
+
+def _mappings(path: str, items: object) -> list[Fields]:
+    """The items of a list that a provider fills with objects."""
+    fields: list[Fields] = []
+    for item in _list(path, items):
+        if not isinstance(item, Mapping):
+            raise bad_request(path, f"give an object, not {type(item).__name__}")
+        fields.append(cast("Fields", item))
+    return fields
+
+
+def _list(path: str, items: object) -> Sequence[object]:
+    if not isinstance(items, list | tuple):
+        raise bad_request(path, f"give a list of objects, not {type(items).__name__}")
+    return cast("Sequence[object]", items)
+
+
+def _words(block: Fields) -> str:
+    """The text of a block, or a mark for one that has none."""
+    kind: str = block.get("type", "text")
+    return str(block.get("text", "")) if kind in _TEXT_TYPES else f"[{kind}]"
 
 
 def _turn_text(frame: Mapping[str, str], words: list[str]) -> Iterator[dict[str, Any]]:
@@ -89,10 +118,13 @@ def _turn_text(frame: Mapping[str, str], words: list[str]) -> Iterator[dict[str,
         yield {**frame, "text": text}
 
 
-def _call(block: Fields) -> dict[str, Any]:
+def _call(path: str, block: Fields) -> dict[str, Any]:
     arguments = block.get("input", "")
     if not isinstance(arguments, str):
-        arguments = canonical_json(arguments)
+        try:
+            arguments = canonical_json(arguments)
+        except (TypeError, ValueError) as error:
+            raise bad_request(f"{path}.input", f"it is no JSON: {error}") from error
 
     name = str(block.get("name", ""))
     return {
@@ -103,12 +135,8 @@ def _call(block: Fields) -> dict[str, Any]:
     }
 
 
-def _result(block: Fields) -> dict[str, Any]:
-    words: list[str] = []
-    for part in _blocks(block.get("content")):
-        kind = part.get("type", "text")
-        words.append(str(part.get("text", "")) if kind in _TEXT_TYPES else f"[{kind}]")
-
+def _result(path: str, block: Fields) -> dict[str, Any]:
+    words = map(_words, _blocks(f"{path}.content", block.get("content")))
     return {
         "role": "tool",
         "call_id": str(block.get("tool_use_id", "")),

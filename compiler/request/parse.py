@@ -382,7 +382,7 @@ def _history(path: str, raw: object) -> tuple[Turn, ...]:
         place = f"{path}[{position}]"
         fields = fields_of(item)
         # One message may hold several turns: a text, its calls, their results.
-        messages = turns_of(fields) if fields and is_message(fields) else (item,)
+        messages = turns_of(fields, place) if fields and is_message(fields) else (item,)
         for message in messages:
             turns.append(_item(Turn, place, message))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -62,6 +63,33 @@ def test_turns_of_our_own_and_texts_stay_what_they_are() -> None:
     assert history([{"role": "user", "text": "a"}, "b"]) == [
         (Role.USER, "a", "", ""), (Role.USER, "b", "", "")]  # fmt: skip
     assert history([{"role": "user", "content": " "}]) == []
+    result = {"role": "function", "name": "find", "content": "in Lisbon"}
+    assert history([result]) == [(Role.TOOL, "in Lisbon", "find", "")]
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"content": 7}, "history[0].content: give a list of objects, not int"),
+        ({"content": [None]}, "history[0].content: give an object, not NoneType"),
+        ({"content": [{"type": ["text"]}]}, "history[0].content.type: give the word"),
+        ({"content": [{"type": "tool_result", "content": 7}]}, "history[0].content: give a list"),
+        (
+            {"content": [{"type": "tool_use", "input": {"to": float("nan")}}]},
+            "history[0].input: it is no JSON",
+        ),
+        ({"content": None, "tool_calls": "find"}, "history[0].tool_calls: give a list of objects"),
+        ({"content": None, "tool_calls": ["find"]}, "history[0].tool_calls: give an object, not"),
+        (
+            {"content": None, "tool_calls": [{"function": "find"}]},
+            "history[0].tool_calls.function: give an object, not str",
+        ),
+    ],
+)
+def test_what_no_provider_writes_is_refused_by_its_place(message: Any, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(reason)) as refusal:
+        history([message])
+    assert refusal.value.code == "bad_request"
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from ...schema.answers import SlotState
 from ...schema.context_object import ContextObject
 from ...schema.entity import Review
 from ...schema.errors import Forbidden, InvalidInput, TenureError
+from ...schema.slots import TASK_TYPES
 from ...schema.values import iso
 from ...schema.vocabulary import Authority
 from ...schema.write import Receipt
@@ -40,6 +41,7 @@ _ORIGINS = {
     "tool": "tool://mcp",
     "web": "web://mcp",
 }
+_TASKS = f"{', '.join(TASK_TYPES)}, or a type that this memory defines."
 _TEXT_LIMIT = 600
 """Characters of an object in a list; `explain` gives the rest."""
 
@@ -141,14 +143,7 @@ class Toolbox:
     def compile_context(
         self,
         query: str,
-        task: Literal[
-            "assistant",
-            "conversation",
-            "code_generation",
-            "data_extraction",
-            "analytical_reporting",
-            "system_orchestration",
-        ] = "assistant",
+        task: Annotated[str, Field(description=_TASKS)] = "assistant",
         budget_tokens: Annotated[int, Field(ge=256, le=200_000)] = 1_500,
         cursor: Cursor = None,
     ) -> CallToolResult:

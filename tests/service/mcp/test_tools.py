@@ -155,6 +155,20 @@ def test_a_refusal_is_a_result_with_its_code(
     assert code in text(result)
 
 
+def test_a_context_is_compiled_for_a_task_type_of_the_tenant(memory: Memory) -> None:
+    memory.write("Sam Rivera", "office", "Chicago")
+    question = "Where does Sam Rivera work?"
+    refusal = text(use(memory, "compile_context", query=question, task="site_visit"))
+    assert "unknown task type 'site_visit': known: analytical_reporting, assistant" in refusal
+
+    memory.vocabulary.define("task_type", "site_visit", description="going to see a site")
+    result = use(memory, "compile_context", query=question, task="site_visit")
+    assert "Sam Rivera office: Chicago" in text(result)
+    assert memory.envelopes.list()[0].task == "site_visit"
+    near = text(use(memory, "compile_context", query=question, task="site_visits"))
+    assert "did you mean 'site_visit'?" in near
+
+
 def test_no_tool_takes_a_user_or_a_tenant(memory: Memory) -> None:
     listed_tools = talk(build_server(lambda: memory), lambda client: client.list_tools())
     for tool in listed_tools.tools:

@@ -165,6 +165,41 @@ class MentionView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttackSign:
+    """A sign of an attack that the detectors see in a text."""
+
+    __repr__ = short_repr
+
+    attack: str
+    """The class of attack that it points to, such as `indirect` or `smuggling`."""
+    code: str
+    """The sign, such as `override_instructions`."""
+    detail: str
+    """What was seen: counts and short quotes, never a secret."""
+
+    def __str__(self) -> str:
+        """The sign in words: its class, its code and what was seen."""
+        return f"{self.attack}, {self.code}".replace("_", " ") + f": {self.detail}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantine:
+    """Why an object is set apart, and what to do about it."""
+
+    __repr__ = short_repr
+
+    reason: str
+    """`injection_suspected` or `policy_hold`."""
+    signs: tuple[AttackSign, ...]
+    """What the detectors see in its texts today, phrases first. Empty where they see nothing: a
+    name that came with it was suspected, the rules have changed since, or they are masked."""
+    action_id: str
+    """The entry of the resolver queue that asks what becomes of it."""
+    remedy: str
+    """What to do, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """Where an object comes from, what it met, and what was compiled from it."""
 
@@ -186,6 +221,8 @@ class Explanation:
     envelopes: tuple[str, ...] = ()
     mentions: tuple[MentionView, ...] = ()
     """The names inside its text, in order."""
+    quarantine: Quarantine | None = None
+    """Why it is set apart, as long as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
+from ...compiler.explain.reasons import reason_words
 from ...schema.principal import TENANT_SCOPE
 from ...schema.vocabulary import ActionKind
 from ...store.search.cache_bounds import READERS
@@ -22,7 +23,7 @@ from .read import NO_VERSION, Entity, SlotName, nothing_of
 from .show import Columns, Screen
 
 if TYPE_CHECKING:
-    from ...schema.answers import Action, Explanation, HistoryRow, Link
+    from ...schema.answers import Action, Explanation, HistoryRow, Link, Quarantine
     from ...schema.words import ActionStatus
     from ..backend.backend import Backend
     from ..client.memory import Memory
@@ -187,6 +188,8 @@ def _show_explanation(
     )
     screen.line(f"  why it matters: {subject.why_it_matters}")
     screen.line(f"  {subject.security_classification.value}, {subject.state_layer.value} layer")
+    if explanation.quarantine is not None:
+        _show_quarantine(screen, explanation.quarantine)
     screen.table(explanation.rows, versions)
 
     for head, neighbours in _links(explanation):
@@ -196,6 +199,13 @@ def _show_explanation(
 
     for envelope in explanation.envelopes:
         screen.line(f"compiled into envelope {envelope}")
+
+
+def _show_quarantine(screen: Screen, quarantine: Quarantine) -> None:
+    screen.line(f"set apart: {reason_words(quarantine.reason)}")
+    for sign in quarantine.signs:
+        screen.line(f"  {sign}")
+    screen.line(f"  {quarantine.remedy}")
 
 
 actions = typer.Typer(help="The resolver queue: what waits for a decision.", no_args_is_help=True)
@@ -237,8 +247,14 @@ def list_actions(
         "says": lambda action: words[action.action_id],
         **_ACTIONS,
     }
-    placeholder = "nothing waits for a decision"
-    answer(context, queue, lambda screen: screen.table(queue, columns, placeholder=placeholder))
+    is_suspect = any(action.kind is ActionKind.REVIEW_QUARANTINE for action in queue)
+
+    def show(screen: Screen) -> None:
+        screen.table(queue, columns, placeholder="nothing waits for a decision")
+        if is_suspect:
+            screen.line("tenure explain OBJECT says why a text was set apart, and what to do")
+
+    answer(context, queue, show)
 
 
 def _words(memory: Memory, action: Action) -> list[str]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ...schema.vocabulary import Outcome, ValueType
 from ..visual.text import counted, sentence, when
 from .ending import StepEnd, ending_between_steps
 from .frame import EXIT_REFUSED, answer, examples, note, note_command, open_memory
@@ -136,8 +137,6 @@ def _json_or_text(text: str) -> Any:
 
 def _value(text: str, slot: Slot | None) -> Any:
     """A value of the slot's type; text stays text unless the type is another."""
-    from ...schema.vocabulary import ValueType
-
     # A badge of `007` must not become a number.
     json_types = {ValueType.INTEGER, ValueType.NUMBER, ValueType.BOOLEAN, ValueType.JSON}
     return _json_or_text(text) if slot and slot.value_type in json_types else text
@@ -445,6 +444,8 @@ def show_receipts(screen: Screen, receipts: Sequence[Receipt], names: Mapping[st
         if receipt.object_id in names:
             screen.line(f"  says {names[receipt.object_id]}")
         screen.line(f"  known from {when(receipt.tx)}")
+        if receipt.outcome is Outcome.QUARANTINED and not receipt.dry_run:
+            screen.line(f"  tenure explain {receipt.object_id} says why, and what to do")
 
         if receipt.resolution is not None:
             name = names.get(receipt.entity or "", "a new entity")

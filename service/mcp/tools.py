@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, ParamSpec
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from ...schema.answers import SlotState
+from ...schema.answers import Quarantine, SlotState
 from ...schema.context_object import ContextObject
 from ...schema.entity import Review
 from ...schema.errors import Forbidden, InvalidInput, TenureError
@@ -185,6 +185,8 @@ class Toolbox:
                 {"source_origin": source.source_origin, "level": int(source.authority_level)},
             )
         )
+        if explanation.quarantine is not None:
+            items.append(_quarantine_item(explanation.quarantine))
         for row in explanation.rows:
             span = _span(row.valid_from, row.valid_until)
             known = f"known {_span(row.tx_start, row.tx_end)}"
@@ -230,6 +232,13 @@ class Toolbox:
             items.append(_retraction_item(memory, item, receipt))
 
         return page(ToolQuestion(memory, "forget", {}), items)
+
+
+def _quarantine_item(quarantine: Quarantine) -> ToolItem:
+    """Why an object is set apart; the quotes of its text stay in quotes."""
+    signs = list(map(str, quarantine.signs))
+    data = {"set_apart": quarantine.reason, "signs": signs, "remedy": quarantine.remedy}
+    return ToolItem(f"set apart: {json_line(signs)}; {quarantine.remedy}", data)
 
 
 def _own_object(memory: Memory, object_id: str) -> ContextObject:

@@ -17,17 +17,19 @@ from ...resolution.register import Register
 from ...schema.answers import Change, Explanation, HistoryRow, Link, MentionView
 from ...schema.claim import Assertion, Edge, Look, Row, Version
 from ...schema.context_object import ContextObject
-from ...schema.interval import Interval
+from ...schema.interval import INF_US, Interval
 from ...schema.principal import AUDIT, Sight
 from ...schema.values import micros, moment, stamp_time
-from ...schema.vocabulary import EdgeKind, Op, Status
+from ...schema.vocabulary import ActionKind, EdgeKind, Op, Status
 from ...schema.write import Moment
+from ...store.commit.effects import action_id
 from ...store.port.store import Ask, Point, Reader
 from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller, instant, unknown_object
 from .context_objects import ObjectShaper, visible_object_ids, visible_rows
 from .log import TransactionLog
 from .masking import MASK, Mask
+from .quarantine import quarantine_of
 from .signatures import may_open
 from .view import EntityLike, View, find, point_of, words_of
 
@@ -161,8 +163,11 @@ class Auditor(Caller):
             mentions = _mentions(reader, rows[0], last_us)
             history = self._rows_with_actors(reader, rows)
             subject = self._unbelieved_object(reader, rows[0]) if withdrawn else None
+
+        subject = subject or self.now.object(object_id)
+        question_id = _open_question(rows)
         return Explanation(
-            object=subject or self.now.object(object_id),
+            object=subject,
             rows=history,
             superseded=_links(edges, object_id, _WINS, out=True),
             superseded_by=_links(edges, object_id, _WINS, out=False),
@@ -173,6 +178,7 @@ class Auditor(Caller):
             verdicts=verdicts,
             envelopes=envelopes,
             mentions=mentions,
+            quarantine=quarantine_of(subject, question_id) if question_id else None,
         )
 
     def _standing(self, reader: Reader, object_id: str, tx_us: int) -> str:
@@ -276,6 +282,17 @@ def _unbelieved(assertion: Assertion, reason: str) -> Version:
         permissions=assertion.permissions,
         visible=True,
     )
+
+
+def _open_question(versions: Iterable[Version]) -> str:
+    """The action that asks what becomes of an object that is set apart; empty for any other."""
+    for version in versions:
+        row = version.row
+        is_open = row.look.status is Status.QUARANTINED and row.tx_end == INF_US
+        if is_open and not version.erased:
+            claim = row.claim
+            return action_id(claim.object_id, ActionKind.REVIEW_QUARANTINE, claim.interval)
+    return ""
 
 
 def _far_end(edge: Edge, object_id: str) -> str:

@@ -12,13 +12,13 @@ from fastapi import APIRouter, Form
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from ...compiler.safety.detect import TextChannel, scan
 from ...schema.answers import Action
 from ...schema.context_object import ContextObject
 from ..backend.caller import backend_of
 from ..client.memory import Memory
 from ..client.summaries import entity_names
 from ..reading.list_reads import ListReads
+from ..reading.quarantine import signs_of
 from .headed_route import HeadedRoute
 from .identity import check_form, memory_of
 from .pages import address, page
@@ -37,7 +37,7 @@ class QueueEntry:
     parts: tuple[tuple[str, bool], ...] = ()
     """The text that was set apart, in parts: the suspected ones are marked."""
     suspicions: tuple[str, ...] = ()
-    """What the detectors saw, in words."""
+    """What the detectors see, in words."""
 
 
 @router.get("/actions")
@@ -101,14 +101,9 @@ def with_suspicions(entry: QueueEntry) -> QueueEntry:
         return entry
 
     claim = entry.claims[0]
-    findings = scan(f"{claim.content}\n{claim.why_it_matters}", TextChannel.WEB)
-    parts = marked_parts(claim.content, [finding.detail for finding in findings])
-
-    suspicions: list[str] = []
-    for finding in findings:
-        kind = f"{finding.attack}, {finding.code}".replace("_", " ")
-        suspicions.append(f"{kind}: {finding.detail}")
-    return replace(entry, parts=tuple(parts), suspicions=tuple(suspicions))
+    signs = signs_of(claim)
+    parts = marked_parts(claim.content, [sign.detail for sign in signs])
+    return replace(entry, parts=tuple(parts), suspicions=tuple(map(str, signs)))
 
 
 def marked_parts(text: str, details: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -143,7 +143,7 @@ CALLS: Final[tuple[Call, ...]] = (
     _writing("promote", Receipt, Permit.DECIDE),
     _writing("reclassify", ReclassifyReceipt, Permit.ADMIN),
     _writing("erase", ErasureReceipt, Permit.ERASE),
-    _writing("erase_session", None, Permit.ERASE),
+    _writing("erase_session", tuple[str, ...], Permit.ERASE),
     _writing("sweep", SweepReceipt, Permit.ADMIN),
     _writing("close_scope", SweepReceipt, Permit.ADMIN),
     Call("compile", EnvelopeRecord, Permit.COMPILE),

@@ -351,7 +351,9 @@ class AsyncMemory:
     async def erase(
         self, object_id: str | None = None, *, entity: EntityLike | None = None, reason: str
     ) -> ErasureReceipt: ...
-    async def erase_session(self, name: str, *, user: str | None = None, reason: str) -> None: ...
+    async def erase_session(
+        self, name: str, *, user: str | None = None, reason: str
+    ) -> tuple[str, ...]: ...
     async def reclassify(
         self,
         object_id: str,

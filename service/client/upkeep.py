@@ -48,15 +48,17 @@ class Upkeep(Caller):
         """
         return self._steward().erase(object_id, entity, reason)
 
-    def erase_session(self, name: str, *, user: str | None = None, reason: str) -> None:
+    def erase_session(self, name: str, *, user: str | None = None, reason: str) -> tuple[str, ...]:
         """Empty every text of a session, this caller's or a user's, and close it.
+
+        The ids of the objects that went with it are returned, sorted: its checkpoints.
 
         Raises:
             Forbidden: `privilege_required`.
             NotFound: `unknown_session`.
         """
         scope = Scope(user=user or self.principal.user, session=name)
-        self._steward().erase_session(scope.scope_id, reason)
+        return self._steward().erase_session(scope.scope_id, reason)
 
     def reclassify(
         self,

@@ -191,13 +191,13 @@ def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Te
     return answer_json(call, steward.sweep(**terms, watch=watch))
 
 
-def _erased_names(call: Call, arguments: dict[str, Any], answer: bytes) -> set[str] | None:
-    """The ids that an erasure took, by which kept answers name it; None where it does not say."""
+def _erased_names(call: Call, arguments: dict[str, Any], answer: bytes) -> set[str]:
+    """The ids that an erasure took, by which kept answers name it."""
     if call.name == "artifacts.erase":
         return erased_names((), (), [str(arguments.get("address"))])
-    if call.name != "erase":
-        return None
     receipt = json.loads(answer)
+    if call.name == "erase_session":
+        return erased_names(receipt, (), ())
     return erased_names(receipt["object_ids"], receipt["entity_ids"], receipt["artifacts"])
 
 

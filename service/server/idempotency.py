@@ -122,8 +122,8 @@ class AnswerBook:
             self._running.discard((identity, key))
             connection.execute("DELETE FROM answers WHERE caller = ? AND key = ?", (identity, key))
 
-    def forget(self, tenant: str, names: Collection[str] | None = None) -> None:
-        """Empty the answers of a tenant that name one of some ids; None for all of them."""
+    def forget(self, tenant: str, names: Collection[str]) -> None:
+        """Empty the answers of a tenant that name one of some ids."""
         with self._control.transaction() as connection:
             rows = connection.execute(
                 "SELECT caller, key, body FROM answers WHERE tenant = ? AND status > 0", (tenant,)
@@ -131,7 +131,7 @@ class AnswerBook:
             places = [
                 (_EMPTIED, caller, key)
                 for caller, key, body in rows
-                if names is None or not set(_WORD_ENDS.split(body.decode())).isdisjoint(names)
+                if not set(_WORD_ENDS.split(body.decode())).isdisjoint(names)
             ]
             connection.executemany(
                 "UPDATE answers SET status = ?, body = x'' WHERE caller = ? AND key = ?", places

@@ -147,23 +147,28 @@ class Steward(Caller):
         watch("artifacts", len(receipt.artifacts))
 
         repeats = erase_repeats(self._backend, self.principal, patterns)
-        self._erase_checkpoints(repeats.checkpoints, reason)
+        checkpoints = self._erase_checkpoints(repeats.checkpoints, reason)
         watch("sessions", len(repeats.sessions))
 
-        return replace(receipt, sessions=repeats.sessions)
+        object_ids = tuple(sorted({*receipt.object_ids, *checkpoints}))
+        return replace(receipt, object_ids=object_ids, sessions=repeats.sessions)
 
-    def _erase_checkpoints(self, claims: Sequence[str], reason: str) -> None:
-        """Erase checkpoints whose text in the log of their session was emptied."""
+    def _erase_checkpoints(self, claims: Sequence[str], reason: str) -> tuple[str, ...]:
+        """Erase checkpoints whose text in the log of their session was emptied; what it took."""
+        object_ids: set[str] = set()
         for claim in claims:
 
             def erase_claim(tx: WriteTx, mandate: Mandate, claim: str = claim) -> ErasureReceipt:
                 return erase(tx, object_id=claim, entity=None, mandate=mandate)
 
             with suppress(NotFound):  # two sessions may tell of one claim
-                self._operate(erase_claim, reason)
+                object_ids.update(self._operate(erase_claim, reason).object_ids)
+        return tuple(sorted(object_ids))
 
-    def erase_session(self, session: str, reason: str) -> None:
+    def erase_session(self, session: str, reason: str) -> tuple[str, ...]:
         """Empty every text of a session and close it; its chain of events stays.
+
+        Its checkpoints are objects and are erased: their ids are returned, sorted.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -175,7 +180,7 @@ class Steward(Caller):
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
 
         claims = erase_session(self._backend, self.principal, session)
-        self._erase_checkpoints(claims, reason)
+        return self._erase_checkpoints(claims, reason)
 
     def reclassify(
         self,

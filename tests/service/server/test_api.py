@@ -130,6 +130,30 @@ def test_an_erasure_empties_the_answers_that_name_it_and_no_others(
     assert object_id not in str(bodies)
 
 
+def test_the_erasure_of_a_session_empties_the_answers_that_name_its_checkpoints(
+    owner: httpx2.Client, server: RunningServer
+) -> None:
+    olga = server.memory.bind(tenure.Principal(user="olga"))
+    session = olga.session("trip", goal="Rebook the flight", window=20_000)
+    session.note("decision", "the flight at noon")
+    session.checkpoint()
+    (row,) = session.checkpoints()
+
+    narrowed = {"object_id": row.object_id, "deny_roles": ["agent"]}
+    fact = {**FACT, "subject": "Session Person"}
+    with client(server, server.key(user="olga", session="trip", roles={"admin"})) as traveller:
+        assert post(traveller, "/v1/reclassify", narrowed, key="s-1").status_code == 200
+        first = post(traveller, "/v1/write", fact, key="s-2")
+        erasure = {"name": "trip", "reason": "asked"}
+        assert post(owner, "/v1/erase_session", erasure, key="s-3").json() == [row.object_id]
+
+        refusal = post(traveller, "/v1/reclassify", narrowed, key="s-1")
+        assert (refusal.status_code, code(refusal)) == (409, "answer_erased")
+        assert post(traveller, "/v1/write", fact, key="s-2").content == first.content
+    # A retry of the erasure is answered by its own answer, which the erasure did not empty.
+    assert post(owner, "/v1/erase_session", erasure, key="s-3").json() == [row.object_id]
+
+
 def test_a_first_request_that_runs_is_told(server: RunningServer) -> None:
     book, caller = AnswerBook(server.control), tenure.Principal(user="zoe")
     assert book.begin(caller, "k", b"request") is None

@@ -50,6 +50,8 @@ ANN = {"user": "ann", "session": "s1", "projects": frozenset({"apollo"})}
 BOB = {"user": "bob", "session": "s1", "projects": frozenset({"nova"})}
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 DRAWN = re.compile(r'name="(form_token|shown_ms)" value="[^"]*"|, trace [0-9a-f]{32}')
+# A page says in words what the law leaves out of an answer as `withheld`.
+WITHHELD = re.compile(r"<p><small>\d+ objects? that this caller may not see\.</small></p>\n")
 
 
 class ServedWorld(World):
@@ -150,7 +152,8 @@ def steward_step_of(draw: random.Random) -> Callable[[ServedWorld], Any]:
 
 def hidden_word_of(draw: random.Random) -> Callable[[ServedWorld], Any]:
     """What the other user's steward, or the owner, does about what the first user cannot see."""
-    kind, place = draw.choice(("merge", "decide", "page", "erase")), draw.random()
+    kinds = ("merge", "decide", "page", "erase", "session")
+    kind, place = draw.choice(kinds), draw.random()
 
     def act(world: ServedWorld) -> Any:
         if kind == "erase":
@@ -163,6 +166,12 @@ def hidden_word_of(draw: random.Random) -> Callable[[ServedWorld], Any]:
             headers = {"idempotency-key": f"erase-{place}"}
             body = {"object_id": ids[int(place * len(ids))], "reason": "asked"}
             return world.told("owner", "POST", "/v1/erase", json=body, headers=headers)
+
+        if kind == "session":
+            world.bob.session("s1", window=20_000).on_turn_start("The budget of Sam Rivera.")
+            headers = {"idempotency-key": f"session-{place}"}
+            body = {"name": "s1", "user": "bob", "reason": "asked"}
+            return world.told("owner", "POST", "/v1/erase_session", json=body, headers=headers)
 
         if kind == "merge":
             visible = {view.entity_id for view in world.ann.entities.list()}
@@ -304,7 +313,7 @@ def crawl_of(world: ServedWorld, roles: frozenset[str] | None, strange: tuple[st
                 continue
             answer = browser.get(path, headers={"accept": "text/html"})
             assert answer.status_code < 500, path
-            text = DRAWN.sub("", answer.text).replace(port, "PORT")
+            text = WITHHELD.sub("", DRAWN.sub("", answer.text)).replace(port, "PORT")
             is_file = answer.headers["content-type"] == ACCEPTS[0]
             body = json.loads(text) if is_file else text.splitlines()
             pages[path] = {"status": answer.status_code, "body": body}

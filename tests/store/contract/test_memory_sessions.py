@@ -467,13 +467,16 @@ def test_an_erasure_takes_the_checkpoints_that_repeat_a_text_along(memory: Memor
     session.note("decision", "ask Sam Rivera")
     session.checkpoint()
     session.note("decision", "nobody else")
-    memory.erase(entity="Sam Rivera", reason="asked for")
+    (written, *_) = session.checkpoints()
+    receipt = memory.erase(entity="Sam Rivera", reason="asked for")
     assert "Sam Rivera" not in json.dumps([row.value for row in session.checkpoints()])
+    assert written.object_id in receipt.object_ids
 
     again = memory.session("s2", **TERMS)
     again.note("decision", "keep this")
     again.checkpoint()
-    memory.erase_session("s2", reason="asked for")
+    (checkpoint, *_) = again.checkpoints()
+    assert memory.erase_session("s2", reason="asked for") == (checkpoint.object_id,)
     assert "keep this" not in json.dumps([row.value for row in again.checkpoints()])
     assert memory.doctor() == ()
 

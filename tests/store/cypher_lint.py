@@ -138,6 +138,9 @@ def _table(value: ast.expr, constants: Mapping[str, Constant]) -> Mapping[str, s
         return None
     texts: dict[str, str] = {}
     for key, fragment in zip(value.keys, value.values, strict=True):
+        if key is None:  # the table of another module, taken in whole
+            texts.update(_table(fragment, constants) or {})
+            continue
         text = _text(fragment, constants)
         if not isinstance(key, ast.Constant) or text is None:
             return None
@@ -258,6 +261,14 @@ class _Walk:
         self.bound = self.outer.pop()[0] | self.returned
         self.returned = set()
 
+    def _unite(self) -> None:
+        """Begin another part of a union: what either part returns is bound after it."""
+        self.bound = set()
+        if self.outer:
+            after, before = self.outer.pop()
+            self.outer.append((after | self.returned, before))
+            self.bound = set(before)
+
     def _end(self, clause: list[str]) -> None:
         if not clause:
             return
@@ -272,7 +283,7 @@ class _Walk:
         elif kind == "UNWIND" and self.bound & set(clause):
             self.bound.add(clause[-1])
         elif kind == "UNION":
-            self.bound = set(self.outer[-1][1]) if self.outer else set()
+            self._unite()
         elif kind == "CALL" and clause[1:4] == ["db", ".", "index"]:
             self._procedure(clause)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tenure.store.neo4j.cypher import candidates as candidate_statements
 from tenure.store.neo4j.cypher import checks as check_statements
 from tenure.store.neo4j.cypher import core as statements
-from tenure.store.neo4j.cypher import fragments
+from tenure.store.neo4j.cypher import fragments, questions
 from tenure.store.neo4j.cypher import identity as identity_statements
 from tenure.store.neo4j.cypher import importing as import_statements
 from tenure.store.neo4j.cypher import manifests as manifest_statements
@@ -28,6 +28,6 @@ MODULES = (
     session_statements,
     vector_statements,
 )
-FRAGMENTS = (fragments,)
+FRAGMENTS = (fragments, questions)
 """What the statements share."""
 LANGUAGES = {**statements.LANGUAGES, **vector_statements.LANGUAGES}

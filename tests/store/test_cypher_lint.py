@@ -85,6 +85,8 @@ GOOD = {
     "renamed": "MATCH (a:A {tenant_id: $tenant}) WITH DISTINCT a AS z MATCH (z)-->(b) RETURN b",
     "both arms of a union": "MATCH (a:A {tenant_id: $tenant}) RETURN a.x AS x UNION ALL "
     "MATCH (b:B {tenant_id: $tenant}) RETURN b.x AS x",
+    "a union whose last arm has no node": "CALL () { MATCH (a:A {tenant_id: $tenant}) RETURN a "
+    "UNION ALL RETURN null AS a } MATCH (a)-->(b) RETURN b",
     "an index query filtered at once": "CALL db.index.fulltext.queryNodes('i', $q) YIELD node, "
     "score WHERE node.tenant_id = $tenant RETURN node, score",
     "an index query filtered by WITH": "CALL db.index.fulltext.queryNodes('i', $q) YIELD node "

@@ -1,12 +1,16 @@
 """What several reads of versions and names share: the fragments of their statements.
 
-Every read of versions takes its questions as a list of maps with a `place`, and answers each in
-one record: `place, claims, marks, lines, note`. An entry of `claims` says what may change or
-differs by caller: whether the claim is seen and erased, today's permissions, and its rows; `marks`
-are the flags and confirmations of those that have some. What a claim says never changes and stands
-in `lines` where at most `$whole` claims were found, and for those written after `$fresh`, which the
-reader cannot know; of the others it asks for what it lacks. The line of a claim that the caller may
-not see has no value and no content. A `note` says what was counted.
+Every read of versions takes its questions as a list of maps with a `place`. A question yields
+`place, c, row, note`: the rows of each claim, and where there is no claim, a note of what was
+counted. They are gathered into one answer a place, `place, claims, marks, lines, note`, at the end
+of a statement, however many questions it asks: a server sets up each operator of a plan at every
+call, though nothing passes through it.
+
+An entry of `claims` says what may change or differs by caller: whether the claim is seen and
+erased, today's permissions, and its rows; `marks` are the flags and confirmations of those that
+have some. What a claim says never changes and stands in `lines` where at most `$whole` claims were
+found, and for those written after `$fresh`, which the reader cannot know; of the others it asks for
+what it lacks. The line of a claim that the caller may not see has no value and no content.
 """
 
 from __future__ import annotations
@@ -55,57 +59,45 @@ CALL (marked) {
 [p.object_id, p.tx, seen, p.erased, p.scope_id, p.class_rank, p.allow, p.deny, rows]
 """,
     "claim": "c {.object_id, .tx, .erased, .scope_id, .class_rank, .allow, .deny}",
-    "value_ends": """
-AND s.scope_id IN $given.scopes
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
-WITH ask, v, {piece} AS piece
-WHERE {in_window}
-MATCH (v)-[r:ABOUT]->(e:Entity) WHERE r.role = 'value'
-  RETURN e.entity_id AS id
-""",
     "is_marked": "EXISTS { (c)<-[:CONFIRMS|MARKS]-() }",
-    "described": """
+    "gathered": """
+WITH place, c, collect(row) AS rows, head(collect(note)) AS note
 WITH *, {claim} AS p
-  WITH *, {visible} AS seen, {is_marked} AS is_marked
+WITH *, {visible} AS seen, {is_marked} AS is_marked
 """,
     "listed": """
-collect({entry}) AS claims, collect([c, p.tx, seen]) AS known,
-  collect(CASE WHEN is_marked THEN c END) AS marked
+place, collect(CASE WHEN c IS NOT NULL THEN {entry} END) AS claims,
+  collect(CASE WHEN c IS NOT NULL THEN [c, p.tx, seen] END) AS known,
+  collect(CASE WHEN is_marked THEN c END) AS marked, head(collect(note)) AS note
+""",
+    "told": """
+{marks}
+WITH place, claims, marks, {lines}, note
+""",
+    "answered": """
+{gathered}
+WITH {listed}
+{told}
+RETURN place, claims, marks, lines, note
 """,
     "lines": """
 [k IN known WHERE size(known) <= $whole OR k[1] > $fresh |
     head([p IN [properties(k[0])] |
       {open_line} + CASE WHEN k[2] THEN {secret_line} ELSE [] END])] AS lines
 """,
-    "answer": """
-WITH place, c, collect(row) AS rows
-  {described}
-WITH place, {listed}
-{marks}
-RETURN place, claims, marks, {lines}, null AS note
-""",
-    "shown_claims": """
-CALL (shown) {
-  UNWIND shown AS v
-  WITH DISTINCT v
-  MATCH (v)-[:PIECE_OF]->(c:Claim)
-  WITH c, {piece} AS piece
-  WITH c, collect({row}) AS rows
-  {described}
-  RETURN {listed} }
-""",
+    # What a search met and listed, whose permissions it has read already.
     "shown_hits": """
 CALL (shown) {
   UNWIND shown AS hit
   WITH hit[0] AS c, hit[1] AS p, hit[2] AS piece
   WITH c, p, [{row}] AS rows, true AS seen, {is_marked} AS is_marked
-  RETURN {listed} }
-{marks}
+  RETURN collect({entry}) AS claims, collect([c, p.tx, seen]) AS known,
+    collect(CASE WHEN is_marked THEN c END) AS marked }
 """,
     "pool_row": """
 [vid, mask, size(p.terms), p.scope_id, coalesce(p.turn, 0), p.slot IS NOT NULL]
 """,
-    "no_claims": "[] AS claims, [] AS marks, [] AS lines",
+    "no_row": "null AS c, null AS row",
     # --- the text search
     "met": """
 CALL (ask) {
@@ -140,9 +132,9 @@ MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot =
 """,
     "subjects": """
 UNWIND $given.subjects AS ask
-{of_subjects}
+{slots_of_subjects}
 """,
-    "of_subjects": """
+    "slots_of_subjects": """
 UNWIND ask.subjects AS subject
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot >= ''
 """,
@@ -166,8 +158,7 @@ MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
 WITH ask, v, {piece} AS piece
 WHERE {in_window}
 MATCH (v)-[:PIECE_OF]->(c:Claim)
-WITH ask.place AS place, c, {row} AS row
-{answer}
+RETURN ask.place AS place, c, {row} AS row, null AS note
 """,
     "newest_rows": """
 AND s.scope_id IN $given.scopes
@@ -183,23 +174,20 @@ CALL (s, ask) {
   UNWIND deciding + others[..ask.extras] AS newest
   RETURN newest[0] AS v, newest[1] AS row }
 MATCH (v)-[:PIECE_OF]->(c:Claim)
-WITH ask.place AS place, c, row
-{answer}
+RETURN ask.place AS place, c, row, null AS note
 """,
     "foreign_rows": """
 AND NOT s.scope_id IN $given.scopes
 MATCH (s)<-[:VERSION_OF]-(v:ContextVersion)
 WITH ask, {piece} AS piece
 WHERE {in_window}
-WITH ask.place AS place, count(piece) AS foreign
-RETURN place, {no_claims}, [foreign] AS note
+RETURN ask.place AS place, {no_row}, [count(piece)] AS note
 """,
     "changed_rows": """
 MATCH (v)-[:PIECE_OF]->(c:Claim)
 WHERE size($given.subjects) = 0 OR c.subject_id IN $given.subjects
 WITH c, {piece} AS piece
-WITH 0 AS place, c, {row} AS row
-{answer}
+RETURN 0 AS place, c, {row} AS row, null AS note
 """,
     # --- entities
     "near_heads": """
@@ -257,10 +245,17 @@ WITH step[0] AS place, step[1] AS kept, step[2] AS hidden, step[3] AS cut, step[
 CALL (kept) {
   UNWIND kept AS near
   UNWIND near AS v
-  RETURN collect(v) AS shown }
-{shown_claims}
-{marks}
-RETURN place, claims, marks, {lines}, [hidden, cut, edge] AS note
+  WITH DISTINCT v
+  MATCH (v)-[:PIECE_OF]->(c:Claim)
+  WITH c, {piece} AS piece
+  RETURN collect([c, {row}]) AS hits }
+WITH place, hits, [hidden, cut, edge] AS counts
+{rows_of_hits}
+""",
+    # The note of a list stands in a row of its own, so that an empty list has one.
+    "rows_of_hits": """
+UNWIND [[null, null]] + hits AS hit
+RETURN place, hit[0] AS c, hit[1] AS row, CASE WHEN hit[0] IS NULL THEN counts END AS note
 """,
     "entity": """
 e {.entity_id, .name, .type, .state, .scope_id, .tx_start,

@@ -9,120 +9,44 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from .candidates import OF_DERIVED as _OF_DERIVED
-from .candidates import OF_KEYS as _OF_KEYS
-from .candidates import OF_OBJECTS as _OF_OBJECTS
-from .candidates import OF_PAIRS as _OF_PAIRS
-from .candidates import OF_SUBJECTS as _OF_SUBJECTS
-from .candidates import SEARCH as _SEARCH
-from .candidates import SEARCH_OR_POOL as _SEARCH_OR_POOL
-from .candidates import STANDING as _STANDING
-from .candidates import WALK as _WALK
-from .fragments import FRAGMENTS as _FRAGMENTS
+from .questions import QUESTIONS as _QUESTIONS
 from .template import at_stamp, statement
 
-_QUEUE: Final[LiteralString] = """
-UNWIND $given.held AS ask
-CALL (ask) {
-  MATCH (a:Action) WHERE a.tenant_id = $tenant AND a.tx_start <= $tx AND a.tx_end > $tx
-    AND a.kind = ask.kind
-  WITH a ORDER BY a.tx_start, a.action_id
-  RETURN collect(properties(a)) AS actions, collect(a.object_id) AS object_ids }
-CALL (ask, object_ids) {
-  UNWIND object_ids[-ask.newest..] AS object_id
-  MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
-  WITH ask, c, {piece} AS piece
-  WHERE {in_window}
-  WITH c, collect({row}) AS rows
-  {described}
-  RETURN {listed} }
-{marks}
-RETURN ask.place AS place, claims, marks, {lines}, [actions] AS note
-"""
-"""Open entries of the resolver queue of one kind, and the rows of the newest of their objects."""
-_VALUES: Final[LiteralString] = """
-CALL () {
-  UNWIND $given.entity_ids AS id
-  RETURN id
-  UNION
-{pairs}
-  {value_ends}
-  UNION
-{keys}
-  {value_ends}
-  UNION
-{subjects}
-  AND ask.heads {value_ends} }
-WITH collect(id) AS ids
-{entities_of}
-RETURN -1 AS place, {no_claims}, [ids, entities] AS note
-"""
-"""Entities, and those that the slots asked for point at, with their clusters."""
-_OF_MEANT: Final[LiteralString] = """
-UNWIND [ask IN $given.subjects | ask {.*, subjects: subject_ids}] AS ask
-{of_subjects}
-  {newest_rows}
-UNION ALL
-UNWIND [ask IN $given.subjects | ask {.*, subjects: subject_ids}] AS ask
-{of_subjects}
-  {foreign_rows}
-"""
-"""The slots of whom the names of an opening mean, and of the caller."""
-_WALK_FROM_MEANT: Final[LiteralString] = """
-UNWIND [ask IN $given.walks | ask {.place, ids: centre_ids}] AS ask
-{two_hops}
-"""
-_PARTS: Final[dict[str, LiteralString]] = {
-    "search": _SEARCH,
-    "search_or_pool": _SEARCH_OR_POOL,
-    "objects": _OF_OBJECTS,
-    "derived": _OF_DERIVED,
-    "queue": statement(_QUEUE, _FRAGMENTS),
-    "subjects": _OF_SUBJECTS,
-    "pairs": _OF_PAIRS,
-    "keys": _OF_KEYS,
-    "standing": _STANDING,
-    "walk": _WALK,
-    "of_meant": statement(_OF_MEANT, _FRAGMENTS),
-    "walk_from_meant": statement(_WALK_FROM_MEANT, _FRAGMENTS),
-    "meant": statement("{meant}", _FRAGMENTS),
-    "values": statement(_VALUES, _FRAGMENTS),
-    "by_request": """
-{search_or_pool}
-UNION ALL
-{objects}
-UNION ALL
-{queue}
-UNION ALL
-{standing}
-""",
-    "answers": "RETURN collect([place, claims, marks, lines, note]) AS answers",
-}
 CANDIDATES: Final[LiteralString] = statement(
     """
 CALL () {
-{search}
-UNION ALL
+  CALL () {
 {by_request}
 UNION ALL
-{subjects}
+{of_subjects}
 UNION ALL
 {walk} }
-{answers}
+  {gathered}
+  RETURN {listed}
+UNION ALL
+{search}
+UNION ALL
+{search_or_pool} }
+{together}
 """,
-    _PARTS,
+    _QUESTIONS,
 )
 """What proposes the candidates of a compile."""
 _CANDIDATES_MEANT: Final[LiteralString] = """
 {meant}
 CALL (centre_ids, subject_ids) {
   CALL (centre_ids, subject_ids) {
+    CALL (centre_ids, subject_ids) {
 {by_request}
 UNION ALL
 {of_meant}
 UNION ALL
 {walk_from_meant} }
-  {answers} }
+    {gathered}
+    RETURN {listed}
+UNION ALL
+{search_or_pool} }
+  {together} }
 """
 OPENING: Final[LiteralString] = statement(
     """
@@ -134,37 +58,49 @@ WITH *, last_us AS stamp
 RETURN {opening}, answers, centre_ids, subject_ids, wishing_ids, wishing
 """,
     {
-        "counters": statement("{counters}", _FRAGMENTS),
-        "named": statement("{named}", _FRAGMENTS),
-        "wishing": at_stamp(statement("{wishing}", _FRAGMENTS), "stamp"),
-        "candidates": at_stamp(statement(_CANDIDATES_MEANT, _PARTS), "stamp"),
-        "opening": statement("{opening}", _FRAGMENTS),
+        "counters": statement("{counters}", _QUESTIONS),
+        "named": statement("{named}", _QUESTIONS),
+        "wishing": at_stamp(statement("{wishing}", _QUESTIONS), "stamp"),
+        "candidates": at_stamp(statement(_CANDIDATES_MEANT, _QUESTIONS), "stamp"),
+        "opening": statement("{opening}", _QUESTIONS),
     },
 )
 """The opening of a reader, with the candidates of the compile that it is for as its names stand."""
 FOLLOW_UP: Final[LiteralString] = statement(
     """
 CALL () {
-{derived}
+{of_derived}
 UNION ALL
-{subjects}
+{of_subjects}
 UNION ALL
-{pairs}
+{of_pairs}
 UNION ALL
-{keys}
+{of_keys} }
+WITH collect([place, c, row, note]) AS hits
+WITH hits, $given.entity_ids + [hit IN hits WHERE hit[1].value_entity_id IS NOT NULL
+  AND hit[1].scope_id IN $given.scopes | hit[1].value_entity_id] AS ids
+{entities_of}
+CALL (hits, ids, entities) {
+  CALL (hits) {
+    UNWIND hits AS hit
+    RETURN hit[0] AS place, hit[1] AS c, hit[2] AS row, hit[3] AS note }
+  {gathered}
+  RETURN {listed}
 UNION ALL
-{values} }
-{answers}
+  RETURN -1 AS place, [] AS claims, [] AS known, [] AS marked, [ids, entities] AS note }
+{together}
 """,
-    _PARTS,
+    _QUESTIONS,
 )
-"""What the candidates of a compile lead to."""
+"""What the candidates of a compile lead to, and the entities that these and their values are."""
 TWO_HOPS: Final[LiteralString] = statement(
     """
 CALL () {
 {walk} }
-{answers}
+{gathered}
+WITH {listed}
+{together}
 """,
-    _PARTS,
+    _QUESTIONS,
 )
 """Two steps of a walk, which is all that a neighbourhood asks."""

@@ -15,7 +15,13 @@ from typing import Final, LiteralString
 
 from ...resolution import clusters
 from ...schema.interval import INF_US, MIN_US
-from ..port.receipts import GENESIS, chain_digest, unattributed_problems, value_problems
+from ..port.receipts import (
+    GENESIS,
+    chain_digest,
+    name_problems,
+    unattributed_problems,
+    value_problems,
+)
 from ..port.sessions import chain_faults
 from ..timeline.overlaps import overlapping
 from . import codec, register_codec, schema, sessions
@@ -44,6 +50,7 @@ def violations(calls: Reads) -> Iterator[str]:
     yield from chain_faults(key, sessions.all_events(calls))
     yield from _identity(calls)
     yield from value_problems(record.values() for record in calls.stream(cypher.STORED_VALUES))
+    yield from name_problems(record.values() for record in calls.stream(cypher.STORED_NAMES))
     (standing,) = calls.rows(cypher.UNATTRIBUTED_ROWS)
     yield from unattributed_problems(int(standing["claims"]))
 

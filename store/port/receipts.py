@@ -22,6 +22,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, cast
 
+from ...resolution.keys import alias_key
 from ...resolution.names import short_id
 from ...schema.entity import EntityCandidate
 from ...schema.record_json import Plain, from_plain
@@ -235,3 +236,22 @@ def value_problems(claims: Iterable[Sequence[str | None]]) -> Iterator[str]:
                 break
     if object_ids:
         yield f"a value is not the one that its claim was written with: {', '.join(object_ids)}"
+
+
+def name_problems(names: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The doctor's sentence for entities whose names were changed beside the store.
+
+    A name is its entity, its surface and its norm. It stands twice, as itself and as the norm that
+    it is found by; whoever changes both leaves a norm with blocking keys that names nobody.
+
+    >>> list(name_problems([("e1", "Sam Rivera", "sam rivera"), ("e2", "Bo", "ann")]))
+    ['a name is not the one that its entity was taught: e2']
+    """
+    entity_ids: dict[str, None] = {}
+    for entity_id, surface, norm in names:
+        if alias_key(surface) != norm:
+            entity_ids[entity_id] = None
+            if len(entity_ids) == _EXAMPLES:
+                break
+    if entity_ids:
+        yield f"a name is not the one that its entity was taught: {', '.join(entity_ids)}"

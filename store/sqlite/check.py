@@ -16,7 +16,13 @@ from typing import Final
 
 from ...resolution import clusters
 from ...schema.entity import Judgement
-from ..port.receipts import GENESIS, chain_digest, unattributed_problems, value_problems
+from ..port.receipts import (
+    GENESIS,
+    chain_digest,
+    name_problems,
+    unattributed_problems,
+    value_problems,
+)
 from ..port.sessions import chain_faults
 from ..timeline.overlaps import overlapping
 from . import codec, register_codec, sessions
@@ -47,6 +53,7 @@ def problems_of(db: sqlite3.Connection) -> Iterator[str]:
     yield from _identity(db)
     yield from _texts(db)
     yield from value_problems(db.execute(sql.STORED_VALUES))
+    yield from name_problems(db.execute(sql.STORED_NAMES))
     yield from unattributed_problems(db.execute(sql.UNATTRIBUTED_ROWS).fetchone()[0])
 
 

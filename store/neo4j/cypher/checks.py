@@ -262,6 +262,10 @@ RETURN c.object_id AS object_id, c.slot AS slot, c.op AS op, c.value_key AS valu
 """,
     _FRAGMENTS,
 )
+STORED_NAMES: Final[LiteralString] = """
+MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.alias_key >= ''
+RETURN a.entity_id AS entity_id, a.surface AS surface, a.norm AS norm
+"""
 UNATTRIBUTED_ROWS: Final[LiteralString] = """
 MATCH (c:Standing) USING INDEX SEEK c:Standing(tenant_id, object_type, scope_id)
 WHERE c.tenant_id = $tenant AND c.object_type >= '' AND c.scope_id >= ''

@@ -88,6 +88,8 @@ STORED_VALUES: Final = """
 SELECT c.object_id, c.slot, c.op, d.value_key, d.value_json, d.text
 FROM content d JOIN claim c ON c.claim_id = d.claim_id"""
 
+STORED_NAMES: Final = "SELECT entity_id, surface, norm FROM alias ORDER BY alias_id"
+
 UNATTRIBUTED_ROWS: Final = f"""
 SELECT count(*) FROM unattributed u WHERE EXISTS (
   SELECT 1 FROM version v INDEXED BY version_by_claim

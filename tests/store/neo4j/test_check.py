@@ -62,6 +62,7 @@ DAMAGES: dict[str, tuple[str, str]] = {
         "MATCH (c:Claim {object_id: 'a'}) SET c.value_key = 's:Rome', c.value_json = '\"Rone\"'",
         "a value is not the one",
     ),
+    "a changed name": ("MATCH (a:Alias {entity_id: 'e1'}) SET a.surface = 'Eve'", "taught: e1"),
     "a deciding quarantine": (
         "MATCH (v:ContextVersion) WHERE v.status = 'quarantined' SET v.head = true",
         "a quarantined row decides",

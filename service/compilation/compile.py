@@ -149,7 +149,8 @@ class Compiler(Caller):
                 span.figures(tokens=envelope.tokens, objects=len(objects))
 
         envelope = self._with_run_facts(envelope, began)
-        self._keep(envelope)  # last: its thread would share the interpreter with what follows
+        # Last: its thread would share the interpreter with what follows.
+        self._keep(envelope, window.session if window else None)
 
         return envelope
 
@@ -358,18 +359,22 @@ class Compiler(Caller):
 
         return vectors
 
-    def _keep(self, envelope: Envelope) -> None:
-        """Store the manifest and the use of its objects, after the call."""
+    def _keep(self, envelope: Envelope, session: str | None) -> None:
+        """Store the manifest and the use of its objects, after the call.
+
+        An erasure of what it holds empties it: objects, artifacts, and the words of a session.
+        """
         store, tenant, now = self._backend.store, self._tenant, self._backend.now_us()
         used_ids = stored_ids(envelope.manifest)
         artifacts = filter(is_address, envelope.manifest.artifact_uris)
+        sources = [*used_ids, *artifacts, *([session] if session else ())]
 
         def keep() -> None:
             store.put_manifest(
                 tenant,
                 envelope_id=envelope.envelope_id,
                 manifest=envelope.manifest.to_stored(),
-                objects=[*used_ids, *artifacts],
+                objects=sources,
                 pack=self._backend.policy.to_json(),
             )
             store.log_usage(tenant, used_ids, at_us=now)

@@ -168,7 +168,8 @@ class Steward(Caller):
     def erase_session(self, session: str, reason: str) -> tuple[str, ...]:
         """Empty every text of a session and close it; its chain of events stays.
 
-        Its checkpoints are objects and are erased: their ids are returned, sorted.
+        Its checkpoints are objects and are erased: their ids are returned, sorted. The envelopes
+        that were compiled for it are emptied too, since a query is the words of its user.
 
         Raises:
             Forbidden: `privilege_required`.
@@ -179,7 +180,15 @@ class Steward(Caller):
         if not reason.strip():
             raise InvalidInput("an erasure needs a reason for its tombstone", code="missing_reason")
 
+        # A manifest still waiting to be stored would bring back what is erased now.
+        self._backend.settle()
         claims = erase_session(self._backend, self.principal, session)
+
+        def empty_envelopes(tx: WriteTx) -> None:
+            tx.lock()
+            tx.empty((session,), ())
+
+        self._transact(empty_envelopes)
         return self._erase_checkpoints(claims, reason)
 
     def reclassify(

@@ -492,6 +492,21 @@ def test_erasing_a_session_empties_all_its_texts(memory: Memory) -> None:
     assert code_of(lambda: memory.erase_session("s1", reason=" ")) == "missing_reason"
 
 
+def test_erasing_a_session_empties_the_envelopes_that_hold_its_words(memory: Memory) -> None:
+    words = {}
+    for name in ("s1", "s2"):
+        session = memory.session(name, **TERMS)
+        session.on_turn_start(f"the private words of {name}")
+        words[name] = session.compile().envelope.envelope_id
+        session.on_turn_end("yes")
+
+    memory.erase_session("s1", reason="asked for")
+    queries = {stored.envelope_id: stored.query for stored in memory.envelopes.list()}
+    assert queries == {words["s1"]: "", words["s2"]: "the private words of s2"}
+    assert code_of(lambda: memory.envelopes.get(words["s1"])) == "erased"
+    assert memory.doctor() == ()
+
+
 def test_a_guest_erases_nothing(open_memory: OpenMemory) -> None:
     owner = open_memory()
     guest = owner.bind(replace(OWNER, tenant=owner.principal.tenant, roles=frozenset(), user="g"))

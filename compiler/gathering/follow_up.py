@@ -11,8 +11,9 @@ which none holds at the compile's valid time is marked. A passage with a claim t
 which no claim was ever made, is not; nor does a summary, which has no slot, or a claim that was
 set apart say anything about its source. A claim that a denial hides holds no more, and a denial
 keeps its passage only where it answers: "I am over westerns" tells whoever asks of westerns, and
-would put a wrong word before whoever asks for a film. Nor is a passage history to a question what a
-slot had before, which what has ended answers, with its day.
+would put a wrong word before whoever asks for a film. So does one in a slot that is asked and in
+which nothing holds: "I sold the Volvo" is the answer to which car somebody has. Nor is a passage
+history to a question what a slot had before, which what has ended answers, with its day.
 
 A turn of talk is no evidence either once its speaker took back anything that it says: retracted,
 denied or corrected it. What holds of it stands as its claims. A page is more than one of its
@@ -49,6 +50,9 @@ _SPOKEN_SHARE: Final = 0.7
 all that is left are words around (`bench/bench_lives.py`, scripted: FAMA* is the same)."""
 
 
+_SlotOf = tuple[str | None, str | None]
+"""A subject and a slot of it."""
+
 _DENIAL_REASON: Final = "denied"
 """Stored reason of a row that a denial hides."""
 
@@ -73,25 +77,32 @@ def is_passage(version: Version) -> bool:
     return details.slot is None and details.object_type is ObjectType.RETRIEVED_PASSAGE
 
 
-def mark_outdated(
+def mark_passages(
     rows: dict[tuple[str, int], Proposal],
     derived: Iterable[Version],
     ask: Ask,
     context: CompileContext,
 ) -> None:
-    """Mark the passages of an ask whose claims have all ended, and turns with one taken back."""
+    """Mark the passages of an ask by what became of their claims: see the module."""
     claims = tuple(derived)
-    _mark(rows, outdated_sources(claims, ask, context), Via.OUTDATED)
+    answer_ids = _answering_denials(rows.values(), claims, context)
+    _mark(rows, outdated_sources(claims, ask, context) - answer_ids, Via.OUTDATED)
 
-    turns: set[str] = set()
+    turn_ids: set[str] = set()
     for (object_id, _), proposal in rows.items():
         if is_talk(proposal.version):
-            turns.add(object_id)
-    _mark(rows, turns & _withdrawn_sources(claims, context), Via.TAKEN_BACK)
+            turn_ids.add(object_id)
+    _mark(rows, turn_ids & _withdrawn_sources(claims, context), Via.TAKEN_BACK)
+    _mark_claimed(rows, claims, answer_ids)
 
 
-def mark_claimed(rows: dict[tuple[str, int], Proposal], derived: Iterable[Version]) -> None:
-    """Mark the passages of which claims were made, ended ones too, and those that say more."""
+def _mark_claimed(
+    rows: dict[tuple[str, int], Proposal], derived: Iterable[Version], answer_ids: AbstractSet[str]
+) -> None:
+    """Mark the passages of which claims were made, ended ones too, and those that say more.
+
+    Of one that answers by a denial no claim is shown, so that it stands for itself.
+    """
     claimed_words: dict[str, set[str]] = {}
     for version in derived:
         if version.details.slot and version.content is not None:
@@ -99,7 +110,7 @@ def mark_claimed(rows: dict[tuple[str, int], Proposal], derived: Iterable[Versio
             for source in version.details.derived_from:
                 claimed_words.setdefault(source, set()).update(quote)
 
-    _mark(rows, claimed_words.keys(), Via.CLAIMED)
+    _mark(rows, claimed_words.keys() - answer_ids, Via.CLAIMED)
     telling_ids: set[str] = set()
     for (object_id, _), proposal in rows.items() if claimed_words else ():
         content = proposal.version.content
@@ -115,6 +126,28 @@ def _mark(rows: dict[tuple[str, int], Proposal], object_ids: AbstractSet[str], m
     for key, proposal in list(rows.items()) if object_ids else ():
         if key[0] in object_ids:
             rows[key] = proposal._replace(via=proposal.via | mark)
+
+
+def _answering_denials(
+    rows: Iterable[Proposal], derived: Iterable[Version], context: CompileContext
+) -> set[str]:
+    """Return the sources of denials in slots that are asked and in which nothing holds."""
+    asked_slots = slots_asked(_wording(context))
+    if not asked_slots:
+        return set()
+
+    known_slots: set[_SlotOf] = set()
+    for version, _, _ in rows:
+        if _decides(version, context.point) and version.row.claim.op is not Op.DENY:
+            known_slots.add(_slot_of(version))
+
+    sources: set[str] = set()
+    for version in derived:
+        is_asked = version.details.slot in asked_slots and _slot_of(version) not in known_slots
+        is_denial = version.row.claim.op is Op.DENY and _decides(version, context.point)
+        if is_asked and is_denial:
+            sources.update(version.details.derived_from)
+    return sources
 
 
 def outdated_sources(
@@ -175,9 +208,17 @@ def _is_believed(version: Version, point: Point) -> bool:
     return version.row.tx_start <= point.tx_us < version.row.tx_end
 
 
+def _wording(context: CompileContext) -> str:
+    return f"{context.request.query}\n{context.request.user_request}"
+
+
+def _slot_of(version: Version) -> _SlotOf:
+    return version.details.subject_id, version.details.slot
+
+
 def _past_slots(context: CompileContext, terms: frozenset[str]) -> frozenset[str]:
     """The slots of which the request asks what they had; none where it asks what holds."""
-    wording = f"{context.request.query}\n{context.request.user_request}"
+    wording = _wording(context)
     if not asks_what_was(wording):
         return frozenset()
 

@@ -50,7 +50,7 @@ from .candidates import (
     slots_ask,
     told_withheld,
 )
-from .follow_up import derived_ask, mark_claimed, mark_outdated, placeholder_ask, rival_ask
+from .follow_up import derived_ask, mark_passages, placeholder_ask, rival_ask
 from .forecast import candidate_reads
 from .mentions import own_identifiers, roots_of, spoken_mentions
 from .nearest import add_nearest, vectors_ask, with_scores
@@ -435,5 +435,4 @@ def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Seq
     if derived is not None:
         candidates.reads += 1
         claims = candidates.read(derived).versions
-        mark_outdated(candidates.rows, claims, derived, context)
-        mark_claimed(candidates.rows, claims)
+        mark_passages(candidates.rows, claims, derived, context)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tenure.schema.interval import INF_US, MIN_US, Interval
+from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
 
 SAID = "The nova office stood in Rome when we wrote this."
@@ -186,3 +187,39 @@ def test_what_was_is_told_by_a_turn_that_denies_and_by_none_that_retracts() -> N
 
     made, _ = bench(rome={"tx_end": NOW})
     assert SAID not in made.compile(**past).text
+
+
+def denied_office(**rows: dict[str, Any]) -> Bench:
+    """Return a world in which somebody said that his office is no more, and what else he has."""
+    made = Bench(principal=Principal(user="ann"))
+    made.world.person("Ann", user="ann")
+    made.world.add(
+        "said", text="I gave the office of our team up.", object_type="retrieved_passage",
+        layer="user", origin="chat://a", why="nova", subject="Ann",
+    )  # fmt: skip
+    made.world.add(
+        "denial", subject="Ann", slot="office", value="Rome", op="deny", reason="denial",
+        derived_from=("said",),
+    )  # fmt: skip
+    for name, row in rows.items():
+        made.world.add(name, subject="Ann", **row)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("query", "rows", "stays"),
+    [
+        ("Where is my office?", {}, True),
+        ("Where is my team?", {}, False),
+        ("Where is an office?", {}, False),
+        ("Where is my office?", {"new": {"slot": "office", "value": "Oslo"}}, False),
+        ("Where is my office?", {"old": {"slot": "office", "value": "Oslo", **ENDED}}, True),
+        ("Where is my office?", {"team": {"slot": "team", "value": "Core"}}, True),
+    ],
+)
+def test_a_denial_answers_where_its_slot_is_asked_and_empty(
+    query: str, rows: dict[str, dict[str, Any]], stays: bool
+) -> None:
+    made = denied_office(**rows)
+    omitted = made.omitted(made.compile(query=query))
+    assert (omitted.get("said") != ("superseded", "claims_ended")) is stays

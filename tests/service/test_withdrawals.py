@@ -144,6 +144,27 @@ def test_a_turn_stands_when_one_of_its_claims_only_gave_way(talk: Talk) -> None:
     assert "I'm allergic to walnuts." in talk.context("Which allergies do I have?")
 
 
+@pytest.mark.parametrize(
+    ("turns", "question", "answer"),
+    [
+        (["My partner is Clara.", "Clara and I broke up."], "Who is my partner?", "broke up"),
+        (["I work at Acme.", "I no longer work at Acme."], "Where do I work?", "no longer"),
+    ],
+)
+def test_who_asks_for_what_is_over_is_told_so(
+    talk: Talk, turns: list[str], question: str, answer: str
+) -> None:
+    talk.say(*turns)
+    context = talk.context(question)
+    assert answer in context
+    assert turns[0] not in context
+
+
+def test_what_is_over_is_not_told_beside_what_holds(talk: Talk) -> None:
+    talk.say("I work at Acme.", "I no longer work at Acme.", "I work at Globex.")
+    assert "Acme" not in talk.context("Where do I work?")
+
+
 def test_what_never_was_gives_way_to_what_stood_before(talk: Talk) -> None:
     talk.say("I live in Bonn.", "I live in Ulm.", "Actually I never lived in Ulm")
     assert talk.values("home") == ["Bonn"]

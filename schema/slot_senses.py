@@ -32,11 +32,13 @@ OTHER_WORDS: Final[Mapping[str, str]] = {
     "experience_level": "seniority senior junior",
     "full_name": "name surname firstname lastname",
     "goal": "aim objective target",
+    "health_condition": "illness disease diagnosis diagnosed sick medical",
     "home": "address lives living city hometown residence town",
     "language": "speaks spoken",
     "likes": "loves enjoys favourite favorite",
     "dislikes": "hates",
     "manager": "boss supervisor lead reports superior",
+    "medication": "medicine drug pill tablet meds prescription",
     "office": "site workplace building desk location",
     "owner": "responsible belongs owned",
     "parent": "mother father mum mom dad",
@@ -54,6 +56,7 @@ OTHER_WORDS: Final[Mapping[str, str]] = {
     "title": "role job position occupation profession",
     "todo": "task reminder",
     "uses": "tool stack technology",
+    "vehicle": "car auto van truck motorbike drives",
     "version": "release",
 }
 """Other words that people have for a built-in slot."""

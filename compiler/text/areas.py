@@ -64,8 +64,8 @@ def areas_of_taste(value: str) -> frozenset[str]:
 
 _LIMITS: Final = (
     "allergy allergic allergen intolerance intolerant diet dietary avoid avoids dislike dislikes "
-    "restriction restrictions phobia aversion taboo Allergie Unverträglichkeit Ernährung meidet "
-    "Abneigung"
+    "restriction restrictions phobia aversion taboo illness medication "
+    "Allergie Unverträglichkeit Ernährung meidet Abneigung"
 )
 """Words of the slots that hold what does not suit somebody."""
 

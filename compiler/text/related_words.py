@@ -79,8 +79,9 @@ trip travel holiday vacation journey getaway tour; plane flight fly airport
 car drive vehicle; bike bicycle cycle; commute bus train; film movie cinema
 song music tune sing; instrument guitar piano violin; concert gig festival; book novel read
 poem poetry literary verse; picture photo image; paint art drawing artwork sketch
-doctor physician nurse; ill sick flu disease; hurt injure pain sprain ache wound; hospital clinic
-vet animal pet; therapist therapy counselor counselling psychologist; medicine tablet pill drug
+doctor physician nurse; ill illness sick flu disease; hospital clinic
+hurt injure pain sprain ache wound; therapist therapy counselor counselling psychologist
+vet animal pet; medicine medication tablet pill drug
 allergy intolerant intolerance; dog puppy; cat kitten; pet dog cat; eat food meal dish cuisine
 dinner supper; vegetarian vegan meat; dessert sweet cake cookie pastry; bread bake bakery
 begin start open launch; end finish complete; delay postpone late; like love enjoy fond
@@ -96,7 +97,8 @@ shift hour schedule
 Frau Ehefrau Partnerin Freundin; Mann Ehemann Partner Freund; Kind Sohn Tochter
 Eltern Mutter Vater; Geschwister Bruder Schwester; Arbeit Beruf Job Stelle; Chef Vorgesetzte
 Firma Unternehmen Arbeitgeber; wohnen Haus Zuhause; Urlaub Reise Ferien; Auto Wagen; Rad Fahrrad
-Film Kino; Lied Musik; Arzt Ärztin Doktor; krank Krankheit; Krankenhaus Klinik; Tier Haustier
+Film Kino; Lied Musik; Arzt Ärztin Doktor; krank Krankheit Krankheiten
+Medikament Medikamente Tabletten Medizin; Krankenhaus Klinik; Tier Haustier
 Essen Gericht Mahlzeit; beginnen anfangen Start; Preis Kosten Euro; Geschenk Geburtstag
 Sport Training; Schule Uni Universität Studium
 """

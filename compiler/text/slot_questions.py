@@ -69,6 +69,21 @@ _WORDS: Final = MappingProxyType(
         "phone": r"my (?:\w+ )?(?:phone|number|mobile)|mein\w* (?:\w*[Nn]ummer|Telefon\w*)",
         "allergy": r"I(?:['\u2019]m| am)? allergic|am I allergic|my allerg\w+|mein\w* Allergie\w*|"
         r"ich .{0,20}allergisch",
+        "health_condition": r"my (?:\w+ )?(?:illness(?:es)?|diseases?|health(?! insurance)\b|"
+        r"(?:health |medical )?conditions?|diagnos[ei]s)|"
+        r"(?:illness(?:es)?|diseases?|conditions?) do I have(?! to\b)|"
+        r"do I (?:have|suffer from) (?:\w+ ){0,2}(?:illness(?:es)?|diseases?|conditions?)|"
+        r"I(?: was|['\u2019]ve been)? diagnosed|was I diagnosed|mein\w* (?:\w*[Kk]rankheit\w*|"
+        r"\w*[Ee]rkrankung\w*|Diagnosen?|Gesundheit)|(?:Krankheit|Erkrankung)\w* habe ich|"
+        r"(?:woran|worunter) leide ich",
+        "medication": r"my (?:\w+ )?(?:medications?|medicines?|meds|pills|tablets|prescriptions?|"
+        r"drugs)|(?:medications?|medicines?|meds|pills|tablets|drugs) (?:do|am|should|must) I|"
+        r"was I prescribed|mein\w* (?:Medi(?:kament\w*|zin)|Tabletten|Pillen)|"
+        r"(?:Medikament\w*|Tabletten|Medizin|Arznei\w*) (?:nehme|muss|soll) ich",
+        "vehicle": r"my (?:\w+ )?(?:cars?|vehicles?|van|truck|motorbike|motorcycle|scooter)|"
+        r"(?:car|vehicle)s? do I|what do I drive|do I (?:have|own) a car|mein\w* (?:Autos?|Wagen|"
+        r"Fahrzeuge?|Motorrad)|(?:Autos?|Wagen|Fahrzeuge?) (?:habe|fahre) ich|"
+        r"was fahre ich(?=\W*(?:\n|$))",
         # Where food is asked for at all, the area brings diets and allergies.
         "diet": r"my diet|(?:do|can|should) I eat|mein\w* Ernährung|(?:esse|ernähre) ich",
         "goal": r"my (?:\w+ )?goals?|I (?:want to|trying to) (?:achieve|reach)|mein\w* Ziele?",

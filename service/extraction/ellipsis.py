@@ -103,6 +103,7 @@ _SHARED_I: Final = re.compile(
     r" (?:and|but) (?=(?:now |currently |also |still |really |just )*"
     r"(?:live in|work (?:at|for|as|from)|moved to|started (?:at|working|a new)|love|like|"
     r"hate|enjoy|speak|prefer|report to|used to|teach|have (?:an?|two|three)|"
+    r"take|drive an?|bought an?|"
     r"don['\u2019]?t (?:eat|drink|like)|can['\u2019]?t (?:eat|drink|stand))\b)"
 )
 
@@ -137,7 +138,7 @@ def _before(sentence: str, start: int, words: str) -> Edit:
 
 _STEMS: Final = (
     "hab|wohn|leb|arbeit|ess|trink|heiß|find|hör|spiel|fahr|flieg|steh|zieh|komm|hass|lieb|fang|"
-    "vertrag"
+    "vertrag|nehm"
 )
 _NO_ENDING: Final = re.compile(
     rf"(?:(?<=\b[Ii]ch )(?:{_STEMS})|(?:^|(?<=und ))(?i:hab)|(?<=und )(?:{_STEMS}))(?=[ ,.])"

@@ -364,7 +364,8 @@ GERMAN_RULES: Final = (
 )  # fmt: skip
 
 GERMAN_SPEECH: Final = re.compile(
-    r"\b(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?|[Mm]ich|[Aa]ntworte|[Ss]chreibe?|[Ss]prich|[Bb]itte|"
+    r"\b(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?|[Mm]ich|[Bb]ei mir|[Aa]ntworte|"
+    r"[Ss]chreibe?|[Ss]prich|[Bb]itte|"
     r"[Kk]eine|[Ff]asse?|[Hh]alte|[Nn]enne?|[Zz]eige|[Ee]rkläre|[Vv]erwende|[Bb]enutze?|[Nn]utze?|"
     r"[Ee]rinnere?|[Hh]ier (?:ist|spricht|schreibt))\b"
 )

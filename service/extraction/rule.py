@@ -36,6 +36,14 @@ def row(slot: str, pattern: str, op: str = "assert", **flags: bool) -> Rule:
     return Rule(slot, re.compile(pattern), op, **flags)
 
 
+def former_rows(slot: str, pattern: str, **flags: bool) -> tuple[Rule, Rule]:
+    """Rules of what was so: it held before, and ends where it is known to hold."""
+    return (
+        row(slot, pattern, "assert", is_former=True, **flags),
+        row(slot, pattern, "deny", if_known=True, **flags),
+    )
+
+
 class DayFinder(Protocol):
     """Finds the first day that a sentence names."""
 

@@ -12,6 +12,10 @@ from .taste_rules import OPPOSITES, taste_of
 _PARTS: Final = re.compile(r",? (?:and|or|und|oder) |, ")
 
 
+_NAME_SLOTS: Final = frozenset({"kin", "health_condition", "medication"})
+"""Slots whose values are known by name, so that "and" stands between two of them."""
+
+
 def values_of(rule: Rule, match: re.Match[str], sentence: str) -> list[str]:
     """The values that a match of a rule names."""
     words = match["value"]
@@ -33,7 +37,7 @@ def _parts(rule: Rule, words: str) -> list[str]:
     parts = [part.strip(" .,") for part in _PARTS.split(words) if part.strip(" .,")]
     # "war and conflict" after "reading about" is one thing; "jazz and hiking" are two.
     is_one = "," not in words and any(" " in part for part in parts)
-    if not rule.is_list or (is_one and rule.slot != "kin"):
+    if not rule.is_list or (is_one and rule.slot not in _NAME_SLOTS):
         return [words.strip(" .,")]
     return parts
 

@@ -29,6 +29,7 @@ from .german_rules import (
     GERMAN_RULES,
     GERMAN_SPEECH,
 )
+from .health_rules import GERMAN_HEALTH_RULES, HEALTH_RULES
 from .never_rules import AFTER_ALL, ENGLISH_NEVER, GERMAN_NEVER
 from .person_rules import PERSON_RULES
 from .phrases import (
@@ -66,6 +67,7 @@ from .rule import Rule, RuleSet, day_of, row
 from .rule_values import is_whole, values_of
 from .statement import is_statement, statement_of, without_quotations
 from .taste_rules import OPPOSITES, TASTE_RULES
+from .vehicle_rules import GERMAN_VEHICLE_RULES, VEHICLE_RULES
 from .withdrawal import withdrawal_of, withdrawn_claims
 from .work_rules import WORK_RULES
 
@@ -294,10 +296,15 @@ RULES: Final = (
 
 
 ENGLISH: Final = RuleSet(
-    (*RULES, *ENGLISH_NEVER), _CORRECTION, _REPLACED_VALUE, date_said, date_after, english_edits
+    (*RULES, *HEALTH_RULES, *VEHICLE_RULES, *ENGLISH_NEVER),
+    _CORRECTION,
+    _REPLACED_VALUE,
+    date_said,
+    date_after,
+    english_edits,
 )
 GERMAN: Final = RuleSet(
-    (*GERMAN_RULES, *GERMAN_NEVER),
+    (*GERMAN_RULES, *GERMAN_HEALTH_RULES, *GERMAN_VEHICLE_RULES, *GERMAN_NEVER),
     GERMAN_CORRECTION,
     GERMAN_REPLACED_VALUE,
     german_date_said,

@@ -99,6 +99,8 @@ def test_what_somebody_does_not_eat_or_stand_is_a_limit() -> None:
     assert is_limit("allergy\nwhat they are allergic to")
     assert is_limit("avoids\nwhat they do not eat or drink")
     assert is_limit("diet\nthe diet the person keeps")
+    assert is_limit("health_condition\na lasting illness or condition they have")
+    assert is_limit("medication\na medication they take")
     assert not is_limit("home\nwhere the person lives")
 
 

@@ -18,6 +18,9 @@ from tenure.schema.slots import BUILT_IN_SLOTS, Slot
         ("wife", "partner"),
         ("due_date", "deadline"),
         ("allergies", "allergy"),
+        ("illness", "health_condition"),
+        ("medicine", "medication"),
+        ("car", "vehicle"),
     ],
 )
 def test_the_nearest_slot_is_what_a_person_meant(name: str, nearest: str) -> None:

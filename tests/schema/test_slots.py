@@ -25,7 +25,7 @@ from tenure.schema.vocabulary import Cardinality, Precedence, SlotKind, ValueTyp
 BASE = Vocabulary()
 SHIRT = Slot(name="shirt_size", description="the size of their shirt")
 
-MANY = "allergy avoids answer_rule appointment child dislikes friend goal likes parent pet plan sibling specialty team todo email phone skill language depends_on uses deployed_in decision constraint policy author authorization_scope assumes related_to transcript"  # noqa: E501
+MANY = "health_condition medication vehicle allergy avoids answer_rule appointment child dislikes friend goal likes parent pet plan sibling specialty team todo email phone skill language depends_on uses deployed_in decision constraint policy author authorization_scope assumes related_to transcript"  # noqa: E501
 RANKED = "employer manager email phone status version deployed_in pricing_tier jurisdiction"
 RELATIONS = "child friend parent partner pet sibling employer manager team owner part_of depends_on uses author related_to"  # noqa: E501
 
@@ -36,7 +36,7 @@ def refused(code: str) -> pytest.RaisesExc[InvalidInput]:
 
 def test_the_built_in_slots_are_those_of_the_table() -> None:
     slots = BUILT_IN_SLOTS.values()
-    assert len(BUILT_IN_SLOTS) == 68
+    assert len(BUILT_IN_SLOTS) == 71
     assert {s.name for s in slots if s.many} == set(MANY.split())
     assert {s.name for s in slots if s.precedence is Precedence.SOURCE_RANK} == set(RANKED.split())
     assert {s.name for s in slots if s.relates} == set(RELATIONS.split())
@@ -49,7 +49,8 @@ def test_the_built_in_slots_are_those_of_the_table() -> None:
         "transcript",
     }
     assert {s.name for s in slots if not s.subject_types} == {
-        "allergy", "dislikes", "likes", "part_of", "related_to"}  # fmt: skip
+        "allergy", "dislikes", "health_condition", "likes", "medication", "part_of",
+        "related_to"}  # fmt: skip
 
 
 def test_every_built_in_slot_is_sound() -> None:

@@ -135,6 +135,7 @@ SAID: dict[str, list[str]] = {
     ],
     "I have coeliac disease, so no gluten for me.": [
         "avoids=gluten",
+        "health_condition=coeliac disease",
     ],
     "I gave up alcohol in January.": [
         "avoids=alcohol from 2026-01-01",

@@ -147,6 +147,7 @@ def test_a_turn_stands_when_one_of_its_claims_only_gave_way(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("turns", "question", "answer"),
     [
+        (["I drive a Volvo.", "I sold the Volvo."], "Which car do I drive?", "sold"),
         (["My partner is Clara.", "Clara and I broke up."], "Who is my partner?", "broke up"),
         (["I work at Acme.", "I no longer work at Acme."], "Where do I work?", "no longer"),
     ],

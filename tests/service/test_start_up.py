@@ -127,9 +127,15 @@ def test_a_read_of_the_command_line_costs_few_empty_processes(tmp_path: Path) ->
         memory.write("Sam Rivera", "office", "Chicago")
     cpu_seconds(*get)
 
-    # In turns, since the load of a machine moves both alike.
-    rounds = [(cpu_seconds("-c", "pass"), cpu_seconds(*get)) for _ in range(5)]
-    empty, read = map(min, zip(*rounds, strict=True))
+    # In turns, since the load of a machine moves both alike; and again where it moved one of them,
+    # as load only ever adds to what a process takes.
+    rounds: list[tuple[float, float]] = []
+    for most in (5, 20):
+        while len(rounds) < most:
+            rounds.append((cpu_seconds("-c", "pass"), cpu_seconds(*get)))
+        empty, read = map(min, zip(*rounds, strict=True))
+        if read <= GET_IN_EMPTY_PROCESSES * empty:
+            break
     assert read <= GET_IN_EMPTY_PROCESSES * empty
 
 

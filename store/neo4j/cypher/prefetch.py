@@ -81,9 +81,8 @@ WITH hits, $given.entity_ids + [hit IN hits WHERE hit[1].value_entity_id IS NOT 
   AND hit[1].scope_id IN $given.scopes | hit[1].value_entity_id] AS ids
 {entities_of}
 CALL (hits, ids, entities) {
-  CALL (hits) {
-    UNWIND hits AS hit
-    RETURN hit[0] AS place, hit[1] AS c, hit[2] AS row, hit[3] AS note }
+  UNWIND hits AS hit
+  WITH hit[0] AS place, hit[1] AS c, hit[2] AS row, hit[3] AS note
   {gathered}
   RETURN {listed}
 UNION ALL

@@ -43,6 +43,9 @@ WHEN: Final = (
     rf"(?:letzt|vorig|vergangen|dies|nächst|kommend)e[mnrs]? (?:{_UNIT}|{_WEEKDAY})|"
     rf"(?:vor|in) (?:\d{{1,2}}|\w+) {_UNIT}) )"
 )
+# Taken whole or not at all: tried word by word, a chain of them would cost seconds.
+MEANWHILE: Final = f"(?>{ADVERBS})"
+AT_TIMES: Final = f"(?>{WHEN}*)"
 WHEN_FIRST: Final = rf"^(?:(?i:{WHEN}))+"
 """When something was or will be, at the head of a sentence, before the verb."""
 FROM_THEN: Final = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .german_phrases import ADVERB_FIRST, ADVERBS, THING, WHEN, WHEN_FIRST
+from .german_phrases import ADVERB_FIRST, AT_TIMES, MEANWHILE, THING, WHEN_FIRST
 from .german_phrases import RELATIVE as GERMAN_RELATIVE
 from .health_words import (
     CONDITIONS,
@@ -137,9 +137,6 @@ HEALTH_RULES: Final = (
         rf"on) {_DOSE}(?P<value>{MEDICATIONS}){_MEDICATION_END}", "retract", is_list=True),
 )  # fmt: skip
 
-# Taken whole or not at all: tried word by word, a chain of them would cost seconds.
-_MEANWHILE = f"(?>{ADVERBS})"
-_AT_TIMES = f"(?>{WHEN}*)"
 _GERMAN_GRADE = r"(?:eine?n? )?(?:(?:leicht|schwer|stark)e[nrs]? )?"
 _SINCE_WHEN = (
     r"(?=[.,;!]|$| (?:und|aber|seit|von Geburt|weil|deshalb|daher|sowie|als|leider|auch)\b)"
@@ -157,26 +154,26 @@ _GERMAN_DOCTOR = r"(?:[A-ZÄÖÜ][a-zäöü]*(?:arzt|ärztin)|Arzt|Ärztin|Neuro
 
 GERMAN_HEALTH_RULES: Final = (
     # what somebody has
-    row(_SLOT, rf"\b[Ii]ch habe {_MEANWHILE}{_GERMAN_GRADE}(?P<value>{GERMAN_CONDITIONS})"
+    row(_SLOT, rf"\b[Ii]ch habe {MEANWHILE}{_GERMAN_GRADE}(?P<value>{GERMAN_CONDITIONS})"
         rf"{_SINCE_WHEN}", is_list=True),
     row(_SLOT, rf"{ADVERB_FIRST}habe ich {_GERMAN_GRADE}(?P<value>{GERMAN_CONDITIONS})"
         rf"{_SINCE_WHEN}", is_list=True),
-    row(_SLOT, rf"\b[Ii]ch leide {_MEANWHILE}(?:an|unter) (?:einer? )?(?:chronischer |starker )?"
+    row(_SLOT, rf"\b[Ii]ch leide {MEANWHILE}(?:an|unter) (?:einer? )?(?:chronischer |starker )?"
         rf"(?P<value>{GERMAN_CONDITIONS}){_SINCE_WHEN}", is_list=True),
-    row(_SLOT, rf"(?:\b[Bb]ei mir (?:wurde|wurden) {_AT_TIMES}|\b(?:hat|haben) (?:man )?bei mir "
-        rf"{_AT_TIMES})(?:eine?n? )?(?!\w*(?:bruch|grippe|entzündung|infekt\w*|Covid|Corona)\b)"
+    row(_SLOT, rf"(?:\b[Bb]ei mir (?:wurde|wurden) {AT_TIMES}|\b(?:hat|haben) (?:man )?bei mir "
+        rf"{AT_TIMES})(?:eine?n? )?(?!\w*(?:bruch|grippe|entzündung|infekt\w*|Covid|Corona)\b)"
         rf"(?P<value>{GERMAN_CONDITIONS}|{THING}) (?:diagnostiziert|festgestellt)\b", is_list=True),
     row(_SLOT, rf"{WHEN_FIRST}(?:wurde|wurden) bei mir (?P<value>{GERMAN_CONDITIONS}|{THING}) "
         r"(?:diagnostiziert|festgestellt)\b", is_list=True),
-    row(_SLOT, rf"\b[Ii]ch wurde {_AT_TIMES}mit (?:einer? )?(?P<value>{GERMAN_CONDITIONS}|{THING}) "
+    row(_SLOT, rf"\b[Ii]ch wurde {AT_TIMES}mit (?:einer? )?(?P<value>{GERMAN_CONDITIONS}|{THING}) "
         r"diagnostiziert\b", is_list=True),
-    row(_SLOT, rf"\b[Ii]ch bin {_MEANWHILE}(?P<value>(?:Typ-[12]-)?Diabetiker(?:in)?|"
+    row(_SLOT, rf"\b[Ii]ch bin {MEANWHILE}(?P<value>(?:Typ-[12]-)?Diabetiker(?:in)?|"
         r"Asthmatiker(?:in)?|Epileptiker(?:in)?|Legastheniker(?:in)?|Autist(?:in)?|HIV-positiv|"
         r"zuckerkrank|herzkrank)(?=[.,;!]|$| und\b)"),
-    row(_SLOT, rf"{GERMAN_RELATIVE}(?:hat|leidet (?:an|unter)) {_MEANWHILE}{_GERMAN_GRADE}"
+    row(_SLOT, rf"{GERMAN_RELATIVE}(?:hat|leidet (?:an|unter)) {MEANWHILE}{_GERMAN_GRADE}"
         rf"(?P<value>{GERMAN_CONDITIONS}){_SINCE_WHEN}", is_list=True),
     # what is over, or never was
-    row(_SLOT, rf"\b[Ii]ch habe {_MEANWHILE}keine?n? (?P<value>{GERMAN_CONDITIONS}) mehr\b", "deny",
+    row(_SLOT, rf"\b[Ii]ch habe {MEANWHILE}keine?n? (?P<value>{GERMAN_CONDITIONS}) mehr\b", "deny",
         is_list=True),
     row(_SLOT, rf"\b[Ii]ch habe (?P<value>{GERMAN_CONDITIONS}) nicht mehr\b", "deny", is_list=True),
     row(_SLOT, rf"\b[Ii]ch habe keine?n? (?P<value>{GERMAN_CONDITIONS})(?=[.,;!]|$)", "deny",
@@ -188,28 +185,28 @@ GERMAN_HEALTH_RULES: Final = (
     row(_SLOT, rf"\b[Ii]ch (?:hatte (?:noch )?(?:nie|niemals)|habe (?:(?:doch|gar|eigentlich) )+"
         rf"keine?n?) (?P<value>{GERMAN_CONDITIONS})(?=[.,;!]|$)", "retract", is_list=True),
     # what is taken
-    row("medication", rf"\b[Ii]ch nehme {_MEANWHILE}{_FREQUENCY}*{_AMOUNT}"
+    row("medication", rf"\b[Ii]ch nehme {MEANWHILE}{_FREQUENCY}*{_AMOUNT}"
         rf"(?P<value>{GERMAN_MEDICATIONS}){_INTAKE_END}", is_list=True),
     row("medication", rf"(?:{ADVERB_FIRST}|^(?i:{_FREQUENCY})+|^[Ww]egen mein\w* \w+ )nehme ich "
         rf"{_FREQUENCY}*{_AMOUNT}(?P<value>{GERMAN_MEDICATIONS}){_INTAKE_END}", is_list=True),
-    row("medication", rf"\b[Ii]ch nehme {_MEANWHILE}die (?P<value>(?:Anti-Baby-)?Pille)"
+    row("medication", rf"\b[Ii]ch nehme {MEANWHILE}die (?P<value>(?:Anti-Baby-)?Pille)"
         r"(?=[.,;!]|$| (?:und|seit|aber)\b)"),
-    row("medication", rf"\b[Ii]ch muss {_MEANWHILE}{_FREQUENCY}+{_AMOUNT}"
+    row("medication", rf"\b[Ii]ch muss {MEANWHILE}{_FREQUENCY}+{_AMOUNT}"
         rf"(?P<value>{GERMAN_MEDICATIONS}) (?:ein)?nehmen\b", is_list=True),
     row("medication", r"\b[Ii]ch spritze (?:mir )?(?:\w+ ){0,2}?(?P<value>Insulin|Heparin)"
         r"(?=[.,;!]|$)"),
-    row("medication", rf"(?:\b[Mm]eine? {_GERMAN_DOCTOR} hat mir|\b[Ii]ch habe) {_AT_TIMES}"
+    row("medication", rf"(?:\b[Mm]eine? {_GERMAN_DOCTOR} hat mir|\b[Ii]ch habe) {AT_TIMES}"
         rf"{_AMOUNT}(?P<value>{GERMAN_MEDICATIONS}) verschrieben\b", is_list=True),
-    row("medication", rf"{GERMAN_RELATIVE}nimmt {_MEANWHILE}{_FREQUENCY}*{_AMOUNT}"
+    row("medication", rf"{GERMAN_RELATIVE}nimmt {MEANWHILE}{_FREQUENCY}*{_AMOUNT}"
         rf"(?P<value>{GERMAN_MEDICATIONS}){_INTAKE_END}", is_list=True),
     # what is over, or never was
-    row("medication", rf"\b[Ii]ch nehme {_MEANWHILE}keine?n? "
+    row("medication", rf"\b[Ii]ch nehme {MEANWHILE}keine?n? "
         rf"(?P<value>{GERMAN_MEDICATIONS}) mehr\b", "deny", is_list=True),
-    row("medication", rf"\b[Ii]ch nehme {_MEANWHILE}(?:das |die )?(?P<value>{GERMAN_MEDICATIONS}) "
+    row("medication", rf"\b[Ii]ch nehme {MEANWHILE}(?:das |die )?(?P<value>{GERMAN_MEDICATIONS}) "
         r"(?:jetzt )?nicht mehr\b", "deny", is_list=True),
     row("medication", rf"\b[Ii]ch nehme keine?n? (?P<value>{GERMAN_MEDICATIONS})(?=[.,;!]|$)",
         "deny", is_list=True, if_known=True),
-    row("medication", rf"(?:\b[Ii]ch habe {_AT_TIMES}(?:das |die |mein )?(?P<value>"
+    row("medication", rf"(?:\b[Ii]ch habe {AT_TIMES}(?:das |die |mein )?(?P<value>"
         rf"{GERMAN_MEDICATIONS}) (?:\w+ )?abgesetzt)\b", "deny", is_list=True),
     row("medication", rf"^(?:(?:Das|Die|Den|Mein\w*) )?(?P<value>{GERMAN_MEDICATIONS}) "
         r"(?:habe ich (?:\w+ )?abgesetzt|nehme ich (?:\w+ )?nicht mehr)\b", "deny", is_list=True),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .german_phrases import ADVERB_FIRST, ADVERBS, WHEN, WHEN_FIRST
+from .german_phrases import ADVERB_FIRST, AT_TIMES, MEANWHILE, WHEN_FIRST
 from .german_phrases import RELATIVE as GERMAN_RELATIVE
 from .phrases import DO_NOT, HAVE, IS, RECENT, RELATIVE, WE_HAVE
 from .rule import former_rows, row
@@ -85,9 +85,6 @@ VEHICLE_RULES: Final = (
         rf"{_LOOKS}(?P<value>{_CAR}){_USE_END}", "retract"),
 )  # fmt: skip
 
-# Taken whole or not at all: tried word by word, a chain of them would cost seconds.
-_MEANWHILE = f"(?>{ADVERBS})"
-_AT_TIMES = f"(?>{WHEN}*)"
 _GERMAN_LOOKS = r"(?:(?!(?:geliehen|gemietet)e[nr]?\b)[a-zäöüß]+e[nrs]? ){0,2}"
 _HELD_END = r"(?=[.,;!]|$| (?:und|aber|seit|von|aus|mit|Baujahr|als Zweitwagen|weil)\b)"
 _PURCHASE = r"(?:gebraucht )?(?:gekauft|geleast|zugelegt|abgeholt|angeschafft)\b"
@@ -95,25 +92,25 @@ _GERMAN_RID = r"(?:verkauft|verschrottet|abgegeben|abgemeldet|in Zahlung gegeben
 
 GERMAN_VEHICLE_RULES: Final = (
     # what somebody has
-    row("vehicle", rf"\b(?:[Ii]ch fahre|[Ww]ir fahren) {_MEANWHILE}eine?n? {_GERMAN_LOOKS}"
+    row("vehicle", rf"\b(?:[Ii]ch fahre|[Ww]ir fahren) {MEANWHILE}eine?n? {_GERMAN_LOOKS}"
         rf"(?P<value>{_CAR}){_HELD_END}"),
     row("vehicle", rf"{ADVERB_FIRST}(?:fahre ich|fahren wir) eine?n? {_GERMAN_LOOKS}"
         rf"(?P<value>{_CAR}){_HELD_END}"),
-    row("vehicle", rf"\b(?:[Ii]ch habe|[Ww]ir haben|[Ii]ch besitze|[Ww]ir besitzen) {_MEANWHILE}"
+    row("vehicle", rf"\b(?:[Ii]ch habe|[Ww]ir haben|[Ii]ch besitze|[Ww]ir besitzen) {MEANWHILE}"
         rf"eine?n? {_GERMAN_LOOKS}(?P<value>{_BRAND}){_HELD_END}"),
-    row("vehicle", rf"(?:\b(?:[Ii]ch habe|[Ww]ir haben) (?:mir |uns )?{_AT_TIMES}|{WHEN_FIRST}"
+    row("vehicle", rf"(?:\b(?:[Ii]ch habe|[Ww]ir haben) (?:mir |uns )?{AT_TIMES}|{WHEN_FIRST}"
         rf"(?:habe ich|haben wir) (?:mir |uns )?)eine?n? {_GERMAN_LOOKS}(?P<value>{_CAR}) "
         rf"{_PURCHASE}"),
     row("vehicle", r"\b(?:[Mm]ein|[Uu]nser) (?:neue[rs] )?(?:Auto|Wagen|Fahrzeug|Zweitwagen|"
         rf"Dienstwagen|Firmenwagen|Motorrad) ist (?:jetzt )?eine? {_GERMAN_LOOKS}"
         rf"(?P<value>{_CAR}){_HELD_END}"),
-    row("vehicle", rf"{GERMAN_RELATIVE}(?:fährt|hat) {_MEANWHILE}eine?n? {_GERMAN_LOOKS}"
+    row("vehicle", rf"{GERMAN_RELATIVE}(?:fährt|hat) {MEANWHILE}eine?n? {_GERMAN_LOOKS}"
         rf"(?P<value>{_BRAND}){_HELD_END}"),
     # what is gone, or never was
-    row("vehicle", rf"\b(?:[Ii]ch habe|[Ww]ir haben) {_AT_TIMES}(?:den|die|das|meinen?|unseren?) "
+    row("vehicle", rf"\b(?:[Ii]ch habe|[Ww]ir haben) {AT_TIMES}(?:den|die|das|meinen?|unseren?) "
         rf"{_GERMAN_LOOKS}(?P<value>{_CAR}) (?:\w+ ){{0,3}}?{_GERMAN_RID}", "deny",
         if_known=True),
-    row("vehicle", rf"\b(?:[Ii]ch|[Ww]ir) (?:fahren?|haben?|besitzen?) {_MEANWHILE}keine?n? "
+    row("vehicle", rf"\b(?:[Ii]ch|[Ww]ir) (?:fahren?|haben?|besitzen?) {MEANWHILE}keine?n? "
         rf"{_GERMAN_LOOKS}(?P<value>{_CAR})(?: mehr\b|(?=[.,;!]|$))", "deny", if_known=True),
     row("vehicle", rf"\b(?:[Ii]ch|[Ww]ir) (?:fahren?|haben?) (?:den|die|das) (?P<value>{_CAR}) "
         r"nicht mehr\b", "deny", if_known=True),

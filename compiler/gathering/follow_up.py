@@ -85,14 +85,15 @@ def mark_passages(
 ) -> None:
     """Mark the passages of an ask by what became of their claims: see the module."""
     claims = tuple(derived)
+    past_slots = _past_slots(context)
     answer_ids = _answering_denials(rows.values(), claims, context)
-    _mark(rows, outdated_sources(claims, ask, context) - answer_ids, Via.OUTDATED)
+    _mark(rows, _outdated_sources(claims, ask, context, past_slots) - answer_ids, Via.OUTDATED)
 
     turn_ids: set[str] = set()
     for (object_id, _), proposal in rows.items():
         if is_talk(proposal.version):
             turn_ids.add(object_id)
-    _mark(rows, turn_ids & _withdrawn_sources(claims, context), Via.TAKEN_BACK)
+    _mark(rows, turn_ids & _withdrawn_sources(claims, past_slots, context.point), Via.TAKEN_BACK)
     _mark_claimed(rows, claims, answer_ids)
 
 
@@ -150,13 +151,12 @@ def _answering_denials(
     return sources
 
 
-def outdated_sources(
-    derived: Iterable[Version], ask: Ask, context: CompileContext
+def _outdated_sources(
+    derived: Iterable[Version], ask: Ask, context: CompileContext, past_slots: AbstractSet[str]
 ) -> frozenset[str]:
     """Return the passages of an ask of which claims were made that all ceased to hold."""
     sources = set(ask.sources)
     terms = question(context)
-    past_slots = _past_slots(context, terms)
     holds: dict[str, bool] = {}
     for version in derived:
         if not version.details.slot or version.row.look.status is Status.QUARANTINED:
@@ -172,19 +172,20 @@ def outdated_sources(
     return frozenset(filterfalse(holds.__getitem__, holds))
 
 
-def _withdrawn_sources(derived: Iterable[Version], context: CompileContext) -> set[str]:
+def _withdrawn_sources(
+    derived: Iterable[Version], past_slots: AbstractSet[str], point: Point
+) -> set[str]:
     """Return the sources of claims that were taken back as known at the compile's tx."""
     rows_of: dict[str, list[Version]] = {}
     for version in derived:
         claim = version.row.claim
-        is_known = bool(version.details.slot) and claim.tx <= context.point.tx_us
+        is_known = bool(version.details.slot) and claim.tx <= point.tx_us
         if is_known and claim.op is not Op.DENY:
             rows_of.setdefault(claim.object_id, []).append(version)
 
-    past_slots = _past_slots(context, question(context))
     sources: set[str] = set()
     for versions in rows_of.values():
-        if _is_taken_back(versions, past_slots, context.point):
+        if _is_taken_back(versions, past_slots, point):
             sources.update(versions[0].details.derived_from)
     return sources
 
@@ -216,13 +217,13 @@ def _slot_of(version: Version) -> _SlotOf:
     return version.details.subject_id, version.details.slot
 
 
-def _past_slots(context: CompileContext, terms: frozenset[str]) -> frozenset[str]:
+def _past_slots(context: CompileContext) -> frozenset[str]:
     """The slots of which the request asks what they had; none where it asks what holds."""
     wording = _wording(context)
     if not asks_what_was(wording):
         return frozenset()
 
-    slots = set(slots_asked(wording))
+    terms, slots = question(context), set(slots_asked(wording))
     for name, definition in context.vocabulary.slots.items():
         topic = f"{name.replace('_', ' ')} {definition.description} {OTHER_WORDS.get(name, '')}"
         if not terms.isdisjoint(terms_of(topic)):

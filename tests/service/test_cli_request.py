@@ -55,12 +55,12 @@ def test_options_ask_what_python_asks(run: Run) -> None:
         "evidence", "project", "query_vector", "valid", "tx",
     }  # fmt: skip
 
-    said = run("--json", *ASK, *(word for option in OPTIONS for word in option)).stdout
+    output = run("--json", *ASK, *(word for option in OPTIONS for word in option)).stdout
     fields: Any = FIELDS
     with tenure.connect("memory.db") as memory:
         envelope = memory.compile(ASK[2], ASK[4], **fields)
-    assert json.loads(said)["manifest"]["request"] == envelope.manifest.to_dict()["request"]
-    assert json.loads(said)["text"] == envelope.text
+    assert json.loads(output)["manifest"]["request"] == envelope.manifest.to_dict()["request"]
+    assert json.loads(output)["text"] == envelope.text
 
 
 def test_a_list_comes_through_standard_input_too(run: Run) -> None:

@@ -85,10 +85,10 @@ def test_commands_say_why_a_text_was_set_apart_and_what_to_do(run: Run) -> None:
     assert hint in written
     assert "tenure explain OBJECT says why a text was set apart" in run("actions", "list").stdout
 
-    shown = run("explain", action["object_id"]).stdout
-    assert "set apart: it looks like an injected instruction" in shown
-    assert f"  {IN_WORDS}" in shown.splitlines()
-    assert f"tenure actions resolve {action['action_id']} --accept lets it in" in shown
+    output = run("explain", action["object_id"]).stdout
+    assert "set apart: it looks like an injected instruction" in output
+    assert f"  {IN_WORDS}" in output.splitlines()
+    assert f"tenure actions resolve {action['action_id']} --accept lets it in" in output
     account = told(run, "explain", action["object_id"])["quarantine"]
     assert account["signs"][0]["code"] == "override_instructions"
 

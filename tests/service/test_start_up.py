@@ -130,8 +130,8 @@ def test_a_read_of_the_command_line_costs_few_empty_processes(tmp_path: Path) ->
     # In turns, since the load of a machine moves both alike; and again where it moved one of them,
     # as load only ever adds to what a process takes.
     rounds: list[tuple[float, float]] = []
-    for most in (5, 20):
-        while len(rounds) < most:
+    for count in (5, 20):
+        while len(rounds) < count:
             rounds.append((cpu_seconds("-c", "pass"), cpu_seconds(*get)))
         empty, read = map(min, zip(*rounds, strict=True))
         if read <= GET_IN_EMPTY_PROCESSES * empty:

@@ -165,8 +165,8 @@ def test_a_context_is_compiled_for_a_task_type_of_the_tenant(memory: Memory) -> 
     result = use(memory, "compile_context", query=question, task="site_visit")
     assert "Sam Rivera office: Chicago" in text(result)
     assert memory.envelopes.list()[0].task == "site_visit"
-    near = text(use(memory, "compile_context", query=question, task="site_visits"))
-    assert "did you mean 'site_visit'?" in near
+    refusal = text(use(memory, "compile_context", query=question, task="site_visits"))
+    assert "did you mean 'site_visit'?" in refusal
 
 
 def test_no_tool_takes_a_user_or_a_tenant(memory: Memory) -> None:

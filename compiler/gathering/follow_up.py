@@ -44,6 +44,7 @@ from ..ir.snapshot import Proposal, Via
 from ..text.relevance import terms_of
 from ..text.slot_questions import asks_what_was, slots_asked
 from ..text.templates import placeholders
+from .candidates import rivals_ask
 
 _SPOKEN_SHARE: Final = 0.7
 """Share of a passage's words from which its claims stand for it: with a reader that misses nothing
@@ -274,7 +275,7 @@ def rival_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:
                 keys.add(slot_key(subject, slot, scope))
 
     missing = tuple(sorted(keys - known))
-    return Ask(keys=missing) if missing else None
+    return rivals_ask(missing) if missing else None
 
 
 def placeholder_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:

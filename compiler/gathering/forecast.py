@@ -2,8 +2,8 @@
 
 A server is asked for the names of a request and, in the same round trip, for all that is asked next
 if they mean what they seem to: the words of the request with no other name of anybody in it, the
-slots of whom the names mean, and what stands around these. Nothing here changes an answer: what was
-not foretold is asked when its time comes.
+slots of whom the names mean, what stands around these, and what all these facts lead to. Nothing
+here changes an answer: what was not foretold is asked when its time comes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...store.port.records import NEWEST, Names, NextReads, OpeningReads, Walk
 from ...store.port.store import Point
 from ..ir.context import project_of, question_terms, scopes_of
 from ..request.request import CompileRequest
-from .candidates import own_scopes, pinned_ask, slots_ask
+from .candidates import own_scopes, pinned_ask, rivals_ask, siblings_ask, slots_ask
 from .mentions import compile_names, own_identifiers
 from .text_pool import text_limit
 
@@ -46,7 +46,15 @@ def opening_names(
     )
     # Around whom it is compiled for is walked, be it the caller.
     pairs = [pair for pair in own_identifiers(principal, project) if pair != ("user", user)]
-    return names._replace(reads=OpeningReads(reads, slots_ask(policy, ()), tuple(pairs)))
+    return names._replace(
+        reads=OpeningReads(
+            reads,
+            slots_ask(policy, ()),
+            tuple(pairs),
+            siblings=siblings_ask(()) if rules.subject_lift else None,
+            rivals=rivals_ask(()) if len(sight.scopes) > 1 else None,
+        )
+    )
 
 
 def candidate_reads(

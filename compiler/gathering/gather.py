@@ -2,11 +2,12 @@
 
 The only step of a compile that reads. What it knows that it will ask it tells the reader first
 (`Reader.expect`, and `forecast` before the names are known), so that a server answers a compile in
-two round trips, the names with the candidates and what belongs to these; or in three, where the
-names do not mean what they seem to. It decides nothing but caps: which rows are proposed is
-settled by the text, the vectors, the entities that the request names with their neighbourhood,
-and what stands without any query. Whether a row is current, visible, relevant or fits is the
-business of the stages, so that losers and expired rows reach the trace.
+one round trip where all that it meets are facts; in two, the names with the candidates and what
+these lead to; or in three, where the names do not mean what they seem to. It decides nothing but
+caps: which rows are proposed is settled by the text, the vectors, the entities that the request
+names with their neighbourhood, and what stands without any query. Whether a row is current,
+visible, relevant or fits is the business of the stages, so that losers and expired rows reach the
+trace.
 
 What the walk visits is capped by the policy, breadth first, in the order in which the store
 ranks the facts around an entity. Checklist C-076, C-092.

@@ -21,7 +21,7 @@ from ..ir.candidate import Candidate
 from ..ir.context import CompileContext
 from ..ir.snapshot import Via
 from ..text.relevance import FULL, Document, term_counts, terms_of
-from .candidates import Candidates
+from .candidates import Candidates, siblings_ask
 from .redaction import masks
 
 _SUBJECTS: Final = 4
@@ -60,7 +60,7 @@ def sibling_ask(
     # By name last: two subjects of one cover must be read in the same order on every run.
     leaders.sort(key=lambda subject: (-covers[subject], subject))
     missing = sorted(set(leaders[:_SUBJECTS]).difference(known_subjects))
-    return Ask(subjects=tuple(missing)) if missing else None
+    return siblings_ask(missing) if missing else None
 
 
 def add_siblings(candidates: Candidates, ask: Ask, capped_ids: Sequence[str]) -> None:

@@ -1,7 +1,8 @@
 """What a compile is likely to ask next, asked with the names that its reader is opened for.
 
 Most names mean one entity, and a question holds all the words that are searched for: then the
-server can tell the candidates at once, and a compile takes a round trip less. Where a name says
+server can tell the candidates at once, and where these are facts all that they lead to: a compile
+takes one round trip, or two. Where a name says
 less than its bearer is called ("Anna" of Anna Keller, or an id), the words that it lacked the last
 time are taken to be those that it lacks again. Where nobody is named, whose wishes are known is
 asked, too, and an only one is meant. A guess that proves wrong costs its work on the server and
@@ -18,8 +19,8 @@ from typing import Any, Final
 from ..port.records import Names, NextReads, OpeningReads
 from .calls import Reads
 from .claim_cache import Generation, Lead, LeadKey, TenantClaims
-from .prefetch import questions_of, search_of
-from .versions import standing_bounds
+from .prefetch import RIVALS, questions_of, search_of
+from .versions import question, standing_bounds
 
 MOST_MEANT: Final = 16
 """Entities that the names of a question may lead to; more are namesakes, of whom none is meant."""
@@ -36,8 +37,13 @@ class Guess:
 
     def questions(self, calls: Reads) -> dict[str, Any]:
         """What the opening of a reader asks beside the counters and the names."""
-        # The server puts in whom the names mean; until then somebody stands there for them.
-        bound = questions_of(self._of(subjects=("",), centre=()), calls.tenant, live=True)
+        # The server puts in whom the names mean and the words lead to; until then somebody stands
+        # there for them.
+        forecast = self._of(subjects=("",), leading=("",), centre=())
+        bound = questions_of(forecast, calls.tenant, live=True)
+        bound["subjects"], bound["siblings"] = bound["subjects"][:1], bound["subjects"][1:]
+        rivals = self.opening.rivals
+        bound["rivals"] = [question(rivals, forecast.point, RIVALS)] if rivals else []
         caller_pairs = list(map(list, self.opening.own_identifiers))
         wishes = standing_bounds(self.opening.wishes)
         return {**bound, **wishes, "own": caller_pairs, "most_meant": MOST_MEANT}
@@ -45,14 +51,19 @@ class Guess:
     def forecast(self, record: Mapping[str, Any], tx_us: int) -> NextReads:
         """What the opening has asked, of the entities that it found and at its stamp."""
         subjects, centre = sorted(record["subject_ids"]), record["centre_ids"]
-        forecast = self._of(subjects=subjects, centre=centre)
+        forecast = self._of(subjects=subjects, leading=record["leading_ids"], centre=centre)
         return replace(forecast, point=forecast.point._replace(tx_us=tx_us))
 
-    def _of(self, *, subjects: Sequence[str], centre: Sequence[str]) -> NextReads:
-        slots, walk = self.opening.slots, self.reads.walk
+    def _of(
+        self, *, subjects: Sequence[str], leading: Sequence[str], centre: Sequence[str]
+    ) -> NextReads:
+        asks = [replace(self.opening.slots, subjects=tuple(subjects)), *self.reads.asks]
+        if self.opening.siblings is not None and leading:
+            asks.append(replace(self.opening.siblings, subjects=tuple(leading)))
+        walk = self.reads.walk
         return replace(
             self.reads,
-            asks=(replace(slots, subjects=tuple(subjects)), *self.reads.asks),
+            asks=tuple(asks),
             walk=walk._replace(entity_ids=tuple(centre)) if walk else None,
         )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -26,60 +27,27 @@ from ...resolution.known import (
 )
 from ...resolution.names import NameRow
 from ...resolution.postings import CROWD, HEAVIER_ENOUGH, hit_weight
-from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, Identifier, Judgement, Review
+from ...schema.entity import Alias, Identifier, Judgement, Review
 from ...schema.interval import INF_US
-from ...schema.vocabulary import JudgementVerdict, ReviewState
+from ...schema.vocabulary import JudgementVerdict
 from . import register_codec as codec
 from .calls import Calls
 from .claim_cache import Lead
 from .cypher import identity as cypher
 from .cypher import register
+from .entity_facts import (
+    EntityFacts,
+    Properties,
+    TaughtName,
+    entity_facts,
+    is_open,
+)
 
 Names = tuple[Lookup, Sequence[str]]
 """What is looked up, and the scopes whose aliases are visible."""
-Properties = Mapping[str, Any]
-"""What a node has, as stored."""
-TaughtName = Sequence[Any]
-"""An alias as stored, with what its teacher may say; None without such a claim."""
-TaughtIdentifier = Sequence[Any]
-"""An identifier as stored, with who stated it; None without such a claim."""
 Proposal = tuple[Alias, int]
 """An alias that shares blocking keys with a name, and what they weigh."""
 _ALL_NORMS = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """An entity with all that ever identified and judged it, as stored."""
-
-    entity: Entity
-    identifiers: Sequence[TaughtIdentifier]
-    judgements: Sequence[Properties]
-    names: Sequence[TaughtName]
-    cases: Sequence[Properties]
-
-    def case(self, tx_us: int) -> clusters.PendingCase | None:
-        """How its blocking case stood at a tx."""
-        newest: Properties | None = None
-        for case in self.cases:
-            if _decision_tx(case) > tx_us or case["reason"] in (SUGGESTION, AUDIT):
-                continue
-            if newest is None or int(case["version"]) > int(newest["version"]):
-                newest = case
-
-        if newest is None:
-            return None
-        return clusters.PendingCase(
-            ReviewState(newest["state"]), newest["decided_entity"] is not None
-        )
-
-    def matches(self, tx_us: int) -> set[str]:
-        """The entities that were one with it at a tx."""
-        ends: set[str] = set()
-        for judgement in self.judgements:
-            if judgement["verdict"] == JudgementVerdict.MATCH.value and _open(judgement, tx_us):
-                ends |= {judgement["left_id"], judgement["right_id"]}
-        return ends
 
 
 class _Lessons(NamedTuple):
@@ -123,7 +91,7 @@ class Neo4jRegister:
     def __init__(self, calls: Calls, last_us: int) -> None:
         self._calls = calls
         self._last_us = last_us
-        self._facts: dict[str, _Facts | None] = {}
+        self._facts: dict[str, EntityFacts | None] = {}
         self._names: _NameAnswer | None = None
 
     # --- what is learned
@@ -140,13 +108,15 @@ class Neo4jRegister:
         )
         self.learn(lookup.entity_ids, record["entities"])
 
-    def learn(self, entity_ids: Iterable[str], records: Iterable[Sequence[Any]]) -> None:
+    def learn(self, entity_ids: Iterable[str], records: Sequence[Sequence[Any]]) -> None:
         """Keep entities; those that were asked for and did not come are not there."""
-        for entity, identifiers, judgements, names, cases in records:
-            facts = _Facts(codec.entity(entity), identifiers, judgements, names, cases)
-            self._facts[entity["entity_id"]] = facts
+        self._facts |= entity_facts(records)
         for entity_id in entity_ids:
             self._facts.setdefault(entity_id, None)
+
+    def unknown(self, entity_ids: Iterable[str]) -> tuple[str, ...]:
+        """Those of some entities of which nothing was learned, in their order."""
+        return tuple(filterfalse(self._facts.__contains__, entity_ids))
 
     @property
     def leads(self) -> list[Lead]:
@@ -218,7 +188,7 @@ class Neo4jRegister:
         for entity_id in sorted(set(entity_ids)):
             facts = self._facts_at(entity_id, tx_us)
             for name in facts.names if facts else ():
-                if _open(name[0], tx_us):
+                if is_open(name[0], tx_us):
                     names.append(name)
 
         names.sort(key=lambda name: int(name[0]["n"]))
@@ -244,13 +214,13 @@ class Neo4jRegister:
 
         norms, pairs, visible = set(lookup.norms), set(lookup.identifiers), set(scopes)
         for row, teacher in names.alias_rows:
-            if row["norm"] in norms and row["scope_id"] in visible and _open(row, tx_us):
+            if row["norm"] in norms and row["scope_id"] in visible and is_open(row, tx_us):
                 match.aliases.append(codec.alias(row, tx_us))
                 match.owners.add(str(row["entity_id"]))
                 match.taught_levels[str(row["object_id"])] = codec.taught_level_of(teacher)
 
         for row in names.identifier_rows:
-            is_asked = (row["scheme"], row["value"]) in pairs and _open(row, tx_us)
+            is_asked = (row["scheme"], row["value"]) in pairs and is_open(row, tx_us)
             if is_asked and codec.identifier_scope(row) in visible:
                 match.owners.add(str(row["entity_id"]))
         return match
@@ -359,7 +329,7 @@ class Neo4jRegister:
 
         return known
 
-    def _facts_at(self, entity_id: str, tx_us: int) -> _Facts | None:
+    def _facts_at(self, entity_id: str, tx_us: int) -> EntityFacts | None:
         facts = self._facts.get(entity_id)
         return facts if facts is not None and facts.entity.tx_start <= tx_us else None
 
@@ -371,7 +341,7 @@ class Neo4jRegister:
         match: _Match,
         proposals: Sequence[Proposal],
     ) -> Known:
-        facts_of: dict[str, _Facts] = {}
+        facts_of: dict[str, EntityFacts] = {}
         for entity_id in sorted(self._cluster(ids, tx_us)):
             facts = self._facts_at(entity_id, tx_us)
             if facts:
@@ -423,21 +393,11 @@ def review_of(calls: Calls, review_id: str) -> Review | None:
     return next(map(codec.review, values), None)
 
 
-def _decision_tx(case: Properties) -> int:
-    """When a version of a case was written: its decision, or its opening."""
-    decision = case["decided_tx"]
-    return int(case["opened_tx"] if decision is None else decision)
-
-
-def _open(row: Properties, tx_us: int) -> bool:
-    return bool(row["tx_start"] <= tx_us < row["tx_end"])
-
-
-def _lessons(facts: Iterable[_Facts], tx_us: int) -> _Lessons:
+def _lessons(facts: Iterable[EntityFacts], tx_us: int) -> _Lessons:
     lessons = _Lessons(set(), {}, {})
     for entity in facts:
         for row, teacher in entity.identifiers:
-            if not _open(row, tx_us):
+            if not is_open(row, tx_us):
                 continue
             lessons.identifiers.add(codec.identifier(row, tx_us))
             if teacher is not None:
@@ -445,17 +405,17 @@ def _lessons(facts: Iterable[_Facts], tx_us: int) -> _Lessons:
 
         for row, teacher in (*entity.identifiers, *entity.names):
             restriction = codec.restriction(teacher)
-            if restriction is not None and _open(row, tx_us):
+            if restriction is not None and is_open(row, tx_us):
                 lessons.restrictions[row["object_id"]] = restriction
     return lessons
 
 
-def _judgements(facts: Iterable[_Facts], tx_us: int) -> list[Judgement]:
+def _judgements(facts: Iterable[EntityFacts], tx_us: int) -> list[Judgement]:
     """The judgements that were open, each once: both its ends bring it."""
     rows: dict[str, Properties] = {}
     for entity in facts:
         for row in entity.judgements:
-            if _open(row, tx_us):
+            if is_open(row, tx_us):
                 rows[row["judgement_id"]] = row
     return [codec.judgement(rows[judgement_id], tx_us) for judgement_id in sorted(rows)]
 

@@ -24,7 +24,7 @@ from .identity import Neo4jRegister
 from .text_pools import PoolAnswer
 from .versions import Question, Search
 
-_SEARCH, _POOL, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(7)
+_SEARCH, _POOL, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, RIVALS, _ASKS = range(8)
 """The places of the questions; those of the asks follow."""
 _ENTITIES: Final = -1
 """The place of the entities."""
@@ -54,6 +54,13 @@ class PrefetchKey(NamedTuple):
     point: Point
 
 
+class _ReadSlots(NamedTuple):
+    """Slots of which all heads at a point were read."""
+
+    keys: frozenset[str]
+    claims: tuple[ListedClaim, ...]
+
+
 class Prefetch:
     """The answers that a reader has beforehand."""
 
@@ -65,6 +72,8 @@ class Prefetch:
         self._pools: dict[PrefetchKey, PoolAnswer] = {}
         self._hits: dict[PrefetchKey, dict[int, ListedClaim]] = {}
         """The claims of a pool by the number of their row; the key's question is None."""
+        self._slots: dict[PrefetchKey, _ReadSlots] = {}
+        """The slots that were read, by their keys; the key's question is None."""
         self._searched: set[PrefetchKey] = set()
         """Searches that were asked: one with more hits than a call can tell has no answer."""
         self._subjects: dict[PrefetchKey, tuple[str, ...]] = {}
@@ -76,7 +85,23 @@ class Prefetch:
         """The answer of an ask."""
         if ask.vids and ask == Ask(vids=ask.vids):
             return self._rows_of_hits(ask.vids, sight, point)
-        return self._answers.get(PrefetchKey(ask, sight, point))
+        page = None
+        if ask.keys and ask == Ask(keys=ask.keys):
+            page = self._rows_of_slots(ask.keys, sight, point)
+        return page or self._answers.get(PrefetchKey(ask, sight, point))
+
+    def _rows_of_slots(self, slot_keys: Sequence[str], sight: Sight, point: Point) -> Page | None:
+        """Rows of slots; None where one of these was not read."""
+        slots = self._slots.get(PrefetchKey(None, sight, point))
+        if slots is None or not slots.keys.issuperset(slot_keys):
+            return None
+
+        asked_keys = set(slot_keys)
+        claims: list[ListedClaim] = []
+        for claim in slots.claims:
+            if claim.body is not None and claim.body.claim.slot_key in asked_keys:
+                claims.append(claim)
+        return versions.every_row([ReadAnswer(RIVALS, tuple(claims), None)], sight, point.tx_us)
 
     def _rows_of_hits(self, vids: Sequence[int], sight: Sight, point: Point) -> Page | None:
         """Rows among the hits of a pool; None where one is not among them."""
@@ -149,6 +174,7 @@ class Prefetch:
             forecast,
             terms=() if search in self._searched else forecast.terms,
             asks=tuple(asks),
+            entity_ids=self._register.unknown(forecast.entity_ids),
             held=forecast.held if queue is None else 0,
             standing=standing,
             walk=walk,
@@ -190,6 +216,10 @@ class Prefetch:
             self._searches[PrefetchKey(search, sight, point)] = answer
         for answer in by_place.get(_POOL, ()):
             self._keep_pool(PrefetchKey(search, sight, point), answer)
+        for answer in by_place.get(RIVALS, ()):
+            _, slot_keys = answer.note
+            slots = _ReadSlots(frozenset(slot_keys), answer.claims)
+            self._slots[PrefetchKey(None, sight, point)] = slots
         if forecast.standing is not None:
             page = versions.visible_rows(by_place.get(_STANDING, ()), point.tx_us)
             self._answers[PrefetchKey(("standing", *forecast.standing), sight, point)] = page

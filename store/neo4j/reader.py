@@ -104,6 +104,7 @@ class Neo4jReader:
             forecast = self._guess.forecast(opening, self._clock.last_us)
             self._prefetch.learn(forecast, opening["answers"], live=True)
             self._register.learn(opening["wishing_ids"], opening["wishing"])
+            self._register.learn(opening["linked_ids"], opening["linked"])
             self._prefetch.learn_subjects(
                 self._guess.opening.wishes, opening["wishing_ids"], forecast.sight, forecast.point
             )

@@ -99,6 +99,10 @@ class OpeningReads(NamedTuple):
     """The identifiers that are the caller's, around whom nothing is walked."""
     wishes: StandingSubjects | None = None
     """Asked for where the request is for nobody who is named; the slots of an only subject, too."""
+    siblings: Ask | None = None
+    """The other facts of a subject to which the words lead, which is not known yet either."""
+    rivals: Ask | None = None
+    """What stands in the caller's other scopes in the slots of all facts that are met."""
 
 
 class TextPool(NamedTuple):

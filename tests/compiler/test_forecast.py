@@ -54,7 +54,7 @@ def test_the_candidates_are_those_that_the_opening_foretold(forecasts: list[Next
     request = parse_request("conversation", **fields)
     opening = opening_names(request, SAM, DEFAULT, micros(NOON)).reads
     assert opening is not None
-    reads, slots, own, _ = opening
+    reads, slots = opening.reads, opening.slots
     assert reads.walk is not None
     candidates = forecasts[0]
     assert candidates == replace(
@@ -64,7 +64,8 @@ def test_the_candidates_are_those_that_the_opening_foretold(forecasts: list[Next
         walk=reads.walk._replace(entity_ids=(ann,)),
     )
     assert reads.point.tx_us == NEWEST > candidates.point.tx_us
-    assert dict(own) == {"project": "atlas", "tenant": "default", "user": "sam"}
+    own = dict(opening.own_identifiers)
+    assert own == {"project": "atlas", "tenant": "default", "user": "sam"}
 
 
 def test_the_names_are_those_of_a_compile_that_foretells_nothing() -> None:

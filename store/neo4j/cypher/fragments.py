@@ -58,7 +58,10 @@ CALL (marked) {
     "entry": """
 [p.object_id, p.tx, seen, p.erased, p.scope_id, p.class_rank, p.allow, p.deny, rows]
 """,
-    "claim": "c {.object_id, .tx, .erased, .scope_id, .class_rank, .allow, .deny}",
+    "claim": """
+c {.object_id, .tx, .erased, .scope_id, .class_rank, .allow, .deny, .slot, .subject_id,
+  .value_entity_id}
+""",
     "is_marked": "EXISTS { (c)<-[:CONFIRMS|MARKS]-() }",
     "gathered": """
 WITH place, c, collect(row) AS rows, head(collect(note)) AS note
@@ -67,7 +70,7 @@ WITH *, {visible} AS seen, {is_marked} AS is_marked
 """,
     "listed": """
 place, collect(CASE WHEN c IS NOT NULL THEN {entry} END) AS claims,
-  collect(CASE WHEN c IS NOT NULL THEN [c, p.tx, seen] END) AS known,
+  collect(CASE WHEN c IS NOT NULL THEN [c, p, seen] END) AS known,
   collect(CASE WHEN is_marked THEN c END) AS marked, head(collect(note)) AS note
 """,
     "told": """
@@ -81,7 +84,7 @@ WITH {listed}
 RETURN place, claims, marks, lines, note
 """,
     "lines": """
-[k IN known WHERE size(known) <= $whole OR k[1] > $fresh |
+[k IN known WHERE size(known) <= $whole OR k[1].tx > $fresh |
     head([p IN [properties(k[0])] |
       {open_line} + CASE WHEN k[2] THEN {secret_line} ELSE [] END])] AS lines
 """,
@@ -91,7 +94,7 @@ CALL (shown) {
   UNWIND shown AS hit
   WITH hit[0] AS c, hit[1] AS p, hit[2] AS piece
   WITH c, p, [{row}] AS rows, true AS seen, {is_marked} AS is_marked
-  RETURN collect({entry}) AS claims, collect([c, p.tx, seen]) AS known,
+  RETURN collect({entry}) AS claims, collect([c, p, seen]) AS known,
     collect(CASE WHEN is_marked THEN c END) AS marked }
 """,
     "pool_row": """
@@ -280,15 +283,25 @@ head(COLLECT { MATCH (t:Claim {tenant_id: $tenant, object_id: i.object_id})
 MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement)-[:LEFT|RIGHT]->(m:Entity)
     WHERE j.verdict = 'MATCH'
 """,
-    "entity_record": """
-[{entity},
-    COLLECT { MATCH (e)<-[:IDENTIFIES]-(i:Identifier)
-      RETURN [{identifier}, {identifier_teacher}] },
-    COLLECT { MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement) RETURN properties(j) },
-    COLLECT { MATCH (e)<-[:ALIAS_OF]-(a:Alias)
-      RETURN [a {.entity_id, .surface, .scope_id, .tx_start, .tx_end, .object_id, .n}, {teacher}] },
-    COLLECT { MATCH (r:Review) WHERE r.tenant_id = $tenant AND r.entity_id = e.entity_id
-      RETURN r {.reason, .version, .state, .decided_entity, .opened_tx, .decided_tx} }]
+    # One expansion for what identifies, judges and names entities: each is a step of its own.
+    "related": """
+CALL (members) {
+  UNWIND members AS e
+  MATCH (e)<-[:IDENTIFIES|LEFT|RIGHT|ALIAS_OF]-(n)
+  WITH e, n AS i, n AS j, n AS a
+  RETURN collect(CASE WHEN i:Identifier THEN [{identifier}, {identifier_teacher}] END)
+      AS identifier_rows,
+    collect(CASE WHEN j:Judgement THEN [e.entity_id, properties(j)] END) AS judgement_rows,
+    collect(CASE WHEN a:Alias THEN
+      [a {.entity_id, .surface, .scope_id, .tx_start, .tx_end, .object_id, .n}, {teacher}] END)
+      AS name_rows }
+""",
+    "reviewed": """
+CALL (members) {
+  UNWIND members AS e
+  MATCH (r:Review) WHERE r.tenant_id = $tenant AND r.entity_id = e.entity_id
+  RETURN collect(r {.entity_id, .reason, .version, .state, .decided_entity, .opened_tx,
+    .decided_tx}) AS case_rows }
 """,
     "named": """
 CALL () {
@@ -332,12 +345,18 @@ CALL (wishing_ids) {
   RETURN entities AS wishing, CASE WHEN size(ids) = 1 THEN {one_with} ELSE [] END AS person_ids }
 """,
     "one_with": """
-[one IN entities WHERE one[0].entity_id IN ids
-    OR any(j IN one[2] WHERE j.verdict = 'MATCH' AND j.tx_end > $tx) | one[0].entity_id]
+[e IN entities[0] WHERE e.entity_id IN ids OR any(j IN entities[2] WHERE j[0] = e.entity_id
+    AND j[1].verdict = 'MATCH' AND j[1].tx_end > $tx) | e.entity_id]
+""",
+    # The bearers of names, under a name of their own: further entities are asked for behind them.
+    "bearers": """
+CALL () {
+  {named}
+  RETURN aliases, identifiers, entities AS bearers,
+    CASE WHEN size(entities[0]) > $most_meant THEN [] ELSE {one_with} END AS named_ids }
 """,
     "meant": """
-WITH *, CASE WHEN size(entities) > $most_meant THEN [] ELSE {one_with} END AS named_ids,
-  $given.entity_ids + [a IN aliases | a[0].entity_id] AS by_name,
+WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id] AS by_name,
   [i IN identifiers WHERE [i.scheme, i.value] IN $given.own | i.entity_id] AS own_ids
 WITH *, [id IN named_ids WHERE id IN by_name OR NOT id IN own_ids] AS centre_ids,
   named_ids + [id IN person_ids WHERE NOT id IN named_ids] AS subject_ids
@@ -353,7 +372,7 @@ WITH k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS ve
 """,
     "opening": """
 seq, last_us, next_vid, vec_seq, definitions, erased_seq, incarnation, journal, secrets,
-  has_standing, aliases, identifiers, entities
+  has_standing, aliases, identifiers
 """,
     # Step by step over all entities: most were never judged, and each query inside costs.
     "entities_of": """
@@ -371,6 +390,10 @@ CALL (ids) {
     RETURN collect(DISTINCT m) AS far }
   UNWIND named + near + far AS e
   WITH DISTINCT e WHERE e.tx_start IS NOT NULL
-  RETURN collect({entity_record}) AS entities }
+  WITH collect(e) AS members
+  {related}
+  {reviewed}
+  RETURN [[e IN members | {entity}], identifier_rows, judgement_rows, name_rows, case_rows]
+    AS entities }
 """,
 }

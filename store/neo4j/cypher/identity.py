@@ -22,7 +22,7 @@ OPENING: Final[LiteralString] = statement(
     """
 {counters}
 {named}
-RETURN {opening}
+RETURN {opening}, entities
 """,
     _FRAGMENTS,
 )

@@ -35,37 +35,48 @@ UNION ALL
 _CANDIDATES_MEANT: Final[LiteralString] = """
 {meant}
 CALL (centre_ids, subject_ids) {
-  CALL (centre_ids, subject_ids) {
-    CALL (centre_ids, subject_ids) {
+  {text_hits}
+  CALL (centre_ids, subject_ids, leading_ids) {
+    CALL (centre_ids, subject_ids, leading_ids) {
 {by_request}
 UNION ALL
 {of_meant}
 UNION ALL
 {walk_from_meant} }
     {gathered}
-    RETURN {listed}
-UNION ALL
-{search_or_pool} }
-  {together} }
+    WITH {listed}
+    RETURN collect([place, claims, known, marked, note]) AS other_lists }
+  WITH *, text_hits + other_lists AS lists
+  {rivals}
+  WITH *, lists + rival_lists AS all_lists
+  {linked}
+  CALL (all_lists) {
+    UNWIND all_lists AS answer
+    WITH answer[0] AS place, answer[1] AS claims, answer[2] AS known, answer[3] AS marked,
+      answer[4] AS note
+    {together} }
+  RETURN answers, leading_ids, ids AS linked_ids, entities AS linked }
 """
 OPENING: Final[LiteralString] = statement(
     """
 {counters}
 WITH *, last_us AS stamp
 {wishing}
-{named}
+{bearers}
 {candidates}
-RETURN {opening}, answers, centre_ids, subject_ids, wishing_ids, wishing
+RETURN {opening}, bearers AS entities, centre_ids, subject_ids, wishing_ids, wishing,
+  answers, leading_ids, linked_ids, linked
 """,
     {
         "counters": statement("{counters}", _QUESTIONS),
-        "named": statement("{named}", _QUESTIONS),
+        "bearers": at_stamp(statement("{bearers}", _QUESTIONS), "stamp"),
         "wishing": at_stamp(statement("{wishing}", _QUESTIONS), "stamp"),
         "candidates": at_stamp(statement(_CANDIDATES_MEANT, _QUESTIONS), "stamp"),
         "opening": statement("{opening}", _QUESTIONS),
     },
 )
-"""The opening of a reader, with the candidates of the compile that it is for as its names stand."""
+"""The opening of a reader, with the candidates of the compile that it is for as its names stand,
+and with what these lead to where they are facts."""
 FOLLOW_UP: Final[LiteralString] = statement(
     """
 CALL () {

@@ -90,15 +90,19 @@ WITH ask, c, {piece} AS piece
 WHERE {in_window}
 RETURN ask.place AS place, c, {row} AS row, null AS note
 """,
-    # The slots of whom the names of an opening mean, and of the caller.
+    # The slots of whom the names of an opening mean, and of the caller, and the other facts of the
+    # subject that its words led to.
     "of_meant": """
-UNWIND [ask IN $given.subjects | ask {.*, subjects: subject_ids}] AS ask
-{slots_of_subjects}
+{meant_subjects}
   {newest_rows}
 UNION ALL
-UNWIND [ask IN $given.subjects | ask {.*, subjects: subject_ids}] AS ask
-{slots_of_subjects}
+{meant_subjects}
   {foreign_rows}
+""",
+    "meant_subjects": """
+UNWIND [ask IN $given.subjects | ask {.*, subjects: subject_ids}]
+  + [ask IN $given.siblings | ask {.*, subjects: leading_ids}] AS ask
+{slots_of_subjects}
 """,
     # --- the other sets of candidates
     # Walked from a label of its own: a tenant has thousands of facts and few of these.
@@ -244,6 +248,59 @@ WITH place, is_whole, holders, pool, seen_hits, shown, k.last_us AS read_us
 {shown_hits}
 RETURN place, claims, known, marked,
   [is_whole, seen_hits, [hit IN shown | hit[2].vid], pool, holders, read_us] AS note
+""",
+    # --- what the candidates of an opening lead to
+    # Told where all that the words met is here, and states facts: what talk and pages lead to
+    # depends on what is made of them, as it does which of many hits are read.
+    "text_hits": """
+CALL () {
+  CALL () {
+{search_or_pool} }
+  WITH *, note[0] AS is_whole, note[3] AS pool,
+    [k IN known | k[1]] AS facts
+  RETURN collect([place, claims, known, marked, note]) AS text_hits,
+    coalesce(head(collect(facts)), []) AS facts,
+    NOT false IN collect(is_whole AND size(pool) = 0) AS are_listed }
+WITH *, are_listed AND none(fact IN facts WHERE fact.slot IS NULL) AS is_foretold
+WITH *, [fact IN facts WHERE is_foretold AND NOT fact.subject_id IN subject_ids |
+  fact.subject_id][..1] AS leading_ids
+""",
+    # The slots of all facts in the caller's other scopes, by the keys that `slot_key` makes.
+    "rivals": """
+CALL (lists, is_foretold) {
+  UNWIND $given.rivals AS ask
+  WITH * WHERE is_foretold
+  UNWIND lists AS answer
+  UNWIND answer[2] AS k
+  WITH ask, k[1] AS p WHERE k[1].slot IS NOT NULL AND k[1].scope_id IN $given.scopes
+    AND none(one IN $given.siblings WHERE one.place = answer[0])
+  WITH ask, p.scope_id AS scope_id, p.subject_id + '/' + p.slot + '/' AS beginning
+  WITH ask, collect(DISTINCT beginning) AS beginnings,
+    collect(DISTINCT beginning + scope_id) AS known_keys
+  UNWIND beginnings AS beginning
+  UNWIND $given.scopes AS scope_id
+  WITH ask, known_keys, beginning + scope_id AS slot_key
+  WITH ask, slot_key WHERE NOT slot_key IN known_keys
+  WITH ask, collect(slot_key) AS slot_keys
+  CALL (ask, slot_keys) {
+    UNWIND slot_keys AS slot_key
+    MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key}) WHERE s.slot_key = slot_key
+    {own_rows}
+  UNION ALL
+    RETURN ask.place AS place, {no_row}, [0, slot_keys] AS note }
+  {gathered}
+  WITH {listed}
+  RETURN collect([place, claims, known, marked, note]) AS rival_lists }
+""",
+    "linked": """
+CALL (all_lists, is_foretold) {
+  WITH * WHERE is_foretold
+  UNWIND all_lists AS answer
+  UNWIND answer[2] AS k
+  WITH k[1] AS p WHERE k[1].scope_id IN $given.scopes
+  UNWIND [p.subject_id, p.value_entity_id] AS id
+  RETURN collect(DISTINCT id) AS ids }
+{entities_of}
 """,
     # --- their end together
     "together": """

@@ -256,8 +256,7 @@ RETURN place, claims, known, marked,
 CALL () {
   CALL () {
 {search_or_pool} }
-  WITH *, note[0] AS is_whole, note[3] AS pool,
-    [k IN known | k[1]] AS facts
+  WITH *, note[0] AS is_whole, note[3] AS pool, [k IN known | k[1]] AS facts
   RETURN collect([place, claims, known, marked, note]) AS text_hits,
     coalesce(head(collect(facts)), []) AS facts,
     NOT false IN collect(is_whole AND size(pool) = 0) AS are_listed }

@@ -7,6 +7,9 @@ the clock and the journal are what was foretold. Where they are not, nothing of 
 before it is written again if its commit failed, and it itself follows behind the lock, as any
 other transaction. What looks for nodes that are still being committed waits for them.
 
+Before the first step, while the lines of an import are checked, a server plans the statements of
+most of it: one that has just started takes seconds over them.
+
 A step that has returned may therefore still be on its way; the journal says what stands. The last
 one stands when it returns, and so does one that moves no journal.
 """
@@ -26,12 +29,15 @@ from neo4j import exceptions as driver_errors
 
 from ...schema.claim import is_turn
 from ...schema.errors import TenureError
+from ...schema.interval import INF_US
 from ..port.importing import ImportJournal, ImportStep
 from ..port.store import Batch
 from . import importing
 from .applying import ClockCounters
-from .calls import ServerLink, Writes
+from .calls import ServerLink, Writes, plan_only
 from .connect import our_errors
+from .cypher import core as cypher
+from .cypher import register
 from .writer import Neo4jWriteTx
 
 PATIENCE_S: Final = 30.0
@@ -172,6 +178,11 @@ class ImportSteps:
 
         return self._transactions.retry(tenant, lambda: self._attempt(group))
 
+    def plan(self, open_link: Callable[[], ServerLink], tenant: str) -> None:
+        """Have the largest statements of an import planned, beside what the caller does next."""
+        # Nobody waits for it: what fails there fails again where it is told.
+        self._executor.submit(_plan, open_link, tenant)
+
     def wait(self, tenant: str) -> None:
         """Wait until what the tenant's import has written stands, or is known to have failed."""
         commit = self._commits.get(tenant)
@@ -232,6 +243,12 @@ class ImportSteps:
         with self._guard:
             self._commits[tenant] = GroupCommit(group, tx.counters, frozenset(tx.written), future)
         return journal
+
+
+def _plan(open_link: Callable[[], ServerLink], tenant: str) -> None:
+    link = open_link()
+    for text in (register.PUT_NAMES, cypher.PUT_FACTS):
+        plan_only(link, tenant, text, inf=INF_US)
 
 
 def _fields_of(batch: Batch) -> Iterator[str]:

@@ -201,6 +201,10 @@ class Neo4jStore:
 
         return self._retry(tenant, attempt)
 
+    def expect_import(self, tenant: str) -> None:
+        """Hear that an import will come: its largest statements are planned meanwhile."""
+        self._import_steps().plan(lambda: self._prepared_link(tenant), tenant)
+
     def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
         """Run a step of an import, and keep the journal it returns; it may run several times."""
         link = self._prepared_link(tenant)

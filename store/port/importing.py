@@ -67,6 +67,13 @@ ImportStep = Callable[[GroupTx, ImportJournal | None], ImportJournal | None]
 class Importing(Protocol):
     """Imports in groups; a part of `Store`."""
 
+    def expect_import(self, tenant: str) -> None:
+        """Hear that an import into a tenant will come, and prepare while its lines are checked.
+
+        Nothing is stored and no tenant is made. What fails is met again by the import itself.
+        """
+        ...
+
     def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
         """Run a step of an import under the tenant's write lock, and keep the journal it returns.
 

@@ -202,6 +202,9 @@ class SqliteStore:
         with self.writing(tenant) as tx:
             return work(tx)
 
+    def expect_import(self, tenant: str) -> None:
+        """Nothing: a file has nothing to prepare."""
+
     def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
         """Run a step of an import, and keep the journal it returns."""
         from . import importing

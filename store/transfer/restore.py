@@ -77,6 +77,7 @@ def restore(
     """
     # All lines are checked before the first is written: a bad last line leaves nothing behind.
     tell = watch or _no_watch
+    store.expect_import(tenant)
     with tempfile.SpooledTemporaryFile(
         _IN_MEMORY, "w+", encoding="utf-8", newline="\n"
     ) as lines_checked:

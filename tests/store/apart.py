@@ -51,6 +51,9 @@ class ApartStore:
     def transact(self, tenant: str, work: Callable[[Neo4jWriteTx], Result]) -> Result:
         return self.store.transact(self.real(tenant), work)
 
+    def expect_import(self, tenant: str) -> None:
+        self.store.expect_import(self.real(tenant))
+
     def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
         return self.store.import_step(self.real(tenant), step)
 

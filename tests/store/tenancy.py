@@ -424,6 +424,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
         MINE, envelope_id="t-env", manifest="{}", objects=["t-a"], pack="{}"
     ),
     "Store.log_usage": lambda store: store.log_usage(MINE, IDS, at_us=9),
+    "Importing.expect_import": lambda store: store.expect_import(MINE),
     "Importing.import_step": lambda store: store.import_step(MINE, lambda tx, journal: journal),
     "Importing.abort_import": lambda store: store.abort_import(MINE),
     "Store.check": lambda store: store.check(MINE),

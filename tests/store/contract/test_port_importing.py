@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tenure.schema.errors import Conflict, Fault, Unavailable
+from tenure.schema.errors import Conflict, Fault, NotFound, Unavailable
 from tenure.store.port.importing import ABORTING, GroupTx, ImportJournal
 from tenure.store.port.store import Store, VectorRow
 from tenure.store.transfer import restore as groups
@@ -131,6 +131,28 @@ def test_an_aborted_restore_leaves_an_empty_tenant_with_its_keys(
     assert exported(store, keys=True) == lines
 
 
+def test_what_is_said_of_an_import_stores_nothing(store_factory: StoreFactory) -> None:
+    store = store_factory()
+    store.expect_import(TENANT)
+    with pytest.raises(NotFound), store.reading(TENANT):
+        pass
+
+
+def test_an_import_is_announced_before_its_lines_are_read(
+    store_factory: StoreFactory, lines: list[str]
+) -> None:
+    order: list[str] = []
+    store = BrokenStore(store_factory(), CutOffError(), behind=99)
+    store.expect_import = order.append  # type: ignore[method-assign, assignment]
+
+    def read() -> Iterator[str]:
+        order.append("read")
+        yield from lines
+
+    restore(read(), store, TENANT)  # type: ignore[arg-type]
+    assert order == [TENANT, "read"]
+
+
 def test_what_is_not_being_restored_is_not_taken_back(store: Store) -> None:
     commit(store, [Say(object_id="a")], tx=1)
     before = exported(store)
@@ -195,6 +217,7 @@ class BrokenStore:
         self._error = error
         self._left = behind
         self.ensure = store.ensure
+        self.expect_import = store.expect_import
         self.abort_import = store.abort_import
 
     def import_step(self, tenant: str, step: object) -> ImportJournal | None:

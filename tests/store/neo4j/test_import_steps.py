@@ -208,3 +208,46 @@ def test_every_field_that_is_looked_for_is_one_of_a_batch() -> None:
     assert set(LOOKED_FOR) <= {*names, "turns"}
     for looked_for in LOOKED_FOR.values():
         assert looked_for <= set(LOOKED_FOR)
+
+
+def test_what_is_planned_beforehand_is_what_an_import_runs(
+    store: Neo4jStore, tenant: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: dict[str, dict[str, type]] = {}
+    written: dict[str, dict[str, type]] = {}
+    real_plan, real_write = neo4j.Session.run, neo4j.Transaction.run
+
+    def types(values: dict[str, Any]) -> dict[str, type]:
+        return {name: type(value) for name, value in values.items()}
+
+    def plan(session: Any, query: Any, values: Any = None, **bound: Any) -> neo4j.Result:
+        text = getattr(query, "text", "")
+        if text.startswith("EXPLAIN "):
+            planned[text.removeprefix("EXPLAIN ")] = types(values)
+        return real_plan(session, query, values, **bound)
+
+    def write(tx: Any, text: str, values: dict[str, Any]) -> neo4j.Result:
+        written[text] = types(values)
+        return real_write(tx, text, values)
+
+    monkeypatch.setattr(neo4j.Session, "run", plan)
+    monkeypatch.setattr(neo4j.Transaction, "run", write)
+    restore(lines, store, tenant)
+    largest = sorted(written, key=len)[-2:]
+    assert {text: written[text] for text in largest} == planned
+
+
+def test_an_import_needs_no_plan_beforehand(
+    store: Neo4jStore, tenant: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+
+    def refuse(_: Any, tenant: str, text: str, **bound: Any) -> None:
+        refused.append(text)
+        raise driver_errors.ServiceUnavailable
+
+    monkeypatch.setattr(import_steps, "plan_only", refuse)
+    restore(lines, store, tenant)
+    assert len(refused) == 1
+    with store.reading(tenant) as reader:
+        assert len(list(export_lines(reader, tenant=tenant))) == len(lines)

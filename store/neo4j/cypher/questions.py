@@ -271,8 +271,9 @@ CALL (lists, is_foretold) {
   WITH * WHERE is_foretold
   UNWIND lists AS answer
   UNWIND answer[2] AS k
-  WITH ask, k[1] AS p WHERE k[1].slot IS NOT NULL AND k[1].scope_id IN $given.scopes
-    AND none(one IN $given.siblings WHERE one.place = answer[0])
+  WITH ask, answer[0] AS place, k[1] AS p
+  WITH ask, p WHERE p.slot IS NOT NULL AND p.scope_id IN $given.scopes
+    AND none(one IN $given.siblings WHERE one.place = place)
   WITH ask, p.scope_id AS scope_id, p.subject_id + '/' + p.slot + '/' AS beginning
   WITH ask, collect(DISTINCT beginning) AS beginnings,
     collect(DISTINCT beginning + scope_id) AS known_keys
@@ -296,7 +297,7 @@ CALL (all_lists, is_foretold) {
   WITH * WHERE is_foretold
   UNWIND all_lists AS answer
   UNWIND answer[2] AS k
-  WITH k[1] AS p WHERE k[1].scope_id IN $given.scopes
+  WITH k[1] AS p WHERE p.scope_id IN $given.scopes
   UNWIND [p.subject_id, p.value_entity_id] AS id
   RETURN collect(DISTINCT id) AS ids }
 {entities_of}

@@ -216,16 +216,6 @@ def run_at_once(
         return list(session.run(query, _parameters(tenant, bound)))
 
 
-def plan_only(link: ServerLink, tenant: str, text: LiteralString, **bound: Any) -> None:
-    """Have the server plan a statement as it will be run, and do nothing of it.
-
-    Numbers alone are given: what is inside the map of the other values does not count for a plan.
-    """
-    query = neo4j.Query("EXPLAIN " + link.dialect + text, timeout=link.limits.write_s)
-    with link.session(neo4j.WRITE_ACCESS) as session:
-        session.run(query, _parameters(tenant, bound)).consume()
-
-
 class GivenValues(dict[str, Any]):
     """The values of a call, which are never written out.
 

@@ -85,10 +85,13 @@ class Prefetch:
         """The answer of an ask."""
         if ask.vids and ask == Ask(vids=ask.vids):
             return self._rows_of_hits(ask.vids, sight, point)
-        page = None
-        if ask.keys and ask == Ask(keys=ask.keys):
+        key = PrefetchKey(ask, sight, point)
+        # Kept, because it is looked for when it is foretold and again when it is read.
+        if key not in self._answers and ask.keys and ask == Ask(keys=ask.keys):
             page = self._rows_of_slots(ask.keys, sight, point)
-        return page or self._answers.get(PrefetchKey(ask, sight, point))
+            if page is not None:
+                self._answers[key] = page
+        return self._answers.get(key)
 
     def _rows_of_slots(self, slot_keys: Sequence[str], sight: Sight, point: Point) -> Page | None:
         """Rows of slots; None where one of these was not read."""

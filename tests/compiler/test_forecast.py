@@ -64,8 +64,8 @@ def test_the_candidates_are_those_that_the_opening_foretold(forecasts: list[Next
         walk=reads.walk._replace(entity_ids=(ann,)),
     )
     assert reads.point.tx_us == NEWEST > candidates.point.tx_us
-    own = dict(opening.own_identifiers)
-    assert own == {"project": "atlas", "tenant": "default", "user": "sam"}
+    identifiers = dict(opening.own_identifiers)
+    assert identifiers == {"project": "atlas", "tenant": "default", "user": "sam"}
 
 
 def test_the_names_are_those_of_a_compile_that_foretells_nothing() -> None:

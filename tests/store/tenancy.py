@@ -1,6 +1,6 @@
 """What one tenant may try with another's ids: a case for each method of the port.
 
-`WORLDS` fills two tenants of one store: `THEIRS` holds one of everything, each text with the word
+Two tenants of one store are filled: `THEIRS` holds one of everything, each text with the word
 SECRET in it, and `MINE` knows nothing but a claim of its own. Each case calls one method as `MINE`
 with the ids of `THEIRS`. What it answers must not depend on whether the other tenant is there.
 """

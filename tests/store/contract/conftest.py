@@ -51,25 +51,38 @@ def open_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Call
 def store_factory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreFactory]:
     """Return a function that makes stores which share no tenant; all are closed at the end."""
     with ExitStack() as stack:
-        count = iter(range(1_000_000))
+        yield factory_of(request, tmp_path, stack)
 
-        def in_folder() -> Store:
-            folder = tmp_path / f"store{next(count)}"
-            folder.mkdir()
-            made = SqliteStore(folder)
-            stack.callback(made.close)
-            return made
 
-        def on_server() -> Store:
-            server = request.getfixturevalue("neo4j_server")
-            driver = request.getfixturevalue("neo4j_driver")
-            opened = open_store(server.uri, auth=server.auth, settings=strict_settings())
-            made = ApartStore(opened, partial(wipe, driver))
-            stack.callback(made.wipe)
-            stack.callback(made.close)
-            return made
+@pytest.fixture(scope="module", params=STORES)
+def factory_for_reads(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[StoreFactory]:
+    """Return the like of `store_factory` for stores that the tests of a module only read."""
+    with ExitStack() as stack:
+        yield factory_of(request, tmp_path_factory.mktemp("stores"), stack)
 
-        yield in_folder if request.param == "sqlite" else on_server
+
+def factory_of(request: pytest.FixtureRequest, folder: Path, stack: ExitStack) -> StoreFactory:
+    count = iter(range(1_000_000))
+
+    def in_folder() -> Store:
+        place = folder / f"store{next(count)}"
+        place.mkdir()
+        made = SqliteStore(place)
+        stack.callback(made.close)
+        return made
+
+    def on_server() -> Store:
+        server = request.getfixturevalue("neo4j_server")
+        driver = request.getfixturevalue("neo4j_driver")
+        opened = open_store(server.uri, auth=server.auth, settings=strict_settings())
+        made = ApartStore(opened, partial(wipe, driver))
+        stack.callback(made.wipe)
+        stack.callback(made.close)
+        return made
+
+    return in_folder if request.param == "sqlite" else on_server
 
 
 @pytest.fixture

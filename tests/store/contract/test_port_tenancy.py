@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import pytest
 
@@ -21,6 +23,11 @@ from tenure.tests.store.tenancy import (
     protocols_of_port,
 )
 
+StoreFactory = Callable[[], Store]
+
+READS = [name for name in CASES if name.partition(".")[0].endswith(("Reads", "Reader"))]
+"""The calls of the protocols that only read."""
+
 
 def outcome(store: Store, case: Callable[[Store], object]) -> str:
     """Return what a call answered, or how it was refused."""
@@ -30,21 +37,62 @@ def outcome(store: Store, case: Callable[[Store], object]) -> str:
         return f"{type(refusal).__name__} {refusal.code}"
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_call_with_ids_of_another_tenant_answers_as_if_it_were_not_there(
-    store_factory: Callable[[], Store], name: str
-) -> None:
-    alone, beside = store_factory(), store_factory()
-    for store in (alone, beside):
+class Worlds(NamedTuple):
+    """Two stores that hold the same of `MINE`; one of them holds `THEIRS` too."""
+
+    alone: Store
+    beside: Store
+
+
+def filled(factory: StoreFactory) -> Worlds:
+    worlds = Worlds(factory(), factory())
+    for store in worlds:
         fill_mine(store)
-    fill_theirs(beside)
-    before = exported(beside, THEIRS)
-    told = outcome(beside, CASES[name])
-    assert told == outcome(alone, CASES[name])
-    assert "SECRET" not in told
-    assert exported(beside, MINE) == exported(alone, MINE)
-    assert exported(beside, THEIRS) == before
-    assert beside.check(THEIRS) == ()
+    fill_theirs(worlds.beside)
+    return worlds
+
+
+def assert_apart(worlds: Worlds, name: str) -> None:
+    """Assert that a call answers as if nobody else were there."""
+    answer = outcome(worlds.beside, CASES[name])
+    assert answer == outcome(worlds.alone, CASES[name])
+    assert "SECRET" not in answer
+
+
+@contextlib.contextmanager
+def nothing_of_theirs_changes(worlds: Worlds) -> Iterator[None]:
+    """Assert that what is done here leaves `THEIRS` as it was, and does the same to `MINE`."""
+    before = exported(worlds.beside, THEIRS)
+    yield
+    assert exported(worlds.beside, MINE) == exported(worlds.alone, MINE)
+    assert exported(worlds.beside, THEIRS) == before
+    assert worlds.beside.check(THEIRS) == ()
+
+
+@pytest.fixture(scope="module")
+def worlds(factory_for_reads: StoreFactory) -> Iterator[Worlds]:
+    """The worlds of all that only reads: filled once, and at the end as they were."""
+    both = filled(factory_for_reads)
+    mine = exported(both.beside, MINE)
+    with nothing_of_theirs_changes(both):
+        yield both
+    assert exported(both.beside, MINE) == mine
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_read_with_ids_of_another_tenant_answers_as_if_it_were_not_there(
+    worlds: Worlds, name: str
+) -> None:
+    assert_apart(worlds, name)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in READS])
+def test_a_call_with_ids_of_another_tenant_answers_as_if_it_were_not_there(
+    store_factory: StoreFactory, name: str
+) -> None:
+    worlds = filled(store_factory)
+    with nothing_of_theirs_changes(worlds):
+        assert_apart(worlds, name)
 
 
 def test_every_method_of_the_port_has_a_case() -> None:

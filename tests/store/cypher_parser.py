@@ -1,8 +1,9 @@
 """Neo4j's own grammar, asked through Node without a server.
 
-The package is installed once into the cache folder, never into the checkout. All statements
-go through one process, because its start costs more than a statement. It finds syntax errors,
-undefined variables and deprecations; plans and types only a server knows.
+The package is installed once into the cache folder, never into the checkout. All statements of a
+version go through one process, because its start costs more than a statement; the versions are
+asked at once. The grammar finds syntax errors, undefined variables and deprecations; plans and
+types only a server knows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import json
 import shutil
 import subprocess
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from tenure.tests.fetched import FetchFailed, fetched_folder, run_fetcher
@@ -85,14 +89,22 @@ def parse_problems(
         NoParser: there is no parser on this machine.
     """
     folder = parser_folder()
-    asked = [
-        (name, version, text)
-        for name, text in statements.items()
-        for version in (languages or {}).get(name, LANGUAGES)
-    ]
+    asked = {
+        version: {
+            n: t for n, t in statements.items() if version in (languages or {}).get(n, LANGUAGES)
+        }
+        for version in LANGUAGES
+    }
+    with ThreadPoolExecutor(len(asked)) as pool:
+        problems = pool.map(partial(_problems_of, folder), asked, asked.values())
+        return tuple(chain.from_iterable(problems))
+
+
+def _problems_of(folder: Path, version: str, statements: Mapping[str, str]) -> list[Problem]:
+    """Return what the grammar of one version objects to."""
     questions = [
         {"text": f"CYPHER {version} {text}", "parameters": dict.fromkeys(parameters_of(text), "")}
-        for _, version, text in asked
+        for text in statements.values()
     ]
     run = subprocess.run(
         ["node", "-e", PROGRAM, str(_package(folder))],
@@ -102,8 +114,8 @@ def parse_problems(
         timeout=60.0 + SECONDS_A_STATEMENT * len(questions),
         check=True,
     )
-    return tuple(
+    return [
         Problem(f"{name} in Cypher {version}, line {found['line']}", found["message"])
-        for (name, version, _), answer in zip(asked, json.loads(run.stdout), strict=True)
+        for name, answer in zip(statements, json.loads(run.stdout), strict=True)
         for found in answer
-    )
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tenure.schema.claim import Assertion, Claim, Content, Details, Look, Permissions, Row, slot_key
@@ -32,6 +32,9 @@ from tenure.store.port.store import (
     TxEvent,
 )
 from tenure.store.timeline import reconcile
+
+StoreFactory = Callable[[], Store]
+"""Makes stores which share no tenant."""
 
 TENANT = "acme"
 ALL = Sight(scopes=("tenant",), tags=("*",), clearance=3)

@@ -13,7 +13,6 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -89,15 +88,15 @@ def parse_problems(
         NoParser: there is no parser on this machine.
     """
     folder = parser_folder()
-    asked = {
-        version: {
-            n: t for n, t in statements.items() if version in (languages or {}).get(n, LANGUAGES)
-        }
-        for version in LANGUAGES
-    }
-    with ThreadPoolExecutor(len(asked)) as pool:
-        problems = pool.map(partial(_problems_of, folder), asked, asked.values())
-        return tuple(chain.from_iterable(problems))
+    written_for = languages or {}
+    versions = {*LANGUAGES, *chain.from_iterable(written_for.values())}
+
+    def problems_in(version: str) -> list[Problem]:
+        texts = {n: t for n, t in statements.items() if version in written_for.get(n, LANGUAGES)}
+        return _problems_of(folder, version, texts)
+
+    with ThreadPoolExecutor(len(versions)) as pool:
+        return tuple(chain.from_iterable(pool.map(problems_in, sorted(versions))))
 
 
 def _problems_of(folder: Path, version: str, statements: Mapping[str, str]) -> list[Problem]:

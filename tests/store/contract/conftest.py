@@ -19,11 +19,9 @@ from tenure.store.port.store import Store
 from tenure.store.sqlite import SqliteStore
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.store.apart import ApartStore
-from tenure.tests.store.builders import TENANT
+from tenure.tests.store.builders import TENANT, StoreFactory
 
 STORES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.integration)]
-
-StoreFactory = Callable[[], Store]
 
 
 @pytest.fixture(params=STORES)
@@ -64,23 +62,24 @@ def factory_for_reads(
 
 
 def factory_of(request: pytest.FixtureRequest, folder: Path, stack: ExitStack) -> StoreFactory:
+    """Return what makes stores of the kind that the request names; the stack closes them."""
     count = iter(range(1_000_000))
 
     def in_folder() -> Store:
         place = folder / f"store{next(count)}"
         place.mkdir()
-        made = SqliteStore(place)
-        stack.callback(made.close)
-        return made
+        store = SqliteStore(place)
+        stack.callback(store.close)
+        return store
 
     def on_server() -> Store:
         server = request.getfixturevalue("neo4j_server")
         driver = request.getfixturevalue("neo4j_driver")
         opened = open_store(server.uri, auth=server.auth, settings=strict_settings())
-        made = ApartStore(opened, partial(wipe, driver))
-        stack.callback(made.wipe)
-        stack.callback(made.close)
-        return made
+        store = ApartStore(opened, partial(wipe, driver))
+        stack.callback(store.wipe)
+        stack.callback(store.close)
+        return store
 
     return in_folder if request.param == "sqlite" else on_server
 

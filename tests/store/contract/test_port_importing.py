@@ -15,10 +15,8 @@ from tenure.store.port.store import Store, VectorRow
 from tenure.store.transfer import restore as groups
 from tenure.store.transfer.restore import RestoreProgress, restore
 from tenure.store.transfer.transfer import record_of
-from tenure.tests.store.builders import TENANT, Say, commit
+from tenure.tests.store.builders import TENANT, Say, StoreFactory, commit
 from tenure.tests.store.contract.test_port_transfer import exported, lived_in
-
-StoreFactory = Callable[[], Store]
 
 
 class CutOffError(Exception):

@@ -11,6 +11,7 @@ import pytest
 from tenure.schema.errors import TenureError
 from tenure.schema.values import whole_repr
 from tenure.store.port.store import Store
+from tenure.tests.store.builders import StoreFactory
 from tenure.tests.store.tenancy import (
     CASES,
     MINE,
@@ -22,8 +23,6 @@ from tenure.tests.store.tenancy import (
     port_members,
     protocols_of_port,
 )
-
-StoreFactory = Callable[[], Store]
 
 READS = [name for name in CASES if name.partition(".")[0].endswith(("Reads", "Reader"))]
 """The calls of the protocols that only read."""
@@ -40,43 +39,43 @@ def outcome(store: Store, case: Callable[[Store], object]) -> str:
 class Worlds(NamedTuple):
     """Two stores that hold the same of `MINE`; one of them holds `THEIRS` too."""
 
-    alone: Store
-    beside: Store
+    control: Store
+    shared: Store
 
 
-def filled(factory: StoreFactory) -> Worlds:
+def make_worlds(factory: StoreFactory) -> Worlds:
     worlds = Worlds(factory(), factory())
     for store in worlds:
         fill_mine(store)
-    fill_theirs(worlds.beside)
+    fill_theirs(worlds.shared)
     return worlds
 
 
 def assert_apart(worlds: Worlds, name: str) -> None:
     """Assert that a call answers as if nobody else were there."""
-    answer = outcome(worlds.beside, CASES[name])
-    assert answer == outcome(worlds.alone, CASES[name])
+    answer = outcome(worlds.shared, CASES[name])
+    assert answer == outcome(worlds.control, CASES[name])
     assert "SECRET" not in answer
 
 
 @contextlib.contextmanager
 def nothing_of_theirs_changes(worlds: Worlds) -> Iterator[None]:
     """Assert that what is done here leaves `THEIRS` as it was, and does the same to `MINE`."""
-    before = exported(worlds.beside, THEIRS)
+    before = exported(worlds.shared, THEIRS)
     yield
-    assert exported(worlds.beside, MINE) == exported(worlds.alone, MINE)
-    assert exported(worlds.beside, THEIRS) == before
-    assert worlds.beside.check(THEIRS) == ()
+    assert exported(worlds.shared, MINE) == exported(worlds.control, MINE)
+    assert exported(worlds.shared, THEIRS) == before
+    assert worlds.shared.check(THEIRS) == ()
 
 
 @pytest.fixture(scope="module")
 def worlds(factory_for_reads: StoreFactory) -> Iterator[Worlds]:
     """The worlds of all that only reads: filled once, and at the end as they were."""
-    both = filled(factory_for_reads)
-    mine = exported(both.beside, MINE)
-    with nothing_of_theirs_changes(both):
-        yield both
-    assert exported(both.beside, MINE) == mine
+    pair = make_worlds(factory_for_reads)
+    records = exported(pair.shared, MINE)
+    with nothing_of_theirs_changes(pair):
+        yield pair
+    assert exported(pair.shared, MINE) == records
 
 
 @pytest.mark.parametrize("name", READS)
@@ -90,7 +89,7 @@ def test_a_read_with_ids_of_another_tenant_answers_as_if_it_were_not_there(
 def test_a_call_with_ids_of_another_tenant_answers_as_if_it_were_not_there(
     store_factory: StoreFactory, name: str
 ) -> None:
-    worlds = filled(store_factory)
+    worlds = make_worlds(store_factory)
     with nothing_of_theirs_changes(worlds):
         assert_apart(worlds, name)
 

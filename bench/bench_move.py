@@ -1,6 +1,6 @@
 """Moving a whole tenant to a server, with its process killed on the way.
 
-    python bench/bench_move.py [--events 50000] [--kills 3] [--turns 1] [--seed 1] [--file EXPORT]
+    python bench/bench_move.py [--events 50000] [--kills 3] [--turns 3] [--seed 1] [--file EXPORT]
 
 Fills an embedded store with events of a stamp each (names, a value that changes, texts), exports
 it, and imports the file twice: into another embedded store, and into Neo4j with a heap of 2 GB by
@@ -10,8 +10,9 @@ properties, labels, indices and relationships by one short statement a kind, wit
 beforehand and nothing checked, which no import into this schema can be faster than.
 Prints records, seconds, kills and how the rates compare (without kills they do), and exits with an
 error unless the server's export has the same records, line by line, and its doctor finds nothing.
-Filling takes the longest; with `--file` it is done once, and what stands there is moved. With
-`--turns` all of it is done several times on one server, which is slow until it is warm.
+Filling takes the longest; with `--file` it is done once, and what stands there is moved. All of it
+is done `--turns` times on one server, whose first turn is its slowest, for it compiles its own
+code meanwhile; the medians of the ratios stand below.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import os
 import random
 import secrets
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -30,7 +32,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from neo4j import GraphDatabase
 
@@ -243,8 +245,16 @@ def digest_of(path: Path) -> tuple[str, int]:
     return digest.hexdigest(), records
 
 
-def turn(server: Server, tenant: str, export: Path, kills: int, rng: random.Random) -> None:
-    """Import a file each way, and print how the rates compare."""
+class Rates(NamedTuple):
+    """The rate of an import as a multiple of the rate of what is done beside it."""
+
+    embedded: float
+    nodes: float
+    graph: float
+
+
+def turn(server: Server, tenant: str, export: Path, kills: int, rng: random.Random) -> Rates:
+    """Import a file each way, print how the rates compare, and return that."""
     with tempfile.TemporaryDirectory() as folder:
         embedded = embedded_seconds(Path(folder), export)
     bare = bare_seconds(server, export)
@@ -253,12 +263,24 @@ def turn(server: Server, tenant: str, export: Path, kills: int, rng: random.Rand
     # An embedded store takes half as long or less, so that most kills meet the middle of the work.
     waits = [rng.uniform(0.5, 1.5) * embedded for _ in range(kills)]
     seconds = move(server, tenant, export, waits)
+    rates = Rates(embedded / seconds, bare / seconds, graph / seconds)
     print(
         f"imported in {seconds:.1f} s, into an embedded store in {embedded:.1f} s:"
-        f" {embedded / seconds:.2f} of its rate; as bare nodes in {bare:.1f} s:"
-        f" {bare / seconds:.2f} of theirs; as a bare graph under the same indices in"
-        f" {graph:.1f} s: {graph / seconds:.2f} of its rate; load {os.getloadavg()[0]:.1f}",
+        f" {rates.embedded:.2f} of its rate; as bare nodes in {bare:.1f} s:"
+        f" {rates.nodes:.2f} of theirs; as a bare graph under the same indices in"
+        f" {graph:.1f} s: {rates.graph:.2f} of its rate; load {os.getloadavg()[0]:.1f}",
         flush=True,
+    )
+    return rates
+
+
+def print_medians(turns: Sequence[Rates]) -> None:
+    """Print the medians of all turns, and what the first one was, whose server was cold."""
+    middle, first = Rates(*map(statistics.median, zip(*turns, strict=True))), turns[0]
+    print(
+        f"medians of {len(turns)} turns: {middle.embedded:.2f} of the rate of an embedded store"
+        f" ({first.embedded:.2f} in the first, on a cold server), {middle.graph:.2f} of that of a"
+        f" bare graph, {middle.nodes:.2f} of that of bare nodes"
     )
 
 
@@ -281,7 +303,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--events", type=int, default=50_000)
     parser.add_argument("--kills", type=int, default=3)
-    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--file", type=Path, help="the export; made where it is not there")
     options = parser.parse_args()
@@ -292,8 +314,7 @@ def main() -> None:
         export = options.file or folder / "tenant.jsonl"
         export_of_history(export, options.events, rng)
         tenants = [f"move-{secrets.token_hex(4)}" for _ in range(options.turns)]
-        for tenant in tenants:
-            turn(server, tenant, export, options.kills, rng)
+        print_medians([turn(server, tenant, export, options.kills, rng) for tenant in tenants])
         check(server, tenants[-1], export, folder)
 
 

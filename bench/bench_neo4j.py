@@ -19,7 +19,7 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -237,19 +237,24 @@ class Compiled(NamedTuple):
         )
 
 
-WARM_TURNS = 8
-"""Rounds of compiles before the first that counts: the server compiles its own code meanwhile."""
+STARTED_COMPILES, WARM_COMPILES = 480, 2_000
+"""Compiles that a server has answered when it counts as just started, and as warm.
+
+A server compiles its own code while it works: the first hundreds take several times what later
+ones do, and each thousand makes the next some hundredths cheaper until about here.
+"""
 
 
 def compiles(
-    server: Server, tenant: str, counted: Counted, trip: Callable[[int], object], count: int = 60
+    server: Server, tenant: str, counted: Counted, trip: Callable[[int], object], count: int = 200
 ) -> float:
     """Print what a compile takes here and embedded, and return the median microseconds here.
 
     The request names one of twenty people who manage each other, among everything there is; an
-    embedded store that the tenant was exported to answers the same ones. First in turns with it
-    and with an empty trip, each when the manifests of the one before are kept; then each in a row,
-    where the manifest of one is kept while the next is made.
+    embedded store that the tenant was exported to answers the same ones. In turns with it and with
+    an empty trip, each when the manifests of the one before are kept: once by a server that has
+    just started, once by a warm one. Last each in a row, where the manifest of one is kept while
+    the next is made.
     """
     owner = replace(OWNER, tenant=tenant)
     with (
@@ -262,28 +267,37 @@ def compiles(
         memory.export(Path(folder) / "tenant.jsonl")
         embedded.import_file(Path(folder) / "tenant.jsonl")
 
-        for asked in (memory, embedded):
-            for _ in range(WARM_TURNS):
-                timed(_compile_of(asked), count)
+        calls = {"server": _compile_of(memory), "embedded": _compile_of(embedded), "trip": trip}
+        stores, answered = (memory, embedded), 0
+        for name, compiles_before in (("just started", STARTED_COMPILES), ("warm", WARM_COMPILES)):
+            for asked in stores:
+                timed(_compile_of(asked), compiles_before - answered)
                 asked.flush()
 
-        before = counted.reads
-        times: dict[str, list[float]] = {"server": [], "embedded": [], "trip": []}
-        calls = {"server": _compile_of(memory), "embedded": _compile_of(embedded), "trip": trip}
-        for number in range(count):
-            for name, call in calls.items():
-                start = time.perf_counter()
-                call(number)
-                times[name].append((time.perf_counter() - start) * 1e6)
-                memory.flush()
-                embedded.flush()
-        trips = (counted.reads - before) / count
-        in_turn = Compiled(**{name: statistics.median(spent) for name, spent in times.items()})
-        print(in_turn.line("compile, in turns", trips))
+            before = counted.reads
+            in_turn = _compiled_in_turns(stores, calls, count)
+            trips = (counted.reads - before) / count
+            answered = compiles_before + count
+            print(in_turn.line(f"compile, {name}", trips), flush=True)
 
         in_a_row = Compiled(**{name: timed(call, count)[0] for name, call in calls.items()})
         print(in_a_row.line("compile, in a row", trips))
         return in_turn.server
+
+
+def _compiled_in_turns(
+    stores: Sequence[Memory], calls: Mapping[str, Callable[[int], object]], count: int
+) -> Compiled:
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for number in range(count):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call(number)
+            times[name].append((time.perf_counter() - start) * 1e6)
+            for asked in stores:
+                asked.flush()
+
+    return Compiled(**{name: statistics.median(spent) for name, spent in times.items()})
 
 
 def _compile_of(memory: Memory) -> Callable[[int], object]:

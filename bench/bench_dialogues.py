@@ -1,13 +1,14 @@
 """Everyday dialogues in which something changes, and what a context of 500 tokens shows of it.
 
     python -P bench/bench_dialogues.py [--budget 500] [--missed] [--task conversation]
+                                       [--only "en mixed" "de mixed"]
 
-`dialogues.py` has sixty of them, English and German, each with a question. One turn is observed a
-day, by the rules, and asked is the person who spoke. Printed are, by part, the share of the values
-to show that stand in the context, the share of the values to leave out that stand there none the
-less, and the dialogues in which both are right. Half of the dialogues, by a seed, were read by who
-mended the rules; the others were only counted, so `--missed` lists the first half alone. Reads no
-data.
+`dialogues.py` has sixty of them, English and German, each with a question, and `dialogues_mixed.py`
+forty with two to four. One turn is observed a day, by the rules, and asked is the person who spoke.
+Printed are, by part, the share of the values to show that stand in the context, the share of the
+values to leave out that stand there none the less, and the questions and dialogues in which both
+are right. Half of the dialogues, by a seed, were read by who mended the rules; the others were only
+counted, so `--missed` lists the first half alone. Reads no data.
 """
 
 from __future__ import annotations
@@ -24,25 +25,47 @@ from rich.console import Console
 from rich.table import Table
 
 import tenure
-from tenure.bench.dialogues import ENGLISH, GERMAN, SMALL_TALK, Dialogue
+from tenure.bench import dialogues, dialogues_mixed
+from tenure.bench.dialogues import SMALL_TALK, Dialogue
+from tenure.bench.dialogues_mixed import Asked, Talk
+
+
+def talk_of(dialogue: Dialogue) -> Talk:
+    """A dialogue with one question as one with several."""
+    return Talk(dialogue.turns, (Asked(dialogue.question, dialogue.current, dialogue.stale),))
+
 
 SEED = 9
 TAKES_BACK = "~"
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+TALKS = {
+    "en": ("en", [talk_of(dialogue) for dialogue in dialogues.ENGLISH]),
+    "de": ("de", [talk_of(dialogue) for dialogue in dialogues.GERMAN]),
+    "en mixed": ("en", dialogues_mixed.ENGLISH),
+    "de mixed": ("de", dialogues_mixed.GERMAN),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a context showed of one dialogue."""
+    """What the context of one question showed."""
 
-    dialogue: Dialogue
+    talk: Talk
+    asked: Asked
     missing: tuple[str, ...]
     stale: tuple[str, ...]
     context: str
 
+    @property
+    def right(self) -> bool:
+        """Whether everything needed stands there, and nothing else that was asked about."""
+        return not self.missing and not self.stale
 
-def context_of(turns: Sequence[str], question: str, *, budget: int, task: str) -> str:
-    """What stands in the context of the question, without the request."""
+
+def contexts_of(
+    turns: Sequence[str], questions: Sequence[str], *, budget: int, task: str
+) -> list[str]:
+    """What stands in the context of each question, without the request, once all was said."""
     now = START
     with tempfile.TemporaryDirectory() as folder:
         store = tenure.connect(
@@ -53,53 +76,78 @@ def context_of(turns: Sequence[str], question: str, *, budget: int, task: str) -
             for turn in turns:
                 memory.observe([{"role": "user", "content": turn}])
                 now += timedelta(days=1)
-            envelope = memory.compile(task, question, user_request=question, budget_tokens=budget)
-    blocks = tenure.parse_envelope(envelope.text)
-    return "\n".join(block.text for block in blocks if block.section != "request")
+            envelopes = [
+                memory.compile(task, question, user_request=question, budget_tokens=budget)
+                for question in questions
+            ]
+    return [
+        "\n".join(
+            block.text
+            for block in tenure.parse_envelope(envelope.text)
+            if block.section != "request"
+        )
+        for envelope in envelopes
+    ]
 
 
-def answer_of(dialogue: Dialogue, language: str, *, budget: int, task: str) -> Answer:
-    """Observe one dialogue, and ask its question."""
-    turns = [turn.removeprefix(TAKES_BACK) for turn in dialogue.turns]
-    context = context_of(
-        (*SMALL_TALK[language], *turns), dialogue.question, budget=budget, task=task
+def without(context: str, texts: Sequence[str]) -> str:
+    """The context without these texts, in small letters."""
+    kept = context.casefold()
+    for text in sorted(texts, key=len, reverse=True):
+        kept = kept.replace(text.casefold(), "")
+    return kept
+
+
+def answers_of(talk: Talk, language: str, *, budget: int, task: str) -> list[Answer]:
+    """Observe one dialogue, and ask its questions."""
+    turns = [turn.removeprefix(TAKES_BACK) for turn in talk.turns]
+    ends = [turn.removeprefix(TAKES_BACK) for turn in talk.turns if turn.startswith(TAKES_BACK)]
+    contexts = contexts_of(
+        (*SMALL_TALK[language], *turns),
+        [asked.question for asked in talk.asked],
+        budget=budget,
+        task=task,
     )
 
-    rest = context
-    for turn, text in zip(dialogue.turns, turns, strict=True):
-        if turn.startswith(TAKES_BACK):
-            rest = rest.replace(text, "")
+    answers = []
+    for asked, context in zip(talk.asked, contexts, strict=True):
+        whole, standing = without(context, ()), without(context, ends)
+        claimed = without(context, turns)
+        missing = tuple(word for word in asked.current if word.casefold() not in whole)
+        stale = tuple(word for word in asked.stale if word.casefold() in standing)
+        invented = tuple(word for word in asked.invented if word.casefold() in claimed)
+        answers.append(Answer(talk, asked, missing, stale + invented, context))
+    return answers
 
-    missing = tuple(word for word in dialogue.current if word not in context)
-    stale = tuple(word for word in dialogue.stale if word in rest)
-    return Answer(dialogue, missing, stale, context)
 
-
-def parts_of(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
+def parts_of(talks: Sequence[Talk]) -> dict[str, list[Talk]]:
     """The half that was read, and the one that was not."""
-    order = list(dialogues)
+    order = list(talks)
     random.Random(SEED).shuffle(order)
     half = len(order) // 2
     return {"read": order[:half], "unread": order[half:]}
 
 
-def row_of(part: str, answers: Sequence[Answer]) -> tuple[str, ...]:
+def row_of(part: str, talks: Sequence[Sequence[Answer]]) -> tuple[str, ...]:
     """The shares of one part."""
-    current = sum(len(answer.dialogue.current) for answer in answers)
+    answers = [answer for talk in talks for answer in talk]
+    current = sum(len(answer.asked.current) for answer in answers)
     missing = sum(len(answer.missing) for answer in answers)
-    stale = sum(len(answer.dialogue.stale) for answer in answers)
+    stale = sum(len(answer.asked.stale + answer.asked.invented) for answer in answers)
     exposed = sum(len(answer.stale) for answer in answers)
-    right = sum(not answer.missing and not answer.stale for answer in answers)
+    right = sum(answer.right for answer in answers)
+    whole = sum(all(answer.right for answer in talk) for talk in talks)
     return (
         part,
         f"{current - missing}/{current}",
         f"{exposed}/{stale}",
         f"{right}/{len(answers)}",
+        f"{whole}/{len(talks)}",
     )
 
 
 def main() -> None:
-    """Hold every dialogue, ask its question and print the table."""
+    """Hold every dialogue, ask its questions and print the table."""
     parser = argparse.ArgumentParser(description="What a context shows of a changing life.")
     parser.add_argument("--budget", type=int, default=500)
     parser.add_argument("--task", default="conversation")
@@ -107,26 +155,29 @@ def main() -> None:
         "--missed", action="store_true", help="list what went wrong in the first half"
     )
     parser.add_argument("--contexts", action="store_true", help="and the whole contexts")
+    parser.add_argument("--only", nargs="*", default=list(TALKS), choices=TALKS, help="which")
     args = parser.parse_args()
 
-    console = Console(width=100)
-    table = Table("part", "shown", "stale", "right", title=f"dialogues, {args.budget} tokens")
-    for language, dialogues in (("en", ENGLISH), ("de", GERMAN)):
-        for part, members in parts_of(dialogues).items():
-            answers = [
-                answer_of(dialogue, language, budget=args.budget, task=args.task)
-                for dialogue in members
+    table = Table(
+        "part", "shown", "stale", "questions", "dialogues",
+        title=f"dialogues, {args.budget} tokens",
+    )  # fmt: skip
+    for name in args.only:
+        language, talks = TALKS[name]
+        for part, members in parts_of(talks).items():
+            asked = [
+                answers_of(talk, language, budget=args.budget, task=args.task) for talk in members
             ]
-            table.add_row(*row_of(f"{language} {part}", answers))
+            table.add_row(*row_of(f"{name}, {part}", asked))
             if not args.missed or part == "unread":
                 continue
-            for answer in answers:
-                if answer.missing or answer.stale:
-                    print(answer.dialogue.turns, "?", answer.dialogue.question)
+            for answer in (answer for answers in asked for answer in answers):
+                if not answer.right:
+                    print(answer.talk.turns, "?", answer.asked.question)
                     print("   missing", answer.missing, "stale", answer.stale)
                     if args.contexts:
                         print(answer.context)
-    console.print(table)
+    Console(width=100).print(table)
 
 
 if __name__ == "__main__":

@@ -175,8 +175,7 @@ def observe(
         for mention in mentions:
             screen.line(f"  mentions {mention.surface!r}: {names[mention.entity]}")
         if len(receipts) == 1:
-            who = "" if speaker else "; --speaker says who speaks of themselves in it"
-            screen.line(f"no claim was found in it, its words alone are kept{who}")
+            screen.line("no claim was found in it, its words alone are kept")
 
     answer(context, receipts, show)
 

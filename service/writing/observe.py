@@ -82,12 +82,24 @@ class Observer(Caller):
     ) -> list[Receipt]:
         """The receipts of one text or of a conversation; `frame` says all but what was said.
 
+        A text in which a person speaks for himself is the word of the caller's user, if no other
+        speaker is named. The first receipt says so where a text is nobody's.
+
         Raises:
             InvalidInput: what `observe` and `observe_messages` refuse.
         """
-        if isinstance(text, str):
-            return self.observe(replace(frame, text=text))
-        return self.observe_messages(text, frame)
+        if not isinstance(text, str):
+            return self.observe_messages(text, frame)
+
+        observation = replace(frame, text=text)
+        if frame.speaker is not None or not _is_own_channel(frame.source_origin):
+            return self.observe(observation)
+        if self.principal.user is not None:
+            return self.observe(replace(observation, speaker=self._own_name()))
+
+        passage, *rest = self.observe(observation)
+        detail = "; ".join(part for part in (passage.detail, _NO_SPEAKER) if part)
+        return [replace(passage, detail=detail), *rest]
 
     def observe(
         self, observation: Observation, reading: TextReading | None = None
@@ -205,7 +217,7 @@ class Observer(Caller):
         """Whether the caller's own user said it: what others say is data, whoever passes it on."""
         speaker = observation.speaker
         if speaker is None:
-            return observation.source_origin.partition("://")[0] in _OWN_WORDS
+            return _is_own_channel(observation.source_origin)
         if isinstance(speaker, Mapping):
             speaker = entity_ref(speaker)
         if not isinstance(speaker, EntityRef) or self.principal.user is None:
@@ -269,14 +281,13 @@ class Observer(Caller):
             links = MentionFinder(self._backend, self.principal).mentions(observation.text)
             names = [link.mention.surface for link in links]
 
-        scheme = observation.source_origin.partition("://")[0]
         context = ExtractionContext(
             at=said_at,
             speaker=_name_of(speaker),
             slots=words.slots,
             vocabulary_version=words.version,
             entities=tuple(dict.fromkeys(names)),
-            may_direct=scheme in _OWN_WORDS,
+            may_direct=_is_own_channel(observation.source_origin),
         )
         key = None
         if isinstance(extractor, PaidExtractor):
@@ -386,6 +397,15 @@ class Observer(Caller):
 
 _OWN_WORDS: Final = ("user", "chat")
 """Schemes of origins in which a person speaks for himself."""
+
+_NO_SPEAKER: Final = (
+    "no claims were looked for: the text has no speaker; say whose words it holds "
+    "(speaker= in Python, speaker over HTTP, --speaker on the command line)"
+)
+
+
+def _is_own_channel(source_origin: str) -> bool:
+    return source_origin.partition("://")[0] in _OWN_WORDS
 
 
 def _nothing_known(claim: ExtractedClaim, text: str) -> str:

@@ -215,9 +215,11 @@ def test_people_read_what_was_found_in_an_observation(run: Run) -> None:
 
 def test_people_read_that_nothing_was_found_in_an_observation(run: Run) -> None:
     by_nobody = run("observe", "I hate olives.").stdout
-    assert "no claim was found in it, its words alone are kept; --speaker says" in by_nobody
+    assert "no claim was found in it, its words alone are kept\n" in by_nobody
+    assert "--speaker on the command line" in by_nobody
     by_ann = run("observe", "The weather.", "--speaker", "Ann Lee").stdout
     assert "no claim was found in it, its words alone are kept\n" in by_ann
+    assert "--speaker" not in by_ann
 
 
 def test_a_list_without_blocking_cases_tells_of_the_suggestions(run: Run) -> None:

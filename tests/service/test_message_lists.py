@@ -140,3 +140,27 @@ def test_a_session_of_nobody_makes_no_claims() -> None:
     with connect(":memory:") as memory:
         nobody = memory.bind(Principal(session="s1", roles=frozenset({"owner"})))
         assert len(nobody.observe(TALK[1:2])) == 1
+
+
+def test_a_plain_text_is_the_word_of_a_user_who_names_no_other_speaker(ann: Memory) -> None:
+    receipts = ann.observe("I'm allergic to bees.")
+    assert ann.as_of().slot("ann", "allergy").values == ("bees",)
+    assert receipts[0].detail == ""
+    assert ann.as_of().entity("ann").external_ids["user"] == "ann"
+
+
+@pytest.mark.parametrize("origin", ["https://a.example", "file:///notes.txt", "agent://helper"])
+def test_a_text_from_elsewhere_is_nobodys_word_unless_a_speaker_is_named(
+    ann: Memory, origin: str
+) -> None:
+    (receipt,) = ann.observe("I'm allergic to bees.", source_origin=origin)
+    assert receipt.entity is None
+    assert receipt.detail == ""
+
+
+def test_a_text_of_nobody_says_what_to_name(ann: Memory) -> None:
+    with connect(":memory:") as memory:
+        (receipt,) = memory.observe("I'm allergic to bees.")
+        assert receipt.detail.startswith("no claims were looked for: the text has no speaker")
+        named, claim = memory.observe("I'm allergic to bees.", speaker="Ana Ortiz")
+        assert named.detail == "" and claim.entity == named.entity

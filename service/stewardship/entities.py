@@ -25,7 +25,7 @@ from ...schema.answers import EntityView, Neighbourhood, SlotState
 from ...schema.entity import Alias, Resolution
 from ...schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from ...schema.operation import MergeReceipt, UnmergeReceipt
-from ...schema.principal import STEWARD, TENANT_SCOPE, Principal, Scope, Sight
+from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Principal, Scope, Sight
 from ...schema.short_repr import short_repr
 from ...schema.values import moment
 from ...schema.words import GraphForm
@@ -33,9 +33,10 @@ from ...store.operations.change import Mandate
 from ...store.operations.merge import merge
 from ...store.operations.naming import add_alias
 from ...store.operations.unmerge import unmerge
-from ...store.port.store import Ask, Point, Reader, WriteTx
+from ...store.port.store import Ask, Point, Reader, Usage, WriteTx
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller, scope_of
+from ..reading.context_objects import visible_rows
 from ..reading.entity_views import entity_views
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, point_of, sight_of, words_of
@@ -367,7 +368,8 @@ class Holdings(NamedTuple):
     facts: Counter[str]
     """Current facts about each."""
     uses: Counter[str]
-    """How often prompts read those that some prompt read within the last 30 days."""
+    """How often prompts read those that some prompt read within the last 30 days; 0 to a caller
+    who may not open what others asked."""
 
 
 def holdings_of(
@@ -377,10 +379,15 @@ def holdings_of(
     last = reader.clock().last_us
     ask, point = Ask(subjects=tuple(members)), Point(max(now_us, last), last)
     page = reader.versions(ask, sight=sight_of(principal, None), point=point)
-    usage = reader.usage([v.row.claim.object_id for v in page.versions if v.visible])
+    visible_versions = visible_rows(page.versions)
+
+    # An order by what others asked would tell a steward that they did, and about whom.
+    usage: Mapping[str, Usage] = {}
+    if principal.holds(AUDIT):
+        usage = reader.usage([version.row.claim.object_id for version in visible_versions])
 
     facts, uses = Counter[str](), Counter[str]()
-    for version in page.versions:
+    for version in visible_versions:
         subject_id = version.details.subject_id
         if subject_id is None:
             continue

@@ -3,8 +3,9 @@
 The last envelopes that hold anything about either side of a case are compiled anew twice: as the
 store stands, and inside a transaction in which the decision was made and which is taken back. A
 replay could not tell, for it starts from the candidates of then. Only texts that differ are
-shown, and only those that the steward may open and read whole; the rest is counted. The write
-lock is held for some prompts at a time, so that writers wait no longer than for a few compiles.
+shown. Those that the steward may not open are neither shown nor counted, and push no other out; one
+that may be opened and not be read whole is counted. The write lock is held for some prompts at a
+time, so that writers wait no longer than for a few compiles.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
 from ..compilation.readable import may_read
 from ..compilation.recompile import Recompiler, TextLine, around_changes, text_lines
+from ..reading.context_objects import visible_rows
 from ..reading.signatures import may_open
 from .rehearsal import outcome_of
 
@@ -66,7 +68,7 @@ class PromptPreview:
     """The newest first."""
     unchanged_count: int
     withheld_count: int
-    """Those that the steward may not open, or not read whole."""
+    """Those that the steward may open and not read whole; what others asked is not counted."""
     skipped_count: int
     """Those of an earlier version, with media, or of a session's window: not asked again."""
 
@@ -91,11 +93,9 @@ class PromptRehearsals(Caller):
         with self._reading() as reader:
             manifests = list(self._manifests(reader, entity_ids))
 
-        # Counted apart: what may not be opened is withheld, what cannot be repeated is skipped.
-        openable = [manifest for manifest in manifests if may_open(self.principal, manifest)]
-        repeatable = [manifest for manifest in openable if _can_repeat(manifest)]
-        withheld_count = len(manifests) - len(openable)
-        skipped_count = len(openable) - len(repeatable)
+        repeatable = [manifest for manifest in manifests if _can_repeat(manifest)]
+        skipped_count = len(manifests) - len(repeatable)
+        withheld_count = 0
 
         # A portion shares one rehearsal, because writers wait while it runs.
         prompts: list[ChangedPrompt] = []
@@ -115,17 +115,20 @@ class PromptRehearsals(Caller):
         )
 
     def _manifests(self, reader: Reader, entity_ids: Sequence[str]) -> Iterator[Manifest]:
-        """The last envelopes with anything about these entities, the newest first."""
+        """The newest envelopes about these entities that may be opened, the last one first."""
         ask = Ask(subjects=tuple(entity_ids), heads=False, at_valid=False, at_tx=False)
         point = Point(0, reader.clock().last_us)
         page = reader.versions(ask, sight=self.principal.sight(), point=point)
-        object_ids = dict.fromkeys(v.row.claim.object_id for v in reversed(page.versions))
+        newest_first = reversed(visible_rows(page.versions))
+        object_ids = dict.fromkeys(version.row.claim.object_id for version in newest_first)
 
         manifests: list[Manifest] = []
         for envelope_id in reader.envelopes_of(list(object_ids)[:_OBJECTS]):
             text = reader.manifest(envelope_id)
-            if text:
-                manifests.append(stored_manifest(text))
+            manifest = stored_manifest(text) if text else None
+            # Before the cut: what others asked must not take the place of what one may read.
+            if manifest is not None and may_open(self.principal, manifest):
+                manifests.append(manifest)
         manifests.sort(key=lambda manifest: (-manifest.tx_us, manifest.envelope_id))
         yield from manifests[:PROMPTS]
 

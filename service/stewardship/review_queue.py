@@ -74,7 +74,8 @@ def priorities_of(
 ) -> dict[str, float]:
     """What each case blocks x uncertainty, rounded so that no float decides an order; by id.
 
-    It blocks the facts that wait, and the prompts of the last 30 days that read either side.
+    It blocks the facts that wait, as far as the caller sees them, and the prompts of the last 30
+    days that read either side, for whoever may open those of others.
     """
     priorities: dict[str, float] = {}
     for part in parts(cases):

@@ -1,11 +1,11 @@
 """Reviews at the edge: what waits for a person, with everything needed to decide it.
 
-Blocking cases come by priority, impact x uncertainty: facts that wait, times how often prompts
-of the last 30 days read either side, times closeness to a threshold. Suggestions and audits are
-listed apart and close when the pair is judged. A page shows the evidence line by line, the veto
-that fired, what a merge would move and which conflicts it would raise, the surviving id, and the
-texts that named it. Every decision is one transaction with an optimistic version, so two people
-never both decide.
+Blocking cases come by priority, impact x uncertainty: facts that wait, times closeness to a
+threshold; for whoever may open the prompts of others also times how often those of the last 30 days
+read either side. Suggestions and audits are listed apart and close when the pair is judged. A page
+shows the evidence line by line, the veto that fired, what a merge would move and which conflicts it
+would raise, the surviving id, and the texts that named it. Every decision is one transaction with
+an optimistic version, so two people never both decide.
 """
 
 from __future__ import annotations

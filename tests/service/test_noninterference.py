@@ -6,9 +6,9 @@ the keys and the files of the first user. Then each call of that user is made ov
 ids are given by the step, so that an answer can differ by what the other wrote alone.
 
 Not compared: row numbers, and ids of envelopes that are made from the last stamp of the tenant.
-When a fact that all may see was last read, and how pressing that makes a case, is the tenant's to
-know. That something of a named entity is withheld is told (`docs/design/trust.md`). Turns of talk
-are near by their row numbers, so that nothing is observed here.
+When a fact that all may see was last read is the tenant's to know. That something of a named entity
+is withheld is told (`docs/design/trust.md`). Turns of talk are near by their row numbers, so that
+nothing is observed here.
 """
 
 from __future__ import annotations
@@ -75,10 +75,7 @@ def reads_of(
         yield f"explain {object_id}", partial(memory.explain, object_id)
     yield "entities", memory.entities.list
     yield "relations", memory.entities.relations
-    yield (
-        "cases",
-        lambda: sorted(memory.reviews.list("all", kind="all"), key=lambda case: case.review_id),
-    )
+    yield "cases", partial(memory.reviews.list, "all", kind="all")
     yield "progress", memory.reviews.progress
     yield "actions", lambda: memory.actions.list("all")
     yield "diff", lambda: memory.diff("2000-01-01T00:00:00Z", None)

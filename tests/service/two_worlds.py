@@ -33,7 +33,7 @@ IDENTIFIERS = {
 }
 WORDS = ("budget", "canteen", "review", "parking")
 UNTOLD = re.compile(
-    r"\.(vid|last_used|priority|withheld|trace_id|envelope_id|pack_id|signature|tx_us|html)$"
+    r"\.(vid|last_used|withheld|trace_id|envelope_id|pack_id|signature|tx_us|html)$"
     r"|candidates\[\d+\]\[1\]$"
 )
 

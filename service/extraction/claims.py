@@ -48,13 +48,16 @@ class ExtractedClaim:
     if_known: bool = False
     """Whether it counts only where the slot has this value now, as a denial of it may, or had it
     once, as whoever is back there may say."""
+    is_unnamed: bool = False
+    """Whether it ends the only thing of a kind that there is, and the value is the kind: "I sold my
+    car"."""
 
     @property
     def is_withdrawal(self) -> bool:
         """Whether it takes back what its speaker said, and not what somebody else did."""
         if self.op != "deny":
             return self.op == "retract"
-        return self.slot == ANY_SLOT or self.value in (LAST_SAID, LAST_HEARD)
+        return self.is_unnamed or self.slot == ANY_SLOT or self.value in (LAST_SAID, LAST_HEARD)
 
 
 def fitting_claims(

@@ -27,6 +27,8 @@ class Rule:
     if_known: bool = False
     """Whether it ends only what is known, or brings back only what was: "I left Acme" and "I'm back
     at Acme" may speak of a shop or of an employer."""
+    is_unnamed: bool = False
+    """Whether it ends the only thing of a kind, and the value is the word of the kind: "my car"."""
     is_timeless: bool = False
     """Whether a day of the sentence is another's: a sister who came on Monday was one before."""
 

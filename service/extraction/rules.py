@@ -67,6 +67,7 @@ from .rule import Rule, RuleSet, day_of, row
 from .rule_values import is_whole, values_of
 from .statement import is_statement, statement_of, without_quotations
 from .taste_rules import OPPOSITES, TASTE_RULES
+from .unnamed_rules import ENGLISH_UNNAMED, GERMAN_UNNAMED
 from .vehicle_rules import GERMAN_VEHICLE_RULES, VEHICLE_RULES
 from .withdrawal import withdrawal_of, withdrawn_claims
 from .work_rules import WORK_RULES
@@ -296,7 +297,7 @@ RULES: Final = (
 
 
 ENGLISH: Final = RuleSet(
-    (*RULES, *HEALTH_RULES, *VEHICLE_RULES, *ENGLISH_NEVER),
+    (*RULES, *HEALTH_RULES, *VEHICLE_RULES, *ENGLISH_NEVER, *ENGLISH_UNNAMED),
     _CORRECTION,
     _REPLACED_VALUE,
     date_said,
@@ -304,7 +305,7 @@ ENGLISH: Final = RuleSet(
     english_edits,
 )
 GERMAN: Final = RuleSet(
-    (*GERMAN_RULES, *GERMAN_HEALTH_RULES, *GERMAN_VEHICLE_RULES, *GERMAN_NEVER),
+    (*GERMAN_RULES, *GERMAN_HEALTH_RULES, *GERMAN_VEHICLE_RULES, *GERMAN_NEVER, *GERMAN_UNNAMED),
     GERMAN_CORRECTION,
     GERMAN_REPLACED_VALUE,
     german_date_said,
@@ -437,6 +438,7 @@ def _of_match(
             op=op,
             planned=valid_from is not None and valid_from > moment,
             if_known=rule.if_known or op == "retract",
+            is_unnamed=rule.is_unnamed,
         )
         # "I'm not allergic after all" says that it never was so, and is not.
         if op == "deny" and AFTER_ALL.match(sentence, match.end()):

@@ -39,7 +39,7 @@ from ..reading.entity_views import names_by_id
 from ..reading.mentions import MentionFinder, StatedMentions
 from ..reading.view import EntityLike, pinned
 from .trust import may_direct
-from .withdrawal import WithdrawalReader
+from .withdrawal import WithdrawalReader, changed_on
 from .write import Writer, by_author
 
 
@@ -324,18 +324,36 @@ class Observer(Caller):
             return withdrawals.meant_claims(claim, subject, scope, observation.at)
         if claim.op != "deny":
             is_known = not claim.if_known or withdrawals.was_known(claim, subject, scope)
-            return [claim] if is_known else []
+            return [self._as_changed(claim, subject, observation.at)] if is_known else []
 
         with self._reading() as reader:
             view = pinned(self._backend, self.principal, reader, observation.at, None)
-            known = [str(value) for value in view.slot(subject, claim.slot).values]
+            state = view.slot(subject, claim.slot)
+            known = [str(value) for value in state.values]
             names = names_by_id(reader, known, view.principal.sight(), reader.clock().last_us)
 
-        values = [names.get(value, value) for value in known]
-        meant_values = [value for value in values if is_meant(str(claim.value), value)]
-        if not meant_values:
-            return [] if claim.if_known else [claim]
-        return [replace(claim, value=value) for value in meant_values]
+        began = {str(candidate.value): candidate.valid_from for candidate in state.candidates}
+        meant_claims: list[ExtractedClaim] = []
+        for value in known:
+            name = names.get(value, value)
+            if is_meant(str(claim.value), name):
+                day = changed_on(claim.valid_from, began.get(value))
+                meant_claims.append(replace(claim, value=name, valid_from=day))
+        if meant_claims or claim.if_known:
+            return meant_claims
+        return [claim]
+
+    def _as_changed(self, claim: ExtractedClaim, subject: EntityLike, at: Moment) -> ExtractedClaim:
+        """A new value of a slot that has one, from a day on that the known one does not outlast."""
+        is_bounded = claim.valid_until is not None or claim.planned
+        if claim.valid_from is None or is_bounded or self._words_now().slots[claim.slot].many:
+            return claim
+
+        with self._reading() as reader:
+            view = pinned(self._backend, self.principal, reader, at, None)
+            candidates = view.slot(subject, claim.slot).candidates
+        days = [changed_on(claim.valid_from, candidate.valid_from) for candidate in candidates]
+        return replace(claim, valid_from=None) if None in days else claim
 
     def passage(self, observation: Observation) -> Write:
         """The write of a text itself, without what it says.
@@ -410,7 +428,10 @@ def _is_own_channel(source_origin: str) -> bool:
 
 def _nothing_known(claim: ExtractedClaim, text: str) -> str:
     """That a withdrawal takes nothing back, in the words of its sentence."""
-    return f"nothing known to take back by {text[claim.start : claim.end].strip()!r:.80}"
+    quote = f"{text[claim.start : claim.end].strip()!r:.80}"
+    if claim.is_unnamed:
+        return f"no {claim.slot} ended by {quote}: not exactly one is known that it can mean"
+    return f"nothing known to take back by {quote}"
 
 
 def _name_of(speaker: EntityLike) -> str | None:

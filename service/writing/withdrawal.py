@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
 from typing import Final, NamedTuple
 
 from ...resolution.text import sentence_spans
@@ -17,6 +18,7 @@ from ...schema.interval import INF_US
 from ...schema.principal import Scope, Sight
 from ...schema.slot_senses import OTHER_WORDS
 from ...schema.terms import content_terms
+from ...schema.values import moment
 from ...schema.vocabulary import Op
 from ...schema.write import Moment
 from ...store.port.records import ScopeTurns
@@ -25,12 +27,16 @@ from ...store.timeline.state import plain_value
 from ..backend.caller import Caller
 from ..extraction.claims import ANY_SLOT, LAST_HEARD, LAST_SAID, ExtractedClaim
 from ..extraction.taste_rules import is_meant
+from ..extraction.unnamed_rules import may_be_of_kind
 from ..reading.context_objects import visible_rows
 from ..reading.entity_views import names_by_id
 from ..reading.view import EntityLike, find, pinned, point_of
 
 _ANSWERS: Final = 8
 """Turns behind the speaker's last one among which an answer to it is looked for."""
+
+_ROUGH: Final = timedelta(days=62)
+"""How long before it is told of a change may have come about: "last month" began so long ago."""
 
 _AGENT: Final = "agent://"
 
@@ -48,11 +54,11 @@ class WithdrawalReader(Caller):
     """Finds what the withdrawals of one caller mean."""
 
     def meant_claims(
-        self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope, moment: Moment
+        self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope, at: Moment
     ) -> Sequence[ExtractedClaim]:
         """The claims that a withdrawal means; none where nothing such is known."""
         with self._reading() as reader:
-            search = self._search(reader, scope, moment)
+            search = self._search(reader, scope, at)
             members = search.members_of(claim.subject or speaker)
             if not members:
                 return ()
@@ -61,6 +67,8 @@ class WithdrawalReader(Caller):
                 known = search.last_said(members, may_be_answered=claim.value == LAST_SAID)
             else:
                 known = search.facts_about(members, claim.slot)
+            if claim.is_unnamed:
+                return _only_one(claim, known, search.point.valid_us)
             facts = _meant_facts(claim, known)
 
         # A value that held twice stands in two rows, and is taken back once.
@@ -80,8 +88,8 @@ class WithdrawalReader(Caller):
             known = search.facts_about(members, claim.slot) if members else []
             return any(_means(claim, fact) for fact in known)
 
-    def _search(self, reader: Reader, scope: Scope, moment: Moment) -> _Search:
-        point = point_of(pinned(self._backend, self.principal, reader, moment, None))
+    def _search(self, reader: Reader, scope: Scope, at: Moment) -> _Search:
+        point = point_of(pinned(self._backend, self.principal, reader, at, None))
         return _Search(reader, self.principal.sight([scope.scope_id]), point)
 
 
@@ -166,6 +174,41 @@ def _entity_ids(versions: Iterable[Version]) -> Iterator[str]:
     for version in versions:
         if version.details.value_entity_id is not None:
             yield version.details.value_entity_id
+
+
+def changed_on(day: datetime | None, began: datetime | None) -> datetime | None:
+    """The day from which a change counts that was told of with a day; None is from now on.
+
+    What it changes was told of after that day, as "last month" begins long before it is over, and
+    the later word must not lose to the earlier one. What began on a day that was told, or long
+    after the change, was not changed by it.
+    """
+    if day is None or began is None or began.time() == time():
+        return day
+    return None if day < began <= day + _ROUGH else day
+
+
+def _only_one(
+    claim: ExtractedClaim, known: Sequence[_Known], valid_us: int
+) -> Sequence[ExtractedClaim]:
+    """The end of the one thing of its kind that holds when somebody says that it is gone.
+
+    Nothing of several, and nothing of what was there only long after the day that he names.
+    """
+    began: dict[str, datetime | None] = {}
+    for fact in known:
+        interval, content = fact.version.row.interval, fact.version.content
+        quote = "" if content is None else content.text
+        if valid_us in interval and may_be_of_kind(str(claim.value), quote):
+            began[fact.value] = moment(interval.start_us)
+    if len(began) != 1:
+        return ()
+
+    ((value, start),) = began.items()
+    day = changed_on(claim.valid_from, start)
+    if day is not None and start is not None and day < start:
+        return ()
+    return (replace(claim, value=value, valid_from=day, is_unnamed=False),)
 
 
 def _meant_facts(claim: ExtractedClaim, known: Sequence[_Known]) -> list[_Known]:

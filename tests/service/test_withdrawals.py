@@ -239,6 +239,79 @@ def test_a_pet_that_is_gone_is_known_by_its_name(talk: Talk, end: str) -> None:
     assert talk.values("pet") == ["Felix"]
 
 
+UNNAMED_ENDS = (
+    ("vehicle", "I drive a Volvo.", "I sold my car."),
+    ("vehicle", "Ich fahre einen Golf.", "ich habe mein Auto verkauft, 900 Euro gab es noch"),
+    ("pet", "We have a cat called Minka.", "We had to give the cat away."),
+    ("pet", "Mein Hund heißt Balu.", "Wir mussten den Hund abgeben."),
+    ("employer", "I work at Acme.", "I quit my job"),
+    ("employer", "Ich arbeite bei Siemens.", "Ich habe meinen Job aufgegeben."),
+    ("team", "I'm on the Search team.", "I'm not a member any more"),
+    ("partner", "My wife is Ruth.", "My wife and I split up."),
+    ("partner", "Meine Frau heißt Clara.", "Meine Frau und ich haben uns getrennt."),
+)
+
+
+@pytest.mark.parametrize(("slot", "fact", "end"), UNNAMED_ENDS)
+def test_a_thing_that_is_not_named_is_the_only_one(
+    talk: Talk, slot: str, fact: str, end: str
+) -> None:
+    talk.say(fact)
+    assert len(talk.values(slot)) == 1
+    talk.say(end)
+    assert talk.values(slot) == []
+
+
+def test_of_two_things_nobody_knows_which_is_gone(talk: Talk) -> None:
+    talk.say("I drive a Volvo.", "I drive a Skoda.", "I sold my car.")
+    assert talk.values("vehicle") == ["Volvo", "Skoda"]
+    text = talk.memory().observe([{"role": "user", "content": "My car was stolen."}])[0]
+    assert text.detail.endswith("not exactly one is known that it can mean")
+
+
+@pytest.mark.parametrize(
+    ("fact", "end"),
+    [
+        ("We have a cat called Minka.", "Our dog died."),
+        ("My motorbike is a Honda.", "I sold my car."),
+        ("I drive a Volvo.", "I sold my car in 2019."),
+        ("I drive a Volvo.", "I sold my car keys."),
+        ("My dog is called Rex.", "My dog died when I was six."),
+        ("I drive a Volvo.", "If I sold my car, I would cycle."),
+    ],
+)
+def test_what_is_of_another_kind_or_time_is_not_meant(talk: Talk, fact: str, end: str) -> None:
+    talk.say(fact)
+    (slot,) = [slot for slot in ("pet", "vehicle") if talk.values(slot)]
+    talk.say(end)
+    assert len(talk.values(slot)) == 1
+
+
+def test_of_two_kinds_the_named_one_is_gone(talk: Talk) -> None:
+    talk.say("We have a cat called Minka.", "My dog is called Rex.", "My dog died last night.")
+    assert talk.values("pet") == ["Minka"]
+
+
+@pytest.mark.parametrize(
+    ("slot", "fact", "change", "values"),
+    [
+        ("pet", "My dog is called Rex.", "Rex died last week.", []),
+        ("vehicle", "I drive a Volvo.", "I sold the Volvo last month.", []),
+        ("employer", "I work at Acme.", "I left Acme last week.", []),
+        ("home", "I live in Ulm.", "I moved to Leeds last week.", ["Leeds"]),
+        ("home", "Ich wohne in Ulm.", "Ich bin letzte Woche nach Kempten gezogen.", ["Kempten"]),
+        # What was told with its day, and what began long after, is not what changed.
+        ("home", "I moved to Ulm on January 2.", "I moved to Leeds in December.", ["Ulm"]),
+        ("home", "I live in Ulm.", "I moved to Leeds in 2019.", ["Ulm"]),
+    ],
+)
+def test_a_change_that_is_told_late_is_the_newest_word(
+    talk: Talk, slot: str, fact: str, change: str, values: list[str]
+) -> None:
+    talk.say(fact, change)
+    assert talk.values(slot) == values
+
+
 def test_a_thing_is_taken_back_in_whatever_slot_it_stands(talk: Talk) -> None:
     talk.say("I hate cilantro.", "I live in Ulm.", "I take back what I said about cilantro.")
     assert talk.values("dislikes") == []

@@ -73,9 +73,12 @@ def terms(text: str) -> tuple[str, ...]:
     >>> terms("The Chicago offices moved")
     ('the', 'chicago', 'offic', 'mov')
     """
+    # Most texts and words are plain; the Unicode tables cost several times as much as the stems.
+    if text.isascii():
+        return tuple(map(stem, text.lower().translate(_GAPS).split()))
+
     stems: list[str] = []
     for word in _words(unicodedata.normalize("NFKC", text).casefold()):
-        # Most words are plain; the Unicode tables cost several times as much as the stem.
         if word.isascii():
             stems.append(stem(word))
         else:
@@ -85,8 +88,6 @@ def terms(text: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> list[str]:
-    if text.isascii():
-        return text.translate(_GAPS).split()
     # the vowel signs of Indic and Thai words are marks, which a regular expression takes for gaps
     return "".join(c if c.isalnum() or _is_mark(c) else " " for c in text).split()
 

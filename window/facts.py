@@ -10,10 +10,10 @@ from typing import Any, Final, cast
 
 from ..compiler.text.sentences import facts_of
 
-# The look behind changes no match: where a word fails at its first character, it fails at all
-# others, and trying them would take half as long again.
+# A run of signs is looked at from its beginning alone: where it fails there, it fails everywhere in
+# it, and a long line of dots or dashes would be looked through once for each of them.
 _IDENTIFIER: Final = re.compile(
-    r"(?<![\w@#])(?=[\w.@#-]*\d)[\w@#][\w.@#-]{3,}\w|\b[A-Z]{3,}[A-Z0-9_-]*\b"
+    r"(?<![\w.@#-])[.-]*+(?=[\w.@#-]*\d)([\w@#][\w.@#-]{3,}\w)|\b([A-Z]{3,}[A-Z0-9_-]*)\b"
 )
 
 _INNER_WORD: Final = re.compile(r"(?<=[^\s.!?:] )[^\W\d_][\w-]{2,}")
@@ -36,7 +36,8 @@ def identifiers(text: str) -> tuple[str, ...]:
     >>> identifiers('{"id": "JG7FMM", "paid_by": "credit_card_2929732", "seats": 4}')
     ('JG7FMM', 'credit_card_2929732')
     """
-    return tuple(dict.fromkeys(_IDENTIFIER.findall(text)))
+    pairs = _IDENTIFIER.findall(text)
+    return tuple(dict.fromkeys(number or code for number, code in pairs))
 
 
 @lru_cache(maxsize=4_096)

@@ -16,7 +16,7 @@ DECISION: Final = re.compile(
 )
 """How a sentence says what shall be, and what shall not."""
 _CORRECTION: Final = re.compile(
-    r"(?:^|[.!?;\n]\s*)(?:(?:oh|no|nope|sorry|wait|ok|okay|well|nein|halt),?\s+)*"
+    r"(?:^|[.!?;\n]\s{0,8}+)(?:(?:oh|no|nope|sorry|wait|ok|okay|well|nein|halt),?\s+)*"
     r"(?:actually|correction|i meant|i mean\b|rather|not\s+\S+[^.!?\n]{0,40}?\bbut\b|ich meinte"
     r"|eigentlich|that(?:'s| is| was) (?:wrong|not (?:right|correct|what))"
     r"|das (?:stimmt nicht|ist falsch))",

@@ -26,8 +26,10 @@ _SINCE: Final = (
     rf"seit (?:(?:dem|Anfang|Mitte|Ende) )?(?:\d{{4}}|{MONTH}(?: \d{{4}})?|{DAY}|kurzem|langem|"
     rf"letzte[mr] {_UNIT}|(?:\w+ )?(?:\w+ )?{_UNIT})"
 )
+# Each word of a chain is taken whole: "seit dem Jahr" can be read in three ways, and a chain of
+# them in three to the power of its length.
 ADVERBS: Final = (
-    r"(?:(?:übrigens|leider|ja|halt|eben|nämlich|jetzt|nun|inzwischen|mittlerweile|derzeit|aktuell|momentan|zurzeit|heute|noch|schon|"
+    r"(?>(?:übrigens|leider|ja|halt|eben|nämlich|jetzt|nun|inzwischen|mittlerweile|derzeit|aktuell|momentan|zurzeit|heute|noch|schon|"
     rf"auch|wieder|{_SINCE}) )*"
 )
 PERIOD: Final = (
@@ -37,13 +39,13 @@ PERIOD: Final = (
     rf"){{1,2}}{_UNIT}))"
 )
 WHEN: Final = (
-    r"(?:(?:gestern|vorgestern|heute|morgen|übermorgen|gerade|kürzlich|neulich|vor kurzem|endlich|"
+    r"(?>(?:gestern|vorgestern|heute|morgen|übermorgen|gerade|kürzlich|neulich|vor kurzem|endlich|"
     r"schon|dann|(?:im Jahr )?\d{4}|(?:am|zum|ab dem|ab) "
     rf"(?:{DAY}|{MONTH}|{_WEEKDAY})|(?:im|Anfang|Mitte|Ende) {MONTH}(?: \d{{4}})?|"
     rf"(?:letzt|vorig|vergangen|dies|nächst|kommend)e[mnrs]? (?:{_UNIT}|{_WEEKDAY})|"
-    rf"(?:vor|in) (?:\d{{1,2}}|\w+) {_UNIT}) )"
+    rf"(?:vor|in) \w+ {_UNIT}) )"
 )
-# Taken whole or not at all: tried word by word, a chain of them would cost seconds.
+# The whole chain, or nothing of it.
 MEANWHILE: Final = f"(?>{ADVERBS})"
 AT_TIMES: Final = f"(?>{WHEN}*)"
 WHEN_FIRST: Final = rf"^(?:(?i:{WHEN}))+"

@@ -493,6 +493,10 @@ def test_every_rule_writes_a_slot_that_exists() -> None:
         "my " * 9000,
         "I live in " + "my dog Max " * 20_000,
         ("I speak " + "I like a, " * 38 + ". ") * 500,
+        # each of these words can be read in two or three ways: a chain of them in 2 to the 22nd
+        "Ich habe " + "vor 1 Jahr gestern " * 22,
+        "Ich bin " + "seit dem Jahr " * 14,
+        "Ich habe " + "am 3. Mai 2024 " * 22,
     ],
 )
 def test_any_text_is_read_and_quickly(text: str) -> None:

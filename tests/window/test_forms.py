@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -108,6 +109,13 @@ def test_identifiers_are_names_with_digits_and_codes() -> None:
         "2024-05-21",
         "SFO",
     )
+
+
+@pytest.mark.parametrize("line", ["@" + "." * 30_000, "@-" * 15_000])
+def test_a_ruled_line_is_looked_through_once(line: str) -> None:
+    begin = perf_counter()
+    assert identifiers(f"{line} A1-2345") == ("A1-2345",)
+    assert perf_counter() - begin < 5  # a machine under load; ten seconds if once for each sign
 
 
 def test_a_fold_names_the_calls_and_what_their_results_identify() -> None:

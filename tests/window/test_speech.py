@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 
 from tenure.tests.window.conversation_replay import Conversation
@@ -45,6 +47,12 @@ def test_a_message_with_a_call_is_no_acknowledgement_and_a_result_does_nothing()
     user, model = talk.state.units
     assert user.acts.acknowledges
     assert model.acts == SILENCE
+
+
+def test_empty_lines_without_an_end_are_read_at_once() -> None:
+    begin = perf_counter()
+    assert speech_acts("\n" * 8_000, by_user=True) == SILENCE
+    assert perf_counter() - begin < 5  # a machine under load; ten seconds if all begin anew at each
 
 
 def test_long_words_without_an_end_are_read_at_once() -> None:

@@ -89,6 +89,8 @@ class ErasureReceipt:
     """Artifacts that held their words and were erased with them, sorted."""
     originals: tuple[str, ...] = ()
     """Artifacts they were taken from, which stay until `memory.artifacts.erase`, sorted."""
+    envelopes: tuple[str, ...] = ()
+    """Envelopes that held an object of it, or whose request named it, and were emptied, sorted."""
     sessions: tuple[str, ...] = ()
     """Sessions whose texts named the entity and were emptied, or name it in a single word and
     wait for a person to look, sorted."""

@@ -193,7 +193,7 @@ def manifest_of(envelope_id: str, text: str) -> Manifest:
     """
     if not text:
         raise NotFound(
-            f"envelope {envelope_id} held something that was erased; nothing of it is left",
+            f"envelope {envelope_id} held or named what was erased; nothing of it is left",
             code="erased",
             envelope_id=envelope_id,
         )

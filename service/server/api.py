@@ -198,7 +198,8 @@ def _erased_names(call: Call, arguments: dict[str, Any], answer: bytes) -> set[s
     receipt = json.loads(answer)
     if call.name == "erase_session":
         return erased_names(receipt, (), ())
-    return erased_names(receipt["object_ids"], receipt["entity_ids"], receipt["artifacts"])
+    names = erased_names(receipt["object_ids"], receipt["entity_ids"], receipt["artifacts"])
+    return names | {*receipt["envelopes"]}
 
 
 def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:

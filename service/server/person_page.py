@@ -82,6 +82,7 @@ def erase(
 
     receipt = memory.erase(entity=str(entity_id), reason=reason)
     names = erased_names(receipt.object_ids, receipt.entity_ids, receipt.artifacts)
+    names |= {*receipt.envelopes}
     AnswerBook(state_of(request).settings.control).forget(memory.principal.tenant, names)
     return page(request, "erased.jinja", receipt=receipt)
 

@@ -11,8 +11,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
+from ...resolution.whole_words import plain_letters, whole_words, word_count
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, Identifier
 from ...schema.errors import NotFound, TenureError
@@ -23,20 +24,28 @@ from ...store.port.store import Batch, Reader, RecordKind, WriteTx
 from ...window.events import EventKind
 from ..backend.backend import Backend
 
-_WORD: Final = re.compile(r"\w+")
-
 
 @dataclass(frozen=True, slots=True)
 class ErasurePatterns:
-    """How what is erased is repeated in texts."""
+    """How what is erased is repeated in texts; the patterns are of texts in plain letters."""
 
     selective: tuple[re.Pattern[str], ...] = ()
     """What takes a text along in which it stands."""
     common: tuple[re.Pattern[str], ...] = ()
+    """What is too short for that: the only word of a name, a value of one or two."""
 
     def repeats(self, text: str) -> bool:
         """Whether a text says, in so many words, what is erased."""
-        return any(pattern.search(text) for pattern in self.selective)
+        return _any_in(self.selective, text)
+
+    def may_repeat(self, text: str) -> bool:
+        """Whether a text has a word that may mean what is erased."""
+        return _any_in(self.common, text)
+
+
+def _any_in(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
+    plain_text = plain_letters(text)
+    return any(pattern.search(plain_text) for pattern in patterns)
 
 
 def object_patterns(assertions: Iterable[Assertion]) -> ErasurePatterns:
@@ -72,22 +81,15 @@ def _erasure_patterns(
 ) -> ErasurePatterns:
     selective, common = list(identifiers), list[str]()
     for phrase in phrases:
-        is_selective = len(_WORD.findall(phrase)) >= selective_words
+        is_selective = word_count(phrase) >= selective_words
         (selective if is_selective else common).append(phrase)
 
     return ErasurePatterns(_patterns(selective), _patterns(common))
 
 
 def _patterns(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    patterns: list[re.Pattern[str]] = []
-    for name in sorted(names):
-        words = [re.escape(word) for word in _WORD.findall(name)]
-        if words:
-            # Between the words anything may stand that is no word: a hyphen, a line break, JSON.
-            pattern = r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)"
-            patterns.append(re.compile(pattern, re.IGNORECASE))
-
-    return tuple(patterns)
+    patterns = [whole_words(name) for name in sorted(names)]
+    return tuple([pattern for pattern in patterns if pattern is not None])
 
 
 class EmptiedTexts(NamedTuple):
@@ -123,7 +125,7 @@ def erase_repeats(
                     places.append(SessionPlace(record.session, record.seq, part))
                     empty_texts.add((record.session, record.seq))
                     claims += _checkpoint_claims(record)
-                elif any(pattern.search(words) for pattern in patterns.common):
+                elif patterns.may_repeat(words):
                     doubtful.add(record.session)
 
     _empty(backend, principal, places, EventKind.TEXTS_ERASED)

@@ -40,13 +40,13 @@ from ..backend.caller import Caller, scope_of, unknown_object
 from ..backend.spans import DELETE
 from ..reading.view import EntityLike, find
 from ..sessions.erasure import (
-    ErasurePatterns,
     erase_repeats,
     erase_session,
     name_patterns,
     object_patterns,
 )
 from ..writing.write import Writer
+from .naming_envelopes import RequestSearch, family_of
 
 SWEPT_AT_ONCE: Final = 500
 """Objects that one transaction of a sweep retires by default."""
@@ -117,25 +117,31 @@ class Steward(Caller):
             )
 
         root = None if entity is None else self._entity(entity)
-        patterns = ErasurePatterns()
-        if root is not None:
-            with self._reading() as reader:
-                patterns = name_patterns(reader, root)
-
-        texts: list[str] = []
-
-        def work(tx: WriteTx, mandate: Mandate) -> ErasureReceipt:
-            nonlocal patterns
-            if object_id is not None:
-                # Read under the lock: whoever may erase an object need not be allowed to see it.
-                tx.lock()
-                assertions = tx.assertions((object_id,)).values()
-                patterns = object_patterns(assertions)
-                texts.extend(assertion.content.text for assertion in assertions)
-            return erase(tx, object_id=object_id, entity=root, mandate=mandate)
-
         # A manifest still waiting to be stored would bring back what is erased now.
         self._backend.settle()
+        with self._reading() as reader:
+            texts: list[str] = []
+            if root is not None:
+                patterns = name_patterns(reader, root)
+                requests = RequestSearch(patterns, family_of(reader, root))
+            else:
+                # Whoever may erase an object need not be allowed to see it.
+                assertions = reader.assertions((object_id or "",)).values()
+                patterns = object_patterns(assertions)
+                requests = RequestSearch(patterns)
+                texts += [assertion.content.text for assertion in assertions]
+            # Before the lock, as it reads every envelope; those kept meanwhile are few.
+            requests.look_through(reader)
+
+        def work(tx: WriteTx, mandate: Mandate) -> ErasureReceipt:
+            tx.lock()
+            naming_ids = requests.with_newer(tx.reader())
+            if naming_ids:
+                tx.empty(sorted(naming_ids), ())
+            receipt = erase(tx, object_id=object_id, entity=root, mandate=mandate)
+            envelope_ids = {*naming_ids, *tx.reader().envelopes_of(receipt.object_ids)}
+            return replace(receipt, envelopes=tuple(sorted(envelope_ids)))
+
         receipt = self._operate(work, reason)
         watch("objects", len(receipt.object_ids))
         self._backend.forget_answers(

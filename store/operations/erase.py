@@ -41,7 +41,9 @@ def erase(
         NotFound: `unknown_object`, `unknown_entity`; also for what is erased already.
     """
     clock = tx.lock()
-    receipt = kept_receipt(tx, ErasureReceipt, mandate.operation_id, artifacts=[], originals=[])
+    receipt = kept_receipt(
+        tx, ErasureReceipt, mandate.operation_id, artifacts=[], originals=[], envelopes=[]
+    )
     if receipt:
         return receipt
 

@@ -8,10 +8,10 @@ knew yet. Whether they mean this entity or a namesake, a person must look.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection
 from typing import Final
 
+from ...resolution.whole_words import plain_letters, whole_words
 from ...schema.claim import Assertion
 from ...schema.terms import terms
 from ..port.store import WriteTx
@@ -19,7 +19,6 @@ from ..search.term_weights import is_searchable
 
 _AT_ONCE: Final = 1_000
 """Objects that are in memory at a time: a single name may stand in a hundred thousand."""
-_WORD: Final = re.compile(r"\w+")
 
 
 def objects_naming(tx: WriteTx, entity_ids: Collection[str], *, tx_us: int) -> frozenset[str]:
@@ -34,16 +33,15 @@ def objects_naming(tx: WriteTx, entity_ids: Collection[str], *, tx_us: int) -> f
     object_ids: set[str] = set()
     for name in sorted(names):
         words = list(filter(is_searchable, dict.fromkeys(terms(name))))
-        pattern = r"\W+".join(map(re.escape, _WORD.findall(name)))
-        if not words or not pattern:
+        pattern = whole_words(name)
+        if not words or pattern is None:
             continue
 
-        whole_name = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE)
         candidates = tx.objects_with(words)
         for first in range(0, len(candidates), _AT_ONCE):
             claims = tx.assertions(candidates[first : first + _AT_ONCE])
             for object_id, assertion in claims.items():
-                if whole_name.search(_own_words(assertion)):
+                if pattern.search(plain_letters(_own_words(assertion))):
                     object_ids.add(object_id)
 
     return frozenset(object_ids)

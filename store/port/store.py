@@ -241,7 +241,8 @@ class WriteTx(IdentityReads, ClaimReads, Protocol):
     ) -> None:
         """Empty what erasure must empty, in every table and index.
 
-        Of objects: content, paths, what repeats it, and closed names that they taught. Of
+        Of objects: content, paths, what repeats it, and closed names that they taught; an envelope
+        that one of them was compiled into, or whose own id stands among them, keeps its id. Of
         entities: names and identifiers; of these and of `nameless_ids`, which lost a name: cases,
         evidence, and candidates of others' receipts.
         """

@@ -305,6 +305,10 @@ CALL () {
   MATCH (:Compiled {tenant_id: $tenant, object_id: object_id})<-[:COMPILED]-(m:Manifest)
   SET m.body = '' }
 CALL () {
+  UNWIND $given.object_ids AS envelope_id
+  MATCH (m:Manifest {tenant_id: $tenant, envelope_id: envelope_id})
+  SET m.body = '' }
+CALL () {
   UNWIND $given.object_ids AS object_id
   MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.object_id = object_id
   SET v.mention = '', v.candidates = '[]', v.note = '' }

@@ -284,6 +284,7 @@ EMPTY_RECORDS: Final = (
       SELECT 1 FROM json_each(action.members) m WHERE m.value IN {_NUMBERS})""",
     f"""UPDATE manifest SET body = '' WHERE body <> '' AND number IN (
       SELECT number FROM compiled WHERE object_id IN {_NUMBERS})""",
+    f"UPDATE manifest SET body = '' WHERE body <> '' AND envelope_id IN {_NUMBERS}",
     f"""UPDATE review SET mention = '', candidates = '[]', note = ''
       WHERE object_id IN {_NUMBERS} AND (mention, candidates, note) <> ('', '[]', '')""",
     # What they taught and an operation closed: nobody else uses that name.

@@ -204,3 +204,71 @@ def test_an_entity_whose_names_were_erased_takes_the_next_one_from_anybody(
     (document,) = memory.entities.list("document")
     assert document.aliases == ("notes one",)
     assert document.external_ids == {"record": "notes/1"}
+
+
+def test_an_erasure_empties_the_envelopes_whose_request_names_the_entity(
+    open_memory: Open, stored_bytes: Bytes
+) -> None:
+    memory = open_memory()
+    memory.write("Oslo Office", "office", "Oslo", valid_from="2026-01-01T00:00:00Z")
+
+    def ask(query: str, **further: Any) -> str:
+        # Each at another instant, so that equal requests are two envelopes.
+        return memory.compile("analytical_reporting", query, **further).envelope_id
+
+    # Before anybody knew her, in another spelling, as a goal, in what was given as evidence.
+    naming_ids = [
+        ask("Who is NADIA-RIVERA in Oslo?"),
+        ask("Who is Nádia Rivera in Oslo?"),
+        ask("Who sits in Oslo?", goal="a desk for Nadia Rivera"),
+        ask("Who sits in Oslo?", evidence=["Mail of crm-zanzibar: a desk, please."]),
+        ask("What does nadia like?"),
+    ]
+    kept_ids = [ask("What of Nadiaville?"), ask("Will it rain in Oslo?")]
+    nadia = {"name": "Nadia Rivera", "aliases": ["Nadia", "Will"], "type": "person"}
+    memory.write({**nadia, "external_ids": {"crm": "crm-zanzibar"}}, "office", "Rome")
+    naming_ids.append(ask("Where is the office of Will?"))
+    memory.flush()
+
+    receipt = memory.erase(entity="Nadia Rivera", reason="case 17")
+    assert set(naming_ids) <= set(receipt.envelopes)
+    assert not set(kept_ids) & set(receipt.envelopes)
+    for envelope_id in naming_ids:
+        with pytest.raises(NotFound) as caught:
+            memory.replay(envelope_id)
+        assert caught.value.code == "erased"
+    for envelope_id in kept_ids:
+        assert memory.replay(envelope_id).envelope_id == envelope_id
+    # The name of a place that begins as she was called is another word.
+    kept = stored_bytes(memory).replace(b"nadiaville", b"")
+    for words in (b"nadia", "nádia".encode(), b"rivera", b"zanzibar"):
+        assert words not in kept
+    assert memory.doctor() == ()
+
+
+def test_a_word_that_a_request_bound_to_somebody_else_is_no_name_of_the_erased(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    beam = {"name": "Max Beam", "type": "person", "aliases": ["Max"]}
+    memory.write({**beam, "external_ids": {"crm": "crm-1001"}}, "office", "Oslo")
+    other = memory.compile("analytical_reporting", "Where is the office of Max?")
+    memory.flush()
+    weber = {"name": "Max Weber", "type": "person", "aliases": ["Max"]}
+    memory.write({**weber, "external_ids": {"crm": "crm-1002"}}, "office", "Rome")
+    receipt = memory.erase(entity="Max Weber", reason="case 17")
+    assert other.envelope_id not in receipt.envelopes
+    assert memory.replay(other.envelope_id).text == other.text
+
+
+def test_the_words_of_an_erased_object_go_with_the_envelopes_that_were_asked_in_them(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    text = "The boat of the canteen is painted green."
+    asked = memory.compile("analytical_reporting", f"Is it true? {text}")
+    other = memory.compile("analytical_reporting", "Which boat is painted green?")
+    told = memory.write("Canteen", content=text, object_type="retrieved_passage", **WHY)
+    receipt = memory.erase(told.object_id, reason="case 17")
+    assert receipt.envelopes == (asked.envelope_id,)
+    assert memory.replay(other.envelope_id).text == other.text

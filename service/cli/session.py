@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...window.health import HealthReading
     from ...window.pressure import Pressure
     from ...window.units import WindowUnit
+    from ..client.memory import Memory
     from ..sessions.decision import WindowDecision
     from ..sessions.session import Session
 
@@ -42,16 +43,26 @@ _Keep = Annotated[
 @contextmanager
 def _opened(context: typer.Context, name: str, policy: Path | None = None) -> Generator[Session]:
     """A session that is there; a misspelt name must not begin another one."""
-    from ...schema.errors import NotFound
-
     # A session begins when it is first named, so that only the list tells whether it is there.
     with open_memory(context) as memory:
-        if name not in [summary.session for summary in memory.sessions()]:
-            raise NotFound(
-                f"there is no session {name!r}; tenure session list names them",
-                code="unknown_session",
-            )
+        _event_count(memory, name)
         yield memory.session(name, policy=policy)
+
+
+def _event_count(memory: Memory, name: str) -> int:
+    """How many events a session has.
+
+    Raises:
+        NotFound: `unknown_session`.
+    """
+    from ...schema.errors import NotFound
+
+    for summary in memory.sessions():
+        if summary.session == name:
+            return summary.seq
+    raise NotFound(
+        f"there is no session {name!r}; tenure session list names them", code="unknown_session"
+    )
 
 
 @session.command("list", epilog=examples("tenure --user ann session list"))
@@ -223,6 +234,36 @@ def resume(context: typer.Context, name: _Name) -> None:
         task = opened.bootstrap()
     steps = "\n".join(f"{entry.step.value}: {entry.text}" for entry in task.entries)
     answer(context, asdict(task), f"{task.text}\n{steps}\n")
+
+
+@session.command(epilog=examples("tenure --user ann session erase trip-1 --reason 'case 17'"))
+def erase(
+    context: typer.Context,
+    name: _Name,
+    reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Empty every text of a session, and close it. It cannot be undone.
+
+    Its checkpoints and what was compiled for it go too; of another user's session with --user.
+    """
+    from ...schema.errors import InvalidInput
+
+    if not reason.strip():
+        raise InvalidInput("say with --reason why; its tombstone tells", code="missing_reason")
+
+    with open_memory(context) as memory:
+        events = counted(_event_count(memory, name), "event")
+        if not yes:
+            typer.confirm(f"Erase all {events} of session {name} for ever?", abort=True, err=True)
+        object_ids = memory.erase_session(name, reason=reason)
+
+    def show_erasure(screen: Screen) -> None:
+        screen.line(f"emptied all {events} of session {name}, and closed it: {reason}")
+        for object_id in object_ids:
+            screen.line(f"  checkpoint: {object_id}")
+
+    answer(context, {"session": name, "object_ids": object_ids}, show_erasure)
 
 
 @session.command(epilog=examples("tenure session report trip-1"))

@@ -214,6 +214,7 @@ def _sessions(recorder: Recorder) -> None:
     run("session checkpoint trip-1")
     run("session resume trip-1")
     run("session report trip-1")
+    run("session erase trip-1 --reason 'case 17' --yes")
     run("session config")
     turns = [
         {"role": "user", "content": "Where is Sam?"},

@@ -126,3 +126,24 @@ def test_a_transcript_is_run_through_policies(run: Run, tmp_path: Path) -> None:
     lfu = ("session", "replay", "run.jsonl", "--window", "9000", "--policy", "lfu")
     assert "lru" in run(*lfu, code=1)
     assert "no file none.json" in run("session", "replay", "none.json", "--window", "9000", code=1)
+
+
+def test_a_session_is_erased_once_it_was_said_twice(run: Run) -> None:
+    run("session", "checkpoint", "trip-1")
+    erase = ("session", "erase", "trip-1")
+    assert "missing_reason" in run(*erase, "--yes", code=1)
+    assert "unknown_session" in run("session", "erase", "trip-2", "--reason", "x", "--yes", code=1)
+    # Nobody confirms here, and another user's session of that name is another one.
+    asked = run(*erase, "--reason", "case 17", code=1)
+    assert "Erase all 42 events of session trip-1 for ever?" in asked
+    assert "unknown_session" in run("--user", "ann", *erase, "--reason", "x", "--yes", code=1)
+    assert "question 0" in run("session", "show", "trip-1")
+
+    erasure = told(run, "erase", "trip-1", "--reason", "case 17", "--yes")
+    assert erasure["session"] == "trip-1"
+    assert len(erasure["object_ids"]) == 1
+    assert "question 0" not in run("session", "show", "trip-1")
+    assert run(*erase, "--reason", "case 17", "--yes").count("checkpoint") == 0
+    assert "privilege_required" in run(
+        "--role", "steward", *erase, "--reason", "case 17", "--yes", code=1
+    )

@@ -88,7 +88,7 @@ FAMILY_RULES: Final = (
     row("partner", rf"\b(?:I|[Ww]e) {RECENT}(?:broke|split) up with (?P<value>{NAME})",
         "deny"),
     row("partner", rf"{AND_I}{RECENT}(?:broke up|split up|"
-        r"separated|(?:got|are) (?:divorced|separated))\b", "deny"),
+        r"separated|(?:got|are) (?:divorced|separated))\b(?! (?:the|a|an|our|my)\b)", "deny"),
     row("birthday", rf"{RELATIVE}(?:turns|will turn|is turning|will be) (?:{NUMBER}|"
         rf"[a-z]{{3,8}}) on "
         rf"(?P<value>{DAY})"),

@@ -173,6 +173,7 @@ UNITS: Final = (
     r"(?:metrische Einheiten|Celsius|Fahrenheit|Kilometer|Stichpunkte|Markdown|einfache Sprache|"
     r"das 24-Stunden-Format)\b"
 )
+A_LITTLE: Final = " und (?:ein bisschen|ein wenig|etwas)"
 LANGUAGE: Final = (
     r"(?:[A-ZÄÖÜ][a-zäöü]+sch|Tamil|Hindi|Urdu|Bengali|Farsi|Paschtu|Suaheli|Swahili|Esperanto|"
     r"Mandarin|Ukrainisch|Thai|Telugu|Punjabi|Ivrit|Latein)"

@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from .german_phrases import (
+    A_LITTLE,
     ADVERB_FIRST,
     ADVERBS,
     AIMS,
@@ -78,9 +79,11 @@ GERMAN_RULES: Final = (
     row("birthday", rf"^[Aa]m (?P<value>{DAY}) habe ich Geburtstag\b"),
     row("birthday", rf"\b[Mm]ein Geburtstag ist (?:am |der )(?P<value>{DAY})"),
     row("birthday", rf"\b[Ii]ch (?:bin|wurde) am (?P<value>{DAY}) (?:in {PLACE} )?geboren\b"),
-    row("language", r"\b[Ii]ch spreche (?:fließend |auch |gut )?"
-        rf"(?P<value>{LANGUAGE}(?:, {LANGUAGE})*(?: und {LANGUAGE})?)(?=[.,;!]|$)",
+    row("language", r"\b[Ii]ch spreche (?:(?:fließend|auch|gut|etwas|ein bisschen|ein wenig) )*"
+        rf"(?P<value>{LANGUAGE}(?:, {LANGUAGE})*(?: und {LANGUAGE})?)(?=[.,;!]|$|{A_LITTLE})",
         is_list=True),
+    row("language", rf"\b[Ii]ch spreche (?:\w+ )?{LANGUAGE}{A_LITTLE} (?P<value>{LANGUAGE})"
+        r"(?=[.,;!]|$)"),
     row("language", rf"\b[Mm]eine Muttersprache ist (?P<value>{LANGUAGE})"),
     row("email", r"\b[Mm]eine (?:E-?Mail|Mail)(?:-?[Aa]dresse)? (?:ist|lautet) "
         r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
@@ -176,6 +179,8 @@ GERMAN_RULES: Final = (
     row("home", rf"\b[Ii]ch (?:wohne|lebe) nicht mehr {IN_LAND}(?P<value>{PLACE}){END}", "deny"),
     row("home", r"(?:\b[Ii]ch habe früher|^Früher habe ich) "
         rf"{IN_LAND}(?P<value>{PLACE}) (?:gewohnt|gelebt)\b", is_former=True),
+    row("home", rf"^Früher habe ich {IN_LAND}{PLACE} (?:gewohnt|gelebt), (?:und |aber )?(?:jetzt|"
+        rf"heute|inzwischen) (?:(?:wohne|lebe) ich )?{IN_LAND}(?P<value>{PLACE}){END}"),
     # whom
     *(row(slot, rf"{MY_KIN}(?:{words}) (?:heißt|namens) (?P<value>{ONE_NAME})"
           rf"(?:{END}|(?= und [a-zäöüß]+t\b))", is_timeless=True) for slot, words in KIN.items()),
@@ -251,7 +256,7 @@ GERMAN_RULES: Final = (
     row("dislikes", rf"^(?P<value>{THING_FIRST}) (?:ist|sind) (?:gar |überhaupt |einfach "
         rf")*(?:nicht mein Ding|nichts für mich)\b"),
     row("allergy", r"\b[Ii]ch habe eine (?:starke |schwere |leichte )?"
-        r"(?P<value>Pollen|[A-ZÄÖÜ][a-zäöüß]+?)(?:n)?allergie\b"),
+        r"(?P<value>Pollen|[A-ZÄÖÜ][a-zäöüß]+?)(?:(?<=e)n)?allergie\b"),
     row("allergy", r"\b[Ii]ch (?:bin (?P<value>laktose|gluten)intolerant)\b"),
     row("allergy", r"\b[Ii]ch habe eine (?P<value>Laktose|Fruktose|Gluten|Histamin)-?"
         r"(?:intoleranz|unverträglichkeit)\b"),

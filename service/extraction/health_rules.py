@@ -19,7 +19,7 @@ from .health_words import (
     MEDICATIONS,
     PASSING,
 )
-from .phrases import DO_NOT, I_AM, ITEM, RELATIVE, SURE
+from .phrases import DO_NOT, HAVE, I_AM, ITEM, RELATIVE, SURE
 from .rule import former_rows, row
 
 _SLOT = "health_condition"
@@ -119,8 +119,9 @@ HEALTH_RULES: Final = (
         rf"\b(?:[Mm]y|[Tt]he) {_DOCTOR}(?: has)? {_ADVERBS}prescribed(?: me)?) {_DOSE}"
         rf"(?P<value>{MEDICATIONS}|{_NO_DRUG}(?!{MEDICATION})[A-Za-z][\w-]{{4,}})"
         rf"{_MEDICATION_END}", is_list=True),
-    row("medication", rf"\b(?:[Mm]y|[Tt]he) {_DOCTOR}(?: has)? {_ADVERBS}(?:put|started) me on "
-        rf"{_DOSE}(?P<value>{MEDICATIONS}){_MEDICATION_END}", is_list=True),
+    row("medication", rf"\b(?:[Mm]y|[Tt]he) {_DOCTOR}(?: has)? {_ADVERBS}(?:took me off "
+        rf"{MEDICATIONS} and )?(?:put|started) me on {_DOSE}(?P<value>{MEDICATIONS})"
+        rf"{_MEDICATION_END}", is_list=True),
     row("medication", rf"{RELATIVE}{SURE}(?:takes|is on|is taking|was prescribed) {_DOSE}"
         rf"(?P<value>{MEDICATIONS}){_MEDICATION_END}", is_list=True),
     # what is over, or never was
@@ -131,6 +132,10 @@ HEALTH_RULES: Final = (
         rf"{_ADVERBS}(?:came|come|went|gone|got) off|{I_AM} {_ADVERBS}(?:off|no longer (?:on|"
         rf"taking)|not (?:on|taking)|done with)|\b(?:[Mm]y|[Tt]he) {_DOCTOR} {_ADVERBS}took me "
         rf"off) {_DOSE}(?P<value>{MEDICATIONS}){_MEDICATION_END}", "deny", is_list=True),
+    row("medication", rf"{HAVE} {_ADVERBS}switched from {_DOSE}(?P<value>{MEDICATIONS}) to "
+        rf"{MEDICATIONS}{_MEDICATION_END}", "deny"),
+    row("medication", rf"{HAVE} {_ADVERBS}switched from {MEDICATIONS} to {_DOSE}"
+        rf"(?P<value>{MEDICATIONS}){_MEDICATION_END}"),
     *former_rows("medication", rf"\bI used to (?:take|be on) {_DOSE}(?P<value>{MEDICATIONS})"
         rf"{_MEDICATION_END}", is_list=True),
     row("medication", r"\bI(?: have|['\u2019]ve)? never (?:actually |really )?(?:took|taken|been "
@@ -208,6 +213,11 @@ GERMAN_HEALTH_RULES: Final = (
         "deny", is_list=True, if_known=True),
     row("medication", rf"(?:\b[Ii]ch habe {AT_TIMES}(?:das |die |mein )?(?P<value>"
         rf"{GERMAN_MEDICATIONS}) (?:\w+ )?abgesetzt)\b", "deny", is_list=True),
+    row("medication", rf"\b(?:[Mm]eine?|[Dd]er|[Dd]ie) {_GERMAN_DOCTOR} hat (?:mir )?"
+        rf"(?:das |die |mein )?(?P<value>{GERMAN_MEDICATIONS}) (?:\w+ )?abgesetzt\b", "deny",
+        is_list=True),
+    row("medication", rf", (?:und )?(?:jetzt|stattdessen|dafür) nehme ich {_FREQUENCY}*{_AMOUNT}"
+        rf"(?P<value>{GERMAN_MEDICATIONS}){_INTAKE_END}", is_list=True),
     row("medication", rf"^(?:(?:Das|Die|Den|Mein\w*) )?(?P<value>{GERMAN_MEDICATIONS}) "
         r"(?:habe ich (?:\w+ )?abgesetzt|nehme ich (?:\w+ )?nicht mehr)\b", "deny", is_list=True),
     *former_rows("medication", r"(?:\b[Ii]ch habe früher|^Früher habe ich) "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .phrases import DAY, I_AM, IS, NAME, NO_DATE, NUMBER, ORIGINS, TOOLS, WORD, ZONES
+from .phrases import DAY, I_AM, IS, NAME, NO_DATE, NO_OTHER, NUMBER, ORIGINS, TOOLS, WORD, ZONES
 from .rule import row
 
 PERSON_RULES: Final = (
@@ -42,10 +42,13 @@ PERSON_RULES: Final = (
     row("birthday", r"^(?P<subject>(?!(?:Mom|Mum|Dad|Today|Tomorrow|Christmas|Jesus|It|That|There|"
         r"Here|Who|What)\b)[A-Z]\w+(?: [A-Z]\w+)?)['\u2019]s birthday is (?:on )?"
         rf"(?P<value>{DAY})"),
-    row("language", rf"\bI speak (?:fluent )?(?P<value>(?!(?:{TOOLS})\b){NAME}"
-        rf"(?:(?:,| and|, and) (?!(?:{TOOLS})\b){NAME})*)", is_list=True),
+    row("language", r"\bI (?:(?:also|already|now) )*speak (?:(?:fluent|basic|some|a little|a bit "
+        rf"of) )?(?P<value>(?!(?:{TOOLS})\b){NAME}"
+        rf"(?:(?:,| and|, and) {NO_OTHER}(?!(?:{TOOLS})\b){NAME})*)", is_list=True),
+    row("language", rf"\bI (?:(?:also|already|now) )*speak {NAME},? and (?:some|a little|a bit of) "
+        rf"(?P<value>(?!(?:{TOOLS})\b){NAME})"),
     row("language", rf"{I_AM} (?:fairly |almost |also )?fluent in (?P<value>(?!(?:{TOOLS})\b){NAME}"
-        rf"(?:(?:,| and|, and) (?!(?:{TOOLS})\b){NAME})*)", is_list=True),
+        rf"(?:(?:,| and|, and) {NO_OTHER}(?!(?:{TOOLS})\b){NAME})*)", is_list=True),
     row("language", rf"\b[Mm]y (?:native language|mother tongue|first language){IS} "
         rf"(?P<value>{NAME})"),
     row("email", rf"\b[Mm]y e-?mail(?: address)?{IS} "

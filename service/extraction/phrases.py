@@ -40,7 +40,7 @@ STOP: Final = (
     r"(?!(?:and|or|not|but|because|since|so|when|while|if|as|that|which|who|though|although|than|"
     r"too|"
     r"very|just|where|why|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|"
-    r"before|all|it|completely|entirely|totally|altogether|btw|tbh|atm|rn|imo|imho|ngl|"
+    r"before|during|around|near|all|it|completely|entirely|totally|altogether|btw|tbh|atm|rn|imo|imho|ngl|"
     r"the way|either|neither|how|what|this|those|you|your|him|her|them|me|my|to|being|having|"
     r"is|are|was|lot|more|most|about|over|rather|again|yesterday|today|"
     r"last (?:week|month|year|night|time)|(?:\w+ )(?:days?|weeks?|months?|years?) ago)\b)"
@@ -61,9 +61,18 @@ ITEM: Final = (
     rf"(?:(?:(?:the )?(?:movie|film|book|novel|song|album|show|series|musical|play) )?{TITLE}+|"
     rf"(?:the )?{STOP}[\w'\u2019#+&$-]+(?: {LINK}{STOP}[\w'\u2019#+&$-]+){{0,3}}{ERA})"
 )
+NO_OTHER: Final = (
+    rf"(?!{WORD}(?: {WORD})? (?:(?:(?:really|just|always|never|only|also) )?(?:likes|loves|hates|"
+    r"prefers|thinks|says|eats|wants|needs|has|is|was|does|goes|comes|finds|makes|gets|knows|joins|"
+    r"speaks|lives|takes|keeps|can|will|would|had|said|told|thought|did|went|got|"
+    r"(?:drinks|plays|works|drives|cooks|runs) (?!(?:from|of|by)\b)(?=\w))|"
+    r"(?:is|does|ca|wo)n['\u2019]t)\b)"
+)
+"""What no thing or name of an enumeration is: somebody else who does something."""
 # Behind a comma somebody may go on: "jazz, and saw them live" names one thing.
 NO_CLAUSE: Final = (
-    r"(?!(?:I|we|he|she|they|am|was|went|had|have|has|did|do|can|will|got|made|took|saw|ate|"
+    NO_OTHER
+    + r"(?!(?:I|we|he|she|they|am|was|went|had|have|has|did|do|can|will|got|made|took|saw|ate|"
     r"would|could|should|find|found|then|just|also|never|do not|cannot|drink|eat|live|work|"
     r"(?:do|does|did|ca|wo)n['\u2019]t|\w+ed)\b)"
 )

@@ -45,7 +45,7 @@ def _parts(rule: Rule, words: str) -> list[str]:
 _DANGLING: Final = re.compile(r" (?:for|with|to|of|about|from|by)$")
 _RESTRICTION: Final = re.compile(r"\s*(?:that|which|who|whom|whose|where|to)\b")
 _UNFIT: Final = re.compile(
-    r"^(?:its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing|each other|one another|"
+    r"^(?:of|its|his|their|our|these|those|how|any|some|mr|mrs|ms|dr|seeing|each other|one another|"
     r"yours|mine|hers|theirs|ours)\b|\b(?:uh|um|idea|way|"
     r"variety|kind|kinds)\b|\bones?$",
     re.IGNORECASE,

@@ -139,6 +139,8 @@ RULES: Final = (
     row("home", rf"\b(?:I|[Ww]e) (?:used to live|lived) in (?P<value>{PLACE})"
         r"(?![^.!?]*\bsince\b)", is_former=True),
     row("home", rf"\bI (?:no longer|{DO_NOT}) live in (?P<value>{PLACE})", "deny"),
+    row("home", rf"\bI used to live in {PLACE},? (?:but |and )?now {I_AM} (?:living )?in "
+        rf"(?!Love\b)(?P<value>{PLACE})(?=[.,;!]|$)"),
     *FAMILY_RULES,
     # body and taste
     row("allergy", rf"{ALLERGIC}(?P<value>{ITEMS})", is_list=True),
@@ -159,6 +161,8 @@ RULES: Final = (
     row("diet", rf"{I_AM} {SURE}(?:an? )?(?:strict )?"
         r"(?P<value>vegetarian|vegan|pescatarian)(?=[.,!;:)]|$| (?:and|but|or|so|because|since|for|"
         r"now|too|these|who|myself|person|anyway|though|as|by|if|please)\b)"),
+    row("diet", r"\b[Ww]e(?: are|['\u2019]re) (?:all |both )?"
+        r"(?P<value>vegetarian|vegan|pescatarian)s?(?=[.,!;]|$| (?:at home|and|now|since)\b)"),
     row("diet", rf"{I_AM} {SURE}(?P<value>gluten-free|dairy-free)(?=[.,!;]|$| and\b)"),
     row("diet", r"\bI(?: have|['\u2019]ve)? (?:just |recently )?(?:went|gone|became|become|turned) "
         r"(?:an? )?(?P<value>vegetarian|vegan|pescatarian)\b"),
@@ -261,7 +265,8 @@ RULES: Final = (
         r"(?:answers|replies|responses|explanations|code examples|examples)\b"),
     row("response_length", r"\b[Kk]eep (?:your |the )?(?:answers|replies|responses) "
         r"(?P<value>short|brief|concise)\b"),
-    row("response_length", r"\b[Kk]eep (?:it|things|everything) (?P<value>short|brief|concise)\b"
+    row("response_length", r"^(?!(?:Mr|Ms|Mrs|Dr|Prof)\b)[^.!?\n]*?\b[Kk]eep "
+        r"(?:it|things|everything) (?P<value>short|brief|concise)\b"
         r"(?=[.!,]|$| please| from now on| in general)"),
     row("response_length", r"^(?:[Pp]lease,? )?[Bb]e (?:more )?"
         r"(?P<value>brief|concise|detailed)\b(?=[.!,]|$| in your| please| from now on| when)"),

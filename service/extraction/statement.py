@@ -46,7 +46,9 @@ _HEDGE: Final = re.compile(
     r"|^(?-i:(?:In|in) (?!(?:January|February|March|April|May|June|July|August|September|October|"
     r"November|December)\b)[A-Z][\w'\u2019-]*(?: (?:of |the )*[A-Z\d][\w'\u2019-]*)*)"
     r",? (?=(?:I|my|we|our)\b)"
-    r"|^by (?:\d{4}|the time)\b",
+    r"|^by (?:\d{4}|the time)\b"
+    # What the assistant is to remind somebody to tell others is for them.
+    r"|\btell (?!you\b|me\b)[\w'\u2019-]+(?P<told> )(?=(?:that )?(?:I|we|my|our)\b)",
     re.IGNORECASE,
 )
 
@@ -79,6 +81,12 @@ _AFTERTHOUGHT: Final = re.compile(
 )
 """The end of a sentence that makes all of it a guess, somebody else's word, or a joke."""
 
+_OTHERS_CLAUSE: Final = re.compile(
+    r"(?:,? (?:and|but|so)|[,;]) (?:(?!I\b)[A-Z][\w'\u2019-]*|he|she|they|"
+    r"(?:my|the|our|his|her) \w+) $"
+)
+"""Who supposes or reports it, where the clause before is the speaker's own."""
+
 
 def without_quotations(sentence: str) -> str:
     """A sentence with a stand-in for what is quoted; the positions stay as they were."""
@@ -102,7 +110,11 @@ def statement_of(sentence: str) -> str:
         return ""
 
     hedge = _HEDGE.search(sentence)
-    end = len(sentence) if hedge is None else hedge.start()
+    end = len(sentence)
+    if hedge is not None:
+        end = hedge.start() if hedge["told"] is None else hedge.start("told")
+        report = _OTHERS_CLAUSE.search(sentence, 0, end)
+        end = end if report is None else report.start()
     frame = _OF_ITS_CLAUSE.search(sentence)
     if frame is None or frame.start() > end:
         return sentence[:end]

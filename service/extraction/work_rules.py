@@ -197,7 +197,8 @@ WORK_RULES: Final = (
         r"(?P<value>[a-z][\w-]+(?: [a-z][\w-]+)?) team(?=[.,!]|$| at\b| and\b| now\b)"),
     row("office", rf"{HAVE} (?:just )?moved to the (?P<value>{NAME}) office"),
     row("office", rf"\bI work (?:from|in|out of) the (?P<value>{NAME}) office"),
-    row("office", rf"{I_AM} (?:now )?(?:in|at|based in) the (?P<value>{NAME}) office"),
+    row("office", rf"{I_AM} (?:now )?(?:in|at|based in) the (?P<value>{NAME}) office"
+        r"(?! (?:today|tonight|tomorrow|this|right|for|on|until|till)\b)"),
     row("office", rf"\bI (?:no longer|{DO_NOT}) work (?:from|in) the (?P<value>{NAME}) office",
         "deny"),
 )  # fmt: skip

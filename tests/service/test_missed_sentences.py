@@ -7,6 +7,34 @@ import pytest
 from tenure.tests.service.rule_claims import claims_of
 
 SAID: dict[str, list[str]] = {
+    "I already speak Dutch and a bit of French.": ["language=Dutch", "language=French"],
+    "Ich spreche Englisch und ein bisschen Spanisch.": ["language=Englisch", "language=Spanisch"],
+    "We're vegan at home.": ["diet=vegan"],
+    "I used to live in Bonn, now I'm in Cologne.": ["home=Bonn until 2026-06-17", "home=Cologne"],
+    "Früher habe ich in Bonn gewohnt, jetzt in Köln-Ehrenfeld.": [
+        "home=Bonn until 2026-06-17",
+        "home=Köln-Ehrenfeld",
+    ],
+    "Ich habe eine Penicillinallergie.": ["allergy=Penicillin"],
+    "My doctor took me off metformin and put me on ramipril.": [
+        "deny medication=metformin",
+        "medication=ramipril",
+    ],
+    "I switched from metformin to ramipril.": [
+        "deny medication=metformin",
+        "medication=ramipril",
+    ],
+    "Der Arzt hat Bisoprolol abgesetzt, jetzt nehme ich Ramipril.": [
+        "deny medication=Bisoprolol",
+        "medication=Ramipril",
+    ],
+    # Behind "and" somebody else does something.
+    "I love tea and Ben drinks coffee.": ["likes=tea"],
+    "I like jazz, and Anna likes metal.": ["likes=jazz"],
+    "I hate cilantro, and Tom thinks I'm mad.": ["dislikes=cilantro"],
+    "I love jazz and Thai dishes.": ["likes=jazz and Thai dishes"],
+    "I speak Italian and Marta speaks Greek.": ["language=Italian"],
+    "Remind me to tell Bob I live in Rome.": ["todo=tell Bob"],
     "My name is Tobias Lindqvist, but everyone calls me Tobi.": [
         "full_name=Tobias Lindqvist",
     ],
@@ -331,6 +359,21 @@ UNSAID = (
     "Am Montag habe ich keine Gespräche.",
     "Ab jetzt bitte ohne Zucker.",
     "Ich bin gegen Gewalt.",
+    "I can't eat nuts around Leo.",
+    "My wife and I separated the laundry.",
+    "My girlfriend and I split up the bill.",
+    "My husband and I are separated by the sea.",
+    "Sue and I broke up the fight.",
+    "Mein Mann und ich sind getrennt gereist.",
+    "Meine Frau und ich haben uns getrennt angemeldet.",
+    "Ich habe keinen Hund mehr gesehen.",
+    "Ich habe kein Auto mehr gefunden.",
+    "I lost my job application.",
+    "I'm not a team player any more.",
+    "I speak a little too fast.",
+    "Mr.Lehoux, please keep it brief.",
+    "I like the idea of of rubber too.",
+    "I'm in the Berlin office today.",
 )
 
 

@@ -90,8 +90,7 @@ class Toolbox:
             fields = {"valid_from": valid_from, "valid_until": valid_until}
             receipts = [memory.write(subject, slot, value, source_origin=origin, **fields)]  # type: ignore[arg-type]
         elif text:
-            speaker = subject or (memory.principal.user if said_by == "user" else None)
-            receipts = memory.observe(text, speaker, source_origin=origin, at=valid_from)
+            receipts = memory.observe(text, subject, source_origin=origin, at=valid_from)
         else:
             raise InvalidInput(
                 "give a text, or subject, slot and value", code="missing_value", field="text"

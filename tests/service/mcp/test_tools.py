@@ -113,6 +113,7 @@ def test_a_text_is_kept_verbatim_with_what_it_claims(memory: Memory) -> None:
     assert len(result.structured_content["items"]) == 2
     assert memory.as_of().value("Sam Rivera", "office") is None
     assert sam.as_of().value("Sam Rivera", "office") == "Chicago"
+    assert sam.as_of().entity("Sam Rivera").external_ids["user"] == "Sam Rivera"
 
 
 def test_what_a_page_says_is_shown_as_untrusted(memory: Memory) -> None:

@@ -12,8 +12,9 @@ which no claim was ever made, is not; nor does a summary, which has no slot, or 
 set apart say anything about its source. A claim that a denial hides holds no more, and a denial
 keeps its passage only where it answers: "I am over westerns" tells whoever asks of westerns, and
 would put a wrong word before whoever asks for a film. So does one in a slot that is asked and in
-which nothing holds: "I sold the Volvo" is the answer to which car somebody has. Nor is a passage
-history to a question what a slot had before, which what has ended answers, with its day.
+which nothing holds: "I sold the Volvo" is the answer to which car somebody has. And so does one in
+a turn with a number that no claim has: "I sold my car, for 1,900 euros" tells a price. Nor is a
+passage history to a question what a slot had before, which what has ended answers, with its day.
 
 A turn of talk is no evidence either once its speaker took back anything that it says: retracted,
 denied or corrected it. What holds of it stands as its claims. A page is more than one of its
@@ -28,7 +29,7 @@ found, so a replay finds them in the manifest. Checklist C-074, C-098.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import filterfalse
 from typing import Final
@@ -87,14 +88,18 @@ def mark_passages(
     """Mark the passages of an ask by what became of their claims: see the module."""
     claims = tuple(derived)
     past_slots = _past_slots(context)
-    answer_ids = _answering_denials(rows.values(), claims, context)
-    _mark(rows, _outdated_sources(claims, ask, context, past_slots) - answer_ids, Via.OUTDATED)
-
-    turn_ids: set[str] = set()
+    turns: dict[str, str] = {}
     for (object_id, _), proposal in rows.items():
-        if is_talk(proposal.version):
-            turn_ids.add(object_id)
-    _mark(rows, turn_ids & _withdrawn_sources(claims, past_slots, context.point), Via.TAKEN_BACK)
+        content = proposal.version.content
+        if is_talk(proposal.version) and content is not None:
+            turns[object_id] = content.text
+
+    answer_ids = _answering_denials(rows.values(), claims, context)
+    answer_ids |= _counting_denials(turns, claims, context.point)
+    _mark(rows, _outdated_sources(claims, ask, context, past_slots) - answer_ids, Via.OUTDATED)
+    _mark(
+        rows, turns.keys() & _withdrawn_sources(claims, past_slots, context.point), Via.TAKEN_BACK
+    )
     _mark_claimed(rows, claims, answer_ids)
 
 
@@ -149,6 +154,28 @@ def _answering_denials(
         is_denial = version.row.claim.op is Op.DENY and _decides(version, context.point)
         if is_asked and is_denial:
             sources.update(version.details.derived_from)
+    return sources
+
+
+def _counting_denials(
+    turns: Mapping[str, str], derived: Iterable[Version], point: Point
+) -> set[str]:
+    """Return the turns that end something and tell a number which no claim of them has."""
+    ending_ids: set[str] = set()
+    quotes: dict[str, set[str]] = {}
+    for version in derived:
+        content = version.content
+        for source in turns.keys() & set(version.details.derived_from):
+            if content is not None:
+                quotes.setdefault(source, set()).update(content_terms(content.text))
+            if version.row.claim.op is Op.DENY and _decides(version, point):
+                ending_ids.add(source)
+
+    sources: set[str] = set()
+    for source in ending_ids:
+        words = content_terms(turns[source]) - quotes.get(source, set())
+        if any(word[0].isdigit() for word in words):
+            sources.add(source)
     return sources
 
 

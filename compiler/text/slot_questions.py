@@ -33,7 +33,9 @@ _WORDS: Final = MappingProxyType(
         r"(?:von Beruf|beruflich|als was)|als was arbeite ich",
         "employer": r"(?:where|who|whom|what company)\b.{0,20}\b(?:do|am|did) I (?:now |currently "
         r")?(?:work|employed|working)|my (?:employer|company|job|workplace|firm)|"
-        r"(?:wo|bei wem|für wen) arbeite ich|mein\w* (?:Arbeitgeber|Firma|Job)",
+        r"do I (?:still )?have a job|am I (?:still )?(?:employed|unemployed|out of work)|"
+        r"(?:wo|bei wem|für wen) arbeite ich|habe ich (?:noch )?(?:einen|keinen) Job|"
+        r"bin ich arbeitslos|mein\w* (?:Arbeitgeber|Firma|Job)",
         # "The boss" may be anybody's: a possessive makes it the speaker's.
         "manager": r"my (?:\w+ )?(?:boss|manager|supervisor)|I report to|"
         r"mein\w* (?:Chef|Chefin|Vorgesetzte\w*)",
@@ -50,7 +52,9 @@ _WORDS: Final = MappingProxyType(
         r"mein\w* (?:Geburtstag|Alter)|(?:bin|wurde) ich geboren|alt bin ich",
         # German has one word for a man and a husband, as for a woman and a wife.
         "partner": r"my (?:\w+ )?(?:wife|husband|partner|spouse|girlfriend|boyfriend|fianc\w+)|"
-        r"I(?:['\u2019]m| am)? (?:married|engaged|dating)|am I (?:married|engaged|dating|with)|"
+        r"I(?:['\u2019]m| am)? (?:married|engaged|dating)|"
+        r"am I (?:married|engaged|dating|with|single)|"
+        r"(?:bin|lebe) ich (?:noch )?(?:verheiratet|Single|vergeben|allein)|"
         r"mein\w* (?:Frau|Mann|Partner\w*|Freundin)|ich verheiratet",
         # Who speaks of the family means the children of it, too.
         "child": r"my (?:\w+ )?(?:kids?|child|children|sons?|daughters?|family)|"
@@ -62,7 +66,9 @@ _WORDS: Final = MappingProxyType(
         r"mein\w* (?:Mutter|Vater|Mama|Papa|Eltern)",
         "friend": r"my (?:\w+ )?friends?|mein\w* (?:\w+ )?Freund\w*",
         "pet": r"my (?:\w+ )?(?:pets?|dogs?|cats?|puppy|kitten|animals?)|I have .{0,12}pets|"
-        r"mein\w* (?:Haustier\w*|Hund\w*|Katzen?|Kater)",
+        r"(?:pets?|dogs?|cats?) do I have|do I (?:still )?have (?:any |an? )?(?:pets?|dogs?|cats?)|"
+        r"(?:Haustiere?|Hunde?|Katzen?) habe ich|habe ich (?:noch )?(?:ein\w* |kein\w* )?"
+        r"(?:Haustiere?|Hunde?|Katzen?)|mein\w* (?:Haustier\w*|Hund\w*|Katzen?|Kater)",
         "language": r"languages? (?:do|can) I|I speak|my (?:native |first )?languages?|"
         r"Sprachen? (?:spreche|kann) ich|mein\w* (?:Muttersprache|Sprachen?)",
         "email": r"my e-?mail|mein\w* E-?Mail\w*",
@@ -81,7 +87,9 @@ _WORDS: Final = MappingProxyType(
         r"was I prescribed|mein\w* (?:Medi(?:kament\w*|zin)|Tabletten|Pillen)|"
         r"(?:Medikament\w*|Tabletten|Medizin|Arznei\w*) (?:nehme|muss|soll) ich",
         "vehicle": r"my (?:\w+ )?(?:cars?|vehicles?|van|truck|motorbike|motorcycle|scooter)|"
-        r"(?:car|vehicle)s? do I|what do I drive|do I (?:have|own) a car|mein\w* (?:Autos?|Wagen|"
+        r"(?:car|vehicle)s? do I|what do I drive|do I (?:still )?(?:have|own|drive) an? (?:car|van|"
+        r"truck|motorbike|motorcycle|scooter)|(?:habe|besitze|fahre) ich (?:noch )?k?ein(?:en)? "
+        r"(?:Auto|Wagen|Motorrad)|mein\w* (?:Autos?|Wagen|"
         r"Fahrzeuge?|Motorrad)|(?:Autos?|Wagen|Fahrzeuge?) (?:habe|fahre) ich|"
         r"was fahre ich(?=\W*(?:\n|$))",
         # Where food is asked for at all, the area brings diets and allergies.

@@ -189,17 +189,20 @@ def test_what_was_is_told_by_a_turn_that_denies_and_by_none_that_retracts() -> N
     assert SAID not in made.compile(**past).text
 
 
-def denied_office(**rows: dict[str, Any]) -> Bench:
+GAVE_UP = "I gave the office of our team up."
+
+
+def denied_office(text: str = GAVE_UP, **rows: dict[str, Any]) -> Bench:
     """Return a world in which somebody said that his office is no more, and what else he has."""
     made = Bench(principal=Principal(user="ann"))
     made.world.person("Ann", user="ann")
     made.world.add(
-        "said", text="I gave the office of our team up.", object_type="retrieved_passage",
+        "said", text=text, object_type="retrieved_passage",
         layer="user", origin="chat://a", why="nova", subject="Ann",
     )  # fmt: skip
     made.world.add(
         "denial", subject="Ann", slot="office", value="Rome", op="deny", reason="denial",
-        derived_from=("said",),
+        derived_from=("said",), text=GAVE_UP,
     )  # fmt: skip
     for name, row in rows.items():
         made.world.add(name, subject="Ann", **row)
@@ -223,3 +226,13 @@ def test_a_denial_answers_where_its_slot_is_asked_and_empty(
     made = denied_office(**rows)
     omitted = made.omitted(made.compile(query=query))
     assert (omitted.get("said") != ("superseded", "claims_ended")) is stays
+
+
+def test_a_turn_that_ends_something_stays_for_a_number() -> None:
+    query = "Which deposit came back?"
+    for rest, stays in (("900 euros of the deposit came back.", True), ("It was cold.", False)):
+        said = f"{GAVE_UP} {rest}"
+        made = denied_office(said, new={"slot": "office", "value": "Oslo"})
+        assert (said in made.compile(query=query).text) is stays
+        omitted = made.omitted(made.compile(query=query))
+        assert (omitted.get("said") == ("superseded", "claims_ended")) is not stays

@@ -63,6 +63,22 @@ def test_the_facts_of_who_asks_answer_and_those_of_others_do_not() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "slot"),
+    [
+        ("Do I still have a car?", "vehicle"),
+        ("Habe ich noch ein Auto?", "vehicle"),
+        ("Which pets do I have?", "pet"),
+        ("Habe ich noch einen Hund?", "pet"),
+        ("Am I single?", "partner"),
+        ("Bin ich noch verheiratet?", "partner"),
+        ("Do I still have a job?", "employer"),
+    ],
+)
+def test_whether_somebody_has_a_thing_asks_its_slot(question: str, slot: str) -> None:
+    assert slot in slots_asked(question)
+
+
+@pytest.mark.parametrize(
     ("question", "is_past"),
     [
         ("Where did I work before?", True),

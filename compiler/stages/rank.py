@@ -133,11 +133,16 @@ class _Activation:
         return speakers
 
     def _is_answer(self, candidate: Candidate) -> bool:
-        """Whether it is a fact that bears on the question; what stands anyway answers nothing."""
+        """Whether it is a fact that bears on the question, or fills a slot that it asks.
+
+        What stands anyway answers nothing, nor does what only limits: a diet is not what to cook.
+        """
         version = candidate.version
         if version is None or not version.details.slot or self._stands_alone(version):
             return False
-        return self._is_of_area(candidate) or self._matches(version)
+        fact = self._fact_of_people(candidate)
+        is_asked = fact is not None and fact.details.slot in self.topic.asked_slots
+        return is_asked or self._matches(version)
 
     def answer(self, candidate: Candidate) -> tuple[str, bool]:
         """Return why an object is not active, empty when it is, and whether the task sufficed."""

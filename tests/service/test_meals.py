@@ -67,3 +67,10 @@ def test_limits_leave_room_for_the_rest(talk: Talk) -> None:
 def test_a_film_brings_what_is_disliked_of_films(talk: Talk) -> None:
     talk.say("I don't like horror films.", "I don't like mushrooms.", *SMALL_TALK["en"][2:])
     assert "dislikes horror films" in talk.context("Which film should I watch?")
+
+
+def test_a_fact_that_only_limits_shuts_out_no_talk(talk: Talk) -> None:
+    talk.say("We're vegan at home.", "Our oven is broken, so only the stove.")
+    context = talk.context("What can I cook tonight?")
+    assert "diet: vegan" in context
+    assert "Our oven is broken" in context

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import tenure
 from tenure.service.extraction.rules import RuleExtractor
 from tenure.tests.service.daily_talk import START, Talk
 from tenure.tests.service.rule_claims import claims_of
@@ -338,3 +339,30 @@ def test_a_tenant_may_label_health_as_personal(talk: Talk) -> None:
     talk.store.vocabulary.define_slot("health_condition", sensitivity=("personal",))
     talk.say("I have asthma.")
     assert "health condition: asthma" in talk.context("Which illnesses do I have?")
+
+
+HEALTH = ("allergy", "diet", "health_condition", "medication")
+
+
+@pytest.mark.parametrize(
+    ("labels", "own", "others"),
+    [
+        ((), ("nuts",), ("nuts",)),
+        (("personal",), ("nuts",), ("[masked]",)),
+        (("special_personal",), (), ()),
+    ],
+)
+def test_health_is_masked_where_a_tenant_labels_it_and_by_default_known_to_ones_own_agent(
+    labels: tuple[str, ...], own: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    ann = {"name": "Ann", "type": "person", "external_ids": {"user": "ann"}}
+    with tenure.connect(":memory:") as memory:
+        assert all(not memory.vocabulary.slots()[slot].sensitivity for slot in HEALTH)
+        if labels:
+            memory.vocabulary.define_slot("allergy", sensitivity=labels)
+        agent = memory.bind(tenure.Principal(user="ann"))
+        entity = agent.write(ann, "allergy", "nuts", scope={}).entity
+        assert entity is not None
+        for user, values in (("ann", own), ("bob", others)):
+            reader = memory.bind(tenure.Principal(user=user))
+            assert reader.as_of().slot(entity, "allergy").values == values

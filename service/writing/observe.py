@@ -97,9 +97,9 @@ class Observer(Caller):
         if self.principal.user is not None:
             return self.observe(replace(observation, speaker=self._own_name()))
 
-        passage, *rest = self.observe(observation)
+        passage, *claims = self.observe(observation)
         detail = "; ".join(part for part in (passage.detail, _NO_SPEAKER) if part)
-        return [replace(passage, detail=detail), *rest]
+        return [replace(passage, detail=detail), *claims]
 
     def observe(
         self, observation: Observation, reading: TextReading | None = None
@@ -343,14 +343,16 @@ class Observer(Caller):
             return meant_claims
         return [claim]
 
-    def _as_changed(self, claim: ExtractedClaim, subject: EntityLike, at: Moment) -> ExtractedClaim:
+    def _as_changed(
+        self, claim: ExtractedClaim, subject: EntityLike, said_at: Moment
+    ) -> ExtractedClaim:
         """A new value of a slot that has one, from a day on that the known one does not outlast."""
         is_bounded = claim.valid_until is not None or claim.planned
         if claim.valid_from is None or is_bounded or self._words_now().slots[claim.slot].many:
             return claim
 
         with self._reading() as reader:
-            view = pinned(self._backend, self.principal, reader, at, None)
+            view = pinned(self._backend, self.principal, reader, said_at, None)
             candidates = view.slot(subject, claim.slot).candidates
         days = [changed_on(claim.valid_from, candidate.valid_from) for candidate in candidates]
         return replace(claim, valid_from=None) if None in days else claim

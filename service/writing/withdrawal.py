@@ -54,11 +54,11 @@ class WithdrawalReader(Caller):
     """Finds what the withdrawals of one caller mean."""
 
     def meant_claims(
-        self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope, at: Moment
+        self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope, said_at: Moment
     ) -> Sequence[ExtractedClaim]:
         """The claims that a withdrawal means; none where nothing such is known."""
         with self._reading() as reader:
-            search = self._search(reader, scope, at)
+            search = self._search(reader, scope, said_at)
             members = search.members_of(claim.subject or speaker)
             if not members:
                 return ()
@@ -88,8 +88,8 @@ class WithdrawalReader(Caller):
             known = search.facts_about(members, claim.slot) if members else []
             return any(_means(claim, fact) for fact in known)
 
-    def _search(self, reader: Reader, scope: Scope, at: Moment) -> _Search:
-        point = point_of(pinned(self._backend, self.principal, reader, at, None))
+    def _search(self, reader: Reader, scope: Scope, said_at: Moment) -> _Search:
+        point = point_of(pinned(self._backend, self.principal, reader, said_at, None))
         return _Search(reader, self.principal.sight([scope.scope_id]), point)
 
 

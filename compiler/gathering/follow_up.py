@@ -164,16 +164,15 @@ def _counting_denials(
     ending_ids: set[str] = set()
     quotes: dict[str, set[str]] = {}
     for version in derived:
-        content = version.content
+        quote = "" if version.content is None else version.content.text
         for source in turns.keys() & set(version.details.derived_from):
-            if content is not None:
-                quotes.setdefault(source, set()).update(content_terms(content.text))
+            quotes.setdefault(source, set()).update(content_terms(quote))
             if version.row.claim.op is Op.DENY and _decides(version, point):
                 ending_ids.add(source)
 
     sources: set[str] = set()
     for source in ending_ids:
-        words = content_terms(turns[source]) - quotes.get(source, set())
+        words = content_terms(turns[source]) - quotes[source]
         if any(word[0].isdigit() for word in words):
             sources.add(source)
     return sources

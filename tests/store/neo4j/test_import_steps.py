@@ -210,6 +210,7 @@ def test_every_field_that_is_looked_for_is_one_of_a_batch() -> None:
         assert looked_for <= set(LOOKED_FOR)
 
 
+@pytest.mark.integration
 def test_what_is_planned_beforehand_is_what_an_import_runs(
     store: Neo4jStore, tenant: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +238,7 @@ def test_what_is_planned_beforehand_is_what_an_import_runs(
     assert {text: written[text] for text in largest} == planned
 
 
+@pytest.mark.integration
 def test_an_import_needs_no_plan_beforehand(
     store: Neo4jStore, tenant: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,12 +27,12 @@ from rich.table import Table
 import tenure
 from tenure.bench import dialogues, dialogues_mixed
 from tenure.bench.dialogues import SMALL_TALK, Dialogue
-from tenure.bench.dialogues_mixed import Asked, Talk
+from tenure.bench.dialogues_mixed import Query, Talk
 
 
 def talk_of(dialogue: Dialogue) -> Talk:
     """A dialogue with one question as one with several."""
-    return Talk(dialogue.turns, (Asked(dialogue.question, dialogue.current, dialogue.stale),))
+    return Talk(dialogue.turns, (Query(dialogue.question, dialogue.current, dialogue.stale),))
 
 
 SEED = 9
@@ -51,7 +51,7 @@ class Answer:
     """What the context of one question showed."""
 
     talk: Talk
-    asked: Asked
+    query: Query
     missing: tuple[str, ...]
     stale: tuple[str, ...]
     context: str
@@ -92,10 +92,10 @@ def contexts_of(
 
 def without(context: str, texts: Sequence[str]) -> str:
     """The context without these texts, in small letters."""
-    kept = context.casefold()
+    letters = context.casefold()
     for text in sorted(texts, key=len, reverse=True):
-        kept = kept.replace(text.casefold(), "")
-    return kept
+        letters = letters.replace(text.casefold(), "")
+    return letters
 
 
 def answers_of(talk: Talk, language: str, *, budget: int, task: str) -> list[Answer]:
@@ -104,19 +104,19 @@ def answers_of(talk: Talk, language: str, *, budget: int, task: str) -> list[Ans
     ends = [turn.removeprefix(TAKES_BACK) for turn in talk.turns if turn.startswith(TAKES_BACK)]
     contexts = contexts_of(
         (*SMALL_TALK[language], *turns),
-        [asked.question for asked in talk.asked],
+        [query.question for query in talk.queries],
         budget=budget,
         task=task,
     )
 
     answers = []
-    for asked, context in zip(talk.asked, contexts, strict=True):
-        whole, standing = without(context, ()), without(context, ends)
-        claimed = without(context, turns)
-        missing = tuple(word for word in asked.current if word.casefold() not in whole)
-        stale = tuple(word for word in asked.stale if word.casefold() in standing)
-        invented = tuple(word for word in asked.invented if word.casefold() in claimed)
-        answers.append(Answer(talk, asked, missing, stale + invented, context))
+    for query, context in zip(talk.queries, contexts, strict=True):
+        everything, but_endings = without(context, ()), without(context, ends)
+        but_turns = without(context, turns)
+        missing = tuple(word for word in query.current if word.casefold() not in everything)
+        stale = tuple(word for word in query.stale if word.casefold() in but_endings)
+        invented = tuple(word for word in query.invented if word.casefold() in but_turns)
+        answers.append(Answer(talk, query, missing, stale + invented, context))
     return answers
 
 
@@ -131,18 +131,18 @@ def parts_of(talks: Sequence[Talk]) -> dict[str, list[Talk]]:
 def row_of(part: str, talks: Sequence[Sequence[Answer]]) -> tuple[str, ...]:
     """The shares of one part."""
     answers = [answer for talk in talks for answer in talk]
-    current = sum(len(answer.asked.current) for answer in answers)
+    current = sum(len(answer.query.current) for answer in answers)
     missing = sum(len(answer.missing) for answer in answers)
-    stale = sum(len(answer.asked.stale + answer.asked.invented) for answer in answers)
+    stale = sum(len(answer.query.stale + answer.query.invented) for answer in answers)
     exposed = sum(len(answer.stale) for answer in answers)
     right = sum(answer.right for answer in answers)
-    whole = sum(all(answer.right for answer in talk) for talk in talks)
+    right_talks = sum(all(answer.right for answer in talk) for talk in talks)
     return (
         part,
         f"{current - missing}/{current}",
         f"{exposed}/{stale}",
         f"{right}/{len(answers)}",
-        f"{whole}/{len(talks)}",
+        f"{right_talks}/{len(talks)}",
     )
 
 
@@ -165,15 +165,15 @@ def main() -> None:
     for name in args.only:
         language, talks = TALKS[name]
         for part, members in parts_of(talks).items():
-            asked = [
+            answers = [
                 answers_of(talk, language, budget=args.budget, task=args.task) for talk in members
             ]
-            table.add_row(*row_of(f"{name}, {part}", asked))
+            table.add_row(*row_of(f"{name}, {part}", answers))
             if not args.missed or part == "unread":
                 continue
-            for answer in (answer for answers in asked for answer in answers):
+            for answer in (answer for of_talk in answers for answer in of_talk):
                 if not answer.right:
-                    print(answer.talk.turns, "?", answer.asked.question)
+                    print(answer.talk.turns, "?", answer.query.question)
                     print("   missing", answer.missing, "stale", answer.stale)
                     if args.contexts:
                         print(answer.context)

@@ -270,9 +270,9 @@ def compiles(
         calls = {"server": _compile_of(memory), "embedded": _compile_of(embedded), "trip": trip}
         stores, answered = (memory, embedded), 0
         for name, compiles_before in (("just started", STARTED_COMPILES), ("warm", WARM_COMPILES)):
-            for asked in stores:
-                timed(_compile_of(asked), compiles_before - answered)
-                asked.flush()
+            for store in stores:
+                timed(_compile_of(store), compiles_before - answered)
+                store.flush()
 
             before = counted.reads
             in_turn = _compiled_in_turns(stores, calls, count)
@@ -294,8 +294,8 @@ def _compiled_in_turns(
             start = time.perf_counter()
             call(number)
             times[name].append((time.perf_counter() - start) * 1e6)
-            for asked in stores:
-                asked.flush()
+            for store in stores:
+                store.flush()
 
     return Compiled(**{name: statistics.median(spent) for name, spent in times.items()})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Asked(NamedTuple):
+class Query(NamedTuple):
     """A question, and what a context for it needs, whatever the case of its letters."""
 
     question: str
@@ -23,7 +23,7 @@ class Talk(NamedTuple):
     """What one person says on successive days, and what is asked after the last."""
 
     turns: tuple[str, ...]
-    asked: tuple[Asked, ...]
+    queries: tuple[Query, ...]
 
 
 ENGLISH: tuple[Talk, ...] = (
@@ -35,9 +35,9 @@ ENGLISH: tuple[Talk, ...] = (
             "we use Epic for charting, password resets go through Trevor in IT",
         ),
         (
-            Asked("Where do I work?", ("St. Vincent",), invented=("Mercy",)),
-            Asked("Which shift will I be on next month?", ("day shift",)),
-            Asked("Who do I call when I'm locked out of Epic?", ("Trevor",)),
+            Query("Where do I work?", ("St. Vincent",), invented=("Mercy",)),
+            Query("Which shift will I be on next month?", ("day shift",)),
+            Query("Who do I call when I'm locked out of Epic?", ("Trevor",)),
         ),
     ),
     Talk(
@@ -48,9 +48,9 @@ ENGLISH: tuple[Talk, ...] = (
             "if I'd known, I would have bought a Miele",
         ),
         (
-            Asked("What's my order number for the dishwasher?", ("88213",)),
-            Asked("Is the dishwasher still broken?", ("works fine",)),
-            Asked("Which dishwasher do I own?", ("Bosch",), invented=("Miele",)),
+            Query("What's my order number for the dishwasher?", ("88213",)),
+            Query("Is the dishwasher still broken?", ("works fine",)),
+            Query("Which dishwasher do I own?", ("Bosch",), invented=("Miele",)),
         ),
     ),
     Talk(
@@ -61,9 +61,9 @@ ENGLISH: tuple[Talk, ...] = (
             "I sometimes get dizzy when I skip breakfast",
         ),
         (
-            Asked("What medication do I take?", ("metformin", "1000"), invented=("ramipril",)),
-            Asked("Which conditions do I have?", ("diabetes",), invented=("blood pressure",)),
-            Asked("When do I get dizzy?", ("skip breakfast",)),
+            Query("What medication do I take?", ("metformin", "1000"), invented=("ramipril",)),
+            Query("Which conditions do I have?", ("diabetes",), invented=("blood pressure",)),
+            Query("When do I get dizzy?", ("skip breakfast",)),
         ),
     ),
     Talk(
@@ -74,9 +74,9 @@ ENGLISH: tuple[Talk, ...] = (
             "our budget is about 4,000 pounds for two weeks",
         ),
         (
-            Asked("Where do we land in Japan?", ("Tokyo",), ("Osaka on",)),
-            Asked("Am I vegetarian?", ("eat everything",), invented=("ann | diet = vegetarian",)),
-            Asked("What's our budget for the trip?", ("4,000",)),
+            Query("Where do we land in Japan?", ("Tokyo",), ("Osaka on",)),
+            Query("Am I vegetarian?", ("eat everything",), invented=("ann | diet = vegetarian",)),
+            Query("What's our budget for the trip?", ("4,000",)),
         ),
     ),
     Talk(
@@ -87,9 +87,9 @@ ENGLISH: tuple[Talk, ...] = (
             "my sister's boy Max plays football too",
         ),
         (
-            Asked("What sport does Leo do?", ("judo",), ("Leo plays football",)),
-            Asked("When is Nina's ballet class?", ("thursdays",)),
-            Asked("What are my children called?", ("Leo", "Nina"), invented=("child = Max",)),
+            Query("What sport does Leo do?", ("judo",), ("Leo plays football",)),
+            Query("When is Nina's ballet class?", ("thursdays",)),
+            Query("What are my children called?", ("Leo", "Nina"), invented=("child = Max",)),
         ),
     ),
     Talk(
@@ -100,9 +100,9 @@ ENGLISH: tuple[Talk, ...] = (
             "~upgraded to ubuntu 24.04 yesterday, all good",
         ),
         (
-            Asked("Which version of ubuntu do I run?", ("24.04",), ("22.04",)),
-            Asked("What laptop do I have?", ("thinkpad",)),
-            Asked("How did I get the wifi to work?", ("5.15",)),
+            Query("Which version of ubuntu do I run?", ("24.04",), ("22.04",)),
+            Query("What laptop do I have?", ("thinkpad",)),
+            Query("How did I get the wifi to work?", ("5.15",)),
         ),
     ),
     Talk(
@@ -113,9 +113,9 @@ ENGLISH: tuple[Talk, ...] = (
             "insurance paid 1,800 for it",
         ),
         (
-            Asked("How do I get around, do I have a bike?", ("stolen",)),
-            Asked("How much did the insurance pay?", ("1,800",)),
-            Asked("Do I have a motorbike?", invented=("motorbike",)),
+            Query("How do I get around, do I have a bike?", ("stolen",)),
+            Query("How much did the insurance pay?", ("1,800",)),
+            Query("Do I have a motorbike?", invented=("motorbike",)),
         ),
     ),
     Talk(
@@ -126,9 +126,9 @@ ENGLISH: tuple[Talk, ...] = (
             "my rent is 1650 a month, due on the 1st",
         ),
         (
-            Asked("Who do I live with?", ("split up", "pickle"), ("with my gf maya",)),
-            Asked("When is my rent due?", ("1st",)),
-            Asked("What's my dog's name?", ("pickle",)),
+            Query("Who do I live with?", ("split up", "pickle"), ("with my gf maya",)),
+            Query("When is my rent due?", ("1st",)),
+            Query("What's my dog's name?", ("pickle",)),
         ),
     ),
     Talk(
@@ -140,9 +140,9 @@ ENGLISH: tuple[Talk, ...] = (
             "~Ines moved to the search team, Priya took her place",
         ),
         (
-            Asked("When is the release?", ("March 26",), ("March 12",)),
-            Asked("Why did the release slip?", ("audit",)),
-            Asked("Who is on my team?", ("Priya",), ("team is Ines",)),
+            Query("When is the release?", ("March 26",), ("March 12",)),
+            Query("Why did the release slip?", ("audit",)),
+            Query("Who is on my team?", ("Priya",), ("team is Ines",)),
         ),
     ),
     Talk(
@@ -153,10 +153,10 @@ ENGLISH: tuple[Talk, ...] = (
             "I can't wear wool, it itches",
         ),
         (
-            Asked("What size shirt should I order?", ("large",), ("medium",)),
-            Asked("What's my shoe size?", ("9.5",)),
-            Asked("Would a wool jumper suit me?", ("wool",)),
-            Asked("What should a baker know about me?", ("gluten",)),
+            Query("What size shirt should I order?", ("large",), ("medium",)),
+            Query("What's my shoe size?", ("9.5",)),
+            Query("Would a wool jumper suit me?", ("wool",)),
+            Query("What should a baker know about me?", ("gluten",)),
         ),
     ),
     Talk(
@@ -167,10 +167,10 @@ ENGLISH: tuple[Talk, ...] = (
             "I'm in charge of the cake: lemon, 40 people",
         ),
         (
-            Asked("Where is mum's party?", ("Vera",), ("party at the Old Mill",)),
-            Asked("Which flowers can't we have at the party?", ("lilies",)),
-            Asked("Do I have allergies?", invented=("lilies",)),
-            Asked("How many people is the cake for?", ("40",)),
+            Query("Where is mum's party?", ("Vera",), ("party at the Old Mill",)),
+            Query("Which flowers can't we have at the party?", ("lilies",)),
+            Query("Do I have allergies?", invented=("lilies",)),
+            Query("How many people is the cake for?", ("40",)),
         ),
     ),
     Talk(
@@ -180,8 +180,8 @@ ENGLISH: tuple[Talk, ...] = (
             "~Deloitte pulled the offer. so I'm staying at Asda for now",
         ),
         (
-            Asked("Where do I work?", ("Asda",), invented=("Deloitte",)),
-            Asked("What happened with Deloitte?", ("pulled the offer",)),
+            Query("Where do I work?", ("Asda",), invented=("Deloitte",)),
+            Query("What happened with Deloitte?", ("pulled the offer",)),
         ),
     ),
     Talk(
@@ -192,9 +192,9 @@ ENGLISH: tuple[Talk, ...] = (
             "~physio cleared me today, I can run again!",
         ),
         (
-            Asked("Am I allowed to run?", ("cleared",)),
-            Asked("What's my best 10k time?", ("48:20",)),
-            Asked("Where do I go swimming?", ("Tooting",)),
+            Query("Am I allowed to run?", ("cleared",)),
+            Query("What's my best 10k time?", ("48:20",)),
+            Query("Where do I go swimming?", ("Tooting",)),
         ),
     ),
     Talk(
@@ -205,9 +205,9 @@ ENGLISH: tuple[Talk, ...] = (
             "my brother swears by samsung but i cant stand their software",
         ),
         (
-            Asked("Which phone did I order?", ("pixel 9a",)),
-            Asked("What phone brand do I dislike?", ("samsung",)),
-            Asked("How big may a phone be for me?", ("6.2",)),
+            Query("Which phone did I order?", ("pixel 9a",)),
+            Query("What phone brand do I dislike?", ("samsung",)),
+            Query("How big may a phone be for me?", ("6.2",)),
         ),
     ),
     Talk(
@@ -218,10 +218,10 @@ ENGLISH: tuple[Talk, ...] = (
             "honestly if I won the lottery I'd move to Crete and paint all day",
         ),
         (
-            Asked("What should you call me?", ("Shiv",)),
-            Asked("Where do I live?", ("Toronto",), invented=("Crete",)),
-            Asked("Where did I grow up?", ("Cork",)),
-            Asked("What do I do for a living?", ("landscape architect",)),
+            Query("What should you call me?", ("Shiv",)),
+            Query("Where do I live?", ("Toronto",), invented=("Crete",)),
+            Query("Where did I grow up?", ("Cork",)),
+            Query("What do I do for a living?", ("landscape architect",)),
         ),
     ),
     Talk(
@@ -232,9 +232,9 @@ ENGLISH: tuple[Talk, ...] = (
             "my wife Elena thinks the 5 year fix is better, I'd rather have 2 years",
         ),
         (
-            Asked("When is my meeting with the bank?", ("Monday",), ("on Wednesday",)),
-            Asked("What deposit do we pay for the flat?", ("60k",)),
-            Asked("Which fix do I prefer?", ("2 years",)),
+            Query("When is my meeting with the bank?", ("Monday",), ("on Wednesday",)),
+            Query("What deposit do we pay for the flat?", ("60k",)),
+            Query("Which fix do I prefer?", ("2 years",)),
         ),
     ),
     Talk(
@@ -245,8 +245,8 @@ ENGLISH: tuple[Talk, ...] = (
             "~we moved therapy to Thursdays, same time",
         ),
         (
-            Asked("Where could I take a date on Saturday?", ("sober",)),
-            Asked("Which day is therapy?", ("Thursdays",), ("every other Tuesday",)),
+            Query("Where could I take a date on Saturday?", ("sober",)),
+            Query("Which day is therapy?", ("Thursdays",), ("every other Tuesday",)),
         ),
     ),
     Talk(
@@ -257,8 +257,8 @@ ENGLISH: tuple[Talk, ...] = (
             "also no coriander, tastes like soap to me",
         ),
         (
-            Asked("What can I cook tonight?", ("vegan", "coriander")),
-            Asked("Can I bake something?", ("fixed",)),
+            Query("What can I cook tonight?", ("vegan", "coriander")),
+            Query("Can I bake something?", ("fixed",)),
         ),
     ),
     Talk(
@@ -269,9 +269,9 @@ ENGLISH: tuple[Talk, ...] = (
             "my colleague Joris speaks Mandarin, so jealous",
         ),
         (
-            Asked("Which languages do I speak?", ("Dutch", "French"), invented=("Mandarin",)),
-            Asked("Which course did I sign up for?", ("Portuguese",)),
-            Asked("When is my course?", ("wednesday",)),
+            Query("Which languages do I speak?", ("Dutch", "French"), invented=("Mandarin",)),
+            Query("Which course did I sign up for?", ("Portuguese",)),
+            Query("When is my course?", ("wednesday",)),
         ),
     ),
     Talk(
@@ -282,9 +282,9 @@ ENGLISH: tuple[Talk, ...] = (
             "I'm not a dog person at all",
         ),
         (
-            Asked("Does Miso still get insulin?", ("diet food",), ("gets insulin",)),
-            Asked("What's the vet's phone number?", ("7946",)),
-            Asked("Do I have diabetes?", invented=("diabet",)),
+            Query("Does Miso still get insulin?", ("diet food",), ("gets insulin",)),
+            Query("What's the vet's phone number?", ("7946",)),
+            Query("Do I have diabetes?", invented=("diabet",)),
         ),
     ),
     Talk(
@@ -296,9 +296,9 @@ ENGLISH: tuple[Talk, ...] = (
             "someone suggested Kubernetes, over my dead body",
         ),
         (
-            Asked("What's the IP of staging?", ("10.0.7.3",), ("10.0.4.17",)),
-            Asked("When do we deploy?", ("Tuesdays",), ("on Fridays (",)),
-            Asked("What do we use to deploy?", ("Ansible",), invented=("Kubernetes",)),
+            Query("What's the IP of staging?", ("10.0.7.3",), ("10.0.4.17",)),
+            Query("When do we deploy?", ("Tuesdays",), ("on Fridays (",)),
+            Query("What do we use to deploy?", ("Ansible",), invented=("Kubernetes",)),
         ),
     ),
     Talk(
@@ -309,9 +309,9 @@ ENGLISH: tuple[Talk, ...] = (
             "I'm on maternity leave until september",
         ),
         (
-            Asked("Am I still pregnant?", ("born on saturday",)),
-            Asked("Until when am I on leave?", ("september",)),
-            Asked("What's the name for the baby?", ("Juniper",)),
+            Query("Am I still pregnant?", ("born on saturday",)),
+            Query("Until when am I on leave?", ("september",)),
+            Query("What's the name for the baby?", ("Juniper",)),
         ),
     ),
     Talk(
@@ -322,9 +322,9 @@ ENGLISH: tuple[Talk, ...] = (
             "~Actually scratch the Disney one, I went with Apple TV",
         ),
         (
-            Asked("Am I a member of a gym?", ("quit the gym",)),
-            Asked("Which streaming service do I have for films?", ("Apple TV",)),
-            Asked("Who pays for my Spotify?", ("dad",)),
+            Query("Am I a member of a gym?", ("quit the gym",)),
+            Query("Which streaming service do I have for films?", ("Apple TV",)),
+            Query("Who pays for my Spotify?", ("dad",)),
         ),
     ),
     Talk(
@@ -335,10 +335,10 @@ ENGLISH: tuple[Talk, ...] = (
             "our school trip goes to the Science Museum on May 8",
         ),
         (
-            Asked("How many pupils are in my class?", ("25",), ("27",)),
-            Asked("Where is the school trip going?", ("Science Museum",)),
-            Asked("What must I not bring to the bake sale?", ("nuts",)),
-            Asked("Am I allergic to nuts?", invented=("nut",)),
+            Query("How many pupils are in my class?", ("25",), ("27",)),
+            Query("Where is the school trip going?", ("Science Museum",)),
+            Query("What must I not bring to the bake sale?", ("nuts",)),
+            Query("Am I allergic to nuts?", invented=("nut",)),
         ),
     ),
     Talk(
@@ -349,9 +349,9 @@ ENGLISH: tuple[Talk, ...] = (
             "saving for a campervan, 8k so far, need 20k",
         ),
         (
-            Asked("Where are my savings?", ("Chase",), ("Barclays for savings",)),
-            Asked("When is the card due?", ("17th",)),
-            Asked("What am I saving for?", ("campervan",)),
+            Query("Where are my savings?", ("Chase",), ("Barclays for savings",)),
+            Query("When is the card due?", ("17th",)),
+            Query("What am I saving for?", ("campervan",)),
         ),
     ),
     Talk(
@@ -362,9 +362,9 @@ ENGLISH: tuple[Talk, ...] = (
             "i work part time at a record shop called Bear Tree",
         ),
         (
-            Asked("Where do I live?", ("sheffield",), invented=("home = leeds",)),
-            Asked("Where do I work?", ("Bear Tree",)),
-            Asked("Am I moving to Leeds?", ("fell through",)),
+            Query("Where do I live?", ("sheffield",), invented=("home = leeds",)),
+            Query("Where do I work?", ("Bear Tree",)),
+            Query("Am I moving to Leeds?", ("fell through",)),
         ),
     ),
 )
@@ -378,11 +378,11 @@ GERMAN: tuple[Talk, ...] = (
             "unsere Tochter Lotta kommt im Herbst in die Schule",
         ),
         (
-            Asked("Wie viele Stunden arbeite ich?", ("38",), ("30 Stunden",)),
-            Asked(
+            Query("Wie viele Stunden arbeite ich?", ("38",), ("30 Stunden",)),
+            Query(
                 "Was bin ich von Beruf?", ("Erzieherin",), invented=("ann | employer = Sparkasse",)
             ),
-            Asked("Wie heißt meine Tochter?", ("Lotta",)),
+            Query("Wie heißt meine Tochter?", ("Lotta",)),
         ),
     ),
     Talk(
@@ -393,9 +393,9 @@ GERMAN: tuple[Talk, ...] = (
             "~Wir haben jetzt einen neuen Herd mit Backofen!",
         ),
         (
-            Asked("Was könnte ich heute kochen?", ("Zöliakie",)),
-            Asked("Habe ich einen Backofen?", ("Backofen",)),
-            Asked("Was isst Pia nicht?", ("Schweinefleisch",)),
+            Query("Was könnte ich heute kochen?", ("Zöliakie",)),
+            Query("Habe ich einen Backofen?", ("Backofen",)),
+            Query("Was isst Pia nicht?", ("Schweinefleisch",)),
         ),
     ),
     Talk(
@@ -406,9 +406,9 @@ GERMAN: tuple[Talk, ...] = (
             "vielleicht kommt meine Schwester auch, ist noch nicht sicher",
         ),
         (
-            Asked("Ab wann sind wir in Dänemark?", ("11.",), ("4. bis 18.",)),
-            Asked("Wie heißt unser Hund?", ("Kalle",)),
-            Asked("Kommt meine Schwester mit?", ("nicht sicher",)),
+            Query("Ab wann sind wir in Dänemark?", ("11.",), ("4. bis 18.",)),
+            Query("Wie heißt unser Hund?", ("Kalle",)),
+            Query("Kommt meine Schwester mit?", ("nicht sicher",)),
         ),
     ),
     Talk(
@@ -419,9 +419,9 @@ GERMAN: tuple[Talk, ...] = (
             "Wenn ich im Lotto gewinne, kaufe ich mir einen Porsche",
         ),
         (
-            Asked("Habe ich ein Auto?", ("verkauft",), ("Auto ist ein alter Golf",), ("Porsche",)),
-            Asked("Wie komme ich zur Arbeit?", ("Bahn",)),
-            Asked("Wie viel habe ich für das Auto bekommen?", ("1.900",)),
+            Query("Habe ich ein Auto?", ("verkauft",), ("Auto ist ein alter Golf",), ("Porsche",)),
+            Query("Wie komme ich zur Arbeit?", ("Bahn",)),
+            Query("Wie viel habe ich für das Auto bekommen?", ("1.900",)),
         ),
     ),
     Talk(
@@ -432,9 +432,9 @@ GERMAN: tuple[Talk, ...] = (
             "mein Sohn Emil hat Neurodermitis",
         ),
         (
-            Asked("Wogegen bin ich allergisch?", ("Penicillin",), invented=("Katzen",)),
-            Asked("Wer ist mein Hausarzt?", ("Brandt",)),
-            Asked("Welche Krankheiten habe ich?", invented=("Neurodermitis",)),
+            Query("Wogegen bin ich allergisch?", ("Penicillin",), invented=("Katzen",)),
+            Query("Wer ist mein Hausarzt?", ("Brandt",)),
+            Query("Welche Krankheiten habe ich?", invented=("Neurodermitis",)),
         ),
     ),
     Talk(
@@ -445,9 +445,9 @@ GERMAN: tuple[Talk, ...] = (
             "Der Chef meinte, wir sollen das Budget nicht überziehen: 45.000 Euro",
         ),
         (
-            Asked("Wann ist die Abgabe von Nordstern?", ("15. Mai",), ("30. April",)),
-            Asked("Wie hoch ist das Budget?", ("45.000",)),
-            Asked("Wer fehlt gerade im Team?", ("Marek",)),
+            Query("Wann ist die Abgabe von Nordstern?", ("15. Mai",), ("30. April",)),
+            Query("Wie hoch ist das Budget?", ("45.000",)),
+            Query("Wer fehlt gerade im Team?", ("Marek",)),
         ),
     ),
     Talk(
@@ -458,8 +458,8 @@ GERMAN: tuple[Talk, ...] = (
             "Mein Mann meinte zum Spaß, er will auch eins in Pink",
         ),
         (
-            Asked("Brauchen wir noch ein Fahrrad?", ("erledigt",)),
-            Asked("Wie groß ist meine Tochter?", ("1,25",)),
+            Query("Brauchen wir noch ein Fahrrad?", ("erledigt",)),
+            Query("Wie groß ist meine Tochter?", ("1,25",)),
         ),
     ),
     Talk(
@@ -470,9 +470,9 @@ GERMAN: tuple[Talk, ...] = (
             "der pc meiner mutter hat noch windows 10, ich selber hab nen mac",
         ),
         (
-            Asked("Welchen Router habe ich?", ("7590",)),
-            Asked("Geht mein Drucker?", ("geht der drucker wieder",)),
-            Asked("Welchen Computer benutze ich?", ("mac",)),
+            Query("Welchen Router habe ich?", ("7590",)),
+            Query("Geht mein Drucker?", ("geht der drucker wieder",)),
+            Query("Welchen Computer benutze ich?", ("mac",)),
         ),
     ),
     Talk(
@@ -483,9 +483,9 @@ GERMAN: tuple[Talk, ...] = (
             "Früher habe ich in Bonn gewohnt, jetzt in Köln-Ehrenfeld",
         ),
         (
-            Asked("Welchen Sport mache ich?", ("Pilates",), ("donnerstags im Ruderverein",)),
-            Asked("Wo wohne ich?", ("Ehrenfeld",)),
-            Asked("Warum habe ich den Ruderverein gekündigt?", ("Rücken",)),
+            Query("Welchen Sport mache ich?", ("Pilates",), ("donnerstags im Ruderverein",)),
+            Query("Wo wohne ich?", ("Ehrenfeld",)),
+            Query("Warum habe ich den Ruderverein gekündigt?", ("Rücken",)),
         ),
     ),
     Talk(
@@ -496,9 +496,9 @@ GERMAN: tuple[Talk, ...] = (
             "mein Lieblingsessen ist Königsberger Klopse, aber ohne Kapern",
         ),
         (
-            Asked("Wo fange ich nach dem März an?", ("Potsdam",)),
-            Asked("Was esse ich am liebsten?", ("Klopse", "ohne Kapern")),
-            Asked("Wo arbeite ich?", invented=("Otto",)),
+            Query("Wo fange ich nach dem März an?", ("Potsdam",)),
+            Query("Was esse ich am liebsten?", ("Klopse", "ohne Kapern")),
+            Query("Wo arbeite ich?", invented=("Otto",)),
         ),
     ),
     Talk(
@@ -510,9 +510,9 @@ GERMAN: tuple[Talk, ...] = (
             "Trauzeuge ist mein Bruder Henrik",
         ),
         (
-            Asked("Wie viele Gäste kommen zur Hochzeit?", ("95",), ("80 Leute",)),
-            Asked("Welche Blumen sollen wir nicht nehmen?", ("Rosen",)),
-            Asked("Wer ist mein Trauzeuge?", ("Henrik",)),
+            Query("Wie viele Gäste kommen zur Hochzeit?", ("95",), ("80 Leute",)),
+            Query("Welche Blumen sollen wir nicht nehmen?", ("Rosen",)),
+            Query("Wer ist mein Trauzeuge?", ("Henrik",)),
         ),
     ),
     Talk(
@@ -523,8 +523,8 @@ GERMAN: tuple[Talk, ...] = (
             "nächste Kontrolle ist am 9. März",
         ),
         (
-            Asked("Welche Medikamente nehme ich?", ("Ramipril",), invented=("Schilddrüsen",)),
-            Asked("Wann ist die nächste Kontrolle?", ("9. März",)),
+            Query("Welche Medikamente nehme ich?", ("Ramipril",), invented=("Schilddrüsen",)),
+            Query("Wann ist die nächste Kontrolle?", ("9. März",)),
         ),
     ),
     Talk(
@@ -536,10 +536,10 @@ GERMAN: tuple[Talk, ...] = (
             "meine Mutter wohnt in Halle",
         ),
         (
-            Asked("Wie viel Miete können wir zahlen?", ("1250",), ("bis 1100",)),
-            Asked("Wo wollen wir nicht hin?", ("Grünau",)),
-            Asked("Welche Haustiere haben wir?", ("Meerschweinchen",)),
-            Asked("Wo wohne ich?", invented=("ann | home = Halle",)),
+            Query("Wie viel Miete können wir zahlen?", ("1250",), ("bis 1100",)),
+            Query("Wo wollen wir nicht hin?", ("Grünau",)),
+            Query("Welche Haustiere haben wir?", ("Meerschweinchen",)),
+            Query("Wo wohne ich?", invented=("ann | home = Halle",)),
         ),
     ),
     Talk(
@@ -550,8 +550,8 @@ GERMAN: tuple[Talk, ...] = (
             "tomaten vertrag ich nicht so gut",
         ),
         (
-            Asked("Für wie viele Personen koche ich?", ("nur noch für mich",), ("für zwei",)),
-            Asked("Worauf soll ich beim Essen achten?", ("salz", "tomaten")),
+            Query("Für wie viele Personen koche ich?", ("nur noch für mich",), ("für zwei",)),
+            Query("Worauf soll ich beim Essen achten?", ("salz", "tomaten")),
         ),
     ),
 )

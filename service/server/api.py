@@ -194,12 +194,16 @@ def _long_answer(memory: Memory, call: Call, arguments: dict[str, Any], tell: Te
 def _erased_names(call: Call, arguments: dict[str, Any], answer: bytes) -> set[str]:
     """The ids that an erasure took, by which kept answers name it."""
     if call.name == "artifacts.erase":
-        return erased_names((), (), [str(arguments.get("address"))])
+        return erased_names(artifacts=[str(arguments.get("address"))])
     receipt = json.loads(answer)
     if call.name == "erase_session":
-        return erased_names(receipt, (), ())
-    names = erased_names(receipt["object_ids"], receipt["entity_ids"], receipt["artifacts"])
-    return names | {*receipt["envelopes"]}
+        return erased_names(object_ids=receipt)
+    return erased_names(
+        object_ids=receipt["object_ids"],
+        entity_ids=receipt["entity_ids"],
+        artifacts=receipt["artifacts"],
+        envelopes=receipt["envelopes"],
+    )
 
 
 def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:

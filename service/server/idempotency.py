@@ -146,7 +146,12 @@ class AnswerBook:
 
 
 def erased_names(
-    object_ids: Iterable[str], entity_ids: Iterable[str], artifacts: Iterable[str]
+    *,
+    object_ids: Iterable[str] = (),
+    entity_ids: Iterable[str] = (),
+    artifacts: Iterable[str] = (),
+    envelopes: Iterable[str] = (),
 ) -> set[str]:
     """The ids by which a kept answer names what an erasure took."""
-    return {*object_ids, *entity_ids} | {digest_of(address) for address in artifacts}
+    digests = {digest_of(address) for address in artifacts}
+    return {*object_ids, *entity_ids, *envelopes} | digests

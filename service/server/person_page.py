@@ -81,8 +81,12 @@ def erase(
         )
 
     receipt = memory.erase(entity=str(entity_id), reason=reason)
-    names = erased_names(receipt.object_ids, receipt.entity_ids, receipt.artifacts)
-    names |= {*receipt.envelopes}
+    names = erased_names(
+        object_ids=receipt.object_ids,
+        entity_ids=receipt.entity_ids,
+        artifacts=receipt.artifacts,
+        envelopes=receipt.envelopes,
+    )
     AnswerBook(state_of(request).settings.control).forget(memory.principal.tenant, names)
     return page(request, "erased.jinja", receipt=receipt)
 

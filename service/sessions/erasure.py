@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...resolution.whole_words import plain_letters, whole_words, word_count
 from ...schema.claim import Assertion
-from ...schema.entity import Alias, Identifier
+from ...schema.entity import Alias, Entity, Identifier
 from ...schema.errors import NotFound, TenureError
 from ...schema.principal import Principal
 from ...schema.values import canonical_json
@@ -60,17 +60,16 @@ def object_patterns(assertions: Iterable[Assertion]) -> ErasurePatterns:
     return _erasure_patterns(phrases, (), selective_words=3)
 
 
-def name_patterns(reader: Reader, entity_id: str) -> ErasurePatterns:
-    """The names and identifiers of an entity under every merged id."""
-    known = reader.entities((entity_id,), tx_us=reader.clock().last_us)
-    names = {entity.name for entity in known.entities.values()}
+def name_patterns(reader: Reader, family: Mapping[str, Entity]) -> ErasurePatterns:
+    """The names and identifiers of an entity, given under every merged id."""
+    names = {entity.name for entity in family.values()}
     identifiers: set[str] = set()
     for alias in reader.records(RecordKind.ALIAS):
-        if isinstance(alias, Alias) and alias.entity_id in known.entities:
+        if isinstance(alias, Alias) and alias.entity_id in family:
             names.add(alias.surface)
 
     for identifier in reader.records(RecordKind.IDENTIFIER):
-        if isinstance(identifier, Identifier) and identifier.entity_id in known.entities:
+        if isinstance(identifier, Identifier) and identifier.entity_id in family:
             identifiers.add(identifier.value)
 
     return _erasure_patterns(names, identifiers, selective_words=2)

@@ -22,11 +22,6 @@ _FIRST_LOOK: Final = 100
 """Envelopes that are looked at first under the lock; more only where more came."""
 
 
-def family_of(reader: Reader, entity_id: str) -> frozenset[str]:
-    """An entity under every merged id."""
-    return frozenset(reader.entities((entity_id,), tx_us=reader.clock().last_us).entities)
-
-
 @dataclass(slots=True)
 class RequestSearch:
     """The search of an erasure over the requests of kept envelopes."""

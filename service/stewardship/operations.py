@@ -46,7 +46,7 @@ from ..sessions.erasure import (
     object_patterns,
 )
 from ..writing.write import Writer
-from .naming_envelopes import RequestSearch, family_of
+from .naming_envelopes import RequestSearch
 
 SWEPT_AT_ONCE: Final = 500
 """Objects that one transaction of a sweep retires by default."""
@@ -122,8 +122,10 @@ class Steward(Caller):
         with self._reading() as reader:
             texts: list[str] = []
             if root is not None:
-                patterns = name_patterns(reader, root)
-                requests = RequestSearch(patterns, family_of(reader, root))
+                last_us = reader.clock().last_us
+                family = reader.entities((root,), tx_us=last_us).entities
+                patterns = name_patterns(reader, family)
+                requests = RequestSearch(patterns, frozenset(family))
             else:
                 # Whoever may erase an object need not be allowed to see it.
                 assertions = reader.assertions((object_id or "",)).values()

@@ -230,9 +230,10 @@ def test_a_denial_answers_where_its_slot_is_asked_and_empty(
 
 def test_a_turn_that_ends_something_stays_for_a_number() -> None:
     query = "Which deposit came back?"
-    for rest, stays in (("900 euros of the deposit came back.", True), ("It was cold.", False)):
-        said = f"{GAVE_UP} {rest}"
-        made = denied_office(said, new={"slot": "office", "value": "Oslo"})
-        assert (said in made.compile(query=query).text) is stays
-        omitted = made.omitted(made.compile(query=query))
+    for addition, stays in (("900 euros of the deposit came back.", True), ("It was cold.", False)):
+        turn = f"{GAVE_UP} {addition}"
+        world = denied_office(turn, new={"slot": "office", "value": "Oslo"})
+        envelope = world.compile(query=query)
+        assert (turn in envelope.text) is stays
+        omitted = world.omitted(envelope)
         assert (omitted.get("said") == ("superseded", "claims_ended")) is not stays

@@ -134,8 +134,8 @@ def test_a_session_is_erased_once_it_was_said_twice(run: Run) -> None:
     assert "missing_reason" in run(*erase, "--yes", code=1)
     assert "unknown_session" in run("session", "erase", "trip-2", "--reason", "x", "--yes", code=1)
     # Nobody confirms here, and another user's session of that name is another one.
-    asked = run(*erase, "--reason", "case 17", code=1)
-    assert "Erase all 42 events of session trip-1 for ever?" in asked
+    question = run(*erase, "--reason", "case 17", code=1)
+    assert "Erase all 42 events of session trip-1 for ever?" in question
     assert "unknown_session" in run("--user", "ann", *erase, "--reason", "x", "--yes", code=1)
     assert "question 0" in run("session", "show", "trip-1")
 

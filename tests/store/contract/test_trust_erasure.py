@@ -240,9 +240,9 @@ def test_an_erasure_empties_the_envelopes_whose_request_names_the_entity(
     for envelope_id in kept_ids:
         assert memory.replay(envelope_id).envelope_id == envelope_id
     # The name of a place that begins as she was called is another word.
-    kept = stored_bytes(memory).replace(b"nadiaville", b"")
+    file_bytes = stored_bytes(memory).replace(b"nadiaville", b"")
     for words in (b"nadia", "nádia".encode(), b"rivera", b"zanzibar"):
-        assert words not in kept
+        assert words not in file_bytes
     assert memory.doctor() == ()
 
 

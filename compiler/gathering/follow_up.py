@@ -158,21 +158,23 @@ def _answering_denials(
 
 
 def _counting_denials(
-    turns: Mapping[str, str], derived: Iterable[Version], point: Point
+    turns: Mapping[str, str], derived: Sequence[Version], point: Point
 ) -> set[str]:
     """Return the turns that end something and tell a number which no claim of them has."""
     ending_ids: set[str] = set()
-    quotes: dict[str, set[str]] = {}
     for version in derived:
-        quote = "" if version.content is None else version.content.text
-        for source in turns.keys() & set(version.details.derived_from):
-            quotes.setdefault(source, set()).update(content_terms(quote))
-            if version.row.claim.op is Op.DENY and _decides(version, point):
-                ending_ids.add(source)
+        if version.row.claim.op is Op.DENY and _decides(version, point):
+            ending_ids |= turns.keys() & set(version.details.derived_from)
 
+    # Nearly no turn ends anything: only of one that does are the words counted.
     sources: set[str] = set()
     for source in ending_ids:
-        words = content_terms(turns[source]) - quotes[source]
+        quotes = [
+            version.content.text
+            for version in derived
+            if version.content is not None and source in version.details.derived_from
+        ]
+        words = content_terms(turns[source]) - content_terms("\n".join(quotes))
         if any(word[0].isdigit() for word in words):
             sources.add(source)
     return sources

@@ -35,6 +35,8 @@ class MergeReceipt:
     """Pairs that alone hold two groups together; look at them twice."""
     replayed: bool = False
     """The two were one already, or this is a retry."""
+    withheld: bool = False
+    """Whether some of its members, slots, ties or bridges may not be seen by the caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,8 @@ class UnmergeReceipt:
     tx: datetime
     actions: tuple[str, ...] = ()
     replayed: bool = False
+    withheld: bool = False
+    """Whether some of its parts, members, slots or ties may not be seen by the caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

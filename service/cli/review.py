@@ -341,6 +341,10 @@ _ENTITIES: Columns = {
 }
 
 
+_MORE: Final = "\n  some of it this caller may not see"
+"""Under what a steward did of which other roles see more."""
+
+
 @app.command(epilog=examples("tenure merge 'Sam Lee' 'Samuel Lee' --reason 'the same badge'"))
 def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "") -> None:
     """Make two entities one; `unmerge` takes it back."""
@@ -354,7 +358,7 @@ def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "")
     text = f"one entity: {name}; take it back with:\n  tenure unmerge {union.merge_id}"
     if not union.merge_id:
         text = f"they are one entity already: {name}"
-    answer(context, union, text)
+    answer(context, union, text + _MORE * union.withheld)
 
 
 @app.command()
@@ -369,7 +373,8 @@ def unmerge(
     with open_memory(context) as memory:
         split = memory.entities.unmerge(merge_of(memory, merge_id), reason=reason)
         names = [_name(memory, part[0]) for part in split.parts]
-    answer(context, split, "\n  ".join([f"{len(names)} entities again:", *names]))
+    text = "\n  ".join([f"{len(names)} entities again:", *names])
+    answer(context, split, text + _MORE * split.withheld)
 
 
 def _name(memory: Memory, entity_id: str) -> str:

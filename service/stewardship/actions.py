@@ -27,6 +27,7 @@ from ..backend.caller import Caller, unknown_object
 from ..reading.view import sight_of
 from ..writing.write import Writer
 from .verdicts import visible_names_of
+from .visible_receipts import VisibleReceipts
 
 _STATUSES = get_args(ActionStatus)
 
@@ -121,7 +122,7 @@ class Actions(Caller):
             keeper = ArtifactKeeper(self._backend, self.principal)
             keeper.erase_with(receipt.erasure.object_ids, reason=receipt.erasure.reason)
 
-        return receipt
+        return VisibleReceipts(self._backend, self.principal).action(receipt)
 
     def _settle(self, action_id: str, winner: str | None, value: Any) -> Receipt:
         action = next((action for action in self("all") if action.action_id == action_id), None)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,13 +18,13 @@ from importlib import import_module
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...schema.answers import EntityView, Neighbourhood, SlotState
 from ...schema.entity import Alias, Resolution
 from ...schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from ...schema.operation import MergeReceipt, UnmergeReceipt
-from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Principal, Scope, Sight
+from ...schema.principal import STEWARD, TENANT_SCOPE, Scope, Sight
 from ...schema.short_repr import short_repr
 from ...schema.values import moment
 from ...schema.words import GraphForm
@@ -33,10 +32,9 @@ from ...store.operations.change import Mandate
 from ...store.operations.merge import merge
 from ...store.operations.naming import add_alias
 from ...store.operations.unmerge import unmerge
-from ...store.port.store import Ask, Point, Reader, Usage, WriteTx
+from ...store.port.store import Reader, WriteTx
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller, scope_of
-from ..reading.context_objects import visible_rows
 from ..reading.entity_views import entity_views
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, point_of, sight_of, words_of
@@ -44,6 +42,7 @@ from .comparing import EntityComparison, comparison_of, member_of
 from .pair_evidence import facts_about, pair_context
 from .relations import RelationCheck
 from .verdicts import JudgementView, sentences_about, verdicts_about
+from .visible_receipts import VisibleReceipts
 
 
 def graph_text(
@@ -77,9 +76,6 @@ def _xml_text(text: str) -> str:
 
 _FORMATS = ("graphml", "json")
 
-
-_RECENT_US: Final = 30 * 86_400 * 1_000_000
-"""Thirty days: how long a use counts."""
 
 _FIRST_CHUNK = 128
 
@@ -294,7 +290,8 @@ class Entities(Caller):
                 return refusal
             return merge(tx, a, b, mandate=mandate, policy=self._backend.policy.resolution)
 
-        return self._operate(work, reason)
+        receipt: MergeReceipt = self._operate(work, reason)
+        return VisibleReceipts(self._backend, self.principal).merge(receipt)
 
     def unmerge(self, merge_id: str, *, reason: str = "") -> UnmergeReceipt:
         """Take a merge back, however long ago; writes made since stay with their own side.
@@ -305,7 +302,8 @@ class Entities(Caller):
             Conflict: `still_connected`, with the merges that hold the sides together.
         """
         self.principal.require(STEWARD)
-        return self._operate(lambda tx, mandate: unmerge(tx, merge_id, mandate=mandate), reason)
+        receipt = self._operate(lambda tx, mandate: unmerge(tx, merge_id, mandate=mandate), reason)
+        return VisibleReceipts(self._backend, self.principal).unmerge(receipt)
 
     def export(self, path: str | Path | None = None, *, format: GraphForm = "graphml") -> str:
         """Return the graph of entities and clean relations as GraphML or JSON.
@@ -360,43 +358,6 @@ def _entity_pages(
 def _neighbour_ids(page: EntityPage) -> set[str]:
     """The entities that stand one step from an entity."""
     return {neighbour.entity_id for neighbour in page.neighbours.entities} - {page.entity.entity_id}
-
-
-class Holdings(NamedTuple):
-    """What stands about raw entities, as far as the caller sees."""
-
-    facts: Counter[str]
-    """Current facts about each."""
-    uses: Counter[str]
-    """How often prompts read those that some prompt read within the last 30 days; 0 to a caller
-    who may not open what others asked."""
-
-
-def holdings_of(
-    reader: Reader, members: Sequence[str], principal: Principal, now_us: int
-) -> Holdings:
-    """How many current facts stand about each raw entity, and how often they were used."""
-    last = reader.clock().last_us
-    ask, point = Ask(subjects=tuple(members)), Point(max(now_us, last), last)
-    page = reader.versions(ask, sight=sight_of(principal, None), point=point)
-    visible_versions = visible_rows(page.versions)
-
-    # An order by what others asked would tell a steward that they did, and about whom.
-    usage: Mapping[str, Usage] = {}
-    if principal.holds(AUDIT):
-        usage = reader.usage([version.row.claim.object_id for version in visible_versions])
-
-    facts, uses = Counter[str](), Counter[str]()
-    for version in visible_versions:
-        subject_id = version.details.subject_id
-        if subject_id is None:
-            continue
-        facts[subject_id] += 1
-        record = usage.get(version.row.claim.object_id)
-        # The log counts uses without their times: what nobody read of late counts as unread.
-        if record is not None and record.last_us >= now_us - _RECENT_US:
-            uses[subject_id] += record.uses
-    return Holdings(facts, uses)
 
 
 def _alias(alias: Alias) -> AliasView:

@@ -18,7 +18,7 @@ from ...schema.principal import Principal
 from ...schema.vocabulary import CandidateSource, ReviewState
 from ...store.commit.cases import suggestion
 from ...store.port.store import Reader
-from .entities import holdings_of
+from .holdings import holdings_of
 from .review_page import best_of
 
 AT_ONCE = 500

@@ -56,7 +56,8 @@ from .review_queue import (
     priorities_of,
     states_of,
 )
-from .visible_cases import visible_cases
+from .visible_cases import renamed_case, visible_cases
+from .visible_receipts import VisibleReceipts
 
 BULK_CAP = 100
 """Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
@@ -210,7 +211,9 @@ class Reviews(Caller):
             pair = known.entities[ids[0]], known.entities[ids[1]]
             proposal = self._rescoring().with_todays_scores(reader, case_about(*pair))
 
-        return self._operate(lambda tx, mandate: open_case(tx, proposal, mandate=mandate), reason)
+        case = self._operate(lambda tx, mandate: open_case(tx, proposal, mandate=mandate), reason)
+        with self._reading() as reader:
+            return renamed_case(reader, case, self.principal)
 
     def accept(
         self,
@@ -415,7 +418,8 @@ class Reviews(Caller):
         with self._reading() as reader:
             self._check_separate(reader, self._case(reader, review_id))
 
-        return self._operate(work, reason)
+        receipt: ReviewReceipt = self._operate(work, reason)
+        return VisibleReceipts(self._backend, self.principal).review(receipt)
 
     def _check_separate(self, reader: Reader, case: Review) -> None:
         """Refuse a steward's decision on an own submission, unless the policy allows it."""

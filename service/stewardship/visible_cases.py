@@ -43,6 +43,12 @@ def visible_cases(reader: Reader, cases: Iterable[Review], principal: Principal)
     return visible
 
 
+def renamed_case(reader: Reader, case: Review, principal: Principal) -> Review:
+    """A case that its caller has just been told of, with candidates called as they may be told."""
+    names = _names_of(reader, _register_of(reader, [case]), [case], principal.sight())
+    return replace(case, candidates=candidates_with_names(case.candidates, names))
+
+
 def _register_of(reader: Reader, cases: Sequence[Review]) -> Register:
     """What is known of the entities of some cases."""
     return Register(reader.entities(sorted(_sides_of(cases)), tx_us=reader.clock().last_us))

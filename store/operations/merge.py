@@ -56,7 +56,7 @@ def merge(
         InvalidInput: `incompatible_types`.
     """
     clock = tx.lock()
-    receipt = kept_receipt(tx, MergeReceipt, mandate.operation_id)
+    receipt = kept_receipt(tx, MergeReceipt, mandate.operation_id, withheld=False)
     if receipt:
         return receipt
     return merge_at(tx, clock, a, b, mandate=mandate, policy=policy, judged_by=judged_by)
@@ -314,11 +314,11 @@ def _refuse(
     """Record that a judgement is in the way, once, and say so."""
     refusal = Conflict(
         f"a standing judgement of {judgement.actor} ({judgement.judged_by.value}) says that "
-        f"{judgement.left_id} and {judgement.right_id} differ; lift it through its "
-        "merge_conflict action",
+        f"{left} and {right} differ; lift it through its merge_conflict action",
         code="standing_non_match",
         judgement_id=judgement.judgement_id,
-        entities=(judgement.left_id, judgement.right_id),
+        # The two that were named, and not the members that were judged: those may be hidden.
+        entities=pair(left, right),
         merge_id=judgement.merge_id,
     )
     detail = {"judgement": judgement.judgement_id, "merge": judgement.merge_id}
@@ -364,7 +364,7 @@ def _already_merged(tx: WriteTx, known: Known, a: str, b: str, clock: Clock) -> 
     last = max(chain, key=lambda row: (row.tx_start, row.judgement_id), default=None)
     merge_id = (last.merge_id if last else None) or ""
 
-    receipt = kept_receipt(tx, MergeReceipt, merge_id) if merge_id else None
+    receipt = kept_receipt(tx, MergeReceipt, merge_id, withheld=False) if merge_id else None
     if receipt:
         return replace(receipt, canonical_id=top)
     return MergeReceipt(

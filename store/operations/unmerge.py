@@ -40,7 +40,7 @@ def unmerge(
     clock = tx.lock()
     if not is_id(merge_id):
         raise _unknown_merge(merge_id)
-    receipt = kept_receipt(tx, UnmergeReceipt, derived_id(merge_id, _OPERATION))
+    receipt = kept_receipt(tx, UnmergeReceipt, derived_id(merge_id, _OPERATION), withheld=False)
     if receipt:
         return receipt
 

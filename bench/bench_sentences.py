@@ -1,6 +1,6 @@
 """Everyday sentences, and what the rules of extraction take from them.
 
-    python -P bench/bench_sentences.py [--missed] [--held-out] [--typed]
+    python -P bench/bench_sentences.py [--missed] [--held-out] [--typed] [--small]
 
 Each line of `SAID` is something that people say with the claims that are in it; each of `UNSAID`
 is a question, a wish, a joke, a quotation, a plan that fell through or somebody else's word, with
@@ -8,7 +8,7 @@ none. They were written without the rules at hand and without any data set. Prin
 the share of the claims that were found, and the sentences from which something was taken that is
 not there; `--missed` lists them. `--held-out` reads those of `sentences_held_out.py` in their
 place, which no rule was made for; `--typed` those of `sentences_typed.py`, in its two parts, and
-lists of the first alone. Reads no data.
+lists of the first alone; `--small` those of `sentences_small.py`, likewise. Reads no data.
 """
 
 from __future__ import annotations
@@ -21,6 +21,13 @@ from rich.console import Console
 from rich.table import Table
 
 from tenure.bench.sentences_held_out import ENGLISH, GERMAN, HeldOut
+from tenure.bench.sentences_small import (
+    ENGLISH_SMALL_DEV,
+    ENGLISH_SMALL_HELD_OUT,
+    GERMAN_SMALL_DEV,
+    GERMAN_SMALL_HELD_OUT,
+    ORDINARY,
+)
 from tenure.bench.sentences_typed import (
     ENGLISH_DEV,
     ENGLISH_HELD_OUT,
@@ -295,18 +302,35 @@ def read_held_out(title: str, sentences: HeldOut, *, missed: bool) -> None:
     print(f"({share:.0f} %), {invented} invented")
 
 
+def read_ordinary(*, missed: bool) -> None:
+    """Print how many claims are found in prose that makes none."""
+    found = {text: claims for text in ORDINARY if (claims := claims_of(text))}
+    print(f"ordinary prose: {len(ORDINARY)} sentences, {sum(map(len, found.values()))} invented")
+    for text, claims in found.items() if missed else ():
+        print(f"{text}  invented {claims}")
+
+
 def main() -> None:
     """Read all sentences and print the table."""
     parser = argparse.ArgumentParser(description="what the rules take from everyday sentences")
     parser.add_argument("--missed", action="store_true", help="list what is missed or invented")
     parser.add_argument("--held-out", action="store_true", help="sentences no rule was made for")
     parser.add_argument("--typed", action="store_true", help="talk as people type it")
+    parser.add_argument("--small", action="store_true", help="people and pets in small letters")
     options = parser.parse_args()
     if options.typed:
         read_held_out("English, read", ENGLISH_DEV, missed=options.missed)
         read_held_out("German, read", GERMAN_DEV, missed=options.missed)
         read_held_out("English, unread", ENGLISH_HELD_OUT, missed=False)
         read_held_out("German, unread", GERMAN_HELD_OUT, missed=False)
+        return
+
+    if options.small:
+        read_held_out("English, read", ENGLISH_SMALL_DEV, missed=options.missed)
+        read_held_out("German, read", GERMAN_SMALL_DEV, missed=options.missed)
+        read_held_out("English, unread", ENGLISH_SMALL_HELD_OUT, missed=False)
+        read_held_out("German, unread", GERMAN_SMALL_HELD_OUT, missed=False)
+        read_ordinary(missed=options.missed)
         return
 
     if options.held_out:

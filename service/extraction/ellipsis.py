@@ -4,59 +4,17 @@ People drop the pronoun that everybody supplies ("moved to Leeds", "bin umgezoge
 two verbs ("I live in Graz and work at Acme"), and leave off a capital, an apostrophe or an ending
 ("i dont", "ich hab"). A form that may have another subject is left as it stands: an English verb in
 the past counts as the speaker's only at the head of a text that names nobody else, and a German
-one where its ending is that of "ich". The places of the typed text stay known, so that a claim
-still points at its words.
+one where its ending is that of "ich". A name in small letters is given its capital.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
-
-class Edit(NamedTuple):
-    """Some letters of a text and what stands for them."""
-
-    start: int
-    length: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenOut:
-    """A sentence with what was left out, and where its letters stand in the typed one."""
-
-    text: str
-    edits: tuple[Edit, ...]
-
-    def typed_position(self, position: int) -> int:
-        """The place in the typed sentence."""
-        shift = 0
-        for edit in self.edits:
-            start = edit.start + shift
-            if position <= start:
-                break
-            if position < start + len(edit.text):
-                return edit.start + min(position - start, edit.length)
-            shift += len(edit.text) - edit.length
-        return position - shift
-
-
-def written_out(sentence: str, edits: Iterable[Edit]) -> WrittenOut:
-    """A sentence with some edits, of two in one place the first."""
-    parts: list[str] = []
-    ordered_edits: list[Edit] = []
-    end = 0
-    for edit in sorted(edits, key=lambda edit: edit.start):
-        if edit.start < end or (ordered_edits and edit.start == ordered_edits[-1].start):
-            continue
-        parts += [sentence[end : edit.start], edit.text]
-        ordered_edits.append(edit)
-        end = edit.start + edit.length
-    return WrittenOut("".join([*parts, sentence[end:]]), tuple(ordered_edits))
-
+from .small_names import english_names, german_names
+from .written_out import Edit
 
 _SMALL_I: Final = re.compile(r"(?<![\w'\u2019.])i(?=\s|['\u2019](?:m|ve|ll|d)\b)")
 _NO_APOSTROPHE: Final = re.compile(
@@ -121,6 +79,7 @@ def english_edits(sentence: str, *, is_first: bool) -> Iterator[Edit]:
         yield Edit(match.start("verb"), 2, " is")
     for match in _SHARED_I.finditer(sentence):
         yield Edit(match.end(), 0, "we " if match["subject"].lower() == "we" else "I ")
+    yield from english_names(sentence)
 
     # Behind others, or in a word about them, what is left out may be one of them.
     if is_first and not _THIRD_PERSON.search(sentence):
@@ -168,6 +127,7 @@ def german_edits(sentence: str, *, is_first: bool) -> Iterator[Edit]:
         yield Edit(match.start("letters"), 2, "ß")
     for match in _SHARED_ICH.finditer(sentence):
         yield Edit(match.end(), 0, "ich ")
+    yield from german_names(sentence)
 
     verb = _DROPPED_ICH.match(sentence)
     if verb is not None:

@@ -18,6 +18,7 @@ from .phrases import (
     MY_KIN,
     NAME,
     NO_FOOD,
+    NO_NAME,
     NUMBER,
     ORIGINS,
     PETS,
@@ -38,6 +39,8 @@ FAMILY_RULES: Final = (
         r"[A-Z]\w+ed (?:this|that|it|me|us|him|the|an?))\b)"
         rf"(?P<value>{NAME})(?<!['\u2019]s)(?!,? {DEATH}| (?:down|to sleep)\b)",
         is_timeless=True),
+    row("kin", rf"{MY_KIN},? (?!(?:{ORIGINS}|{BREEDS})\b){NO_NAME}(?P<value>[A-Z][\w-]*+)"
+        r"(?=['\u2019]s \w)", is_timeless=True),
     row("kin", rf"{WE_HAVE} {RECENT}(?:have |got |gotten |adopted |bought )?an? (?:\w+ )?"
         rf"(?P<kin>{KINS}),? (?:called|named) (?P<value>{NAME})"),
     row("kin", rf"{WE_HAVE} (?:have |got )?an? (?:\w+ )?(?P<kin>{KINS}), (?P<value>{NAME})"

@@ -91,9 +91,10 @@ KIN: Final = {
     "child": "Tochter|Sohn",
     "parent": "Mutter|Vater|Mama|Papa",
     "sibling": "Schwester|Bruder",
-    "pet": "Hund|Hündin|Katze|Kater|Kätzchen|Welpen?|Kaninchen|Pferd|Pony|Hamster|Papagei|"
+    "pet": "Hund|Hündin|Katze|Kater|Kätzchen|Welpe|Welpen|Kaninchen|Pferd|Pony|Hamster|Papagei|"
     "Meerschweinchen|Wellensittich|Schildkröte",
 }
+SLOT_OF_KIN: Final = {word: slot for slot, words in KIN.items() for word in words.split("|")}
 FRIENDS: Final = "beste[rn]? Freund(?:in)?"
 ACQUAINTANCES: Final = "Kolleg(?:e|in)|Nachbar(?:in)?|Tante|Onkel|Cousine?|Oma|Opa"
 FIRMS: Final = (
@@ -109,8 +110,15 @@ PLURAL_KIN: Final = {
     "pet": "Hunde|Katzen|Kater|Pferde",
 }
 MY_KIN: Final = (
-    r"\b(?:[Mm]eine?|[Uu]nsere?) (?:(?:ältere|jüngere|große|kleine|älteste|jüngste)[rsn]? )?"
+    # A subordinate clause has its verb last: "weil mein Sohn Fieber hat" names no son.
+    r"\b(?<!weil )(?<!wenn )(?<!dass )(?<!da )(?<!ob )(?<!obwohl )(?<!als )"
+    r"(?:[Mm]eine?|[Uu]nsere?) (?:(?:ältere|jüngere|große|kleine|älteste|jüngste)[rsn]? )?"
 )
+OF_MY_KIN: Final = (
+    r"\b(?:[Mm]ein|[Uu]nser)e[rmn] (?:(?:ältere|jüngere|große|kleine|älteste|jüngste)[rn] )?"
+    rf"(?P<kin>{'|'.join(SLOT_OF_KIN)}),? "
+)
+"""In the case that a preposition asks for: behind it stands whatever one does with somebody."""
 DEATH: Final = r" ist (?:\w+ ){0,3}?(?:gestorben|tot|verstorben|eingeschläfert)\b"
 GOES_ON: Final = (
     rf"(?!{DEATH})"

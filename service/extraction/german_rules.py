@@ -36,6 +36,7 @@ from .german_phrases import (
     NAMES,
     NO_HABIT,
     OCCASION,
+    OF_MY_KIN,
     ONE_NAME,
     PERIOD,
     PLACE,
@@ -198,6 +199,8 @@ GERMAN_RULES: Final = (
       for slot, words in PLURAL_KIN.items()),
     *(row(slot, rf"{MY_KIN}(?:{words}) heißen (?P<value>{NAMES})(?=[.,!]|$)", is_list=True,
           is_timeless=True) for slot, words in PLURAL_KIN.items()),
+    row("kin", rf"{OF_MY_KIN}(?P<value>{ONE_NAME})", is_timeless=True,
+        is_first_name=True),
     row("pet", rf"{MY_KIN}(?:{KIN['pet']}),? (?P<value>{ONE_NAME}){DEATH}", "deny"),
     row("pet", rf"^(?P<value>{ONE_NAME}){DEATH}", "deny", if_known=True),
     row("friend", rf"{MY_KIN}(?:{FRIENDS}),? (?:heißt )?(?P<value>{ONE_NAME})"
@@ -369,7 +372,7 @@ GERMAN_RULES: Final = (
 )  # fmt: skip
 
 GERMAN_SPEECH: Final = re.compile(
-    r"\b(?:[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?|[Mm]ich|[Bb]ei mir|[Aa]ntworte|"
+    r"\b(?:[Ii]ch|[Ww]ir|[Mm]eine?[rmns]?|[Uu]nsere?[rmns]?|[Mm]ich|[Bb]ei mir|[Aa]ntworte|"
     r"[Ss]chreibe?|[Ss]prich|[Bb]itte|"
     r"[Kk]eine|[Ff]asse?|[Hh]alte|[Nn]enne?|[Zz]eige|[Ee]rkläre|[Vv]erwende|[Bb]enutze?|[Nn]utze?|"
     r"[Ee]rinnere?|[Hh]ier (?:ist|spricht|schreibt))\b"

@@ -164,7 +164,7 @@ KIN: Final = {
     "baby boy": "child", "baby girl": "child", "little boy": "child", "little girl": "child",
     "stepson": "child", "stepdaughter": "child", "half-brother": "sibling",
     "half-sister": "sibling", "twin brother": "sibling", "twin sister": "sibling", "kitty": "pet",
-    "pup": "pet",
+    "pup": "pet", "gf": "partner", "bf": "partner", "bestie": "friend",
 }  # fmt: skip
 KINS: Final = "|".join(KIN)
 PLURAL_KIN: Final = {
@@ -177,8 +177,8 @@ PLURAL_KIN: Final = {
 PLURAL_KINS: Final = "|".join(PLURAL_KIN)
 SLOT_OF_KIN: Final = {**KIN, **PLURAL_KIN}
 PETS: Final = "|".join(word for word, slot in KIN.items() if slot == "pet")
-_AGE: Final = "best|older|younger|little|big|old|elder|eldest|oldest|youngest|middle|twin|baby|new"
-MY_KIN: Final = rf"\b(?:[Mm]y|[Oo]ur) (?:(?:{_AGE}) )?(?P<kin>{KINS})"
+AGES: Final = "best|older|younger|little|big|old|elder|eldest|oldest|youngest|middle|twin|baby|new"
+MY_KIN: Final = rf"\b(?:[Mm]y|[Oo]ur) (?:(?:{AGES}) )?(?P<kin>{KINS})"
 DEATH: Final = (
     r"(?:(?:just|sadly|recently|suddenly) )*(?:died|passed away|is no longer with us|was put "
     r"(?:down|"
@@ -194,7 +194,7 @@ ACQUAINTANCES: Final = (
     "boss|manager"
 )
 _HERS = (
-    rf"(?:[Mm]y|[Oo]ur) (?:(?:{_AGE}) )?"
+    rf"(?:[Mm]y|[Oo]ur) (?:(?:{AGES}) )?"
     rf"(?:{KINS}|{ACQUAINTANCES}|eldest|oldest|youngest|toddler|baby|little one)"
 )
 RELATIVE: Final = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
-from .ellipsis import Edit
+from .written_out import Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class Rule:
     at Acme" may speak of a shop or of an employer."""
     is_unnamed: bool = False
     """Whether it ends the only thing of a kind, and the value is the word of the kind: "my car"."""
+    is_first_name: bool = False
+    """Whether it counts only for a common first name, as anything may stand in its place."""
     is_timeless: bool = False
     """Whether a day of the sentence is another's: a sister who came on Monday was one before."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .first_names import FIRST_NAMES
 from .phrases import TITLE
 from .rule import Rule
 from .taste_rules import OPPOSITES, taste_of
@@ -63,6 +64,8 @@ def is_whole(rule: Rule, value: str, tail: str) -> bool:
     "books that win prizes" are not all books, and "the energy" is that of something.
     """
     if _DANGLING.search(value):
+        return False
+    if rule.is_first_name and value.partition(" ")[0].casefold() not in FIRST_NAMES:
         return False
     if not rule.is_list:
         return True

@@ -19,9 +19,10 @@ from typing import Final
 from ...resolution.text import sentence_spans
 from .claims import LAST_HEARD, LAST_SAID, ExtractedClaim
 from .dates import date_after, date_said
-from .ellipsis import english_edits, german_edits, written_out
+from .ellipsis import english_edits, german_edits
 from .family_rules import FAMILY_RULES
 from .german_dates import german_date_after, german_date_said
+from .german_phrases import SLOT_OF_KIN as GERMAN_SLOT_OF_KIN
 from .german_rules import (
     GERMAN_CORRECTION,
     GERMAN_HEDGE,
@@ -71,6 +72,7 @@ from .unnamed_rules import ENGLISH_UNNAMED, GERMAN_UNNAMED
 from .vehicle_rules import GERMAN_VEHICLE_RULES, VEHICLE_RULES
 from .withdrawal import withdrawal_of, withdrawn_claims
 from .work_rules import WORK_RULES
+from .written_out import WrittenOut, written_out
 
 _LONGEST_SENTENCE: Final = 400
 """Characters that are read; the patterns look ahead, so their time grows with the square."""
@@ -388,11 +390,19 @@ def _claims(sentence: str, *, moment: datetime, is_first: bool) -> Iterator[Extr
         for rule in rule_set.rules:
             for match in rule.pattern.finditer(certain_text):
                 for claim in _of_match(rule_set, rule, match, full_text.text, moment):
-                    yield replace(
-                        claim,
-                        start=full_text.typed_position(claim.start),
-                        end=full_text.typed_position(claim.end),
-                    )
+                    yield _as_typed(claim, full_text)
+
+
+def _as_typed(claim: ExtractedClaim, full_text: WrittenOut) -> ExtractedClaim:
+    """A claim with the places and the names of the typed sentence."""
+    value, subject = claim.value, claim.subject
+    return replace(
+        claim,
+        value=full_text.typed_names(value) if isinstance(value, str) else value,
+        subject=None if subject is None else full_text.typed_names(subject),
+        start=full_text.typed_position(claim.start),
+        end=full_text.typed_position(claim.end),
+    )
 
 
 def _certain_part(rule_set: RuleSet, text: str) -> str:
@@ -415,7 +425,7 @@ def _of_match(
 
     # "my wife Ruth" and "my dog Max" are one pattern, and the word of kin says which slot it fills.
     groups = match.groupdict()
-    slot = SLOT_OF_KIN[groups["kin"]] if rule.slot == "kin" else rule.slot
+    slot = _SLOT_OF_KIN[groups["kin"]] if rule.slot == "kin" else rule.slot
     op = "correct" if rule.op == "assert" and _is_correction(rule_set, rule, match) else rule.op
 
     # A day that is the speaker's own begins when he says so: what he said that morning was before.
@@ -472,5 +482,6 @@ def _is_correction(rule_set: RuleSet, rule: Rule, match: re.Match[str]) -> bool:
     return match.start() - opening.end() <= len(", ")
 
 
+_SLOT_OF_KIN: Final = {**SLOT_OF_KIN, **GERMAN_SLOT_OF_KIN}
 _DATED_BY_VALUE: Final = frozenset({"plan", "goal", "appointment", "birthday"})
 """Slots whose words name the day of something to come, not when the claim began to hold."""

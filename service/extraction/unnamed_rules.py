@@ -95,7 +95,7 @@ ENGLISH_UNNAMED: Final = (
         r"(?:an? |the |our )?(?P<value>team|member)(?: of the team)?(?: any ?more)?(?=[.,;!]|$)"),
     _ends("partner", rf"\b[Mm]y {_PARTNERS} and I {RECENT}{_SEPARATION}{_WHEN_END}"),
     _ends("partner", rf"^[Mm]e and my {_PARTNERS} {RECENT}{_SEPARATION}{_WHEN_END}"),
-    _ends("partner", rf"\b[Mm]y {_PARTNERS} (?:just )?(?:left|dumped) me{_WHEN_END}"),
+    _ends("partner", rf"\b[Mm]y {_PARTNERS} (?:just )?(?:left|dumped) me(?! on read\b){_WHEN_END}"),
     _ends("partner", rf"{I_AM} (?P<value>single|divorced) (?:again|now)(?=[.,;!]|$| and\b)"),
 )  # fmt: skip
 

@@ -256,7 +256,6 @@ SILENT = [
     "I am married to the job.",
     "My flight is delayed.",
     "My train leaves at 8.",
-    "My dog Max's bowl is empty.",
     "My boss Dana's dog bit me.",
     "I'm sure he is allergic to nuts.",
     "I don't eat much.",

@@ -20,6 +20,8 @@ _LINKS: Final = {
     "times read two ways": ("Ich bin ", "im Mai 2020 "),
     "starts": ("", "Ich bin seit Tagen "),
     "names": ("My sister ", "Ann Bee "),
+    "names in small letters": ("", "my dog rex and "),
+    "several in small letters": ("my dogs ", "rex, "),
     "lists": ("Ich mag ", "große Äpfel, "),
     "clauses": ("", "I live in Graz and "),
     "fillers": ("I ", "still really just "),

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from pydantic import (
 )
 
 from ..schema.artifact import MAX_BYTES
+from ..schema.documents import toml_of, utf8_of
 from ..schema.errors import InvalidInput, NotFound, did_you_mean
 from ..schema.policy import Policy
 from ..store.search.cache_bounds import DEFAULT_BOUNDS
@@ -325,13 +325,17 @@ def _of_flags(flags: Mapping[str, object]) -> Iterator[_Entry]:
 def _of_file(named_file: Path | None, errors: list[str]) -> list[_Entry]:
     path = named_file or Path(FILE)
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = utf8_of(path.read_bytes(), str(path), code="bad_settings")
+        tables = toml_of(text, str(path), code="bad_settings")
     except FileNotFoundError as error:
         if named_file is None:
             return []
         raise NotFound(f"there is no settings file {path}", code="unknown_file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        errors.append(f"{path}: {error}")
+    except OSError as error:
+        errors.append(f"{path} cannot be read: {error.strerror or error}")
+        return []
+    except InvalidInput as error:
+        errors.append(str(error))
         return []
     return [(key, value, str(path)) for key, value in _leaves(tables)]
 

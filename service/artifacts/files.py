@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from ...compiler.request.request import MAX_ITEMS, MediaKind
+from ...schema.documents import json_of
 from ...schema.errors import InvalidInput
 
 _KINDS: Final = {"image": MediaKind.IMAGE, "audio": MediaKind.AUDIO, "video": MediaKind.VIDEO}
@@ -60,9 +60,10 @@ def _no_table(problem: str) -> InvalidInput:
 def _rows(text: str, *, name: str, media_type: str) -> list[object]:
     # The content tells, not the name: a download of a table is often called `.txt`.
     if text.lstrip().startswith("["):
-        return cast("list[object]", json.loads(text))
+        return cast("list[object]", json_of(text, "the text", code="bad_request"))
     if text.lstrip().startswith("{"):
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        lines = filter(str.strip, text.splitlines())
+        return [json_of(line, "a line", code="bad_request") for line in lines]
 
     tabs = media_type == "text/tab-separated-values" or name.endswith(".tsv")
     read = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ...schema.errors import InvalidInput, NotFound, Unavailable
+from ...schema.documents import utf8_of
+from ...schema.errors import NotFound, Unavailable
 from .ids import unique_id
 
 if TYPE_CHECKING:
@@ -40,10 +41,16 @@ def read_text(path: Path) -> str:
     Raises:
         InvalidInput: `bad_file`, for one that is no UTF-8; and what `read_bytes` raises.
     """
-    try:
-        return read_bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path} is not UTF-8 text", code="bad_file") from error
+    return utf8_of(read_bytes(path), str(path), code="bad_file")
+
+
+def read_standard_input() -> str:
+    """Read the text that standard input holds.
+
+    Raises:
+        InvalidInput: `bad_file`, for one that is no UTF-8.
+    """
+    return utf8_of(sys.stdin.buffer.read(), "standard input", code="bad_file")
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -67,7 +74,7 @@ def envelope_named(memory: Memory, reference: str) -> str:
         InvalidInput: `bad_request`, when several envelopes begin so.
     """
     if reference == "-":
-        return sys.stdin.read()
+        return read_standard_input()
     # A file goes before an id: one that is called like an id was put there on purpose.
     if Path(reference).is_file():
         return read_text(Path(reference))

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...schema.documents import json_of
 from ...schema.errors import InvalidInput, NotFound, unknown
 from ..backend.caller import backend_of
+from .files import read_text
 from .frame import answer, examples, open_memory
 from .progress import meter
 from .review import pressed_key, resolution_app
@@ -128,7 +130,7 @@ class _Place:
 
     def _read(self, path: Path) -> dict[str, Any]:
         try:
-            state = json.loads(path.read_text(encoding="utf-8"))
+            state = json_of(read_text(path), str(path), code="bad_file")
             crossing, _ = state["crossing"], (state["after"], state["pairs"])
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(
@@ -172,15 +174,19 @@ def _model(path: Path | None) -> Model | None:
 
     Raises:
         NotFound: `unknown_file`.
+        InvalidInput: `bad_file`, for one that holds no model.
     """
     if path is None:
         return None
-    if not path.exists():
-        raise NotFound(f"there is no file {path}", code="unknown_file")
-
     from ...resolution.model import model_from_json
 
-    return model_from_json(path.read_text(encoding="utf-8"))
+    text = read_text(path)
+    try:
+        return model_from_json(text)
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{path} holds no model of matching; `--refit FILE` writes one", code="bad_file"
+        ) from error
 
 
 @resolution_app.command(epilog=examples("tenure resolution label labels.csv --type person"))

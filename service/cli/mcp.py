@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from ...schema.errors import Unavailable
+from .files import read_standard_input
 from .frame import FLAGS, answer, examples, frame_of, open_memory
 
 if TYPE_CHECKING:
@@ -111,4 +111,4 @@ def hook(context: typer.Context) -> None:
     from ..mcp.hook import answer_turn
 
     with open_memory(context, create=True) as memory:
-        print(answer_turn(memory, sys.stdin.read()))
+        print(answer_turn(memory, read_standard_input()))

@@ -6,16 +6,15 @@ items must be is the request's own business: it names the one that it cannot rea
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
 import typer
 
+from ...schema.documents import json_of
 from ...schema.errors import InvalidInput
-from .files import read_text
+from .files import read_standard_input, read_text
 
 _Texts = list[str] | None
 
@@ -118,14 +117,14 @@ def request_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _list_in(name: str, field: str) -> Sequence[Any]:
     is_standard = name == _STANDARD_INPUT
-    text = sys.stdin.read() if is_standard else read_text(Path(name))
+    text = read_standard_input() if is_standard else read_text(Path(name))
     place = "standard input" if is_standard else name
     needs = f"--{field} takes a JSON list, such as {_FORMS[field]}"
 
     try:
-        items: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{place} is no JSON ({error}); {needs}", code="bad_file") from error
+        items: object = json_of(text, place, code="bad_file")
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}; {needs}", code="bad_file") from error
     if not isinstance(items, list):
         raise InvalidInput(f"{place} holds no list; {needs}", code="bad_file")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,9 +17,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ...schema.documents import json_of
+from ...schema.errors import InvalidInput
 from ...schema.vocabulary import Outcome, ValueType
 from ..visual.text import counted, sentence, when
 from .ending import StepEnd, ending_between_steps
+from .files import read_standard_input
 from .frame import EXIT_REFUSED, answer, examples, note, note_command, open_memory
 from .progress import ProgressMeter, lines_of, meter
 from .show import Columns, Screen
@@ -130,9 +132,12 @@ def _fields(assignments: Sequence[str]) -> dict[str, Any]:
 
 def _json_or_text(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
-        return text
+        return json_of(text, "the value", code="bad_field")
+    except InvalidInput as error:
+        # A word is no JSON and meant as it stands; a list too deep to read is not.
+        if isinstance(error.__cause__, json.JSONDecodeError):
+            return text
+        raise
 
 
 def _value(text: str, slot: Slot | None) -> Any:
@@ -159,7 +164,7 @@ def observe(
     """Keep a text verbatim, and write the claims that it makes."""
     from ..client.summaries import claim_words
 
-    words = sys.stdin.read() if text == "-" else text
+    words = read_standard_input() if text == "-" else text
 
     with open_memory(context, create=True) as memory:
         receipts = memory.observe(

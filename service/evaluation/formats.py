@@ -389,7 +389,7 @@ def _json_file(path: Path) -> _Node:
 def _parse(text: bytes, place: str) -> _Node:
     try:
         return _Node(json.loads(text), place)
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{place} is no JSON: {error}", code="bad_json") from error
 
 

@@ -29,7 +29,7 @@ def answer_turn(memory: Memory, text: str) -> str:
     try:
         turn: Any = json.loads(text)
         prompt = str(turn["prompt"]).strip()
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, RecursionError, TypeError) as error:
         raise InvalidInput(
             "a hook gets one JSON object with the prompt on standard input", code="bad_request"
         ) from error

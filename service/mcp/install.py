@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import shlex
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from ...schema.errors import InvalidInput, unknown
+from ...schema.documents import json_of, toml_of, utf8_of
+from ...schema.errors import InvalidInput, Unavailable, unknown
 
 SERVER_NAME: Final = "tenure"
 HOOK_EVENT: Final = "UserPromptSubmit"
@@ -32,9 +32,18 @@ class FileChange:
     is_new: bool
 
     def write(self) -> None:
-        """Write it; the folders before it are made."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(self.text, encoding="utf-8")
+        """Write it; the folders before it are made.
+
+        Raises:
+            Unavailable: `file_unwritable`.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(self.text, encoding="utf-8")
+        except OSError as error:
+            raise Unavailable(
+                f"{self.path} cannot be written: {error.strerror or error}", code="file_unwritable"
+            ) from error
 
 
 def install_changes(client: str, folder: Path, options: Sequence[str]) -> tuple[FileChange, ...]:
@@ -94,10 +103,7 @@ def _json_change(path: Path, addition: Mapping[str, Any]) -> FileChange:
     """A JSON file with more in it; what it holds stays, and ours is there once."""
     tree: Any = {}
     if path.is_file():
-        try:
-            tree = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise _unreadable(path, error) from error
+        tree = json_of(_file_text(path), _unchanged(path), code="bad_settings")
     if not isinstance(tree, dict):
         raise _unreadable(path, "it is no object")
 
@@ -121,11 +127,8 @@ def _union(tree: Any, addition: Any) -> Any:
 
 def _with_toml_table(path: Path, server: Mapping[str, Any]) -> FileChange:
     """A TOML file with the table of the server behind what it holds."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    try:
-        tables = tomllib.loads(text).get("mcp_servers", {})
-    except tomllib.TOMLDecodeError as error:
-        raise _unreadable(path, error) from error
+    text = _file_text(path) if path.is_file() else ""
+    tables = toml_of(text, _unchanged(path), code="bad_settings").get("mcp_servers", {})
     # tomllib only reads, so that a table is put behind the text and never changed within it.
     if SERVER_NAME in tables:
         if tables[SERVER_NAME] == server:
@@ -139,5 +142,19 @@ def _with_toml_table(path: Path, server: Mapping[str, Any]) -> FileChange:
     return FileChange(path, text + ("\n" if text else "") + "\n".join(table) + "\n", not text)
 
 
-def _unreadable(path: Path, reason: object) -> InvalidInput:
+def _file_text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise Unavailable(
+            f"{path} cannot be read: {error.strerror or error}", code="file_unreadable"
+        ) from error
+    return utf8_of(content, _unchanged(path), code="bad_settings")
+
+
+def _unreadable(path: Path, reason: str) -> InvalidInput:
     return InvalidInput(f"{path} cannot be changed: {reason}", code="bad_settings")
+
+
+def _unchanged(path: Path) -> str:
+    return f"{path} cannot be changed: it"

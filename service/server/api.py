@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from ...schema.documents import json_of, utf8_of
 from ...schema.errors import InvalidInput
 from ...schema.operation import SweepReceipt
 from ...schema.version import VERSION
@@ -233,12 +234,10 @@ def _json_object(body: bytes) -> dict[str, Any]:
     """The object that a body holds; an empty body is an empty one.
 
     Raises:
-        InvalidInput: `bad_request`.
+        InvalidInput: `bad_request`, `out_of_range`.
     """
-    try:
-        tree: Any = json.loads(body or b"{}")
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput("the body is no JSON", code="bad_request") from error
+    text = utf8_of(body, "the body", code="bad_request")
+    tree: Any = json_of(text or "{}", "the body", code="bad_request")
     if not isinstance(tree, dict):
         raise InvalidInput("the body must be a JSON object", code="bad_request")
     return tree  # pyright: ignore[reportUnknownVariableType]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, Final, cast
 
+from ...schema.documents import toml_of, utf8_of
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.limits import check_text
 from ...schema.window_policy import WindowPolicy, policy_from
@@ -28,27 +28,21 @@ def window_policy(path: str | Path) -> WindowPolicy:
     try:
         if file.stat().st_size > _MOST_BYTES:
             raise _bad(file, "is larger than a megabyte; a policy is a page of tunables")
-        text = file.read_text("utf-8")
+        content = file.read_bytes()
     except OSError as error:
         raise _bad(file, f"cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise _bad(file, "is no UTF-8 text") from error
 
+    place = f"the window policy {file}"
+    text = utf8_of(content, place, code="bad_policy")
     if not text.strip():
         raise _bad(file, f"is empty; {_ADVICE}")
 
-    values = _toml(file, text) if file.suffix == ".toml" else _yaml(file, text)
+    is_toml = file.suffix == ".toml"
+    values = toml_of(text, place, code="bad_policy") if is_toml else _yaml(file, text)
     if not isinstance(values, dict):
         raise _bad(file, f"has no names with values; {_ADVICE}")
 
     return policy_from(cast("dict[str, Any]", values))
-
-
-def _toml(file: Path, text: str) -> Any:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _bad(file, f"is no TOML: {error}") from error
 
 
 def _yaml(file: Path, text: str) -> Any:
@@ -64,8 +58,15 @@ def _yaml(file: Path, text: str) -> Any:
         # Composed first: loading would already have dropped the earlier of two equal keys.
         _refuse_repeats(file, yaml.compose(text, Loader=yaml.SafeLoader))
         return yaml.safe_load(text)
+    except InvalidInput:
+        raise
     except yaml.YAMLError as error:
         raise _bad(file, f"is no YAML: {_in_one_line(error)}") from error
+    except RecursionError as error:
+        raise _bad(file, "is nested too deeply") from error
+    except ValueError as error:
+        # PyYAML hands numbers and days on to Python unread.
+        raise _bad(file, "holds a day that does not exist, or too long a number") from error
 
 
 def _in_one_line(error: Exception) -> str:

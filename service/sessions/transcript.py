@@ -6,11 +6,11 @@ Anthropic, items of the Responses API, contents of Gemini, or events of the ADK 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+from ...schema.documents import json_of, utf8_of
 from ...schema.errors import InvalidInput, NotFound, Unavailable
 
 Entry = Mapping[str, Any]
@@ -45,8 +45,7 @@ def read_transcript(path: str | Path) -> list[Entry]:
     """
     file = Path(path)
     try:
-        text = file.read_text("utf-8")
-        trees = [json.loads(text)] if text.lstrip()[:1] == "[" else _lines(text)
+        content = file.read_bytes()
     except FileNotFoundError as error:
         raise NotFound(
             f"there is no file {file}; name one that holds the messages of a conversation, as JSON "
@@ -57,7 +56,11 @@ def read_transcript(path: str | Path) -> list[Entry]:
         raise Unavailable(
             f"{file} cannot be read: {error.strerror or error}", code="file_unreadable"
         ) from error
-    except ValueError as error:
+
+    text = utf8_of(content, str(file), code="bad_message")
+    try:
+        trees = [_tree(text)] if text.lstrip()[:1] == "[" else _lines(text)
+    except InvalidInput as error:
         raise InvalidInput(
             f"{file} is no transcript, messages as JSON or JSON Lines: {error}", code="bad_message"
         ) from error
@@ -74,9 +77,13 @@ def read_transcript(path: str | Path) -> list[Entry]:
 
 def _lines(text: str) -> list[Any]:
     try:
-        return [json.loads(text)]
-    except ValueError:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [_tree(text)]
+    except InvalidInput:
+        return [_tree(line) for line in text.splitlines() if line.strip()]
+
+
+def _tree(text: str) -> Any:
+    return json_of(text, "it", code="bad_message")
 
 
 def _entries(tree: Any) -> list[Entry]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, cast
 
-from ...schema.errors import Conflict, Unavailable
+from ...schema.errors import Conflict, InvalidInput, Unavailable
 from ...schema.limits import RECORD_BYTES
 from ...schema.principal import OPERATE
 from ...store.transfer.restore import Watch, restore
@@ -25,7 +25,7 @@ from ...store.transfer.transfer import export_lines
 from ...store.transfer.whole_file import whole_file
 from ..backend.arguments import argument_checks
 from ..backend.caller import Caller
-from ..writing.event_lines import STDIN, Line, opened
+from ..writing.event_lines import STDIN, Line, check_readable, opened
 
 _TELL_EACH: Final = 1_000
 """Records between two words about how far an export is."""
@@ -110,7 +110,7 @@ class Transfer(Caller):
             nonlocal count
             for line in lines:
                 count += 1
-                yield line.text
+                yield _checked_text(line)
 
         with opened(path, line_bytes=RECORD_BYTES) as lines:
             restore(texts(lines), self._backend.store, self._tenant, resume=resume, watch=watch)
@@ -126,6 +126,23 @@ class Transfer(Caller):
         """
         self.principal.require(OPERATE)
         self._backend.store.abort_import(self._tenant)
+
+
+def _checked_text(line: Line) -> str:
+    """The text of a line of an export.
+
+    Raises:
+        InvalidInput: `bad_export`, for one that could not be read.
+    """
+    try:
+        check_readable(line.text)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"line {line.number} of the export: {error}; nothing was restored",
+            code="bad_export",
+            line=line.number,
+        ) from error
+    return line.text
 
 
 @contextmanager

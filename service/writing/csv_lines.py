@@ -103,28 +103,42 @@ def _records(rows: Any) -> Iterator[tuple[int, list[str]]]:
 def _texts(raw: IO[bytes], encoding: str) -> Iterator[str]:
     """The lines of a table as text; line breaks inside quotes are kept as they are."""
     try:
-        with io.TextIOWrapper(raw, encoding=encoding, newline="") as text:
-            # A file without line breaks is one line: it is refused before it fills the memory.
-            number = 1
-            while line := text.readline(LINE_BYTES + 1):
-                if len(line) > LINE_BYTES:
-                    raise InvalidInput(
-                        f"line {number} is longer than {LINE_BYTES} characters; keep long texts "
-                        "as artifacts",
-                        code="too_large",
-                        line=number,
-                    )
-                # Spreadsheets put a mark in front, which would belong to the first column's name.
-                yield line.removeprefix("\ufeff") if number == 1 else line
-                number += 1
+        text = io.TextIOWrapper(raw, encoding=encoding, newline="")
+    except LookupError as error:
+        raise InvalidInput(f"there is no encoding {encoding!r}", code="bad_mapping") from error
+
+    number = 1
+    try:
+        # A file without line breaks is one line: it is refused before it fills the memory.
+        while line := text.readline(LINE_BYTES + 1):
+            if len(line) > LINE_BYTES:
+                raise InvalidInput(
+                    f"line {number} is longer than {LINE_BYTES} characters; keep long texts as "
+                    "artifacts",
+                    code="too_large",
+                    line=number,
+                )
+            # Spreadsheets put a mark in front, which would belong to the first column's name.
+            yield line.removeprefix("\ufeff") if number == 1 else line
+            number += 1
     except UnicodeDecodeError as error:
         raise InvalidInput(
-            f"this is not {encoding} ({error.reason}); save the file as UTF-8, or state its "
+            f"this is not {encoding}{_place_of(error, raw)}; save the file as UTF-8, or state its "
             "encoding in the mapping",
             code="bad_file",
         ) from error
-    except LookupError as error:
-        raise InvalidInput(f"there is no encoding {encoding!r}", code="bad_mapping") from error
+    finally:
+        text.close()
+
+
+def _place_of(error: UnicodeDecodeError, raw: IO[bytes]) -> str:
+    """Which byte of a file is none of its encoding; nothing of a pipe, which tells no place."""
+    try:
+        end = raw.tell()
+    except OSError:
+        return ""
+    # The reader takes a file in pieces, and knows a place in the last one alone.
+    return f" at byte {end - len(error.object) + error.start + 1}"
 
 
 def _check_header(header: Sequence[str], mapping: CsvMapping, *, is_custom: bool) -> None:

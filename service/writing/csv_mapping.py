@@ -20,16 +20,16 @@ A field whose cells are all empty is left out, and an event without its value is
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeGuard, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from ...schema.documents import json_of, toml_of, utf8_of
 from ...schema.errors import InvalidInput, NotFound, Unavailable, did_you_mean
 
 Row = Mapping[str, str]
@@ -202,18 +202,18 @@ def read_mapping(source: str | Path | Mapping[str, Any]) -> CsvMapping:
         raise _bad("a mapping is the path of a TOML or JSON file, or a dictionary")
 
     try:
-        text = Path(source).read_text(encoding="utf-8")
-        return _mapping_of(
-            json.loads(text) if str(source).endswith(".json") else tomllib.loads(text)
-        )
+        content = Path(source).read_bytes()
     except FileNotFoundError as error:
         raise NotFound(f"there is no mapping {source}", code="unknown_file") from error
     except OSError as error:
         raise Unavailable(
             f"{source} cannot be read: {error.strerror or error}", code="file_unreadable"
         ) from error
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise _bad(f"{source} is no TOML (or JSON, by its name): {error}") from error
+
+    place = str(source)
+    text = utf8_of(content, place, code="bad_mapping")
+    reader = json_of if place.endswith(".json") else toml_of
+    return _mapping_of(reader(text, place, code="bad_mapping"))
 
 
 def _mapping_of(source: Any) -> CsvMapping:
@@ -307,7 +307,7 @@ _VALUES: Final[Mapping[str, Callable[[str], Any]]] = {
     "integer": int,
     "number": _number,
     "boolean": _truth,
-    "json": json.loads,
+    "json": partial(json_of, place="the cell", code="bad_value"),
 }
 """The words of `value_type`, each with what reads a cell."""
 

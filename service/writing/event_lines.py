@@ -13,16 +13,16 @@ import gzip
 import json
 import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import count
 from pathlib import Path
-from typing import IO, Any, Final, NoReturn, cast
+from typing import IO, Any, Final, cast
 
+from ...schema.documents import json_of
 from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, unknown_field
-from ...schema.limits import INTEGER_MAX, LINE_BYTES, check_number
+from ...schema.limits import LINE_BYTES
 from ...schema.write import Write
 from ..backend.caller import instant
 from .trust import parsed_authorship
@@ -233,58 +233,24 @@ def json_object(text: str) -> dict[str, Any]:
     Raises:
         InvalidInput: `bad_json` for anything else, a repeated key or a number that is none.
     """
-    if text.startswith(_TOO_LONG):
-        raise InvalidInput(f"the line is{text[1:]}; keep long texts as artifacts", code="too_large")
-    if text.startswith(_NOT_UTF8):
-        raise InvalidInput(f"the line is{text[1:]}; save the file as UTF-8", code="bad_json")
-
-    try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_unique_members,
-            parse_constant=_no_constant,
-            parse_int=_integer,
-            parse_float=_finite,
-        )
-    except json.JSONDecodeError as error:
-        raise InvalidInput(
-            f"this is no JSON: {error.msg} at column {error.colno}", code="bad_json"
-        ) from error
-    except RecursionError as error:
-        raise InvalidInput("the JSON is nested too deeply", code="bad_json") from error
-
+    check_readable(text)
+    value = json_of(text, "this", code="bad_json")
     if not isinstance(value, dict):
         raise InvalidInput("a line holds one JSON object, in braces", code="bad_json")
 
     return cast("dict[str, Any]", value)
 
 
-def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # Python lets the last of two equal keys win: the line would lose what the first one says.
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        repeated_names = sorted(name for name, times in counts.items() if times > 1)[:10]
-        raise InvalidInput(f"a key stands twice: {', '.join(repeated_names)}", code="bad_json")
+def check_readable(text: str) -> None:
+    """Refuse the text of a line that could not be read.
 
-    return members
-
-
-def _integer(digits: str) -> int:
-    # A number of thousands of digits takes quadratic time to read, and Python refuses it.
-    number = int(digits) if len(digits) <= 20 else INTEGER_MAX + 1
-    check_number(number, "a number")
-    return number
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    check_number(number, "a number")
-    return number
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise InvalidInput(f"{name} is no number of JSON", code="bad_json")
+    Raises:
+        InvalidInput: `too_large`, `bad_json`.
+    """
+    if text.startswith(_TOO_LONG):
+        raise InvalidInput(f"the line is{text[1:]}; keep long texts as artifacts", code="too_large")
+    if text.startswith(_NOT_UTF8):
+        raise InvalidInput(f"the line is{text[1:]}; save the file as UTF-8", code="bad_json")
 
 
 def _recorded_us(event: Mapping[str, Any], reading: Reading) -> int | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from ...schema.claim import Assertion, Edge, MentionLink, Row
+from ...schema.documents import json_of
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import MIN_US
@@ -231,20 +232,14 @@ def _bad(number: int, reason: str) -> InvalidInput:
 
 def _parse_line(line: str, number: int) -> dict[str, Any]:
     try:
-        plain = json.loads(line)
-    except RecursionError as error:
-        raise _bad(number, "its JSON is nested too deeply") from error
-    except ValueError as error:
-        # Also a number of more digits than Python reads.
-        raise _bad(number, f"it is no JSON ({error})") from error
-
-    if not isinstance(plain, dict):
-        raise _bad(number, "it is no JSON object")
-    try:
+        plain = json_of(line, "it", code="bad_export")
         # The digest of the footer has no key: whoever edits a line can make it fit.
         check_json(cast("object", plain), "the line")
     except InvalidInput as refusal:
         raise _bad(number, str(refusal)) from refusal
+
+    if not isinstance(plain, dict):
+        raise _bad(number, "it is no JSON object")
     return cast(dict[str, Any], plain)
 
 

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...resolution.whole_words import plain_letters, whole_words, word_count
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, Entity, Identifier
-from ...schema.errors import NotFound, TenureError
-from ...schema.principal import Principal
+from ...schema.errors import NotFound
 from ...schema.values import canonical_json
+from ...store.operations.change import Mandate
 from ...store.port.sessions import SessionPlace, SessionRecord
 from ...store.port.store import Batch, Reader, RecordKind, WriteTx
 from ...window.events import EventKind
-from ..backend.backend import Backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,68 +90,89 @@ def _patterns(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     return tuple([pattern for pattern in patterns if pattern is not None])
 
 
-class EmptiedTexts(NamedTuple):
-    """What an erasure met in sessions."""
+@dataclass(slots=True)
+class TalkSearch:
+    """The search of an erasure over the texts of sessions."""
 
-    sessions: tuple[str, ...] = ()
-    """Those that repeated what is erased, or may do by name."""
-    checkpoints: tuple[str, ...] = ()
-    """The claims that say what an emptied text said: checkpoints are kept in both places."""
+    patterns: ErasurePatterns
+    places: list[SessionPlace] = field(default_factory=list[SessionPlace])
+    """The texts that go along."""
+    claims: dict[str, None] = field(default_factory=dict[str, None])
+    """The claims that say what such a text says: checkpoints are kept in both places."""
+    _doubtful: set[str] = field(default_factory=set[str])
+    """Sessions with a word that may mean what is erased."""
+    _emptied_events: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    _last_seqs: dict[str, int] = field(default_factory=dict[str, int])
+    """The last event of each session that was looked at."""
+
+    def look_through(self, reader: Reader) -> None:
+        """Look at every text of every session."""
+        if self._has_patterns:
+            for record in reader.records(RecordKind.SESSION_EVENT):
+                assert isinstance(record, SessionRecord)
+                self._look_at(record)
+
+    def look_at_newer(self, reader: Reader) -> None:
+        """Look at what was said since."""
+        for summary in reader.sessions() if self._has_patterns else ():
+            last_seq = self._last_seqs.get(summary.session, 0)
+            if summary.seq > last_seq:
+                for record in reader.session_events(summary.session, after=last_seq):
+                    self._look_at(record)
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """Those that repeat what is erased, or may do by name."""
+        return tuple(sorted(self._doubtful | {place.session for place in self.places}))
+
+    @property
+    def _has_patterns(self) -> bool:
+        return bool(self.patterns.selective or self.patterns.common)
+
+    def _look_at(self, record: SessionRecord) -> None:
+        self._last_seqs[record.session] = record.seq
+        # A model may say the same in other words, so a summary goes with what it was made of.
+        sources = {(record.session, seq) for seq in _summary_sources(record)}
+        if sources & self._emptied_events:
+            self.places.append(SessionPlace(record.session, record.seq, 0))
+            self._emptied_events.add((record.session, record.seq))
+            return
+
+        for part, text in enumerate(record.texts):
+            words = text.text or ""
+            if self.patterns.repeats(words):
+                self.places.append(SessionPlace(record.session, record.seq, part))
+                self._emptied_events.add((record.session, record.seq))
+                self.claims.update(dict.fromkeys(_checkpoint_claims(record)))
+            elif self.patterns.may_repeat(words):
+                self._doubtful.add(record.session)
 
 
-def erase_repeats(
-    backend: Backend, principal: Principal, patterns: ErasurePatterns
-) -> EmptiedTexts:
-    """Empty the texts that repeat what is erased."""
-    if not (patterns.selective or patterns.common):
-        return EmptiedTexts()
+class SessionTexts(NamedTuple):
+    """Every text of a session."""
 
-    claims: list[str] = []
-    places: list[SessionPlace] = []
-    empty_texts: set[tuple[str, int]] = set()
-    doubtful: set[str] = set()
-    with backend.store.reading(principal.tenant) as reader:
-        for record in _records(reader):
-            # A model may say the same in other words, so a summary goes with what it was made of.
-            if any((record.session, seq) in empty_texts for seq in _summary_sources(record)):
-                places += [SessionPlace(record.session, record.seq, 0)]
-                continue
-
-            for part, text in enumerate(record.texts):
-                words = text.text or ""
-                if patterns.repeats(words):
-                    places.append(SessionPlace(record.session, record.seq, part))
-                    empty_texts.add((record.session, record.seq))
-                    claims += _checkpoint_claims(record)
-                elif patterns.may_repeat(words):
-                    doubtful.add(record.session)
-
-    _empty(backend, principal, places, EventKind.TEXTS_ERASED)
-    sessions = sorted(doubtful | {place.session for place in places})
-    return EmptiedTexts(tuple(sessions), tuple(dict.fromkeys(claims)))
+    places: tuple[SessionPlace, ...]
+    claims: tuple[str, ...]
+    """Those of its checkpoints."""
 
 
-def erase_session(backend: Backend, principal: Principal, session: str) -> tuple[str, ...]:
-    """Empty every text of a session, and close it; the claims of its checkpoints are told.
+def texts_of_session(reader: Reader, session: str) -> SessionTexts:
+    """Where the texts of a session stand, and the claims that say what its checkpoints say.
 
     Raises:
         NotFound: `unknown_session`.
     """
-    claims: list[str] = []
-    places: list[SessionPlace] = []
-    with backend.store.reading(principal.tenant) as reader:
-        records = reader.session_events(session)
-
+    records = reader.session_events(session)
     if not records:
         raise NotFound(f"there is no session {session!r}", code="unknown_session")
 
+    places: list[SessionPlace] = []
+    claims: dict[str, None] = {}
     for record in records:
         for part in range(len(record.texts)):
             places.append(SessionPlace(session, record.seq, part))
-        claims += _checkpoint_claims(record)
-
-    _empty(backend, principal, places, EventKind.TEXTS_ERASED, EventKind.CLOSED)
-    return tuple(claims)
+        claims.update(dict.fromkeys(_checkpoint_claims(record)))
+    return SessionTexts(tuple(places), tuple(claims))
 
 
 def _summary_sources(record: SessionRecord) -> Iterator[int]:
@@ -169,43 +189,33 @@ def _checkpoint_claims(record: SessionRecord) -> Iterator[str]:
             yield claim
 
 
-def _records(reader: Reader) -> Iterable[SessionRecord]:
-    for record in reader.records(RecordKind.SESSION_EVENT):
-        assert isinstance(record, SessionRecord)
-        yield record
-
-
-def _empty(
-    backend: Backend, principal: Principal, places: list[SessionPlace], *kinds: EventKind
+def empty_texts(
+    tx: WriteTx, places: Sequence[SessionPlace], mandate: Mandate, *kinds: EventKind
 ) -> None:
-    """Empty texts and tell each session of it, in one transaction."""
+    """Empty texts and tell each session of it, inside the transaction of an erasure."""
+    if not places:
+        return
+
     by_session: dict[str, list[list[int]]] = {}
     for place in places:
         by_session.setdefault(place.session, []).append([place.seq, place.part])
 
-    def work(tx: WriteTx) -> None:
-        clock = tx.lock()
-        tx.empty_session_texts(places)
-        events: list[SessionRecord] = []
-        for session, pairs in by_session.items():
-            seq = tx.session_head(session).seq
-            for kind in kinds:
-                seq += 1
-                body: dict[str, Any] = {"places": pairs} if kind is kinds[0] else {}
-                event = SessionRecord(
-                    session=session,
-                    seq=seq,
-                    kind=kind.value,
-                    actor=principal.user or "service",
-                    last_us=clock.last_us,
-                    recorded_us=backend.now_us(),
-                    body=canonical_json(body),
-                )
-                events.append(event)
-        tx.apply(Batch(clock=clock, session_events=tuple(events)))
-
-    if places:
-        # One transaction: no session may be told of an erasure that did not happen.
-        outcome = backend.queue(principal.tenant).submit(work)
-        if isinstance(outcome, TenureError):
-            raise outcome
+    clock = tx.lock()
+    tx.empty_session_texts(places)
+    events: list[SessionRecord] = []
+    for session, pairs in by_session.items():
+        seq = tx.session_head(session).seq
+        for kind in kinds:
+            seq += 1
+            body: dict[str, Any] = {"places": pairs} if kind is kinds[0] else {}
+            event = SessionRecord(
+                session=session,
+                seq=seq,
+                kind=kind.value,
+                actor=mandate.actor,
+                last_us=clock.last_us,
+                recorded_us=mandate.now_us,
+                body=canonical_json(body),
+            )
+            events.append(event)
+    tx.apply(Batch(clock=clock, session_events=tuple(events)))

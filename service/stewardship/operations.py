@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -35,15 +34,17 @@ from ...store.operations.reclassify import reclassify
 from ...store.operations.sweep import SweepRules, close_scope, sweep
 from ...store.port.store import Reader, WriteTx
 from ...store.timeline.state import plain_value
+from ...window.events import EventKind
 from ..artifacts.artifacts import ArtifactKeeper
 from ..backend.caller import Caller, scope_of, unknown_object
 from ..backend.spans import DELETE
 from ..reading.view import EntityLike, find
 from ..sessions.erasure import (
-    erase_repeats,
-    erase_session,
+    TalkSearch,
+    empty_texts,
     name_patterns,
     object_patterns,
+    texts_of_session,
 )
 from ..writing.write import Writer
 from .naming_envelopes import RequestSearch
@@ -132,17 +133,25 @@ class Steward(Caller):
                 patterns = object_patterns(assertions)
                 requests = RequestSearch(patterns)
                 texts += [assertion.content.text for assertion in assertions]
-            # Before the lock, as it reads every envelope; those kept meanwhile are few.
+            # Before the lock, as they read all that is kept; what came meanwhile is little.
             requests.look_through(reader)
+            talk = TalkSearch(patterns)
+            talk.look_through(reader)
 
         def work(tx: WriteTx, mandate: Mandate) -> ErasureReceipt:
             tx.lock()
             naming_ids = requests.with_newer(tx.reader())
             if naming_ids:
                 tx.empty(sorted(naming_ids), ())
-            receipt = erase(tx, object_id=object_id, entity=root, mandate=mandate)
+            talk.look_at_newer(tx.reader())
+            receipt = erase(
+                tx, object_id=object_id, entity=root, along=tuple(talk.claims), mandate=mandate
+            )
+            # Here, not afterwards: who erases may die in between, and nobody would ask again.
+            empty_texts(tx, talk.places, mandate, EventKind.TEXTS_ERASED)
             envelope_ids = {*naming_ids, *tx.reader().envelopes_of(receipt.object_ids)}
-            return replace(receipt, envelopes=tuple(sorted(envelope_ids)))
+            envelopes = tuple(sorted(envelope_ids))
+            return replace(receipt, envelopes=envelopes, sessions=talk.sessions)
 
         receipt = self._operate(work, reason)
         watch("objects", len(receipt.object_ids))
@@ -154,24 +163,8 @@ class Steward(Caller):
         receipt = replace(receipt, artifacts=keeper.erase_with(receipt.object_ids, reason=reason))
         watch("artifacts", len(receipt.artifacts))
 
-        repeats = erase_repeats(self._backend, self.principal, patterns)
-        checkpoints = self._erase_checkpoints(repeats.checkpoints, reason)
-        watch("sessions", len(repeats.sessions))
-
-        object_ids = tuple(sorted({*receipt.object_ids, *checkpoints}))
-        return replace(receipt, object_ids=object_ids, sessions=repeats.sessions)
-
-    def _erase_checkpoints(self, claims: Sequence[str], reason: str) -> tuple[str, ...]:
-        """Erase checkpoints whose text in the log of their session was emptied; what it took."""
-        object_ids: set[str] = set()
-        for claim in claims:
-
-            def erase_claim(tx: WriteTx, mandate: Mandate, claim: str = claim) -> ErasureReceipt:
-                return erase(tx, object_id=claim, entity=None, mandate=mandate)
-
-            with suppress(NotFound):  # two sessions may tell of one claim
-                object_ids.update(self._operate(erase_claim, reason).object_ids)
-        return tuple(sorted(object_ids))
+        watch("sessions", len(receipt.sessions))
+        return receipt
 
     def erase_session(self, session: str, reason: str) -> tuple[str, ...]:
         """Empty every text of a session and close it; its chain of events stays.
@@ -190,14 +183,17 @@ class Steward(Caller):
 
         # A manifest still waiting to be stored would bring back what is erased now.
         self._backend.settle()
-        claims = erase_session(self._backend, self.principal, session)
 
-        def empty_envelopes(tx: WriteTx) -> None:
+        def work(tx: WriteTx, mandate: Mandate) -> tuple[str, ...]:
             tx.lock()
+            texts = texts_of_session(tx.reader(), session)
+            claims = tuple(tx.assertions(texts.claims))
+            receipt = erase(tx, along=claims, mandate=mandate) if claims else None
+            empty_texts(tx, texts.places, mandate, EventKind.TEXTS_ERASED, EventKind.CLOSED)
             tx.empty((session,), ())
+            return receipt.object_ids if receipt else ()
 
-        self._transact(empty_envelopes)
-        return self._erase_checkpoints(claims, reason)
+        return self._operate(work, reason)
 
     def reclassify(
         self,

@@ -31,11 +31,17 @@ from .replan import Group, ReplanCause, flag_dependants, groups_for, history_of,
 
 
 def erase(
-    tx: WriteTx, *, object_id: str | None = None, entity: str | None = None, mandate: Mandate
+    tx: WriteTx,
+    *,
+    object_id: str | None = None,
+    entity: str | None = None,
+    along: Sequence[str] = (),
+    mandate: Mandate,
 ) -> ErasureReceipt:
     """Erase one object, or an entity with all that is said about it under every merged id.
 
-    A retry under the same `mandate.operation_id` returns the first receipt.
+    `along` are objects that go with it where they still stand. A retry under the same
+    `mandate.operation_id` returns the first receipt.
 
     Raises:
         NotFound: `unknown_object`, `unknown_entity`; also for what is erased already.
@@ -47,9 +53,11 @@ def erase(
     if receipt:
         return receipt
 
+    object_ids = set(tx.assertions(along))
     if entity is None:
-        object_ids = () if object_id is None else (object_id,)
-        receipt, _ = erase_objects(tx, clock, object_ids, mandate)
+        if object_id is not None:
+            object_ids.add(object_id)
+        receipt, _ = erase_objects(tx, clock, sorted(object_ids), mandate)
         return receipt
 
     known = tx.entities((entity,), tx_us=clock.last_us).entities
@@ -60,8 +68,8 @@ def erase(
             code="unknown_entity",
             entity=entity,
         )
-    objects = tx.objects_of(tuple(sorted(known)))
-    receipt, _ = erase_objects(tx, clock, objects, mandate, entities=known)
+    object_ids.update(tx.objects_of(tuple(sorted(known))))
+    receipt, _ = erase_objects(tx, clock, sorted(object_ids), mandate, entities=known)
     return receipt
 
 

@@ -1,0 +1,105 @@
+"""An erasure is whole: whoever dies in the middle of it has erased all in the store, or nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tenure import Memory
+from tenure.service.artifacts.artifacts import ArtifactKeeper
+from tenure.service.backend.backend import Backend
+from tenure.service.stewardship import operations
+
+Open = Callable[..., Memory]
+TERMS = {"window": 8_000, "model": "m"}
+
+
+class Died(Exception):
+    """The process that erased is gone."""
+
+
+def die(*_: Any, **__: Any) -> None:
+    raise Died
+
+
+@pytest.fixture
+def memory(open_memory: Open) -> Memory:
+    """A memory in which a session and its checkpoint name somebody of whom there is a fact."""
+    memory = open_memory()
+    memory.write(subject="Sam Rivera", slot="office", value="Chicago")
+    session = memory.session("s1", **TERMS)
+    session.on_turn_start("What about Sam Rivera?")
+    session.note("decision", "ask Sam Rivera")
+    session.checkpoint()
+    return memory
+
+
+def words_of(memory: Memory) -> str:
+    """All that a session tells."""
+    session = memory.session("s1")
+    texts = [event.texts for event in session.events()]
+    return json.dumps([texts, [row.value for row in session.checkpoints()]])
+
+
+@pytest.mark.parametrize("place", [(Backend, "forget_answers"), (ArtifactKeeper, "erase_with")])
+def test_whoever_dies_after_the_objects_leaves_no_text(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, place: tuple[type, str]
+) -> None:
+    with monkeypatch.context() as crash, pytest.raises(Died):
+        crash.setattr(*place, die)
+        memory.erase(entity="Sam Rivera", reason="asked for")
+    assert "Sam Rivera" not in words_of(memory)
+    assert memory.doctor() == ()
+
+
+def test_whoever_dies_before_the_texts_has_erased_nothing(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = words_of(memory)
+    with monkeypatch.context() as crash, pytest.raises(Died):
+        crash.setattr(operations, "empty_texts", die)
+        memory.erase(entity="Sam Rivera", reason="asked for")
+    assert memory.as_of().value("Sam Rivera", "office") == "Chicago"
+    assert words_of(memory) == before
+    assert memory.doctor() == ()
+
+    receipt = memory.erase(entity="Sam Rivera", reason="asked for")
+    (checkpoint, *_) = memory.session("s1").checkpoints()
+    assert checkpoint.object_id in receipt.object_ids
+    assert "Sam Rivera" not in words_of(memory)
+
+
+def test_what_is_said_while_an_erasure_looks_is_emptied_too(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operate = operations.Steward._operate
+
+    def operate_late(steward: Any, *work: Any) -> Any:
+        memory.session("s1").on_turn_end("Sam Rivera moves.")
+        memory.session("s2", **TERMS).on_turn_start("Sam Rivera, again.")
+        return operate(steward, *work)
+
+    monkeypatch.setattr(operations.Steward, "_operate", operate_late)
+    receipt = memory.erase(entity="Sam Rivera", reason="asked for")
+    assert [name.split(",")[0] for name in receipt.sessions] == ["session=s1", "session=s2"]
+    assert "Sam Rivera" not in words_of(memory)
+    assert memory.session("s2").events()[-1].kind == "texts_erased"
+    assert memory.doctor() == ()
+
+
+def test_whoever_dies_while_a_session_is_erased_has_erased_nothing_of_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = words_of(memory)
+    with monkeypatch.context() as crash, pytest.raises(Died):
+        crash.setattr(operations, "empty_texts", die)
+        memory.erase_session("s1", reason="asked for")
+    assert words_of(memory) == before
+
+    (checkpoint, *_) = memory.session("s1").checkpoints()
+    assert memory.erase_session("s1", reason="asked for") == (checkpoint.object_id,)
+    assert "Sam Rivera" not in words_of(memory)
+    assert memory.doctor() == ()

@@ -126,13 +126,13 @@ def _fields(assignments: Sequence[str]) -> dict[str, Any]:
         name, sign, text = assignment.partition("=")
         if not sign:
             raise typer.BadParameter(f"--set {assignment!r} is not FIELD=VALUE")
-        fields[name] = _json_or_text(text)
+        fields[name] = _json_or_text(text, name)
     return fields
 
 
-def _json_or_text(text: str) -> Any:
+def _json_or_text(text: str, field: str) -> Any:
     try:
-        return json_of(text, "the value", code="bad_field")
+        return json_of(text, field, code="bad_field")
     except InvalidInput as error:
         # A word is no JSON and meant as it stands; a list too deep to read is not.
         if isinstance(error.__cause__, json.JSONDecodeError):
@@ -144,7 +144,7 @@ def _value(text: str, slot: Slot | None) -> Any:
     """A value of the slot's type; text stays text unless the type is another."""
     # A badge of `007` must not become a number.
     json_types = {ValueType.INTEGER, ValueType.NUMBER, ValueType.BOOLEAN, ValueType.JSON}
-    return _json_or_text(text) if slot and slot.value_type in json_types else text
+    return _json_or_text(text, "value") if slot and slot.value_type in json_types else text
 
 
 @app.command(

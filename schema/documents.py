@@ -44,7 +44,7 @@ def utf8_of(content: bytes, place: str, *, code: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InvalidInput(
-            f"{place} is not UTF-8 text: byte {error.start + 1}, on line {line}; save it as UTF-8",
+            f"{place} is not UTF-8 text: byte {error.start + 1}, on line {line}; write it as UTF-8",
             code=code,
         ) from error
 
@@ -100,7 +100,9 @@ _TOO_DEEP: Final = "it is nested too deeply"
 def _json_problem(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
-        return f"{error.msg} at {line}column {error.colno}"
+        # Some of these sentences end in the word already.
+        sentence = error.msg.removesuffix(" at")
+        return f"{sentence} at {line}column {error.colno}"
     return str(error) if isinstance(error, _FormError) else _TOO_DEEP
 
 

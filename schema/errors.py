@@ -16,7 +16,17 @@ and a lost conflict are results, not errors.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+from typing import Final
+
+_LONG_WORD: Final = re.compile(r"\S{600,}")
+"""A word longer than any name or id."""
+
+
+def _shortened(word: re.Match[str]) -> str:
+    text = word.group()
+    return f"{text[:120]}…{text[-40:]}"
 
 
 class TenureError(Exception):
@@ -28,7 +38,8 @@ class TenureError(Exception):
     """The facts of the case, for programs."""
 
     def __init__(self, message: str, *, code: str, **data: object) -> None:
-        super().__init__(message)
+        # A message repeats what came in, which may be a file in one word.
+        super().__init__(_LONG_WORD.sub(_shortened, message))
         self.code = code
         self.data = data
 

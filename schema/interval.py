@@ -45,7 +45,8 @@ class Interval:
         if not MIN_US <= self.start_us <= INF_US or not MIN_US <= self.end_us <= INF_US:
             # Each error says what to do, so the three cases are not folded into one.
             raise InvalidInput(
-                f"interval [{self.start_us}, {self.end_us}) leaves the years 1 to 9999",
+                "valid_from or valid_until leaves the years 1 to 9999, counted in UTC; give an "
+                "instant within them, or none",
                 code="instant_out_of_range",
             )
 

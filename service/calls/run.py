@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Collection, Mapping
+from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
@@ -12,8 +12,12 @@ from ...schema.errors import InvalidInput, TenureError
 from ..client.memory import Memory
 from ..reading.view import View
 from .envelope import EnvelopeRecord
+from .field_problems import field_problem
 from .models import answer_adapter, arguments_of, request_model
 from .table import Call, PointInTime
+
+_PLACE_LENGTH: Final = 300
+"""Characters of a field's name in a refusal."""
 
 
 def run(memory: Memory, call: Call, body: Mapping[str, Any]) -> Any:
@@ -35,7 +39,7 @@ def stated_arguments(call: Call, body: Mapping[str, Any]) -> dict[str, Any]:
     try:
         request = request_model(call).model_validate(body)
     except ValidationError as error:
-        raise _refusal(error) from error
+        raise _refusal(error, request_model(call).model_fields) from error
 
     return arguments_of(call, request)
 
@@ -78,7 +82,7 @@ def _answer(value: Any) -> Any:
     return PointInTime(value.valid, value.tx) if isinstance(value, View) else value
 
 
-def _refusal(error: ValidationError) -> TenureError:
+def _refusal(error: ValidationError, known_fields: Collection[str]) -> TenureError:
     """The first thing wrong with a request, and where; a record's own refusal as it is."""
     # One at a time, as the client itself refuses: the next may only follow from the first.
     first = error.errors()[0]
@@ -86,6 +90,8 @@ def _refusal(error: ValidationError) -> TenureError:
     if isinstance(cause, TenureError):
         return cause
 
-    place = ".".join(map(str, first["loc"]))
-    sentence = first["msg"]
+    # A name that came in may be as long as the whole body.
+    place = ".".join(map(str, first["loc"]))[:_PLACE_LENGTH]
+    # The names of the call are no advice for a field inside of another.
+    sentence = field_problem(first, known_fields if len(first["loc"]) == 1 else ())
     return InvalidInput(f"{place}: {sentence}", code="bad_request", field=place)

@@ -17,8 +17,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
-from ...schema.errors import InvalidInput, unknown_field
+from ...schema.errors import InvalidInput, unknown, unknown_field
 from ...schema.version import VERSION
+from ..calls.field_problems import field_problem
 from ..client.memory import Memory
 from .answers import refusal
 from .compat import CompatTools
@@ -80,9 +81,12 @@ class ToolServer(MCPServer[object]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
+            if isinstance(error.__cause__, ValidationError):
+                return refusal(_argument_refusal(error.__cause__))
+            names = [tool.name for tool in await self.list_tools()]
+            if name in names:
                 raise
-            return refusal(_argument_refusal(error.__cause__))
+            return refusal(unknown("tool", name, names))
 
 
 def _argument_refusal(error: ValidationError) -> InvalidInput:
@@ -90,7 +94,7 @@ def _argument_refusal(error: ValidationError) -> InvalidInput:
     problems: list[str] = []
     for problem in error.errors(include_url=False):
         field = ".".join(map(str, problem["loc"]))
-        problems.append(f"{field}: {problem['msg']}")
+        problems.append(f"{field}: {field_problem(problem)}")
     return InvalidInput("; ".join(problems), code="bad_request")
 
 

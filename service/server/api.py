@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -211,16 +212,37 @@ def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:
     if request.method == "POST":
         return _json_object(body)
 
-    # Query parameters are texts; of a field that takes one the last counts, as in a form.
-    query = request.query_params
-    arguments: dict[str, Any] = dict(query)
-    for name in arguments.keys() & _repeated_fields(call):
-        arguments[name] = query.getlist(name)
+    # Query parameters are texts, and of two of one name nobody knows which was meant.
+    arguments: dict[str, Any] = {}
+    for name, text in _query_pairs(request):
+        if name in _repeated_fields(call):
+            arguments.setdefault(name, []).append(text)
+        elif name in arguments:
+            raise InvalidInput(
+                f"{name} stands twice in the query; state it once", code="bad_request", field=name
+            )
+        else:
+            arguments[name] = text
 
     if is_listing(call):
         for name in FIELDS:
             arguments.pop(name, None)
     return arguments
+
+
+def _query_pairs(request: Request) -> list[tuple[str, str]]:
+    """The names and texts of a query, in their order.
+
+    Raises:
+        InvalidInput: `bad_request`, for bytes that are no UTF-8: another name would be asked for.
+    """
+    text: bytes = request.scope["query_string"]
+    try:
+        return parse_qsl(text.decode("latin-1"), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            "the query is not UTF-8; write the bytes of UTF-8 as %XX", code="bad_request"
+        ) from error
 
 
 @cache

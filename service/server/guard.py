@@ -34,6 +34,12 @@ STREAMED: Final = frozenset({"/v1/ingest", "/v1/import"})
 """Paths whose bodies go to a file as they come, from callers who may do anything: no limit, and
 never a body that is cut, of which the first half could be taken for the whole."""
 
+_SINGLE_HEADERS: Final = (
+    *(b"authorization", b"idempotency-key", b"if-match"),
+    *(b"x-tenant", b"x-tenant-id", b"tenant"),
+)
+"""Headers of which no second one may be passed over."""
+
 
 class Guard:
     """The outermost layer of the app."""
@@ -57,6 +63,13 @@ class Guard:
                 f"this server is not served as {name!r}; if it should be, add the name to the "
                 f"setting server.hosts, or start it with --allow-host {name}",
             )
+            await problem_response(Request(scope), body)(scope, receive, guarded_send)
+            return
+
+        double = _double_header(scope)
+        if double:
+            text = f"the header {double} stands twice; send it once"
+            body = problem(400, "bad_request", text)
             await problem_response(Request(scope), body)(scope, receive, guarded_send)
             return
 
@@ -96,6 +109,15 @@ class _BodyLimit:
         text = f"a request has at most {self._limit:,} bytes"
         answer = problem_response(Request(self._scope), problem(413, "too_large", text))
         await answer(self._scope, self._receive, self._send)
+
+
+def _double_header(scope: Scope) -> str:
+    """The first header that decides something and stands twice; empty for none."""
+    names = [name for name, _ in scope["headers"]]
+    for name in _SINGLE_HEADERS:
+        if names.count(name) > 1:
+            return name.decode()
+    return ""
 
 
 def host_name(header: str) -> str:

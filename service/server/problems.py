@@ -27,6 +27,7 @@ from ...schema.errors import (
     TenureError,
     Unavailable,
 )
+from ..calls.field_problems import field_problem
 from ..calls.table import CALLS, path_of
 from .identity import SIGN_IN
 from .pace import TOO_MANY
@@ -140,7 +141,7 @@ def refuse_malformed(request: Request, error: Exception) -> Response:
     errors: list[dict[str, str]] = []
     for entry in error.errors():
         pointer = "/" + "/".join(str(part) for part in entry["loc"])
-        errors.append({"pointer": pointer, "detail": str(entry["msg"])})
+        errors.append({"pointer": pointer, "detail": field_problem(entry)})
     body = problem(422, "bad_request", "the request is malformed; see errors", errors=errors)
     return problem_response(request, body)
 
@@ -152,6 +153,9 @@ def refuse_unserved(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         code = "unknown_page"
         detail = _call_advice(request) if request.url.path.startswith("/v1/") else "no such page"
+    elif error.status_code == 405:
+        methods = sorted((error.headers or {}).get("Allow", "").split(", "))
+        detail = f"{request.method} is not taken at this address; use {' or '.join(methods)}"
     response = problem_response(request, problem(error.status_code, code, detail))
     # A 405 says by `Allow` what is done instead.
     response.headers.update(error.headers or {})

@@ -13,6 +13,7 @@ JSON = {
     "{": "it is no JSON: Expecting property name enclosed in double quotes at column 2",
     '{\n "a" 1}': "it is no JSON: Expecting ':' delimiter at line 2, column 6",
     "[" * 100_000: "it is no JSON: it is nested too deeply",
+    '["a\nb"]': "it is no JSON: Invalid control character at column 4",
     '{"a": 1, "b": 2, "a": 3}': "it is no JSON: a key stands twice: a",
     "[NaN]": "it is no JSON: NaN is no number of JSON",
     "[-Infinity]": "it is no JSON: -Infinity is no number of JSON",
@@ -53,6 +54,6 @@ def test_what_is_whole_is_read() -> None:
 def test_text_that_is_no_utf8_is_refused_with_its_byte_and_line() -> None:
     with pytest.raises(InvalidInput) as caught:
         utf8_of(b"one\ntwo\nZo\xeb", "notes.txt", code="bad_file")
-    expected = "notes.txt is not UTF-8 text: byte 11, on line 3; save it as UTF-8"
+    expected = "notes.txt is not UTF-8 text: byte 11, on line 3; write it as UTF-8"
     assert str(caught.value) == expected
     assert caught.value.code == "bad_file"

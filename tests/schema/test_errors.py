@@ -63,3 +63,12 @@ def test_an_error_crosses_to_another_process_whole(kind: type[errors.TenureError
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is kind
     assert (str(copy), copy.code, copy.data) == ("do this", "some_code", {"shortfall": 3})
+
+
+def test_a_message_repeats_no_file_that_came_in_as_one_word() -> None:
+    digits = "9" * 5_000
+    error = errors.InvalidInput(f"there is no envelope {digits}; list them", code="unknown_object")
+    assert len(str(error)) < 220
+    assert str(error).endswith("99; list them")
+    path = "/" + "folder/" * 80
+    assert path in str(errors.InvalidInput(f"there is no file {path}", code="unknown_file"))

@@ -117,3 +117,70 @@ def test_a_client_waits_for_the_answer_of_a_request_that_takes_longer_than_it_wa
 
     assert receipt.outcome == "accepted"
     assert len(server.memory.history("Patience Worth", "office")) == 1
+
+
+BODIES: dict[str, tuple[bytes, str, str]] = {
+    "no JSON": (b"hello", "bad_request", "the body is no JSON: Expecting value at column 1"),
+    "deep": (b"[" * 10_000, "bad_request", "the body is no JSON: it is nested too deeply"),
+    "twice": (b'{"text": "a", "text": "b"}', "bad_request", "a key stands twice: text"),
+    "NaN": (b'{"text": NaN}', "bad_request", "NaN is no number of JSON"),
+    "digits": (b'{"text": %s}' % (b"9" * 5_000), "out_of_range", "beyond int64"),
+    "charset": ('{"text": "Zo\xeb"}'.encode("latin-1"), "bad_request", "byte 13, on line 1"),
+    "UTF-16": ('{"text": "a"}'.encode("utf-16"), "bad_request", "byte 1, on line 1"),
+    "unknown": (b'{"text": "a", "limt": 1}', "bad_request", "did you mean 'limit'?"),
+    "missing": (b"{}", "bad_request", "text: is missing; state it"),
+    "kind": (b'{"text": 5}', "bad_request", "text: must be a text"),
+    "surrogate": (b'{"\\ud800": 5}', "bad_request", "without lone surrogates"),
+    "long": (
+        b'{"text": "", "%s": 1}' % (b"k" * 100_000),
+        "bad_request",
+        "kkkk: is no field here; ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_body_that_cannot_be_read_is_a_problem_that_says_why(
+    server: RunningServer, name: str
+) -> None:
+    body, code, sentence = BODIES[name]
+    headers = {"authorization": f"Bearer {server.owner_key()}"}
+    answer = httpx2.post(server.url + "/v1/view/search", headers=headers, content=body)
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (422, code)
+    assert sentence in problem["detail"]
+    assert len(problem["detail"]) < 1_000
+
+
+QUERIES = {
+    "text=a&text=b": "text stands twice in the query; state it once",
+    "text=%FF": "the query is not UTF-8; write the bytes of UTF-8 as %XX",
+    "text=a&limit=x": "limit: must be a whole number",
+}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_that_can_be_read_in_two_ways_is_refused(server: RunningServer, query: str) -> None:
+    headers = {"authorization": f"Bearer {server.owner_key()}"}
+    answer = httpx2.get(f"{server.url}/v1/view/search?{query}", headers=headers)
+    assert (answer.status_code, answer.json()["detail"]) == (422, QUERIES[query])
+
+
+@pytest.mark.parametrize("name", ["authorization", "idempotency-key", "if-match", "x-tenant"])
+def test_a_header_that_decides_may_not_stand_twice(server: RunningServer, name: str) -> None:
+    tenant, key = server.memory.principal.tenant, f"Bearer {server.owner_key()}"
+    first = {"authorization": key, "x-tenant": tenant}.get(name, "1")
+    headers = [("authorization", key)] * (name != "authorization")
+    answer = httpx2.get(
+        server.url + "/v1/caller", headers=[*headers, (name, first), (name, "other")]
+    )
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (400, "bad_request")
+    assert problem["detail"] == f"the header {name} stands twice; send it once"
+
+
+def test_another_method_is_told_which_ones_an_address_takes(server: RunningServer) -> None:
+    answer = httpx2.put(server.url + "/v1/view/search")
+    assert answer.status_code == 405
+    detail = "PUT is not taken at this address; use GET or HEAD or POST"
+    assert answer.json()["detail"] == detail

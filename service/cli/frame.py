@@ -274,7 +274,7 @@ def caller(settings: Settings) -> Principal:
         roles=OWNER.roles if is_owner else frozenset(asker.roles),
         projects=frozenset(asker.projects),
         session=asker.session,
-        clearance=asker.clearance or default_clearance,  # type: ignore[arg-type]  # a principal parses it
+        clearance=default_clearance if asker.clearance is None else asker.clearance,  # type: ignore[arg-type]  # a principal parses it
         authority_level=ceiling,  # type: ignore[arg-type]
         source_kinds=OWNER.source_kinds if is_owner else frozenset(),
     )

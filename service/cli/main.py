@@ -8,8 +8,10 @@ become one sentence with their code, never a traceback.
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import importlib
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
@@ -281,6 +283,7 @@ def main() -> None:
     """Run the command line of this process."""
     sys.argv[1:] = list(map(_utf8_argument, sys.argv[1:]))
     sys.excepthook = _tell_unexpected
+    _open_missing_streams()
 
     # A process that ends looks all its modules over for garbage, three times, before it gives the
     # memory back whole: an eighth of what `get` takes.
@@ -293,6 +296,14 @@ def main() -> None:
     typer.main.get_command(app)(prog_name="tenure")
 
 
+def _open_missing_streams() -> None:
+    """Let a command run whose caller closed a stream: what is said there nobody reads."""
+    # In this order, so that each takes its own number, and no store that of an output.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
 def _utf8_argument(argument: str) -> str:
     r"""An argument as it was typed, also where the locale knows ASCII alone.
 
@@ -303,17 +314,28 @@ def _utf8_argument(argument: str) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""What keeps an output from being written that was opened before."""
+
+
 def _tell_unexpected(
     kind: type[BaseException], error: BaseException, _: TracebackType | None
 ) -> None:
     """Tell an error that is none of ours in one sentence too."""
     if {"-v", "--verbose"} & set(sys.argv):
         traceback.print_exception(error)
+    code = "unexpected"
     message = (
         f"an unexpected {kind.__name__}: {error}. Nothing half-written stays; please report it "
         "with the command that you ran"
     )
+    if isinstance(error, OSError) and error.errno in _FULL:
+        code = "file_unwritable"
+        message = (
+            f"the output cannot be written: {error.strerror}; make room and ask again. What was "
+            "committed stays"
+        )
     if _JSON_FLAGS & set(sys.argv):
-        note_as_json("unexpected", kind.__name__, message)
+        note_as_json(code, kind.__name__, message)
     else:
-        note(f"tenure: {message} [unexpected]")
+        note(f"tenure: {message} [{code}]")

@@ -359,7 +359,15 @@ def _check_version(facts: ServerFacts, target: Target) -> None:
 
 
 def _check_uri(uri: str) -> None:
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+        parts.port  # noqa: B018  # it is read when it is asked for
+    except ValueError as error:
+        # Not repeated: what cannot be read may hold a password.
+        raise InvalidInput(
+            "the address of the Neo4j server cannot be read; write it like neo4j://HOST:7687",
+            code="bad_settings",
+        ) from error
     if parts.scheme not in URI_SCHEMES:
         raise unknown("scheme of a Neo4j address", parts.scheme, URI_SCHEMES)
 

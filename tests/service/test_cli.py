@@ -904,3 +904,41 @@ def test_an_unexpected_error_is_told_as_json_too(
     error = json.loads(capsys.readouterr().err)["error"]
     assert (error["code"], error["class"]) == ("unexpected", "OSError")
     assert "no such thing" in error["message"]
+
+
+@pytest.mark.parametrize("command", ["log", "write A office Rome"])
+def test_a_command_runs_without_an_output(tmp_path: Path, command: str) -> None:
+    words = f'exec "{sys.executable}" -P -m tenure --store memory.db {command} >&-'
+    ended = subprocess.run(
+        ["/bin/sh", "-c", words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    is_there = (tmp_path / "memory.db").is_file()
+    assert "unexpected" not in ended.stderr
+    assert (ended.returncode, is_there) == ((0, True) if "write" in command else (1, False))
+
+
+def test_an_output_on_a_full_disk_is_told_by_code(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this machine has no device that is full")
+    words = f'exec "{sys.executable}" -P -m tenure --store memory.db write A office Rome >/dev/full'
+    ended = subprocess.run(
+        ["/bin/sh", "-c", words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert "the output cannot be written: No space left on device" in ended.stderr
+    assert "[file_unwritable]" in ended.stderr
+
+
+def test_an_empty_clearance_is_no_wide_one(run: Run) -> None:
+    run("write", "Sam Rivera", "office", "Rome")
+    refused = run("--clearance", "", "get", "Sam Rivera", "office", code=1)
+    assert "unknown classification ''" in refused.stderr
+
+
+@pytest.mark.parametrize("address", ["neo4j://[", "bolt://host:port", "neo4j://u:secret@["])
+def test_an_address_that_cannot_be_read_is_refused_without_its_words(
+    run: Run, address: str
+) -> None:
+    refused = run("--store", address, "get", "Sam Rivera", "office", code=1)
+    assert "write it like neo4j://HOST:7687 [bad_settings]" in refused.stderr
+    assert "secret" not in refused.stderr

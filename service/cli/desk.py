@@ -87,7 +87,7 @@ def _direction(page: ReviewPage) -> str:
 
 
 def show_facts(screen: Screen, rows: Sequence[ComparedRow]) -> None:
-    """Print the facts of both sides in aligned rows: `=` equal, `!` other, `+` of one alone."""
+    """Print the facts of both sides in rows: `=` equal, `!` other, `+` of one, `?` not told."""
     # Without a candidate there is nothing to lay beside a fact.
     shown_rows = [row for row in rows if row.candidates][:_FACT_ROWS]
     if not shown_rows:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final
 
 from ...schema.answers import SlotState
+from ...schema.values import canonical_json
+from ...schema.vocabulary import SlotStatus
+from ..reading.masking import MASK
 from ..reading.view import View
 from ..stewardship.review_page import ReviewPage
 from ..visual.text import when
 from .memory import Memory
 from .summaries import value_names, value_words
 
+_SILENT_STATUSES: Final = frozenset({SlotStatus.UNKNOWN, SlotStatus.ERASED})
 COLUMNS = 3
 """Candidates that stand beside a mention."""
 
@@ -21,7 +27,8 @@ class ComparedCell:
     """One slot of one record."""
 
     sign: str
-    """`=` agrees with the mention, `!` differs, `+` only here; empty where nothing stands."""
+    """`=` agrees with the mention, `!` differs, `+` only here, `?` one of them is not told; empty
+    where nothing stands."""
     words: str
     source: str
     since: str
@@ -67,9 +74,33 @@ def _cell(
     if state is None:
         return ComparedCell("", "", "", "")
 
-    # A sign, never colour alone: it must be read in print and by who sees no red.
-    sign = "+" if mention is None else "=" if mention.values == state.values else "!"
-    words = value_words(state, names) or state.status.value
+    words = value_words(state, names) or _status_words(state)
     source = state.candidates[0].source_origin if state.candidates else ""
     since = when(state.valid_from, missing="always") if state.candidates else ""
-    return ComparedCell(sign, words, source, since)
+    return ComparedCell(_sign(state, mention), words, source, since)
+
+
+def _sign(state: SlotState, mention: SlotState | None) -> str:
+    """How a slot stands to that of the mention; never colour alone: it must be read in print."""
+    if mention is None:
+        return "+"
+    # Of two that are hidden nobody is told that they are one, nor that they are not.
+    if not (_is_told(state) and _is_told(mention)):
+        return "?"
+    return "=" if _sayings(state) == _sayings(mention) else "!"
+
+
+def _is_told(state: SlotState) -> bool:
+    return state.status not in _SILENT_STATUSES and MASK not in map(
+        attrgetter("value"), state.candidates
+    )
+
+
+def _sayings(state: SlotState) -> tuple[SlotStatus, list[str]]:
+    """What a slot says: its values, or those that contest it."""
+    values = state.values or map(attrgetter("value"), state.candidates)
+    return state.status, sorted(map(canonical_json, values))
+
+
+def _status_words(state: SlotState) -> str:
+    return "withheld" if state.reason == "withheld" else state.status.value

@@ -40,10 +40,12 @@ class Upkeep(Caller):
     ) -> ErasureReceipt:
         """Empty an object, or an entity with all that is said about it; a tombstone stays.
 
-        Now the slots show what resurfaces; at an earlier tx they show `erased`.
+        Now the slots show what resurfaces; at an earlier tx they show `erased`. The reason stays:
+        name a case in it.
 
         Raises:
             Forbidden: `privilege_required`.
+            InvalidInput: `missing_reason`, `missing_subject`, `reason_names_erased`.
             NotFound: `unknown_object`, `unknown_entity`.
         """
         return self._steward().erase(object_id, entity, reason)

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Form
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from ...schema.errors import InvalidInput
 from ...schema.principal import ERASE
 from ..backend.caller import backend_of
 from ..client.memory import Memory
@@ -69,18 +70,13 @@ def erase(
     account = account_of(memory, str(entity_id))
     # Typed, not clicked: what goes cannot come back, and two people may have neighbouring pages.
     if confirm.strip() != account["entity"].name:
-        return page(
-            request,
-            "person.jinja",
-            status=422,
-            account=account,
-            words_of_value=_value_reader(memory, account),
-            may_erase=True,
-            receipt=None,
-            problem="The name that was typed is not the name on this page; nothing was erased.",
-        )
+        problem = "The name that was typed is not the name on this page; nothing was erased."
+        return _refused(request, memory, account, problem)
 
-    receipt = memory.erase(entity=str(entity_id), reason=reason)
+    try:
+        receipt = memory.erase(entity=str(entity_id), reason=reason)
+    except InvalidInput as refusal:
+        return _refused(request, memory, account, f"Nothing was erased: {refusal}.")
     names = erased_names(
         object_ids=receipt.object_ids,
         entity_ids=receipt.entity_ids,
@@ -89,6 +85,22 @@ def erase(
     )
     AnswerBook(state_of(request).settings.control).forget(memory.principal.tenant, names)
     return page(request, "erased.jinja", receipt=receipt)
+
+
+def _refused(
+    request: Request, memory: Memory, account: dict[str, Any], problem: str
+) -> HTMLResponse:
+    """The page of a person once more, with why nobody was erased."""
+    return page(
+        request,
+        "person.jinja",
+        status=422,
+        account=account,
+        words_of_value=_value_reader(memory, account),
+        may_erase=True,
+        receipt=None,
+        problem=problem,
+    )
 
 
 def _value_reader(memory: Memory, account: dict[str, Any]) -> Callable[[str | None, Any], str]:

@@ -11,17 +11,20 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...resolution.whole_words import plain_letters, whole_words, word_count
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, Entity, Identifier
-from ...schema.errors import NotFound
+from ...schema.errors import InvalidInput, NotFound
+from ...schema.terms import STOP_WORDS
 from ...schema.values import canonical_json
 from ...store.operations.change import Mandate
 from ...store.port.sessions import SessionPlace, SessionRecord
 from ...store.port.store import Batch, Reader, RecordKind, WriteTx
 from ...window.events import EventKind
+
+_SHORT_NUMBER: Final = re.compile(r"\d{1,4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,23 @@ class ErasurePatterns:
     def may_repeat(self, text: str) -> bool:
         """Whether a text has a word that may mean what is erased."""
         return _any_in(self.common, text)
+
+    def check_reason(self, reason: str) -> None:
+        """Refuse a reason that would keep in the tombstone what is erased.
+
+        Raises:
+            InvalidInput: `reason_names_erased`.
+        """
+        plain_reason = plain_letters(reason)
+        for pattern in (*self.selective, *self.common):
+            match = pattern.search(plain_reason)
+            # "for" is a word of every reason, and 17 the number of a case.
+            if match and match[0] not in STOP_WORDS and not _SHORT_NUMBER.fullmatch(match[0]):
+                raise InvalidInput(
+                    "the reason says in words what is erased, and is kept for ever; give the "
+                    "number of a case or a request",
+                    code="reason_names_erased",
+                )
 
 
 def _any_in(patterns: Iterable[re.Pattern[str]], text: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...schema.claim import EMPTY_CONTENT, Permissions, Version
 from ...schema.errors import InvalidInput, NotFound, Unavailable
@@ -40,6 +40,7 @@ from ..backend.caller import Caller, scope_of, unknown_object
 from ..backend.spans import DELETE
 from ..reading.view import EntityLike, find
 from ..sessions.erasure import (
+    ErasurePatterns,
     TalkSearch,
     empty_texts,
     name_patterns,
@@ -96,7 +97,8 @@ class Steward(Caller):
 
         Raises:
             Forbidden: `privilege_required`.
-            InvalidInput: `missing_reason`, or when not exactly one of the two is named.
+            InvalidInput: `missing_reason`, `reason_names_erased`, or when not exactly one of the
+                two is named.
             NotFound: `unknown_object`, `unknown_entity`.
         """
         with self._backend.span_of(DELETE, self._tenant) as span:
@@ -121,28 +123,18 @@ class Steward(Caller):
         # A manifest still waiting to be stored would bring back what is erased now.
         self._backend.settle()
         with self._reading() as reader:
-            texts: list[str] = []
-            if root is not None:
-                last_us = reader.clock().last_us
-                family = reader.entities((root,), tx_us=last_us).entities
-                patterns = name_patterns(reader, family)
-                requests = RequestSearch(patterns, frozenset(family))
-            else:
-                # Whoever may erase an object need not be allowed to see it.
-                assertions = reader.assertions((object_id or "",)).values()
-                patterns = object_patterns(assertions)
-                requests = RequestSearch(patterns)
-                texts += [assertion.content.text for assertion in assertions]
+            repeats = _repeats_of(reader, object_id, root)
+            repeats.patterns.check_reason(reason)
             # Before the lock, as they read all that is kept; what came meanwhile is little.
-            requests.look_through(reader)
-            talk = TalkSearch(patterns)
-            talk.look_through(reader)
+            repeats.requests.look_through(reader)
+            repeats.talk.look_through(reader)
 
         def work(tx: WriteTx, mandate: Mandate) -> ErasureReceipt:
             tx.lock()
-            naming_ids = requests.with_newer(tx.reader())
+            naming_ids = repeats.requests.with_newer(tx.reader())
             if naming_ids:
                 tx.empty(sorted(naming_ids), ())
+            talk = repeats.talk
             talk.look_at_newer(tx.reader())
             receipt = erase(
                 tx, object_id=object_id, entity=root, along=tuple(talk.claims), mandate=mandate
@@ -156,7 +148,10 @@ class Steward(Caller):
         receipt = self._operate(work, reason)
         watch("objects", len(receipt.object_ids))
         self._backend.forget_answers(
-            self._tenant, receipt.object_ids, texts=texts, repeats=patterns.repeats
+            self._tenant,
+            receipt.object_ids,
+            texts=repeats.texts,
+            repeats=repeats.patterns.repeats,
         )
 
         keeper = ArtifactKeeper(self._backend, self.principal)
@@ -389,6 +384,30 @@ class Steward(Caller):
             raise unknown_object(object_id)
 
         return rows[0].permissions
+
+
+class _Repeats(NamedTuple):
+    """What may repeat what is erased, and how it is searched."""
+
+    patterns: ErasurePatterns
+    requests: RequestSearch
+    talk: TalkSearch
+    texts: tuple[str, ...] = ()
+    """What the object says that is erased."""
+
+
+def _repeats_of(reader: Reader, object_id: str | None, root: str | None) -> _Repeats:
+    """The searches for what repeats an object, or names an entity."""
+    if root is not None:
+        family = reader.entities((root,), tx_us=reader.clock().last_us).entities
+        patterns = name_patterns(reader, family)
+        return _Repeats(patterns, RequestSearch(patterns, frozenset(family)), TalkSearch(patterns))
+
+    # Whoever may erase an object need not be allowed to see it.
+    assertions = reader.assertions((object_id or "",)).values()
+    patterns = object_patterns(assertions)
+    texts = tuple(assertion.content.text for assertion in assertions)
+    return _Repeats(patterns, RequestSearch(patterns), TalkSearch(patterns), texts)
 
 
 def _no_watch(step: str, count: int) -> None:

@@ -369,6 +369,9 @@ def test_an_administrator_erases_after_typing_the_name(own_site: Site) -> None:
 
     answer = own_site.post(f"{path}/erase", reason="case 17", confirm="Sam")
     assert (answer.status_code, "nothing was erased" in answer.text) == (422, True)
+    reason = "samantha rivera asked"
+    answer = own_site.post(f"{path}/erase", reason=reason, confirm="Samantha Rivera")
+    assert (answer.status_code, "Nothing was erased: the reason" in answer.text) == (422, True)
     answer = own_site.post(f"{path}/erase", reason="case 17", confirm="Samantha Rivera")
     assert "Receipt" in answer.text
     everything = "".join(read(own_site, page) for page in addresses(own_site))

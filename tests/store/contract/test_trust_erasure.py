@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Memory, NotFound, Principal
+from tenure import InvalidInput, Memory, NotFound, Principal
 from tenure.schema.values import whole_repr
 
 Open = Callable[..., Memory]
@@ -272,3 +272,42 @@ def test_the_words_of_an_erased_object_go_with_the_envelopes_that_were_asked_in_
     receipt = memory.erase(told.object_id, reason="case 17")
     assert receipt.envelopes == (asked.envelope_id,)
     assert memory.replay(other.envelope_id).text == other.text
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "asked for by Sam Rivera",
+        "SAM-RIVERA, case 17",
+        "Samantha wrote to us",
+        "forget sam@example.org",
+        "Zoe\u0308 asked",
+    ],
+)
+def test_a_reason_that_names_who_is_erased_is_refused(open_memory: Open, reason: str) -> None:
+    memory = open_memory()
+    memory.vocabulary.define_slot("noted", description="what was noted")
+    names = ["Samantha", "Zoë", "Will", "17"]
+    person = {"name": "Sam Rivera", "aliases": names, "external_ids": {"email": "sam@example.org"}}
+    entity = memory.write(person, "noted", "Ulm").entity
+    with pytest.raises(InvalidInput) as refusal:
+        memory.erase(entity=entity, reason=reason)
+    assert refusal.value.code == "reason_names_erased"
+    assert reason.split()[0] not in str(refusal.value)
+    assert memory.as_of().value(entity, "noted") == "Ulm"
+
+    # A word of every text and the number of a case say nothing of anybody.
+    receipt = memory.erase(entity=entity, reason="she will have it so, case 17")
+    assert receipt.reason == "she will have it so, case 17"
+
+
+@pytest.mark.parametrize("reason", ["lived in Chicago", "it says: the vault OPENS at noon."])
+def test_a_reason_that_repeats_what_is_erased_is_refused(open_memory: Open, reason: str) -> None:
+    memory = open_memory()
+    office = memory.write("Sam Rivera", "office", "Chicago")
+    text = memory.write(content="The vault opens at noon.", **WHY)
+    erased, other = (office, text) if "Chicago" in reason else (text, office)
+    with pytest.raises(InvalidInput) as refusal:
+        memory.erase(erased.object_id, reason=reason)
+    assert refusal.value.code == "reason_names_erased"
+    assert memory.erase(other.object_id, reason=reason).reason == reason

@@ -2,6 +2,7 @@
 
 Every stored row gets the canonical id of its subject, whether that subject still waits for a
 review, and whether it is the caller's own: the user, the project or the tenant of this compile.
+What the user told of somebody else's wishes is no wish of the user's: it stays data.
 A row about a pending entity may be shown as data but never backs a rule (C-054), so rules
 about one are left out here. Objects that the walk's cap dropped are listed.
 
@@ -15,13 +16,15 @@ from ...resolution.known import Known
 from ...schema.claim import Version
 from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.principal import Scope
-from ...schema.vocabulary import EntityState, ObjectType
+from ...schema.slots import UNKNOWN_TYPE
+from ...schema.vocabulary import EntityState, ObjectType, SlotKind
 from ..ir.candidate import Candidate
 from ..ir.context import CompileContext
 from ..ir.outputs import Normalized, Resolved
 from ..ir.snapshot import PERSON, Bound, Snapshot
 from ..ir.verdicts import Gap, Verdict
 
+_PERSON = "person"
 _RULES = frozenset({ObjectType.POLICY_RULE, ObjectType.TOOL_SCHEMA})
 
 
@@ -33,6 +36,7 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
     # Somebody else's wishes are data to the caller: being meant makes nobody the caller.
     own_ids = frozenset(root for kind, root in snapshot.own_subjects.items() if kind != PERSON)
     own_scopes: dict[Scope, bool] = {}
+    user_id = snapshot.own_subjects.get("user")
 
     candidates: list[Candidate] = []
     for candidate in normalized.candidates:
@@ -55,11 +59,24 @@ def resolve(normalized: Normalized, snapshot: Snapshot, context: CompileContext)
         if details.scope not in own_scopes:
             own_scopes[details.scope] = _is_own(details.scope, context)
         is_own = subject in own_ids or own_scopes[details.scope]
+        # What a user's sister likes shapes no answer to him, though it is his to tell.
+        if is_own and user_id not in (None, subject) and _is_wish(version, context):
+            is_own = not _is_somebody(subject, snapshot.known)
         candidates.append(Candidate(*candidate[:5], subject, pending, is_own))
 
     bindings = (*snapshot.subjects, *snapshot.query_subjects)
     active = frozenset(b.entities[0] for b in bindings if len(b.entities) == 1)
     return Resolved(tuple(candidates), active, tuple(verdicts), tuple(_gaps(snapshot)))
+
+
+def _is_wish(version: Version, context: CompileContext) -> bool:
+    slot = context.vocabulary.slots.get(version.details.slot or "")
+    return slot is not None and slot.kind is SlotKind.PREFERENCE
+
+
+def _is_somebody(entity_id: str | None, known: Known) -> bool:
+    entity = known.entities.get(entity_id or "")
+    return entity is not None and entity.type in (_PERSON, UNKNOWN_TYPE)
 
 
 def _pending_ids(known: Known) -> frozenset[str]:

@@ -131,3 +131,14 @@ def test_areas_join_questions_and_slots_that_share_no_word() -> None:
     assert areas_of("Can you suggest a movie?") == areas_of("film: actors liked") == {"film"}
     assert areas_of("Who chairs the board meeting?") >= {"work"}
     assert areas_of("xyz") == frozenset()
+
+
+def test_what_a_user_tells_of_somebody_elses_wishes_is_told_of_that_one() -> None:
+    bench = wishes(Bench(), scope={"user": "ann"})
+    for name, kind in (("Tom", "person"), ("Team", "team")):
+        bench.world.person(name, kind)
+        bench.world.add(f"{name} taste", subject=name, slot="likes", value=f"{name} films",
+                        type=kind, scope={"user": "ann"})  # fmt: skip
+    text = bench.compile(query="Which films does Tom like?", entities=["Tom", "Team"]).text
+    assert "User likes Tom films" not in text
+    assert "Tom likes: Tom films" in text

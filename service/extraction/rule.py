@@ -86,11 +86,32 @@ class RuleSet:
     edits: EditFinder
 
 
-_NEXT_CLAUSE: Final = re.compile(
-    r"(?:,? (?:and|but|so|und|aber) |[,;] )(?=(?:I|we|ich|wir|he|she|er|sie)\b)"
+_JOINT: Final = r"(?:,? (?:and|but|so|because|und|aber|denn) |[,;] )"
+_DOES: Final = (
+    r"(?:ends?|ended|starts?|started|begins?|began|runs?|ran|expires?|expired|renews?|opens?|opened|"
+    r"closes?|closed|is|are|was|were|has|had|will|finishes|goes|went|comes|came|gets|got|turns|"
+    r"turned|visits|moves|moved|arrives|arrived|leaves|left|needs|takes|took|happens|died)"
 )
-"""Where a sentence goes on with somebody who does something else."""
-_SPEAKER: Final = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Ii]ch|[Ww]ir|[Mm]eine?|[Uu]nsere?)\b")
+_TUT: Final = (
+    r"(?:ist|war|wird|hat|hatte|läuft|lief|endet|beginnt|begann|startet|fängt|kommt|kam|geht|ging|"
+    r"schließt|öffnet|zieht|zog|heiratet|feiert|fällt|steht|muss|soll|kann|ziehe|fahre|fliege|"
+    r"fange|habe|bin)"
+)
+_NEXT_CLAUSE: Final = re.compile(
+    rf"{_JOINT}(?=(?:I|we|ich|wir|he|she|it|they|er|sie|es)\b"
+    rf"|(?:the|my|our|his|her|their|its|an?|next|last) (?:[\w'-]+ ){{1,2}}{_DOES}\b"
+    rf"|[A-Z][\w'-]* {_DOES}\b"
+    r"|(?:d(?:er|ie|as)|mein\w*|unser\w*|ihr\w*|sein\w*|nächste\w*) "
+    rf"(?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]* {_TUT}\b"
+    rf"|[A-ZÄÖÜ][\w-]* {_TUT}\b"
+    rf"|(?:am|im|ab|seit|morgen|gestern|heute|nächste\w*|letzte\w*) (?:[\w.]+ ){{0,2}}?{_TUT} "
+    r"(?:ich|wir|er|sie|es|der|die|das|mein\w*|unser\w*|[A-ZÄÖÜ]\w*)(?!\w))"
+    r"|,? (?=(?:which|who|whose) (?!(?:I|we|starts?|started|begins?|began)\b))"
+)
+"""Where a sentence goes on with somebody or something else, of which another day may be said."""
+_SPEAKER: Final = re.compile(
+    r"\b(?P<self>I|[Ww]e|[Ii]ch|[Ww]ir)\b|\b(?:[Mm]y|[Oo]ur|[Mm]eine?|[Uu]nsere?|[Tt]he|[Dd](?:er|ie|as))\b"
+)
 
 
 def day_of(
@@ -99,16 +120,18 @@ def day_of(
     """The day that is said of a match: in its own clause, or before anybody does anything."""
     # "I moved in March 2024 and I work there since 2021" says two days, each of one thing.
     start, end = 0, len(sentence)
+    # The words of a plan reach as far as the sentence, what somebody has only to its name.
+    own_end = match.start("value") if is_ahead else match.end()
     for boundary in _NEXT_CLAUSE.finditer(sentence):
         if boundary.end() <= match.start():
             start = boundary.end()
-        elif boundary.start() >= match.end():
+        elif boundary.start() >= own_end:
             end = boundary.start()
             break
 
     day = rule_set.date_said(sentence[start:end], moment, is_ahead=is_ahead)
     # "In 2024 I moved there and I changed jobs" says one day of both.
     speaker = _SPEAKER.search(sentence)
-    if day is None and start and speaker is not None:
+    if day is None and start and speaker is not None and speaker["self"]:
         day = rule_set.date_said(sentence[: speaker.start()], moment, is_ahead=is_ahead)
     return day

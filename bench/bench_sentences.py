@@ -264,7 +264,7 @@ def claims_of(text: str, *, dated: bool = False) -> list[str]:
     """The claims of a sentence, written as they are in `SAID`; dated, with what is over marked."""
     lines: list[str] = []
     for claim in RuleExtractor().extract(text, at=NOW):
-        if claim.if_known:
+        if claim.if_known or claim.if_subject_known:
             continue
         subject = f"{claim.subject}: " if claim.subject else ""
         op = "" if claim.op == "assert" else f"{claim.op} "

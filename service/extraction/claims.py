@@ -48,6 +48,9 @@ class ExtractedClaim:
     if_known: bool = False
     """Whether it counts only where the slot has this value now, as a denial of it may, or had it
     once, as whoever is back there may say."""
+    if_subject_known: bool = False
+    """Whether it counts only where its subject is somebody of whom the speaker told before: "Raj is
+    vegetarian" may speak of anybody."""
     is_unnamed: bool = False
     """Whether it ends the only thing of a kind that there is, and the value is the kind: "I sold my
     car"."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from .small_names import english_names, german_names
-from .written_out import Edit
+from .written_out import INTRODUCTIONS, Edit
 
 _SMALL_I: Final = re.compile(r"(?<![\w'\u2019.])i(?=\s|['\u2019](?:m|ve|ll|d)\b)")
 _NO_APOSTROPHE: Final = re.compile(
@@ -65,6 +65,23 @@ _SHARED_I: Final = re.compile(
     r"don['\u2019]?t (?:eat|drink|like)|can['\u2019]?t (?:eat|drink|stand))\b)"
 )
 
+_BARE_NAME: Final = re.compile(
+    r"(?:(?i:oh|btw|also|and|but|ps|fyi|by the way|remember|note|so)\b[,:]? )*+"
+    r"(?!(?i:i|you|he|she|it|we|they|my|our|your|the|an?|this|that|there|here|who|what|which|"
+    r"everyone|everybody|somebody|someone|nobody|people|nothing|something|just|never|not)\b)"
+    r"(?P<name>[A-Za-zÀ-ÖØ-öø-ÿ][\w-]*+) (?:[A-Z][\w-]*+ )?+(?=(?:is|was|has|hates|loves|likes|"
+    r"enjoys|dislikes|works|lives|moved|just|suffers|takes|drives|can['\u2019]t|cannot|"
+    r"doesn['\u2019]t|does not|never|turns|started|got) )"
+)
+"""A name that opens a sentence about somebody, of whom one may have told before."""
+_GERMAN_BARE_NAME: Final = re.compile(
+    r"(?:(?i:ach|übrigens|und|aber|ps|also)\b[,:]? )*+"
+    r"(?!(?i:ich|du|er|sie|es|wir|ihr|man|der|die|das|mein\w*|unser\w*|dein\w*|eine?|hier|da|wer|was|"
+    r"jeder|alle|niemand|heute|morgen|gestern|jetzt|nun)\b)"
+    r"(?P<name>[A-Za-zÀ-ÖØ-öø-ÿ][\w-]*+) (?=(?:ist|mag|liebt|hasst|isst|trinkt|verträgt|arbeitet|"
+    r"wohnt|lebt|hat|leidet|nimmt|fährt|wird) )"
+)
+
 
 def english_edits(sentence: str, *, is_first: bool) -> Iterator[Edit]:
     """What an English sentence leaves out; `is_first` at the head of a text."""
@@ -80,6 +97,7 @@ def english_edits(sentence: str, *, is_first: bool) -> Iterator[Edit]:
     for match in _SHARED_I.finditer(sentence):
         yield Edit(match.end(), 0, "we " if match["subject"].lower() == "we" else "I ")
     yield from english_names(sentence)
+    yield from _introduction(_BARE_NAME.match(sentence), INTRODUCTIONS[0])
 
     # Behind others, or in a word about them, what is left out may be one of them.
     if is_first and not _THIRD_PERSON.search(sentence):
@@ -89,6 +107,17 @@ def english_edits(sentence: str, *, is_first: bool) -> Iterator[Edit]:
             yield _before(sentence, verb.start("verb"), "I ")
         elif predicate is not None:
             yield _before(sentence, predicate.start("predicate"), "I'm ")
+
+
+def _introduction(match: re.Match[str] | None, words: str) -> Iterator[Edit]:
+    if match is None:
+        return
+
+    start, name = match.start("name"), match["name"]
+    if name[0].isupper():
+        yield Edit(start, 0, words)
+    else:
+        yield Edit(start, 1, words + name[0].upper(), name)
 
 
 def _before(sentence: str, start: int, words: str) -> Edit:
@@ -128,6 +157,7 @@ def german_edits(sentence: str, *, is_first: bool) -> Iterator[Edit]:
     for match in _SHARED_ICH.finditer(sentence):
         yield Edit(match.end(), 0, "ich ")
     yield from german_names(sentence)
+    yield from _introduction(_GERMAN_BARE_NAME.match(sentence), INTRODUCTIONS[1])
 
     verb = _DROPPED_ICH.match(sentence)
     if verb is not None:

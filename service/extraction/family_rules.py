@@ -107,8 +107,8 @@ FAMILY_RULES: Final = (
     row("employer", rf"{RELATIVE}works (?:for|at) (?P<value>{NAME})"),
     row("home", rf"{RELATIVE}(?:works (?:for|at) {NAME} and )?lives in (?P<value>{PLACE})"),
     row("employer", rf"{RELATIVE}{RECENT}(?:got a (?:new )?job|started) at (?P<value>{NAME})"),
-    row("diet", rf"{RELATIVE}is (?:an? )?(?P<value>vegetarian|vegan|pescatarian)"
-        r"(?=[.,!]|$| and\b)"),
+    row("diet", rf"{RELATIVE}is (?:now )?(?:an? )?(?P<value>vegetarian|vegan|pescatarian)"
+        r"(?=[.,!]|$| (?:and|now|too|as well|so)\b)"),
     row("allergy", rf"{RELATIVE}has an? (?:severe |mild |strong |bad |serious )?"
         r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
     row("allergy", rf"{RELATIVE}is allergic to (?P<value>{ITEMS})", is_list=True),

@@ -72,7 +72,7 @@ from .unnamed_rules import ENGLISH_UNNAMED, GERMAN_UNNAMED
 from .vehicle_rules import GERMAN_VEHICLE_RULES, VEHICLE_RULES
 from .withdrawal import withdrawal_of, withdrawn_claims
 from .work_rules import WORK_RULES
-from .written_out import WrittenOut, written_out
+from .written_out import WrittenOut, readings, written_out
 
 _LONGEST_SENTENCE: Final = 400
 """Characters that are read; the patterns look ahead, so their time grows with the square."""
@@ -381,16 +381,18 @@ def _claims(sentence: str, *, moment: datetime, is_first: bool) -> Iterator[Extr
         return
 
     for rule_set in (ENGLISH, GERMAN):
-        edits = tuple(rule_set.edits(unquoted, is_first=is_first))
-        full_text = written_out(sentence, edits)
-        certain_text = _certain_part(rule_set, written_out(unquoted, edits).text)
-        if not certain_text:
-            continue
-
-        for rule in rule_set.rules:
-            for match in rule.pattern.finditer(certain_text):
-                for claim in _of_match(rule_set, rule, match, full_text.text, moment):
-                    yield _as_typed(claim, full_text)
+        for edits in readings(rule_set.edits(unquoted, is_first=is_first)):
+            full_text = written_out(sentence, edits)
+            certain_text = _certain_part(rule_set, written_out(unquoted, edits).text)
+            for rule in rule_set.rules if certain_text else ():
+                # Who was introduced for the second reading is all that it is about.
+                if full_text.introduces and "subject" not in rule.pattern.groupindex:
+                    continue
+                for match in rule.pattern.finditer(certain_text):
+                    if full_text.introduces and not full_text.is_introduced(match.start()):
+                        continue
+                    for claim in _of_match(rule_set, rule, match, full_text.text, moment):
+                        yield _as_typed(claim, full_text)
 
 
 def _as_typed(claim: ExtractedClaim, full_text: WrittenOut) -> ExtractedClaim:
@@ -402,6 +404,7 @@ def _as_typed(claim: ExtractedClaim, full_text: WrittenOut) -> ExtractedClaim:
         subject=None if subject is None else full_text.typed_names(subject),
         start=full_text.typed_position(claim.start),
         end=full_text.typed_position(claim.end),
+        if_subject_known=full_text.introduces,
     )
 
 

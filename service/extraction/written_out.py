@@ -6,9 +6,12 @@ The places of the typed text stay known, so that a claim still points at its wor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+INTRODUCTIONS: Final = ("my colleague ", "meine Kollegin ")
+"""Before a name that stands alone, so that it is read like that of somebody whom one introduces."""
 
 
 class Edit(NamedTuple):
@@ -20,6 +23,11 @@ class Edit(NamedTuple):
     name: str = ""
     """The typed name whose first letter this is the capital of; empty of any other edit."""
 
+    @property
+    def introduces(self) -> bool:
+        """Whether it says before a name whose it is."""
+        return self.text.startswith(INTRODUCTIONS)
+
 
 @dataclass(frozen=True, slots=True)
 class WrittenOut:
@@ -27,6 +35,21 @@ class WrittenOut:
 
     text: str
     edits: tuple[Edit, ...]
+
+    @property
+    def introduces(self) -> bool:
+        """Whether a name in it is introduced that was not when it was typed."""
+        return any(edit.introduces for edit in self.edits)
+
+    def is_introduced(self, position: int) -> bool:
+        """Whether a place is where words were put in that say whose name follows."""
+        shift = 0
+        for edit in self.edits:
+            start = edit.start + shift
+            if edit.introduces and start <= position < start + len(edit.text):
+                return True
+            shift += len(edit.text) - edit.length
+        return False
 
     def typed_position(self, position: int) -> int:
         """The place in the typed sentence."""
@@ -44,8 +67,22 @@ class WrittenOut:
         """Words with their names in the letters that were typed."""
         for edit in self.edits:
             if edit.name:
-                words = re.sub(rf"\b{edit.text}{edit.name[1:]}\b", edit.name, words)
+                capital = edit.name[0].upper() + edit.name[1:]
+                words = re.sub(rf"\b{capital}\b", edit.name, words)
         return words
+
+
+def readings(edits: Iterable[Edit]) -> Iterator[tuple[Edit, ...]]:
+    """The edits of a sentence as it stands, and once more with its name introduced, if it has one.
+
+    >>> [len(reading) for reading in readings([Edit(0, 0, INTRODUCTIONS[0]), Edit(9, 0, ",")])]
+    [1, 2]
+    """
+    all_edits = tuple(edits)
+    plain_edits = tuple(edit for edit in all_edits if not edit.introduces)
+    yield plain_edits
+    if len(plain_edits) < len(all_edits):
+        yield all_edits
 
 
 def written_out(sentence: str, edits: Iterable[Edit]) -> WrittenOut:

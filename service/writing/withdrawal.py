@@ -38,6 +38,9 @@ _ANSWERS: Final = 8
 _ROUGH: Final = timedelta(days=62)
 """How long before it is told of a change may have come about: "last month" began so long ago."""
 
+KIN_SLOTS: Final = ("partner", "child", "parent", "sibling", "friend", "pet", "manager")
+"""Slots whose values are people and animals around somebody."""
+
 _AGENT: Final = "agent://"
 
 
@@ -87,6 +90,22 @@ class WithdrawalReader(Caller):
             members = search.members_of(claim.subject or speaker)
             known = search.facts_about(members, claim.slot) if members else []
             return any(_means(claim, fact) for fact in known)
+
+    def is_told_of(self, claim: ExtractedClaim, speaker: EntityLike | None, scope: Scope) -> bool:
+        """Whether a speaker said in this scope of the subject of a claim who or how that is."""
+        with self._reading() as reader:
+            search = self._search(reader, scope, None)
+            members = search.members_of(claim.subject or "")
+            if not members:
+                return False
+            if search.facts_about(members, ANY_SLOT):
+                return True
+
+            kin = set[str | None]()
+            for slot in KIN_SLOTS if speaker is not None else ():
+                for fact in search.facts_about(search.members_of(speaker), slot):
+                    kin.add(fact.version.details.value_entity_id)
+            return not kin.isdisjoint(members)
 
     def _search(self, reader: Reader, scope: Scope, said_at: Moment) -> _Search:
         point = point_of(pinned(self._backend, self.principal, reader, said_at, None))

@@ -18,6 +18,7 @@ from ..ir.piece import Piece, Short, fidelity
 from ..request.request import Media
 from ..text.relevance import one_line
 from ..text.sentences import (
+    MISSING,
     Statement,
     every_subunit,
     novelty,
@@ -27,7 +28,6 @@ from ..text.sentences import (
 )
 from ..tokens.counting import TokenCounter
 
-MISSING: Final = "[…]"
 _HEAD: Final = 80
 _TAIL: Final = 60
 """Characters of a folded turn that stay at its beginning and at its end."""

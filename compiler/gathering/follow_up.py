@@ -17,8 +17,10 @@ a turn with a number that no claim has: "I sold my car, for 1,900 euros" tells a
 passage history to a question what a slot had before, which what has ended answers, with its day.
 
 A turn of talk is no evidence either once its speaker took back anything that it says: retracted,
-denied or corrected it. What holds of it stands as its claims. A page is more than one of its
-sentences, and stays; so does a turn of which a claim only gave way to a newer one.
+denied or corrected it. What holds of it stands as its claims. Where the question asks for a clause
+of it that is beside what is over and that no claim has, that clause is quoted, and no other. A page
+is more than one of its sentences, and stays; so does a turn of which a claim only gave way to a
+newer one, or was said again.
 
 Passages that say more. Where a claim of a passage is shown, the passage would only repeat it,
 unless much of it is in no claim: then it is marked, too, and stands beside its claims.
@@ -39,10 +41,11 @@ from ...schema.slot_senses import OTHER_WORDS
 from ...schema.terms import content_terms
 from ...schema.vocabulary import ObjectType, Op, Status
 from ...store.port.store import Ask, Point
-from ..ir.candidate import is_talk
+from ..ir.candidate import content_of, is_talk
 from ..ir.context import CompileContext, question
-from ..ir.snapshot import Proposal, Via
+from ..ir.snapshot import CLAUSE_BITS, Proposal, Via
 from ..text.relevance import terms_of
+from ..text.sentences import clauses_beside
 from ..text.slot_questions import asks_what_was, slots_asked
 from ..text.templates import placeholders
 from .candidates import rivals_ask
@@ -94,13 +97,79 @@ def mark_passages(
         if is_talk(proposal.version) and content is not None:
             turns[object_id] = content.text
 
+    standing_values = _standing_values(
+        (*(proposal.version for proposal in rows.values()), *claims), context
+    )
+    ended_claims = [version for version in claims if _value_of(version) not in standing_values]
     answer_ids = _answering_denials(rows.values(), claims, context)
     answer_ids |= _counting_denials(turns, claims, context.point)
-    _mark(rows, _outdated_sources(claims, ask, context, past_slots) - answer_ids, Via.OUTDATED)
-    _mark(
-        rows, turns.keys() & _withdrawn_sources(claims, past_slots, context.point), Via.TAKEN_BACK
+    outdated_ids = _outdated_sources(claims, ask, context, past_slots, standing_values) - answer_ids
+    withdrawn_ids = turns.keys() & _withdrawn_sources(ended_claims, past_slots, context.point)
+    kept_clauses = _asked_clauses(
+        turns, outdated_ids | withdrawn_ids, ended_claims, claims, context
     )
+
+    _mark(rows, outdated_ids - kept_clauses.keys(), Via.OUTDATED)
+    _mark(rows, withdrawn_ids - kept_clauses.keys(), Via.TAKEN_BACK)
     _mark_claimed(rows, claims, answer_ids)
+    for object_id, bits in kept_clauses.items():
+        _mark(rows, {object_id}, Via.IN_PART | Via.SAYS_MORE | bits << CLAUSE_BITS)
+
+
+def _standing_values(versions: Iterable[Version], context: CompileContext) -> set[tuple[str, str]]:
+    """Return the values that hold at the compile's point, whoever said them last."""
+    values: set[tuple[str, str]] = set()
+    for version in versions:
+        claim, is_valid = version.row.claim, context.point.valid_us in version.row.interval
+        is_fact = bool(version.details.slot) and claim.op is not Op.DENY
+        is_clean = version.row.look.status is not Status.QUARANTINED
+        if is_fact and is_clean and is_valid and _decides(version, context.point):
+            values.add(_value_of(version))
+    return values
+
+
+def _value_of(version: Version) -> tuple[str, str]:
+    claim = version.row.claim
+    return claim.slot_key, claim.value_key
+
+
+def _asked_clauses(
+    turns: Mapping[str, str],
+    left_out_ids: AbstractSet[str],
+    ended_claims: Iterable[Version],
+    derived: Sequence[Version],
+    context: CompileContext,
+) -> dict[str, int]:
+    """Return the clauses of turns that hold beside what is over and that the question asks for.
+
+    To quote the rest of a turn says nothing of what its speaker took back, and what no claim has
+    reaches nobody else.
+    """
+    ended_quotes = _quotes_of(ended_claims if left_out_ids else (), left_out_ids & turns.keys())
+    claim_quotes = _quotes_of(derived if ended_quotes else (), ended_quotes.keys())
+
+    terms = question(context)
+    bits_of: dict[str, int] = {}
+    for source, quotes in ended_quotes.items():
+        claimed_words = terms_of("\n".join(claim_quotes[source]))
+        bits = 0
+        for place, clause in clauses_beside(turns[source], quotes):
+            words = terms_of(clause) - claimed_words
+            if len(words) > 1 and not terms.isdisjoint(words):
+                bits |= 1 << place
+        if bits:
+            bits_of[source] = bits
+    return bits_of
+
+
+def _quotes_of(derived: Iterable[Version], sources: AbstractSet[str]) -> dict[str, list[str]]:
+    """Return what the claims quote of some of their sources."""
+    facts = [version for version in derived if version.content is not None and version.details.slot]
+    quotes: dict[str, list[str]] = {}
+    for version in facts:
+        for source in sources & set(version.details.derived_from):
+            quotes.setdefault(source, []).append(content_of(version).text)
+    return quotes
 
 
 def _mark_claimed(
@@ -128,7 +197,7 @@ def _mark_claimed(
     _mark(rows, telling_ids, Via.SAYS_MORE)
 
 
-def _mark(rows: dict[tuple[str, int], Proposal], object_ids: AbstractSet[str], mark: Via) -> None:
+def _mark(rows: dict[tuple[str, int], Proposal], object_ids: AbstractSet[str], mark: int) -> None:
     """Note on the rows of some objects what was found out about them."""
     for key, proposal in list(rows.items()) if object_ids else ():
         if key[0] in object_ids:
@@ -181,7 +250,11 @@ def _counting_denials(
 
 
 def _outdated_sources(
-    derived: Iterable[Version], ask: Ask, context: CompileContext, past_slots: AbstractSet[str]
+    derived: Iterable[Version],
+    ask: Ask,
+    context: CompileContext,
+    past_slots: AbstractSet[str],
+    standing_values: AbstractSet[tuple[str, str]],
 ) -> frozenset[str]:
     """Return the passages of an ask of which claims were made that all ceased to hold."""
     sources = set(ask.sources)
@@ -193,6 +266,7 @@ def _outdated_sources(
         for source in sources.intersection(version.details.derived_from):
             # What never was is no answer to what was.
             answers = version.details.slot in past_slots and _is_believed(version, context.point)
+            answers = answers or _value_of(version) in standing_values
             holds[source] = (
                 answers or holds.get(source, False) or _speaks(version, terms, context.point)
             )

@@ -13,9 +13,12 @@ from ...schema.claim import Content, Version, is_turn
 from ...schema.compile_terms import PriorityTier
 from ...schema.vocabulary import ObjectType
 from ..text.relevance import FULL, micro
+from ..text.sentences import only_clauses
 from .context import CompileContext
 from .request_items import RequestItem
+from .snapshot import CLAUSE_BITS, Via
 
+_IN_PART = int(Via.IN_PART)
 _PASSAGE = ObjectType.RETRIEVED_PASSAGE
 _TALK_FRESHNESS = 800_000
 
@@ -88,7 +91,8 @@ class Candidate(NamedTuple):
             return item_of(self).text
         content = content_of(self.version)
         if self.is_passage:
-            return content.text or content.normalized_claim
+            text = content.text or content.normalized_claim
+            return only_clauses(text, self.via >> CLAUSE_BITS) if self.via & _IN_PART else text
         return content.normalized_claim or content.text
 
 

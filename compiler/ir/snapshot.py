@@ -49,6 +49,12 @@ class Via(IntEnum):
     """No way of finding: a passage from which claims were extracted."""
     TAKEN_BACK = 8192
     """No way of finding: a turn of talk of which a claim was taken back, whatever else it says."""
+    IN_PART = 16384
+    """No way of finding: a turn of talk of which some clauses are quoted, by the bits above."""
+
+
+CLAUSE_BITS: Final = 16
+"""Above the ways of finding: which clauses of a turn `IN_PART` are quoted, the first lowest."""
 
 
 class Proposal(NamedTuple):

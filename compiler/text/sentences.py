@@ -156,3 +156,91 @@ def numbers_of(text: str) -> frozenset[str]:
 def negates(text: str) -> bool:
     """Whether a text holds a negation."""
     return _NEGATION.search(text) is not None
+
+
+MISSING: Final = "[…]"
+"""Stands where words of a text are left out."""
+
+_MAX_CLAUSES: Final = 32
+"""Clauses that a turn is cut at; who says more at once is quoted whole or not at all."""
+_CLAUSE: Final = re.compile(
+    r"(?:,? (?:and|but|so|und|aber) |[,;] )(?=(?:I|we|my|our|he|she|it|they|the|on|at|ich|wir|"
+    r"mein\w*|unser\w*|er|sie|es|der|die|das|am|im|montags|dienstags|mittwochs|donnerstags|freitags|"
+    r"samstags|sonntags)\b)",
+    re.IGNORECASE,
+)
+_TITLE: Final = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Nr)\.$")
+"""The end of what only looks like a sentence: "My doctor is Dr." before a name."""
+_POINTS_BACK: Final = re.compile(
+    r"\b(?:he|him|his|she|her|hers|it|its|they|them|their|that|this|those|these|there|then|one|"
+    r"er|ihn|ihm|sie|ihr\w*|es|dessen|deren|dort|(?-i:da)|dies\w*|damit|darin|dabei|dafür)\b",
+    re.IGNORECASE,
+)
+"""What is only understood with the words before it."""
+
+
+def clauses(text: str) -> list[str]:
+    """The clauses of a turn, each verbatim and with a subject of its own, in order.
+
+    >>> clauses("I live in Ulm and my landlord is Mr Krause. It is fine.")
+    ['I live in Ulm', 'my landlord is Mr Krause.', 'It is fine.']
+    >>> clauses("My doctor is Dr. Wendt.")
+    ['My doctor is Dr. Wendt.']
+    """
+    parts: list[str] = []
+    for unit in every_subunit(text):
+        if parts and _TITLE.search(parts[-1]):
+            unit = f"{parts.pop()} {unit}"
+        # The joint itself goes: "and" begins no quotation.
+        start = 0
+        for joint in _CLAUSE.finditer(unit):
+            parts.append(unit[start : joint.start()])
+            start = joint.end()
+        parts.append(unit[start:])
+    return parts
+
+
+def clauses_beside(text: str, quotations: Iterable[str]) -> list[tuple[int, str]]:
+    """The places and words of the clauses of a turn that say nothing of some quotations from it.
+
+    What points back behind a clause with one of them may speak of it, and goes with it.
+
+    >>> clauses_beside("I drive a Volvo. It is red. My dog is old.", ["drive a Volvo"])
+    [(2, 'My dog is old.')]
+    """
+    parts = clauses(text)
+    if len(parts) > _MAX_CLAUSES:
+        return []
+
+    topics = [(quotation, terms_of(quotation)) for quotation in quotations]
+    # A clause that points back may still speak of what is over, so only one before it is safe.
+    places: list[tuple[int, str]] = []
+    is_behind = False
+    for place, part in enumerate(parts):
+        terms = terms_of(part)
+        speaks_of_one = any(_speaks_of(part, terms, *topic) for topic in topics)
+        if speaks_of_one or (is_behind and _POINTS_BACK.search(part)):
+            is_behind = True
+        else:
+            places.append((place, part))
+    return places
+
+
+def _speaks_of(part: str, terms: AbstractSet[str], quotation: str, topic: AbstractSet[str]) -> bool:
+    """Whether a clause has the words of a quotation, or most of those that say something."""
+    return quotation in part or part in quotation or 2 * len(terms & topic) > len(topic)
+
+
+def only_clauses(text: str, bits: int) -> str:
+    """Some clauses of a turn, with a mark where others are left out.
+
+    >>> only_clauses("I live in Ulm and my landlord is Mr Krause.", 2)
+    '[…] my landlord is Mr Krause.'
+    """
+    parts: list[str] = []
+    for place, part in enumerate(clauses(text)):
+        if bits >> place & 1:
+            parts.append(part)
+        elif not parts or parts[-1] != MISSING:
+            parts.append(MISSING)
+    return " ".join(parts)

@@ -39,7 +39,7 @@ from ..reading.entity_views import names_by_id
 from ..reading.mentions import MentionFinder, StatedMentions
 from ..reading.view import EntityLike, pinned
 from .trust import may_direct
-from .withdrawal import KIN_SLOTS, WithdrawalReader, changed_on
+from .withdrawal import WithdrawalReader, changed_on, tells_of
 from .write import Writer, by_author
 
 
@@ -130,11 +130,9 @@ class Observer(Caller):
         if not passage.quarantine:  # what is set apart teaches nothing until it is accepted
             writes: list[Write] = []
             for proposal in extraction_account.claims:
-                if proposal.if_subject_known and not self._is_told_of(
-                    proposal, extraction_account.claims, observation, scope
-                ):
-                    continue
                 meant_claims = self._as_known(proposal, observation, scope)
+                if proposal.if_subject_known and not tells_of(extraction_account.claims, proposal):
+                    meant_claims = self._if_told_of(meant_claims, observation, scope)
                 if not meant_claims and proposal.is_withdrawal:
                     refusals.append(_nothing_known(proposal, observation.text))
                 for claim in meant_claims:
@@ -312,24 +310,15 @@ class Observer(Caller):
             readings.append(TextReading(answer, question.key))
         return readings
 
-    def _is_told_of(
-        self,
-        claim: ExtractedClaim,
-        others: Sequence[ExtractedClaim],
-        observation: Observation,
-        scope: Scope,
-    ) -> bool:
-        """Whether the speaker told of the subject of a claim, in this text or before."""
-        name = (claim.subject or "").casefold()
-        for other in others:
-            if other.start >= claim.start or other.if_subject_known:
-                continue
-            is_kin = other.slot in KIN_SLOTS and str(other.value).casefold() == name
-            if is_kin or (other.subject or "").casefold() == name:
-                return True
-
-        withdrawals = WithdrawalReader(self._backend, self.principal)
-        return withdrawals.is_told_of(claim, observation.speaker, scope)
+    def _if_told_of(
+        self, claims: Sequence[ExtractedClaim], observation: Observation, scope: Scope
+    ) -> list[ExtractedClaim]:
+        """Those of some claims about somebody of whom the speaker told before."""
+        speaker = observation.speaker
+        if speaker is None:
+            return []
+        reader = WithdrawalReader(self._backend, self.principal)
+        return [claim for claim in claims if reader.is_told_of(claim, speaker, scope)]
 
     def _as_known(
         self, claim: ExtractedClaim, observation: Observation, scope: Scope

@@ -91,7 +91,7 @@ class WithdrawalReader(Caller):
             known = search.facts_about(members, claim.slot) if members else []
             return any(_means(claim, fact) for fact in known)
 
-    def is_told_of(self, claim: ExtractedClaim, speaker: EntityLike | None, scope: Scope) -> bool:
+    def is_told_of(self, claim: ExtractedClaim, speaker: EntityLike, scope: Scope) -> bool:
         """Whether a speaker said in this scope of the subject of a claim who or how that is."""
         with self._reading() as reader:
             search = self._search(reader, scope, None)
@@ -101,11 +101,12 @@ class WithdrawalReader(Caller):
             if search.facts_about(members, ANY_SLOT):
                 return True
 
-            kin = set[str | None]()
-            for slot in KIN_SLOTS if speaker is not None else ():
-                for fact in search.facts_about(search.members_of(speaker), slot):
-                    kin.add(fact.version.details.value_entity_id)
-            return not kin.isdisjoint(members)
+            kin_ids = set[str | None]()
+            own_ids = search.members_of(speaker)
+            for slot in KIN_SLOTS if own_ids else ():
+                for fact in search.facts_about(own_ids, slot):
+                    kin_ids.add(fact.version.details.value_entity_id)
+            return not kin_ids.isdisjoint(members)
 
     def _search(self, reader: Reader, scope: Scope, said_at: Moment) -> _Search:
         point = point_of(pinned(self._backend, self.principal, reader, said_at, None))
@@ -193,6 +194,18 @@ def _entity_ids(versions: Iterable[Version]) -> Iterator[str]:
     for version in versions:
         if version.details.value_entity_id is not None:
             yield version.details.value_entity_id
+
+
+def tells_of(claims: Iterable[ExtractedClaim], claim: ExtractedClaim) -> bool:
+    """Whether claims of the same text say before a claim who its subject is."""
+    name = (claim.subject or "").casefold()
+    for earlier in claims:
+        if earlier.start >= claim.start or earlier.if_subject_known:
+            continue
+        is_kin = earlier.slot in KIN_SLOTS and str(earlier.value).casefold() == name
+        if is_kin or (earlier.subject or "").casefold() == name:
+            return True
+    return False
 
 
 def changed_on(day: datetime | None, began: datetime | None) -> datetime | None:

@@ -118,17 +118,18 @@ TEAM: dict[str, Any] = {"subject": "Nova", "slot": "team", "derived_from": ("sai
 DENIED = {"status": "overridden", "reason": "denied", "head": True}
 
 
-def turn_of(*rows: dict[str, Any], layer: str = "user") -> Bench:
+def turn_of(*rows: dict[str, Any], layer: str = "user", text: str = SAID, quote: str = "") -> Bench:
     """Return a world of one turn that says two things: a team, and an office in these rows."""
     made = Bench()
     made.world.add(
-        "said", text=SAID, object_type="retrieved_passage", layer=layer, origin="chat://a",
+        "said", text=text, object_type="retrieved_passage", layer=layer, origin="chat://a",
         why="nova",
     )  # fmt: skip
     made.world.person("Nova", "project")
     made.world.add("team", claim="the team of Nova", **TEAM)
     for number, row in enumerate(rows):
-        made.world.add(f"row {number}", object_id=uid("office"), **OFFICE, **row)
+        words = {"text": quote} if quote else {}
+        made.world.add(f"row {number}", object_id=uid("office"), **OFFICE, **words, **row)
         if row.get("is_cut"):
             version = made.world.rows[-1]
             asserted = replace(version.row.claim, interval=Interval(MIN_US, INF_US))
@@ -237,3 +238,48 @@ def test_a_turn_that_ends_something_stays_for_a_number() -> None:
         assert (turn in envelope.text) is stays
         omitted = world.omitted(envelope)
         assert (omitted.get("said") == ("superseded", "claims_ended")) is not stays
+
+
+REST = (
+    "The nova office stood in Rome and the gate code is 4471. "
+    "It was cold. Dr. Ada keeps the nova keys."
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "query", "shown"),
+    [
+        (DENIED, "gate code", "[…] the gate code is 4471. […]"),
+        ({"tx_end": NOW}, "Who has the gate keys?", "[…] the gate code is 4471. […] Dr. Ada keeps"),
+        (DENIED, "office in Rome", None),
+    ],
+)
+def test_the_clauses_beside_what_is_over_are_quoted_where_they_are_asked_for(
+    row: dict[str, Any], query: str, shown: str | None
+) -> None:
+    made = turn_of(row, text=REST, quote="nova office stood in Rome")
+    envelope = made.compile(query=query, entities=["Nova"])
+    assert ("4471" in envelope.text) is (shown is not None)
+    assert (shown or "") in envelope.text
+    assert "stood in Rome" not in envelope.text
+
+
+def test_of_a_turn_with_very_many_clauses_nothing_is_quoted() -> None:
+    turn = f"{REST} {' '.join(f'Room {number} has chairs.' for number in range(40))}"
+    made = turn_of(DENIED, text=turn, quote="nova office stood in Rome")
+    assert "4471" not in made.compile(query="gate code", entities=["Nova"]).text
+
+
+def test_so_are_those_of_a_turn_of_which_all_claims_have_ended() -> None:
+    made = denied_office(
+        f"{GAVE_UP} The deposit is with Ada.", new={"slot": "office", "value": "Oslo"}
+    )
+    text = made.compile(query="Who has the deposit?").text
+    assert "[…] The deposit is with Ada." in text
+    assert GAVE_UP not in text
+
+
+def test_what_was_said_again_is_not_over() -> None:
+    made = turn_of({"valid": (MIN_US, NOW), "is_cut": True, "value": "Rome"})
+    made.world.add("again", value="Rome", **{**OFFICE, "derived_from": ("later",)})
+    assert SAID in made.compile(query="nova office").text

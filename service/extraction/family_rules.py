@@ -17,6 +17,7 @@ from .phrases import (
     LEVELS,
     MY_KIN,
     NAME,
+    NO_ALLERGY,
     NO_FOOD,
     NO_NAME,
     NUMBER,
@@ -111,5 +112,5 @@ FAMILY_RULES: Final = (
         r"(?=[.,!]|$| (?:and|now|too|as well|so)\b)"),
     row("allergy", rf"{RELATIVE}has an? (?:severe |mild |strong |bad |serious )?"
         r"(?!severe|mild|strong|bad|serious)(?P<value>\w+) allergy\b"),
-    row("allergy", rf"{RELATIVE}is allergic to (?P<value>{ITEMS})", is_list=True),
+    row("allergy", rf"{RELATIVE}is allergic to {NO_ALLERGY}(?P<value>{ITEMS})", is_list=True),
 )  # fmt: skip

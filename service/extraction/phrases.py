@@ -22,6 +22,7 @@ NAME: Final = (
     rf"{NO_NAME}{WORD}(?: (?:{JOINT} )?{NO_NAME}{WORD}| and (?:Sons|Co|Company|Partners)\b)*"
 )
 NO_PLACE: Final = (
+    r"(?!Plan [A-Z]\b)"
     r"(?!(?:Slack|Teams|Zoom|Discord|Jira|Notion|Excel|Word|Outlook|Gmail|Linux|Windows|Mac|macOS|"
     r"Git|GitHub|GitLab|Python|Rust|Java|JavaScript|TypeScript|Go|Chrome|Firefox|Android|iOS|AWS|"
     r"Azure|Spotify|Netflix|Signal|Telegram|WhatsApp|Instagram|Facebook|Twitter|LinkedIn|Reddit|"
@@ -40,7 +41,7 @@ STOP: Final = (
     r"(?!(?:and|or|not|but|because|since|so|when|while|if|as|that|which|who|though|although|than|"
     r"too|"
     r"very|just|where|why|anymore|any|now|these|lately|at|in|on|for|with|from|until|till|after|"
-    r"before|during|around|near|all|it|completely|entirely|totally|altogether|btw|tbh|atm|rn|imo|imho|ngl|"
+    r"before|during|around|near|all|it|us|everyone|everybody|nobody|right|completely|entirely|totally|altogether|btw|tbh|atm|rn|imo|imho|ngl|"
     r"the way|either|neither|how|what|this|those|you|your|him|her|them|me|my|to|being|having|"
     r"is|are|was|lot|more|most|about|over|rather|again|yesterday|today|"
     r"last (?:week|month|year|night|time)|(?:\w+ )(?:days?|weeks?|months?|years?) ago)\b)"
@@ -221,14 +222,17 @@ NUMBER: Final = (
     r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?|"
     r"(?:six|seven|eight|nine)teen)"
 )
-ALLERGIC: Final = (
-    rf"{I_AM} (?:(?!\b(?:not|no longer|who|whose|with|someone|somebody|people|my|his|her|their|"
-    r"sure|sorry|glad|afraid)\b|n['\u2019]t)[^.!?]){0,40}?\ballergic to "
+NO_ALLERGY: Final = (
     r"(?!(?:nonsense|bullshit|stupidity|drama|lies|small talk|work|exercise|mornings?|[Mm]ondays?|"
     r"people|cheap|bad|early|failure|meetings|commitment|hard work|change)\b)"
 )
+"""What people say that they are allergic to, and mean that they dislike it."""
+ALLERGIC: Final = (
+    rf"{I_AM} (?:(?!\b(?:not|no longer|who|whose|with|someone|somebody|people|my|his|her|their|"
+    rf"sure|sorry|glad|afraid)\b|n['\u2019]t)[^.!?]){{0,40}}?\ballergic to {NO_ALLERGY}"
+)
 NO_FOOD: Final = (
-    r"(?!(?:out|much|enough|well|breakfast|lunch|dinner|here|there|late|early|often|anything|"
+    r"(?!(?:out|much|enough|well|right|all|breakfast|lunch|dinner|here|there|late|early|often|anything|"
     r"everything|tonight|tomorrow|and|alone|properly|healthy|healthily|today|yet|another|one|both)\b)"
 )
 WHOLLY: Final = (

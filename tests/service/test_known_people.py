@@ -68,3 +68,19 @@ def test_what_is_said_of_who_has_facts_is_his() -> None:
         turns = ("my coworker Mei is allergic to nuts", "Mei is vegan")
         told = slots_of(caller(memory, "ann"), "Mei", *turns)
         assert told == {"allergy": ("nuts",), "diet": ("vegan",)}
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "Raj is allergic to work",
+        "Raj loves us",
+        "Raj moved to Plan B",
+        "Raj can't eat right now",
+        "Raj hates it when I'm late",
+        "Raj is a dog person",
+    ],
+)
+def test_what_only_sounds_like_a_fact_is_none(turn: str) -> None:
+    with connect(":memory:") as memory:
+        assert slots_of(caller(memory, "ann"), "Raj", *TOLD, turn) == {}

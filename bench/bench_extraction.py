@@ -25,7 +25,8 @@ from tenure.schema.slots import BUILT_IN_SLOTS
 from tenure.service.extraction import prompt
 from tenure.service.extraction.claims import ExtractionContext, TextInContext
 from tenure.service.extraction.model import PARALLEL, PIECE
-from tenure.service.writing.talk import TEXTS_AHEAD, batches
+from tenure.service.writing.event_lines import batches
+from tenure.service.writing.talk import TEXTS_AHEAD
 
 
 def shared_out(turns: Sequence[Turn], size: int) -> Iterator[list[TextInContext]]:

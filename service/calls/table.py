@@ -62,7 +62,7 @@ from ..stewardship.review_page import QueueState, ReviewPage
 from ..stewardship.reviews import Reviews
 from ..stewardship.transfer import Transfer
 from ..visual.plane import TimePlane
-from ..writing.ingest import IngestReport
+from ..writing.ingest_report import IngestReport
 from ..writing.vocabulary import Words
 from .envelope import EnvelopeRecord
 

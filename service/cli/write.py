@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from ...schema.slots import Slot
     from ...schema.write import Receipt
     from ..client.memory import Memory
-    from ..writing.ingest import IngestReport
-    from ..writing.talk import TalkTotals
+    from ..writing.ingest_report import IngestReport, TalkTotals
 
 app = typer.Typer()
 

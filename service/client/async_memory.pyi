@@ -82,7 +82,7 @@ from ..stewardship.review_page import QueueState, ReviewPage
 from ..stewardship.transfer import TransferReport
 from ..visual.plane import TimePlane
 from ..writing.choices import IngestFields
-from ..writing.ingest import IngestReport
+from ..writing.ingest_report import IngestReport
 from ..writing.vocabulary import SlotFields
 from .connect import Cells, Durability
 from .memory import Memory

@@ -47,7 +47,7 @@ if TYPE_CHECKING:  # each use-case is imported when it is first used: `import te
     from ..stewardship.reviews import Reviews
     from ..stewardship.transfer import Transfer, TransferReport
     from ..writing.choices import IngestFields
-    from ..writing.ingest import IngestReport
+    from ..writing.ingest_report import IngestReport
     from ..writing.vocabulary import Words
     from ..writing.write import Writer
 

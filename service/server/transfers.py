@@ -27,7 +27,7 @@ from ..calls.table import Permit
 from ..client.memory import Memory
 from ..encoders.progress import Progress
 from ..stewardship.re_embed import re_embed
-from ..writing.ingest import IngestReport
+from ..writing.ingest_report import IngestReport
 from .bearer_watch import BearerWatch
 from .bearers import Bearers, check_tenant
 from .memories import Memories

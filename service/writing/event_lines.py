@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -342,3 +342,10 @@ def _anonymous(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {k: v for k, v in cast("dict[str, Any]", value).items() if k != "external_ids"}
+
+
+def batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """Items in lists of a size, the last one shorter."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch

@@ -1,13 +1,14 @@
 """Ingest: an import file becomes writes, all of it or a stated part, never half.
 
-A plain import is a series of writes made now: each line has a stamp of its own. The whole
-file is checked before anything is written; then up to `BATCH` lines share one transaction, so
-a file of that size is taken as a whole or not at all. If only the store can tell that a line
-is wrong, the transaction it stands in is undone and the error says what is stored.
+A plain import is a series of writes made now: each line has a stamp of its own. The whole file is
+checked before anything is written; then up to `LINES_AT_ONCE` lines share one transaction, so a
+file of that size is taken as a whole or not at all. If only the store can tell that a line is
+wrong, the transaction it stands in is undone and the error says what is stored.
 
-A replay loads a history: consecutive lines with one `recorded_at` are one write with that
-stamp. Groups that are stored already are skipped, so an interrupted replay is simply run
-again. A definition holds from its place on, and for the whole of the group it stands in.
+A replay loads a history: consecutive lines with one `recorded_at` are one write with that stamp,
+and many of these share a transaction. Those that are stored already are skipped, so an interrupted
+replay is simply run again. A definition holds from its place on, and for the whole of the group it
+stands in.
 
 Talk stands in lines of its own kind, each text a transaction with the claims found in it; `talk`
 reads and writes these.
@@ -21,21 +22,18 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.interval import MIN_US
 from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
-from ...schema.short_repr import short_repr
 from ...schema.slots import Vocabulary
-from ...schema.write import Draft, Receipt, Submission, Write
+from ...schema.write import Draft, Submission, Write
 from ...store.commit.commit import commit
 from ...store.commit.work import Result
 from ...store.port.store import WriteTx
@@ -54,110 +52,30 @@ from .event_lines import (
     TalkLine,
     at_line,
     at_lines,
+    batches,
     lines_of,
     opened,
     read,
 )
-from .observe import Observer
+from .history import LINES_AT_ONCE, HistoryLines, PendingGroups, history_lines, steps_of
+from .ingest_report import IngestReport, Tally
 from .refusals import (
     Refusals,
-    RefusedLine,
     refused_line,
     reject_lines,
     write_rejects,
 )
 from .sanitize import sanitize
-from .talk import LineText, TalkImport, TalkTotals, batches, observations_of
 from .trust import References, WriteContext
 from .write import Writer
 
-BATCH: Final = 1_000
-"""Lines of a plain import that share a transaction: what one statement of a server takes."""
+if TYPE_CHECKING:
+    from .talk import LineText, TalkImport
 
 Item = Definition | TalkLine | Event
 
 Lines = Callable[[], Iterator[Line]]
 """Gives the lines of a source from the start, as often as it is called."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IngestReport:
-    """What an import did."""
-
-    __repr__ = short_repr
-
-    events: int
-    """Events written now."""
-    skipped: int
-    """Events that were stored before: a replay, or an idempotency key, met again."""
-    definitions: int
-    transactions: int
-    """Transactions written now; in a replay, groups."""
-    skipped_groups: int
-    """Groups of a replay that were stored before."""
-    outcomes: dict[str, int]
-    """How many receipts had which outcome."""
-    reviews: int
-    actions: int
-    rejected: tuple[RefusedLine, ...]
-    """The refused lines; of a check the first hundred."""
-    rejects_file: str | None
-    seconds: float
-    refused: int = 0
-    """How many lines were refused."""
-    checked: int | None = None
-    """Of a check, which writes nothing: the lines it looked at; None of an import."""
-    talk: TalkTotals | None = None
-    """What reading the texts of talk took; None where there was none."""
-
-    @property
-    def rate(self) -> float:
-        """Return events a second, those skipped among them."""
-        return (self.events + self.skipped) / self.seconds if self.seconds else 0.0
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What an import has done so far; lives for one call."""
-
-    start_s: float = field(default_factory=time.perf_counter)
-    events: int = 0
-    skipped: int = 0
-    definitions: int = 0
-    transactions: int = 0
-    skipped_groups: int = 0
-    reviews: int = 0
-    actions: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter[str])
-    rejected: list[RefusedLine] = field(default_factory=list[RefusedLine])
-    talk: TalkTotals | None = None
-
-    def take(self, receipts: Iterable[Receipt]) -> None:
-        for receipt in receipts:
-            if receipt.replayed:
-                self.skipped += 1
-                continue
-            self.events += 1
-            self.outcomes[receipt.outcome.value] += 1
-            self.reviews += len(receipt.reviews)
-            self.actions += len(receipt.actions)
-
-    def report(self, rejects: Path | None) -> IngestReport:
-        return IngestReport(
-            events=self.events,
-            skipped=self.skipped,
-            definitions=self.definitions,
-            transactions=self.transactions,
-            skipped_groups=self.skipped_groups,
-            outcomes=dict(sorted(self.outcomes.items())),
-            reviews=self.reviews,
-            actions=self.actions,
-            rejected=tuple(self.rejected),
-            rejects_file=str(rejects) if rejects and self.rejected else None,
-            seconds=time.perf_counter() - self.start_s,
-            refused=len(self.rejected),
-            talk=self.talk,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +113,7 @@ class Importer(Caller):
             self.principal.require(OPERATE)
 
         # Twice through the lines: a file that is refused has written nothing.
-        tally = _Tally()
+        tally = Tally()
         if self.choices.check:
             return self._check_report(lines(), tally)
 
@@ -210,7 +128,7 @@ class Importer(Caller):
         tally.rejected.sort(key=lambda refusal: refusal.line)
         return tally.report(write_rejects(tally.rejected, self.choices.rejects))
 
-    def _check_report(self, lines: Iterator[Line], tally: _Tally) -> IngestReport:
+    def _check_report(self, lines: Iterator[Line], tally: Tally) -> IngestReport:
         refusals, count = self._check(lines)
         return replace(
             tally.report(None),
@@ -221,7 +139,7 @@ class Importer(Caller):
 
     def _check(self, lines: Iterator[Line]) -> tuple[Refusals, int]:
         """Note every line that no store could take; count all lines."""
-        words, before, count = self._words(), MIN_US, 0
+        words, before, count = self._words_now(), MIN_US, 0
         refusals = Refusals()
         for line in lines:
             count += 1
@@ -243,18 +161,21 @@ class Importer(Caller):
         return refusals, count
 
     def _check_talk(self, utterance: TalkLine, words: Vocabulary) -> None:
+        from .observe import Observer
+        from .talk import observations_of
+
         observer = Observer(self._backend, self.principal)
         for observation in observations_of(utterance.members, observer):
             self._draft(observer.passage(observation), words, _UNWRITTEN)
 
-    def _items(self, lines: Iterator[Line], tally: _Tally) -> Iterator[Item]:
+    def _items(self, lines: Iterator[Line], tally: Tally) -> Iterator[Item]:
         for line in lines:
             try:
                 yield read(line, self.choices.reading)
             except TenureError as error:
                 self._refuse(error, [line], tally)
 
-    def _refuse(self, error: TenureError, lines: Sequence[Line], tally: _Tally) -> None:
+    def _refuse(self, error: TenureError, lines: Sequence[Line], tally: Tally) -> None:
         """Note refused lines, or stop the import."""
         # A store that cannot be reached would refuse every line: the file is not to blame.
         refusal = at_lines(error, lines[0].number, lines[-1].number)
@@ -265,7 +186,7 @@ class Importer(Caller):
         for line in lines:
             tally.rejected.append(refused_line(error, line, reason))
 
-    def _define(self, item: Definition, tally: _Tally) -> None:
+    def _define(self, item: Definition, tally: Tally) -> None:
         try:
             self.principal.require(DEFINE)
             self._backend.define(self._tenant, dict(item.members))
@@ -274,22 +195,29 @@ class Importer(Caller):
         else:
             tally.definitions += 1
 
-    def _write(self, items: Iterator[Item], tally: _Tally) -> None:
-        observer = Observer(self._backend, self.principal)
-        talk = TalkImport(self._backend, observer, falls_back=self.choices.keep_going)
-
+    def _write(self, items: Iterator[Item], tally: Tally) -> None:
+        talk: TalkImport | None = None
         # By runs and not sorted: a definition holds from its place in the file on.
         for kind, run in groupby(items, key=type):
-            for batch in batches(run, BATCH):
+            for batch in batches(run, LINES_AT_ONCE):
                 if kind is Definition:
                     for definition in batch:
                         self._define(definition, tally)
                 elif kind is TalkLine:
+                    talk = talk or self._talk_import()
                     self._observe(batch, talk, tally)
                 else:
                     self._write_batch(batch, tally)
 
-    def _observe(self, utterances: Sequence[TalkLine], talk: TalkImport, tally: _Tally) -> None:
+    def _talk_import(self) -> TalkImport:
+        # The rules that read talk take longer to load than most imports of events to run.
+        from .observe import Observer
+        from .talk import TalkImport
+
+        observer = Observer(self._backend, self.principal)
+        return TalkImport(self._backend, observer, falls_back=self.choices.keep_going)
+
+    def _observe(self, utterances: Sequence[TalkLine], talk: TalkImport, tally: Tally) -> None:
         texts: list[LineText] = []
         for utterance in utterances:
             try:
@@ -309,7 +237,7 @@ class Importer(Caller):
 
         tally.talk = talk.totals
 
-    def _write_batch(self, events: Sequence[Event], tally: _Tally) -> None:
+    def _write_batch(self, events: Sequence[Event], tally: Tally) -> None:
         drafts = self._sound_drafts(events, tally)
         if not drafts:
             return
@@ -355,8 +283,8 @@ class Importer(Caller):
             has_reader=False,
         )
 
-    def _sound_drafts(self, events: Sequence[Event], tally: _Tally) -> list[tuple[Event, Draft]]:
-        writing, words = Writer(self._backend, self.principal), self._words()
+    def _sound_drafts(self, events: Sequence[Event], tally: Tally) -> list[tuple[Event, Draft]]:
+        writing, words = Writer(self._backend, self.principal), self._words_now()
         drafts: list[tuple[Event, Draft]] = []
         for event in events:
             try:
@@ -371,64 +299,59 @@ class Importer(Caller):
 
         return drafts
 
-    def _words(self) -> Vocabulary:
-        return self._words_now()
-
     def _draft(self, write: Write, words: Vocabulary, object_id: str) -> Draft:
         check_shape(write)
         context = WriteContext(self.principal, words, self._backend.policy)
         draft = sanitize(write, context, object_id=object_id, references=References())
         return Writer(self._backend, self.principal).with_key(draft)
 
-    def _replay(self, items: Iterator[Item], tally: _Tally) -> None:
-        group: list[Event] = []
-        for item in items:
-            if isinstance(item, Definition):
-                self._define(item, tally)
+    def _replay(self, items: Iterator[Item], tally: Tally) -> None:
+        pending, words = PendingGroups(), self._words_now()
+        for step in steps_of(items):
+            if isinstance(step, Definition):
+                # It holds from here on, so what stands before it goes first.
+                self._write_groups(pending.drain(), tally)
+                self._define(step, tally)
+                words = self._words_now()
                 continue
-            if not isinstance(item, Event):
-                continue  # reading refused talk in a replay
-            if group and item.recorded_us != group[0].recorded_us:
-                self._replay_group(group, tally)
-                group = []
-            group.append(item)
 
-        self._replay_group(group, tally)
+            events = self._sound(step, words, tally) if self.choices.keep_going else step
+            if not events:
+                continue
+            history = history_lines(self._tenant, events)
+            if not pending.has_room_for(history):
+                self._write_groups(pending.drain(), tally)
+            pending.add(history)
 
-    def _replay_group(self, events: Sequence[Event], tally: _Tally) -> None:
-        if self.choices.keep_going:
-            events = self._sound(events, tally)
-        if not events or events[0].recorded_us is None:
+        self._write_groups(pending.drain(), tally)
+
+    def _write_groups(self, histories: Sequence[HistoryLines], tally: Tally) -> None:
+        if not histories:
             return
 
-        writes: list[Write] = []
-        members: list[Mapping[str, Any]] = []
-        lines: list[Line] = []
-        for event in events:
-            writes.append(event.write)
-            members.append(event.members)
-            lines.append(event.line)
-
-        # One stamp is one write of history: it is taken as a whole, or none of its lines is.
-        recorded_us = events[0].recorded_us
-        writer = Writer(self._backend, self.principal)
         try:
-            receipts = writer.replay(writes, recorded_us=recorded_us, events=members)
+            writer = Writer(self._backend, self.principal)
+            answers = writer.replay([history.group for history in histories])
         except TenureError as error:
-            self._refuse(error, lines, tally)
+            if len(histories) == 1:
+                self._refuse(error, histories[0].lines, tally)
+                return
+            # Nothing of them stands: by themselves, those before the one that is refused will.
+            for history in histories:
+                self._write_groups([history], tally)
             return
 
-        tally.take(receipts)
-        if all(receipt.replayed for receipt in receipts):
-            tally.skipped_groups += 1
-        else:
-            tally.transactions += 1
+        for receipts in answers:
+            tally.take(receipts)
+            if all(receipt.replayed for receipt in receipts):
+                tally.skipped_groups += 1
+            else:
+                tally.transactions += 1
 
-        self._tell(events[-1].line, tally)
+        self._tell(histories[-1].lines[-1], tally)
 
-    def _sound(self, events: Sequence[Event], tally: _Tally) -> list[Event]:
+    def _sound(self, events: Sequence[Event], words: Vocabulary, tally: Tally) -> list[Event]:
         """Leave out the lines of a group that no store could take."""
-        words = self._words()
         sound: list[Event] = []
         for event in events:
             try:
@@ -441,7 +364,7 @@ class Importer(Caller):
 
         return sound
 
-    def _tell(self, last: Line, tally: _Tally) -> None:
+    def _tell(self, last: Line, tally: Tally) -> None:
         if self.choices.progress is not None:
             self.choices.progress(last.number, tally.events + tally.skipped)
 

@@ -11,27 +11,26 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError, Unavailable, unknown_field
 from ...schema.limits import check_json
-from ...schema.short_repr import short_repr
 from ...schema.values import canonical_json
 from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Receipt, Write
 from ..backend.backend import Backend
 from ..backend.caller import instant, mention
 from ..extraction.choice import TextQuestion
-from ..extraction.claims import BatchExtractor, Extraction, PaidExtractor
+from ..extraction.claims import BatchExtractor, PaidExtractor
 from .content import check_entity
-from .event_lines import Line, TalkLine
+from .event_lines import Line, TalkLine, batches
+from .ingest_report import TalkTotals
 from .observe import NO_CLAIMS, Observation, Observer, TextReading
 from .write import Writer
 
@@ -51,46 +50,6 @@ _FIELDS: Final = frozenset(
         "idempotency_key",
     }
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TalkTotals:
-    """What reading the texts of an import took."""
-
-    __repr__ = short_repr
-
-    texts: int = 0
-    """Texts stored now; those stored before are among the skipped events."""
-    model_reads: int = 0
-    """Texts that a model was asked about."""
-    cache_hits: int = 0
-    """Texts whose answer was kept."""
-    rule_reads: int = 0
-    """Texts that rules read because the model failed."""
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float | None = None
-    """In the currency of the fields prices; None where no price is known."""
-    refused_claims: int = 0
-    """Claims that were proposed and not taken."""
-
-    def with_text(self, extraction: Extraction) -> TalkTotals:
-        """The totals with one more text."""
-        is_asked = bool(extraction.tokens_in or extraction.tokens_out)
-        cost = self.cost
-        if extraction.cost is not None:
-            cost = (cost or 0.0) + extraction.cost
-
-        return TalkTotals(
-            texts=self.texts + 1,
-            model_reads=self.model_reads + is_asked,
-            cache_hits=self.cache_hits + extraction.is_cached,
-            rule_reads=self.rule_reads + bool(extraction.failure),
-            tokens_in=self.tokens_in + extraction.tokens_in,
-            tokens_out=self.tokens_out + extraction.tokens_out,
-            cost=cost,
-            refused_claims=self.refused_claims + len(extraction.dropped),
-        )
 
 
 def observations_of(members: Mapping[str, Any], observer: Observer) -> list[Observation]:
@@ -281,13 +240,6 @@ class TalkImport:
 
         self.totals = self.totals.with_text(reading.extraction)
         return receipts
-
-
-def batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Items in lists of a size, the last one shorter."""
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
-        yield batch
 
 
 def _in_order(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...schema.claim import Assertion, Authorship, Claim, Version
@@ -30,6 +30,39 @@ from ..backend.spans import DELETE, UPSERT
 from .content import INJECTION, check_shape
 from .sanitize import sanitize
 from .trust import References, WriteContext, may_offer_tools, recorded_authorship
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedGroup:
+    """The events of a history that have one stamp."""
+
+    recorded_us: int
+    events: tuple[Mapping[str, Any], ...]
+    writes: tuple[Write, ...]
+    """What the events say, in their order."""
+    object_ids: tuple[str, ...]
+    """Made from what the group says, so that a second run finds it stored."""
+
+    @classmethod
+    def from_events(
+        cls, tenant: str, recorded_us: int, events: Iterable[tuple[Mapping[str, Any], Write]]
+    ) -> RecordedGroup:
+        """The group of a tenant's events and their writes."""
+        members, writes = zip(*events, strict=True)
+        object_ids: list[str] = []
+        for number, event in enumerate(members):
+            object_ids.append(event_id(tenant, recorded_us, number, canonical_json(event)))
+        return cls(recorded_us, members, writes, tuple(object_ids))
+
+    @property
+    def references(self) -> set[str]:
+        """The ids of the objects that the group refers to."""
+        ids: set[str] = set()
+        for write in self.writes:
+            ids.update(write.derived_from)
+            if write.object_id is not None:
+                ids.add(write.object_id)
+        return ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,42 +89,80 @@ class Writer(Caller):
         with collector_paused() if len(writes) > 1 else nullcontext():
             return self.submit(self.drafts(writes, ids), dry_run=dry_run)
 
-    def replay(
-        self, writes: Sequence[Write], *, recorded_us: int, events: Sequence[Mapping[str, Any]]
-    ) -> tuple[Receipt, ...]:
-        """Return the receipts of a replayed group: one stated stamp, ids from the events.
+    def replay(self, groups: Sequence[RecordedGroup]) -> list[tuple[Receipt, ...]]:
+        """Return the receipts of each group of a history; all stand in one transaction, or none.
+
+        The groups rise by their stamps, and none refers to what an earlier one of them makes.
 
         Raises:
-            InvalidInput: `tx_backwards`.
+            TenureError: what the first group that cannot be taken raises, `tx_backwards` among it.
         """
         self.principal.require(OPERATE)
-        self._check_size(len(writes))
-        # An id follows from what the group says, so that a second run finds it stored.
-        ids: list[str] = []
-        for number, event in enumerate(events):
-            ids.append(event_id(self._tenant, recorded_us, number, canonical_json(event)))
+        submissions = self._submissions(groups)
+        with collector_paused(), self._backend.span_of(UPSERT, self._tenant) as span:
+            answers = self._backend.queue(self._tenant).submit(
+                lambda tx: self._commit_all(tx, submissions)
+            )
+            if isinstance(answers, TenureError):
+                raise answers
 
-        drafts: list[Draft] = []
-        for draft, event in zip(self.drafts(writes, ids), events, strict=True):
-            authorship = recorded_authorship(draft.details, event.get("writer"))
-            drafts.append(by_author(draft, authorship))
-        return self.submit(drafts, stated_tx=recorded_us)
+            for submission, receipts in zip(submissions, answers, strict=True):
+                self.embed(submission.drafts, receipts)
+                if span is not None:
+                    span.records(receipt.object_id for receipt in receipts)
+
+        receipts_by_group: list[tuple[Receipt, ...]] = answers
+        return receipts_by_group
+
+    def _submissions(self, groups: Sequence[RecordedGroup]) -> list[Submission]:
+        """The submission of each group; what all of them refer to is read once."""
+        writes = [write for group in groups for write in group.writes]
+        context = WriteContext(self.principal, self._words_now(), self._backend.policy)
+        versions = self._known_references(writes)
+
+        submissions: list[Submission] = []
+        for group in groups:
+            self._check_size(len(group.writes))
+            self._check_shapes(group.writes)
+            known = _KnownObjects(versions)
+            drafts: list[Draft] = []
+            for draft, event in zip(
+                self._drafts(group.writes, group.object_ids, context, known),
+                group.events,
+                strict=True,
+            ):
+                authorship = recorded_authorship(draft.details, event.get("writer"))
+                drafts.append(by_author(draft, authorship))
+            # An import only counts its receipts.
+            submissions.append(self._submission(drafts, group.recorded_us, has_reader=False))
+        return submissions
+
+    def _commit_all(
+        self, tx: WriteTx, submissions: Sequence[Submission]
+    ) -> list[tuple[Receipt, ...]]:
+        results = commit(
+            tx,
+            submissions,
+            now_us=self._backend.now_us,
+            policy=self._backend.policy,
+            scorer=self._backend.scorer,
+        )
+        answers: list[tuple[Receipt, ...]] = []
+        for result in results:
+            # Raised inside of the transaction, which takes the other groups back.
+            if isinstance(result, TenureError):
+                raise result
+            answers.append(result)
+        return answers
 
     def submit(
         self,
         drafts: Sequence[Draft],
         *,
         dry_run: bool = False,
-        stated_tx: int | None = None,
     ) -> tuple[Receipt, ...]:
         """Return the receipts of drafts that share one transaction and one stamp."""
-        submission = Submission(
-            drafts=tuple(map(self._with_signature, drafts)),
-            scopes=visible_scopes(self.principal),
-            actor=self._actor,
-            stated_tx=stated_tx,
-            writer=self.principal,
-        )
+        submission = self._submission(drafts)
         tenant = self._tenant
         takes_back = all(draft.op in (Op.RETRACT, Op.DELETE) for draft in drafts)
         with self._backend.span_of(DELETE if takes_back else UPSERT, tenant) as span:
@@ -112,6 +183,18 @@ class Writer(Caller):
 
         receipts: tuple[Receipt, ...] = result
         return receipts
+
+    def _submission(
+        self, drafts: Sequence[Draft], stated_tx: int | None = None, *, has_reader: bool = True
+    ) -> Submission:
+        return Submission(
+            drafts=tuple(map(self._with_signature, drafts)),
+            scopes=visible_scopes(self.principal),
+            actor=self._actor,
+            stated_tx=stated_tx,
+            writer=self.principal,
+            has_reader=has_reader,
+        )
 
     def _with_signature(self, draft: Draft) -> Draft:
         """A draft whose tool the store vouches for, where its writer may offer tools.
@@ -207,24 +290,35 @@ class Writer(Caller):
             TenureError: what the first write that cannot be taken raises, with its number where
                 there are several.
         """
-        for number, write in enumerate(writes, start=1):
-            with _counted(number, len(writes)):
-                check_shape(write)
+        self._check_shapes(writes)
         ids = ids or [self.object_id(write) for write in writes]
         context = WriteContext(self.principal, self._words_now(), self._backend.policy, widens)
-        targets = self._known_references(writes)
-        by_id = {draft.object_id: draft for draft in earlier}
+        known = _KnownObjects(self._known_references(writes))
+        known.drafts.update({draft.object_id: draft for draft in earlier})
+        return self._drafts(writes, ids, context, known)
 
+    def _drafts(
+        self,
+        writes: Sequence[Write],
+        ids: Sequence[str],
+        context: WriteContext,
+        known: _KnownObjects,
+    ) -> list[Draft]:
         drafts: list[Draft] = []
         for number, (write, object_id) in enumerate(zip(writes, ids, strict=True), start=1):
             with _counted(number, len(writes)):
-                references = _references(write, targets, by_id)
+                references = known.references_of(write)
                 draft = sanitize(write, context, object_id=object_id, references=references)
                 draft = self.with_key(draft)
             # A later write of the batch may be derived from this one, which no store has yet.
-            by_id[object_id] = draft
+            known.drafts[object_id] = draft
             drafts.append(draft)
         return drafts
+
+    def _check_shapes(self, writes: Sequence[Write]) -> None:
+        for number, write in enumerate(writes, start=1):
+            with _counted(number, len(writes)):
+                check_shape(write)
 
     def _known_references(self, writes: Sequence[Write]) -> dict[str, Version]:
         """Return what the writes refer to, as the caller may see it, by object id."""
@@ -244,6 +338,39 @@ class Writer(Caller):
         return versions
 
 
+@dataclass(frozen=True, slots=True)
+class _KnownObjects:
+    """What writes may refer to, by object id."""
+
+    versions: Mapping[str, Version]
+    """What is stored, as the caller may see it."""
+    drafts: dict[str, Draft] = field(default_factory=dict[str, Draft])
+    """What stands before them in the same call."""
+
+    def references_of(self, write: Write) -> References:
+        """What a write refers to.
+
+        Raises:
+            NotFound: `unknown_object`.
+            InvalidInput: `source_quarantined`.
+        """
+        versions = self.versions
+        target = _assertion(versions, write.object_id) if write.object_id else None
+        sources: list[Assertion] = []
+        for object_id in map(str, write.derived_from):
+            draft, version = self.drafts.get(object_id), versions.get(object_id)
+            status = version.row.look.status if version else None
+            if (draft and draft.quarantine) or status is Status.QUARANTINED:
+                raise InvalidInput(
+                    f"object {object_id} is set apart, and nothing is derived from it until "
+                    "somebody accepts it; see `tenure actions list` (memory.actions())",
+                    code="source_quarantined",
+                    object_id=object_id,
+                )
+            sources.append(_of_draft(draft) if draft else _assertion(versions, object_id))
+        return References(target, tuple(sources))
+
+
 @contextmanager
 def _counted(number: int, total: int) -> Generator[None]:
     """Put the number of a write in front of its refusal, where it is one of several."""
@@ -255,25 +382,6 @@ def _counted(number: int, total: int) -> Generator[None]:
         data: dict[str, Any] = {**error.data, "write": number}
         sentence = f"write {number} of {total}: {error}"
         raise type(error)(sentence, code=error.code, **data) from error
-
-
-def _references(
-    write: Write, versions: Mapping[str, Version], drafts: Mapping[str, Draft]
-) -> References:
-    target = _assertion(versions, write.object_id) if write.object_id else None
-    sources: list[Assertion] = []
-    for object_id in map(str, write.derived_from):
-        draft, version = drafts.get(object_id), versions.get(object_id)
-        status = version.row.look.status if version else None
-        if (draft and draft.quarantine) or status is Status.QUARANTINED:
-            raise InvalidInput(
-                f"object {object_id} is set apart, and nothing is derived from it until somebody "
-                "accepts it; see `tenure actions list` (memory.actions())",
-                code="source_quarantined",
-                object_id=object_id,
-            )
-        sources.append(_of_draft(draft) if draft else _assertion(versions, object_id))
-    return References(target, tuple(sources))
 
 
 def _assertion(versions: Mapping[str, Version], object_id: str) -> Assertion:

@@ -8,21 +8,21 @@ takes its neighbours down, and takes no stamp. A recorded refusal keeps its stam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 from ...resolution.bind import Scorer, needs_scoring
 from ...resolution.keys import alias_key, as_ref, lookup_of, mentions_of
 from ...resolution.register import MentionKey, Register, rules_of
-from ...schema.claim import Look, Row
+from ...schema.claim import Assertion, Look, Row
 from ...schema.entity import DOUBTED, EntityRef, Review
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import Interval
 from ...schema.limits import TIED_CLAIMS
 from ...schema.policy import Policy
 from ...schema.values import iso
-from ...schema.vocabulary import ActionKind, Status
+from ...schema.vocabulary import ActionKind, EdgeKind, Status
 from ...schema.write import Draft, Submission
 from ..port.store import (
     ActionRecord,
@@ -32,7 +32,6 @@ from ..port.store import (
     WriteTx,
 )
 from ..timeline.ledger import PlanningSlot, RowLedger
-from ..timeline.reconcile import Tie
 from .admission import AdmittedClaim, admit
 from .backlog import check_backlog
 from .declared import with_corrections
@@ -98,7 +97,6 @@ def commit(
     for _, stamp, claims in work.admissions:
         _plan_submission(claims, stamp, work)
 
-    _ask_about_ties(work)
     _settle_ties(tx, work)
     _flag_dependants(tx, work)
 
@@ -311,6 +309,7 @@ def _load_slots(tx: WriteTx, work: CommitWork) -> None:
 
 def _plan_submission(claims: Sequence[AdmittedClaim], stamp: int, work: CommitWork) -> None:
     """Plan the claims of one submission, each over what the one before it left."""
+    ties: list[tuple[AdmittedClaim, ActionRecord]] = []
     for admission in claims:
         claim = admission.assertion.claim
         if admission.assertion.details.derived_from:
@@ -328,28 +327,35 @@ def _plan_submission(claims: Sequence[AdmittedClaim], stamp: int, work: CommitWo
         work.edges += plan.edges
         rows = work.ledger.slots[admission.planning]
         for tie in plan.ties:
-            work.ties.append((admission, tie_action(admission, tie, rows, stamp)))
+            ties.append((admission, tie_action(admission, tie, rows, stamp)))
 
     work.ledger.settle(stamp)
+    _close_settled({admission.planning for admission in claims}, stamp, work)
+    _ask_about_ties(ties, work)
 
 
-def _ask_about_ties(work: CommitWork) -> None:
-    """Open the actions of ties that stand at the end of the stamp that made them."""
-    ties_of_slot: dict[PlanningSlot, tuple[Tie, ...]] = {}
-    for admission, action in work.ties:
-        slot = admission.planning
-        if slot not in ties_of_slot:
-            ties_of_slot[slot] = work.ledger.ties(slot)
-
-        # The claims of one stamp come at once: whom a later one of them overrides need not be asked
-        # about, and no action could open and close at one moment.
-        settled = not stands(action, ties_of_slot[slot])
-        if settled and action.tx_start == work.last:
+def _close_settled(slots: Iterable[PlanningSlot], stamp: int, work: CommitWork) -> None:
+    """Close what the group itself has asked about ties that stand no more."""
+    for slot in slots:
+        actions = work.tie_actions.get(slot)
+        if not actions:
             continue
 
-        work.ask(admission.draft.object_id, action)
-        if settled:
-            work.close(action)
+        ties = work.ledger.ties(slot)
+        for action in tuple(actions):
+            if not stands(action, ties):
+                work.close(action, stamp)
+                actions.remove(action)
+
+
+def _ask_about_ties(ties: Sequence[tuple[AdmittedClaim, ActionRecord]], work: CommitWork) -> None:
+    """Open the actions of ties that stand at the end of the stamp that made them."""
+    for admission, action in ties:
+        # The claims of one stamp come at once: whom a later one of them overrides need not be asked
+        # about, and no action could open and close at one moment.
+        if stands(action, work.ledger.ties(admission.planning)):
+            work.ask(admission.draft.object_id, action)
+            work.tie_actions.setdefault(admission.planning, []).append(action)
 
 
 def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
@@ -365,7 +371,7 @@ def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
     objects_tied: set[str] = set()
     for slot, slot_keys in keys_of_slot.items():
         slot_of_key.update(dict.fromkeys(slot_keys, slot))
-        objects_tied |= work.ledger.unsettled[slot]
+        objects_tied |= work.ledger.unsettled[slot].object_ids
 
     # The object of an action is one that is tied. Not asked by slot: it may have any number of
     # older ties that wait, which this group leaves as they are.
@@ -386,31 +392,43 @@ def _settle_ties(tx: WriteTx, work: CommitWork) -> None:
         return
 
     for slot, rows in zip(asked_slots, tx.open_rows(reads), strict=True):
-        ties = work.ledger.ties(slot, rows)
-        for action in actions_of_slot[slot]:
-            if not stands(action, ties):
-                work.close(action)
+        for moment in work.ledger.unsettled[slot].moments:
+            ties = work.ledger.ties(slot, rows, moment=moment)
+            for action in tuple(actions_of_slot[slot]):
+                if not stands(action, ties):
+                    work.close(action, moment.tx)
+                    actions_of_slot[slot].remove(action)
 
 
 def _flag_dependants(tx: WriteTx, work: CommitWork) -> None:
-    """Flag what was derived from objects that lost what they showed, save by this group."""
-    changed_ids = sorted(work.ledger.changed)
-    if not changed_ids:
+    """Flag what was derived from objects that lost what they showed, at the stamp that took it."""
+    changes = work.ledger.changed
+    if not changes:
         return
 
-    # What this group says was said in the knowledge of it.
-    own_ids: set[str] = set()
-    for claim in work.claims:
-        own_ids.add(claim.draft.object_id)
+    assertions: dict[str, Assertion] = {}
+    said_at: dict[str, int] = {}
+    for _, stamp, claims in work.admissions:
+        for claim in claims:
+            assertions[claim.draft.object_id] = claim.assertion
+            said_at[claim.draft.object_id] = stamp
 
-    stale_ids: list[str] = []
-    for dependant in tx.dependants(changed_ids):
-        if dependant not in own_ids:
-            stale_ids.append(dependant)
-    if stale_ids:
-        flags, actions = staleness(stale_ids, tx.assertions(stale_ids), work.last)
-        work.flags += flags
-        work.actions += actions
+    derived_here = [edge for edge in work.edges if edge.kind is EdgeKind.DERIVED_FROM]
+    for stamp, sources in changes.items():
+        # What the group itself says is not stored yet, and neither is what it is a source of.
+        stored_sources = sorted(sources - said_at.keys())
+        lineage = sources.union(tx.dependants(stored_sources) if stored_sources else ())
+        for edge in derived_here:  # what is derived stands behind its sources
+            if edge.dst in lineage:
+                lineage.add(edge.src)
+
+        # What is said at that stamp, or later, is said in the knowledge of it.
+        stale_ids = sorted(i for i in lineage - sources if said_at.get(i, 0) < stamp)
+        if stale_ids:
+            assertions |= tx.assertions([i for i in stale_ids if i not in assertions])
+            flags, actions = staleness(stale_ids, assertions, stamp)
+            work.flags += flags
+            work.actions += actions
 
 
 def _drop_known_doubts(tx: WriteTx, work: CommitWork) -> None:

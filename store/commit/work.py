@@ -30,7 +30,7 @@ from ..port.store import (
     StoredReceipt,
     TxEvent,
 )
-from ..timeline.ledger import RowLedger
+from ..timeline.ledger import PlanningSlot, RowLedger
 from ..timeline.reconcile import Plan
 from .admission import AdmittedClaim
 from .surroundings import VisibleRelations
@@ -81,10 +81,10 @@ class CommitWork:
     """(place in the group, stamp, claims)."""
     plans: dict[str, Plan] = field(default_factory=dict[str, Plan])
     edges: list[Edge] = field(default_factory=list[Edge])
-    ties: list[tuple[AdmittedClaim, ActionRecord]] = field(
-        default_factory=list[tuple[AdmittedClaim, ActionRecord]]
+    tie_actions: dict[PlanningSlot, list[ActionRecord]] = field(
+        default_factory=dict[PlanningSlot, list[ActionRecord]]
     )
-    """The claims that made a tie, and what would be asked about it if it lasts."""
+    """What the group asks about ties that it made and has not settled so far, by slot."""
     actions: list[ActionRecord] = field(default_factory=list[ActionRecord])
     questions: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """The ids of the actions that the write of an object opened, by that object."""
@@ -110,9 +110,9 @@ class CommitWork:
         self.actions.append(action)
         self.questions.setdefault(object_id, []).append(action.action_id)
 
-    def close(self, action: ActionRecord) -> None:
-        """Close the action of a tie that stands no more."""
-        closing = ActionClosing(action.action_id, self.last, "settled", "reconciliation")
+    def close(self, action: ActionRecord, stamp: int) -> None:
+        """Close the action of a tie that stands no more since a stamp."""
+        closing = ActionClosing(action.action_id, stamp, "settled", "reconciliation")
         self.closed_actions.append(closing)
 
     def may_crowd(self, limit: int) -> bool:

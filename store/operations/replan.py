@@ -313,7 +313,7 @@ def flag_dependants(
 
     `sources` come beside those of the ledger; dependants in `excluding` need no flag.
     """
-    changed_ids = sorted({*change.ledger.changed, *sources})
+    changed_ids = sorted(set(sources).union(*change.ledger.changed.values()))
     dependants = tx.dependants(changed_ids) if changed_ids else ()
     stale = [object_id for object_id in dependants if object_id not in excluding]
     if stale:

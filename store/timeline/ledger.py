@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from operator import attrgetter
+from typing import NamedTuple
 
 from ...schema.claim import Claim, Look, Row
-from ...schema.interval import Interval
+from ...schema.interval import INF_US, Interval
 from ...schema.vocabulary import Op
 from ..port.store import Closing
 from .reconcile import TIED_HEAD, Plan, Reach, Tie, net, plan, rows_after, ties_of
@@ -24,6 +24,23 @@ RowKey = tuple[str, Interval, Look]
 
 PlanningSlot = tuple[str, str, str]
 """(canonical subject, slot, scope id): the unit of conflict across a merged cluster."""
+
+
+class SlotMoment(NamedTuple):
+    """The rows of a slot at the end of a stamp."""
+
+    tx: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(slots=True)
+class UnsettledSlot:
+    """A slot in which ties were closed or changed."""
+
+    object_ids: set[str] = field(default_factory=set[str])
+    """The objects that were tied where they were."""
+    moments: list[SlotMoment] = field(default_factory=list[SlotMoment])
+    """The ends of the stamps that did it, in their order."""
 
 
 @dataclass(slots=True)
@@ -40,10 +57,11 @@ class RowLedger:
     _new_rows: dict[int, Row] = field(default_factory=dict[int, Row])
     _closed: list[Closing] = field(default_factory=list[Closing])
     _cardinality: dict[PlanningSlot, bool] = field(default_factory=dict[PlanningSlot, bool])
-    changed: dict[str, int] = field(default_factory=dict[str, int])
-    """Objects that lost what they showed, with the stamp that took it (first wins)."""
-    unsettled: dict[PlanningSlot, set[str]] = field(default_factory=dict[PlanningSlot, set[str]])
-    """Slots in which a tie was closed or changed, with the objects that were tied there."""
+    changed: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
+    """Objects that lost what they showed, by the stamp that took it; the stamps rise."""
+    unsettled: dict[PlanningSlot, UnsettledSlot] = field(
+        default_factory=dict[PlanningSlot, UnsettledSlot]
+    )
 
     def load(self, slot: PlanningSlot, rows: Iterable[Row]) -> None:
         """Put the stored open rows of a slot, once."""
@@ -85,7 +103,7 @@ class RowLedger:
                 self._close(row, tx)
 
             self._note(slot, close, insert, tx)
-            self._unsettle(slot, before, close)
+            self._unsettle(slot, before, close, tx)
 
         self._before.clear()
 
@@ -110,31 +128,41 @@ class RowLedger:
     ) -> None:
         for row in close:
             if row.look.head and not _still(row, insert):
-                self.changed.setdefault(row.claim.object_id, tx)
+                self.changed.setdefault(tx, set()).add(row.claim.object_id)
 
-    def _unsettle(self, slot: PlanningSlot, before: Sequence[Row], close: Sequence[Row]) -> None:
+    def _unsettle(
+        self, slot: PlanningSlot, before: Sequence[Row], close: Sequence[Row], tx: int
+    ) -> None:
         """Note who was tied where a tied row goes: no other tie of the slot can have changed."""
         intervals = [row.interval for row in close if row.look == TIED_HEAD]
         if not intervals:
             return
 
         stretch = reduce(Interval.hull, intervals)
-        objects_tied = self.unsettled.setdefault(slot, set())
+        unsettled_slot = self.unsettled.setdefault(slot, UnsettledSlot())
+        unsettled_slot.moments.append(SlotMoment(tx, self.slots[slot]))
         for row in before:
             if row.look == TIED_HEAD and row.interval.overlaps(stretch):
-                objects_tied.add(row.claim.object_id)
+                unsettled_slot.object_ids.add(row.claim.object_id)
 
-    def ties(self, slot: PlanningSlot, stored_rows: Iterable[Row] = ()) -> tuple[Tie, ...]:
-        """Return the ties that stand in a slot now.
+    def ties(
+        self,
+        slot: PlanningSlot,
+        stored_rows: Iterable[Row] = (),
+        *,
+        moment: SlotMoment | None = None,
+    ) -> tuple[Tie, ...]:
+        """Return the ties that stand in a slot now, or that stood there at a moment.
 
-        `stored` are its open rows from before the transaction, where it may hold only some.
+        `stored_rows` are its open rows from before the transaction, where it may hold only some.
         """
-        closed_vids = set(map(attrgetter("vid"), self._closed))
+        tx, slot_rows = moment or SlotMoment(INF_US, self.slots[slot])
+        closed_vids = {closing.vid for closing in self._closed if closing.tx <= tx}
         rows: dict[int, Row] = {}
         for row in stored_rows:
             if row.vid not in closed_vids:
                 rows[row.vid] = row
-        for row in self.slots[slot]:
+        for row in slot_rows:
             rows[row.vid] = row
 
         return ties_of(rows.values(), many=self._cardinality.get(slot, False))

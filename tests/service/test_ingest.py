@@ -184,7 +184,7 @@ def test_what_only_the_store_can_refuse_undoes_its_transaction(
 def test_lines_beyond_a_transaction_stand_in_the_next_one(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tenure.service.writing.ingest.BATCH", 20)
+    monkeypatch.setattr("tenure.service.writing.ingest.LINES_AT_ONCE", 20)
     lines = [event(f"Room {number}") for number in range(21)]
     seen: list[tuple[int, int]] = []
     report = memory.ingest(file(tmp_path, *lines), progress=lambda *now: seen.append(now))

@@ -79,6 +79,36 @@ def test_rows_do_not_depend_on_how_writes_are_grouped() -> None:
     assert alone.state.edges == together.state.edges
 
 
+def test_what_people_are_asked_does_not_depend_on_how_writes_are_grouped() -> None:
+    """Ties open and end, and what was derived goes stale, at the stamps that lead to it."""
+    belief: dict[str, Any] = {"slot": None, "value_key": "text", "derived_from": (uid("a"),)}
+    drafts = [
+        draft("a", value="NYC", span=(0, 20)),
+        draft("b", value="Rome", span=(0, 10)),  # ties
+        draft("c", object_type=ObjectType.INFERRED_BELIEF, **belief),
+        draft("d", slot=None, value_key="text", derived_from=(uid("c"),)),
+        draft("e", value="Rome", span=(0, 10), op="correct"),  # settles, and changes the source
+        draft("f", value="Oslo", span=(15, INF_US)),  # changes it again
+        draft("g", value="Bern", span=(15, INF_US)),  # ties
+        draft("h", value="Bern", span=(0, INF_US), op="correct"),  # settles
+    ]
+    outcomes: list[tuple[Any, ...]] = []
+    for size in (1, 2, 3, len(drafts)):
+        store = MemoryStore()
+        for start in range(0, len(drafts), size):
+            write_all(store, *map(submission, drafts[start : start + size]))
+        state = store.state
+        outcomes.append((state.rows, state.actions, sorted(state.flags, key=repr)))
+
+    one_by_one = outcomes[0]
+    assert all(grouped == one_by_one for grouped in outcomes)
+    _, actions, flags = one_by_one
+    ties = [a for a in actions.values() if a.kind is ActionKind.SETTLE_TIE]
+    assert len(ties) >= 2
+    assert all(tie.tx_end < INF_US for tie in ties)
+    assert len({flag.tx for flag in flags}) >= 2
+
+
 def test_a_retry_returns_the_first_receipt(store: MemoryStore) -> None:
     once = draft("a", value="NYC", idempotency_key="k")
     (first,) = write(store, once)

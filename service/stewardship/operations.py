@@ -182,10 +182,11 @@ class Steward(Caller):
         def work(tx: WriteTx, mandate: Mandate) -> tuple[str, ...]:
             tx.lock()
             texts = texts_of_session(tx.reader(), session)
+            # Envelopes first: Neo4j's index still names what this transaction has deleted.
+            tx.empty((session,), ())
             claims = tuple(tx.assertions(texts.claims))
             receipt = erase(tx, along=claims, mandate=mandate) if claims else None
             empty_texts(tx, texts.places, mandate, EventKind.TEXTS_ERASED, EventKind.CLOSED)
-            tx.empty((session,), ())
             return receipt.object_ids if receipt else ()
 
         return self._operate(work, reason)

@@ -9,7 +9,7 @@ transaction time. Nothing here is ever rewritten: a merge is a row and can be un
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -73,6 +73,7 @@ class EntityRef:
     def __post_init__(self) -> None:
         # Frozen, yet callers hand in lists and mappings of anything: copied once, here.
         put = object.__setattr__
+        _check_lists(self.aliases, self.external_ids)
         put(self, "aliases", tuple(self.aliases))
         put(self, "external_ids", {str(k): str(v) for k, v in self.external_ids.items()})
         for name in (self.name, *self.aliases):
@@ -81,6 +82,17 @@ class EntityRef:
         for scheme, value in self.external_ids.items():
             check_scheme(scheme)
             _check_surface(value, "an identifier", most=MAX_IDENTIFIER)
+
+
+def _check_lists(aliases: object, external_ids: object) -> None:
+    if isinstance(aliases, str | bytes) or not isinstance(aliases, Iterable):
+        raise InvalidInput("aliases is a list of names", code="bad_entity", field="aliases")
+    if not isinstance(external_ids, Mapping):
+        raise InvalidInput(
+            "external_ids is a mapping of schemes to identifiers",
+            code="bad_entity",
+            field="external_ids",
+        )
 
 
 def check_name(name: object) -> None:

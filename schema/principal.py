@@ -195,6 +195,19 @@ class Principal:
         )
 
 
+def check_principal(principal: object) -> None:
+    """Refuse what is no caller: a name alone, or the fields of one.
+
+    Raises:
+        InvalidInput: `bad_principal`.
+    """
+    if not isinstance(principal, Principal):
+        raise InvalidInput(
+            f"a caller is a Principal, not {type(principal).__name__}; write Principal(user=…)",
+            code="bad_principal",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Privilege:
     """What a call needs beyond membership of the tenant."""

@@ -23,7 +23,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from ...schema.errors import TenureError
+from ...schema.errors import TenureError, Unavailable
 from ...schema.version import VERSION
 from .ending import TERMINATED, TerminatedError
 from .frame import FLAGS, USAGE, Frame, examples, fail, fail_usage, frame_of, note, note_as_json
@@ -335,6 +335,11 @@ def _tell_unexpected(
             f"the output cannot be written: {error.strerror}; make room and ask again. What was "
             "committed stays"
         )
+    elif isinstance(error, OSError) and error.filename is not None:
+        code = "file_unreadable"
+        sentence = f"{error.filename} cannot be used: {error.strerror}; check its path and rights"
+        # An error of ours shortens what is longer than any path.
+        message = str(Unavailable(sentence, code=code))
     if _JSON_FLAGS & set(sys.argv):
         note_as_json(code, kind.__name__, message)
     else:

@@ -233,6 +233,8 @@ def _serve(settings: ServerSettings, listener: socket.socket, metrics_port: int 
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        # No page speaks it, and a library that another package brings along would answer for us.
+        ws="none",
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
     with told_on(metrics_port, app.state.tenure.figures) as told_port:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 from ...schema.artifact import MAX_BYTES
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.policy import DEFAULT, Policy
-from ...schema.principal import OWNER, Principal
+from ...schema.principal import OWNER, Principal, check_principal
 from ...store.port.targets import DATABASE, Cell, Resolve, Target, cell_map
 from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
 from ...store.transfer.artifact_files import ArtifactFiles
@@ -70,38 +70,59 @@ def connect(
 
     `url` is the path of a file (one tenant) or folder (a file a tenant), `:memory:`, the address of
     a Neo4j server, or, with the `token` that says who asks, of `tenure serve`. `cells` are servers
-    for some tenants, or a function from tenant to target; with `vector_index` the server proposes
-    what is near, and stores answer alike no more. `durability` "normal" is faster, and a power
-    failure may take the last moments; `caches` bounds what is kept in memory. `encoder` is "onnx",
+    for some tenants, or a function of the tenant; with `vector_index` the server proposes what is
+    near, and answers differ. `durability` "normal" is faster; a power failure may take the last
+    moments; `caches` bounds what is kept in memory. `encoder` is "onnx",
     "sentence-transformers:/folder" or an `Encoder`, else search is lexical. `extractor` finds the
     claims of texts: "openai:MODEL", "anthropic:MODEL" ("@" and an address may follow) or an
     `Extractor`, else rules; `answers` is the file of its answers. `mentions` finds further names:
-    "spacy:MODEL" or a `MentionExtractor`. `reranker` scores the best anew. `artifacts` is a folder
-    or fsspec URL for originals.
+    "spacy:MODEL" or a `MentionExtractor`. `reranker` scores the best anew. `artifacts`: a folder or
+    fsspec URL of originals.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings`: not an option of the store.
         Unavailable: when the store cannot be opened, with what to do.
     """
-    if (address := fspath(url)).startswith(_HTTP):
+    if (address := _address(url)).startswith(_HTTP):
         return _remote_memory(address, token)
-    chosen_encoder, finder = _encoder(encoder), _finder(mentions)
+    _check_options(principal, caches, answers)
     place = Place(address, auth, database, cells, vector_index, durability, caches)
     backend = Backend(
-        **_with_files(place, artifacts, artifact_bytes, answers)._asdict(),
         policy=policy,
         clock=clock,
         ids=ids,
         scorer=scorer or cast("Scorer", NamesOnDemand()),
         extractor=_extractor(extractor),
-        mentions=finder,
-        encoder=chosen_encoder,
+        mentions=_finder(mentions),
+        encoder=_encoder(encoder),
         caches=caches,
         reranker=reranker,
         tenant_key=tenant_key,
+        **_with_files(place, artifacts, artifact_bytes, answers)._asdict(),
     )
     backend.open(principal.tenant)
     return Memory(backend, principal)
+
+
+def _address(url: object) -> str:
+    kind = type(url).__name__
+    address = fspath(cast("PathLike[str]", url)) if isinstance(url, PathLike) else url
+    if not isinstance(address, str):
+        raise InvalidInput(f"a store is named by a text or a path, not {kind}", code="bad_settings")
+    return address
+
+
+def _check_options(principal: object, caches: object, answers: object) -> None:
+    """Refuse options of another type; `Place` and the makers of parts read the others."""
+    check_principal(principal)
+    if not isinstance(caches, CacheBounds):
+        raise InvalidInput(
+            f"caches are bounded by CacheBounds, not {type(caches).__name__}", code="bad_settings"
+        )
+    if not isinstance(answers, str | PathLike | None):
+        raise InvalidInput(
+            f"answers is the path of a file, not {type(answers).__name__}", code="bad_settings"
+        )
 
 
 def _remote_memory(url: str, token: str | None) -> Memory:
@@ -232,7 +253,15 @@ class Place(NamedTuple):
         from ...store.sqlite.connection import Tuning
         from ...store.sqlite.store import SqliteStore
 
-        return SqliteStore(self.url, Tuning(sync=self.durability, bounds=self.caches))
+        try:
+            return SqliteStore(self.url, Tuning(sync=self.durability, bounds=self.caches))
+        except OSError as error:
+            if isinstance(error, Unavailable):
+                raise
+            raise Unavailable(
+                f"the store cannot be opened: {error.strerror or error}; check its path and rights",
+                code="store_unreachable",
+            ) from error
 
     def server(self, *, prepare: bool = True) -> Store:
         """Open the store on a server, or on the servers of a map.

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ...schema.policy import Policy
-from ...schema.principal import Principal
+from ...schema.principal import Principal, check_principal
 from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Moment, Receipt, Write, WriteFields
 from ..backend.arguments import argument_checks
@@ -58,7 +58,12 @@ class Memory(Upkeep):
     """A store, seen by one caller."""
 
     def bind(self, principal: Principal) -> Memory:
-        """Return the same store for another caller."""
+        """Return the same store for another caller.
+
+        Raises:
+            InvalidInput: `bad_principal`, for what is no `Principal`.
+        """
+        check_principal(principal)
         self._backend.open(principal.tenant)
         return Memory(self._backend, principal)
 

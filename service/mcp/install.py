@@ -103,7 +103,7 @@ def _json_change(path: Path, addition: Mapping[str, Any]) -> FileChange:
     """A JSON file with more in it; what it holds stays, and ours is there once."""
     tree: Any = {}
     if path.is_file():
-        tree = json_of(_file_text(path), _unchanged(path), code="bad_settings")
+        tree = json_of(_file_text(path), _place_of(path), code="bad_settings")
     if not isinstance(tree, dict):
         raise _unreadable(path, "it is no object")
 
@@ -128,7 +128,7 @@ def _union(tree: Any, addition: Any) -> Any:
 def _with_toml_table(path: Path, server: Mapping[str, Any]) -> FileChange:
     """A TOML file with the table of the server behind what it holds."""
     text = _file_text(path) if path.is_file() else ""
-    tables = toml_of(text, _unchanged(path), code="bad_settings").get("mcp_servers", {})
+    tables = toml_of(text, _place_of(path), code="bad_settings").get("mcp_servers", {})
     # tomllib only reads, so that a table is put behind the text and never changed within it.
     if SERVER_NAME in tables:
         if tables[SERVER_NAME] == server:
@@ -149,12 +149,12 @@ def _file_text(path: Path) -> str:
         raise Unavailable(
             f"{path} cannot be read: {error.strerror or error}", code="file_unreadable"
         ) from error
-    return utf8_of(content, _unchanged(path), code="bad_settings")
+    return utf8_of(content, _place_of(path), code="bad_settings")
 
 
 def _unreadable(path: Path, reason: str) -> InvalidInput:
     return InvalidInput(f"{path} cannot be changed: {reason}", code="bad_settings")
 
 
-def _unchanged(path: Path) -> str:
+def _place_of(path: Path) -> str:
     return f"{path} cannot be changed: it"

@@ -14,7 +14,15 @@ from typing import Any, Final
 from mcp.server import CacheHint, MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    ToolAnnotations,
+)
 from pydantic import ValidationError
 
 from ...schema.errors import InvalidInput, unknown, unknown_field
@@ -23,6 +31,7 @@ from ..calls.field_problems import field_problem
 from ..client.memory import Memory
 from .answers import refusal
 from .compat import CompatTools
+from .frames import AnsweredFrames
 from .tools import Toolbox
 
 _READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -83,10 +92,32 @@ class ToolServer(MCPServer[object]):
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 return refusal(_argument_refusal(error.__cause__))
+            # Of a tool that is there, the error is a fault and shown as one.
             names = [tool.name for tool in await self.list_tools()]
             if name in names:
                 raise
             return refusal(unknown("tool", name, names))
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[object, Any] | None = None,
+    ) -> GetPromptResult | InputRequiredResult:
+        """Give a prompt, or say which ones there are."""
+        # The library logs a traceback for a name that it does not know.
+        names = [prompt.name for prompt in await self.list_prompts()]
+        if name not in names:
+            raise MCPError(INVALID_PARAMS, str(unknown("prompt", name, names)))
+        return await super().get_prompt(name, arguments, context)
+
+    async def run_stdio_async(self) -> None:
+        """Serve over standard streams, where a frame that cannot be read is answered too."""
+        server = self._lowlevel_server
+        async with stdio_server() as (frames, answers):
+            readable_frames = AnsweredFrames(frames, answers)
+            options = server.create_initialization_options()
+            await server.run(readable_frames, answers, options)
 
 
 def _argument_refusal(error: ValidationError) -> InvalidInput:

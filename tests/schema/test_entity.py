@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tenure.schema.entity import MAX_IDENTIFIER, MAX_NAME, EntityRef
@@ -52,3 +54,10 @@ def test_a_name_nobody_could_mean_is_refused(given: dict[str, object]) -> None:
         EntityRef(**given)  # type: ignore[arg-type]
     assert caught.value.code == "bad_name"
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("fields", [{"aliases": "Sam"}, {"aliases": 5}, {"external_ids": ["7"]}])
+def test_lists_of_an_entity_of_another_type_are_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        EntityRef(name="Sam Rivera", **fields)
+    assert caught.value.code == "bad_entity"

@@ -929,6 +929,19 @@ def test_an_output_on_a_full_disk_is_told_by_code(tmp_path: Path) -> None:
     assert "[file_unwritable]" in ended.stderr
 
 
+@pytest.mark.parametrize(("name", "most"), [(".", 120), ("x" * 5_000, 400)])
+def test_a_place_that_no_command_can_use_is_told_by_code(
+    name: str, most: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(OSError, match="Errno") as caught:
+        Path(name).read_text()
+    _tell_unexpected(type(caught.value), caught.value, None)
+    told_words = capsys.readouterr().err
+    assert "cannot be used" in told_words
+    assert told_words.endswith("check its path and rights [file_unreadable]\n")
+    assert len(told_words) < most
+
+
 def test_an_empty_clearance_is_no_wide_one(run: Run) -> None:
     run("write", "Sam Rivera", "office", "Rome")
     refused = run("--clearance", "", "get", "Sam Rivera", "office", code=1)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
-from tenure import aconnect, connect
+import pytest
+
+from tenure import InvalidInput, Unavailable, aconnect, connect
 
 
 def test_a_path_opens_the_same_store_as_its_text(tmp_path: Path) -> None:
@@ -29,3 +32,33 @@ def test_the_async_twin_takes_a_path_too(tmp_path: Path) -> None:
             return await (await memory.as_of()).value("Sam Rivera", "office")
 
     assert asyncio.run(office()) == "Austin"
+
+
+OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "bytes for a path": ({"url": b"m.db"}, "bad_settings"),
+    "nothing for a path": ({"url": None}, "bad_settings"),
+    "a name for a caller": ({"principal": "ann"}, "bad_principal"),
+    "a number for bounds": ({"caches": 5}, "bad_settings"),
+    "a list for a file": ({"answers": ["a"]}, "bad_settings"),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_of_another_type_is_refused_by_code(name: str) -> None:
+    options, code = OPTIONS[name]
+    with pytest.raises(InvalidInput) as caught:
+        connect(**{"url": ":memory:", **options})
+    assert caught.value.code == code
+
+
+def test_a_path_that_no_system_takes_is_refused() -> None:
+    with pytest.raises(Unavailable) as caught:
+        connect("x" * 5_000)
+    assert caught.value.code == "store_unreachable"
+    assert len(str(caught.value)) < 200
+
+
+def test_only_a_principal_is_a_caller() -> None:
+    with connect(":memory:") as memory, pytest.raises(InvalidInput) as caught:
+        memory.bind("ann")  # type: ignore[arg-type]
+    assert caught.value.code == "bad_principal"

@@ -82,6 +82,11 @@ def test_a_server_begins_with_an_empty_store_when_it_is_told_to(tmp_path: Path) 
         claim = {"subject": "Sam Rivera", "slot": "office", "value": "Chicago"}
         written = httpx2.post(f"{address[0]}/v1/write", json=claim, headers=headers)
         assert written.status_code == 200, written.text
+
+        # A client that asks for a WebSocket gets the page, not another library's refusal.
+        upgrade = {"connection": "upgrade", "upgrade": "websocket", "sec-websocket-key": "x"}
+        page = httpx2.get(f"{address[0]}/v1/version", headers=upgrade)
+        assert (page.status_code, list(page.json())) == (200, ["version"])
     finally:
         server.send_signal(signal.SIGTERM)
         server.communicate(timeout=30)

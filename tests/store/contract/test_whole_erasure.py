@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,9 @@ from tenure import Memory
 from tenure.service.artifacts.artifacts import ArtifactKeeper
 from tenure.service.backend.backend import Backend
 from tenure.service.stewardship import operations
+from tenure.store.operations.change import Mandate
+from tenure.store.operations.erase import erase
+from tenure.store.port.store import WriteTx
 
 Open = Callable[..., Memory]
 TERMS = {"window": 8_000, "model": "m"}
@@ -102,4 +106,27 @@ def test_whoever_dies_while_a_session_is_erased_has_erased_nothing_of_it(
     (checkpoint, *_) = memory.session("s1").checkpoints()
     assert memory.erase_session("s1", reason="asked for") == (checkpoint.object_id,)
     assert "Sam Rivera" not in words_of(memory)
+    assert memory.doctor() == ()
+
+
+def test_objects_that_taught_names_are_erased_one_by_one_in_one_transaction(
+    open_memory: Open,
+) -> None:
+    """As a sweep hard-deletes them; an index of a server still tells of what was deleted there."""
+    memory = open_memory()
+    names = ["Sam Rivera", "Ana Ortiz", "Bo Li"]
+    receipts = [memory.write(subject=name, slot="office", value="Reno") for name in names]
+
+    def erase_each(tx: WriteTx) -> None:
+        for number, receipt in enumerate(receipts):
+            mandate = Mandate(
+                operation_id=str(uuid.UUID(int=number)),
+                actor="owner",
+                now_us=tx.lock().last_us + 1,
+                reason="case 7",
+            )
+            erase(tx, object_id=receipt.object_id, mandate=mandate)
+
+    memory._backend.store.transact(memory.principal.tenant, erase_each)
+    assert not memory.entities.list()
     assert memory.doctor() == ()

@@ -330,7 +330,7 @@ def _plan_submission(claims: Sequence[AdmittedClaim], stamp: int, work: CommitWo
             ties.append((admission, tie_action(admission, tie, rows, stamp)))
 
     work.ledger.settle(stamp)
-    _close_settled({admission.planning for admission in claims}, stamp, work)
+    _close_settled(dict.fromkeys(admission.planning for admission in claims), stamp, work)
     _ask_about_ties(ties, work)
 
 

@@ -317,8 +317,7 @@ CALL () {
 CALL () {
   MATCH (a:Alias)-[:ALIAS_OF]->(:Entity) WHERE a.tenant_id = $tenant AND a.alias_key >= ''
   WITH DISTINCT a WHERE a.tx_end < $inf AND a.object_id IN $given.object_ids
-  WITH a, a.norm AS norm
-  DETACH DELETE a
+  WITH a, a.norm AS norm DETACH DELETE a
   RETURN collect(DISTINCT norm) AS norms }
 RETURN norms
 """

@@ -67,7 +67,7 @@ from .refusals import (
 )
 from .sanitize import sanitize
 from .trust import References, WriteContext
-from .write import Writer
+from .write import Writer, referenced_ids
 
 if TYPE_CHECKING:
     from .talk import LineText, TalkImport
@@ -153,7 +153,7 @@ class Importer(Caller):
                     self._check_talk(item, words)
                     continue
                 before = _rising(before, item.recorded_us)
-                if not _refers(item):
+                if not referenced_ids([item.write]):
                     self._draft(item.write, words, _UNWRITTEN)
             except TenureError as error:
                 refusals.add(error, line)
@@ -288,7 +288,7 @@ class Importer(Caller):
         drafts: list[tuple[Event, Draft]] = []
         for event in events:
             try:
-                if _refers(event):
+                if referenced_ids([event.write]):
                     draft = writing.drafts([event.write])[0]
                 else:
                     draft = self._draft(event.write, words, writing.object_id(event.write))
@@ -355,7 +355,7 @@ class Importer(Caller):
         sound: list[Event] = []
         for event in events:
             try:
-                if not _refers(event):
+                if not referenced_ids([event.write]):
                     self._draft(event.write, words, _UNWRITTEN)
             except TenureError as error:
                 self._refuse(error, [event.line], tally)
@@ -398,11 +398,6 @@ def _rising(before_us: int, recorded_us: int | None) -> int:
         )
 
     return recorded_us
-
-
-def _refers(event: Event) -> bool:
-    """Tell whether a line names objects that an earlier line may have yet to make."""
-    return bool(event.write.object_id or event.write.derived_from)
 
 
 @contextmanager

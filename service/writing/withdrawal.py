@@ -101,12 +101,9 @@ class WithdrawalReader(Caller):
             if search.facts_about(members, ANY_SLOT):
                 return True
 
-            kin_ids = set[str | None]()
             own_ids = search.members_of(speaker)
-            for slot in KIN_SLOTS if own_ids else ():
-                for fact in search.facts_about(own_ids, slot):
-                    kin_ids.add(fact.version.details.value_entity_id)
-            return not kin_ids.isdisjoint(members)
+            kin = search.facts_about(own_ids, *KIN_SLOTS) if own_ids else []
+            return any(fact.version.details.value_entity_id in members for fact in kin)
 
     def _search(self, reader: Reader, scope: Scope, said_at: Moment) -> _Search:
         point = point_of(pinned(self._backend, self.principal, reader, said_at, None))
@@ -125,10 +122,10 @@ class _Search(NamedTuple):
         roots, register = find(self.reader, entity, self.sight, self.point.tx_us)
         return register.members(roots[0]) if len(roots) == 1 else ()
 
-    def facts_about(self, members: Sequence[str], slot: str) -> list[_Known]:
-        """What holds of an entity in a slot, or in any, or did or will hold."""
-        slots = () if slot == ANY_SLOT else (slot,)
-        return self._facts(Ask(subjects=tuple(members), slots=slots, texts=0, at_valid=False))
+    def facts_about(self, members: Sequence[str], *slots: str) -> list[_Known]:
+        """What holds of an entity in some slots, or in any, or did or will hold."""
+        asked_slots = () if ANY_SLOT in slots else slots
+        return self._facts(Ask(subjects=tuple(members), slots=asked_slots, texts=0, at_valid=False))
 
     def last_said(self, members: Sequence[str], *, may_be_answered: bool) -> list[_Known]:
         """What holds of the last sentence that somebody said.

@@ -57,12 +57,15 @@ class RecordedGroup:
     @property
     def references(self) -> set[str]:
         """The ids of the objects that the group refers to."""
-        ids: set[str] = set()
-        for write in self.writes:
-            ids.update(write.derived_from)
-            if write.object_id is not None:
-                ids.add(write.object_id)
-        return ids
+        return referenced_ids(self.writes)
+
+
+def referenced_ids(writes: Iterable[Write]) -> set[str]:
+    """The ids of the objects that writes address or are derived from."""
+    object_ids: set[str] = set()
+    for write in writes:
+        object_ids.update(map(str, filter(None, (write.object_id, *write.derived_from))))
+    return object_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,9 +325,7 @@ class Writer(Caller):
 
     def _known_references(self, writes: Sequence[Write]) -> dict[str, Version]:
         """Return what the writes refer to, as the caller may see it, by object id."""
-        object_ids: set[str] = set()
-        for write in writes:
-            object_ids.update(map(str, filter(None, (write.object_id, *write.derived_from))))
+        object_ids = referenced_ids(writes)
         if not object_ids:
             return {}
         with self._reading() as reader:

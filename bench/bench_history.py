@@ -31,6 +31,9 @@ from tenure.schema.principal import OWNER
 from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server, running_server, wanted_version
 
+Walls = dict[tuple[str, str], float]
+"""Seconds by file and place."""
+
 
 class Seconds(NamedTuple):
     """What one load took."""
@@ -83,9 +86,9 @@ def print_line(name: str, events: int, seconds: Seconds) -> None:
     )
 
 
-def turn(files: dict[str, Path], events: int, places: dict[str, Callable[..., Seconds]]) -> Any:
+def turn(files: dict[str, Path], events: int, places: dict[str, Callable[..., Seconds]]) -> Walls:
     """Load each file into each place; return the walls by (file, place)."""
-    walls: dict[tuple[str, str], float] = {}
+    walls: Walls = {}
     for file_name, path in files.items():
         for place, run in places.items():
             seconds = run(path, replay=file_name == "replay")

@@ -304,9 +304,10 @@ def read_held_out(title: str, sentences: HeldOut, *, missed: bool) -> None:
 
 def read_ordinary(*, missed: bool) -> None:
     """Print how many claims are found in prose that makes none."""
-    found = {text: claims for text in ORDINARY if (claims := claims_of(text))}
-    print(f"ordinary prose: {len(ORDINARY)} sentences, {sum(map(len, found.values()))} invented")
-    for text, claims in found.items() if missed else ():
+    claims_by_text = {text: claims for text in ORDINARY if (claims := claims_of(text))}
+    count = sum(map(len, claims_by_text.values()))
+    print(f"ordinary prose: {len(ORDINARY)} sentences, {count} invented")
+    for text, claims in claims_by_text.items() if missed else ():
         print(f"{text}  invented {claims}")
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ...resolution.bind import Scorer
     from ...resolution.mention import MentionExtractor
     from ...schema.write import Submission
+    from ...store.commit.work import Result
     from ...store.port.store import Reader, Store, WriteTx
     from ...store.transfer.artifact_files import ArtifactFiles
     from ..encoders.embedding import Embedding
@@ -211,21 +212,20 @@ class Backend:
         self.open(tenant)
         return self._queues[tenant]
 
-    def _run(self, tenant: str, jobs: Sequence[Submission | Work]) -> Sequence[Any]:
+    @property
+    def commit(self) -> partial[list[Result]]:
+        """Commits a group of submissions in a transaction, by this store's clock and policy."""
         # Opening a store loads nothing that only its writes need.
         from ...store.commit.commit import commit
 
+        return partial(commit, now_us=self.now_us, policy=self.policy, scorer=self.scorer)
+
+    def _run(self, tenant: str, jobs: Sequence[Submission | Work]) -> Sequence[Any]:
         results: dict[int, Any] = {}
         writes = [job for job in jobs if not callable(job)]
         for attempt in attempts(writes) if writes else ():
             with attempt:
-                work = partial(
-                    commit,
-                    group=attempt.jobs,
-                    now_us=self.now_us,
-                    policy=self.policy,
-                    scorer=self.scorer,
-                )
+                work = partial(self.commit, group=attempt.jobs)
                 attempt.answers = self.store.transact(tenant, work)
             for write, answer in attempt.answered():
                 results[id(write)] = answer

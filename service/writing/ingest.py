@@ -34,7 +34,6 @@ from ...schema.interval import MIN_US
 from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
 from ...schema.slots import Vocabulary
 from ...schema.write import Draft, Submission, Write
-from ...store.commit.commit import commit
 from ...store.commit.work import Result
 from ...store.port.store import WriteTx
 from ..backend.backend import Backend
@@ -259,13 +258,8 @@ class Importer(Caller):
 
     def _commit(self, tx: WriteTx, drafts: Sequence[tuple[Event, Draft]]) -> Sequence[Result]:
         """Write drafts under one lock, a stamp each; without `keep_going` all or none."""
-        results = commit(
-            tx,
-            [self._submission(draft) for _, draft in drafts],
-            now_us=self._backend.now_us,
-            policy=self._backend.policy,
-            scorer=self._backend.scorer,
-        )
+        submissions = [self._submission(draft) for _, draft in drafts]
+        results = self._backend.commit(tx, submissions)
         if not self.choices.keep_going:
             for (event, _), result in zip(drafts, results, strict=True):
                 # Raised inside of the transaction, which takes the rest of the batch back.

@@ -21,7 +21,6 @@ from ...schema.tool_manifest import signed_manifest
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ObjectType, Op, Outcome, Status
 from ...schema.write import Draft, Receipt, Submission, Write
-from ...store.commit.commit import commit
 from ...store.port.collector import collector_paused
 from ...store.port.store import WriteTx
 from ..backend.backend import event_id
@@ -143,15 +142,8 @@ class Writer(Caller):
     def _commit_all(
         self, tx: WriteTx, submissions: Sequence[Submission]
     ) -> list[tuple[Receipt, ...]]:
-        results = commit(
-            tx,
-            submissions,
-            now_us=self._backend.now_us,
-            policy=self._backend.policy,
-            scorer=self._backend.scorer,
-        )
         answers: list[tuple[Receipt, ...]] = []
-        for result in results:
+        for result in self._backend.commit(tx, submissions):
             # Raised inside of the transaction, which takes the other groups back.
             if isinstance(result, TenureError):
                 raise result
@@ -232,15 +224,8 @@ class Writer(Caller):
 
     def _rehearse(self, tx: WriteTx, submission: Submission) -> Any:
         # The commit of a write but for its last step, so that a preview cannot say anything else.
-        receipts = commit(
-            tx,
-            [submission],
-            now_us=self._backend.now_us,
-            policy=self._backend.policy,
-            scorer=self._backend.scorer,
-            dry_run=True,
-        )
-        return receipts[0]
+        (result,) = self._backend.commit(tx, [submission], dry_run=True)
+        return result
 
     def _check_size(self, count: int) -> None:
         limit = self._backend.policy.write.max_batch

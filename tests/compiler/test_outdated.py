@@ -257,8 +257,8 @@ REST = (
 def test_the_clauses_beside_what_is_over_are_quoted_where_they_are_asked_for(
     row: dict[str, Any], query: str, shown: str | None
 ) -> None:
-    made = turn_of(row, text=REST, quote="nova office stood in Rome")
-    envelope = made.compile(query=query, entities=["Nova"])
+    bench = turn_of(row, text=REST, quote="nova office stood in Rome")
+    envelope = bench.compile(query=query, entities=["Nova"])
     assert ("4471" in envelope.text) is (shown is not None)
     assert (shown or "") in envelope.text
     assert "stood in Rome" not in envelope.text
@@ -266,20 +266,20 @@ def test_the_clauses_beside_what_is_over_are_quoted_where_they_are_asked_for(
 
 def test_of_a_turn_with_very_many_clauses_nothing_is_quoted() -> None:
     turn = f"{REST} {' '.join(f'Room {number} has chairs.' for number in range(40))}"
-    made = turn_of(DENIED, text=turn, quote="nova office stood in Rome")
-    assert "4471" not in made.compile(query="gate code", entities=["Nova"]).text
+    bench = turn_of(DENIED, text=turn, quote="nova office stood in Rome")
+    assert "4471" not in bench.compile(query="gate code", entities=["Nova"]).text
 
 
 def test_so_are_those_of_a_turn_of_which_all_claims_have_ended() -> None:
-    made = denied_office(
+    bench = denied_office(
         f"{GAVE_UP} The deposit is with Ada.", new={"slot": "office", "value": "Oslo"}
     )
-    text = made.compile(query="Who has the deposit?").text
+    text = bench.compile(query="Who has the deposit?").text
     assert "[…] The deposit is with Ada." in text
     assert GAVE_UP not in text
 
 
 def test_what_was_said_again_is_not_over() -> None:
-    made = turn_of({"valid": (MIN_US, NOW), "is_cut": True, "value": "Rome"})
-    made.world.add("again", value="Rome", **{**OFFICE, "derived_from": ("later",)})
-    assert SAID in made.compile(query="nova office").text
+    bench = turn_of({"valid": (MIN_US, NOW), "is_cut": True, "value": "Rome"})
+    bench.world.add("again", value="Rome", **{**OFFICE, "derived_from": ("later",)})
+    assert SAID in bench.compile(query="nova office").text

@@ -149,11 +149,11 @@ def about(target: dict[str, Any], day: int, rng: random.Random) -> dict[str, Any
 def random_history(rng: random.Random) -> list[dict[str, Any]]:
     """Events of names that resemble each other, some of a stamp, some taken back or built on."""
     events: list[dict[str, Any]] = []
-    alone: list[dict[str, Any]] = []
+    targets: list[dict[str, Any]] = []
     for day in range(40):
         size = rng.choice([1, 1, 1, 2, 3])
-        if alone and rng.random() < 0.3:
-            events.append(about(alone.pop(rng.randrange(len(alone))), day, rng))
+        if targets and rng.random() < 0.3:
+            events.append(about(targets.pop(rng.randrange(len(targets))), day, rng))
             continue
 
         group = [
@@ -169,7 +169,7 @@ def random_history(rng: random.Random) -> list[dict[str, Any]]:
         ]
         events += group
         if size == 1:
-            alone += group
+            targets += group
     return events
 
 

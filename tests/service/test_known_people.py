@@ -66,8 +66,8 @@ def test_whom_another_user_told_of_is_not_known() -> None:
 def test_what_is_said_of_who_has_facts_is_his() -> None:
     with connect(":memory:") as memory:
         turns = ("my coworker Mei is allergic to nuts", "Mei is vegan")
-        told = slots_of(caller(memory, "ann"), "Mei", *turns)
-        assert told == {"allergy": ("nuts",), "diet": ("vegan",)}
+        slots = slots_of(caller(memory, "ann"), "Mei", *turns)
+        assert slots == {"allergy": ("nuts",), "diet": ("vegan",)}
 
 
 @pytest.mark.parametrize(

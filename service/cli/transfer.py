@@ -90,7 +90,7 @@ def import_file(
 
 
 def _watch(gauge: ProgressMeter) -> Callable[[RestoreProgress], None]:
-    """Tell how far an import is: first every line is checked, then all are written."""
+    """Tell how far an import is: the lines checked before it writes, then the records."""
 
     def tell(progress: RestoreProgress) -> None:
         if progress.total:

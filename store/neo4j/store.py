@@ -201,6 +201,11 @@ class Neo4jStore:
 
         return self._retry(tenant, attempt)
 
+    @property
+    def writes_elsewhere(self) -> bool:
+        """Whether it writes in another process: the server."""
+        return True
+
     def expect_import(self, tenant: str) -> None:
         """Hear that an import will come: its largest statements are planned meanwhile."""
         self._import_steps().plan(lambda: self._prepared_link(tenant), tenant)

@@ -67,6 +67,11 @@ ImportStep = Callable[[GroupTx, ImportJournal | None], ImportJournal | None]
 class Importing(Protocol):
     """Imports in groups; a part of `Store`."""
 
+    @property
+    def writes_elsewhere(self) -> bool:
+        """Whether it writes in another process, beside which lines can be checked."""
+        ...
+
     def expect_import(self, tenant: str) -> None:
         """Hear that an import into a tenant will come, and prepare while its lines are checked.
 

@@ -202,6 +202,11 @@ class SqliteStore:
         with self.writing(tenant) as tx:
             return work(tx)
 
+    @property
+    def writes_elsewhere(self) -> bool:
+        """Whether it writes in another process: no."""
+        return False
+
     def expect_import(self, tenant: str) -> None:
         """Nothing: a file has nothing to prepare."""
 

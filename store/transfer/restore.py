@@ -1,5 +1,10 @@
 """Restoring an export into an empty tenant, in groups that are transactions of their own.
 
+An embedded store gets its first group when all lines are checked. A server works beside the check
+and would only wait for it: there the footer's seal is compared first, and a group is checked when
+it is read, while the one before it is written. Either way nobody reads of an export before its last
+line was checked, and nothing of a bad one stays.
+
 Any number of records fits a server of any size: a group holds some thousand of them. The store
 keeps a journal of how far the restore has come and refuses every other caller until its last
 group stands, so that nothing half-written is ever read. Whoever is interrupted goes on with
@@ -10,7 +15,7 @@ twice, also when two processes resume at once.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +27,14 @@ from ...schema.errors import Conflict, Fault, InvalidInput
 from ..port.collector import collector_paused
 from ..port.importing import GroupTx, ImportJournal, import_in_progress
 from ..port.store import Batch, RecordKind, Store
-from .transfer import CheckedExport, ExportHeader, batch_of, check_lines, record_of
+from .transfer import (
+    CheckedExport,
+    ExportCheck,
+    batch_of,
+    check_lines,
+    record_of,
+    sealed_export,
+)
 
 GROUP_RECORDS: Final = 2_000
 """Records of one transaction: what 2 GB of a server's heap hold several times over."""
@@ -34,7 +46,7 @@ BATCH_RECORDS: Final = 1_000
 """Records of one kind that are applied at once."""
 
 _IN_MEMORY: Final = 1 << 23
-"""Bytes of a checked export that are kept in memory rather than in a temporary file."""
+"""Bytes of an export that are kept in memory rather than in a temporary file."""
 
 _CHECKED_EACH: Final = 10_000
 """Lines between two reports of the check."""
@@ -45,7 +57,7 @@ class RestoreProgress:
     """How far a restore has come."""
 
     lines_checked: int
-    """Lines whose form was checked; nothing is written before all are."""
+    """Lines whose form was checked before the first group that this restore writes."""
     records_written: int
     """Records that stand in the store, or whose commit is on its way."""
     total: int
@@ -72,24 +84,22 @@ def restore(
 
     Raises:
         Conflict: `tenant_not_empty`; `in_progress` without `resume`, or for other lines.
-        InvalidInput: `bad_export`, with the number of the first bad line; nothing was written.
+        InvalidInput: `bad_export`, with the number of the first bad line; nothing of it stays.
         Unavailable: the store gave up; what stands stays, for `resume`.
     """
-    # All lines are checked before the first is written: a bad last line leaves nothing behind.
     tell = watch or _no_watch
     store.expect_import(tenant)
     with tempfile.SpooledTemporaryFile(
-        _IN_MEMORY, "w+", encoding="utf-8", newline="\n"
-    ) as lines_checked:
-        export = check_lines(lines, lines_checked.write, partial(_tell_check, tell))
+        _IN_MEMORY, "w+", encoding="utf-8", errors="surrogatepass", newline="\n"
+    ) as file:
+        source = _source(lines, store, file, tell)
         store.ensure(tenant)
-        journal = store.import_step(tenant, partial(_begin, export, resume))
+        journal = store.import_step(tenant, partial(_begin, source.export, resume))
         if journal is None:
             return
 
-        lines_checked.seek(0)
         try:
-            _apply_groups(store, tenant, export, journal, _Lines(lines_checked, tell))
+            _apply_groups(store, tenant, source, journal)
         except (InvalidInput, Fault):
             # Another try would meet the same: an export that does not fit leaves nothing.
             store.abort_import(tenant)
@@ -129,28 +139,6 @@ def _begin(
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
-    """The checked lines of an export, and who watches."""
-
-    file: IO[str]
-    tell: Watch
-
-    def groups(self, start: int) -> Iterator[list[str]]:
-        """The lines behind the first `start`, in groups for one transaction each."""
-        group: list[str] = []
-        characters = 0
-        for line in islice(self.file, start, None):
-            group.append(line)
-            characters += len(line)
-            if len(group) == GROUP_RECORDS or characters >= GROUP_CHARACTERS:
-                yield group
-                group, characters = [], 0
-
-        if group:
-            yield group
-
-
-@dataclass(frozen=True, slots=True)
 class _Group:
     """The records of one transaction, read once however often it is tried."""
 
@@ -159,11 +147,72 @@ class _Group:
     """Records of one kind each, in their order."""
 
 
-def _apply_groups(
-    store: Store, tenant: str, export: CheckedExport, journal: ImportJournal, lines: _Lines
-) -> None:
-    position = journal.applied
-    groups = _groups(export, lines.groups(position))
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """An export, and where its lines are kept."""
+
+    export: CheckedExport
+    file: IO[str]
+    """All of its lines."""
+    is_checked: bool
+    """Whether they were checked; otherwise each is when it is read."""
+    tell: Watch
+
+    def groups(self, start: int) -> Iterator[_Group]:
+        """The records behind the first `start`, in groups for one transaction each.
+
+        Raises:
+            InvalidInput: `bad_export`, before the last group.
+        """
+        group: list[tuple[RecordKind, Any]] = []
+        characters, left = 0, self.export.records - start
+        self.file.seek(0)
+        records = self._read_records(start) if self.is_checked else self._check_records(start)
+        for size, kind, record in records:
+            group.append((kind, record))
+            characters += size
+            left -= 1
+            # The last group waits for what the check says of the end.
+            if left and (len(group) == GROUP_RECORDS or characters >= GROUP_CHARACTERS):
+                yield _Group(len(group), tuple(_batches(group)))
+                group, characters = [], 0
+
+        if group:
+            yield _Group(len(group), tuple(_batches(group)))
+
+    def _read_records(self, start: int) -> Iterator[tuple[int, RecordKind, Any]]:
+        for line in islice(self.file, 1 + start, 1 + self.export.records):
+            yield len(line), *record_of(line, self.export.header)
+
+    def _check_records(self, start: int) -> Iterator[tuple[int, RecordKind, Any]]:
+        check = ExportCheck()
+        for line in self.file:
+            pair = check.take(line.rstrip("\n"))
+            if check.number <= 1 + start:
+                _tell_check(self.tell, check.number)
+            elif pair is not None:
+                yield len(line), *pair
+        check.end()
+
+
+def _source(lines: Iterable[str], store: Store, file: IO[str], tell: Watch) -> _Source:
+    """An export in a file, checked unless the store writes beside the check."""
+    watch = partial(_tell_check, tell)
+    if not store.writes_elsewhere:
+        return _Source(check_lines(lines, file.write, watch), file, True, tell)
+
+    export = sealed_export(lines, file.write)
+    if export is not None:
+        return _Source(export, file, False, tell)
+
+    # Some line is bad, and the check says which.
+    file.seek(0)
+    return _Source(check_lines(file, lambda _: None, watch), file, True, tell)
+
+
+def _apply_groups(store: Store, tenant: str, source: _Source, journal: ImportJournal) -> None:
+    export, position = source.export, journal.applied
+    groups = source.groups(position)
 
     # A server writes while Python would wait: a group is read while the one before it is
     # written, and never more than one, because records take many times the memory of lines.
@@ -177,7 +226,7 @@ def _apply_groups(
                 store.import_step(tenant, step)
 
             position += group.size
-            lines.tell(RestoreProgress(export.records, position, export.records))
+            source.tell(RestoreProgress(export.records, position, export.records))
 
 
 def _apply_group(
@@ -213,16 +262,11 @@ def _apply_group(
     return None if end == export.records else replace(journal, applied=end)
 
 
-def _groups(export: CheckedExport, groups: Iterable[list[str]]) -> Iterator[_Group]:
-    """The records of each group of lines."""
-    for lines in groups:
-        yield _Group(len(lines), tuple(_batches(lines, export.header)))
-
-
-def _batches(lines: list[str], header: ExportHeader) -> Iterator[tuple[RecordKind, list[Any]]]:
-    """The records of lines, some of one kind at a time."""
-    pairs = (record_of(line, header) for line in lines)
-    for kind, group in groupby(pairs, key=itemgetter(0)):
-        records = (record for _, record in group)
+def _batches(
+    group: Sequence[tuple[RecordKind, Any]],
+) -> Iterator[tuple[RecordKind, list[Any]]]:
+    """The records of a group, some of one kind at a time."""
+    for kind, pairs in groupby(group, key=itemgetter(0)):
+        records = (record for _, record in pairs)
         while batch := list(islice(records, BATCH_RECORDS)):
             yield kind, batch

@@ -3,8 +3,8 @@
 The first line is a header (format, tenant, counters, and for the privileged the secret
 keys), then one record a line in the order of `RecordKind`, then a footer with the counts and
 the SHA-256 of all lines before it, so that a truncated or altered file is noticed. An export
-streams out of one snapshot. Everything is checked before `restore` writes anything of it. Ids,
-stamps, row numbers and times are kept; what is derived is rebuilt.
+streams out of one snapshot. Everything is checked before anybody may read of what `restore`
+writes. Ids, stamps, row numbers and times are kept; what is derived is rebuilt.
 """
 
 from __future__ import annotations
@@ -157,7 +157,8 @@ class _Tally:
 
     def add(self, line: str, kind: str = "") -> str:
         """Count a line, and return it."""
-        self.digest.update(line.encode())
+        # A lone surrogate is for the check to refuse, whose error says where it is.
+        self.digest.update(line.encode(errors="surrogatepass"))
         self.digest.update(b"\n")
         if kind:
             self.counts[kind] = self.counts.get(kind, 0) + 1
@@ -166,7 +167,18 @@ class _Tally:
 
     def footer(self) -> dict[str, object]:
         """Return the footer of the lines so far."""
-        return {"end": {"counts": self.counts, "sha256": self.digest.hexdigest()}}
+        return {"end": {"counts": self.counts, "sha256": self.hex_digest}}
+
+    @property
+    def hex_digest(self) -> str:
+        """The SHA-256 of the lines so far."""
+        digest: str = self.digest.hexdigest()
+        return digest
+
+    @property
+    def records(self) -> int:
+        """How many of them have a kind."""
+        return sum(self.counts.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,47 +191,109 @@ class CheckedExport:
     records: int
 
 
+@dataclass(slots=True)
+class ExportCheck:
+    """Checks the lines of an export, each in its turn."""
+
+    header: ExportHeader | None = None
+    number: int = 0
+    """Of the line that was taken last, from 1."""
+    _tally: _Tally = field(default_factory=_Tally)
+    _place: int = 0
+    _counters: tuple[int, int] = _NO_EVENT
+    _is_complete: bool = False
+
+    def take(self, line: str) -> tuple[RecordKind, Any] | None:
+        """The kind and the record of the next line, None for the header and the footer.
+
+        Raises:
+            InvalidInput: `bad_export`, with the number of the line.
+        """
+        self.number += 1
+        number = self.number
+        plain = _parse_line(line, number)
+        if self._is_complete:
+            raise _bad(number, "nothing may follow the footer")
+
+        if self.header is None:
+            self.header = _header(plain, number)
+            self._tally.add(line)
+            return None
+
+        if "end" in plain:
+            self._is_complete = True
+            if plain != self._tally.footer():
+                raise _bad(number, "the lines are not those that were exported")
+            return None
+
+        kind = str(plain.get("kind"))
+        if _ORDER.get(kind, -1) < self._place:
+            raise _bad(number, f"a record of kind {kind!r} is unknown or out of order")
+        self._place = _ORDER[kind]
+
+        record = _record(kind, plain.get("record"), number, self.header)
+        if isinstance(record, TxEvent):
+            self._counters = record.seq, record.tx
+        self._tally.add(line, kind)
+        return RecordKind(kind), record
+
+    def end(self) -> CheckedExport:
+        """What is known of the export whose last line was taken.
+
+        Raises:
+            InvalidInput: `bad_export`: its footer is missing, or its counters are wrong.
+        """
+        if self.header is None or not self._is_complete:
+            raise _bad(self.number + 1, "the export ends too early: its footer is missing")
+        # Events rise, so the last one states the counters that the header must have.
+        if self._counters != (self.header.seq, self.header.last_us):
+            raise _bad(1, "its counters are not those of its events")
+
+        return CheckedExport(self.header, self._tally.hex_digest, self._tally.records)
+
+
 def check_lines(
     lines: Iterable[str], keep: Callable[[str], object], watch: Callable[[int], None]
 ) -> CheckedExport:
-    """Check every line, and hand on those that hold a record; `watch` is told how many so far.
+    """Check every line, and hand it on; `watch` is told how many so far.
 
     Raises:
         InvalidInput: `bad_export`, with the number of the first bad line.
     """
-    tally, header, place, number, is_complete = _Tally(), None, 0, 0, False
-    counters: tuple[int, int] | None = None
+    check = ExportCheck()
+    for raw in lines:
+        line = raw.rstrip("\r\n")
+        check.take(line)
+        keep(line + "\n")
+        watch(check.number)
+
+    return check.end()
+
+
+def sealed_export(lines: Iterable[str], keep: Callable[[str], object]) -> CheckedExport | None:
+    """What an export says of itself where its footer seals its lines; every line is handed on.
+
+    Only its first and its last line are read, and a seal has no key: of the lines between them
+    nothing is known. None where the seal is broken, or there is none.
+    """
+    tally, first, last, number = _Tally(), "", "", 0
     for number, raw in enumerate(lines, start=1):
         line = raw.rstrip("\r\n")
-        plain = _parse_line(line, number)
-        if is_complete:
-            raise _bad(number, "nothing may follow the footer")
-        if header is None:
-            header = _header(plain, number)
-            tally.add(line)
-        elif "end" in plain:
-            is_complete = True
-            if plain != tally.footer():
-                raise _bad(number, "the lines are not those that were exported")
+        keep(line + "\n")
+        if number == 1:
+            first = line
         else:
-            kind = str(plain.get("kind"))
-            if _ORDER.get(kind, -1) < place:
-                raise _bad(number, f"a record of kind {kind!r} is unknown or out of order")
-            place = _ORDER[kind]
+            tally.add(last)
+        last = line
 
-            # Events rise, so the last one states the counters that the header must have.
-            record = _record(kind, plain.get("record"), number, header)
-            if isinstance(record, TxEvent):
-                counters = record.seq, record.tx
-            keep(tally.add(line, kind) + "\n")
-            watch(number)
+    try:
+        header, footer = _header(_parse_line(first, 1), 1), _parse_line(last, number)
+    except InvalidInput:
+        return None
 
-    if header is None or not is_complete:
-        raise _bad(number + 1, "the export ends too early: its footer is missing")
-    if (counters or _NO_EVENT) != (header.seq, header.last_us):
-        raise _bad(1, "its counters are not those of its events")
-
-    return CheckedExport(header, tally.digest.hexdigest(), sum(tally.counts.values()))
+    if fields_of(footer.get("end")).get("sha256") != tally.hex_digest:
+        return None
+    return CheckedExport(header, tally.hex_digest, number - 2)
 
 
 def _bad(number: int, reason: str) -> InvalidInput:

@@ -51,6 +51,10 @@ class ApartStore:
     def transact(self, tenant: str, work: Callable[[Neo4jWriteTx], Result]) -> Result:
         return self.store.transact(self.real(tenant), work)
 
+    @property
+    def writes_elsewhere(self) -> bool:
+        return self.store.writes_elsewhere
+
     def expect_import(self, tenant: str) -> None:
         self.store.expect_import(self.real(tenant))
 

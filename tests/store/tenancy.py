@@ -433,6 +433,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
 
 OF_NO_TENANT = {
     "Store.url": "names the server or the file",
+    "Importing.writes_elsewhere": "says where all tenants are written",
     "Store.used_bytes": "adds up what the process keeps of all tenants",
     "Store.close": "ends everything",
     "Reader.home": "names the server or the file that the snapshot is of",

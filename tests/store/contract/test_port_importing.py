@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import gc
+import json
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tenure.schema.errors import Conflict, Fault, NotFound, Unavailable
+from tenure.schema.errors import Conflict, Fault, InvalidInput, NotFound, Unavailable
 from tenure.store.port.importing import ABORTING, GroupTx, ImportJournal
 from tenure.store.port.store import Store, VectorRow
 from tenure.store.transfer import restore as groups
 from tenure.store.transfer.restore import RestoreProgress, restore
-from tenure.store.transfer.transfer import record_of
+from tenure.store.transfer.transfer import ExportCheck, record_of
 from tenure.tests.store.builders import TENANT, Say, StoreFactory, commit
-from tenure.tests.store.contract.test_port_transfer import exported, lived_in
+from tenure.tests.store.contract.test_port_transfer import exported, lived_in, signed
 
 
 class CutOffError(Exception):
@@ -129,6 +130,58 @@ def test_an_aborted_restore_leaves_an_empty_tenant_with_its_keys(
     assert exported(store, keys=True) == lines
 
 
+def with_bad_last_record(lines: list[str]) -> list[str]:
+    """An export whose seal holds and whose last record is none."""
+    return signed([*lines[:-2], '{"kind":"session_event","record":{}}', lines[-1]])
+
+
+def with_wrong_counts(lines: list[str]) -> list[str]:
+    """An export whose seal holds and whose footer counts as many records as a group has."""
+    digest = json.loads(lines[-1])["end"]["sha256"]
+    return [*lines[:-1], json.dumps({"end": {"counts": {"event": 7}, "sha256": digest}})]
+
+
+def with_wrong_counters(lines: list[str]) -> list[str]:
+    """An export whose seal holds and whose header has a stamp that no event has."""
+    header = json.loads(lines[0])
+    return signed([json.dumps({**header, "seq": header["seq"] + 1}), *lines[1:]])
+
+
+@pytest.mark.parametrize("is_last_group_full", [False, True])
+@pytest.mark.parametrize("spoil", [with_bad_last_record, with_wrong_counts, with_wrong_counters])
+def test_what_is_bad_behind_groups_that_stand_is_met_before_the_last_and_leaves_nothing(
+    store_factory: StoreFactory,
+    lines: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[list[str]], list[str]],
+    is_last_group_full: bool,
+) -> None:
+    records = len(lines) - 2
+    assert records % 7
+    if is_last_group_full:
+        monkeypatch.setattr(groups, "GROUP_RECORDS", next(n for n in (2, 3, 5) if not records % n))
+
+    store = store_factory()
+    with pytest.raises(InvalidInput) as caught:
+        restore(spoil(lines), store, TENANT)
+    assert caught.value.code == "bad_export"
+
+    restore(lines, store, TENANT)
+    assert exported(store, keys=True) == lines
+
+
+def test_a_restore_that_goes_on_checks_from_the_first_line(
+    store_factory: StoreFactory, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_factory()
+    cut_off(store, lines, after=3)
+    monkeypatch.setattr(groups, "_CHECKED_EACH", 5)
+    told: list[RestoreProgress] = []
+    restore(lines, store, TENANT, resume=True, watch=told.append)
+    assert told[0] == RestoreProgress(5, 0, 0)
+    assert exported(store, keys=True) == lines
+
+
 def test_what_is_said_of_an_import_stores_nothing(store_factory: StoreFactory) -> None:
     store = store_factory()
     store.expect_import(TENANT)
@@ -215,6 +268,7 @@ class BrokenStore:
         self._error = error
         self._left = behind
         self.ensure = store.ensure
+        self.writes_elsewhere = store.writes_elsewhere
         self.expect_import = store.expect_import
         self.abort_import = store.abort_import
 
@@ -277,18 +331,40 @@ class FailingStore(BrokenStore):
         return self._store.import_step(tenant, step)  # type: ignore[arg-type]
 
 
+def tell_records(
+    monkeypatch: pytest.MonkeyPatch, store: Store, another: Callable[[], None]
+) -> None:
+    """Call a function for each record that is read for its group."""
+    take = ExportCheck.take
+
+    def taken(check: ExportCheck, line: str) -> Any:
+        record = take(check, line)
+        if record is not None:
+            another()
+        return record
+
+    def read(line: str, header: Any) -> Any:
+        another()
+        return record_of(line, header)
+
+    # A store that writes elsewhere gets the records of the check itself.
+    if store.writes_elsewhere:
+        monkeypatch.setattr(ExportCheck, "take", taken)
+    else:
+        monkeypatch.setattr(groups, "record_of", read)
+
+
 def test_a_group_that_failed_is_tried_with_the_same_records(
     store_factory: StoreFactory, lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     count = 0
 
-    def counted(line: str, header: Any) -> Any:
+    def another() -> None:
         nonlocal count
         count += 1
-        return record_of(line, header)
 
-    monkeypatch.setattr(groups, "record_of", counted)
     store = store_factory()
+    tell_records(monkeypatch, store, another)
     restore(lines, FailingStore(store, CutOffError(), behind=0), TENANT)  # type: ignore[arg-type]
     assert exported(store, keys=True) == lines
     assert count == len(lines) - 2
@@ -299,14 +375,14 @@ def test_one_group_is_read_while_the_one_before_it_is_written(
 ) -> None:
     count, is_ahead = 0, threading.Condition()
 
-    def counted(line: str, header: Any) -> Any:
+    def another() -> None:
         nonlocal count
         with is_ahead:
             count += 1
             is_ahead.notify()
-        return record_of(line, header)
 
-    monkeypatch.setattr(groups, "record_of", counted)
+    store = store_factory()
+    tell_records(monkeypatch, store, another)
     records = len(lines) - 2
     numbers = iter(range(1_000))
 
@@ -323,7 +399,6 @@ def test_one_group_is_read_while_the_one_before_it_is_written(
             assert count <= read
             return journal
 
-    store = store_factory()
     restore(lines, WaitingStore(store, CutOffError(), behind=0), TENANT)  # type: ignore[arg-type]
     assert exported(store, keys=True) == lines
 

@@ -185,6 +185,7 @@ def _swap(lines: list[str], old: str, new: str) -> list[str]:
         (lambda x: x[1:], 1),
         (lambda x: [x[0], "{", *x[1:]], 2),
         (lambda x: [x[0], "[]", *x[1:]], 2),
+        (lambda x: [x[0], '{"\ud800":1}', *x[1:]], 2),
         (lambda x: [*x, x[-1]], "after"),
         (lambda x: [x[0], x[2], x[1], *x[3:]], "end"),
         (lambda x: [*x[:2], *x[3:]], "end"),

@@ -7,8 +7,8 @@ the clock and the journal are what was foretold. Where they are not, nothing of 
 before it is written again if its commit failed, and it itself follows behind the lock, as any
 other transaction. What looks for nodes that are still being committed waits for them.
 
-Before the first step, while the lines of an import are checked, a server plans the statements of
-most of it: one that has just started takes seconds over them.
+Beside the first steps a server plans the statements of most of an import: one that has just
+started takes seconds over them.
 
 A step that has returned may therefore still be on its way; the journal says what stands. The last
 one stands when it returns, and so does one that moves no journal.
@@ -158,7 +158,8 @@ class ImportSteps:
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="tenure-import")
+        # One commits, and no commit waits for the plans that the other asks for.
+        self._executor = ThreadPoolExecutor(2, thread_name_prefix="tenure-import")
         self._commits: dict[str, GroupCommit] = {}
         self._guard = Lock()
 

@@ -73,7 +73,7 @@ class Importing(Protocol):
         ...
 
     def expect_import(self, tenant: str) -> None:
-        """Hear that an import into a tenant will come, and prepare while its lines are checked.
+        """Hear that an import into a tenant will come, and prepare while its lines are read.
 
         Nothing is stored and no tenant is made. What fails is met again by the import itself.
         """

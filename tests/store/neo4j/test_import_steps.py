@@ -234,8 +234,24 @@ def test_what_is_planned_beforehand_is_what_an_import_runs(
     monkeypatch.setattr(neo4j.Session, "run", plan)
     monkeypatch.setattr(neo4j.Transaction, "run", write)
     restore(lines, store, tenant)
+    store.close()  # which waits for the plans
     largest = sorted(written, key=len)[-2:]
     assert {text: written[text] for text in largest} == planned
+
+
+@pytest.mark.integration
+def test_no_group_waits_for_what_is_planned(
+    store: Neo4jStore, tenant: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_restored = threading.Event()
+    waits: list[bool] = []
+    monkeypatch.setattr(
+        import_steps, "_plan", lambda *_: waits.append(is_restored.wait(timeout=60))
+    )
+    restore(lines, store, tenant)
+    is_restored.set()
+    store.close()
+    assert waits == [True]
 
 
 @pytest.mark.integration
@@ -243,13 +259,16 @@ def test_an_import_needs_no_plan_beforehand(
     store: Neo4jStore, tenant: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused: list[str] = []
+    is_refused = threading.Event()
 
     def refuse(_: Any, tenant: str, text: str, **bound: Any) -> None:
         refused.append(text)
+        is_refused.set()
         raise driver_errors.ServiceUnavailable
 
     monkeypatch.setattr(import_steps, "run_at_once", refuse)
     restore(lines, store, tenant)
+    assert is_refused.wait(timeout=60)
     assert len(refused) == 1
     with store.reading(tenant) as reader:
         assert len(list(export_lines(reader, tenant=tenant))) == len(lines)

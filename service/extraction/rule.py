@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Final, Protocol
 
 from .written_out import Edit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """A pattern whose group `value` is the value of a slot."""
 
     slot: str
-    pattern: re.Pattern[str]
+    pattern_text: str
     op: str = "assert"
     is_list: bool = False
     """Whether the value is an enumeration, a claim for each part."""
@@ -34,10 +35,15 @@ class Rule:
     is_timeless: bool = False
     """Whether a day of the sentence is another's: a sister who came on Monday was one before."""
 
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, made when a text first asks for it: most texts are of one language."""
+        return re.compile(self.pattern_text)
+
 
 def row(slot: str, pattern: str, op: str = "assert", **flags: bool) -> Rule:
     """A rule from the text of its pattern; `flags` are those of `Rule`."""
-    return Rule(slot, re.compile(pattern), op, **flags)
+    return Rule(slot, pattern, op, **flags)
 
 
 def former_rows(slot: str, pattern: str, **flags: bool) -> tuple[Rule, Rule]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, date, datetime, time
 from time import perf_counter
 from typing import Any
@@ -28,6 +30,22 @@ def triples(text: str) -> list[tuple[Any, ...]]:
         found.append((mark, claim.value) if claim.subject is None else
                      (claim.subject, mark, claim.value))  # fmt: skip
     return found
+
+
+def test_a_process_that_hears_english_makes_no_pattern_of_german() -> None:
+    script = (
+        "import datetime\n"
+        "from tenure.service.extraction.rules import ENGLISH, GERMAN, RuleExtractor\n"
+        "def made(rule_set):\n"
+        "    return sum('pattern' in vars(rule) for rule in rule_set.rules)\n"
+        "at = datetime.datetime.now(datetime.UTC)\n"
+        "(claim,) = RuleExtractor().extract('I live in Leeds.', at=at)\n"
+        "print(claim.value, made(ENGLISH) == len(ENGLISH.rules), made(GERMAN))\n"
+        "RuleExtractor().extract('Ich wohne in Ulm.', at=at)\n"
+        "print(made(GERMAN) == len(GERMAN.rules))\n"
+    )
+    told = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, check=True)
+    assert told.stdout.split() == [b"Leeds", b"True", b"0", b"True"]
 
 
 SAID: list[tuple[str, list[tuple[Any, ...]]]] = [

@@ -24,7 +24,7 @@ from ...schema.answers import EntityView, Neighbourhood, SlotState
 from ...schema.entity import Alias, Resolution
 from ...schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from ...schema.operation import MergeReceipt, UnmergeReceipt
-from ...schema.principal import STEWARD, TENANT_SCOPE, Scope, Sight
+from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Scope, Sight
 from ...schema.short_repr import short_repr
 from ...schema.values import moment
 from ...schema.words import GraphForm
@@ -272,7 +272,7 @@ class Entities(Caller):
         Raises:
             Forbidden: `privilege_required`, `second_steward`.
             Conflict: `standing_non_match`, `related_entities`, `cluster_too_large`.
-            NotFound: `unknown_entity`.
+            NotFound: `unknown_entity`, also when one of them may not be seen.
         """
         self.principal.require(STEWARD)
         if self._backend.policy.resolution.second_steward and "owner" not in self.principal.roles:
@@ -280,6 +280,12 @@ class Entities(Caller):
                 "two stewards decide here: reviews.open(a, b) makes a case that both accept",
                 code="second_steward",
             )
+
+        # Of what he cannot see a steward is told nothing, not even that it is there.
+        if not self.principal.holds(AUDIT):
+            now = self._as_of_now()
+            for entity in (a, b):
+                now.entity(entity)
 
         # A refusal is returned, not raised: raising would take back the action that records it.
         relations = RelationCheck(self._backend, self.principal)

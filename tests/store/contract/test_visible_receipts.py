@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tenure import ActionReceipt, Conflict, EntityRef, Memory, Principal, Write
+from tenure import ActionReceipt, Conflict, EntityRef, Memory, NotFound, Principal, Write
 from tenure.schema.principal import OWNER
 
 Open = Callable[..., Memory]
@@ -51,6 +51,20 @@ class World:
 @pytest.fixture
 def world(open_memory: Open) -> World:
     return World(open_memory(principal=OWNER))
+
+
+def test_whom_a_steward_cannot_see_he_cannot_merge(world: World) -> None:
+    dr_wu = EntityRef(name="Dr. Wu", type="person")
+    hidden = world.owner.write(dr_wu, "noted", "in May", scope=ANN).entity or ""
+    for pair in ((world.sam, hidden), (hidden, world.sam), (hidden, "ghost"), ("ghost", hidden)):
+        with pytest.raises(NotFound) as caught:
+            world.steward.entities.merge(*pair)
+        assert caught.value.code == "unknown_entity"
+    assert world.owner.as_of().entity(world.sam).members == (world.sam,)
+
+    assert world.owner.entities.merge(world.sam, hidden).members == tuple(
+        sorted((world.sam, hidden))
+    )
 
 
 def test_a_merge_tells_a_steward_what_its_entity_would(world: World) -> None:

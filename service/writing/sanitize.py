@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from operator import attrgetter
 from types import NoneType
 from typing import Any, cast
@@ -89,7 +89,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, _SCALARS):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {k: _plain(v) for k, v in asdict(value).items()}
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in cast("Mapping[str, Any]", value).items()}
     # Sets have an order of their own in each process, and a fingerprint is compared across them.

@@ -94,7 +94,7 @@ def restore(
     ) as file:
         source = _source(lines, store, file, tell)
         store.ensure(tenant)
-        journal = store.import_step(tenant, partial(_begin, source.export, resume))
+        journal = store.import_step(tenant, partial(_begin, source, resume))
         if journal is None:
             return
 
@@ -116,10 +116,11 @@ def _tell_check(tell: Watch, number: int) -> None:
 
 
 def _begin(
-    export: CheckedExport, resume: bool, tx: GroupTx, journal: ImportJournal | None
+    source: _Source, resume: bool, tx: GroupTx, journal: ImportJournal | None
 ) -> ImportJournal | None:
     """The step before the first group: the journal of this restore, None when nothing is left."""
-    header, clock = export.header, tx.lock()
+    export, clock = source.export, tx.lock()
+    header = export.header
     if journal is not None:
         if not resume or journal.is_aborting or journal.digest != export.digest:
             raise import_in_progress(journal)
@@ -134,7 +135,8 @@ def _begin(
             code="tenant_not_empty",
         )
 
-    tx.apply(Batch(clock=header.clock(clock.seq, clock.last_us), keys=header.keys))
+    keys = header.keys if source.is_checked else ()
+    tx.apply(Batch(clock=header.clock(clock.seq, clock.last_us), keys=keys))
     return ImportJournal(export.digest, 0, export.records) if export.records else None
 
 
@@ -202,10 +204,10 @@ def _source(lines: Iterable[str], store: Store, file: IO[str], tell: Watch) -> _
         return _Source(check_lines(lines, file.write, watch), file, True, tell)
 
     export = sealed_export(lines, file.write)
-    if export is not None:
+    if export is not None and export.records:
         return _Source(export, file, False, tell)
 
-    # Some line is bad, and the check says which.
+    # Some line is bad, and the check says which; or there is no group that could wait for it.
     file.seek(0)
     return _Source(check_lines(file, lambda _: None, watch), file, True, tell)
 
@@ -220,7 +222,7 @@ def _apply_groups(store: Store, tenant: str, source: _Source, journal: ImportJou
         future = executor.submit(next, groups, None)
         while (group := future.result()) is not None:
             future = executor.submit(next, groups, None)
-            step = partial(_apply_group, export, group, position)
+            step = partial(_apply_group, source, group, position)
             # The collector catches up between two groups.
             with collector_paused():
                 store.import_step(tenant, step)
@@ -230,14 +232,15 @@ def _apply_groups(store: Store, tenant: str, source: _Source, journal: ImportJou
 
 
 def _apply_group(
-    export: CheckedExport,
+    source: _Source,
     group: _Group,
     start: int,
     tx: GroupTx,
     journal: ImportJournal | None,
 ) -> ImportJournal | None:
     """The step that writes one group and moves the journal behind it."""
-    header, end = export.header, start + group.size
+    export, end = source.export, start + group.size
+    header = export.header
     clock = tx.lock()
     if journal is None:
         # The commit of the last group whose answer was lost, or another process was faster.
@@ -259,7 +262,13 @@ def _apply_group(
             seq, last_us = records[-1].seq, records[-1].tx
         tx.apply(batch_of(kind, records, header.clock(seq, last_us)))
 
-    return None if end == export.records else replace(journal, applied=end)
+    if end < export.records:
+        return replace(journal, applied=end)
+
+    # Of a bad export a tenant must not have taken even the keys.
+    if header.keys and not source.is_checked:
+        tx.apply(Batch(clock=header.clock(seq, last_us), keys=header.keys))
+    return None
 
 
 def _batches(

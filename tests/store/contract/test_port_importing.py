@@ -162,12 +162,29 @@ def test_what_is_bad_behind_groups_that_stand_is_met_before_the_last_and_leaves_
         monkeypatch.setattr(groups, "GROUP_RECORDS", next(n for n in (2, 3, 5) if not records % n))
 
     store = store_factory()
+    store.ensure(TENANT)
+    before = exported(store, keys=True)
     with pytest.raises(InvalidInput) as caught:
         restore(spoil(lines), store, TENANT)
     assert caught.value.code == "bad_export"
+    assert exported(store, keys=True) == before
 
     restore(lines, store, TENANT)
     assert exported(store, keys=True) == lines
+
+
+def test_an_export_of_an_empty_tenant_is_checked_too(store_factory: StoreFactory) -> None:
+    first, second = store_factory(), store_factory()
+    first.ensure(TENANT)
+    second.ensure(TENANT)
+    empty, before = exported(first, keys=True), exported(second, keys=True)
+    for spoil in (with_wrong_counts, with_wrong_counters):
+        with pytest.raises(InvalidInput):
+            restore(spoil(empty), second, TENANT)
+        assert exported(second, keys=True) == before
+
+    restore(empty, second, TENANT)
+    assert exported(second, keys=True) == empty
 
 
 def test_a_restore_that_goes_on_checks_from_the_first_line(

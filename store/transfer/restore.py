@@ -28,8 +28,8 @@ from ..port.collector import collector_paused
 from ..port.importing import GroupTx, ImportJournal, import_in_progress
 from ..port.store import Batch, RecordKind, Store
 from .transfer import (
-    CheckedExport,
     ExportCheck,
+    SealedExport,
     batch_of,
     check_lines,
     record_of,
@@ -153,7 +153,7 @@ class _Group:
 class _Source:
     """An export, and where its lines are kept."""
 
-    export: CheckedExport
+    export: SealedExport
     file: IO[str]
     """All of its lines."""
     is_checked: bool
@@ -201,15 +201,17 @@ def _source(lines: Iterable[str], store: Store, file: IO[str], tell: Watch) -> _
     """An export in a file, checked unless the store writes beside the check."""
     watch = partial(_tell_check, tell)
     if not store.writes_elsewhere:
-        return _Source(check_lines(lines, file.write, watch), file, True, tell)
+        export = check_lines(lines, file.write, watch)
+        return _Source(export, file, is_checked=True, tell=tell)
 
-    export = sealed_export(lines, file.write)
-    if export is not None and export.records:
-        return _Source(export, file, False, tell)
+    seal = sealed_export(lines, file.write)
+    if seal is not None and seal.records:
+        return _Source(seal, file, is_checked=False, tell=tell)
 
     # Some line is bad, and the check says which; or there is no group that could wait for it.
     file.seek(0)
-    return _Source(check_lines(file, lambda _: None, watch), file, True, tell)
+    export = check_lines(file, lambda _: None, watch)
+    return _Source(export, file, is_checked=True, tell=tell)
 
 
 def _apply_groups(store: Store, tenant: str, source: _Source, journal: ImportJournal) -> None:

@@ -182,8 +182,8 @@ class _Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedExport:
-    """What is known of an export of which every line was checked."""
+class SealedExport:
+    """What an export whose seal holds says of itself."""
 
     header: ExportHeader
     digest: str
@@ -237,7 +237,7 @@ class ExportCheck:
         self._tally.add(line, kind)
         return RecordKind(kind), record
 
-    def end(self) -> CheckedExport:
+    def end(self) -> SealedExport:
         """What is known of the export whose last line was taken.
 
         Raises:
@@ -249,12 +249,12 @@ class ExportCheck:
         if self._counters != (self.header.seq, self.header.last_us):
             raise _bad(1, "its counters are not those of its events")
 
-        return CheckedExport(self.header, self._tally.hex_digest, self._tally.records)
+        return SealedExport(self.header, self._tally.hex_digest, self._tally.records)
 
 
 def check_lines(
     lines: Iterable[str], keep: Callable[[str], object], watch: Callable[[int], None]
-) -> CheckedExport:
+) -> SealedExport:
     """Check every line, and hand it on; `watch` is told how many so far.
 
     Raises:
@@ -270,7 +270,7 @@ def check_lines(
     return check.end()
 
 
-def sealed_export(lines: Iterable[str], keep: Callable[[str], object]) -> CheckedExport | None:
+def sealed_export(lines: Iterable[str], keep: Callable[[str], object]) -> SealedExport | None:
     """What an export says of itself where its footer seals its lines; every line is handed on.
 
     Only its first and its last line are read, and a seal has no key: of the lines between them
@@ -293,7 +293,7 @@ def sealed_export(lines: Iterable[str], keep: Callable[[str], object]) -> Checke
 
     if fields_of(footer.get("end")).get("sha256") != tally.hex_digest:
         return None
-    return CheckedExport(header, tally.hex_digest, number - 2)
+    return SealedExport(header, tally.hex_digest, number - 2)
 
 
 def _bad(number: int, reason: str) -> InvalidInput:

@@ -94,7 +94,7 @@ def restore(
     ) as file:
         source = _source(lines, store, file, tell)
         store.ensure(tenant)
-        journal = store.import_step(tenant, partial(_begin, source, resume))
+        journal = store.import_step(tenant, partial(_begin, source.export, resume))
         if journal is None:
             return
 
@@ -116,11 +116,10 @@ def _tell_check(tell: Watch, number: int) -> None:
 
 
 def _begin(
-    source: _Source, resume: bool, tx: GroupTx, journal: ImportJournal | None
+    export: SealedExport, resume: bool, tx: GroupTx, journal: ImportJournal | None
 ) -> ImportJournal | None:
     """The step before the first group: the journal of this restore, None when nothing is left."""
-    export, clock = source.export, tx.lock()
-    header = export.header
+    header, clock = export.header, tx.lock()
     if journal is not None:
         if not resume or journal.is_aborting or journal.digest != export.digest:
             raise import_in_progress(journal)
@@ -135,8 +134,8 @@ def _begin(
             code="tenant_not_empty",
         )
 
-    keys = header.keys if source.is_checked else ()
-    tx.apply(Batch(clock=header.clock(clock.seq, clock.last_us), keys=keys))
+    # First of all, because sessions are sealed with the keys.
+    tx.apply(Batch(clock=header.clock(clock.seq, clock.last_us), keys=header.keys))
     return ImportJournal(export.digest, 0, export.records) if export.records else None
 
 
@@ -224,7 +223,7 @@ def _apply_groups(store: Store, tenant: str, source: _Source, journal: ImportJou
         future = executor.submit(next, groups, None)
         while (group := future.result()) is not None:
             future = executor.submit(next, groups, None)
-            step = partial(_apply_group, source, group, position)
+            step = partial(_apply_group, export, group, position)
             # The collector catches up between two groups.
             with collector_paused():
                 store.import_step(tenant, step)
@@ -234,15 +233,14 @@ def _apply_groups(store: Store, tenant: str, source: _Source, journal: ImportJou
 
 
 def _apply_group(
-    source: _Source,
+    export: SealedExport,
     group: _Group,
     start: int,
     tx: GroupTx,
     journal: ImportJournal | None,
 ) -> ImportJournal | None:
     """The step that writes one group and moves the journal behind it."""
-    export, end = source.export, start + group.size
-    header = export.header
+    header, end = export.header, start + group.size
     clock = tx.lock()
     if journal is None:
         # The commit of the last group whose answer was lost, or another process was faster.
@@ -264,13 +262,7 @@ def _apply_group(
             seq, last_us = records[-1].seq, records[-1].tx
         tx.apply(batch_of(kind, records, header.clock(seq, last_us)))
 
-    if end < export.records:
-        return replace(journal, applied=end)
-
-    # Of a bad export a tenant must not have taken even the keys.
-    if header.keys and not source.is_checked:
-        tx.apply(Batch(clock=header.clock(seq, last_us), keys=header.keys))
-    return None
+    return None if end == export.records else replace(journal, applied=end)
 
 
 def _batches(

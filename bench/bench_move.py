@@ -193,7 +193,8 @@ def graph_rows(export: Path, tenant: str) -> Rows:
         header = check_lines(file, lines.append, lambda _: None).header
 
     rows: Rows = {kind: [] for kind in GRAPH}
-    for number, line in enumerate(lines[1:-1], 1):
+    _, *record_lines, _ = lines  # between the header and the footer
+    for number, line in enumerate(record_lines, 1):
         kind, record = record_of(line, header)
         if kind in encoders:
             rows[kind.value].append(encoders[kind](record, number))

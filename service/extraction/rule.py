@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from .written_out import Edit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True)  # without slots, which would leave no place for the pattern
 class Rule:
     """A pattern whose group `value` is the value of a slot."""
 

@@ -101,7 +101,7 @@ class Transfer(Caller):
         Raises:
             Conflict: `tenant_not_empty`; `in_progress` without `resume`, or for another file.
             Forbidden: `privilege_required`.
-            InvalidInput: `bad_export`, with the number of the line; nothing of it stays.
+            InvalidInput: `bad_export`, with the number of the line; no record stays.
         """
         self.principal.require(OPERATE)
         count = 0

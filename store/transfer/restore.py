@@ -3,7 +3,7 @@
 An embedded store gets its first group when all lines are checked. A server works beside the check
 and would only wait for it: there the footer's seal is compared first, and a group is checked when
 it is read, while the one before it is written. Either way nobody reads of an export before its last
-line was checked, and nothing of a bad one stays.
+line was checked, and no record of a bad one stays.
 
 Any number of records fits a server of any size: a group holds some thousand of them. The store
 keeps a journal of how far the restore has come and refuses every other caller until its last
@@ -84,7 +84,7 @@ def restore(
 
     Raises:
         Conflict: `tenant_not_empty`; `in_progress` without `resume`, or for other lines.
-        InvalidInput: `bad_export`, with the number of the first bad line; nothing of it stays.
+        InvalidInput: `bad_export`, with the number of the first bad line; no record stays.
         Unavailable: the store gave up; what stands stays, for `resume`.
     """
     tell = watch or _no_watch

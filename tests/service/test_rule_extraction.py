@@ -44,8 +44,8 @@ def test_a_process_that_hears_english_makes_no_pattern_of_german() -> None:
         "RuleExtractor().extract('Ich wohne in Ulm.', at=at)\n"
         "print(made(GERMAN) == len(GERMAN.rules))\n"
     )
-    told = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, check=True)
-    assert told.stdout.split() == [b"Leeds", b"True", b"0", b"True"]
+    process = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, check=True)
+    assert process.stdout.split() == [b"Leeds", b"True", b"0", b"True"]
 
 
 SAID: list[tuple[str, list[tuple[Any, ...]]]] = [

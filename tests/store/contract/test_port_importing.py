@@ -193,9 +193,9 @@ def test_a_restore_that_goes_on_checks_from_the_first_line(
     store = store_factory()
     cut_off(store, lines, after=3)
     monkeypatch.setattr(groups, "_CHECKED_EACH", 5)
-    told: list[RestoreProgress] = []
-    restore(lines, store, TENANT, resume=True, watch=told.append)
-    assert told[0] == RestoreProgress(5, 0, 0)
+    reports: list[RestoreProgress] = []
+    restore(lines, store, TENANT, resume=True, watch=reports.append)
+    assert reports[0] == RestoreProgress(5, 0, 0)
     assert exported(store, keys=True) == lines
 
 

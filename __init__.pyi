@@ -1,11 +1,11 @@
 """The public names, each once: type checkers read them here, and `__init__.py` does too."""
 
+from tenure.compiler.budget.allocate import Allocation as Allocation
+from tenure.compiler.budget.allocate import Section as Section
 from tenure.compiler.budget.allocate import allocate as allocate
-from tenure.compiler.budget.section import Allocation as Allocation
-from tenure.compiler.budget.section import Section as Section
 from tenure.compiler.envelope.compare import diff_envelopes as diff_envelopes
 from tenure.compiler.envelope.envelope import Envelope as Envelope
-from tenure.compiler.format.block import Block as Block
+from tenure.compiler.format.grammar import Block as Block
 from tenure.compiler.format.grammar import parse_envelope as parse_envelope
 from tenure.compiler.gathering.rerank import Reranker as Reranker
 from tenure.compiler.render.media import SentMedia as SentMedia
@@ -15,19 +15,26 @@ from tenure.compiler.request.request import Media as Media
 from tenure.compiler.request.request import Tool as Tool
 from tenure.compiler.request.request import Turn as Turn
 from tenure.compiler.trace.manifest import Manifest as Manifest
-from tenure.resolution.mention import Mention as Mention
-from tenure.resolution.mention import MentionExtractor as MentionExtractor
-from tenure.resolution.mention import MentionSource as MentionSource
+from tenure.resolution.extract import Mention as Mention
+from tenure.resolution.extract import MentionExtractor as MentionExtractor
+from tenure.resolution.extract import MentionSource as MentionSource
 from tenure.schema.answers import Action as Action
+from tenure.schema.answers import ActionReceipt as ActionReceipt
 from tenure.schema.answers import Change as Change
 from tenure.schema.answers import EntityView as EntityView
+from tenure.schema.answers import ErasureReceipt as ErasureReceipt
 from tenure.schema.answers import Explanation as Explanation
 from tenure.schema.answers import HistoryRow as HistoryRow
+from tenure.schema.answers import MergeReceipt as MergeReceipt
 from tenure.schema.answers import Neighbourhood as Neighbourhood
+from tenure.schema.answers import ReclassifyReceipt as ReclassifyReceipt
+from tenure.schema.answers import ReviewReceipt as ReviewReceipt
 from tenure.schema.answers import SearchHit as SearchHit
 from tenure.schema.answers import SearchResult as SearchResult
 from tenure.schema.answers import Segment as Segment
 from tenure.schema.answers import SlotState as SlotState
+from tenure.schema.answers import SweepReceipt as SweepReceipt
+from tenure.schema.answers import UnmergeReceipt as UnmergeReceipt
 from tenure.schema.artifact import Artifact as Artifact
 from tenure.schema.artifact import Original as Original
 from tenure.schema.context_object import ContextObject as ContextObject
@@ -45,13 +52,6 @@ from tenure.schema.errors import Unavailable as Unavailable
 from tenure.schema.interval import Interval as Interval
 from tenure.schema.interval import Relation as Relation
 from tenure.schema.layers import DecayRule as DecayRule
-from tenure.schema.operation import ActionReceipt as ActionReceipt
-from tenure.schema.operation import ErasureReceipt as ErasureReceipt
-from tenure.schema.operation import MergeReceipt as MergeReceipt
-from tenure.schema.operation import ReclassifyReceipt as ReclassifyReceipt
-from tenure.schema.operation import ReviewReceipt as ReviewReceipt
-from tenure.schema.operation import SweepReceipt as SweepReceipt
-from tenure.schema.operation import UnmergeReceipt as UnmergeReceipt
 from tenure.schema.policy import Policy as Policy
 from tenure.schema.presets import preset as preset
 from tenure.schema.presets import role_prompt as role_prompt
@@ -63,7 +63,7 @@ from tenure.schema.window_policy import WindowPolicy as WindowPolicy
 from tenure.schema.write import Receipt as Receipt
 from tenure.schema.write import Write as Write
 from tenure.service.backend.caller import day as day
-from tenure.service.client.ablate import ablate as ablate
+from tenure.service.client.answer import ablate as ablate
 from tenure.service.client.answer import answer as answer
 from tenure.service.client.async_memory import AsyncMemory as AsyncMemory
 from tenure.service.client.async_memory import aconnect as aconnect
@@ -80,12 +80,12 @@ from tenure.service.reading.envelopes import StoredEnvelope as StoredEnvelope
 from tenure.service.reading.view import View as View
 from tenure.service.sessions.decision import SessionUsage as SessionUsage
 from tenure.service.sessions.summarising import Summariser as Summariser
-from tenure.store.port.targets import Cell as Cell
-from tenure.store.port.targets import Target as Target
-from tenure.store.search.cache_bounds import CacheBounds as CacheBounds
+from tenure.store.port.records import Cell as Cell
+from tenure.store.port.records import Target as Target
+from tenure.store.search.caches import CacheBounds as CacheBounds
 from tenure.store.transfer.artifact_files import ArtifactFiles as ArtifactFiles
-from tenure.window.judging import FidelityJudge as FidelityJudge
-from tenure.window.judging import VerbatimJudge as VerbatimJudge
+from tenure.window.report import FidelityJudge as FidelityJudge
+from tenure.window.report import VerbatimJudge as VerbatimJudge
 from tenure.window.subsystems import Subsystems as Subsystems
 
 __version__: str

@@ -1,6 +1,6 @@
 """`python -m tenure`: the command line, where its script is not on the path."""
 
-from tenure.service.cli.main import main
+from tenure.faces.cli.main import main
 
 if __name__ == "__main__":
     main()

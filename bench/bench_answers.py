@@ -36,9 +36,9 @@ from rich.table import Table
 
 import tenure
 from tenure.bench import bench_compile, bench_lives, bench_recall, bench_talk
+from tenure.bench.evaluation.recall import EvaluationOptions, evaluate_recall
 from tenure.bench.talk_results import shares_of_frame
 from tenure.schema.policy import DEFAULT
-from tenure.service.evaluation.recall import EvaluationOptions, evaluate_recall
 from tenure.tests.containment import Verdicts, trial
 
 EMPTY_BAR = 90

@@ -16,8 +16,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tenure.service.evaluation.recall import EvaluationOptions, evaluate_recall
-from tenure.service.evaluation.scoring import Score, figures
+from tenure.bench.evaluation.recall import EvaluationOptions, evaluate_recall
+from tenure.bench.evaluation.scoring import Score, figures
 
 CHATS = Path(__file__).parent.parent / "tests" / "data" / "chats.jsonl.gz"
 PARTS = ("read", "unread")

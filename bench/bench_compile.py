@@ -54,8 +54,8 @@ from tenure.compiler.gathering.gather import gather
 from tenure.compiler.gathering.mentions import ExactBinder
 from tenure.compiler.request.parse import parse_request
 from tenure.schema.terms import content_terms
-from tenure.service.encoders.embedding import claims_of, texts_of
-from tenure.service.reading.nearest import KNOWN, VectorView, VisibleVectors
+from tenure.service.encoders.models import claims_of, texts_of
+from tenure.service.reading.search import KNOWN, VectorView, VisibleVectors
 from tenure.service.reading.view import point_of
 from tenure.store.port.store import VectorRow
 from tenure.store.search.matrix import WHY_PART

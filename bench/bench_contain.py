@@ -22,9 +22,14 @@ from pathlib import Path
 
 import toktok  # type: ignore[import-untyped]
 
-from tenure.compiler.format.block import Block
 from tenure.compiler.format.escape import escape_data
-from tenure.compiler.format.grammar import Seal, parse_envelope, render_blocks, verify_envelope
+from tenure.compiler.format.grammar import (
+    Block,
+    Seal,
+    parse_envelope,
+    render_blocks,
+    verify_envelope,
+)
 from tenure.compiler.safety.canonical_text import canonicalise
 from tenure.compiler.safety.credentials import find_credentials
 from tenure.compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict

@@ -22,10 +22,10 @@ from rich.table import Table
 from tenure.bench.talk_data import MEETINGS, Turn, meetings, turns_of
 from tenure.compiler.tokens.counting import counter_for
 from tenure.schema.slots import BUILT_IN_SLOTS
-from tenure.service.extraction import prompt
+from tenure.service.extraction import model
 from tenure.service.extraction.claims import ExtractionContext, TextInContext
 from tenure.service.extraction.model import PARALLEL, PIECE
-from tenure.service.writing.event_lines import batches
+from tenure.service.writing.lines import batches
 from tenure.service.writing.talk import TEXTS_AHEAD
 
 
@@ -42,11 +42,11 @@ def shared_out(turns: Sequence[Turn], size: int) -> Iterator[list[TextInContext]
 
 def tokens_of(texts: Sequence[TextInContext]) -> int:
     """The tokens that are sent about texts that share a request."""
-    slots = prompt.offered_slots(texts[0].context)
+    slots = model.offered_slots(texts[0].context)
     if len(texts) > 1:
-        requests = [prompt.request_of_several(texts, slots)]
+        requests = [model.request_of_several(texts, slots)]
     else:
-        requests = list(prompt.requests_of(*texts[0], slots, most=PIECE))
+        requests = list(model.requests_of(*texts[0], slots, most=PIECE))
 
     count = counter_for("generic").count
     tokens = 0

@@ -1,16 +1,11 @@
-"""How the rooms of the code read, and that a change of the rooms costs nothing: trees side by side.
+"""That a change of the code costs nothing: trees side by side.
 
     python -P bench/bench_house.py [TREE …] [--speed 10000 100000] [--rounds 9]
 
-A tree is a checkout; without one it is this checkout, with two the first is *before*. Each tree
-runs in a process of its own under the name `tenure`, with the packages of the calling Python.
-Counted are files and floors by folder, arrows between stages, cycles between folders, names,
-comments, blank lines, comprehensions, lines of code, and the modules and frames that a write and a
-compile pass through: frames of the package between the public call and its deepest SQL statement.
-
-With two trees the lines of code of the last one are told by age, too, room by room: those of files
-that git traces to a file of the first tree (kept, moved, split off or copied from it: three tenths
-of their lines), and those of files that were made since.
+A tree is a checkout; without one it is this checkout. Each runs in a process of its own under the
+name `tenure`, with the packages of the calling Python. Counted are the public names, and the
+modules and frames that a write and a compile pass through: frames of the package between the public
+call and its deepest SQL statement. How the code reads is counted by `tests/house.py`.
 
 `--speed` fills a store of that many facts in each tree and lets the trees take turns: the median
 over the rounds of a write and of a compile, in millions of instructions of the calling thread where
@@ -34,16 +29,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-
-from tenure.tests.house import (
-    FOLDERS,
-    arrows,
-    count_file,
-    measure,
-    repeated_class_names,
-    share,
-    sources,
-)
 
 HERE = Path(__file__).resolve().parent.parent
 
@@ -186,67 +171,12 @@ def probe(tree: Path) -> dict[str, Any]:
 
 def rows(tree: Path) -> list[tuple[str, str]]:
     """The figures of one tree, by what they say."""
-    counts, graph, passed = measure(tree), arrows(tree), probe(tree)
-    whole = counts[""]
-
-    figures: list[tuple[str, str]] = []
-    for folder in FOLDERS:
-        rooms = graph.rooms(folder)
-        files = counts[folder].files if folder in counts else 0
-        shape = (files, len(rooms), graph.floors(folder), graph.arrows(folder))
-        figures.append((f"{folder}: files / rooms / floors / arrows", " / ".join(map(str, shape))))
-
-    figures += [
-        ("stages that import a stage", str(graph.between("compiler/stages"))),
-        ("folders on a cycle", str(len(graph.cycles()))),
-        ("longest chain of dots", str(whole.longest_dots)),
-        ("names that name nothing", share(len(whole.empty), whole.bindings)),
-        ("generic nouns", share(whole.generic, whole.bindings)),
-        ("comment lines per 100 of code", f"{100 * whole.comments / whole.code:.1f}"),
-        ("blank lines per 100 of bodies", f"{100 * whole.blanks / whole.body:.1f}"),
-        ("comprehensions per 1,000 lines (nested)",
-         f"{1000 * whole.comprehensions / whole.text:.1f}"
-         f" ({1000 * whole.nested / whole.text:.1f})"),
-        ("class names that stand twice", str(len(repeated_class_names(tree)))),
-        ("citations of pages that are not here", str(len(whole.citations))),
-        ("lines of code", f"{whole.code:,}"),
+    passed = probe(tree)
+    return [
         ("a write: modules / frames", "{modules} / {frames}".format(**passed["write"])),
         ("a compile: modules / frames", "{modules} / {frames}".format(**passed["compile"])),
         ("names at the top", str(passed["names"])),
-    ]  # fmt: skip
-    return figures
-
-
-def new_files(first: Path, tree: Path) -> frozenset[str]:
-    """The source files of a tree that git traces to no file of the first one."""
-    revision = _git(first, "rev-parse", "HEAD").strip()
-    similar = ("--find-renames=30%", "--find-copies=30%", "--find-copies-harder", "-l0")
-    listing = _git(tree, "diff", "--name-status", *similar, "--diff-filter=A", revision)
-    return frozenset(line.partition("\t")[2] for line in listing.splitlines())
-
-
-def ages(first: Path, tree: Path) -> Table:
-    """The lines of code of a tree by room: of files of the first tree, and of those made since."""
-    made_since = new_files(first, tree)
-    lines: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for path in sources(tree):
-        name = path.relative_to(tree)
-        code = count_file(path, tree).code
-        room = str(name.parent) if len(name.parts) > 2 else name.parts[0]
-        for row in (room, "together"):
-            lines[row][str(name) in made_since] += code
-
-    table = Table(title=f"lines of code of {tree.name} by age")
-    for heading in ("room", f"files of {first.name}", "files made since"):
-        table.add_column(heading, justify="left" if heading == "room" else "right")
-    for room, counts in sorted(lines.items(), key=lambda item: (item[0] == "together", item[0])):
-        table.add_row(room, *(f"{count:,}" for count in counts))
-    return table
-
-
-def _git(tree: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(tree), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    ]
 
 
 def speed(trees: Sequence[Path], size: int, rounds: int) -> None:
@@ -294,8 +224,6 @@ def main() -> None:
     for labels in zip(*(rows(tree) for tree in trees), strict=True):
         table.add_row(labels[0][0], *(figure for _, figure in labels))
     Console(width=100).print(table)
-    if len(trees) > 1:
-        Console(width=100).print(ages(trees[0], trees[-1]))
 
     for size in options.speed:
         speed(trees, size, options.rounds)

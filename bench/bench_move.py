@@ -38,7 +38,7 @@ from neo4j import GraphDatabase
 
 from tenure import connect
 from tenure.schema.principal import OWNER
-from tenure.store.neo4j import codec, register_codec
+from tenure.store.neo4j import codec
 from tenure.store.neo4j.store import open_store
 from tenure.store.port.store import RecordKind, TxEvent
 from tenure.store.transfer.transfer import check_lines, record_of
@@ -68,11 +68,11 @@ GRAPH = {
     " SET c += row.props",
     "row": "MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)"
     " MATCH (e:Entity {tenant_id: $tenant, entity_id: c.subject_id})"
-    " CREATE (v:ContextVersion {tenant_id: $tenant, slot_key: s.slot_key})"
+    " CREATE (v:Fact {tenant_id: $tenant, slot_key: s.slot_key})"
     " SET v += row"
     " CREATE (v)-[:VERSION_OF]->(s) CREATE (v)-[:PIECE_OF]->(c)"
-    " CREATE (v)-[:ABOUT {role: 'subject', valid_from: row.valid_from,"
-    " valid_until: row.valid_until, tx_start: row.tx_start, tx_end: row.tx_end}]->(e)",
+    " CREATE (e)-[:HAS_FACT {valid_from: row.valid_from, valid_to: row.valid_to,"
+    " recorded_at: row.recorded_at, replaced_at: row.replaced_at}]->(v)",
     "live": "MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id}) SET c:Live",
     "receipt": "CREATE (r:Receipt {tenant_id: $tenant}) SET r += row",
     "edge": "MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})"
@@ -176,8 +176,8 @@ def graph_rows(export: Path, tenant: str) -> Rows:
     """The records of a file as properties of nodes and relationships, by kind."""
     encoders: dict[RecordKind, Callable[[Any, int], dict[str, Any]]] = {
         RecordKind.EVENT: lambda event, _: event_row(event),
-        RecordKind.ENTITY: register_codec.entity_row,
-        RecordKind.ALIAS: register_codec.alias_row,
+        RecordKind.ENTITY: codec.entity_row,
+        RecordKind.ALIAS: codec.alias_row,
         RecordKind.BLOCK_KEYS: lambda norm, _: {
             "norm": norm.norm,
             "keys": list(map(list, norm.keys)),
@@ -185,7 +185,7 @@ def graph_rows(export: Path, tenant: str) -> Rows:
         RecordKind.SLOT: codec.slot_row,
         RecordKind.CLAIM: lambda one, n: codec.claim_row(one, tenant=tenant, n=n, live=False),
         RecordKind.ROW: lambda row, _: codec.version_row(row),
-        RecordKind.RECEIPT: register_codec.receipt_row,
+        RecordKind.RECEIPT: codec.receipt_row,
         RecordKind.EDGE: codec.edge_row,
     }
     lines: list[str] = []

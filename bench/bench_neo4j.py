@@ -61,15 +61,13 @@ CREATE (e:Entity {tenant_id: $tenant, entity_id: row.about})
 CREATE (c:Claim:Live {tenant_id: $tenant, object_id: row.object_id})
 SET c += row.props
 CREATE (c)-[:ASSERTS]->(s)
-CREATE (v:ContextVersion {tenant_id: $tenant, vid: row.seq, slot_key: row.slot_key,
-  object_id: row.object_id, scope_id: 'tenant', valid_from: 0, valid_until: $inf,
-  tx_start: row.seq, tx_end: $inf, status: 'clean', reason: '', head: true, deny: false, open: 0})
+CREATE (v:Fact {tenant_id: $tenant, vid: row.seq, slot_key: row.slot_key,
+  object_id: row.object_id, scope_id: 'tenant', valid_from: $native, recorded_at: $native,
+  status: 'clean', reason: '', head: true, deny: false, open: 0})
 CREATE (v)-[:VERSION_OF]->(s)
 CREATE (v)-[:PIECE_OF]->(c)
-CREATE (v)-[:ABOUT {role: 'subject', scope_id: 'tenant', valid_from: 0, valid_until: $inf,
-  tx_start: row.seq, tx_end: $inf}]->(e)
+CREATE (e)-[:HAS_FACT {valid_from: $native, recorded_at: $native}]->(v)
 """
-INF = 253402300799999999
 ROWS = 1_000
 
 
@@ -114,7 +112,11 @@ def batches(server: Server, driver: neo4j.Driver, rounds: int = 8) -> None:
         spent["store"].append(time.perf_counter() - start)
         rows = [_bare(batch, place, bare_tenant) for place in range(ROWS)]
         start = time.perf_counter()
-        bound: dict[str, Any] = {"tenant": bare_tenant, "inf": INF, "digest": b"\0" * 32}
+        bound: dict[str, Any] = {
+            "tenant": bare_tenant,
+            "native": codec.instant(0),
+            "digest": b"\0" * 32,
+        }
         with driver.session(database=DATABASE) as session:
             session.execute_write(partial(_bare_write, rows, bound))
         spent["bare"].append(time.perf_counter() - start)

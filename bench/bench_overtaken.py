@@ -34,7 +34,7 @@ from tenure.bench.lives_data import (
     said_by_user,
     slots_of,
 )
-from tenure.bench.window_data import SHARED, Chain
+from tenure.bench.window_runs import SHARED
 from tenure.compiler.text.sentences import subunits
 from tenure.service.sessions.session import Session
 
@@ -80,26 +80,6 @@ def statements(turns: int) -> Iterator[Statement]:
         person = chance.randrange(PEOPLE)
         op = chance.choice(("assert", "assert", "correct"))
         yield Statement(person, value_of(turn), op, chance.random() < 0.1)
-
-
-def overtaken_chain(turns: int) -> Chain:
-    """The same conversation as messages, with the values that hold no longer in each turn."""
-    messages: list[dict[str, Any]] = []
-    by_turn: dict[int, tuple[str, ...]] = {}
-    current: dict[int, str] = {}
-    overtaken: list[str] = []
-    for turn, statement in enumerate(statements(turns)):
-        text = spoken(statement.person, statement.value, turn)
-        messages.append({"role": "user", "content": text})
-        messages.append({"role": "assistant", "content": "Noted."})
-
-        if statement.person in current:
-            overtaken.append(current[statement.person])
-        current[statement.person] = statement.value
-        if statement.ends:
-            overtaken.append(current.pop(statement.person))
-        by_turn[turn + 1] = tuple(overtaken)
-    return Chain(messages, overtaken=by_turn)
 
 
 def replayed(memory: Memory, turns: int, window: int, *, links: bool) -> tuple[int, int, int, int]:

@@ -28,12 +28,12 @@ from playwright.sync_api import sync_playwright
 
 from tenure import EntityRef, Memory, Policy, connect
 from tenure.bench.bench_server import Site
+from tenure.faces.http.control import ControlFile
 from tenure.schema.policy import ResolutionPolicy
-from tenure.service.server.control import ControlFile
 
 KEYS_A_CASE = 3
 DECISION_P95_MS = 150.0
-LABEL_KEYS = ("y", "2", "n", "u")
+LABEL_KEYS = ("1", "2", "n", "u")
 """What is right for a case: the first candidate, the second, neither, or not to be known."""
 
 DRAG = """(days) => {
@@ -140,7 +140,7 @@ def steward(folder: Path, cases: int, others: int = 0) -> bool:
                 # The first case took a key to open it from the queue.
                 most_keys = max(most_keys, 1 + (number == 0))
                 state = memory.reviews.get(case).review.state.value
-                expected = {"y": "accepted", "2": "accepted", "n": "rejected", "u": "unsure"}
+                expected = {"1": "accepted", "2": "accepted", "n": "rejected", "u": "unsure"}
                 wrong += state != expected[label]
 
             for review in reversed(waiting):

@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tenure.service.cli.evaluate import show_recall
-from tenure.service.cli.show import Screen
-from tenure.service.evaluation.recall import EvaluationOptions, evaluate_recall
+from tenure.bench.evaluation.__main__ import show_recall
+from tenure.bench.evaluation.recall import EvaluationOptions, evaluate_recall
+from tenure.faces.cli.frame import Screen
 from tenure.service.visual.text import json_text
 
 HISTORY = "data/congress/events-2012-2018.jsonl.gz"

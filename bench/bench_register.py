@@ -24,7 +24,7 @@ from typing import Any
 
 from tenure import EntityRef, Memory, connect
 from tenure.bench.bench_resolve import names, raw_id, stock
-from tenure.resolution.gazetteer import Gazetteer
+from tenure.resolution.extract import Gazetteer
 from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import EntityCandidate, Review
 from tenure.schema.vocabulary import CandidateSource, ReviewState

@@ -32,13 +32,19 @@ from pathlib import Path
 from typing import Any
 
 from tenure.bench.bench_peers import Unavailable, default_folder
+from tenure.bench.evaluation.fit import LabelledPair, fit, split
+from tenure.bench.evaluation.resolution import (
+    PROVEN_FROM,
+    STRESS,
+    Report,
+    SetReport,
+    evaluate,
+    wilson,
+)
 from tenure.bench.name_peers import counts, logic_v2, token_sort
 from tenure.resolution.blocking import CANDIDATE_LIMIT, block_keys, weigh
 from tenure.resolution.context import NO_CONTEXT, PairContext
-from tenure.resolution.evaluate import PROVEN_FROM, STRESS, Report, SetReport, evaluate, wilson
-from tenure.resolution.extract import ShapeExtractor
-from tenure.resolution.fit import LabelledPair, fit, split
-from tenure.resolution.gazetteer import Gazetteer
+from tenure.resolution.extract import Gazetteer, ShapeExtractor
 from tenure.resolution.model import default_model
 from tenure.resolution.normalize import normalize
 from tenure.resolution.score import score_pair

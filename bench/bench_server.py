@@ -1,12 +1,16 @@
 """A server under load: clients that read and write, a process that is killed, and its size.
 
-    python bench/bench_server.py [load] [point] [kills] [mcp] [size] [--clients 200] [--seconds 300]
+    python bench/bench_server.py [load] [half] [point] [kills] [mcp] [size] [--clients 200]
+                                 [--seconds 300]
 
 `load`: clients with keys of their own, four reads of five calls, nine writes of ten about people
 who are known; errors, p50 and p95, and the memory at the end of the last fifth of the time (with
 `--seconds 300` of the last minute) against that of the first, after half a minute to warm up. Then
 a point read against an empty route of the same app, which checks the key, its limits and its tenant
 as every call does, and reads nothing; and, beside it, against a route that asks for no key.
+`half`: the same clients while 1,000 connections are held half open, twice, with a minute after
+each; answers, reads without one, the memory after the second load against that after the first, and
+whether the server answers once the connections are gone.
 `point`: this last part alone, on a server that nobody has asked yet.
 `kills`: the same load of writes while the server gets SIGKILL; every acknowledged write must be
 there once, and a retry with its key must double nothing. `mcp`: the official client over standard
@@ -21,6 +25,7 @@ import asyncio
 import importlib.metadata
 import json
 import random
+import resource
 import signal
 import socket
 import statistics
@@ -42,14 +47,16 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tenure import connect
+from tenure.faces.http.control import ControlFile
+from tenure.faces.http.keys import KeyRing
 from tenure.schema.principal import Principal
 from tenure.service.calls.table import Permit
-from tenure.service.server.control import ControlFile
-from tenure.service.server.keys import KeyRing
 
 PEOPLE = 200
 ROOMS = 1_000
 WARM_UP_S = 30
+HALF_OPEN = 1_000
+QUIET_S = 60
 KILLS = 20
 MCP_CALLS = 100
 READ_ROUNDS, READS_A_ROUND = 20, 50
@@ -119,6 +126,8 @@ class Figures:
 
     milliseconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     statuses: Counter[int] = field(default_factory=Counter[int])
+    lost: int = 0
+    """Reads that got no answer at all."""
     acknowledged: dict[str, str] = field(default_factory=dict[str, str])
     """The subject of each write that was answered with 200, by its Idempotency-Key."""
 
@@ -182,9 +191,11 @@ async def client(site: Site, token: str, until: float, figures: Figures, mix: Mi
             if rng.random() < mix.reads:
                 began = time.perf_counter()
                 question = {"entity": person, "slot": "office"}
-                with suppress(httpx2.HTTPError):
+                try:
                     response = await http.get("/v1/view/slot", params=question)
                     figures.add("read", began, response.status_code)
+                except httpx2.HTTPError:
+                    figures.lost += 1
                 continue
 
             key = str(uuid.uuid4())
@@ -282,6 +293,61 @@ def load(folder: Path, clients: int, seconds: float) -> bool:
     ratio = point_read_ratio(site, tokens[0])
     site.stop()
     return set(figures.statuses) <= {200, 429} and ratio <= 3 and growth <= 1.05
+
+
+def hold_half_open(site: Site, seconds: float) -> None:
+    """Hold connections with half a head, and open each again that the server ends."""
+    held: list[socket.socket] = []
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        while len(held) < HALF_OPEN:
+            with suppress(OSError):
+                held.append(socket.create_connection(("127.0.0.1", site.port), timeout=5))
+                held[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+                held[-1].setblocking(False)
+        time.sleep(0.5)
+        alive: list[socket.socket] = []
+        for connection in held:
+            try:
+                is_ended = connection.recv(1) is not None
+            except BlockingIOError:
+                is_ended = False
+            except OSError:
+                is_ended = True
+            if is_ended:
+                connection.close()
+            else:
+                alive.append(connection)
+        held = alive
+    for connection in held:
+        connection.close()
+
+
+def half(folder: Path, clients: int, seconds: float) -> bool:
+    """Many clients with half-open connections held at the same time, twice."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8 * HALF_OPEN)), hard))
+    site, tokens = make_site(folder, clients)
+    memory_mib: list[float] = []
+    statuses: Counter[int] = Counter()
+    lost = 0
+    for _ in range(2):
+        figures = run_clients(site, tokens, seconds, LOAD, lambda: hold_half_open(site, seconds))
+        statuses += figures.statuses
+        lost += figures.lost
+        for name, values in sorted(figures.milliseconds.items()):
+            print(percentiles(name, values))
+        time.sleep(QUIET_S)
+        memory_mib.append(site.memory_mib())
+
+    is_alive = httpx2.get(f"{site.url}/healthz").status_code == 200
+    growth = memory_mib[1] / memory_mib[0]
+    print(
+        f"statuses {dict(statuses)}, {lost} without an answer; memory {memory_mib[0]:.0f} ->"
+        f" {memory_mib[1]:.0f} MiB ({growth:.3f}x); alive: {is_alive}"
+    )
+    site.stop()
+    return is_alive and not lost and set(statuses) <= {200, 429, 503} and growth <= 1.05
 
 
 def point(folder: Path) -> bool:
@@ -429,6 +495,8 @@ def main() -> None:
             folder = Path(name)
             if part == "load":
                 is_good = load(folder, options.clients, options.seconds)
+            elif part == "half":
+                is_good = half(folder, options.clients, options.seconds)
             elif part == "point":
                 is_good = point(folder)
             elif part == "kills":

@@ -24,7 +24,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-COMMAND = "import sys; from tenure.service.cli.main import main; main()"
+COMMAND = "import sys; from tenure.faces.cli.main import main; main()"
 STEP = """
 import sys, time
 import tenure

@@ -25,7 +25,7 @@ from typing import Any
 
 from tenure import EntityRef, Memory, Policy, connect
 from tenure.bench.bench_resolve import SYLLABLES, stock
-from tenure.resolution.evaluate import wilson
+from tenure.bench.evaluation.resolution import wilson
 from tenure.resolution.lexicon import nicknames
 from tenure.schema.policy import ResolutionPolicy
 

@@ -31,9 +31,10 @@ from unittest.mock import patch
 from tenure import Memory, connect
 from tenure.bench.bench_compile import writes
 from tenure.bench.bench_resolve import stock
-from tenure.bench.window_data import MODEL, chained
+from tenure.bench.window_measure import MODEL
+from tenure.bench.window_runs import service_runs
+from tenure.service.sessions.results import ToolAnswer, Utterance, transcript_steps
 from tenure.service.sessions.session import Session
-from tenure.service.sessions.transcript import ToolAnswer, Utterance, transcript_steps
 from tenure.store.transfer import artifact_files
 from tenure.store.transfer.whole_file import whole_file, whole_files
 from tenure.window.intake import message_parts
@@ -42,7 +43,7 @@ from tenure.window.units import MessagePart
 TURNS = (200, 2_000)
 WINDOW = 350_000
 OBJECTS = 10_000
-PASSES = 4
+
 """Every task with each of its trials."""
 MARKS = (100, 500, 1_000, 2_000)
 """Turns after which the log is weighed."""
@@ -103,8 +104,9 @@ class Talk:
     """The airline runs in one session, event by event."""
 
     def __init__(self, memory: Memory, window: int, times: HookTimes) -> None:
-        chain = chained(passes=PASSES)
-        self.steps = itertools.cycle(transcript_steps(chain.messages))
+        runs = [*service_runs(held_out=False), *service_runs(held_out=True)]
+        messages = [message for run in runs for message in run.messages]
+        self.steps = itertools.cycle(transcript_steps(messages))
         self.session = memory.session("airline", model=MODEL, window=window)
         self.times = times
         self.said = 0
@@ -229,7 +231,12 @@ def measured(turns: int, window: int, objects: int) -> None:
     print("\n".join([*times.table(), *times.above("bare append")]))
     weights = ", ".join(f"{ratio:.2f} at turn {turn}" for turn, ratio in ratios.items())
     print(f"log on disk by the bytes said: {weights}")
-    print(f"{count} manifests, {mean:.0f} bytes on average, {largest} at most", flush=True)
+    share = count * mean / talk.said
+    print(
+        f"{count} manifests, {mean:.0f} bytes on average, {largest} at most, {share:.2f} by the "
+        f"bytes said, {talk.said / state.turn:.0f} said a turn",
+        flush=True,
+    )
 
 
 def print_lives(turns: Sequence[int] = TURNS, window: int = WINDOW, objects: int = OBJECTS) -> None:

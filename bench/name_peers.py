@@ -15,8 +15,8 @@ from pathlib import Path
 from rapidfuzz.fuzz import token_sort_ratio
 
 from tenure.bench.bench_peers import Unavailable, environment
+from tenure.bench.evaluation.fit import LabelledPair
 from tenure.bench.peers.systems import System
-from tenure.resolution.fit import LabelledPair
 
 WORKER = Path(__file__).resolve().parent / "peers" / "name_scores.py"
 NOMENKLATURA = System(

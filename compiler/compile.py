@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..schema.compile_terms import OverflowPolicy, Reason
+from ..schema.language import NO_LANGUAGE, Language
 from ..schema.policy import Policy
 from ..schema.principal import Principal
 from ..schema.slots import Vocabulary
@@ -27,18 +28,22 @@ from .gathering.gather import gather
 from .gathering.rerank import Reranker
 from .ir.context import (
     NO_MEDIA,
+    NO_VARIATION,
     CompileContext,
+    Variation,
+    Watch,
+    no_watch,
     project_of,
     scopes_of,
     sealing_epoch,
     shares_of,
+    variation,
     weights_of,
 )
 from .ir.outputs import Passes
-from .ir.snapshot import BindMentions, Snapshot, VectorIndex
-from .ir.variation import NO_VARIATION, Variation, variation
-from .ir.watch import Watch, no_watch
+from .ir.records import BindMentions, Snapshot, VectorIndex
 from .media.plan import plan_media
+from .ranking.answers import answers_of
 from .request.request import CompileRequest
 from .stages.contain import contain
 from .stages.convert import convert
@@ -50,14 +55,13 @@ from .stages.rank import rank
 from .stages.rescue import rescue
 from .stages.resolve import resolve
 from .stages.validate import validate
-from .tokens.capabilities import capability
+from .tokens.capabilities import ReservePolicy, capability, compile_budget, elastic_tokens
 from .tokens.counting import counter_for
-from .tokens.window import ReservePolicy, compile_budget, elastic_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """What a compile depends on beside its request: all of it is pinned by the manifest."""
+    """What a compile depends on in addition to its request: all of it is pinned by the manifest."""
 
     principal: Principal
     vocabulary: Vocabulary
@@ -75,6 +79,7 @@ class Circumstances:
     page: int = 1
     without: frozenset[str] = frozenset()
     """Object ids and sections that an ablation leaves out."""
+    language: Language = NO_LANGUAGE
 
 
 def compile(
@@ -91,6 +96,7 @@ def compile(
     index: VectorIndex | None = None,
     reranker: Reranker | None = None,
     people: tuple[str, ...] = (),
+    language: Language = NO_LANGUAGE,
     watch: Watch = no_watch,
 ) -> Envelope:
     """Return the envelope of a request, read from one consistent snapshot.
@@ -98,8 +104,8 @@ def compile(
     `point` is pinned by the caller; `keys` are the tenant's, oldest first. With an `index` and
     a query vector the search is hybrid; a `reranker` looks at the best candidates once more.
     `people` are entities with wishes, where the request names nobody: those of an only one
-    apply, several leave a gap. `watch` is asked for something that lasts as long as the
-    gathering, and as long as each stage.
+    apply, several leave a gap. `language` has the words by which questions ask. `watch` is asked
+    for something that lasts as long as the gathering, and as long as each stage.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, `ladder_exhausted`.
@@ -115,6 +121,7 @@ def compile(
         encoder_id=encoder_id,
         reranker_id=reranker.id if reranker is not None else None,
         people=people,
+        language=language,
     )
     context = context_of(request, circumstances)
     with watch("gather"):
@@ -139,7 +146,7 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
     )
     budget = compile_budget(request.budget_tokens, request.reserve_tokens, model, reserve)
 
-    # Media are planned first: what they take beside the text is not there for it.
+    # Media are planned first: what they take with the text is not there for it.
     counter = counter_for(request.model)
     media = NO_MEDIA
     if request.media:
@@ -180,6 +187,7 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         skip=circumstances.skip,
         page=circumstances.page,
         ablation=circumstances.without,
+        language=circumstances.language,
     )
 
 
@@ -217,8 +225,9 @@ def passes_of(snapshot: Snapshot, context: CompileContext, watch: Watch = no_wat
         ranked = rank(validated, snapshot, context)
     with watch("rescue"):
         rescued = rescue(ranked, gated, resolved, context)
+    answers = answers_of(resolved, gated, validated, ranked, snapshot, context)
     with watch("convert"):
-        converted = convert(ranked, rescued, gated, snapshot, context)
+        converted = convert(ranked, rescued, gated, snapshot, context, answers=answers)
     with watch("contain"):
         contained = contain(converted, context)
     with watch("order"):
@@ -235,13 +244,14 @@ def passes_of(snapshot: Snapshot, context: CompileContext, watch: Watch = no_wat
         converted=converted,
         contained=contained,
         ordered=ordered,
+        answers=answers,
     )
 
 
 def _with_pages(envelope: Envelope, snapshot: Snapshot, context: CompileContext) -> Envelope:
     """Return the envelope with its next page, when the policy paginates and something waits.
 
-    What stands in the cached zones and what is required is on every page; only the turn's items
+    What is in the cached zones and what is required is on every page; only the turn's items
     are divided, and a page that shows none of them is the last.
     """
     if overflow_of(context) is not OverflowPolicy.PAGINATE:

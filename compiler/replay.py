@@ -1,4 +1,4 @@
-"""Replay: the same bytes again from a manifest, without searching or scoring anew.
+"""Replay: the same bytes again from a manifest, without searching or scoring again.
 
 The manifest's rows are read by object id, the recorded scores stand in for every search, and
 the ten stages run as the recorded principal. Permissions are those of today: if the caller may
@@ -15,16 +15,17 @@ from dataclasses import replace
 from ..schema.claim import Version
 from ..schema.compile_terms import Stage
 from ..schema.errors import Forbidden
+from ..schema.language import NO_LANGUAGE, Language
 from ..schema.policy import Policy
 from ..schema.principal import Principal, Sight, own_identifier
 from ..schema.slots import Vocabulary
+from ..store.port.records import own_ids_in
 from ..store.port.store import Ask, Point, Reader
 from ..store.port.vectors import VectorScore
-from ..store.port.vouched import own_ids_in
 from .compile import Circumstances, compile_snapshot, context_of
 from .envelope.envelope import Envelope
 from .ir.context import CompileContext
-from .ir.snapshot import PERSON, Bound, Proposal, Snapshot
+from .ir.records import PERSON, Bound, Proposal, Snapshot
 from .request.parse import request_from_json
 from .trace.manifest import (
     Manifest,
@@ -44,6 +45,7 @@ def replay(
     vocabulary: Vocabulary,
     policy: Policy,
     keys: Sequence[bytes],
+    language: Language = NO_LANGUAGE,
 ) -> Envelope:
     """Return the envelope of a manifest.
 
@@ -74,6 +76,7 @@ def replay(
             skip=frozenset(manifest.skip),
             page=manifest.page,
             without=frozenset(manifest.without),
+            language=language,
         ),
     )
     _check_pins(manifest, context)
@@ -84,6 +87,7 @@ def _check_pins(manifest: Manifest, context: CompileContext) -> None:
     pins = {
         "policy": (manifest.policy_hash, context.policy_hash),
         "vocabulary": (manifest.vocabulary_version, context.vocabulary.version),
+        "language": (manifest.language, context.language.digest),
         "counter": (manifest.counter, context.counter.identity),
         "envelope id": (manifest.envelope_id, envelope_id(context)),
     }
@@ -135,6 +139,8 @@ def _recorded_snapshot(
         refused=Stage.GATE.value in withheld,
         withheld=tuple((name, count) for name, count in withheld.items() if name != Stage.GATE),
         cut=manifest.cut,
+        hubs=manifest.hubs,
+        withheld_slots=manifest.withheld_slots,
         capped_ids=manifest.capped,
     )
     if known is None:

@@ -1,19 +1,20 @@
-"""Binding: from one mention to an entity, before anything is written.
+"""Binding: decide which entity a mention means, before anything is written. Pure.
 
-An entity id or an identifier decides. An exact alias that is unique in what the caller may
-see binds at once. Several entities of one name are never chosen between: a pending entity is
-made and a person is asked. Everything else is scored by a `Scorer`, if one is given, and is
-a new entity otherwise. A conflicting identifier of one scheme excludes a candidate before
-any name counts, and leaves a suggestion if the names are equal. Pure: decides over a
-`Register`, filled by one look-up.
+An entity id or an identifier decides. An exact alias binds at once if it is unique in what the
+caller may see. If several entities have the name, none is chosen: a pending entity is made and a
+person is asked. Everything else is scored by a `Scorer`, if there is one, and is a new entity
+otherwise. A conflicting identifier of one scheme excludes a candidate before any name counts, and
+leaves a suggestion if the names are equal. All reads come from a `Register` filled by one look-up.
 
-`docs/design/resolution.md`; checklist C-049 to C-052, C-055.
+`locate` finds the entity that a reader means, by id, identifier or exact visible alias. It never
+scores or guesses. It does not fall back to the name if an identifier is unknown or conflicts, and
+it also answers for a pending entity. `docs/design/resolution.md`; checklist C-049 to C-052, C-055.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol
 
 from ..schema.entity import (
@@ -29,20 +30,46 @@ from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
 from ..schema.slots import compatible
 from ..schema.vocabulary import CandidateSource, Decision, EntityState, JudgedBy, JudgementVerdict
-from .attributes import repeatable_schemes
-from .exclusion import with_excluded
-from .keys import MentionOrId, alias_key, as_ref, is_id
+from .compare import measure
+from .identifiers import (
+    UNLIKE_NAME,
+    StatedIdentifier,
+    agreeing,
+    excluded_line,
+    excluding_schemes,
+    holders_of,
+    is_exact,
+    other_type_lines,
+    stated_identifiers,
+    weigh,
+    with_hints,
+)
+from .keys import MentionOrId, alias_key, as_ref, former_name_of, is_id
 from .known import FamilyName, Lookup, NearTest
+from .names import short_id
+from .normalize import form_of
 from .register import Register, Rules
 
 _SHORT_NAME_WORDS = 4
 _SHORT_WORD_LETTERS = 4
 _WEAKEST = 4
+_ALIKE_OSA = 400
+"""Edit similarity from which two names may be spellings of one."""
 SCORE_REASON = "scored"
 """The reason of a decision that names and context made, not an equal key."""
+SAME_IDENTIFIER: Final = "same_identifier"
+"""The reason of a bind that an identifier decided."""
 UNTRUSTED_ALIAS: Final = "untrusted_alias"
 """The reason of a question about a name that only pages and tools have used."""
-_VETOES: Final = ("person_without_context", UNTRUSTED_ALIAS)
+NOTHING_AGREES: Final = "nothing_agrees"
+"""The reason of a question about an equal name, where both sides state what does not meet."""
+ALIASES_DIFFER: Final = "aliases_differ"
+"""The reason of a question about a mention whose names belong to several entities."""
+COMMON_NAME: Final = "common_name"
+"""The reason of a question about a record's name, where many have the family name."""
+_NO_CONTEXT: Final = "person_without_context"
+_CONTRADICTED: Final = (ALIASES_DIFFER, COMMON_NAME, NOTHING_AGREES, UNLIKE_NAME)
+_VETOES: Final = (*_CONTRADICTED, _NO_CONTEXT, UNTRUSTED_ALIAS)
 """Reasons that keep an equal name from binding, and are told as vetoes."""
 
 _NO_CANDIDATE = Resolution(decision=Decision.NEW, entity=None, score=0.0, reason="no_candidate")
@@ -125,11 +152,8 @@ def needs_scoring(mention: MentionOrId, known: Register, rules: Rules) -> bool:
     except Conflict:
         return False  # a person has to say which is right
 
-    for name, source in _names(ref):
-        reading = _read_alias(alias_key(name), source, ref, known, rules)
-        if reading is not None:
-            return reading.reason == UNTRUSTED_ALIAS
-    return True
+    reading = _read_name(_under_known_name(ref, known, rules), known, rules)
+    return reading is None or reading.reason == UNTRUSTED_ALIAS
 
 
 def bind(
@@ -153,35 +177,104 @@ def bind(
     if by_identifier:
         return by_identifier
 
-    for name, source in _names(ref):
-        resolution = _by_alias(alias_key(name), source, ref, known, rules)
-        if resolution and resolution.reason == UNTRUSTED_ALIAS:
-            return _judged_alias(resolution, ref, known, rules, scorer)
-        if resolution:
-            return resolution
+    resolution = _by_name(ref, known, rules, scorer)
+    if resolution.decision is Decision.REVIEW:
+        return resolution
 
-    resolution = _NO_CANDIDATE
-    if scorer:
-        resolution = scorer.judge(ref, known, rules)
-    if resolution.decision is Decision.NEW and ref.external_ids:
-        schemes_of = _excluded_namesakes(ref, known, rules)
-        return with_excluded(resolution, schemes_of, ref, known, rules)
+    owners = alias_owners(ref, resolution.entity, known, rules)
+    meant = [known.root(resolution.entity)] if resolution.entity else []
+    named = sorted(frozenset[str]().union(*owners.values()))
+    roots = [r for r in named if not any(are_apart(r, one, known, rules) for one in meant)]
+    if len(meant) + len(roots) > 1:
+        # Two that are known bear names of one mention: no order of the list may choose.
+        return _left_to_review(None, ALIASES_DIFFER, [*meant, *roots], known, CandidateSource.ALIAS)
+    if resolution.decision is not Decision.NEW:
+        return resolution
 
-    return resolution
+    hints: dict[str, tuple[Feature, ...]] = {}
+    if ref.external_ids or rules.evidence:
+        hints = other_type_lines(ref, known, rules) | _excluded_namesakes(ref, known, rules)
+    for root in roots:
+        (name,) = [name for name, named_roots in owners.items() if root in named_roots][:1]
+        hints[root] = (Feature("alias", 1.0, 0.0, f"the mention has this alias: {name!r}"),)
+    return with_hints(resolution, hints, known, rules)
+
+
+def _under_known_name(ref: EntityRef, known: Register, rules: Rules) -> EntityRef:
+    """A mention under its own name, or under a stated alias where that alone is known, of one."""
+    if not ref.aliases or any(
+        _may_mean(a, ref, known, rules) for a in known.named(alias_key(ref.name))
+    ):
+        return ref
+    owners = alias_owners(ref, None, known, rules)
+    if len(frozenset[str]().union(*owners.values())) != 1:
+        return ref
+    (alias, *_) = owners
+    # Two people may have the same birth name, so a former name alone binds nobody.
+    return ref if alias == former_name_of(ref.name, ref.type) else replace(ref, name=alias)
+
+
+def _by_name(ref: EntityRef, known: Register, rules: Rules, scorer: Scorer | None) -> Resolution:
+    """What a mention's name decides, or its one known alias: an equal one, else the score."""
+    known_ref = _under_known_name(ref, known, rules)
+    reading = _read_name(known_ref, known, rules, scorer)
+    if reading is None:
+        return scorer.judge(ref, known, rules) if scorer else _NO_CANDIDATE
+    source = CandidateSource.EXACT if known_ref is ref else CandidateSource.ALIAS
+    if reading.entity is not None and not reading.reason:
+        return _bound_to(reading.entity, source.value, known)
+
+    question = _left_to_review(reading.entity, reading.reason, reading.roots, known, source)
+    if reading.reason != UNTRUSTED_ALIAS or scorer is None:
+        return question
+
+    # What binds by the trusted names too is bound; of anything else a person is asked.
+    judgement = scorer.judge(ref, known, rules)
+    is_bound = judgement.decision is Decision.BIND and judgement.entity in reading.roots
+    return judgement if is_bound else question
+
+
+def are_apart(left: str, right: str, known: Register, rules: Rules) -> bool:
+    """Whether two stored entities were judged to be two, or a register numbers them apart."""
+    rows = known.rows_between((*known.members(left), *known.members(right)))
+    if any(row.verdict is not JudgementVerdict.MATCH for row in rows):
+        return True
+    external_ids = known.external_ids(left, rules.identifier_test(known))
+    numbers = EntityRef(name="-", external_ids=external_ids)
+    return bool(excluding_schemes(numbers, right, known, rules))
+
+
+def alias_owners(
+    ref: EntityRef, own: str | None, known: Register, rules: Rules
+) -> dict[str, frozenset[str]]:
+    """The settled entities, other than its own, that the aliases of a mention name.
+
+    An alias that its own entity has as well is no sign of another one.
+    """
+    owners: dict[str, frozenset[str]] = {}
+    for name in ref.aliases:
+        roots: set[str] = set()
+        for alias in known.named(alias_key(name)):
+            is_meant = not _pending(alias, known) and _may_mean(alias, ref, known, rules)
+            if is_meant and is_trusted(alias, known, rules):
+                roots.add(known.root(alias.entity_id))
+        if roots and (own is None or known.root(own) not in roots):
+            owners[name] = frozenset(roots)
+    return owners
 
 
 def _excluded_namesakes(
     ref: EntityRef, known: Register, rules: Rules
-) -> dict[str, tuple[str, ...]]:
-    """The entities of a mention's very name, with the schemes by which it cannot be one of them."""
-    schemes_of: dict[str, tuple[str, ...]] = {}
+) -> dict[str, tuple[Feature, ...]]:
+    """The entities of a mention's very name, with the evidence why it cannot be one of them."""
+    hints: dict[str, tuple[Feature, ...]] = {}
     for alias in known.named(alias_key(ref.name)):
         root = known.entity(known.root(alias.entity_id))
         is_live = root is not None and root.state is EntityState.ACTIVE
         if root is None or not is_live or not _is_of_kind(alias, ref, known, rules):
             continue
-        schemes_of[root.entity_id] = excluding_schemes(ref, root.entity_id, known, rules)
-    return schemes_of
+        hints[root.entity_id] = excluded_line(ref, root, known, rules)
+    return hints
 
 
 def _by_id(entity_id: str, known: Register) -> Resolution:
@@ -197,20 +290,30 @@ def _by_id(entity_id: str, known: Register) -> Resolution:
 
 
 def _by_identifier(ref: EntityRef, known: Register, rules: Rules) -> Resolution | None:
-    if not ref.external_ids:
-        return None
-
+    """What the hard identifiers of a mention decide; nothing across incompatible types."""
     owners: dict[str, str] = {}
     identifiers: dict[str, str] = {}
-    shows = rules.identifier_test(known)
-    for scheme, value in sorted(ref.external_ids.items()):
-        for raw in known.owners(scheme, value, shows):
-            owners[known.root(raw)] = raw
-            identifiers[known.root(raw)] = f"{scheme}={value}"
+    waiting: dict[str, str] = {}
+    exact = False
+    for row in stated_identifiers(ref, rules.bands.attributes):
+        if row.kind is not None:
+            continue
+        holders: dict[str, str] = {}
+        for root, raw in holders_of(row, known, rules).items():
+            entity = known.entity(root)
+            if entity is None or not compatible(ref.type, entity.type):
+                continue
+            settled = entity.state is not EntityState.PENDING
+            (holders if settled else waiting)[root] = raw
+        # A person has kept apart two who have one number: then the name says which is meant.
+        namesakes = {root: raw for root, raw in holders.items() if not is_unlike(ref, root, known)}
+        owners |= namesakes if len(namesakes) == 1 else holders
+        exact |= bool(holders) and is_exact(row.scheme)
+        identifiers |= dict.fromkeys(holders, f"{row.scheme}={row.value}")
 
     # Two registers disagree, or two people share a number: no score may choose between them.
     if len(owners) > 1:
-        owner_list = ", ".join(identifiers.values())
+        owner_list = ", ".join(identifiers[root] for root in owners)
         raise Conflict(
             f"the identifiers of {ref.name!r} name different entities ({owner_list}); "
             "state the right ones, or let a steward merge the entities",
@@ -218,34 +321,56 @@ def _by_identifier(ref: EntityRef, known: Register, rules: Rules) -> Resolution 
             entities=sorted(owners),
         )
 
-    owner = next(iter(owners.values()), None)
-    return _bound_to(owner, "same_identifier", known) if owner else None
+    if not owners:
+        own_case = _waiting_as(ref, waiting, known) or next(iter(waiting.values()), None)
+        return _bound_to(own_case, SAME_IDENTIFIER, known) if own_case else None
+
+    ((root, raw),) = owners.items()
+    is_doubtful = not exact and is_unlike(ref, root, known)
+    if not is_doubtful or agreeing(ref, root, known, rules):
+        return _bound_to(raw, SAME_IDENTIFIER, known)
+
+    own_case = _waiting_as(ref, waiting, known)
+    if own_case:
+        return _bound_to(own_case, SAME_IDENTIFIER, known)
+    return _left_to_review(None, UNLIKE_NAME, [root], known, CandidateSource.IDENTIFIER)
 
 
-def excluding_schemes(
-    ref: EntityRef, entity_id: str, known: Register, rules: Rules
-) -> tuple[str, ...]:
-    """The schemes that give one value alone, and under which mention and entity have others.
+def _waiting_as(ref: EntityRef, waiting: Mapping[str, str], known: Register) -> str | None:
+    """The pending entity that waits under a mention's very name."""
+    for root, raw in sorted(waiting.items()):
+        entity = known.entity(root)
+        if entity is not None and alias_key(entity.name) == alias_key(ref.name):
+            return raw
+    return None
 
-    Several e-mail addresses, phones, handles or domains speak against nobody.
+
+def is_unlike(ref: EntityRef, root: str, known: Register) -> bool:
+    """Whether no word, nickname or acronym of a mention is any of an entity's names.
+
+    Names of two scripts are not compared: how one is read in the other is no evidence.
     """
-    if not ref.external_ids:
-        return ()
+    members = known.members(root)
+    entities = filter(None, map(known.entity, members))
+    # An entity whose names were erased, or may not be seen, has the head of its id in their place.
+    surfaces = [e.name for e in entities if e.name != short_id(e.entity_id)]
+    if not surfaces:
+        return False
+    for name in (ref.name, *ref.aliases):
+        if any(alias.entity_id in members for alias in known.named(alias_key(name))):
+            return False
+        for surface in surfaces:
+            left, right = form_of(name, ref.type), form_of(surface, ref.type)
+            if left.latin != right.latin:
+                return False
+            facts = measure(left, right, _equal_rarity)
+            if facts.align or facts.acronym or facts.osa >= _ALIKE_OSA:
+                return False
+    return True
 
-    repeatable = repeatable_schemes(rules.bands.attributes)
-    stored_values = known.held(entity_id, rules.identifier_test(known))
-    schemes: list[str] = []
-    for scheme, value in sorted(ref.external_ids.items()):
-        if scheme not in repeatable and value not in stored_values.get(scheme, (value,)):
-            schemes.append(scheme)
-    return tuple(schemes)
 
-
-def _names(ref: EntityRef) -> list[tuple[str, CandidateSource]]:
-    names = [(ref.name, CandidateSource.EXACT)]
-    for alias in ref.aliases:
-        names.append((alias, CandidateSource.ALIAS))
-    return names
+def _equal_rarity(_: str) -> int:
+    return 1000
 
 
 class _AliasReading(NamedTuple):
@@ -254,37 +379,18 @@ class _AliasReading(NamedTuple):
     entity: str | None
     """The raw id that is bound, or that waits under the name."""
     reason: str
+    """Why a person has to decide; empty where it binds."""
     roots: list[str]
     """Canonical ids that the name means."""
-    binds: bool = False
 
 
-def _by_alias(
-    norm: str,
-    source: CandidateSource,
-    ref: EntityRef,
-    known: Register,
-    rules: Rules,
-) -> Resolution | None:
-    reading = _read_alias(norm, source, ref, known, rules)
-    if reading is None:
-        return None
-    if reading.binds and reading.entity is not None:
-        return _bound_to(reading.entity, reading.reason, known)
-    return _left_to_review(reading.entity, reading.reason, reading.roots, known, source)
-
-
-def _read_alias(
-    norm: str,
-    source: CandidateSource,
-    ref: EntityRef,
-    known: Register,
-    rules: Rules,
+def _read_name(
+    ref: EntityRef, known: Register, rules: Rules, scorer: Scorer | None = None
 ) -> _AliasReading | None:
     hits: list[Alias] = []
     settled_hits: list[Alias] = []
     local_cases: list[Alias] = []
-    for alias in known.named(norm):
+    for alias in known.named(alias_key(ref.name)):
         if not _may_mean(alias, ref, known, rules):
             continue
         hits.append(alias)
@@ -295,8 +401,13 @@ def _read_alias(
             local_cases.append(alias)
     roots = sorted({known.root(alias.entity_id) for alias in settled_hits})
 
+    agreed_roots = _agreed(ref, roots, known, rules)
+    if len(agreed_roots) == 1:
+        roots = agreed_roots
+        settled_hits = [row for row in settled_hits if known.root(row.entity_id) == roots[0]]
+
     # One case a name and scope: whoever comes second waits for the same decision.
-    if local_cases and (source is CandidateSource.EXACT or not roots):
+    elif local_cases:
         first = min(local_cases, key=_age)
         return _AliasReading(first.entity_id, "pending", roots)
 
@@ -308,27 +419,43 @@ def _read_alias(
 
     if not any(is_trusted(alias, known, rules) for alias in settled_hits):
         return _AliasReading(None, UNTRUSTED_ALIAS, roots)
-    if not _has_context(ref, hits, known, rules):
-        return _AliasReading(None, "person_without_context", roots)
+    is_person = _is_person(ref, hits, known)
+    # A person's name may need more than the tenant.
+    needs_context = is_person and rules.bands.person_context_scope != TENANT_SCOPE.scope_id
+    scopes = {row.scope_id for row in hits} - {TENANT_SCOPE.scope_id}
+    if needs_context and rules.scope_id not in scopes:
+        return _AliasReading(None, _NO_CONTEXT, roots)
+    if is_person and not agreed_roots:
+        weighed = weigh(ref, roots[0], known, rules)
+        is_own = rules.stored is not None and rules.stored.shares_record(roots[0])
+        if weighed.near or (weighed.is_stated and not is_own):
+            return _AliasReading(None, NOTHING_AGREES, roots)
+        if scorer and not is_own and _has_common_name(ref, rules, scorer):
+            return _AliasReading(None, COMMON_NAME, roots)
 
     first = min(settled_hits, key=_age)
-    return _AliasReading(first.entity_id, source.value, roots, binds=True)
+    return _AliasReading(first.entity_id, "", roots)
 
 
-def _judged_alias(
-    question: Resolution, ref: EntityRef, known: Register, rules: Rules, scorer: Scorer | None
-) -> Resolution:
-    """Bind what binds by the trusted names too; of anything else a person is asked."""
-    if scorer is None:
-        return question
+def _has_common_name(ref: EntityRef, rules: Rules, scorer: Scorer) -> bool:
+    """Whether a record names a person of a family name that many have.
 
-    judgement = scorer.judge(ref, known, rules)
-    if judgement.decision is not Decision.BIND:
-        return question
-    for candidate in question.candidates:
-        if candidate.entity == judgement.entity:
-            return judgement
-    return question
+    Talk and notes name those whom their reader knows; a register has them all.
+    """
+    lookup = fuzzy_lookup(ref, scorer, rules.bands)
+    if rules.stored is None or lookup.family is None:
+        return False
+    # Only how many have the family name matters here, not who is near.
+    return rules.stored.bearers(replace(lookup, limit=1, near=None)) >= lookup.family.limit
+
+
+def _agreed(ref: EntityRef, roots: Sequence[str], known: Register, rules: Rules) -> list[str]:
+    """The entities of a name that a contact, a constant value or the record speaks for."""
+    args = known, rules
+    agreed_roots = [r for r in roots if agreeing(ref, r, *args) or weigh(ref, r, *args).agrees]
+    if agreed_roots or len(roots) < 2 or rules.stored is None:
+        return agreed_roots
+    return list(filter(rules.stored.shares_record, roots))
 
 
 def is_trusted(alias: Alias, known: Register, rules: Rules) -> bool:
@@ -351,31 +478,25 @@ def is_trusted(alias: Alias, known: Register, rules: Rules) -> bool:
 
 
 def _joined_by_person(raw: str, root: str, known: Register) -> bool:
-    for judgement in known.rows_between(known.members(root)):
-        is_match = judgement.verdict is JudgementVerdict.MATCH
-        ends = (judgement.left_id, judgement.right_id)
-        if is_match and judgement.judged_by is JudgedBy.HUMAN and raw in ends:
-            return True
-    return False
+    match = JudgementVerdict.MATCH, JudgedBy.HUMAN
+    rows = known.rows_between(known.members(root))
+    return any((r.verdict, r.judged_by) == match and raw in (r.left_id, r.right_id) for r in rows)
 
 
 def _may_mean(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
-    fits = _is_of_kind(alias, ref, known, rules)
-    return fits and not excluding_schemes(ref, alias.entity_id, known, rules)
+    if not _is_of_kind(alias, ref, known, rules):
+        return False
+    if excluding_schemes(ref, alias.entity_id, known, rules):
+        return False
+    return not weigh(ref, known.root(alias.entity_id), known, rules).differs
 
 
 def _is_of_kind(alias: Alias, ref: EntityRef, known: Register, rules: Rules) -> bool:
-    return rules.shows(alias, known) and compatible(ref.type, _known_type(alias, known))
+    return rules.shows(alias, known) and rules.fits(ref.type, _known_type(alias, known))
 
 
-def _has_context(ref: EntityRef, hits: Sequence[Alias], known: Register, rules: Rules) -> bool:
-    """Whether an equal name is enough: a person's may need more than the tenant."""
-    types = {ref.type} | {_known_type(alias, known) for alias in hits}
-    person = "person" in types
-    if not person or rules.bands.person_context_scope == "tenant":
-        return True
-    scopes = {alias.scope_id for alias in hits} - {TENANT_SCOPE.scope_id}
-    return rules.scope_id in scopes
+def _is_person(ref: EntityRef, hits: Sequence[Alias], known: Register) -> bool:
+    return "person" in {ref.type, *(_known_type(alias, known) for alias in hits)}
 
 
 def _known_type(alias: Alias, known: Register) -> str:
@@ -448,3 +569,47 @@ def _candidate(entity: Entity, source: CandidateSource, reason: str) -> EntityCa
         features=(Feature(source.value, 1.0, 0.0, f"equal name or id: {entity.name}"),),
         vetoes=() if certain else (reason if reason in _VETOES else "margin",),
     )
+
+
+def locate(mention: MentionOrId, known: Register, scopes: frozenset[str]) -> tuple[str, ...]:
+    """The canonical ids a mention may mean, sorted: none, one, or several.
+
+    A pending entity counts only where no settled one carries the name.
+    """
+    if isinstance(mention, str) and is_id(mention):
+        return (known.root(mention),) if known.entity(mention) else ()
+
+    ref = as_ref(mention)
+    # A stated identifier that is unknown means another entity, whatever the name says.
+    stated_rows = stated_identifiers(ref)
+    if stated_rows:
+        return _by_identifiers(ref, stated_rows, known)
+
+    roots: set[str] = set()
+    waiting: set[str] = set()
+    for alias in known.named(alias_key(ref.name)):
+        entity = known.entity(alias.entity_id)
+        is_fit = entity is not None and compatible(ref.type, entity.type)
+        if is_fit and alias.scope_id in scopes:
+            (waiting if _waits(alias, known) else roots).add(known.root(alias.entity_id))
+    return tuple(sorted(roots or waiting))
+
+
+def _by_identifiers(
+    ref: EntityRef, stated_rows: Iterable[StatedIdentifier], known: Register
+) -> tuple[str, ...]:
+    """The entities that hold every stated identifier; of several that share one, the named."""
+    owners: set[str] | None = None
+    for row in stated_rows:
+        holders = set(map(known.root, known.owners(row.pairs)))
+        owners = holders if owners is None else owners & holders
+    if not owners or len(owners) == 1:
+        return tuple(owners or ())
+
+    named_roots = {known.root(alias.entity_id) for alias in known.named(alias_key(ref.name))}
+    return tuple(sorted(owners & named_roots or owners))
+
+
+def _waits(alias: Alias, known: Register) -> bool:
+    root = known.entity(known.root(alias.entity_id))
+    return root is not None and root.state is EntityState.PENDING

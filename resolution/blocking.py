@@ -1,39 +1,49 @@
 """Which stored aliases are worth scoring: weighted keys, the same in every store.
 
-A name gives about 30 short keys; names of one entity share some. A store keeps one row per key
-and alias, and a counter per key (`df`). A query sums the weight of the keys it shares with each
-alias and takes the heaviest 50, ties by alias key:
+A name gives about 30 short keys. A store keeps one row for each key and alias, and a counter for
+each key (`df`). A query sums the weights of the keys that it shares with each alias and takes the
+heaviest 50, ties by alias key. A hit weighs its kind times the rarity of the key, in whole
+thousandths, so no order of addition changes a sum. Keys that nearly every alias has are skipped.
 
-    WITH q(k, w) AS (VALUES (?, ?), …)                     -- from `weigh`, capped keys left out
-    SELECT b.alias_key, SUM(q.w) AS weight
-    FROM q JOIN block_key b ON b.k = q.k
-    GROUP BY b.alias_key ORDER BY weight DESC, b.alias_key LIMIT 50
-
-Most of what is proposed shares but a common word with the mention, so `near_names` looks at all of
-it together before anything is scored: what it leaves out could not have reached a suggestion.
-
-Only visible aliases count, filtered before the cut. Weights are integers in thousandths, so no
-order of addition changes a sum and all stores return one order. Pure; keys depend on the form
-alone. A key names its kind in its first letter, so kinds never collide. Checklist C-047.
+Three more kinds of candidates never bind by themselves: a short form of the other name (HR
+Department), a path that is the tail of the other, and names that are drawn alike (the confusables
+of Unicode, UTS 39). `near_names` drops what could not reach a suggestion. Only visible aliases
+count, filtered before the cut. Pure; checklist C-047, C-048.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
-from rapidfuzz import process
-from rapidfuzz.fuzz import token_set_ratio
-
-from .look_alike import is_ambiguous, shape_of
-from .name_cache import name_cache
-from .normalize import NameForm, form_of
-from .paths import are_two_paths
-from .plain_name import acronyms_of, plain_name, stem_of
-from .postings import hit_weight
+from ..schema.look_alikes import STROKE, skeleton
+from .keys import folded
+from .lexicon import Profile, lexicon, profile_of
+from .names import name_cache
+from .normalize import NameForm, acronyms_of, form_of, initials, normalize, plain_name, stem_of
 from .renderings import sounds_of, sounds_of_words
-from .short_names import unit_keys
+
+COARSE_KINDS: Final = frozenset({"prefix", "suffix", "deletion"})
+"""Kinds of keys that many names share by chance."""
+COARSE_LIMIT: Final = 400
+"""Postings from which a key of a coarse kind is skipped."""
+LIMIT: Final = 3_000
+"""Postings from which any key is skipped."""
+
+Norm = TypeVar("Norm", int, str)
+"""A norm, by its number or by itself."""
+
+SHORT_NAME: Final = "short_name"
+"""The line of evidence that says so."""
+_MIN_LETTERS: Final = 2
+
+LOOK_ALIKE = "look_alike"
+"""The line of evidence that says so."""
+_STROKES = str.maketrans({"I": "l", "1": "l", "|": "l", STROKE: "l", "0": "o"})
+_WORD = re.compile(r"\S+")
 
 CANDIDATE_LIMIT = 50
 """Aliases that a blocking query hands to scoring."""
@@ -46,6 +56,255 @@ _TOKENS_MAX = 16
 _WHOLE_MAX = 64
 _SHARED_WORDS_MIN: Final = 70.0
 """Share of words in common, in per cent, below which no pair reaches a suggestion."""
+
+
+def hit_weight(kind: str, kind_weight: int, *, postings: int, total: int) -> int | None:
+    """The weight of a hit in thousandths; None when the key is skipped.
+
+    `kind_weight` is the weight of the kind in thousandths.
+
+    >>> hit_weight("token", 4_000, postings=3, total=1_000)
+    23249
+    >>> hit_weight("prefix", 1_500, postings=401, total=1_000) is None
+    True
+    """
+    if postings > (COARSE_LIMIT if kind in COARSE_KINDS else LIMIT):
+        return None
+    return round(kind_weight * math.log(1 + total / postings))
+
+
+HEAVIER_ENOUGH: Final = 5
+"""Heavier candidates with which a crowd of equal weight is not read."""
+CROWD: Final = 2
+"""How many equal names stand for each place that is left, in a crowd."""
+
+
+def is_crowd(*, heavier: int, equals: int, limit: int) -> bool:
+    """Whether those who tie for the last places are too many to choose among.
+
+    What hundreds share is a prefix or a common word, and the alphabet would say which of them are
+    scored. Of the labelled pairs none that would reach a suggestion came in by such a place, and
+    reading them is a fifth of a look-up.
+
+    >>> is_crowd(heavier=24, equals=111, limit=50), is_crowd(heavier=24, equals=30, limit=50)
+    (True, False)
+    """
+    return heavier >= HEAVIER_ENOUGH and equals > CROWD * (limit - heavier)
+
+
+class Posting(NamedTuple, Generic[Norm]):
+    """A blocking key: what it weighs, and the norms that carry it."""
+
+    weight: int
+    norms: Sequence[Norm]
+
+
+_LONG: Final = 32
+"""Norms behind a key from which it pays to ask whether they can still matter."""
+
+
+def heaviest(postings: Sequence[Posting[Norm]], limit: int | None) -> dict[Norm, int]:
+    """The weight of norms: exactly of the `most` heaviest and their equals.
+
+    `postings` come heaviest first. A norm that the keys left over cannot lift among the
+    heaviest may be left out, which spares the long lists of light keys; None leaves out none.
+
+    >>> heaviest([Posting(9, [1, 2]), Posting(1, [2, 3])], None)
+    {1: 9, 2: 10, 3: 1}
+    """
+    weights: dict[Norm, int] = {}
+    before = weights.get
+    left = sum(posting.weight for posting in postings)
+    settled = False
+    for weight, norms in postings:
+        if limit is not None and not settled and len(norms) >= _LONG:
+            settled = left < kth_largest(weights.values(), limit)
+        if settled:
+            for norm in weights.keys() & norms:
+                weights[norm] += weight
+        elif len(norms) < _LONG:
+            for norm in norms:
+                weights[norm] = before(norm, 0) + weight
+        else:
+            # A key carries a norm once, and most of a long list are new: one step for these.
+            known = {norm: weights[norm] + weight for norm in weights.keys() & norms}
+            weights.update(dict.fromkeys(norms, weight))
+            weights.update(known)
+        left -= weight
+
+    return weights
+
+
+def kth_largest(values: Iterable[int], place: int) -> int:
+    """The value at a place from the top, counted from 1; 0 where there are fewer.
+
+    >>> kth_largest([3, 9, 5], 2), kth_largest([3], 2)
+    (5, 0)
+    """
+    ordered_values = sorted(values)
+    return ordered_values[-place] if len(ordered_values) >= place else 0
+
+
+_UNIT_WORDS: Final = frozenset("department division office team unit".split())
+
+
+def unit_name(core: Sequence[str]) -> tuple[str, ...]:
+    """What a department is called, in addition to being one; empty for any other name.
+
+    >>> unit_name(["hr", "department"]), unit_name(["acme"])
+    (('hr',), ())
+    """
+    if _UNIT_WORDS.isdisjoint(core):  # as nearly all names are: every candidate is asked
+        return ()
+    return tuple([word for word in core if word not in _UNIT_WORDS])
+
+
+def unit_keys(core: Sequence[str]) -> tuple[str, ...]:
+    """What a department may be called for short, by its written name and by its initials.
+
+    >>> unit_keys(["human", "resources", "department"])
+    ('humanresources', 'hr')
+    """
+    words = unit_name(core)
+    if len(words) > 1:
+        return "".join(words), initials(words)
+    return words
+
+
+def is_in_short(left: NameForm, right: NameForm) -> bool:
+    """Whether one of two names says in short what the other says in full.
+
+    >>> from .normalize import normalize
+    >>> names = ("HR Department", "Human Resources", "Human Relations Office", "Hiring")
+    >>> short, *others = [normalize(name, "organization") for name in names]
+    >>> [is_in_short(short, form) for form in others]
+    [True, True, False]
+    """
+    if profile_of(left.entity_type) is Profile.PERSON:
+        return False
+    if _is_abbreviated(left, right) or _is_abbreviated(right, left):
+        return True
+    return _has_initials_of(left, right) or _has_initials_of(right, left)
+
+
+def _has_initials_of(short: NameForm, long: NameForm) -> bool:
+    short_unit, long_unit = unit_name(short.core), unit_name(long.core)
+    if not (short_unit or long_unit):
+        return False  # a bare acronym is compared, and has its veto
+
+    letters = "".join(short_unit or short.core)
+    return len(letters) >= _MIN_LETTERS and letters == initials(long_unit or long.core)
+
+
+def _is_abbreviated(short: NameForm, long: NameForm) -> bool:
+    """Whether two names are equal word for word, but for words that a dot cuts short."""
+    if "." not in short.original:
+        return False
+
+    words, full_words = folded(short.original).split(), folded(long.original).split()
+    if len(words) != len(full_words):
+        return False
+
+    cut_words = 0
+    for word, full_word in zip(words, full_words, strict=True):
+        if word == full_word:
+            continue
+        # One letter and a dot may be any word at all.
+        stem = word.removesuffix(".")
+        if stem == word or len(stem) < _MIN_LETTERS or not full_word.startswith(stem):
+            return False
+        cut_words += 1
+    return 0 < cut_words < len(words)
+
+
+_SEPARATOR = re.compile(r"[/\\]+")
+_FILE = re.compile(r"[^\s/\\]*\w\.[A-Za-z]\w{0,7}")
+
+
+def path_of(name: str) -> tuple[str, ...]:
+    r"""The parts of the path that a name is, the file last; empty for any other name.
+
+    >>> path_of(".\\src\\main.py"), path_of("main.py"), path_of("TCP/IP")
+    (('src', 'main.py'), ('main.py',), ())
+    """
+    parts = [part for part in _SEPARATOR.split(name.strip()) if part not in ("", ".")]
+    if "://" in name or not parts or not _FILE.fullmatch(parts[-1]):
+        return ()
+    return tuple(map(str.casefold, parts))
+
+
+def _both_paths(left: str, right: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths of two names, at least one of them with a folder; empty ones for other names."""
+    # Asked of every pair that is scored: most names hold no separator.
+    if not ("/" in left or "/" in right or "\\" in left or "\\" in right):
+        return (), ()
+    return path_of(left), path_of(right)
+
+
+def are_two_paths(left: str, right: str) -> bool:
+    """Whether two names are paths to different files.
+
+    >>> are_two_paths("src/app/main.py", "src/lib/main.py"), are_two_paths("a/b.py", "/r/a/b.py")
+    (True, False)
+    """
+    short, long = sorted(_both_paths(left, right), key=len)
+    return bool(short) and long[-len(short) :] != short
+
+
+def is_tail(left: str, right: str) -> bool:
+    """Whether one path ends in the other, which is shorter: the same file, if it starts there.
+
+    >>> is_tail("main.py", "src/main.py"), is_tail("src/main.py", "./src/main.py")
+    (True, False)
+    """
+    short, long = sorted(_both_paths(left, right), key=len)
+    return bool(short) and len(short) < len(long) and long[-len(short) :] == short
+
+
+def is_ambiguous(surface: str) -> bool:
+    """Whether a name may be drawn like another one: by a sign, a digit, or letters that meet."""
+    # Asked of every candidate of a look-up: searches in a row take a third of a pattern's time.
+    if not surface.isascii() or "1" in surface or "0" in surface or "|" in surface:
+        return True
+    return "I" in surface or "rn" in surface
+
+
+def shape_of(form: NameForm) -> str:
+    """The core of a name as it is drawn, without spaces: equal for names that look alike.
+
+    >>> shape_of(normalize("Paypa1 Inc", "organization"))
+    'paypal'
+    """
+    if not is_ambiguous(form.original):
+        return form.compact
+    return _shape(form.original, form.entity_type)
+
+
+@name_cache(300)
+def _shape(surface: str, entity_type: str) -> str:
+    marked_words = lexicon().marked_words[profile_of(entity_type)]
+
+    def plain_letters(match: re.Match[str]) -> str:
+        # "Inc" stays a legal form, which the core leaves out.
+        word = match[0]
+        is_marked = word.casefold().strip(".,") in marked_words
+        return word if is_marked else word.translate(_STROKES).replace("rn", "m")
+
+    text, _ = skeleton(surface)
+    return normalize(_WORD.sub(plain_letters, text), entity_type).compact
+
+
+def look_alike(left: NameForm, right: NameForm) -> bool:
+    """Whether two names that are written with other characters are drawn alike.
+
+    >>> names = [normalize(name, "system") for name in ("modern", "rnodern", "Modern")]
+    >>> look_alike(names[0], names[1]), look_alike(names[0], names[2])
+    (True, False)
+    """
+    has_letters = any(map(str.isalpha, left.original)) and any(map(str.isalpha, right.original))
+    if not has_letters or left.compact == right.compact:
+        return False
+    return shape_of(left) == shape_of(right)
 
 
 class KeyKind(StrEnum):
@@ -99,7 +358,8 @@ def block_keys(form: NameForm) -> tuple[BlockKey, ...]:
         _key(KeyKind.WHOLE, form.ordered.replace(" ", "")[:_WHOLE_MAX]),
         _key(KeyKind.FIRST, form.compact[:_FIRST]),
         *(_key(KeyKind.ACRONYM, short) for short in _acronyms(form)),
-        *(_key(KeyKind.ACRONYM, short) for short in _unit_acronyms(form)),
+        # HR for the HR Department as for the Human Resources Department.
+        *(_key(KeyKind.ACRONYM, s) for s in unit_keys(form.core) if 1 < len(s) <= _ACRONYM_MAX),
         *(_key(KeyKind.DELETION, shorter) for shorter in _deletions(form.compact)),
         *(_key(KeyKind.SOUND, sound[:_WHOLE_MAX]) for sound in sounds_of(form)),
     }
@@ -207,6 +467,10 @@ def near_names(mention: str, entity_type: str, names: Iterable[str]) -> frozense
         else:
             remainder[name] = right.ordered
 
+    # A read comes by this module, and would wait for what it never compares.
+    from rapidfuzz import process
+    from rapidfuzz.fuzz import token_set_ratio
+
     # `cdist` would import numpy, for no gain over the fifty names there are.
     matches = process.extract(
         left.ordered, remainder, scorer=token_set_ratio, score_cutoff=_SHARED_WORDS_MIN, limit=None
@@ -228,12 +492,6 @@ def _acronyms(form: NameForm) -> tuple[str, ...]:
         return tuple([short for short in form.acronyms if len(short) <= _ACRONYM_MAX])
     # A short single word may itself be the acronym that another name spells out.
     return (form.compact,) if 2 <= len(form.compact) <= _ACRONYM_MAX else ()
-
-
-def _unit_acronyms(form: NameForm) -> tuple[str, ...]:
-    """HR for the HR Department as for the Human Resources Department."""
-    shorts = unit_keys(form.core)
-    return tuple([short for short in shorts if 1 < len(short) <= _ACRONYM_MAX])
 
 
 def _deletions(word: str) -> tuple[str, ...]:

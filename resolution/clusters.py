@@ -6,16 +6,16 @@ depends on the order of arguments or of arrival. A standing NON_MATCH between tw
 a MATCH of equal or weaker strength and is named. A merge ties the two canonical ids (a star),
 so closing one row separates exactly what it joined.
 
-The graph is networkx's; clusters are capped at a few hundred members by policy.
+Clusters are capped at a few hundred members by policy, so plain walks over their pairs are enough.
 `docs/design/resolution.md`; checklist C-050, C-053, C-056.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 from ..schema.entity import Entity, Judgement
 from ..schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
@@ -23,56 +23,65 @@ from ..schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewS
 WAITING = frozenset({ReviewState.OPEN, ReviewState.UNSURE, ReviewState.UNDONE})
 """A case in one of these has an entity that waits for its decision."""
 
-_PAIRS_OF_A_BRIDGE: Final = 3
-"""The fewest pairs that can hold a bridge: itself, and one at either end."""
-
 
 class Clusters:
     """The components of a set of MATCH judgements; other verdicts are no edges."""
 
     def __init__(self, judgements: Iterable[Judgement]) -> None:
-        self._graph = _graph(judgements)
+        self._rows = _matches(judgements)
+        self._neighbours = _neighbours(self._rows)
 
     def of(self, raw: str) -> tuple[str, ...]:
         """The members of the cluster of a raw id, itself included, sorted."""
-        if self._graph is None or raw not in self._graph:
-            return (raw,)
-        return tuple(sorted(_networkx().node_connected_component(self._graph, raw)))
+        return tuple(sorted(_reached(self._neighbours, raw)))
 
     def same(self, a: str, b: str) -> bool:
         """Whether two raw ids are one entity."""
-        return b in self.of(a)
+        return b in _reached(self._neighbours, a)
 
     def path(self, a: str, b: str) -> tuple[Judgement, ...]:
         """The shortest chain of rows from one raw id to another, empty for none."""
-        if a == b or not self.same(a, b):
-            return ()
-        chain: list[str] = _networkx().shortest_path(self._graph, a, b)
-        edges: Any = self._graph
+        before = _reached(self._neighbours, b)
         rows: list[Judgement] = []
-        for left, right in pairwise(chain):
-            rows.append(edges[left][right]["row"])
+        while a in before and a != b:
+            rows.append(self._rows[pair(a, before[a])][0])
+            a = before[a]
         return tuple(rows)
 
 
-def _graph(judgements: Iterable[Judgement]) -> Any:
-    """The MATCH rows as a graph, the row with the smallest id on each edge; None of none."""
-    rows = [row for row in judgements if row.verdict is JudgementVerdict.MATCH]
-    if not rows:
-        return None
-
-    graph = _networkx().Graph()
-    for row in sorted(rows, key=lambda j: j.judgement_id, reverse=True):
-        times = graph.get_edge_data(row.left_id, row.right_id, {"times": 0})["times"]
-        graph.add_edge(row.left_id, row.right_id, row=row, times=times + 1)
-
-    return graph
+def _matches(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[Judgement]]:
+    """The MATCH rows of each pair, the row with the smallest id first."""
+    rows: dict[tuple[str, str], list[Judgement]] = {}
+    for row in sorted(judgements, key=lambda row: row.judgement_id):
+        if row.verdict is JudgementVerdict.MATCH:
+            rows.setdefault(pair(row.left_id, row.right_id), []).append(row)
+    return rows
 
 
-def _networkx() -> Any:  # it carries no types, and loads when a cluster is first asked for
-    import networkx  # type: ignore[import-untyped]
+def _neighbours(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    neighbours: dict[str, list[str]] = {}
+    for left, right in sorted(pairs):
+        neighbours.setdefault(left, []).append(right)
+        neighbours.setdefault(right, []).append(left)
+    return neighbours
 
-    return networkx
+
+def _reached(
+    neighbours: Mapping[str, Sequence[str]], start: str, cut: tuple[str, str] | None = None
+) -> dict[str, str]:
+    """Each id that is reached from a start, with the one before it, the nearest first.
+
+    A pair that is `cut` is no way.
+    """
+    before = {start: start}
+    queue = deque([start])
+    while queue:
+        raw = queue.popleft()
+        for neighbour in neighbours.get(raw, ()):
+            if neighbour not in before and pair(raw, neighbour) != cut:
+                before[neighbour] = raw
+                queue.append(neighbour)
+    return before
 
 
 def open_at(judgements: Iterable[Judgement], tx_us: int) -> tuple[Judgement, ...]:
@@ -114,31 +123,30 @@ def bridges(judgements: Sequence[Judgement]) -> tuple[tuple[str, str], ...]:
 
     Such a pair deserves a second look: one false bridge fuses two clusters.
     """
-    pairs = {(j.left_id, j.right_id) for j in judgements if j.verdict is JudgementVerdict.MATCH}
-    # Both ends of a bridge hang by another pair, too. Most merges are of two entities, and to load
-    # a library of graphs would be what the first decision of a process spends its time on.
-    if len(pairs) < _PAIRS_OF_A_BRIDGE:
-        return ()
-
-    graph = _graph(judgements)
+    rows = _matches(judgements)
+    neighbours = _neighbours(rows)
     cuts: list[tuple[str, str]] = []
-    for left, right in _networkx().bridges(graph):
-        is_single = graph[left][right]["times"] == 1
-        # A member that hangs by its only edge is a plain merge, no bridge between groups.
-        if is_single and min(graph.degree[left], graph.degree[right]) > 1:
-            cuts.append(pair(left, right))
+    for (left, right), judgements_of in rows.items():
+        # A member that hangs by its only pair is a plain merge, no bridge between groups.
+        degree = min(len(neighbours[left]), len(neighbours[right]))
+        is_alone = len(judgements_of) == 1 and degree > 1
+        # Most pairs that are no bridge have a neighbour in common: those need no walk.
+        may_cut = is_alone and set(neighbours[left]).isdisjoint(neighbours[right])
+        if may_cut and right not in _reached(neighbours, left, cut=(left, right)):
+            cuts.append((left, right))
     return tuple(sorted(cuts))
 
 
 def components(judgements: Iterable[Judgement]) -> tuple[frozenset[str], ...]:
     """The clusters of two members or more, by their smallest id."""
-    graph = _graph(judgements)
-    if graph is None:
-        return ()
-
-    # Whoever stands in a row stands there with another one: no cluster has a single member.
-    clusters = sorted(map(sorted, _networkx().connected_components(graph)))
-    return tuple(map(frozenset, clusters))
+    neighbours = _neighbours(_matches(judgements))
+    clusters: list[frozenset[str]] = []
+    known: set[str] = set()
+    for raw in sorted(neighbours):
+        if raw not in known:
+            clusters.append(frozenset(_reached(neighbours, raw)))
+            known |= clusters[-1]
+    return tuple(clusters)
 
 
 def canonical_ids(

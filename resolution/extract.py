@@ -1,30 +1,33 @@
-"""Names in running text by their shape: ids, slugs, CamelCase, handles, capitalised runs.
+"""Find names in running text: what a mention is, three finders, and how they are combined.
 
-No model, no network, no list of known names (that is `Gazetteer`). Each shape is one row of
-`_SHAPES` or a run of capitalised words; where shapes overlap the longer span wins. Dates and
-URLs are found first and block what lies inside them: June is no person. A capitalised word that
-opens a sentence is taken only when more speaks for a name.
+A `Mention` is a span that may name an entity, half-open, in characters of the original text.
+`compose` joins finders by strength: the caller's own mentions, known aliases, rules, models. If two
+overlap, the stronger one stays. A mention found only by a model never creates an entity.
 
-What rules cannot see: lower-case names without a hyphen, scripts without capitals, two names
-joined by "and". Linear in the text. A caller's own mentions and known aliases win over rules
-(`compose`). Checklist C-046.
+The rules read shapes: ids, slugs, CamelCase, handles and capitalised runs. Dates and URLs block
+what is inside them. The rules miss lower-case names without a hyphen and scripts without capitals.
+`Gazetteer` finds known aliases by a word trie, the longest match from left to right, across spaces
+and hyphens but not sentences; everyday words ("Will") count only if capitalised. Linear in the
+text. No finder resolves anything. Checklist C-046.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
 from importlib import resources
+from typing import NamedTuple, Protocol
 
 from ..schema.principal import Scope
+from ..schema.records import short_repr
 from ..schema.slots import UNKNOWN_TYPE
 from .lexicon import lexicon, nicknames
-from .mention import Mention, MentionSource, compose
-from .normalize import fold, form_of
-from .text import find_dates
+from .normalize import find_dates, fold, form_of
 
 _URL = re.compile(r"\bhttps?://\S+")
 _APOSTROPHES = "'\u2019"
@@ -36,6 +39,107 @@ _LOOK_BACK = 8
 _RUN_MAX = 6
 _SHOUT_WORDS = 3
 """A text of more words, all in capitals, says nothing by its capitals."""
+
+_CJK_AND_THAI = (
+    "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u065f\u0670\u0900-\u0dff"
+_LETTER = rf"(?:(?![{_CJK_AND_THAI}_])[\w{_MARKS}])"
+_JOINER = r"\-\u2010\u2011_"
+_ALIAS_WORD = re.compile(
+    rf"(?P<one>[{_CJK_AND_THAI}])"
+    rf"|@?{_LETTER}+(?:['\u2019]{_LETTER}+)*(?:[+#]+(?!{_LETTER}))?"
+    rf"|(?P<mark>\n[ \t\r]*\n|(?!\.{_LETTER}|(?<=\b[A-Za-z])\.)[^\s{_JOINER}])"
+)
+_ADDRESS = re.compile(
+    r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s<>\"]+"
+    r"|(?<![\w.+-])[\w.+-]+@[\w.-]*\w"
+    r"|(?<![\w./\\])(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w./\\-]*\w"
+    r"|(?<![\w/\\-])\w[\w-]*(?:[/\\][\w-]+)*(?:\.[\w-]+)*\.[a-z][a-z0-9]*\b",
+    re.ASCII,
+)
+"""A URL, an e-mail address, a path, and a host or a file by name."""
+_POSSESSIVE = re.compile(r"['\u2019][sS]$")
+_MAX_LENGTH = 24
+"""Aliases of more words are not looked for."""
+
+_NO_WORDS: dict[str, _Node] = {}
+_NO_ALIASES: dict[str, _Alias] = {}
+
+
+class MentionSource(IntEnum):
+    """Who found a mention; the smaller number wins an overlap."""
+
+    CALLER = 0
+    ALIAS = 1
+    RULE = 2
+    MODEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of text that may name an entity."""
+
+    __repr__ = short_repr
+
+    start: int
+    """First character, counted in the original text."""
+    end: int
+    """One past the last character."""
+    surface: str
+    """The text between them."""
+    type_hint: str
+    """An entity type, or `unknown`."""
+    source: MentionSource
+    alias_id: str | None
+    """The one alias this is, when a known alias matched and only one carries the surface."""
+    confidence: float
+    """0..1: how sure the finder is that this is a name at all."""
+
+
+class MentionExtractor(Protocol):
+    """Finds mentions in a text. Pure: the same text gives the same mentions, sorted by start."""
+
+    name: str
+    version: str
+
+    def extract(
+        self, text: str, *, scope: Scope | None = None, as_of: int = 0
+    ) -> Sequence[Mention]:
+        """The mentions of a text, sorted by start.
+
+        `scope` and `as_of` (microseconds) choose the alias table of a finder that holds
+        several; others ignore them.
+        """
+        ...
+
+
+def compose(*groups: Iterable[Mention]) -> tuple[Mention, ...]:
+    """The mentions of several finders without overlaps, sorted by start.
+
+    The stronger source wins, then the longer span, then the earlier group, then the earlier
+    span. A span that overlaps a winner is dropped.
+    """
+    spans: list[tuple[int, Mention]] = []
+    for group, mentions in enumerate(groups):
+        spans += [(group, mention) for mention in mentions if mention.start < mention.end]
+    spans.sort(key=_strength)
+
+    # One mark a character: whether a span is free costs its own length, however many there are.
+    marks = bytearray(max((mention.end for _, mention in spans), default=0))
+    winners: list[Mention] = []
+    for _, mention in spans:
+        start, end = mention.start, mention.end
+        if marks.find(1, start, end) < 0:
+            marks[start:end] = b"\x01" * (end - start)
+            winners.append(mention)
+
+    return tuple(sorted(winners, key=lambda mention: mention.start))
+
+
+def _strength(item: tuple[int, Mention]) -> tuple[int, int, int, int]:
+    group, mention = item
+    return (mention.source, mention.start - mention.end, group, mention.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +211,7 @@ class _RuleWords:
     last_words: dict[str, str]
     first_words: dict[str, str]
     kinds: dict[str, str]
-    """What a thing is called beside its name: the Grafana tool, tenant Globex."""
+    """What a thing is called, in addition to its name: the Grafana tool, tenant Globex."""
 
 
 @cache
@@ -232,14 +336,14 @@ class _CasedWord:
     start: int
     end: int
     gap: str
-    """What stands between the word before and this one."""
+    """What is between the word before and this one."""
     capital: bool
     owns: bool
     """Written with a possessive: a name ends here."""
 
 
 def _cased_words(text: str, mask: _Mask) -> list[_CasedWord]:
-    words: list[_CasedWord] = []
+    words, rules = list[_CasedWord](), _rule_words()
     before = 0
     for match in _WORD.finditer(text):
         surface, start = match[0], match.start()
@@ -247,7 +351,9 @@ def _cased_words(text: str, mask: _Mask) -> list[_CasedWord]:
         if owns:
             surface = surface[:-2]
 
-        capital = surface[:1].isupper() and _may_be_name(surface)
+        # "PR" alone is no name, "PR #260" is.
+        is_word = surface in rules.not_names and surface.lower() not in rules.counters
+        capital = surface[:1].isupper() and not is_word
         capital = capital and not (surface == "I" or surface.startswith(_I_AM))
         end = start + len(surface)
         capital = capital and mask.is_clear(start, end)
@@ -255,12 +361,6 @@ def _cased_words(text: str, mask: _Mask) -> list[_CasedWord]:
         before = match.end()
 
     return words
-
-
-def _may_be_name(word: str) -> bool:
-    # "PR" alone is no name, "PR #260" is.
-    rules = _rule_words()
-    return word not in rules.not_names or word.lower() in rules.counters
 
 
 def _runs(text: str, mask: _Mask) -> Iterator[Mention]:
@@ -354,7 +454,7 @@ def _is_name(run: list[_CasedWord], opens_sentence: bool, following: str) -> boo
 
 
 def _kind_of(run: list[_CasedWord], context_words: tuple[str, str]) -> str:
-    """The type that a word of the name, or one right beside it, states."""
+    """The type that a word of the name, or one right next to it, states."""
     kinds = _rule_words().kinds
     ends = (run[-1].text, run[0].text) if len(run) > 1 else ()
     for word in (*ends, *reversed(context_words)):
@@ -384,3 +484,164 @@ def _run_type(run: list[_CasedWord]) -> str:
 
     is_person = first in lexicon().titles or fold(first) in nicknames() or len(first) == 1
     return "person" if is_person else "unknown"
+
+
+class Word(NamedTuple):
+    """One word of a text."""
+
+    letters: str
+    start: int
+    end: int
+
+
+def words_of(text: str) -> Iterator[Word]:
+    """Yield the words and the telling punctuation of a text, with their offsets.
+
+    >>> [word.letters for word in words_of("Sam's order-service, v2")]
+    ['sam', 'order', 'service', ',', 'v2']
+    """
+    for match in _ALIAS_WORD.finditer(text):
+        surface = match[0]
+        end = match.end()
+        if match["one"] is None and match["mark"] is None:
+            bare = _POSSESSIVE.sub("", surface)
+            end -= len(surface) - len(bare)
+            surface = bare.replace("'", "").replace("\u2019", "")
+        # Folding may give nothing (a lone mark) or several words; both stay one unit here.
+        yield Word(fold(surface) or surface, match.start(), end)
+
+
+class _Alias(NamedTuple):
+    alias_id: str
+    entity_type: str
+    surface: str
+
+
+class _Node:
+    """A state of the trie: what may follow, and which aliases end here."""
+
+    __slots__ = ("after", "aliases")
+
+    def __init__(self) -> None:
+        # Most states have one of the two only, and share the empty table for the other.
+        self.after: dict[str, _Node] = _NO_WORDS
+        self.aliases: dict[str, _Alias] = _NO_ALIASES
+
+
+class Gazetteer:
+    """Finds known aliases: leftmost, longest, at word boundaries."""
+
+    name = "gazetteer"
+    version = "1"
+
+    def __init__(self, rows: Iterable[tuple[str, str, str]] = ()) -> None:
+        """Take (surface, alias_id, entity_type) rows."""
+        self._root = _Node()
+        self._surfaces: dict[str, str] = {}
+        for surface, alias_id, entity_type in rows:
+            self.add(surface, alias_id, entity_type)
+
+    def __len__(self) -> int:
+        return len(self._surfaces)
+
+    def add(self, surface: str, alias_id: str, entity_type: str) -> None:
+        """Look for one more alias; an id that is already known is replaced.
+
+        A surface without a letter or digit, or of more than 24 words, is not looked for.
+        """
+        self.discard(alias_id)
+        path = _path(surface)
+        if not path:
+            return
+
+        node = self._root
+        for word in path:
+            node.after = {} if node.after is _NO_WORDS else node.after
+            # One copy of a word, however many names have it.
+            node = node.after.setdefault(sys.intern(word), _Node())
+
+        node.aliases = {} if node.aliases is _NO_ALIASES else node.aliases
+        node.aliases[alias_id] = _Alias(alias_id, entity_type, surface)
+        self._surfaces[alias_id] = surface
+
+    def discard(self, alias_id: str) -> None:
+        """Stop looking for an alias; nothing happens when it is not known."""
+        surface = self._surfaces.pop(alias_id, None)
+        if surface is None:
+            return
+
+        node = self._root
+        for word in _path(surface):
+            node = node.after[word]
+
+        # Emptied states stay: they match nothing, and the next build drops them.
+        del node.aliases[alias_id]
+
+    def extract(
+        self, text: str, *, scope: Scope | None = None, as_of: int = 0
+    ) -> tuple[Mention, ...]:
+        """Every known alias in a text, leftmost and longest, without overlaps."""
+        words = list(words_of(text))
+        addresses = [match.span() for match in _ADDRESS.finditer(text)]
+        mentions: list[Mention] = []
+        position = 0
+        while position < len(words):
+            mention, size = self._longest(text, words, position)
+            if mention is not None and not _is_inside(mention, addresses):
+                mentions.append(mention)
+            position += size
+
+        return tuple(mentions)
+
+    def _longest(
+        self, text: str, words: list[Word], start_index: int
+    ) -> tuple[Mention | None, int]:
+        node, best, size = self._root, None, 1
+        for offset in range(min(_MAX_LENGTH, len(words) - start_index)):
+            following = node.after.get(words[start_index + offset].letters)
+            if following is None:
+                break
+            node = following
+            if node.aliases:
+                start, end = words[start_index].start, words[start_index + offset].end
+                mention = _known_mention(text[start:end], start, end, node.aliases)
+                if mention is not None:
+                    best, size = mention, offset + 1
+
+        return best, size
+
+
+def _is_inside(mention: Mention, addresses: Iterable[tuple[int, int]]) -> bool:
+    """Whether a mention is a part of an address, which binds as a whole or not at all."""
+    span = mention.start, mention.end
+    return any(
+        start <= span[0] and span[1] <= end and span != (start, end) for start, end in addresses
+    )
+
+
+def _path(surface: str) -> tuple[str, ...]:
+    words = [word.letters for word in words_of(surface)]
+    while words and not any(map(str.isalnum, words[-1])):
+        words.pop()
+    return tuple(words) if len(words) <= _MAX_LENGTH else ()
+
+
+def _known_mention(
+    surface: str, start: int, end: int, aliases: dict[str, _Alias]
+) -> Mention | None:
+    exact = [alias for alias in aliases.values() if alias.surface == surface]
+    if not exact and surface.islower() and surface in lexicon().everyday:
+        return None
+
+    alike = exact or list(aliases.values())
+    types = {alias.entity_type for alias in alike}
+
+    return Mention(
+        start=start,
+        end=end,
+        surface=surface,
+        type_hint=types.pop() if len(types) == 1 else "unknown",
+        source=MentionSource.ALIAS,
+        alias_id=alike[0].alias_id if len(alike) == 1 else None,
+        confidence=1.0 if exact else 0.9,
+    )

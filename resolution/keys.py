@@ -1,9 +1,9 @@
 """The mentions of a write, and the keys by which they are looked up: equal keys are an exact match.
 
 The light exact key of a name is NFKC, case folding, trimmed, inner white space as one space,
-typographic quotes and dashes plain. It never transliterates and never drops a token: two names with
-one key are the same characters to a reader. Scores use the fuller forms of `normalize`.
-An exact look-up by this key comes first, always: no score and no vector can lose it.
+typographic quotes and dashes plain, `-`, `_` and `.` a space. It never transliterates and never
+drops a token: two names with one key have the same words to a reader. Scores use the fuller forms
+of `normalize`. An exact look-up by this key comes first: no score and no vector can lose it.
 
 A name of unknown type takes the one type that its slot is about. A draft that addresses a stored
 object names its subject by id. Pure.
@@ -22,23 +22,46 @@ from typing import Final
 from ..schema.entity import EntityRef
 from ..schema.slots import UNKNOWN_TYPE
 from ..schema.write import Draft
-from .known import Lookup
 
 MentionOrId = EntityRef | str
 """A mention, or an entity id."""
 
 _SPACE: Final = re.compile(r"\s+")
 _PLAIN: Final = str.maketrans("\u2018\u2019\u201c\u201d\u2010\u2011\u2013\u2014", "''\"\"----")
+_SEPARATORS: Final = str.maketrans("-_.", "   ")
+_EXACT_SIGNS: Final = frozenset("@/\\")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
+_FORMER: Final = re.compile(
+    r"(?P<name>[^()]*[^()\s,]),?\s*(?:"
+    r"(?:\s|\()(?P<born>née?|geb\.|geborene[rn]?)\s+(?P<birth_name>[^()]*[^()\s])\)?|"
+    r"\((?:formerly|previously|früher|ehemals)\s+(?P<former>[^()]*[^()\s])\))",
+    re.IGNORECASE,
+)
+"""`Anna Schulz, geb. Weber` and `Mill Ltd (formerly Kiln Ltd)`."""
 _LEADS: Final = frozenset("a an the my our your his her their this that".split())
 
 
 def alias_key(surface: str) -> str:
     """The light exact key of a surface.
 
-    >>> alias_key("  Sam  RIVERA ")
-    'sam rivera'
+    A hyphen, an underscore, a full stop and a space are one sign, but in addresses and paths.
+
+    >>> alias_key("  Sam  RIVERA "), alias_key("ledger-gateway"), alias_key("Ledger_Gateway")
+    ('sam rivera', 'ledger gateway', 'ledger gateway')
+    """
+    key = folded(surface)
+    if not _EXACT_SIGNS.isdisjoint(key):
+        return key
+    # A name that is nothing but such signs keeps them.
+    return " ".join(key.translate(_SEPARATORS).split()) or key
+
+
+def folded(surface: str) -> str:
+    """A surface without what a reader does not see or hear: case, marks of direction, outer space.
+
+    >>> folded(" Min.  of FINANCE")
+    'min. of finance'
     """
     if surface.isascii():  # nothing to compose, to fold or to hide: the same, many times faster
         return " ".join(surface.lower().split())
@@ -96,37 +119,42 @@ def free_ordinal(ordinals: Iterable[int]) -> int:
 
 
 def as_ref(mention: MentionOrId) -> EntityRef:
-    """A mention as a reference; a plain text is a name of unknown type."""
-    return _ref_of_name(mention) if isinstance(mention, str) else mention
+    """A mention as a reference, with a former name among its aliases.
+
+    A plain text is a name of unknown type.
+
+    >>> as_ref("Anna Schulz (née Weber)").aliases
+    ('Anna Weber',)
+    """
+    if isinstance(mention, str):
+        return _ref_of_name(mention)
+    former_name = former_name_of(mention.name, mention.type)
+    if former_name is None or former_name in mention.aliases:
+        return mention
+    return replace(mention, aliases=(*mention.aliases, former_name))
 
 
 @lru_cache(maxsize=256)
 def _ref_of_name(name: str) -> EntityRef:
     # A write asks several times for the reference of its subject, which checks the name each time.
-    return EntityRef(name=name)
+    former_name = former_name_of(name, UNKNOWN_TYPE)
+    return EntityRef(name=name, aliases=(former_name,) if former_name else ())
 
 
-def lookup_of(mentions: Iterable[MentionOrId]) -> Lookup:
-    """Everything that binding these mentions by id, identifier or alias may need."""
-    refs: list[EntityRef] = []
-    ids: set[str] = set()
-    for mention in mentions:
-        if isinstance(mention, str) and is_id(mention):
-            ids.add(mention)
-        else:
-            refs.append(as_ref(mention))
+@lru_cache(maxsize=1024)
+def former_name_of(name: str, entity_type: str) -> str | None:
+    """The name that a person or a house had before, where its name says so.
 
-    identifiers: set[tuple[str, str]] = set()
-    norms: set[str] = set()
-    for ref in refs:
-        identifiers.update(ref.external_ids.items())
-        norms.update(map(alias_key, (ref.name, *ref.aliases)))
-
-    return Lookup(
-        identifiers=tuple(sorted(identifiers)),
-        norms=tuple(sorted(norms)),
-        entity_ids=tuple(sorted(ids)),
-    )
+    A former family name goes behind the given name; nothing else is put together.
+    """
+    match = _FORMER.fullmatch(name)
+    if match is None:
+        return None
+    is_birth_name = match["born"] is not None
+    former = match["birth_name"] or match["former"]
+    if " " in former or not (is_birth_name or entity_type == "person"):
+        return str(former)
+    return f"{match['name'].split()[0]} {former}"
 
 
 def of_slot_type(mention: MentionOrId, types: Sequence[str]) -> MentionOrId:

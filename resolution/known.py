@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 from ..schema.claim import Permissions
 from ..schema.entity import Alias, Entity, Identifier, Judgement
 from ..schema.principal import Sight
-from ..schema.quick_init import quick_init
 
 NearTest = Callable[[Collection[str]], AbstractSet[str]]
 """Tells which of some surfaces are near a mention; all are shown at once."""
@@ -36,7 +36,6 @@ class FamilyName(NamedTuple):
     """Bearers from which no more are counted."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
     """What to look up for a group of mentions."""
@@ -81,7 +80,6 @@ class Restriction(NamedTuple):
     """Who wrote it, and knows it without being among its readers."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """The answer, as of one transaction time."""
@@ -157,31 +155,14 @@ def merge_known(answers: Sequence[Known]) -> Known:
         return replace(parts[0], weights={}, bearers=0)
 
     # Keyed by themselves: an answer repeats what another one brought, and order must survive.
-    identifiers: dict[Identifier, None] = {}
-    aliases: dict[Alias, None] = {}
-    entities: dict[str, Entity] = {}
-    judgements: dict[str, Judgement] = {}
-    canonical: dict[str, str] = {}
-    taught_levels: dict[str, int] = {}
-    teachers: dict[str, Teacher] = {}
-    restrictions: dict[str, Restriction] = {}
-    for part in parts:
-        identifiers.update(dict.fromkeys(part.identifiers))
-        aliases.update(dict.fromkeys(part.aliases))
-        entities.update(part.entities)
-        judgements.update((row.judgement_id, row) for row in part.judgements)
-        canonical.update(part.canonical)
-        taught_levels.update(part.taught_levels)
-        teachers.update(part.teachers)
-        restrictions.update(part.restrictions)
-
+    mappings: dict[str, Any] = {}
+    for name in ("entities", "canonical", "taught_levels", "teachers", "restrictions"):
+        mappings[name] = dict(chain.from_iterable(getattr(part, name).items() for part in parts))
     return Known(
-        identifiers=tuple(identifiers),
-        aliases=tuple(aliases),
-        entities=entities,
-        judgements=tuple(judgements.values()),
-        canonical=canonical,
-        taught_levels=taught_levels,
-        teachers=teachers,
-        restrictions=restrictions,
+        identifiers=tuple(dict.fromkeys(row for part in parts for row in part.identifiers)),
+        aliases=tuple(dict.fromkeys(row for part in parts for row in part.aliases)),
+        judgements=tuple(
+            {row.judgement_id: row for part in parts for row in part.judgements}.values()
+        ),
+        **mappings,
     )

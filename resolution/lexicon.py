@@ -1,25 +1,35 @@
-"""The word lists that name matching reads: titles, particles, legal forms, nicknames.
+"""The word lists that name matching reads: titles, particles, legal forms, nicknames, institutions.
 
-Two files beside this module hold them: `lexicon.json` (ours) and `nicknames.csv` (third party,
-see NOTICE). Each is read once, on first use, and never again; this module and `model` are the
-only places of name matching that touch a file, and both read only what the package ships.
+`lexicon.json` and `institutions.json` are ours, `nicknames.csv` is a third party's (see NOTICE).
+Each file is read once, on first use. In name matching only this module and `model` read files, and
+both read only files of the package. A *profile* says how names of a type are built: people have
+titles and given names, organisations have legal forms, everything else is a `thing`.
 
-A *profile* is the way a name of a type is built: people have titles and given names,
-organisations have legal forms, everything else is a `thing`.
+States, courts and universities have names of few words that other languages have as well
+(ministère, Bundesministerium). `institution_keys` returns the set of meanings of such a name,
+without proper names such as Hamburg. Equal sets prove nothing, because many countries have a
+ministry of finance: they make a candidate, and a person sees both names. Pure; checklist C-047.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from itertools import chain
-from typing import cast
+from typing import Final, NamedTuple, cast
 
 _ORGANISATION_TYPES = frozenset({"organization", "team", "tenant", "unknown"})
+
+_MAX_INSTITUTION_WORDS: Final = 8
+_MIN_PART: Final = 3
+_ENDING: Final = 4
+_LINK: Final = "s"
+"""What German puts between the parts of a word."""
 
 
 class Profile(StrEnum):
@@ -72,12 +82,18 @@ class Lexicon:
     """What a thing is called for short (`k8s`) -> its name, without spaces."""
     trade_words: frozenset[str]
     """Last words that only say what an organisation trades in: `Juniper Networks` is `Juniper`."""
+    groups: frozenset[str]
+    """Words for a group of companies: the group and a member of one name are two."""
     common_names: frozenset[str]
     """Words that many organisations are called by, so that the trade tells them apart."""
     distinctions: frozenset[str]
     """Words that make another organisation or thing of a name: `non`, `test`, `north`, `bank`."""
     everyday: frozenset[str]
     """Words that are a name in running text only when written with a capital."""
+    fillers: frozenset[str]
+    """What people and systems write where they have no value, its letters alone."""
+    mailboxes: frozenset[str]
+    """Mailboxes of a role, which several people read."""
     legal: dict[tuple[str, ...], LegalForm]
     """Words of the legal form, in order -> the form."""
     legal_words: frozenset[str]
@@ -142,9 +158,12 @@ def lexicon() -> Lexicon:
         leading_abbreviations={word: in_full[word] for word in raw["leading_abbreviations"]},
         short_forms=raw["short_forms"],
         trade_words=trade_words,
+        groups=frozenset(raw["groups"]),
         common_names=frozenset(raw["common_names"]),
         distinctions=frozenset(raw["distinctions"]),
         everyday=frozenset(raw["everyday"]),
+        fillers=frozenset(raw["fillers"]),
+        mailboxes=frozenset(raw["mailboxes"]),
         legal=legal,
         legal_words=legal_words,
         legal_longest=max(map(len, legal)),
@@ -195,3 +214,79 @@ def is_given_name(word: str) -> bool:
 
 def _read_file(name: str) -> str:
     return resources.files(__package__ or "").joinpath(name).read_text(encoding="utf-8")
+
+
+class _Vocabulary(NamedTuple):
+    heads: frozenset[str]
+    """What makes a name that of an institution."""
+    meanings: dict[str, str]
+    """The English word of each word, in plain letters."""
+    glue: frozenset[str]
+    endings: frozenset[str]
+    """How the words that make an institution end, to pass over nearly all names at a glance."""
+
+
+@cache
+def _vocabulary() -> _Vocabulary:
+    file = resources.files(__package__ or "").joinpath("institutions.json")
+    raw = json.loads(file.read_text(encoding="utf-8"))
+    meanings: dict[str, str] = {}
+    for line in (*raw["words"], *raw["heads"]):
+        words = line.split()
+        for word in words:
+            meanings[word] = words[0]
+
+    heads = frozenset([line.split()[0] for line in raw["heads"]])
+    endings = frozenset([word[-_ENDING:] for word in " ".join(raw["heads"]).split()])
+    return _Vocabulary(heads, meanings, frozenset(raw["glue"].split()), endings)
+
+
+def institution_keys(core: Sequence[str]) -> tuple[str, ...]:
+    """The key of an institution's name by what its words mean; empty of any other name.
+
+    >>> institution_keys(["bundesministerium", "finanzen"])
+    ('federal-finance-ministry',)
+    >>> institution_keys(["universitat", "hamburg"]), institution_keys(["acme", "foods"])
+    (('hamburg-university',), ())
+    """
+    if not 0 < len(core) <= _MAX_INSTITUTION_WORDS:
+        return ()
+
+    # A compound ends as its last part does.
+    vocabulary = _vocabulary()
+    if vocabulary.endings.isdisjoint([word[-_ENDING:] for word in core]):
+        return ()
+    meanings: set[str] = set()
+    for word in core:
+        if word not in vocabulary.glue:
+            meanings.update(_meanings(word))
+    if len(meanings) < 2 or vocabulary.heads.isdisjoint(meanings):
+        return ()
+    return ("-".join(sorted(meanings)),)
+
+
+@lru_cache(maxsize=16_384)
+def _meanings(word: str) -> tuple[str, ...]:
+    """What a word means, or the parts that German writes as one; itself if nothing is known.
+
+    >>> _meanings("finanzministerium"), _meanings("wirtschaftsministerium"), _meanings("acme")
+    (('finance', 'ministry'), ('economy', 'ministry'), ('acme',))
+    """
+    parts = _parts(word)
+    return parts or (word,)
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    meanings = _vocabulary().meanings
+    if word in meanings:
+        return (meanings[word],)
+
+    # The longest last part first: it says what the whole is.
+    for end in range(_MIN_PART, len(word) - _MIN_PART + 1):
+        first, tail = word[:end], word[end:]
+        if tail not in meanings:
+            continue
+        parts = _parts(first) or _parts(first.removesuffix(_LINK))
+        if parts:
+            return (*parts, meanings[tail])
+    return ()

@@ -3,7 +3,7 @@
 `model.json` holds the weights of each comparison and level (natural-log odds, fitted), the two
 Platt numbers that turn their sum into a probability, the context weights (proposals, marked
 `prior`: no labelled context exists yet), the limits of the vetoes, the frozen rarity of words,
-and the version of the normaliser. Its version is a hash of all of that; it stands on every
+and the version of the normaliser. Its version is a hash of all of that; it is on every
 judgement, so an old decision can always be told from a new one.
 
 Nothing is fitted at run time. `bench/fit_resolution.py` writes the file, `default_model` reads
@@ -20,8 +20,7 @@ from functools import cache
 from importlib import resources
 
 from ..schema.errors import Fault
-from .align import Rarity
-from .compare import COMPARISONS
+from .compare import COMPARISONS, Rarity
 from .lexicon import profile_of
 from .normalize import NORMALIZER_VERSION
 

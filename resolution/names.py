@@ -1,22 +1,27 @@
-"""Which name of an entity a caller is shown, and how far it may be trusted.
+"""Which name of an entity a caller is shown, how far it is trusted, and a cache of derived names.
 
-A name is a row: an entity, a surface, a scope, and the write that taught it. Its level and its
-classification are those of that write, as they are today. A caller sees the strongest name among
-the rows of its scopes that it may read, and where there is none the head of the entity's id. A
-write that is quarantined shows its name to nobody; one that was taken back gives way to equals, and
-one of level 4 to every stronger one. Pure.
+A name row has an entity, a surface, a scope and the write that taught it, and takes its level and
+classification from that write as they are today. A caller sees the strongest name among the rows of
+its scopes that it may read, or else the head of the entity's id. A quarantined write shows its name
+to no caller. A name of a retracted write ranks below its equals, one of level 4 below all others.
+
+`NameMemory` is bounded in bytes and has two generations: names that were not read during the
+younger one leave with the older. A bound on entries alone would fill with unused names and let a
+process grow for hours. A generation ends after a count of look-ups or bytes, never by a clock.
+Threads may share it: each step is one dictionary operation, and a lost race only costs a second
+look-up. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Final, TypeVar, TypeVarTuple, cast
 
 from ..schema.claim import Permissions
 from ..schema.entity import Alias
 from ..schema.principal import Scope, Sight
-from ..schema.quick_init import quick_init
 from ..schema.vocabulary import Authority, EntityState
 from .known import Known
 from .register import UNTRUSTED_LEVEL, Register
@@ -25,8 +30,12 @@ SHOWN_LENGTH: Final = 120
 """Characters of a name that are shown; more are stored and bound."""
 _ID_LENGTH: Final = 8
 
+_NOTHING: Final = object()
 
-@quick_init
+R = TypeVar("R")
+Key = TypeVarTuple("Key")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameRow:
     """A name of a raw entity with what its teacher may say."""
@@ -65,7 +74,7 @@ def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> K
         if not row.is_visible(sight) or root not in known.entities:
             continue
 
-        # Of equals, what nobody took back stands first, then the name it was made with.
+        # Of equals, what nobody took back comes first, then the name it was made with.
         specificity = Scope.parse(row.scope_id).specificity
         demerits = (not row.is_live) * 2 + (row.surface != known.entities[root].name)
         rank = (row.level, -specificity, demerits, row.tx_start, row.entity_id, row.surface)
@@ -84,6 +93,37 @@ def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> K
         if best_row is not None:
             levels[raw] = best_row.level
     return replace(known, entities=entities, name_levels=levels)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """Entities under the names that a writer may see, for sentences that others read."""
+
+    known: Known = field(default_factory=Known)
+    rows: tuple[NameRow, ...] = ()
+    sight: Sight | None = None
+    _names_by_reader: dict[tuple[Scope, Permissions], Mapping[str, str]] = field(
+        default_factory=dict[tuple[Scope, Permissions], Mapping[str, str]]
+    )
+    """What was worked out before: a batch writes many objects for the same readers."""
+
+    def names_for(self, scope: Scope, permissions: Permissions) -> Mapping[str, str]:
+        """Names by raw id, of those that every reader of such an object may see, too."""
+        if self.sight is None:
+            return {}
+        if (scope, permissions) in self._names_by_reader:
+            return self._names_by_reader[scope, permissions]
+
+        rows: list[NameRow] = []
+        for row in self.rows:
+            is_wide = scope.is_within(Scope.parse(row.scope_id))
+            if is_wide and permissions.is_within(row.permissions):
+                rows.append(row)
+        # Each member by its own name: a sentence must stay right when a merge is undone.
+        apart = replace(self.known, canonical={})
+        entities = with_visible_names(apart, rows, self.sight).entities
+        names = {raw: entity.name for raw, entity in entities.items()}
+        return self._names_by_reader.setdefault((scope, permissions), names)
 
 
 def with_visible_aliases(known: Known, rows: Iterable[NameRow], sight: Sight) -> Known:
@@ -144,5 +184,105 @@ def shown_name(surface: str) -> str:
 
 
 def short_id(entity_id: str) -> str:
-    """What stands for an entity whose names the caller may not see."""
+    """What represents an entity whose names the caller may not see."""
     return entity_id[:_ID_LENGTH]
+
+
+NAMES_KIB: Final = 65_536
+"""Memory for what is known of names, in both generations together."""
+LOOKUPS: Final = 16_384
+"""Look-ups of a generation: a name that comes up once in so many is never worked out again."""
+
+
+class NameMemory:
+    """The generations of all functions that remember names."""
+
+    __slots__ = ("_half_bytes", "_lookups", "_shelves", "lookups", "young_bytes")
+
+    def __init__(self, kib: int = NAMES_KIB, lookups: int = LOOKUPS) -> None:
+        self._half_bytes = kib * 1024 // 2
+        self._lookups = lookups
+        self._shelves: list[_Shelf] = []
+        self.lookups = 0
+        """Asked for in this generation."""
+        self.young_bytes = 0
+        """What the younger generation takes."""
+
+    def shelf(self, entry_bytes: int) -> _Shelf:
+        """A place for the answers of one function, whose entries take so many bytes."""
+        shelf = _Shelf(entry_bytes)
+        self._shelves.append(shelf)
+        return shelf
+
+    def bound(self, kib: int) -> None:
+        """Take at most so much memory from the next answer on."""
+        self._half_bytes = kib * 1024 // 2
+
+    @property
+    def used_bytes(self) -> int:
+        """What the answers of both generations take."""
+        return sum(
+            shelf.entry_bytes * (len(shelf.young) + len(shelf.old)) for shelf in self._shelves
+        )
+
+    def entries(self) -> int:
+        """How many answers are remembered; one in both generations counts twice."""
+        return sum(len(shelf.young) + len(shelf.old) for shelf in self._shelves)
+
+    def make_room(self, entry_bytes: int) -> None:
+        """Begin a generation where this one has had its look-ups, or an entry has no room."""
+        is_full = self.young_bytes + entry_bytes > self._half_bytes
+        if is_full or self.lookups >= self._lookups:
+            self.lookups = self.young_bytes = 0
+            for shelf in self._shelves:
+                shelf.old, shelf.young = shelf.young, {}
+        self.young_bytes += entry_bytes
+
+
+class _Shelf:
+    """The answers of one function, by its arguments."""
+
+    __slots__ = ("entry_bytes", "old", "young")
+
+    def __init__(self, entry_bytes: int) -> None:
+        self.entry_bytes = entry_bytes
+        self.young: dict[object, object] = {}
+        self.old: dict[object, object] = {}
+
+
+MEMORY: Final = NameMemory()
+"""That of the process."""
+
+
+def name_cache(
+    entry_bytes: int, memory: NameMemory = MEMORY
+) -> Callable[[Callable[[*Key], R]], Callable[[*Key], R]]:
+    """Let a function of names remember its answers; one of them takes so many bytes, as a rule.
+
+    >>> @name_cache(100, NameMemory())
+    ... def initial(name: str) -> str:
+    ...     return name[:1]
+    >>> initial("Acme"), initial("Acme")
+    ('A', 'A')
+    """
+
+    def remembering(function: Callable[[*Key], R]) -> Callable[[*Key], R]:
+        shelf = memory.shelf(entry_bytes)
+
+        @wraps(function)
+        def answer(*key: *Key) -> R:
+            memory.lookups += 1
+            value = shelf.young.get(key, _NOTHING)
+            if value is not _NOTHING:
+                return cast(R, value)
+
+            value = shelf.old.get(key, _NOTHING)
+            if value is _NOTHING:
+                value = function(*key)
+            memory.make_room(shelf.entry_bytes)
+            shelf.young[key] = value
+            return cast(R, value)
+
+        return answer
+
+    return remembering

@@ -1,33 +1,70 @@
-"""One name, taken apart once: the form that every comparison, veto and block key reads.
+"""Take a name apart once: the form that every comparison, veto and block key reads.
 
-`normalize(surface, entity_type)` folds a written name to plain lower-case words, and keeps
-what folding would lose: the legal class, the numbers, the qualifier in brackets, the script.
+`normalize(surface, entity_type)` folds a written name to plain lower-case words and keeps what
+folding would lose: the legal class, the numbers, the qualifier in brackets, the script.
+`plain_name` is the short way for a name of plain words, with the same result. `keys.alias_key` is
+the light key of exact equality; `NameForm.norm` is the heavy key, which feeds the score and never
+binds alone.
 
-Two keys, two uses:
-
-- `keys.alias_key` is the *light* key. Stores use it for exact alias equality; it keeps script,
-  accents, punctuation and word order, so equal keys mean the same written name.
-- `NameForm.norm` is the *heavy* key of the score. It is transliterated and loses titles and
-  punctuation, so it may only feed the score and its vetoes, never bind by itself.
-
-A qualifier is part of the identity: "Mike Rogers (AL)" is not "Mike Rogers (MI)".
-A form depends on the entity type; compare only forms that were made for the same type.
-Linear in the length of the name. Checklist C-046, C-048.
+The module also finds sentence ends, the dates that a text states, and names in a text as whole
+words. Scripts without spaces have no whole words, so there a name counts wherever it occurs.
+Compare only forms of one entity type. Linear in the length. Checklist C-046, C-048.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, filterfalse
+from typing import Final, NamedTuple
 
 from anyascii import anyascii
 
 from .keys import alias_key
 from .lexicon import Lexicon, Profile, lexicon, profile_of
-from .name_cache import name_cache
-from .plain_name import PlainName, acronyms_of, opening_word, plain_name, stem_of
+from .names import name_cache
+
+_GERMAN_MONTH: Final = (
+    "(?:Januar|J\u00e4nner|Februar|M\u00e4rz|April|Mai|Juni|Juli|August|September|Oktober|November|"
+    "Dezember)"
+)
+_IN_A_DATE: Final = rf"(?!(?<=\d\.)(?<!\d\d\d\.)\s{_GERMAN_MONTH}\b)"
+"""German writes a dot behind the day: "am 3. Mai" ends no sentence."""
+_BREAK: Final = re.compile(
+    "(?<=[.!?])" + _IN_A_DATE + "\\s+(?=[\"'(\\[]?[^\\W_a-z])|\\n+|(?<=[\u3002\uff01\uff1f])"
+)
+_MONTH: Final = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
+    r"Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_DAY: Final = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+_PATTERN: Final = (
+    r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+    rf"|\b\d{{1,2}}(?:(?:st|nd|rd|th)(?: of)?)? {_MONTH}\b(?:,? \d{{4}}\b)?"
+    rf"|\b{_MONTH}\b(?:\.? \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}}\b)?"
+    rf"|\b{_DAY}s?\b|\bQ[1-4](?: \d{{4}})?\b|\b(?:19|20)\d{{2}}\b"
+)
+_DATE: Final = re.compile(_PATTERN)
+_DATE_ANY_CASE: Final = re.compile(_PATTERN, re.IGNORECASE)
+_ISO_DAY: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_PART: Final = re.compile(r"\d+|[a-z]+", re.IGNORECASE)
+_MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTH_ALONE: Final = frozenset("May March Mar Jan Dec Sep Oct Nov Apr Jun".split())
+_PREPOSITIONS: Final = frozenset("in since until by from of to last".split())
+_LOOK_BACK: Final = 8
+
+_WORD: Final = re.compile(r"\w+")
+_UNSPACED_SCRIPT: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff]"
+)
+"""Thai, Lao, Burmese, Khmer, kana, ideographs, Hangul."""
+
+_STEM_LETTERS = 7
+"""A shorter word is a name of many: `Delta Systems` need not be `Delta`."""
 
 NORMALIZER_VERSION = "5"
 """Raised when the same name would give another form; part of the model's version."""
@@ -46,6 +83,217 @@ _WIDE_EDGE = re.compile(rf"(?<=[A-Za-z0-9])(?=[{_WIDE}])|(?<=[{_WIDE}])(?=[A-Za-
 _ALPHABETS = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "GEORGIAN", "HANGUL"})
 _COMMA_NAME_MAX_WORDS = 4
 """More words than this after a comma are a description, not given names."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateSpan:
+    """A date or a part of one, as written; it is no mention."""
+
+    start: int
+    end: int
+    surface: str
+
+    @property
+    def parts(self) -> tuple[int | None, int | None, int | None]:
+        """Year, month and day, None for what is not written."""
+        # ISO first: split at its hyphens, year, month and day would read as three plain numbers.
+        iso = _ISO_DAY.match(self.surface)
+        if iso:
+            return int(iso[1]), int(iso[2]), int(iso[3])
+
+        year = month = day = None
+        for word in _PART.findall(self.surface):
+            if word.isdigit():
+                year, day = (int(word), day) if len(word) == 4 else (year, int(word))
+            elif word[:3].lower() in _MONTHS:
+                month = _MONTHS.index(word[:3].lower()) + 1
+        return year, month, day if month else None
+
+
+def find_dates(text: str, *, any_case: bool = False) -> tuple[DateSpan, ...]:
+    """The dates of a text, in order; `any_case` finds `in june`, too.
+
+    >>> [date.surface for date in find_dates("Since 3 June 2024, or in May, May Lee works.")]
+    ['3 June 2024', 'May']
+    """
+    dates: list[DateSpan] = []
+    for match in (_DATE_ANY_CASE if any_case else _DATE).finditer(text):
+        # "May" and "March" begin sentences, and both are names: alone they prove no date.
+        is_plain = match[0].capitalize() not in _MONTH_ALONE
+        before = text[max(0, match.start() - _LOOK_BACK) : match.start()].lower().split()
+        if is_plain or not _PREPOSITIONS.isdisjoint(before[-1:]):
+            dates.append(DateSpan(match.start(), match.end(), match[0]))
+    return tuple(dates)
+
+
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the sentences and lines of a text, without outer spaces.
+
+    >>> [("Rate is 3.5 %. It fell."[a:b]) for a, b in sentence_spans("Rate is 3.5 %. It fell.")]
+    ['Rate is 3.5 %.', 'It fell.']
+    """
+    start = 0
+    for match in _BREAK.finditer(text):
+        yield from _without_outer_spaces(text, start, match.start())
+        start = match.end()
+    yield from _without_outer_spaces(text, start, len(text))
+
+
+def _without_outer_spaces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    sentence = text[start:end]
+    bare = sentence.strip()
+    if bare:
+        lead = start + len(sentence) - len(sentence.lstrip())
+        yield lead, lead + len(bare)
+
+
+_ABOVE_OR_BELOW: Final = 200
+"""Combining classes from here on are accents; those below are marks that make another letter."""
+
+
+def plain_letters(text: str) -> str:
+    """A text in lower case without accents, its script as it is.
+
+    >>> plain_letters("Zoë MÜLLER, Жуков"), plain_letters("がく")
+    ('zoe muller, жуков', 'がく')
+    """
+    if text.isascii():
+        return text.lower()
+
+    # Twice: folding may make a sign that decomposes, and decomposing one that folds.
+    first_form = unicodedata.normalize("NFKD", text).casefold()
+    letters: list[str] = []
+    for letter in unicodedata.normalize("NFKD", first_form):
+        if unicodedata.combining(letter) < _ABOVE_OR_BELOW:
+            letters.append(letter)
+    return unicodedata.normalize("NFKC", "".join(letters))
+
+
+def word_count(phrase: str) -> int:
+    """How many words a name or a text has; two characters of an unspaced script count as one.
+
+    >>> word_count("Sam Rivera"), word_count("山田太郎"), word_count("김민수"), word_count("山田")
+    (2, 2, 2, 1)
+    """
+    characters = _UNSPACED_SCRIPT.findall(phrase)
+    return len(_WORD.findall(_UNSPACED_SCRIPT.sub(" ", phrase))) + (len(characters) + 1) // 2
+
+
+def whole_words(phrase: str) -> re.Pattern[str] | None:
+    """What finds a phrase in a text of plain letters; None for one without a word.
+
+    >>> bool(whole_words("Sam Rivera").search(plain_letters("Ask SAM-RIVERA.")))
+    True
+    """
+    words = _WORD.findall(plain_letters(phrase))
+    if not words:
+        return None
+
+    # Between the words anything may stand that is no word: a hyphen, a line break, JSON.
+    pattern = r"\W+".join(map(re.escape, words))
+    left_edge = "" if _UNSPACED_SCRIPT.match(words[0][0]) else r"(?<!\w)"
+    right_edge = "" if _UNSPACED_SCRIPT.match(words[-1][-1]) else r"(?!\w)"
+    return re.compile(left_edge + pattern + right_edge)
+
+
+class PlainName(NamedTuple):
+    """A name that is read word for word."""
+
+    words: list[str]
+    """All words in order; never empty."""
+    core: list[str]
+    """Those that carry the identity, in full."""
+    legal: str
+    """The class of the legal form that it ends in; empty for none."""
+
+
+class _Lists(NamedTuple):
+    """What plain names of a type are read by."""
+
+    is_organization: bool
+    irregular: frozenset[str]
+    abbreviations: dict[str, str]
+    last_forms: dict[str, str]
+
+
+@lru_cache(maxsize=256)
+def _lists_of(entity_type: str) -> _Lists:
+    # Kept by the text of the type: the hash of an enum's member alone costs a tenth of a reading.
+    profile, lists = profile_of(entity_type), lexicon()
+    return _Lists(
+        profile is Profile.ORGANIZATION,
+        lists.irregular[profile],
+        lists.abbreviations.get(profile, {}),
+        lists.last_forms,
+    )
+
+
+def plain_name(surface: str, entity_type: str) -> PlainName | None:
+    """The parts of a name of plain words; None where it must be taken apart with care.
+
+    >>> plain_name("Acme  Labs Inc", "organization").core, plain_name("Acme 2", "organization")
+    (['acme', 'laboratory'], None)
+    """
+    words = surface.lower().split()
+    letters = "".join(words)
+    # One letter is a code, and anything but letters is taken apart with care.
+    if not (letters.isascii() and letters.isalpha()) or 1 in map(len, words):
+        return None
+
+    lists = _lists_of(entity_type)
+    body, legal = words, ""
+    if lists.is_organization and len(words) > 1 and words[-1] in lists.last_forms:
+        body, legal = words[:-1], lists.last_forms[words[-1]]
+    if not lists.irregular.isdisjoint(body):
+        return None
+
+    core = body
+    if lists.is_organization and not lists.abbreviations.keys().isdisjoint(body):
+        abbreviations = lists.abbreviations
+        core = [opening_word(body, lexicon()), *[abbreviations.get(w, w) for w in body[1:]]]
+    return PlainName(words, core, legal)
+
+
+def opening_word(words: list[str], lists: Lexicon) -> str:
+    """The first word of an organisation's name, in full where more follows: `Dept. of Energy`.
+
+    Other abbreviations stay there: Tech and Systems are names, too.
+    """
+    return lists.leading_abbreviations.get(words[0], words[0]) if len(words) > 1 else words[0]
+
+
+def stem_of(core: list[str], entity_type: str) -> str:
+    """The core without spaces and without what an organisation trades in.
+
+    >>> stem_of(["juniper", "network"], "organization")
+    'juniper'
+    """
+    # Hardly any name ends in a word of trade: these need no look at the rest.
+    if entity_type != "organization" or lexicon().trade_words.isdisjoint(core[-1:]):
+        return "".join(core)
+
+    # Without last words of trade, where enough is left to know an organisation by.
+    words, size = lexicon(), len(core)
+    while size > 1 and core[size - 1] in words.trade_words:
+        size -= 1
+
+    stem = "".join(core[:size])
+    tells = len(stem) >= _STEM_LETTERS and not words.common_names.issuperset(core[:size])
+    return stem if tells else "".join(core)
+
+
+def acronyms_of(core: list[str], tokens: list[str]) -> tuple[str, ...]:
+    """What a name may be called for short: the first letters, without and with small words."""
+    if len(core) < 2:
+        return ()
+    short = initials(core)
+    full = short if core is tokens else initials(tokens)
+    return (short,) if short == full else (short, full)
+
+
+def initials(words: Sequence[str]) -> str:
+    """The first letters of words as one word."""
+    return "".join([word[0] for word in words])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +440,13 @@ class _Parts:
 
     def read(self, plain: str) -> None:
         if self.profile is Profile.PERSON:
-            pieces = map(self._person_words, plain.split(","))
-            self._order_person(list(filter(None, pieces)))
+            pieces = [words for part in plain.split(",") if (words := self._person_words(part))]
+            self.writing = list(chain.from_iterable(pieces))
+            swaps = len(pieces) == 2 and len(pieces[1]) <= _COMMA_NAME_MAX_WORDS
+            if swaps and "of" not in pieces[1]:
+                self.comma = True
+                pieces = pieces[::-1]
+            self.tokens = list(chain.from_iterable(pieces))
         else:
             self.tokens = self.writing = _TOKEN.findall(plain)
 
@@ -205,7 +458,9 @@ class _Parts:
             self.core = [*self._opening(), *map(self._in_full, self.core[1:])]
             self.core = [self.words.number_words.get(word, word) for word in self.core]
         if self.profile is Profile.THING:
-            self.core = self._by_its_name(self.core)
+            short_forms = self.words.short_forms
+            name = short_forms.get("".join(self.core))
+            self.core = [name] if name else [short_forms.get(word, word) for word in self.core]
 
     def _opening(self) -> list[str]:
         if self.profile is not Profile.ORGANIZATION or not self.core:
@@ -216,11 +471,6 @@ class _Parts:
         # "Apollo II" counts like "Apollo 2". Not the first word: Xi and Vi are names, too.
         digits = self.words.roman_numerals.get(word, word)
         return self.words.abbreviations[self.profile].get(digits, digits)
-
-    def _by_its_name(self, core: list[str]) -> list[str]:
-        short_forms = self.words.short_forms
-        name = short_forms.get("".join(core))
-        return [name] if name else [short_forms.get(word, word) for word in core]
 
     def _person_words(self, piece: str) -> list[str]:
         words = _TOKEN.findall(piece)
@@ -236,15 +486,6 @@ class _Parts:
         self.tokens = self.tokens or words
 
         return words
-
-    def _order_person(self, pieces: list[list[str]]) -> None:
-        self.writing = list(chain.from_iterable(pieces))
-        swaps = len(pieces) == 2 and len(pieces[1]) <= _COMMA_NAME_MAX_WORDS
-        if swaps and "of" not in pieces[1]:
-            self.comma = True
-            pieces = [pieces[1], pieces[0]]
-
-        self.tokens = list(chain.from_iterable(pieces))
 
     def _without_legal(self, tokens: list[str]) -> list[str]:
         if self.profile is not Profile.ORGANIZATION:
@@ -293,7 +534,12 @@ def _form(surface: str, entity_type: str, text: str, parts: _Parts) -> NameForm:
     tokens = parts.tokens or fallback
     core = parts.core or fallback
     spelling = parts.spelling or fallback
-    qualifier = _qualifier(parts.qualifiers, parts.generations, core)
+    # "International Business Machines (IBM)": the bracket repeats the name, it adds nothing. A
+    # generation always does, also where it spells the initials: John Rockefeller, Jr.
+    qualifiers = parts.qualifiers
+    if len(qualifiers) == 1 and qualifiers[0] in acronyms_of(core, core):
+        qualifiers = []
+    qualifier = " ".join(sorted(qualifiers + parts.generations))
     coded = parts.profile is not Profile.PERSON
     numbers = _numbers(core, coded=coded)
 
@@ -369,7 +615,7 @@ def _split_native_legal(text: str, profile: Profile, words: Lexicon) -> tuple[st
 
 
 def _split_brackets(text: str, words: Lexicon) -> tuple[str, list[str]]:
-    """The text without its brackets, and the words that stood in them."""
+    """The text without its brackets, and the words that were in them."""
     if "(" not in text and "[" not in text:
         return text, []
 
@@ -413,7 +659,7 @@ def _plain(text: str, profile: Profile) -> str:
 
 
 def _reading(text: str, core: list[str], profile: Profile) -> str:
-    """The name as it is read aloud where a sign stands for a word, else as it is written."""
+    """The name as it is read aloud where a sign represents a word, else as it is written."""
     signs = profile is not Profile.PERSON and any(sign in text for sign in "+#@.")
     if not signs:
         return "".join(core)
@@ -422,14 +668,6 @@ def _reading(text: str, core: list[str], profile: Profile) -> str:
     for sign, words in _SPOKEN_SIGNS:
         aloud = aloud.replace(sign, words)
     return "".join(_TOKEN.findall(aloud)) or "".join(core)
-
-
-def _qualifier(qualifiers: list[str], generations: list[str], core: list[str]) -> str:
-    # "International Business Machines (IBM)": the bracket repeats the name, it adds nothing. A
-    # generation always does, also where it spells the initials: John Rockefeller, Jr.
-    if len(qualifiers) == 1 and qualifiers[0] in acronyms_of(core, core):
-        qualifiers = []
-    return " ".join(sorted(qualifiers + generations))
 
 
 def _numbers(tokens: list[str], *, coded: bool) -> tuple[str, ...]:

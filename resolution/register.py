@@ -8,24 +8,26 @@ write that is refused leaves nothing behind for its neighbours to bind to.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ..schema.claim import EVERYONE, Permissions, slot_key
 from ..schema.entity import Alias, Entity, EntityRef, Identifier, Judgement
 from ..schema.policy import ResolutionPolicy
 from ..schema.principal import Scope, Sight
-from ..schema.quick_init import quick_init
-from ..schema.slots import UNKNOWN_TYPE
+from ..schema.slots import UNKNOWN_TYPE, compatible
 from ..schema.vocabulary import EntityState
 from .clusters import canonical_id
-from .known import Known, Restriction, Teacher
+from .known import FamilyName, Known, Lookup, Restriction, Teacher
 
 if TYPE_CHECKING:  # a read has no use for what is written
     from ..schema.write import Draft, Submission
 
 STEWARD_LEVEL: Final = 2
-"""The level of a name that no claim taught: a person gave it, beside those that it has."""
+"""The level of a name that no claim taught: a person gave it, in addition to those that it has."""
+FORM_MARK: Final = "="
+"""In front of the scheme of a row that holds the compared form of an identifier."""
 UNTRUSTED_LEVEL: Final = 5
 """Weaker than every level of authority: the name of a quarantined write."""
 
@@ -56,6 +58,8 @@ class Register:
         self._proposals: dict[MentionKey, Proposals] = {}
         self._bearers: dict[MentionKey, int] = {}
         self._sharing: dict[str, list[str]] = {}
+        self.said_now: dict[str, set[tuple[str, str]]] = {}
+        """(slot or `record`, value key or origin) pairs that writes of this register state."""
         self.named_now: set[str] = set()
         """Raw ids that the writes of this register have named."""
         self._canonical = dict(known.canonical)
@@ -125,6 +129,8 @@ class Register:
         for norm, keys in child.keys.items():
             self.block(norm, keys)
 
+        for raw, pairs in child.said_now.items():
+            self.said_now.setdefault(raw, set()).update(pairs)
         self.judgements += child.judgements
         self.moved |= child.moved
         self._taught_levels |= child._taught_levels
@@ -152,6 +158,17 @@ class Register:
             return self._bearers.get(query, 0)
         return self._parent.bearers_of(query)
 
+    def bearers_now(self, family: FamilyName, rules: Rules) -> int:
+        """How many people named in this transaction have a family name, counted up to its limit."""
+        people: set[str] = set()
+        for norm in self.sharing(family.key):
+            if len(people) >= family.limit:
+                break
+            for alias in self.named(norm) if norm.endswith(family.ending) else ():
+                if alias.type in ("person", UNKNOWN_TYPE) and rules.shows(alias, self):
+                    people.add(self.root(alias.entity_id))
+        return len(people)
+
     def block(self, norm: str, keys: Sequence[tuple[str, str]]) -> None:
         """Note the (blocking key, kind) pairs of a norm that is new."""
         self.keys[norm] = tuple(keys)
@@ -162,6 +179,13 @@ class Register:
         """The norms of this transaction that carry a blocking key."""
         before = self._parent.sharing(key) if self._parent else []
         return [*before, *self._sharing.get(key, ())]
+
+    def said_of(self, entity_id: str) -> set[tuple[str, str]]:
+        """What the writes of this transaction state of an entity that cannot change."""
+        pairs = self._parent.said_of(entity_id) if self._parent else set[tuple[str, str]]()
+        for member in self.members(entity_id):
+            pairs |= self.said_now.get(member, set())
+        return pairs
 
     # --- clusters
 
@@ -243,17 +267,22 @@ class Register:
             return self._restrictions.get(object_id)
         return self._parent.restriction(object_id)
 
-    def owners(self, scheme: str, value: str, shows: IdentifierTest | None = None) -> list[str]:
-        """The raw ids that hold an identifier, as far as it counts.
+    def owners(
+        self, pairs: Iterable[tuple[str, str]], shows: IdentifierTest | None = None
+    ) -> list[str]:
+        """The raw ids that hold one of the (scheme, value) pairs of an identifier.
 
         What two scopes say of one identifier is not compared: it means whom the narrowest names.
         """
         identifiers: list[Identifier] = []
-        for identifier in self._identifiers_as(scheme, value):
-            if shows is None or shows(identifier):
-                identifiers.append(identifier)
+        for pair in pairs:
+            for identifier in self._identifiers_as(*pair):
+                if shows is None or shows(identifier):
+                    identifiers.append(identifier)
         if len({identifier.entity_id for identifier in identifiers}) > 1:
-            identifiers = _narrowest(identifiers)
+            widths = [Scope.parse(identifier.scope_id).specificity for identifier in identifiers]
+            rows = zip(identifiers, widths, strict=True)
+            return [identifier.entity_id for identifier, width in rows if width == max(widths)]
         return [identifier.entity_id for identifier in identifiers]
 
     def _identifiers_as(self, scheme: str, value: str) -> list[Identifier]:
@@ -265,7 +294,11 @@ class Register:
     ) -> dict[str, tuple[str, ...]]:
         """The identifiers of a raw id, and of its cluster, by scheme; the oldest value first."""
         values: dict[str, dict[str, None]] = {}
-        for identifier in sorted(self.identifiers_of(entity_id), key=_identifier_age):
+        for identifier in sorted(
+            self.identifiers_of(entity_id), key=attrgetter("tx_start", "value")
+        ):
+            if identifier.scheme.startswith(FORM_MARK):
+                continue
             if shows is None or shows(identifier):
                 values.setdefault(identifier.scheme, {})[identifier.value] = None
         return dict(zip(values, map(tuple, values.values()), strict=True))
@@ -314,7 +347,7 @@ class Register:
         """The keys of a slot for every member of an entity's cluster.
 
         Claims keep the slot under which they were observed, so that a merge can be taken back:
-        what competes stands under the keys of all members.
+        what competes is under the keys of all members.
         """
         keys: list[str] = []
         for member in self.members(entity_id):
@@ -327,10 +360,25 @@ class Register:
         return self._parent._family(root)
 
 
-@quick_init
+class StoredEvidence(Protocol):
+    """What tells one bearer of a name from another, read when a decision needs it."""
+
+    def constants(self, root: str) -> Mapping[str, frozenset[str]]:
+        """The value keys of the slots that cannot change, by slot."""
+        ...
+
+    def shares_record(self, root: str) -> bool:
+        """Whether the record that the write comes from has said something of an entity."""
+        ...
+
+    def bearers(self, lookup: Lookup) -> int:
+        """How many people have the family name of a record's look-up, to its limit."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a binding depends on beside the mention."""
+    """What a binding depends on in addition to the mention."""
 
     scopes: frozenset[str]
     """Scope ids whose aliases the caller may use."""
@@ -340,6 +388,8 @@ class Rules:
     """Thresholds, and what makes an equal person name enough."""
     authority: int | None = None
     """Level of the write, where there is one; a weaker source has the larger number."""
+    types: tuple[str, ...] = ()
+    """Entity types that the slot of the mention allows; empty for any."""
     related: frozenset[str] = frozenset()
     """Raw ids that the incoming claim relates the mention to."""
     neighbours: frozenset[str] = frozenset()
@@ -350,8 +400,17 @@ class Rules:
     """The (raw entity id, norm) pairs of names one step from the neighbours."""
     sight: Sight | None = None
     """Whose roles and clearance decide what counts; None: all of the scopes does."""
+    evidence: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the write says of the mention that cannot change: value keys by slot."""
+    stored: StoredEvidence | None = None
+    """What is stored of a candidate; None where the caller reads nothing."""
     actor: str = ""
     """Who binds: what a writer taught counts for the same writer, whoever else may read it."""
+
+    def fits(self, mention_type: str, entity_type: str) -> bool:
+        """Whether an entity of a type may be meant by a mention of a type here."""
+        allowed = not self.types or any(compatible(kind, entity_type) for kind in self.types)
+        return allowed and compatible(mention_type, entity_type)
 
     def shows(self, lesson: Alias | Identifier, known: Register) -> bool:
         """Whether a name or an identifier counts here: by its scope, and by who taught it."""
@@ -390,19 +449,6 @@ def rules_of(
     # Whoever directs the tenant may name any scope and reclassify, so that nothing is kept from it.
     sight = None if writer is None or writer.privileged else writer.sight(scopes)
     return Rules(scopes, draft.details.scope.scope_id, bands, sight=sight, actor=submission.actor)
-
-
-def _narrowest(identifiers: Sequence[Identifier]) -> list[Identifier]:
-    """Those that stand in the narrowest scope of all."""
-    by_width: dict[int, list[Identifier]] = {}
-    for identifier in identifiers:
-        specificity = Scope.parse(identifier.scope_id).specificity
-        by_width.setdefault(specificity, []).append(identifier)
-    return by_width[max(by_width)]
-
-
-def _identifier_age(identifier: Identifier) -> tuple[int, str]:
-    return identifier.tx_start, identifier.value
 
 
 def taught_level(authority_level: int | None, quarantine: str | None) -> int:

@@ -24,15 +24,14 @@ from itertools import chain, islice, product
 
 from anyascii import anyascii
 
-from .institutions import institution_keys
 from .keys import alias_key
-from .lexicon import Profile, is_nickname, profile_of
-from .name_cache import name_cache
+from .lexicon import Profile, institution_keys, is_nickname, profile_of
+from .names import name_cache
 from .normalize import NameForm
 
 RENDERING = "rendering"
 """The line of evidence that says so."""
-_MAX_WORDS = 5
+_MAX_RENDERED_WORDS = 5
 _MAX_READINGS = 2
 _MAX_SOUNDS = 4
 _MIN_CONSONANTS = 3
@@ -119,7 +118,7 @@ def sounds_of_words(surface: str, core: Sequence[str], entity_type: str) -> tupl
     """`sounds_of` of a name whose words are known, without the whole form."""
     if profile_of(entity_type) is Profile.ORGANIZATION and (keys := institution_keys(core)):
         return keys
-    if entity_type not in ("person", "unknown") or not 0 < len(core) <= _MAX_WORDS:
+    if entity_type not in ("person", "unknown") or not 0 < len(core) <= _MAX_RENDERED_WORDS:
         return ()
     return _sounds(surface, tuple(core), entity_type == "person")
 
@@ -129,7 +128,8 @@ def _sounds(surface: str, core: tuple[str, ...], is_person: bool) -> tuple[str, 
     if _IDEOGRAPHS.search(surface):
         return ()
     if _HANGUL.search(surface):
-        return _hangul_sounds(surface)
+        syllables = "".join(_native_words(surface))
+        return (_korean(_plain(syllables[0]), _plain(syllables[1:])),)
     if _ABJADS.search(surface):
         return _sounds_in_any_order([_abjad_sounds(word) for word in _native_words(surface)])
 
@@ -178,12 +178,6 @@ def _abjad_sounds(native: str) -> tuple[str, ...]:
     # Kaf is k as often as kh: Cohen.
     spellings = (without_weak, plain, without_weak.replace("kh", "q"))
     return tuple(dict.fromkeys(map(consonants, spellings)))
-
-
-def _hangul_sounds(surface: str) -> tuple[str, ...]:
-    syllables = "".join(_native_words(surface))
-    family, given_name = _plain(syllables[0]), _plain(syllables[1:])
-    return (_korean(family, given_name),)
 
 
 def _latin_korean_sounds(core: tuple[str, ...]) -> list[str]:

@@ -1,15 +1,14 @@
 """From two names to a decision: bind, review or new, with every reason.
 
-`score_pair` adds the weights of the comparisons, calibrates the sum (Platt), adds the context,
-and applies the vetoes; `decide` ranks the candidates, applies the margin rule and reads the
-bands. Boundaries are exact: the probability is rounded to 1e-6 first, then compared, and the
-rounded value is what is stored. `log_odds` is never capped, because a probability saturates;
-it ranks candidates of equal score.
+`score_pair` adds the weights of the comparisons, calibrates the sum (Platt), adds the context, and
+applies the vetoes. `decide` ranks the candidates, applies the margin rule and reads the bands. The
+probability is rounded to 1e-6, then compared and stored, so boundaries are exact. `log_odds` is
+never capped, because a probability saturates; it ranks candidates of equal score.
 
     >= 0.95 bind      0.70 < s < 0.95 review      <= 0.70 new (a suggestion from 0.40 on)
 
-Not decided here: tenant, incompatible types, standing NON_MATCH and conflicting identifiers
-exclude a candidate before it is scored. Checklist C-048, C-049.
+Tenant, incompatible types, an existing NON_MATCH and conflicting identifiers exclude a candidate
+before it is scored. Checklist C-048, C-049.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class RankedVerdict:
     winner: ScoredEntity | None
     """The entity to bind or to review; None when the mention is new."""
     suggestion: ScoredEntity | None
-    """A `POSSIBLE_SAME_AS` to note beside a new entity."""
+    """A `POSSIBLE_SAME_AS` to note next to a new entity."""
     ranked: tuple[ScoredEntity, ...]
     """All candidates, best first, the winner with its margin veto."""
 
@@ -154,13 +153,16 @@ def decide(candidates: Iterable[ScoredEntity], policy: ResolutionPolicy) -> Rank
     An entity that is listed twice counts once, with its better score. A vetoed winner never
     binds, however low a policy sets `bind_at`.
     """
-    ranking = _ranking(candidates)
+    best_of: dict[str, ScoredEntity] = {}
+    for candidate in sorted(candidates, key=_rank):
+        best_of.setdefault(candidate.entity_id, candidate)
+    ranking = list(best_of.values())
     if not ranking:
         return RankedVerdict(decision=Decision.NEW, winner=None, suggestion=None, ranked=())
 
     best = ranking[0]
     if len(ranking) > 1 and ranking[1].pair.score >= policy.review_above:
-        best = ScoredEntity(best.entity_id, _with_margin_veto(best.pair))
+        best = ScoredEntity(best.entity_id, with_veto(best.pair, VetoCode.MARGIN))
 
     decision = _band(best.pair, policy)
     is_new = decision is Decision.NEW
@@ -215,7 +217,7 @@ def _rate(measures: Measures, entity_type: str, context: PairContext, model: Mod
     score = probability(log_odds)
     vetoes = vetoes_of(facts)
 
-    # Who works beside Anna Schmidt is evidence, not proof that Anna Schmitt is she. An address
+    # Who works next to Anna Schmidt is evidence, not proof that Anna Schmitt is she. An address
     # is: two people seldom have one.
     is_lifted = probability(name_odds) < NAMES_PROVE_FROM and score > model.limits.capped_score
     is_proven = context.same_handle or context.same_contact or differs_in_form_alone(measures)
@@ -289,15 +291,11 @@ def _context_lines(facts: PairFacts, model: Model) -> list[Feature]:
     evidence: list[Feature] = list(context.attributes)
     for name, present, raw, detail in lines:
         if present:
-            weight = _context_weight(name, raw, model)
+            weight = model.context.get(name, 0.0)  # one not fitted with is shown, not weighed
+            if name == "neighbour_overlap" and raw < model.limits.neighbour_overlap:
+                weight = 0.0
             evidence.append(Feature(name, raw / 1000, weight, detail))
     return evidence
-
-
-def _context_weight(name: str, raw: int, model: Model) -> float:
-    if name == "neighbour_overlap" and raw < model.limits.neighbour_overlap:
-        return 0.0
-    return model.context.get(name, 0.0)  # what a model was not fitted with is shown, not weighed
 
 
 def _features(rating: _Rating, model: Model) -> tuple[Feature, ...]:
@@ -344,13 +342,6 @@ def _telling(measures: Sequence[Measures]) -> Sequence[Measures]:
     return list(filterfalse(bare.__contains__, measures))
 
 
-def _ranking(candidates: Iterable[ScoredEntity]) -> list[ScoredEntity]:
-    best: dict[str, ScoredEntity] = {}
-    for candidate in sorted(candidates, key=_rank):
-        best.setdefault(candidate.entity_id, candidate)
-    return list(best.values())
-
-
 def _rank(candidate: ScoredEntity) -> tuple[float, float, str, str]:
     return (
         -candidate.pair.score,
@@ -360,9 +351,6 @@ def _rank(candidate: ScoredEntity) -> tuple[float, float, str, str]:
     )
 
 
-def _with_margin_veto(pair: PairScore) -> PairScore:
-    return replace(
-        pair,
-        score=min(pair.score, MARGIN_SCORE),
-        vetoes=(*pair.vetoes, VetoCode.MARGIN.value),
-    )
+def with_veto(pair: PairScore, code: VetoCode) -> PairScore:
+    """The score of a pair that a person has to decide, and why."""
+    return replace(pair, score=min(pair.score, MARGIN_SCORE), vetoes=(*pair.vetoes, code.value))

@@ -1,26 +1,31 @@
-"""The scorer: what an exact look-up could not decide, decided by names, context and vetoes.
+"""The scorer: decide by names, context and vetoes what an exact look-up could not. Pure.
 
-`NameScorer` gathers the candidates of a mention (stored names that share blocking keys, and
-names learned in the same transaction), excludes those of another type or another identifier,
-scores each entity over all its visible names, applies the bands and explains every candidate.
-A pending entity is a candidate only where no settled one fits, and never binds. Who joins a
-cluster must fit all that was bound there automatically. Names of unknown type that may
-be a person's are judged as a person's.
+`NameScorer` gathers the candidates of a mention (names that share blocking keys, and names learned
+in the same transaction), excludes those of another type or identifier, scores each entity over all
+its visible names, applies the bands and explains every candidate. A pending entity is a candidate
+only if no settled one fits, and never binds. A mention must fit all automatic members of a cluster.
+A name of unknown type that may be a person's is judged as one. Embeddings are not used.
 
-Embeddings propose nothing here and decide nothing anywhere. Pure; the same register gives the
-same answer. `docs/design/resolution.md`; checklist C-047 to C-052.
+Two kinds of names leave a suggestion only. A name may resemble a known one without a score: similar
+in shape, another language, a short form, or equal once a learned short form is expanded. And if
+many visible people share a family name (`policy.resolution.common_family_name`), one more is most
+likely another person; asking for each would make the queue grow faster than the register.
+`docs/design/resolution.md`; checklist C-047 to C-052.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nsmallest
 
+from anyascii import anyascii
+
 from ..schema.entity import (
+    SUGGESTION,
     Alias,
     Entity,
     EntityCandidate,
@@ -31,7 +36,7 @@ from ..schema.entity import (
 )
 from ..schema.policy import ResolutionPolicy
 from ..schema.principal import TENANT_SCOPE
-from ..schema.slots import UNKNOWN_TYPE, compatible
+from ..schema.slots import UNKNOWN_TYPE
 from ..schema.vocabulary import (
     CandidateSource,
     Decision,
@@ -39,22 +44,35 @@ from ..schema.vocabulary import (
     JudgedBy,
     JudgementVerdict,
 )
-from .bind import Doubt, excluding_schemes, is_trusted
-from .blocking import CANDIDATE_LIMIT, KIND_WEIGHT, BlockKey, block_keys, near_names
+from .bind import SCORE_REASON, Doubt, is_trusted, is_unlike, short_words
+from .blocking import (
+    CANDIDATE_LIMIT,
+    KIND_WEIGHT,
+    LOOK_ALIKE,
+    SHORT_NAME,
+    BlockKey,
+    KeyKind,
+    Posting,
+    block_keys,
+    heaviest,
+    hit_weight,
+    is_in_short,
+    look_alike,
+    near_names,
+    outline,
+)
 from .clusters import Clusters
-from .common_names import family_name, without_common_names
 from .compare import Measures
-from .context import PairContext, PersonContext
+from .context import PairContext, PersonContext, context_ceiling, context_of
 from .extract import may_be_person
-from .keys import alias_key
+from .identifiers import SHARED_FROM, excluding_schemes, holders_of, stated_identifiers, weigh
+from .keys import alias_key, folded
 from .known import FamilyName, NearTest
 from .model import Model, default_model
-from .name_cache import name_cache
+from .names import name_cache
 from .normalize import form_of
-from .pair_context import context_ceiling, context_of
-from .postings import Posting, heaviest, hit_weight
 from .register import Register, Rules
-from .resemblance import learned_short_form, may_resemble, resemblance
+from .renderings import RENDERING, is_rendering
 from .score import (
     MARGIN_SCORE,
     PairScore,
@@ -65,19 +83,18 @@ from .score import (
     probability,
     score_measured,
     score_pair,
+    with_veto,
 )
-from .vetoes import VetoCode
+from .vetoes import COMPARATORS, VetoCode
+
+SHORT_FORM = "learned_short_form"
+"""The line of evidence that says so."""
 
 GENERIC_FROM = 3
 """Live entities of a scope that share an alias, from which it tells nothing."""
 _CHAIN_FROM = 3
 _AUTOMATIC = frozenset({JudgedBy.RULE, JudgedBy.MODEL})
 _CANDIDATES_SHOWN = 5
-
-
-@name_cache(1_000)
-def _keys(surface: str, entity_type: str) -> tuple[BlockKey, ...]:
-    return block_keys(form_of(surface, entity_type))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +107,12 @@ class _Candidate:
     source: CandidateSource
     measures: tuple[Measures, ...]
     """What comparing the mention with each of these names has found."""
+    contacts: tuple[Feature, ...] = ()
+    """The soft identifiers that the mention and the entity have in common."""
+    is_near: bool = False
+    """Whether a value that cannot change differs by what may be a slip."""
+    is_contact: bool = False
+    """Whether one of them reaches one person or house."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +143,7 @@ class NameScorer:
         A mention of no type is judged by the bands of its best candidate's.
         """
         candidates = self._candidates(mention, known, rules)
+        candidates = self._with_holders(mention, candidates, known, rules)
         candidates = self._promising(mention, candidates, known, rules)
         by_root = {candidate.root.entity_id: candidate for candidate in candidates}
 
@@ -132,11 +156,13 @@ class NameScorer:
             for candidate in candidates:
                 if candidate.root.state is EntityState.PENDING:
                     score = self._score(mention, candidate, known, rules)
-                    scores.append(replace(score, pair=_with_veto(score.pair, VetoCode.MARGIN)))
+                    scores.append(replace(score, pair=with_veto(score.pair, VetoCode.MARGIN)))
 
         measures_of = {root: candidate.measures for root, candidate in by_root.items()}
         scores = without_common_names(mention, scores, measures_of, known, rules)
-        verdict = decide(scores, rules.bands.of_type(_type_of(mention, scores, by_root)))
+        best = min(scores, key=lambda score: (-score.pair.score, score.entity_id), default=None)
+        kind = _kind(mention, by_root[best.entity_id].root) if best else mention.type
+        verdict = decide(scores, rules.bands.of_type(kind))
         best_scores = verdict.ranked[:_CANDIDATES_SHOWN]
         is_bound = verdict.decision is Decision.BIND and verdict.winner is not None
         candidates_shown: list[EntityCandidate] = []
@@ -146,13 +172,18 @@ class NameScorer:
         if verdict.decision is Decision.NEW:
             look_alikes = _resembling(mention, verdict.ranked, by_root, known, rules)
         is_suggested = verdict.suggestion is not None or bool(look_alikes)
+        reason = SCORE_REASON
+        if verdict.decision is Decision.NEW:
+            reason = SUGGESTION if is_suggested else "no_candidate"
+        shown = {row.entity: row for row in (*candidates_shown, *look_alikes)}
+        ahead = {row.entity: row for row in look_alikes}
 
         return Resolution(
             decision=verdict.decision,
             entity=verdict.winner.entity_id if verdict.winner and is_bound else None,
             score=best_scores[0].pair.score if best_scores else 0.0,
-            reason=_reason(verdict.decision, suggested=is_suggested),
-            candidates=_with_look_alikes(candidates_shown, look_alikes),
+            reason=reason,
+            candidates=tuple((ahead | shown).values()),
             model_version=self._model.version,
         )
 
@@ -166,7 +197,9 @@ class NameScorer:
         not reopened.
         """
         doubts: list[Doubt] = []
-        for candidate in outcome.candidates:
+        context = PairContext(person_context=PersonContext.ASSUMED)
+        is_asked = outcome.decision is Decision.REVIEW
+        for candidate in outcome.candidates if is_asked else ():
             if candidate.score < rules.bands.review_above:
                 continue
             members = known.members(candidate.entity)
@@ -177,17 +210,23 @@ class NameScorer:
                 bound = _last_end(known.entity(row.left_id), known.entity(row.right_id))
                 if bound is None or not rules.knows(bound, known):
                     continue
-                pair = self._pair_of(bound, mention)
+                kind = _kind(mention, bound)
+                names = [form_of(mention.name, kind)]
+                pair = score_pair(form_of(bound.name, kind), names, kind, context, self._model)
                 if pair.score >= rules.bands.review_above:
                     past_evidence = _as_judged(row, known.entity(candidate.entity), candidate)
-                    doubts.append(Doubt(bound.entity_id, past_evidence, _rival(raw, pair)))
+                    rival = EntityCandidate(
+                        entity=raw,
+                        name=pair.name,
+                        score=min(pair.score, MARGIN_SCORE),
+                        log_odds=pair.log_odds,
+                        source=CandidateSource.BLOCKING,
+                        features=pair.features,
+                        vetoes=(*pair.vetoes, VetoCode.MARGIN.value),
+                    )
+                    doubts.append(Doubt(bound.entity_id, past_evidence, rival))
+        doubts += _doubts_of_contacts(mention, raw, known, rules)
         return tuple(doubts[:_CANDIDATES_SHOWN])
-
-    def _pair_of(self, bound: Entity, mention: EntityRef) -> PairScore:
-        kind = _kind(mention, bound)
-        context = PairContext(person_context=PersonContext.ASSUMED)
-        names = [form_of(mention.name, kind)]
-        return score_pair(form_of(bound.name, kind), names, kind, context, self._model)
 
     @property
     def _model(self) -> Model:
@@ -228,8 +267,79 @@ class NameScorer:
             names = tuple(dict.fromkeys(alias.surface for alias in close))
             measures = self._measures(mention, entity, names)
             source = _source(first_alias[root], root, rules)
-            candidates.append(_Candidate(entity, names, is_generic, source, measures))
+            candidate = _Candidate(entity, names, is_generic, source, measures)
+            candidates.append(self._with_constants(mention, candidate, known, rules))
         return candidates
+
+    def _with_constants(
+        self, mention: EntityRef, candidate: _Candidate, known: Register, rules: Rules
+    ) -> _Candidate:
+        """A candidate with what the write says of the mention that cannot change."""
+        if not rules.evidence:
+            return candidate
+        weighed = weigh(mention, candidate.root.entity_id, known, rules)
+        lines = [line for line in weighed.agrees if line.weight]
+        ceiling = probability(name_ceiling(candidate.measures, self._model))
+        if not lines or ceiling < rules.bands.suggest_from:
+            return replace(candidate, is_near=bool(weighed.near))
+        return replace(candidate, contacts=tuple(lines), is_contact=True)
+
+    def _with_holders(
+        self, mention: EntityRef, candidates: list[_Candidate], known: Register, rules: Rules
+    ) -> list[_Candidate]:
+        """The candidates with what soft identifiers say, and those that hold one besides.
+
+        A value counts by how few entities of unlike name have it: a family shares an address, and
+        a house of three or more tells nothing about any of them.
+        """
+        by_root = {candidate.root.entity_id: candidate for candidate in candidates}
+        suggest_from = rules.bands.suggest_from
+        for row in stated_identifiers(mention, rules.bands.attributes):
+            if row.kind is None or not row.weight:
+                continue
+            holders = self._holders(mention, holders_of(row, known, rules), by_root, known, rules)
+            unlike = 0
+            likeness: dict[str, bool] = {}
+            for root, holder in holders.items():
+                ceiling = name_ceiling(holder.measures, self._model)
+                likeness[root] = probability(ceiling) >= suggest_from
+                unlike += not likeness[root]
+            if unlike >= SHARED_FROM:
+                continue
+
+            for root, holder in holders.items():
+                weight = round(row.weight / max(1, unlike), 6) if likeness[root] else 0.0
+                line = Feature(row.scheme, 1.0, weight, f"equal: {row.value!r}")
+                is_contact = likeness[root] and COMPARATORS[row.kind].is_contact
+                by_root[root] = replace(
+                    holder,
+                    contacts=(*holder.contacts, line),
+                    is_contact=holder.is_contact or is_contact,
+                )
+        return list(by_root.values())
+
+    def _holders(
+        self,
+        mention: EntityRef,
+        roots: Iterable[str],
+        by_root: Mapping[str, _Candidate],
+        known: Register,
+        rules: Rules,
+    ) -> dict[str, _Candidate]:
+        holders: dict[str, _Candidate] = {}
+        for root in roots:
+            entity = known.entity(root)
+            if root in by_root:
+                holders[root] = by_root[root]
+            elif entity is not None and _may_be(mention, entity, known, rules):
+                members = filter(None, map(known.entity, known.members(root)))
+                names = [member.name for member in members if rules.knows(member, known)]
+                if not names:
+                    continue
+                measures = self._measures(mention, entity, names)
+                source = CandidateSource.IDENTIFIER
+                holders[root] = _Candidate(entity, tuple(names), False, source, measures)
+        return holders
 
     def _measures(
         self, mention: EntityRef, entity: Entity, names: Iterable[str]
@@ -260,7 +370,8 @@ class NameScorer:
         roots = set(ranking[:_CANDIDATES_SHOWN])
         roots.update(root for root in ranking if probability(ceilings[root]) >= bar)
         for candidate in candidates:
-            if may_resemble(mention.name, candidate.surfaces, mention.type):
+            is_near = may_resemble(mention.name, candidate.surfaces, mention.type)
+            if is_near or candidate.contacts:
                 roots.add(candidate.root.entity_id)
         return [candidate for candidate in candidates if candidate.root.entity_id in roots]
 
@@ -301,6 +412,10 @@ class NameScorer:
             rules,
             generic=candidate.generic,
         )
+        if candidate.contacts:
+            context = replace(
+                context, attributes=candidate.contacts, same_contact=candidate.is_contact
+            )
         kind = _kind(mention, candidate.root)
         pair = score_measured(candidate.measures, kind, context, self._model)
 
@@ -313,7 +428,9 @@ class NameScorer:
 
         may_merge = pair.score > rules.bands.review_above
         if may_merge and not self._fits_cluster(mention, candidate, pair, context, known, rules):
-            pair = _with_veto(pair, VetoCode.CHAIN)
+            pair = with_veto(pair, VetoCode.CHAIN)
+        if candidate.is_near:
+            pair = with_veto(pair, VetoCode.ATTRIBUTE_CONFLICT)
         return ScoredEntity(candidate.root.entity_id, pair)
 
     def _fits_cluster(
@@ -325,7 +442,7 @@ class NameScorer:
         known: Register,
         rules: Rules,
     ) -> bool:
-        """Whether a mention fits every name that was bound automatically beside its best match.
+        """Whether a mention fits all names that were bound automatically, not only its best match.
 
         Else a bare name would carry one legal form to another, and the order of writes would
         decide who is one. What a person or a register tied on is taken as it is, only a cluster
@@ -392,9 +509,11 @@ def _resembling(
             continue
         line = resemblance(mention.name, candidate.surfaces, _kind(mention, candidate.root))
         line = line or learned_short_form(mention, candidate.surfaces, known, rules)
+        line = line or next(iter(candidate.contacts), None)
         if line is not None:
             entry = _as_candidate(score, candidate)
-            entries.append(replace(entry, features=(*entry.features, line)))
+            features = entry.features if line in entry.features else (*entry.features, line)
+            entries.append(replace(entry, features=features))
     return entries[:_CANDIDATES_SHOWN]
 
 
@@ -418,30 +537,46 @@ def _as_judged(row: Judgement, root: Entity | None, candidate: EntityCandidate) 
     )
 
 
-def _rival(raw: str, pair: PairScore) -> EntityCandidate:
-    return EntityCandidate(
-        entity=raw,
-        name=pair.name,
-        score=min(pair.score, MARGIN_SCORE),
-        log_odds=pair.log_odds,
-        source=CandidateSource.BLOCKING,
-        features=pair.features,
-        vetoes=(*pair.vetoes, VetoCode.MARGIN.value),
-    )
+def _doubts_of_contacts(
+    mention: EntityRef, raw: str, known: Register, rules: Rules
+) -> Iterator[Doubt]:
+    """Yield the automatic binds that rested on a contact which has become that of a house."""
+    for row in stated_identifiers(mention, rules.bands.attributes):
+        holders = sorted(holders_of(row, known, rules)) if row.kind and row.weight else []
+        for root in holders if len(holders) > SHARED_FROM else ():
+            entity = known.entity(root)
+            for judgement in known.rows_between(known.members(root)):
+                bound = _last_end(*map(known.entity, (judgement.left_id, judgement.right_id)))
+                if entity is None or bound is None or not _rests_on(judgement, row.scheme):
+                    continue
+                ref = EntityRef(name=bound.name, type=bound.type)
+                if sum(is_unlike(ref, holder, known) for holder in holders) < SHARED_FROM:
+                    continue
+                line = Feature(row.scheme, 1.0, 0.0, f"{row.value!r} is held by {len(holders)}")
+                rival = EntityCandidate(
+                    entity=raw,
+                    name=mention.name,
+                    score=rules.bands.review_above,
+                    log_odds=0.0,
+                    source=CandidateSource.IDENTIFIER,
+                    features=(line,),
+                    vetoes=(VetoCode.MARGIN.value,),
+                )
+                past = replace(rival, entity=root, vetoes=())
+                yield Doubt(bound.entity_id, _as_judged(judgement, entity, past), rival)
+
+
+def _rests_on(judgement: Judgement, scheme: str) -> bool:
+    """Whether a rule tied two names with a contact in its evidence."""
+    if judgement.judged_by not in _AUTOMATIC or judgement.verdict is not JudgementVerdict.MATCH:
+        return False
+    features = [Feature(*line) for line in json.loads(judgement.evidence)["features"]]
+    return any(line.name == scheme and line.weight > 0 for line in features)
 
 
 def _kind(mention: EntityRef, entity: Entity) -> str:
     """The type whose names the two are compared as."""
     return mention.type if mention.type != UNKNOWN_TYPE else entity.type
-
-
-def _type_of(
-    mention: EntityRef, scores: Iterable[ScoredEntity], by_root: Mapping[str, _Candidate]
-) -> str:
-    if mention.type != UNKNOWN_TYPE:
-        return mention.type
-    best = min(scores, key=lambda score: (-score.pair.score, score.entity_id), default=None)
-    return by_root[best.entity_id].root.type if best else UNKNOWN_TYPE
 
 
 def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
@@ -459,29 +594,12 @@ def _source(alias: Alias, root: str, rules: Rules) -> CandidateSource:
 def _may_be(mention: EntityRef, entity: Entity, known: Register, rules: Rules) -> bool:
     """Exclude what cannot be meant: another type, another identifier, an erased entity."""
     live = entity.state in (EntityState.ACTIVE, EntityState.PENDING)
-    fits = compatible(mention.type, entity.type)
+    fits = rules.fits(mention.type, entity.type)
     if not (live and fits):
         return False
-    return not excluding_schemes(mention, entity.entity_id, known, rules)
-
-
-def _with_veto(pair: PairScore, code: VetoCode) -> PairScore:
-    return replace(pair, score=min(pair.score, MARGIN_SCORE), vetoes=(*pair.vetoes, code.value))
-
-
-def _reason(decision: Decision, *, suggested: bool) -> str:
-    if decision is Decision.NEW:
-        return "possible_same_as" if suggested else "no_candidate"
-    return "scored"
-
-
-def _with_look_alikes(
-    candidates: Sequence[EntityCandidate], look_alikes: Sequence[EntityCandidate]
-) -> tuple[EntityCandidate, ...]:
-    entries: dict[str, EntityCandidate] = {}
-    for row in (*look_alikes, *candidates):
-        entries.setdefault(row.entity, row)
-    return tuple(entries.values())
+    if excluding_schemes(mention, entity.entity_id, known, rules):
+        return False
+    return not weigh(mention, known.root(entity.entity_id), known, rules).differs
 
 
 def _as_candidate(score: ScoredEntity, candidate: _Candidate) -> EntityCandidate:
@@ -496,3 +614,141 @@ def _as_candidate(score: ScoredEntity, candidate: _Candidate) -> EntityCandidate
         features=(*pair.features, authority),
         vetoes=pair.vetoes,
     )
+
+
+def resemblance(mention: str, names: Iterable[str], kind: str) -> Feature | None:
+    """What makes one of an entity's names worth a look; None for nothing.
+
+    >>> resemblance("Sasha Petrov", ["Alexander Petrov"], "person").name
+    'rendering'
+    """
+    form = form_of(mention, kind)
+    for name in names:
+        stored_form = form_of(name, kind)
+        pair = f"{mention!r} / {name!r}"
+        if look_alike(form, stored_form):
+            return Feature(LOOK_ALIKE, 1.0, 0.0, f"drawn alike: {pair}")
+        if is_rendering(form, stored_form):
+            return Feature(RENDERING, 1.0, 0.0, f"one name as two languages write it: {pair}")
+        if is_in_short(form, stored_form):
+            return Feature(SHORT_NAME, 1.0, 0.0, f"one says the other in short: {pair}")
+    return None
+
+
+def learned_short_form(
+    mention: EntityRef, names: Iterable[str], known: Register, rules: Rules
+) -> Feature | None:
+    """What makes a name worth a look because one of its words is an alias here; None for nothing.
+
+    Only of an alias that means one entity: two that are called PG tell nothing.
+    """
+    words = alias_key(mention.name).split()
+    for short in short_words(mention):
+        owner = _owner(short, known, rules)
+        if owner is None or alias_key(owner.name) == short:
+            continue
+        in_full = " ".join([owner.name if word == short else word for word in words])
+        form = form_of(in_full, mention.type)
+        for name in names:
+            if form_of(name, mention.type).ordered == form.ordered:
+                detail = f"{short!r} is an alias of {owner.name!r}: {mention.name!r} / {name!r}"
+                return Feature(SHORT_FORM, 1.0, 0.0, detail)
+    return None
+
+
+def _owner(short: str, known: Register, rules: Rules) -> Entity | None:
+    """The one settled entity that a word is an alias of, as the caller sees it."""
+    owners: dict[str, Entity] = {}
+    for alias in known.named(short):
+        entity = known.entity(known.root(alias.entity_id))
+        is_visible = rules.shows(alias, known) and is_trusted(alias, known, rules)
+        if entity is not None and is_visible and entity.state is EntityState.ACTIVE:
+            owners[entity.entity_id] = entity
+    return next(iter(owners.values())) if len(owners) == 1 else None
+
+
+def may_resemble(mention: str, names: Iterable[str], kind: str) -> bool:
+    """Whether any of these names may resemble a mention: at a glance, to keep it in question."""
+    left = outline(mention, kind)
+    for name in names:
+        right = outline(name, kind)
+        if not left.sounds.isdisjoint(right.sounds) or not left.spellings.isdisjoint(
+            right.spellings
+        ):
+            return True
+        if is_in_short(form_of(mention, kind), form_of(name, kind)):
+            return True
+    return False
+
+
+PERSON = "person"
+
+
+def family_name(mention: EntityRef, limit: int) -> FamilyName | None:
+    """The family name of a person, as a store finds its bearers; None of any other name.
+
+    >>> family_name(EntityRef(name="Sam Rivera", type="person"), 5)
+    FamilyName(key='t:rivera', ending=' rivera', limit=5)
+    """
+    is_unknown = mention.type == UNKNOWN_TYPE
+    if mention.type != PERSON and not (is_unknown and may_be_person(mention.name)):
+        return None
+    core = form_of(mention.name, PERSON).core
+    if len(core) < 2:
+        return None
+
+    # The key of a word has no accents, a stored name has.
+    for word in reversed(folded(mention.name).split()):
+        letters = [letter for letter in anyascii(word).lower() if letter.isalnum()]
+        if "".join(letters) == core[-1]:
+            return FamilyName(f"{KeyKind.TOKEN.value}:{core[-1]}", f" {word}", limit)
+    return None
+
+
+def without_common_names(
+    mention: EntityRef,
+    scores: Sequence[ScoredEntity],
+    measures_of: Mapping[str, Sequence[Measures]],
+    known: Register,
+    rules: Rules,
+) -> list[ScoredEntity]:
+    """The scores, those of people whose names are only near at most a suggestion's.
+
+    Only of people whom no context speaks for: a common project or an address still asks.
+    """
+    review_above = rules.bands.review_above
+    near_ids: set[str] = set()
+    for score in scores:
+        pair = score.pair
+        lacks_context = VetoCode.PERSON_WITHOUT_CONTEXT.value in pair.vetoes
+        names = [row for row in measures_of[score.entity_id] if row.right.original == pair.name]
+        is_alike = any(map(_is_written_alike, names))
+        if pair.score > review_above and lacks_context and not is_alike:
+            near_ids.add(score.entity_id)
+
+    # Nobody is counted unless somebody would be asked.
+    limit = rules.bands.common_family_name
+    family = family_name(mention, limit) if near_ids else None
+    if family is None:
+        return list(scores)
+    query = alias_key(mention.name), mention.type, rules.scopes
+    if known.bearers_of(query) + known.bearers_now(family, rules) < limit:
+        return list(scores)
+
+    capped_scores: list[ScoredEntity] = []
+    for score in scores:
+        pair = score.pair
+        if score.entity_id in near_ids:
+            vetoes = (*pair.vetoes, VetoCode.COMMON_NAME.value)
+            pair = replace(pair, score=review_above, vetoes=vetoes)
+        capped_scores.append(ScoredEntity(score.entity_id, pair))
+    return capped_scores
+
+
+def _is_written_alike(measures: Measures) -> bool:
+    return measures.same_tokens or measures.same_joined
+
+
+@name_cache(1_000)
+def _keys(surface: str, entity_type: str) -> tuple[BlockKey, ...]:
+    return block_keys(form_of(surface, entity_type))

@@ -1,35 +1,49 @@
 """The vetoes: what forbids an automatic merge, however high the score.
 
-`VETOES` reads aloud: a code, the sentence a steward sees, and the predicate. A veto that holds
-limits the score to 0.94, so the pair goes to review at best; it never raises a score and never
-rejects. All that hold are named, in the order of the table. The last four of the vocabulary see
-more than names: `context_alone` knows the score without context and is applied by `score`,
-`common_name` counts the known people of one family name (`common_names`), `margin`
-compares candidates (`score.decide`), `chain` looks at all names that were bound automatically to
-one entity (`scorer`).
+`VETOES` is a table of a code, the sentence that a steward sees, and the predicate. A veto that
+applies limits the score to 0.94, so the pair goes to review at best. It never raises a score. All
+that apply are named, in the order of the table. `context_alone`, `common_name`, `margin` and
+`chain` need more than two names and are applied by `score` and `scorer`.
 
-Where one name is the acronym of the other, `acronym_only` stands for all that follows from it
-(no word in common, one word against several, few characters).
-
-Codes are stable; a predicate sees names, context and limits, no store.
+What two entities say of themselves is compared by kind: birth dates, addresses, numbers, places,
+identifiers. A policy registers slots and schemes with their kind. Values that exist once forbid a
+merge when they differ; values that exist in many are no evidence then. An entity that an
+identifier excludes is suggested with its evidence. Codes are stable. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
 
+from ..schema.entity import Feature
+from ..schema.vocabulary import AttributeKind
+from .blocking import are_two_paths, is_tail
 from .compare import Measures, same_numbers
 from .context import PairContext, PersonContext
 from .lexicon import lexicon
 from .model import VetoLimits
-from .normalize import is_ideographic, is_one_alphabet
-from .paths import are_two_paths, is_tail
+from .normalize import is_ideographic, is_one_alphabet, normalize
 
 _SHORT_WITH_FORM = 3
 _READ_ALIKE_MIN = 3
 """Ideographs from which no two names of things are likely to be read alike."""
+
+_DAY: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_BEFORE_HOST: Final = re.compile(r"^[a-z][a-z0-9+.-]*://")
+_NOT_A_DIGIT: Final = re.compile(r"\D")
+_PHONE_DIGITS: Final = 9
+"""Last digits that tell two phone numbers apart, whatever represents the country before them."""
+_PHONE_DIGITS_MIN: Final = 7
+"""Digits below which a number is an extension, which many houses have."""
+
+_MOST: Final = 5
+"""Excluded entities that a resolution shows."""
 
 
 class VetoCode(StrEnum):
@@ -107,8 +121,23 @@ def _token_conflict(facts: PairFacts) -> bool:
     left, right = measures.left.honorific, measures.right.honorific
     if bool(left and right) and left != right:
         return True
+    if facts.entity_type == "person" and _differs_in_given_name(measures):
+        return not _is_known_contact(facts)
 
     return measures.conflict > 0 and not measures.acronym
+
+
+def _differs_in_given_name(measures: Measures) -> bool:
+    """Whether two names are one but for the spelling of a given name: Andrea is not Andreas.
+
+    A slip in the family name is more likely one than two families.
+    """
+    left, right = measures.left.core, measures.right.core
+    left_words = [word for word in left if word not in right]
+    right_words = [word for word in right if word not in left]
+    if not measures.words.typo or len(left_words) != 1 or len(right_words) != 1:
+        return False
+    return left_words[0] != left[-1] or right_words[0] != right[-1]
 
 
 def _extra_tokens(facts: PairFacts) -> bool:
@@ -149,8 +178,12 @@ def _short_core(facts: PairFacts) -> bool:
 
 
 def _distinction(facts: PairFacts) -> bool:
-    # A short word weighs little beside a long name, and still makes another thing of it.
-    words = facts.measures.words
+    # A short word weighs little next to a long name, and still makes another thing of it.
+    measures, words = facts.measures, facts.measures.words
+    left_groups = lexicon().groups.intersection(measures.left.tokens)
+    right_groups = lexicon().groups.intersection(measures.right.tokens)
+    if measures.same_stem or bool(left_groups) != bool(right_groups):
+        return facts.entity_type != "person"
     unmatched_words = {*words.left_over, *words.right_over}
     return facts.entity_type != "person" and not unmatched_words.isdisjoint(lexicon().distinctions)
 
@@ -342,3 +375,130 @@ _SENTENCES = {
 def sentence_of(code: str) -> str:
     """What a veto says to a steward; an unknown code speaks for itself."""
     return _SENTENCES.get(VetoCode(code), code) if code in set(VetoCode) else code
+
+
+@dataclass(frozen=True, slots=True)
+class Comparator:
+    """How the values of one kind are compared."""
+
+    form_of: Callable[[str], str]
+    """A value in the form in which equal things are equal; empty for what says nothing."""
+    equal: float
+    """Log-odds that one value in common adds."""
+    is_unique: bool = False
+    """Whether an entity has one value: another one is a conflict, which the model weighs."""
+    is_contact: bool = False
+    """Whether a value reaches one person or house, as an e-mail address does."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeEvidence:
+    """What the values of two entities say about their being one."""
+
+    features: tuple[Feature, ...] = ()
+    """A line for each slot that both have, by slot."""
+    same_contact: bool = False
+    conflict: bool = False
+    """Whether a slot that has one value differs."""
+
+
+def _day(text: str) -> str:
+    match = _DAY.match(text.strip())
+    return match.group() if match else ""
+
+
+def _email(text: str) -> str:
+    address = unicodedata.normalize("NFKC", text).strip().casefold().removeprefix("mailto:")
+    return address if address.count("@") == 1 else ""
+
+
+def _phone(text: str) -> str:
+    """The digits that stay when country code and trunk zero are written otherwise."""
+    digits = _NOT_A_DIGIT.sub("", text)
+    return digits[-_PHONE_DIGITS:] if len(digits) >= _PHONE_DIGITS_MIN else ""
+
+
+def _handle(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).strip().casefold().removeprefix("@")
+
+
+def _domain(text: str) -> str:
+    """The host of an address of the web, as far as it names a house."""
+    plain = unicodedata.normalize("NFKC", text).strip().casefold()
+    host = _BEFORE_HOST.sub("", plain).partition("/")[0].rstrip(".").removeprefix("www.")
+    return host if "." in host else ""
+
+
+def _place(text: str) -> str:
+    return normalize(text, "location").ordered
+
+
+def plain_identifier(text: str) -> str:
+    """Letters and digits alone: registers print one number with and without its marks."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join([letter for letter in plain if letter.isalnum()])
+
+
+COMPARATORS: Final[Mapping[AttributeKind, Comparator]] = MappingProxyType(
+    {
+        AttributeKind.BIRTH_DATE: Comparator(_day, 3.0, is_unique=True),
+        AttributeKind.EMAIL: Comparator(_email, 6.0, is_contact=True),
+        AttributeKind.PHONE: Comparator(_phone, 4.0, is_contact=True),
+        AttributeKind.HANDLE: Comparator(_handle, 4.0, is_contact=True),
+        AttributeKind.DOMAIN: Comparator(_domain, 2.0),
+        AttributeKind.PLACE: Comparator(_place, 0.7),
+        AttributeKind.IDENTIFIER: Comparator(
+            plain_identifier, 6.0, is_unique=True, is_contact=True
+        ),
+    }
+)
+"""How each kind is compared; an e-mail address weighs what the model gives a handle."""
+
+
+def compare_attributes(
+    left: Mapping[str, Iterable[str]],
+    right: Mapping[str, Iterable[str]],
+    kinds: Mapping[str, AttributeKind],
+) -> AttributeEvidence:
+    """What the values of two entities say, by slot; only slots in `kinds` are looked at.
+
+    >>> sides = {"email": ["Sam@Acme.io"]}, {"email": ["sam@acme.io", "sr@home.net"]}
+    >>> evidence = compare_attributes(*sides, {"email": AttributeKind.EMAIL})
+    >>> evidence.same_contact, evidence.features[0].weight
+    (True, 6.0)
+    """
+    features: list[Feature] = []
+    same_contact = conflict = False
+
+    for slot in sorted(kinds):
+        comparator = COMPARATORS[kinds[slot]]
+        left_forms = _forms(left.get(slot, ()), comparator)
+        right_forms = _forms(right.get(slot, ()), comparator)
+        if not left_forms or not right_forms:
+            continue
+
+        is_equal = not left_forms.keys().isdisjoint(right_forms)
+        same_contact |= is_equal and comparator.is_contact
+        conflict |= not is_equal and comparator.is_unique
+        weight = comparator.equal if is_equal else 0.0
+        values = f"{_sample(left_forms, right_forms)!r} / {_sample(right_forms, left_forms)!r}"
+        detail = f"{'equal' if is_equal else 'differing'}: {values}"
+        features.append(Feature(slot, float(is_equal), weight, detail))
+
+    return AttributeEvidence(tuple(features), same_contact, conflict)
+
+
+def _forms(values: Iterable[str], comparator: Comparator) -> dict[str, str]:
+    """The values that say something, as they were written, by their form."""
+    forms: dict[str, str] = {}
+    for value in sorted(values):
+        form = comparator.form_of(value)
+        if form:
+            forms.setdefault(form, value)
+    return forms
+
+
+def _sample(forms: Mapping[str, str], counterparts: Mapping[str, str]) -> str:
+    """The value that both have, else the first."""
+    form = next((form for form in forms if form in counterparts), min(forms))
+    return forms[form]

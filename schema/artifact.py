@@ -1,10 +1,9 @@
-"""Artifacts: originals kept beside the facts, addressed by what they hold.
+"""Artifacts: originals kept next to the facts, addressed by their content.
 
-An address is `artifact://sha256/<hex>`: the SHA-256 of the bytes, so it can stand in a text, a
-manifest or an origin for ever and never mean something else. Who may read one is stated by
-grants: each put makes one, with a scope and permissions as an object has them. Bytes that two
-callers put are kept once and readable by whom either grant admits.
-Checklist C-206, C-220.
+An address is `artifact://sha256/<hex>`, the SHA-256 of the bytes, so it can be part of a text, a
+manifest or an origin and never means anything else. Grants say who may read: each put makes one,
+with a scope and permissions like an object's. Bytes that two callers put are kept once, and either
+grant admits readers. Checklist C-206, C-220.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any, Final
 from .claim import Permissions
 from .errors import InvalidInput, TenureError
 from .principal import EVERYONE_TAG, Scope, Sight
-from .short_repr import short_repr
+from .records import short_repr
 from .values import canonical_json, micros, stamp_time
 from .vocabulary import Classification
 
@@ -122,7 +121,7 @@ def artifact_from_json(text: str) -> Artifact:
     """A grant from its stored form.
 
     Raises:
-        ValueError: for what no grant is stored as; where it stands decides what to do.
+        ValueError: for a text that is no stored grant; the caller decides what that means.
     """
     # A file that somebody edited may hold anything; none of it may reach a caller as a crash.
     try:
@@ -152,7 +151,7 @@ def _artifact_of(record: Any) -> Artifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """What a pointer stands for, whole."""
+    """What a pointer represents, whole."""
 
     __repr__ = short_repr
 

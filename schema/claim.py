@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 from .interval import INF_US, Interval
 from .layers import DecayRule
 from .principal import EVERYONE_TAG, Principal, Scope, Sight
-from .quick_init import quick_init
-from .short_repr import short_repr
+from .records import short_repr
 from .values import NO_VALUE_KEY
 from .vocabulary import (
     Authority,
@@ -30,6 +29,11 @@ from .vocabulary import (
     StateLayer,
     Status,
 )
+
+_PERSONAL: Final = frozenset({Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL})
+
+FULL_TRUST: Final = 1000
+"""Trust or confidence without a doubt, in thousandths."""
 
 
 class Key(NamedTuple):
@@ -45,7 +49,6 @@ class Key(NamedTuple):
     """In thousandths."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """An immutable assertion, as reconciliation sees it."""
@@ -104,7 +107,6 @@ class Look(NamedTuple):
 CLEAN_HEAD: Final = Look(Status.CLEAN, "", True)
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class Row:
     """A version row: a piece of a claim on both axes."""
@@ -131,7 +133,6 @@ class Row:
         return self.claim.object_id, self.interval, self.look
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
     """Who may see an object, today."""
@@ -185,7 +186,6 @@ UNKNOWN_AUTHOR: Final = Authorship()
 """Nobody: what such a claim says is data for everyone."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
     """What a claim says about itself and erasure leaves: ids, provenance, tenure."""
@@ -228,7 +228,6 @@ class Details:
         return self.source_kind == "system_of_record"
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
     """What erasure empties."""
@@ -258,7 +257,6 @@ EMPTY_CONTENT: Final = Content(
 """What erasure leaves of a content."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assertion:
     """A whole claim as it is stored."""
@@ -277,7 +275,6 @@ class Assertion:
         return self.details.scope.scope_id in sight.scopes and self.permissions.admits(sight)
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class Version:
     """A row as a read returns it: permissions applied, erasure respected."""
@@ -303,7 +300,6 @@ class Version:
     """Its number among the turns of its scope, from 1 in the order of writing; 0 for no turn."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
     """An edge between two claims, or from a claim to the claim it was derived from."""
@@ -351,7 +347,7 @@ def is_personal(details: Details) -> bool:
 def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) -> bool:
     """Tell whether personal data is hidden from a caller who holds none of the roles.
 
-    Whose own scope it stands in sees it. Whom it is about is a question of identity, which is
+    Whose own scope it is in sees it. Whom it is about is a question of identity, which is
     not asked here.
     """
     if not is_personal(details):
@@ -359,9 +355,6 @@ def masked_for(principal: Principal, details: Details, *, roles: Iterable[str]) 
     if principal.user is not None and details.scope.user == principal.user:
         return False
     return frozenset(roles).isdisjoint({EVERYONE_TAG, *principal.roles})
-
-
-_PERSONAL: Final = frozenset({Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL})
 
 
 def milli(share: float) -> int:

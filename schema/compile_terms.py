@@ -1,18 +1,37 @@
-"""The fixed lists of the compiler: stages, tiers, sections, ladder and reason codes.
+"""The fixed lists of the compiler: stages, tiers, sections, ladder, phases and reason codes.
 
-`SECTIONS` is the one mapping table between the vocabularies of the five sources: a
-section's budget tier, stability class, strongest authority, slot kind and eviction rule.
-The wire order of an envelope follows from it: stability class, then the section's authority
-(strongest first, in `turn` weakest first), then the order of this table.
-Checklist C-079, C-087, C-112, C-123, C-317.
+`SECTIONS` maps the vocabularies of the five sources to one table: a section's budget tier,
+stability class, strongest authority, slot kind and eviction rule. The wire order of an envelope is
+stability class, then authority (strongest first, in `turn` weakest first), then the order of this
+table.
+
+The layers of a context pack (source 001), the four kinds of memory (source 000, 6.3.5) and the
+phases and injectors of source 004 are other words for these sections; they decide nothing about an
+envelope. Slack is what a budget keeps free. Between the second and the third phase comes the
+history. An injector's token budget is a cap where its section is optional, and no cap where its
+text may not be dropped. Checklist C-079, C-087, C-112, C-123, C-129, C-197, C-225, C-228, C-295 to
+C-299, C-317.
+
+>>> layer_tokens({"tools": 40, "memory": 10, "turn_memory": 5}, slack=100)["memory"]
+15
+>>> strategy_of(SectionName.MEMORY).value
+'session'
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
+
+from .vocabulary import ObjectType, StateLayer
+
+_HOW_TO: Final = frozenset(
+    {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.TOOL_SCHEMA}
+)
+_SPEECH_KINDS: Final = frozenset({"user_statement", "agent"})
 
 
 class Stage(StrEnum):
@@ -288,7 +307,7 @@ SECTIONS: Final = {
         SectionRule(_S.GOAL_RECAP, 1, Stability.TURN, 1, _B.INSTRUCTION, True),
     )
 }
-"""The mapping table; TURN_GUIDANCE stands after ERRORS."""
+"""The mapping table; TURN_GUIDANCE comes after ERRORS."""
 
 
 @cache
@@ -302,3 +321,200 @@ def wire_key(name: SectionName) -> tuple[int, int, int]:
     stability = list(Stability).index(rule.stability)
     authority = -rule.authority if rule.stability is Stability.TURN else rule.authority
     return stability, authority, rule.ordinal
+
+
+class PackLayer(StrEnum):
+    """The seven layers of a context pack."""
+
+    INSTRUCTION = "instruction"
+    TASK = "task"
+    TOOLS = "tools"
+    EVIDENCE = "evidence"
+    MEMORY = "memory"
+    CONVERSATION = "conversation"
+    SLACK = "slack"
+
+
+class Eviction(StrEnum):
+    """When the content of a section may leave an envelope."""
+
+    NEVER = "never"
+    ON_TASK_CHANGE = "on_task_change"
+    ON_SCOPE_CHANGE = "on_scope_change"
+    WHILE_CLOSED = "while_closed"
+    """Never while the task is open."""
+    STALE_OR_IRRELEVANT = "stale_or_irrelevant"
+    UNPINNED_FIRST = "unpinned_first"
+    OLDEST_FIRST = "oldest_first"
+    """Summarised or folded, the oldest first."""
+    LEAST_RELEVANT_FIRST = "least_relevant_first"
+    LOWEST_SCORE_FIRST = "lowest_score_first"
+
+    @property
+    def keeps(self) -> bool:
+        """Whether a budget alone can never take the content out."""
+        return self in (
+            Eviction.NEVER,
+            Eviction.ON_TASK_CHANGE,
+            Eviction.ON_SCOPE_CHANGE,
+            Eviction.WHILE_CLOSED,
+        )
+
+
+class MemoryKind(StrEnum):
+    """What kind of memory an object is."""
+
+    SESSION = "session"
+    EPISODIC = "episodic"
+    """What happened or was decided."""
+    SEMANTIC = "semantic"
+    """What is true."""
+    PROCEDURAL = "procedural"
+    """How things are done."""
+
+
+_L, _E = PackLayer, Eviction
+PLACES: Final[Mapping[SectionName, tuple[PackLayer, Eviction]]] = {
+    _S.TOOLS: (_L.TOOLS, _E.ON_TASK_CHANGE),
+    _S.SYSTEM_POLICY: (_L.INSTRUCTION, _E.NEVER),
+    _S.TENANT_POLICY: (_L.INSTRUCTION, _E.NEVER),
+    _S.PROJECT_POLICY: (_L.INSTRUCTION, _E.ON_SCOPE_CHANGE),
+    _S.SKILLS: (_L.INSTRUCTION, _E.ON_SCOPE_CHANGE),
+    _S.TASK_CONTRACT: (_L.TASK, _E.ON_TASK_CHANGE),
+    _S.MEMORY: (_L.MEMORY, _E.STALE_OR_IRRELEVANT),
+    _S.GUIDANCE: (_L.MEMORY, _E.STALE_OR_IRRELEVANT),
+    _S.PINNED_KNOWLEDGE: (_L.EVIDENCE, _E.UNPINNED_FIRST),
+    _S.HISTORY: (_L.CONVERSATION, _E.OLDEST_FIRST),
+    _S.EVIDENCE: (_L.EVIDENCE, _E.LEAST_RELEVANT_FIRST),
+    _S.TURN_MEMORY: (_L.MEMORY, _E.LOWEST_SCORE_FIRST),
+    _S.ERRORS: (_L.MEMORY, _E.LOWEST_SCORE_FIRST),
+    _S.TURN_GUIDANCE: (_L.MEMORY, _E.LOWEST_SCORE_FIRST),
+    _S.TASK_PROGRESS: (_L.TASK, _E.WHILE_CLOSED),
+    _S.ACCEPTANCE: (_L.TASK, _E.NEVER),
+    _S.USER_REQUEST: (_L.TASK, _E.NEVER),
+    _S.GOAL_RECAP: (_L.TASK, _E.NEVER),
+}
+"""Layer and eviction rule of each section."""
+
+USUAL_SHARES: Final[Mapping[PackLayer, tuple[int, int]]] = {
+    PackLayer.INSTRUCTION: (60, 80),
+    PackLayer.TASK: (60, 100),
+    PackLayer.TOOLS: (40, 60),
+    PackLayer.SLACK: (100, 150),
+}
+"""Usual least and most of the layers that nothing is taken from, in permille (source 001).
+
+They are in a text whole, however large, and what they leave is divided: so these reserve nothing,
+and tell which layer to make smaller. Of slack it is the share that a profile's floors leave free.
+"""
+_PERMILLE: Final = 1_000
+
+
+def layers_above(layers: Mapping[str, int], budget: int) -> dict[str, int]:
+    """The fixed layers that take more of a budget than is usual, in permille, the largest first.
+
+    >>> layers_above({"instruction": 50, "task": 90, "tools": 400}, 1_000)
+    {'tools': 400}
+    """
+    above: dict[str, int] = {}
+    for layer, (_, most) in USUAL_SHARES.items():
+        permille = layers.get(layer.value, 0) * _PERMILLE // max(1, budget)
+        if layer is not PackLayer.SLACK and permille > most:
+            above[layer.value] = permille
+    return dict(sorted(above.items(), key=lambda share: -share[1]))
+
+
+def layer_tokens(sections: Mapping[str, int], *, slack: int) -> dict[str, int]:
+    """The tokens of each of the seven layers, in their order; slack is what is free."""
+    # All seven are there, the empty ones too: whoever charts them need not know the list.
+    tokens = dict.fromkeys((layer.value for layer in PackLayer), 0)
+    for name, size in sections.items():
+        tokens[PLACES[SectionName(name)][0].value] += size
+    return {**tokens, PackLayer.SLACK.value: slack}
+
+
+def memory_kind(object_type: ObjectType, layer: StateLayer, source_kind: str) -> MemoryKind:
+    """The kind of memory of an object.
+
+    >>> memory_kind(ObjectType.PREFERENCE, StateLayer.USER, "user_statement").value
+    'procedural'
+    """
+    # Where an object lives says more than what it is: a session forgets all of its kinds.
+    if layer in (StateLayer.SESSION, StateLayer.TASK):
+        return MemoryKind.SESSION
+    if object_type in _HOW_TO:
+        return MemoryKind.PROCEDURAL
+
+    told = object_type is ObjectType.RETRIEVED_PASSAGE and source_kind in _SPEECH_KINDS
+    if told or object_type is ObjectType.PROJECT_DECISION:
+        return MemoryKind.EPISODIC
+
+    return MemoryKind.SEMANTIC
+
+
+class Phase(StrEnum):
+    """The parts of a request, in their order."""
+
+    SYSTEM = "system"
+    USER_CONTEXT = "user_context"
+    HISTORY = "history"
+    RUNTIME = "runtime"
+
+
+class CacheStrategy(StrEnum):
+    """How long a provider may keep a phase."""
+
+    STABLE = "stable"
+    SESSION = "session"
+    DYNAMIC = "dynamic"
+    """Not at all."""
+
+
+class Injector(NamedTuple):
+    """One of the nine sources of content."""
+
+    name: str
+    sections: tuple[SectionName, ...]
+    most_tokens: int | None
+    """Its budget in source 004; None where the source states none."""
+
+
+_ROWS: Final[Mapping[Stability, tuple[Phase, CacheStrategy]]] = {
+    Stability.STATIC: (Phase.SYSTEM, CacheStrategy.STABLE),
+    Stability.SCOPE: (Phase.SYSTEM, CacheStrategy.STABLE),
+    Stability.SESSION: (Phase.USER_CONTEXT, CacheStrategy.SESSION),
+    Stability.HISTORY: (Phase.HISTORY, CacheStrategy.SESSION),
+    Stability.TURN: (Phase.RUNTIME, CacheStrategy.DYNAMIC),
+}
+INJECTORS: Final = (
+    Injector("system_role", (_S.SYSTEM_POLICY, _S.TENANT_POLICY, _S.PROJECT_POLICY), 2_000),
+    Injector("tool_system_role", (_S.TOOLS,), 3_000),
+    Injector("skill_prompt", (_S.SKILLS,), 1_000),
+    Injector("user_memory", (_S.MEMORY,), 500),
+    Injector("knowledge", (_S.PINNED_KNOWLEDGE,), 800),
+    Injector("playbook_hint", (_S.GUIDANCE,), 300),
+    Injector("plan", (_S.TASK_PROGRESS,), 300),
+    Injector("error_retention", (_S.ERRORS,), None),
+    Injector("todo_rewriter", (_S.GOAL_RECAP,), None),
+)
+"""The injectors of source 004, in the order of its phases."""
+
+
+def phase_of(section: SectionName) -> Phase:
+    """The phase that a section belongs to."""
+    return _ROWS[SECTIONS[section].stability][0]
+
+
+def strategy_of(section: SectionName) -> CacheStrategy:
+    """How long a provider may keep a section."""
+    return _ROWS[SECTIONS[section].stability][1]
+
+
+def caps() -> tuple[tuple[str, int], ...]:
+    """The budgets of the injectors whose sections may lose content, by section."""
+    return tuple(
+        (section.value, injector.most_tokens)
+        for injector in INJECTORS
+        for section in injector.sections
+        if injector.most_tokens is not None and not SECTIONS[section].required
+    )

@@ -14,8 +14,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final
 
-from .quick_init import quick_init
-from .short_repr import short_repr
+from .records import short_repr
 from .slots import TASK_TYPES
 from .vocabulary import (
     Authority,
@@ -49,7 +48,6 @@ def _is(schema: dict[str, Any], *, required: bool = False, **default: Any) -> An
     return field(metadata={"schema": schema, "required": required}, **default)
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextObject:
     """One object with its whole tenure, as a view shows it."""

@@ -16,8 +16,7 @@ from typing import Final
 from .errors import InvalidInput
 from .interval import INF_US
 from .principal import TENANT_SCOPE
-from .quick_init import quick_init
-from .short_repr import short_repr
+from .records import short_repr
 from .slots import UNKNOWN_TYPE, check_scheme
 from .values import canonical_json
 from .vocabulary import (
@@ -116,7 +115,6 @@ def _check_surface(text: object, kind: str, *, most: int) -> None:
         )
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
     """An entry of the register (C-053)."""
@@ -134,7 +132,6 @@ class Entity:
     """Whether an identifier of a system of record names it."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alias:
     """A surface that names an entity, on both axes."""
@@ -172,7 +169,6 @@ class Identifier:
     """The write that taught it; empty where an older version did not note it."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class Feature:
     """One line of evidence."""
@@ -186,7 +182,6 @@ class Feature:
     detail: str
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityCandidate:
     """An entity a mention may mean, with the evidence for it."""

@@ -22,6 +22,8 @@ from typing import Final
 
 _LONG_WORD: Final = re.compile(r"\S{600,}")
 """A word longer than any name or id."""
+_NAME_CHARS: Final = 34
+"""With its quotes; names of a vocabulary are shorter, and most secrets are longer."""
 
 
 def _shortened(word: re.Match[str]) -> str:
@@ -96,21 +98,36 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     return "known: " + (", ".join(names[:20]) + (", …" if len(names) > 20 else "") or "none")
 
 
+def quoted(word: object) -> str:
+    """A caller's word as an error repeats it: of one that may be a key or token the beginning.
+
+    >>> quoted("ofice"), quoted("ghp_a8Kd03LmQ2xZa8Kd03LmQ2xZa8Kd03LmQ2xZ")
+    ("'ofice'", "'ghp_a8…'")
+    """
+    text = repr(word)
+    return text if len(text) <= _NAME_CHARS else f"{text[:7]}…{text[-1]}"
+
+
+def _repeated(word: object) -> object:
+    """A caller's word among the data of an error: itself, unless it may be a key or token."""
+    return word if quoted(word) == repr(word) else quoted(word)
+
+
 def unknown(kind: str, word: object, known: Iterable[str]) -> InvalidInput:
     """The `unknown_vocabulary` error of a word outside a bounded list."""
     names = tuple(known)
     return InvalidInput(
-        f"unknown {kind} {word!r}: {did_you_mean(word, names)}",
+        f"unknown {kind} {quoted(word)}: {did_you_mean(word, names)}",
         code="unknown_vocabulary",
         what=kind,
-        word=word,
+        word=_repeated(word),
     )
 
 
 def unknown_field(name: str, fields: Iterable[str], place: str = "") -> InvalidInput:
     """The refusal of a field that nothing has; `place` says of what, behind its name."""
     return InvalidInput(
-        f"there is no field {name!r}{place}: {did_you_mean(name, fields)}",
+        f"there is no field {quoted(name)}{place}: {did_you_mean(name, fields)}",
         code="unknown_field",
-        field=name,
+        field=_repeated(name),
     )

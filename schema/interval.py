@@ -1,13 +1,12 @@
 """Instants and half-open intervals in integer microseconds UTC, and Allen's thirteen relations.
 
-One type serves both time axes. An interval is never empty, so the thirteen relations are
-exhaustive and exclusive: exactly one holds between any two intervals. An open start is
-`MIN_US` and an open end `INF_US`; no store ever holds null for them.
+One type serves both time axes. An interval is never empty, so exactly one of the thirteen relations
+holds between any two. An open start is `MIN_US` and an open end `INF_US`; no store holds null for
+them. A relation labels a decision; `store.reconcile` makes it by recomputing the timeline.
 
 >>> relation(Interval(10, 20), Interval(15, 25))
 <Relation.OVERLAPS: 'overlaps'>
 
-The relation labels a decision; it never is the decision (`store.reconcile` recomputes).
 Sources: J. F. Allen, "Maintaining knowledge about temporal intervals", CACM 26(11), 1983;
 checklist C-059, C-066.
 """
@@ -19,8 +18,7 @@ from enum import StrEnum
 from typing import Final, Self
 
 from .errors import InvalidInput
-from .quick_init import quick_init
-from .short_repr import short_repr
+from .records import short_repr
 
 MIN_US: Final = -62135596800000000
 """The open start: 0001-01-01T00:00:00Z, the smallest instant a datetime holds."""
@@ -29,7 +27,6 @@ INF_US: Final = 253402300799999999
 """The open end: 9999-12-31T23:59:59.999999Z, the greatest instant a datetime holds."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, order=True)
 class Interval:
     """A half-open, non-empty span `[start_us, end_us)` of microseconds UTC."""
@@ -117,10 +114,6 @@ _OVERLAPPING: Final = {
 }
 
 
-def _sign(number: int) -> int:
-    return (number > 0) - (number < 0)
-
-
 def relation(a: Interval, b: Interval) -> Relation:
     """The one Allen relation that holds between `a` and `b`.
 
@@ -133,3 +126,7 @@ def relation(a: Interval, b: Interval) -> Relation:
     if b.end_us <= a.start_us:
         return Relation.MET_BY if b.end_us == a.start_us else Relation.AFTER
     return _OVERLAPPING[_sign(a.start_us - b.start_us), _sign(a.end_us - b.end_us)]
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)

@@ -1,14 +1,14 @@
-"""Letters and signs that are drawn like ASCII ones, and the skeleton of a text without them.
+"""Characters drawn like ASCII ones, and the skeleton of a text that replaces them.
 
-A mark written as `\uff28uman:`, with a Cyrillic a or with a ligature reads like the mark to a
-person and to a model, but matches no pattern of ASCII. `skeleton` gives the text as it is drawn,
-with the place of each character in the original, so that a pattern finds the place of a mark
-however it is spelt. It is for matching alone and never rendered.
+A mark written as `\uff28uman:`, with a Cyrillic a or with a ligature looks like the mark to a
+person and to a model, but matches no ASCII pattern. `skeleton` returns the text as it is drawn,
+with the place of each character in the original, so that a pattern finds the mark in any spelling.
+It is for matching only and never rendered.
 
-The table is frozen here and not asked from `unicodedata`, whose answer differs between Python
-versions: single characters that NFKC or the confusables of Unicode (UTS 39, with small capitals)
-lead to an ASCII letter, digit or sign of our marks. No character leads to a backslash: what an
-escape inserts is never drawn by anything else. Checklist C-084, C-164.
+The table is fixed here, because `unicodedata` differs between Python versions: single characters
+that NFKC or the confusables of Unicode (UTS 39, with small capitals) map to an ASCII letter, digit
+or sign of our marks. Nothing maps to a backslash, so nothing else looks like an escape.
+Checklist C-084, C-164.
 """
 
 # ruff: noqa: RUF001
@@ -121,7 +121,7 @@ _INVISIBLES: Final = (
     *range(0xE0100, 0xE01F0),
     *(0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
 )
-"""Characters that are drawn as nothing and may stand inside a word."""
+"""Characters that are drawn as nothing and may be inside a word."""
 
 
 def _table() -> Iterator[tuple[int, str]]:
@@ -142,7 +142,7 @@ _MULTIPLES: Final = frozenset(chr(point) for point, shape in _SHAPES.items() if 
 
 
 def skeleton(text: str) -> tuple[str, Sequence[int]]:
-    """Return a text as it is drawn, and where each of its characters stands in the text.
+    """Return a text as it is drawn, and where each of its characters is in the text.
 
     The places have one more at the end, the length of the text.
 

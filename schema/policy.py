@@ -1,38 +1,291 @@
 """The policy pack: every threshold of the product in one frozen, hashed value (C-318).
 
-A pack is made of groups, one for each part of tenure. Its hash is part of every envelope's
-identity, so that a changed number never silently changes bytes. Change a number by
-`Policy(write=replace(WritePolicy(), skew_limit_s=60))`; nothing reads an environment here.
-Where no source gives a number the field says why this one was chosen.
+A pack has one group for each part of tenure. Its hash is part of every envelope's identity, so a
+changed number never silently changes bytes. Change a number by
+`Policy(write=replace(WritePolicy(), skew_limit_s=60))`; nothing here reads an environment. If no
+source gives a number, the field says why this value was chosen. Numbers are finite and not below 0,
+and a share is at most the whole; others are refused when the policy is made.
+
+Tables refine the defaults: a profile gives the layers of a task their shares, a signal scales a
+layer's weight, and a limit says from which score a text of a channel is quarantined. Profiles and
+signals have free names; layers and channels are the compiler's. Shares and weights are permille.
+Checklist C-187, C-226 to C-230, C-318.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any, Final
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from .budget_rules import (
-    DETECTORS_SHIPPED,
-    PROFILES_SHIPPED,
-    SIGNALS_SHIPPED,
-    BudgetProfileRule,
-    DetectorLimit,
-    SignalRule,
-    check_detectors,
-    check_profiles,
-    check_sections,
-    check_signals,
-)
-from .compile_terms import InjectionPolicy, OverflowPolicy
-from .decay import DecayPolicy
+from .compile_terms import USUAL_SHARES, InjectionPolicy, OverflowPolicy, PackLayer, SectionName
 from .errors import InvalidInput
-from .policy_bounds import check_bounds, check_falling
-from .short_repr import short_repr
+from .layers import DecayPolicy
+from .records import short_repr
 from .values import canonical_json
 from .vocabulary import AttributeKind, parse
 from .window_policy import WindowPolicy
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_SHARES: Final = frozenset(
+    "activation_cosine lexical_weight bm25_b relevance_floor authority_weight "
+    "freshness_weight relevance_weight tier_cuts reserve_share "
+    "rerank_weight mmr_relevance wish_relevance "
+    "freshness_floor rescue_affinity rescue_weights fidelity_pass fidelity_lossy media_share "
+    "media_fidelity audit_share".split()
+)
+"""Numbers that are parts of a whole."""
+
+_COUNTS: Final = frozenset(
+    "max_batch max_text_chars shingle_words recap_tokens candidates section_items "
+    "max_candidates max_cluster common_family_name".split()
+)
+"""Numbers of which 0 would leave nothing to do."""
+
+_LEVELS: Final = 4
+
+BUDGET_LAYERS: Final = ("evidence", "memory", "conversation")
+"""The layers that profiles and signals speak of."""
+
+SCANNED_CHANNELS: Final = (
+    "platform", "developer", "user", "agent", "tool", "document", "web", "model",
+)  # fmt: skip
+"""The channels that detectors have limits for."""
+
+_WHOLE: Final = 1_000
+_SLACK: Final = USUAL_SHARES[PackLayer.SLACK][0]
+"""Permille that a profile's least shares leave free."""
+
+
+def check_bounds(group: DataclassInstance) -> None:
+    """Refuse a group of a policy with a number that nothing could keep.
+
+    Raises:
+        InvalidInput: `bad_policy`, naming it.
+    """
+    for item in fields(group):
+        numbers = _numbers(getattr(group, item.name))
+        floor, ceiling = _bounds_of(item.name)
+        if not all(floor <= number <= ceiling and isfinite(number) for number in numbers):
+            limits = f"of at least {floor}" if ceiling == inf else f"from {floor} to {ceiling:g}"
+            raise InvalidInput(f"{item.name} is a finite number {limits}", code="bad_policy")
+
+
+def check_falling(name: str, numbers: tuple[float, ...]) -> None:
+    """Refuse bounds of which a later one is above one before it.
+
+    Raises:
+        InvalidInput: `bad_policy`.
+    """
+    if list(numbers) != sorted(numbers, reverse=True):
+        raise InvalidInput(f"{name} must fall: {numbers}", code="bad_policy")
+
+
+def _bounds_of(name: str) -> tuple[int, float]:
+    if name == "weakest_level":
+        return 0, _LEVELS
+    return int(name in _COUNTS), 1 if name in _SHARES else inf
+
+
+def _numbers(value: object) -> tuple[float, ...]:
+    """The numbers of a field; none of a switch, a word or a table."""
+    members = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+    numbers: list[float] = []
+    for member in members:
+        if isinstance(member, bool) or not isinstance(member, int | float):
+            return ()
+        numbers.append(member)
+    return tuple(numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerShare:
+    """The least and the most of the budget that a layer takes."""
+
+    __repr__ = short_repr
+
+    layer: str
+    floor: int
+    ceiling: int
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetProfileRule:
+    """The shares of one kind of task."""
+
+    __repr__ = short_repr
+
+    name: str
+    shares: tuple[LayerShare, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalRule:
+    """How one signal of a request is read."""
+
+    __repr__ = short_repr
+
+    name: str
+    layer: str
+    """Whose weight it scales."""
+    full: float
+    """At or above this value the signal is at its end of the scale."""
+    falling: bool = False
+    """Whether a small value is the strong one, as an age in days."""
+    weight: int = 300
+    """How much of a weight of 1 it can add; the base weight is 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorLimit:
+    """From when on detectors quarantined what one channel brings."""
+
+    __repr__ = short_repr
+
+    channel: str
+    score: int
+    """Sum of severities, each code counted once, from which a text is quarantined."""
+    length: int
+    """Characters above which a text counts as dilution."""
+
+
+def _profile(name: str, **shares: tuple[int, int]) -> BudgetProfileRule:
+    return BudgetProfileRule(
+        name, tuple(LayerShare(layer, *share) for layer, share in shares.items())
+    )
+
+
+PROFILES_SHIPPED: Final = (
+    _profile("research", evidence=(550, 650), memory=(200, 250), conversation=(100, 150)),
+    _profile("requirements", evidence=(450, 550), memory=(250, 300), conversation=(150, 200)),
+    _profile("test_cases", evidence=(500, 600), memory=(200, 250), conversation=(100, 150)),
+)
+"""Shares of what the stable layers leave, by kind of task (C-229)."""
+
+SIGNALS_SHIPPED: Final = (
+    SignalRule(name="checklist_evidence_ratio", layer="evidence", full=1),
+    # Five calls fill a turn; more say nothing further about how much evidence is wanted.
+    SignalRule(name="expected_tool_calls", layer="evidence", full=5),
+    SignalRule(name="risk_weight", layer="evidence", full=1),
+    SignalRule(name="retrieval_hit_rate", layer="memory", full=1),
+    SignalRule(name="similarity", layer="memory", full=1),
+    # Days since the memory was confirmed: after a month it earns no bonus.
+    SignalRule(name="freshness", layer="memory", full=30, falling=True),
+    SignalRule(name="unresolved_questions", layer="conversation", full=5),
+    # Twenty turns are the span of the progressive history before it folds.
+    SignalRule(name="dialogue_depth", layer="conversation", full=20),
+)
+"""The eight signals of the allocator (C-227)."""
+
+DETECTORS_SHIPPED: Final = (
+    # Severities never add up to 1,000: what the operator wrote is not second-guessed.
+    DetectorLimit("platform", 1_000, 200_000),
+    DetectorLimit("developer", 1_000, 200_000),
+    # A user may well say "ignore my last message"; one weak mark is not enough.
+    DetectorLimit("user", 60, 100_000),
+    DetectorLimit("agent", 60, 200_000),
+    DetectorLimit("tool", 60, 200_000),
+    DetectorLimit("document", 60, 1_000_000),
+    DetectorLimit("web", 60, 200_000),
+    DetectorLimit("model", 60, 200_000),
+)
+"""Lengths are far above an honest item of the channel."""
+
+
+def check_profiles(profiles: Sequence[BudgetProfileRule]) -> None:
+    """Refuse profiles that no budget could keep: below 0, above the whole, or of other layers.
+
+    Raises:
+        InvalidInput: `bad_policy`.
+    """
+    _check_unique("profile", (rule.name for rule in profiles))
+    for rule in profiles:
+        layers = [share.layer for share in rule.shares]
+        if rule.name == "default" or sorted(layers) != sorted(BUDGET_LAYERS):
+            raise _bad_policy(
+                f"profile {rule.name!r} has a name of its own and one share for each of "
+                f"{', '.join(BUDGET_LAYERS)}"
+            )
+
+        for share in rule.shares:
+            if not 0 <= share.floor <= share.ceiling <= _WHOLE:
+                raise _bad_policy(
+                    f"the share of {share.layer!r} in profile {rule.name!r} must rise within "
+                    f"0..1000 permille, got {share.floor}..{share.ceiling}"
+                )
+
+        total = sum(share.floor for share in rule.shares)
+        if total + _SLACK > _WHOLE:
+            raise _bad_policy(
+                f"the least shares of profile {rule.name!r} add up to {total} permille; with a "
+                f"slack of {_SLACK} they must keep to 1000"
+            )
+
+
+def check_signals(signals: Sequence[SignalRule]) -> None:
+    """Refuse signals of other layers, or with numbers that no scale has.
+
+    Raises:
+        InvalidInput: `bad_policy`.
+    """
+    _check_unique("signal", (rule.name for rule in signals))
+    for rule in signals:
+        is_scale = isfinite(rule.full) and rule.full > 0 and 0 <= rule.weight <= _WHOLE
+        if rule.layer not in BUDGET_LAYERS or not is_scale:
+            raise _bad_policy(
+                f"signal {rule.name!r} has a layer of {', '.join(BUDGET_LAYERS)}, a full value "
+                "above 0 and a weight of 0 to 1000 permille"
+            )
+
+
+def check_sections(numbers: Sequence[tuple[str, float]], *, ceiling: float = inf) -> None:
+    """Refuse a number of no section, which nothing would read, or beyond 0 and the ceiling.
+
+    Raises:
+        InvalidInput: `bad_policy`.
+    """
+    sections = tuple(SectionName)
+    names = [name for name, _ in numbers if name not in sections]
+    if names:
+        raise _bad_policy(
+            f"no section is called {', '.join(names)}; they are {', '.join(sections)}"
+        )
+
+    names = [name for name, number in numbers if not (0 <= number <= ceiling and isfinite(number))]
+    if names:
+        limits = "a finite number of at least 0" if ceiling == inf else f"0 to {ceiling:g}"
+        raise _bad_policy(f"what a policy gives a section is {limits}: {', '.join(names)}")
+
+
+def check_detectors(limits: Sequence[DetectorLimit]) -> None:
+    """Refuse limits that leave a channel out, or that are below 1.
+
+    Raises:
+        InvalidInput: `bad_policy`.
+    """
+    channels = sorted(limit.channel for limit in limits)
+    is_positive = all(limit.score > 0 and limit.length > 0 for limit in limits)
+    if channels != sorted(SCANNED_CHANNELS) or not is_positive:
+        raise _bad_policy(
+            "detectors give each channel one score and one length above 0: "
+            + ", ".join(SCANNED_CHANNELS)
+        )
+
+
+def _check_unique(term: str, names: Iterable[str]) -> None:
+    repeated_names = [name for name, count in Counter(names).items() if count > 1 or not name]
+    if repeated_names:
+        raise _bad_policy(f"each {term} has a name of its own: {', '.join(repeated_names)}")
+
+
+def _bad_policy(message: str) -> InvalidInput:
+    return InvalidInput(message, code="bad_policy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +311,7 @@ class WritePolicy:
     directive_roles: tuple[str, ...] = ("owner", "admin", "steward", "lead")
     """Roles whose writes may instruct others, whatever the level of the write."""
     detectors: tuple[DetectorLimit, ...] = DETECTORS_SHIPPED
-    """What is set apart, by channel: of what is written, and of what a request brings."""
+    """What is quarantined, by channel: of what is written, and of what a request brings."""
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -99,9 +352,9 @@ class ResolutionPolicy:
         ("home", "place"),
         ("phone", "phone"),
     )
-    """(slot or identifier scheme, kind of its comparator): what is compared beside names when
-    two stored entities are. Kinds: `birth_date`, `email`, `phone`, `handle`, `domain`, `place`,
-    `identifier`. An identifier scheme that stands here as an e-mail, phone, handle, domain or
+    """(slot or identifier scheme, kind of its comparator): what is compared in addition to names
+    when two stored entities are. Kinds: `birth_date`, `email`, `phone`, `handle`, `domain`,
+    `place`, `identifier`. An identifier scheme that is here as an e-mail, phone, handle, domain or
     place has any number of values; any other scheme gives an entity one, and excludes another."""
     common_family_name: int = 5
     """Known people of one family name from which a name that is near to one of them, and has no
@@ -154,7 +407,7 @@ class ResolutionPolicy:
             if value is not None:
                 overrides[name] = value
 
-        # Made anew, so that the order of the bands is checked as they hold for this type; and
+        # Made again, so that the order of the bands is checked as they hold for this type; and
         # without the types, whose bands would be checked inside of each other for ever.
         return replace(self, types=(), **overrides)
 
@@ -200,7 +453,7 @@ _WORDS: Final = {
     "activation": ("broad", "strict"),
     "personal": ("mask", "omit"),
     "evidence_selection": ("coverage", "mmr"),
-    "outdated_passages": ("omit", "show"),
+    "outdated_passages": ("last", "omit", "show"),
     "structured_accuracy": ("high", "moderate", "model_dependent"),
 }
 
@@ -220,20 +473,10 @@ class CompilePolicy:
     bm25_b: float = 0.75
     relevance_floor: float = 0.05
     """Below it a ranked object is `below_floor`: less than a twentieth of the best hit."""
-    memory_floor: float = 0.0
-    """A higher floor for remembered objects that are no passages (C-133); 0: the same floor."""
     authority_weight: float = 0.10
     freshness_weight: float = 0.10
-    relevance_weight: float = 0.75
+    relevance_weight: float = 0.80
     """Composite of C-134: relevance leads, authority and freshness break near-ties."""
-    graph_weight: float = 0.05
-    """Weight of being near in the graph, whole for a fact of an entity that the request names and
-    half for one of its neighbours: of two that say the same words, the one about them leads."""
-    utility_weight: float = 0.0
-    """Weight of how many words of the step and its acceptance an object shares; 0, because the
-    selection weighs stated cover of acceptance items already."""
-    brevity_weight: float = 0.0
-    """Weight of a short text; 0, because the exact selection pays for every token itself."""
     tier_cuts: tuple[float, float, float] = (0.75, 0.45, 0.20)
     """Composite scores from which an object is critical, important, useful: the quarters of
     the scale, moved down one step because fused scores crowd the lower half."""
@@ -247,8 +490,8 @@ class CompilePolicy:
     """5-word-shingle containment from which two texts are duplicates."""
     shingle_words: int = 5
     show_personal_to: tuple[str, ...] = ()
-    """Roles to which personal data is shown, beside the user in whose scope it stands and the
-    person it is about; `*` is everyone. For all others it is neither shown nor found by its
+    """Roles to which personal data is shown, in addition to the user in whose scope it stands and
+    the person it is about; `*` is everyone. For all others it is neither shown nor found by its
     words, in every read."""
     personal: str = "mask"
     """How strict that is: `mask` shows that there is a value, `omit` not even that (C-235)."""
@@ -269,9 +512,9 @@ class CompilePolicy:
     """Weight of relevance against likeness to what is chosen; the usual value (C-235)."""
     mmr_items: int = 24
     """Best texts that MMR chooses from: k; beyond it likeness of all pairs costs too much."""
-    outdated_passages: str = "omit"
+    outdated_passages: str = "last"
     """What becomes of a stored passage when all claims that were extracted from it have ended:
-    `omit`, because its words would contradict what holds now, or `show`."""
+    `last`, behind everything that holds, `omit`, or `show` as any other."""
     section_tokens: tuple[tuple[str, int], ...] = ()
     """Most tokens of an optional section, whatever its share allows (C-299); none by default,
     because a share follows the budget and a number does not."""
@@ -311,7 +554,7 @@ class CompilePolicy:
     history_full_turns: int = 6
     """Turns at the end of the history that are never folded."""
     text_candidates: int = 160
-    """Text matches that a compile reads as records: each costs time; a cut stands in the trace."""
+    """Text matches that a compile reads as records: each costs time; a cut is in the trace."""
     text_pool: int = 3_000
     """Text matches that are ranked by columns where more than those match."""
     subject_texts: int = 160
@@ -321,36 +564,20 @@ class CompilePolicy:
     vector_candidates: int = 184
     """Nearest claims a compile asks for, at most those of a search."""
     candidates: int = 1_500
-    """Most of a compile: standing objects, slots and neighbours find room beside the others."""
+    """Most of a compile: standing objects, slots and neighbours find room with the others."""
     standing_candidates: int = 400
     """Most standing objects, strongest level first: several times what any zone can hold."""
     neighbour_entities: int = 24
     """Entities a compile's walk visits, breadth first: two hops around a few mentions."""
     neighbour_facts: int = 12
     """Facts read around one visited entity: what a reader needs to place it, no biography."""
-    talk_reach: int = 24
-    """Turns before and after a found one that it lifts faintly; those beyond come last."""
     talk_candidates: int = 400
-    """Most turns that are fetched because they stand beside found ones."""
-    talk_window: int = 4
-    """Turns on each side that lift each other."""
-    talk_background: float = 0.75
-    """Share of the turns whose nearness counts for nothing; the others count from there."""
-    talk_focus: int = 3
-    """Power, 1 to 8, of a turn's share of the best relevance: many faint ones are no answer."""
-    talk_lift: float = 0.8
-    """Weight of the neighbours' relevance, the nearest counting most, beside a turn's own."""
-    subject_lift: float = 0.8
-    """Share of what the facts of one subject cover of the question that lifts each of them: who
-    names a document wants what is in it."""
+    """Most turns that are fetched because they stand next to found ones."""
     subject_facts: int = 24
     """Facts of a subject that is still read as a whole; of a larger one each is lifted less."""
     wish_relevance: float = 0.06
     """Least relevance of a preference or directive of whom the request is for: just above the
     floor, so that it is shown while tokens are free."""
-    area_relevance: float = 0.5
-    """The same where its slot is of the question's area (film, food, travel): ahead of what
-    shares a common word with the question, behind what answers it."""
     mention_words: int = 4
     """Longest run of words of the query that is looked up as a mention: names are short."""
     query_words: int = 64
@@ -360,7 +587,7 @@ class CompilePolicy:
     freshness_floor: float = 0.0
     """Share of strength left below which an object is `below_floor`; 0: decay alone decides."""
     commercial_secret_models: tuple[str, ...] = ("generic",)
-    """Models that may read commercial secrets; `generic` stands for the caller's own."""
+    """Models that may read commercial secrets; `generic` represents the caller's own."""
     stored_tools: int = 24
     """Most stored tools of one compile, the oldest first: among more, models choose worse."""
     section_items: int = 512
@@ -370,7 +597,7 @@ class CompilePolicy:
     rescue_keep: int = 6
     """Subunits rescued at most: a snippet helps, ten are a document."""
     rescue_affinity: float = 0.45
-    """Affinity from which a subunit is rescued: beside a perfect neighbour it must hold half of
+    """Affinity from which a subunit is rescued: next to a perfect neighbour it must hold half of
     the query's terms, or speak of what the neighbour or the request speaks of."""
     rescue_weights: tuple[float, float, float, float, float] = (0.40, 0.10, 0.20, 0.15, 0.15)
     """Weights of q_rel, f_skill, r_sel, g_same, g_active: the query leads, the graph features
@@ -434,10 +661,6 @@ class CompilePolicy:
             if getattr(self, name) not in words:
                 known = " or ".join(map(repr, words))
                 raise InvalidInput(f"{name} is {known}", code="bad_policy")
-
-        if not (0 <= self.talk_background <= 1 and 1 <= self.talk_focus <= 8):
-            advice = "talk_background is a share, 0 to 1, and talk_focus a power, 1 to 8"
-            raise InvalidInput(advice, code="bad_policy")
 
         object.__setattr__(self, "overflow", parse(OverflowPolicy, self.overflow))
         check_sections((*self.section_shares, *self.section_weights), ceiling=1)

@@ -1,15 +1,13 @@
-"""Presets: three ready policies for the compiler, by what matters more, and a text for each role.
+"""Presets: three ready policies for the compiler, and a text for each role.
 
-`quality_first` looks at more candidates, takes more of what is only a little relevant, and
-rescues more; `cost_first` keeps to what is clearly relevant and short, and folds history early;
-`three_phase` holds the optional sections to the budgets of source 004. All differ from the
-default in a few numbers, so they can be refined by `dataclasses.replace`. How long objects stay
-is no matter of a preset: it follows from their layer and type.
+`quality_first` looks at more candidates, accepts less relevant ones, and rescues more. `cost_first`
+keeps to what is clearly relevant and short, and folds history early. `three_phase` holds the
+optional sections to the budgets of source 004. Each differs from the default in a few numbers, so
+`dataclasses.replace` can refine it. Retention follows from layer and type, not from a preset.
+Checklist C-236, C-299.
 
 >>> preset("cost_first").compile.relevance_floor > preset("default").compile.relevance_floor
 True
-
-Checklist C-236, C-299.
 """
 
 from __future__ import annotations
@@ -18,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from .compile_terms import caps
 from .errors import unknown
-from .frozen_dict import FrozenDict
-from .phases import caps
 from .policy import DEFAULT, Policy
+from .records import FrozenDict
 
 _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
@@ -38,7 +36,6 @@ _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "cost_first": {
         "relevance_floor": 0.20,
-        "memory_floor": 0.25,
         "text_candidates": 128,
         "text_beside_vectors": 96,
         "vector_candidates": 96,
@@ -46,7 +43,6 @@ _CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
         "rescue_keep": 2,
         "rescue_affinity": 0.60,
         "history_full_turns": 4,
-        "brevity_weight": 0.30,
     },
     "three_phase": {"section_tokens": caps()},
 }

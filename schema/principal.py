@@ -8,16 +8,16 @@ Checklist C-020, C-021, C-041.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import product
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from .errors import Forbidden, InvalidInput
 from .layers import LAYERS
 from .limits import check_text
-from .short_repr import short_repr
+from .records import short_repr
 from .slots import BUILT_IN_KINDS
 from .vocabulary import Authority, Classification, ObjectType, StateLayer, parse, parse_level
 
@@ -25,7 +25,7 @@ EVERYONE_TAG: Final = "*"
 """The tag that every principal holds; an empty allow list means this."""
 
 SCOPE_ID_MAX: Final = 512
-"""Characters of a user, project, session, role or origin: they stand in every index key."""
+"""Characters of a user, project, session, role or origin: they are in every index key."""
 
 
 def _set_of_texts(field: str, stated_set: object) -> frozenset[str]:
@@ -142,6 +142,22 @@ class Principal:
     """Web hosts and tools whose remembered claims may be compiled for this caller (C-092)."""
     source_kinds: frozenset[str] = frozenset()
     """Source kinds beyond the open ones that this caller may speak for."""
+
+    if TYPE_CHECKING:
+        # Any collection of words may be stated; the value keeps it as a set.
+        def __init__(
+            self,
+            *,
+            tenant: str = ...,
+            user: str | None = ...,
+            roles: Collection[str] = ...,
+            projects: Collection[str] = ...,
+            session: str | None = ...,
+            clearance: Classification = ...,
+            authority_level: Authority = ...,
+            origins: Collection[str] = ...,
+            source_kinds: Collection[str] = ...,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if not isinstance(self.tenant, str) or not 0 < len(self.tenant) <= 256:
@@ -287,7 +303,7 @@ def scopes_beside_projects(principal: Principal) -> frozenset[str]:
 
 
 def _scope_ids(principal: Principal, projects: Iterable[str]) -> frozenset[str]:
-    # Every combination of the ids that the caller holds is a scope it may read; none stands for
+    # Every combination of the ids that the caller holds is a scope it may read; none represents
     # "not bound to that axis", so the tenant-wide scope is always among them.
     axes = product((None, *projects), {None, principal.user}, {None, principal.session})
     return frozenset(Scope(user=u, project=p, session=s).scope_id for p, u, s in axes)

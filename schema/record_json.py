@@ -6,7 +6,7 @@ value against its annotation and refuses what does not fit, so a record that cam
 record that was written. Only the shapes that records use are known; nothing is guessed. Pure.
 
 It is the one codec of the package: exports, receipts, manifests and policy packs go through it,
-and each states beside the call where its stored layout departs from the fields of the record.
+and each states next to the call where its stored layout departs from the fields of the record.
 """
 
 from __future__ import annotations
@@ -121,15 +121,15 @@ def _decoder(kind: Any) -> Callable[[Plain], Any]:
 
 
 @lru_cache(maxsize=128)
-def _hints(kind: type) -> Mapping[str, Any]:
-    return get_type_hints(kind)
-
-
-@lru_cache(maxsize=128)
 def _field_decoders(kind: Any) -> Mapping[str, Callable[[Plain], Any]]:
     # Not before a record is met: a type may have members of its own type.
     hints = _hints(kind)
     return {name: _decoder(hints[name]) for name in field_names(kind)}
+
+
+@lru_cache(maxsize=128)
+def _hints(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
 
 
 def _record(kind: Any, plain: Plain) -> Any:

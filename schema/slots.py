@@ -1,26 +1,29 @@
 """Slots and the other lists a tenant may extend: one frozen, numbered `Vocabulary`.
 
-A slot says what a claim is about: its cardinality, value type, kind and precedence, and what
-an object of it inherits when the write does not say. Definitions are an append-only list; the
-vocabulary of a number is the built-in set plus the first so many definitions, so a manifest
-that pins the number pins the words. Cardinality and value type are fixed from a slot's first
-use on. What a tenant's redefinition of a built-in slot does not state, it inherits.
+A slot says what a claim is about: its cardinality, value type, kind and precedence, and what an
+object of it inherits if the write does not say. Definitions are an append-only list. The vocabulary
+of a number is the built-in set plus the first so many definitions, so a manifest that pins the
+number pins the words. Cardinality and value type are fixed from a slot's first use. A redefinition
+of a built-in slot inherits what it does not state. The kinds of sources are such a list as well:
+the scheme of a `source_origin` names its kind.
 
-The kinds of sources are such a list, too: the scheme of a `source_origin` names its kind.
+An unknown name gets suggestions: slots with a similar spelling, else slots whose name, description
+or other words are close in meaning, because `works_for` is not a misspelt `employer`.
 Checklist C-058.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal, Protocol
 
-from .errors import InvalidInput, unknown
-from .frozen_dict import FrozenDict
+from .errors import InvalidInput, quoted, unknown
 from .layers import DecayRule
-from .short_repr import short_repr
+from .records import FrozenDict, short_repr
+from .terms import STOP_WORDS, stem
 from .vocabulary import (
     Cardinality,
     ObjectType,
@@ -53,9 +56,81 @@ TASK_TYPES: Final = (
     "conversation",
     "assistant",
 )
+RULE_TYPES: Final = frozenset(
+    {
+        ObjectType.PREFERENCE,
+        ObjectType.ACTIONABLE_CONSTRAINT,
+        ObjectType.POLICY_RULE,
+        ObjectType.TOOL_SCHEMA,
+    }
+)
+RULE_KINDS: Final = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
+"""Types and kinds of slots that tell others what to do."""
 _FIXED_FIELDS: Final = ("cardinality", "value_type")
 _END_OF_HOST: Final = re.compile(r"[/?#\\]")
 """What browsers take for the end of a host; a user before `@` is no part of it."""
+
+_SPELT_ALIKE: Final = 0.75
+"""Below this similarity of spelling a guess misleads: `salary` is not `allergy`."""
+
+_MOST_NAMES: Final = 3
+
+OTHER_WORDS: Final[Mapping[str, str]] = {
+    "allergy": "allergen intolerance intolerant",
+    "birthday": "born birth dob age",
+    "budget": "money cost spend funds",
+    "child": "son daughter kid children",
+    "deadline": "due end finish",
+    "depends_on": "needs requires dependency",
+    "diet": "food eats eating vegetarian vegan",
+    "email": "mail address contact",
+    "employer": "company works job workplace firm business",
+    "experience_level": "seniority senior junior",
+    "full_name": "name surname firstname lastname",
+    "goal": "aim objective target",
+    "health_condition": "illness disease diagnosis diagnosed sick medical",
+    "home": "address lives living city hometown residence town",
+    "language": "speaks spoken",
+    "likes": "loves enjoys favourite favorite",
+    "dislikes": "hates",
+    "manager": "boss supervisor lead reports superior",
+    "medication": "medicine drug pill tablet meds prescription",
+    "office": "site workplace building desk location",
+    "owner": "responsible belongs owned",
+    "parent": "mother father mum mom dad",
+    "part_of": "belongs member group parent",
+    "partner": "wife husband spouse married",
+    "phone": "telephone mobile cell number contact",
+    "pricing_tier": "plan subscription price tariff",
+    "response_length": "brief short long concise verbosity",
+    "response_style": "tone voice style",
+    "sibling": "brother sister",
+    "skill": "ability knows expertise",
+    "status": "state stage phase progress",
+    "team": "department group squad unit",
+    "timezone": "tz zone",
+    "title": "role job position occupation profession",
+    "todo": "task reminder",
+    "uses": "tool stack technology",
+    "vehicle": "car auto van truck motorbike drives",
+    "version": "release",
+}
+"""Other words that people have for a built-in slot."""
+
+ActionStatus = Literal["open", "closed", "all"]
+"""Which entries of the queue of actions."""
+
+ReviewStatus = Literal["open", "unsure", "accepted", "rejected", "undone", "all"]
+"""Which cases of the queue of reviews; `open` has undone ones, too."""
+
+ReviewKind = Literal["blocking", "possible_same_as", "audit", "all"]
+"""Cases that a write waits for, look-alikes that are suggested, samples of decided ones."""
+
+Remembered = Literal["scope", "all", "no"]
+"""Where a name goes on to mean what a steward decided."""
+
+GraphForm = Literal["graphml", "json"]
+"""In what an entity graph is written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +145,8 @@ class Slot:
     value_type: ValueType = ValueType.STRING
     subject_types: tuple[str, ...] = ()
     """Entity types a subject may have; empty for any."""
+    value_types: tuple[str, ...] = ()
+    """Of a relation: entity types its value may have; empty for any."""
     kind: SlotKind = SlotKind.ATTRIBUTE
     precedence: Precedence = Precedence.AUTHORITY
     why_it_matters: str | None = None
@@ -80,6 +157,12 @@ class Slot:
     sensitivity: tuple[Sensitivity, ...] = ()
     decay_rule: DecayRule | None = None
     retirement_rule: RetirementRule | None = None
+    synonyms: tuple[str, ...] = ()
+    """Other words by which a question asks for it; of two words or more, all must be in it."""
+    limits: bool = False
+    """Whether its values limit what may be answered to a person: an allergy, a diet."""
+    constant: bool = False
+    """Whether the value never changes: a second one is a conflict, whatever start is stated."""
 
     @property
     def many(self) -> bool:
@@ -101,8 +184,19 @@ class Slot:
         return None
 
 
+_LIMITING: Final = frozenset("allergy avoids diet dislikes health_condition medication".split())
+_CONSTANT: Final = frozenset(("birthday", "birthplace", "founded"))
+_VALUE_TYPES: Final = {
+    **dict.fromkeys("manager partner child parent sibling friend".split(), ("person",)),
+    "employer": ("organization",),
+    "team": ("team",),
+    "owner": ("person", "team", "organization"),
+    "author": ("person", "organization"),
+}
+
+
 def _slots(names: str, subjects: str, kind: str, cardinality: str, flags: str) -> list[Slot]:
-    # Slots that differ by their name alone stand in one row of the table.
+    # Slots that differ by their name alone are in one row of the table.
     value_type, precedence, description = flags.split(" ", 2)
     return [
         Slot(
@@ -111,8 +205,11 @@ def _slots(names: str, subjects: str, kind: str, cardinality: str, flags: str) -
             cardinality=Cardinality(cardinality),
             value_type=ValueType(value_type),
             subject_types=() if subjects == "any" else tuple(subjects.split()),
+            value_types=_VALUE_TYPES.get(name, ()),
             kind=SlotKind(kind),
             precedence=Precedence(precedence),
+            limits=name in _LIMITING,
+            constant=name in _CONSTANT,
         )
         for name in names.split()
     ]
@@ -130,7 +227,10 @@ _BUILT_IN_ROWS: Final = (
     ("skill language", "person", "attribute", "many", "string authority a {} the person has"),
     ("response_style response_length output_format code_style preferred_language", "person team",
      "preference", "one", "string authority the {} they want in answers"),
-    ("full_name birthday", "person", "attribute", "one", "string authority the person's {}"),
+    ("full_name", "person", "attribute", "one", "string authority the person's full name"),
+    ("birthday", "person", "attribute", "one", "partial_date authority the person's birthday"),
+    ("birthplace", "person", "location", "one", "string authority where the person was born"),
+    ("founded", "organization team", "attribute", "one", "string authority when it was founded"),
     ("home", "person", "location", "one", "string authority where the person lives"),
     ("diet", "person", "attribute", "one", "string authority the diet the person keeps"),
     ("avoids", "person", "attribute", "many", "string authority what they do not eat or drink"),
@@ -155,6 +255,8 @@ _BUILT_IN_ROWS: Final = (
     ("checkpoint", "task", "state", "one", "json authority the {} of the task"),
     ("record", "document", "state", "one", "json authority what the {} of a program holds"),
     ("transcript", "document", "state", "many", "json authority a message of the {}, in order"),
+    ("document_version", "document", "structure", "one",
+     "json authority the outline of the document"),
     ("owner", "project system document dataset", "ownership", "one", "entity authority the owner"),
     ("part_of", "any", "hierarchy", "one", "entity authority what it is a part of"),
     ("depends_on uses", "project system tool", "dependency", "many",
@@ -182,6 +284,11 @@ BUILT_IN_SLOTS: Final[Mapping[str, Slot]] = FrozenDict(
     {slot.name: slot for row in _BUILT_IN_ROWS for slot in _slots(*row)}
 )
 """The slots that every tenant starts with."""
+
+STRUCTURE_SLOTS: Final = frozenset(
+    slot.name for slot in BUILT_IN_SLOTS.values() if slot.kind is SlotKind.STRUCTURE
+)
+"""The slots that hold how documents are built: found by their name alone, shown to no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +402,7 @@ class Vocabulary:
         try:
             return self.slots[name]
         except KeyError:
-            from .slot_senses import unknown_slot  # a table of words that no known name needs
+            # merged  # a table of words that no known name needs
 
             raise unknown_slot(name, self.slots) from None
 
@@ -363,7 +470,7 @@ class Vocabulary:
         Raises:
             InvalidInput: `bad_name`, `unknown_vocabulary`, `slot_in_use`.
         """
-        # Names stand in keys, URLs and prompts, so they need no quoting anywhere.
+        # Names are in keys, URLs and prompts, so they need no quoting anywhere.
         if not _NAME.fullmatch(word.name):
             raise InvalidInput(
                 f"{word.name!r} is no name: lower-case letters, digits and _, at most 48",
@@ -443,7 +550,8 @@ def check_scheme(scheme: str) -> str:
     """
     if not _SCHEME.fullmatch(scheme):
         raise InvalidInput(
-            f"{scheme!r} is no identifier scheme: lower-case letters, digits, '_', '.' and '-'",
+            f"{quoted(scheme)} is no identifier scheme: "
+            "lower-case letters, digits, '_', '.' and '-'",
             code="bad_name",
         )
 
@@ -468,3 +576,72 @@ def object_type_of(kind: SlotKind | None, level: int) -> ObjectType:
     if kind is None:
         return ObjectType.RETRIEVED_PASSAGE if level == 4 else ObjectType.IDENTITY_FACT
     return _TYPE_OF_KIND.get(kind, ObjectType.IDENTITY_FACT)
+
+
+class DescribedSlot(Protocol):
+    """What has a description."""
+
+    @property
+    def description(self) -> str:
+        """What it says, in words."""
+        ...
+
+    @property
+    def synonyms(self) -> tuple[str, ...]:
+        """Other words for it."""
+        ...
+
+
+def near_slots(name: str, slots: Mapping[str, DescribedSlot]) -> tuple[str, ...]:
+    """The slots that an unknown name may mean, nearest first, at most three.
+
+    >>> from tenure.schema.slots import BUILT_IN_SLOTS
+    >>> near_slots("works_for", BUILT_IN_SLOTS)[0], near_slots("salary", BUILT_IN_SLOTS)
+    ('employer', ())
+    """
+    stems = _stems(name)
+    scores: dict[str, int] = {}
+    weak_scores: dict[str, int] = {}
+
+    for slot_name, slot in slots.items():
+        other_words = " ".join((OTHER_WORDS.get(slot_name, ""), *slot.synonyms))
+        by_name = len(stems & _stems(f"{slot_name} {other_words}"))
+        by_description = len(stems & _stems(slot.description))
+        if by_name:
+            # A word of the name says more than any number of words of the description.
+            scores[slot_name] = 100 * by_name + by_description
+        elif by_description:
+            weak_scores[slot_name] = by_description
+
+    scores = scores or weak_scores
+    by_meaning = sorted(scores, key=lambda slot_name: (-scores[slot_name], slot_name))
+    return tuple(dict.fromkeys([*spelt_alike(name, slots), *by_meaning]))[:_MOST_NAMES]
+
+
+def spelt_alike(name: str, slots: Mapping[str, DescribedSlot]) -> list[str]:
+    """The slots whose names are spelt nearly so, nearest first."""
+    return difflib.get_close_matches(name, slots, n=_MOST_NAMES, cutoff=_SPELT_ALIKE)
+
+
+def unknown_slot(name: str, slots: Mapping[str, DescribedSlot]) -> InvalidInput:
+    """The `unknown_vocabulary` error of a slot: near ones, and how to list or define them."""
+    neighbours = " or ".join(map(repr, near_slots(name, slots)))
+    parts: list[str] = []
+    if neighbours:
+        parts.append(f"did you mean {neighbours}?")
+    if not spelt_alike(name, slots):
+        parts.append(
+            "`tenure slots` (vocabulary.slots()) lists all; `tenure define slot NAME "
+            "description=…` (vocabulary.define_slot()) makes a new one"
+        )
+    return InvalidInput(
+        f"unknown slot {name!r}: {' '.join(parts)}",
+        code="unknown_vocabulary",
+        what="slot",
+        word=name,
+    )
+
+
+def _stems(text: str) -> frozenset[str]:
+    words = text.casefold().replace("_", " ").split()
+    return frozenset(stem(word) for word in words if word not in STOP_WORDS)

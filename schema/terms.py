@@ -1,21 +1,23 @@
 """The one tokenizer: text to search terms, the same in both stores and in the ranking.
 
-NFKC, case folding, words of letters and digits, light English stemming, CJK by single
-characters and their pairs. Stores index the joined terms and only propose; scores are
-computed over the same terms, so that both stores rank alike. The stemmer folds plural and
-a few verb endings and nothing else: it must be stable for ever, since stored terms depend on
-it (`TERMS_VERSION`). D. Harman, "How effective is suffixing?", 1991.
+NFKC, case folding, words of letters and digits of one script, light English stemming. Scripts
+without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) by single characters and
+their pairs; Arabic letters in one form, without the article. Stores index the joined terms and
+only propose; scores are computed over the same terms, so that both stores rank alike. The stemmer
+folds plural and a few verb endings and nothing else: it must be stable for ever, since stored
+terms depend on it (`TERMS_VERSION`). D. Harman, "How effective is suffixing?", 1991.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-TERMS_VERSION: Final = 1
+TERMS_VERSION: Final = 2
 """Part of every envelope's identity; a change needs a re-index."""
 
 _GAPS: Final = "".join(chr(c) if chr(c).isalnum() else " " for c in range(128))
@@ -64,6 +66,9 @@ def _shorter(word: str) -> str:
         if word.endswith(ending) and len(base) > 2 and _VOWEL.search(base):
             return base[:-1] if base[-1] == base[-2] and base[-1] not in "lsz" else base
 
+    # French: "chevaux" is more than one "cheval".
+    if len(word) > 5 and word.endswith("aux"):
+        return word[:-2] + "l"
     return word[:-1] if len(word) > 4 and word.endswith("e") and word[-2] not in "aeiouy" else word
 
 
@@ -88,25 +93,89 @@ def terms(text: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> list[str]:
-    # the vowel signs of Indic and Thai words are marks, which a regular expression takes for gaps
-    return "".join(c if c.isalnum() or _is_mark(c) else " " for c in text).split()
+    """The runs of letters, marks and digits of one script; digits belong to either side.
+
+    What only shapes letters ends no word: soft hyphens, joiners, and the Arabic stroke.
+    """
+    words: list[str] = []
+    run, script = "", ""
+    for character in text.translate(_STROKE):
+        # The vowel signs of Indic and Thai words are marks, which are no letters.
+        is_mark = not character.isalnum() and unicodedata.category(character).startswith("M")
+        if not character.isalnum() and not is_mark:
+            if not character.isascii() and unicodedata.category(character) == "Cf":
+                continue
+            words.append(run)
+            run, script = "", ""
+            continue
+
+        new = "" if is_mark else _script(character)
+        if run and not is_mark and new != script and not _joins(new, script):
+            words.append(run)
+            run, script = "", new
+        run += character
+        script = script or new
+
+    words.append(run)
+    return list(filter(None, words))
 
 
-def _is_mark(character: str) -> bool:
-    return unicodedata.category(character).startswith("M")
+_STROKE: Final = {0x640: None}
+
+
+@lru_cache(maxsize=8_192)
+def _script(character: str) -> str:
+    """The script of a letter, as Unicode names it; empty for a digit."""
+    if _CJK.match(character):
+        return "CJK"
+    return unicodedata.name(character, "").partition(" ")[0] if character.isalpha() else ""
+
+
+def _joins(new: str, script: str) -> bool:
+    """Whether a digit stands in a word: not in one of a script without spaces."""
+    return "" in (new, script) and _UNSPACED.isdisjoint((new, script))
+
+
+_UNSPACED: Final = frozenset({"CJK", "THAI", "LAO", "KHMER", "MYANMAR"})
+_ARABIC: Final = str.maketrans(
+    "\u0649\u06cc\u06a9\u0629\u06c1\u06be\u0671", "\u064a\u064a\u0643\u0647\u0647\u0647\u0627"
+)
+"""Letters that are typed for one another: yeh, kaf, heh and alef in their forms."""
+_ARTICLE: Final = re.compile("(?:\u0627\u0644|\u05d4)+(?=.{3})")
+"""The Arabic or the Hebrew article, which is written in one with its noun."""
 
 
 def _foreign(word: str) -> list[str]:
+    script = next((name for name in map(_script, word) if name), "")
+    if script in _UNSPACED - {"CJK"}:
+        return _with_pairs(_clusters(word))
+
     decomposition = unicodedata.normalize("NFD", word)
     letters = "".join(c for c in decomposition if not unicodedata.combining(c))
     bare = unicodedata.normalize("NFC", letters)
     # Scripts without spaces are searched by characters and pairs of them: no word list is needed,
     # and a query of two characters finds its phrase.
-    if not _CJK.search(bare):
-        return [stem(bare) if bare.isascii() else bare] if bare else []
+    if script == "CJK":
+        return _with_pairs(bare)
 
-    pairs = [a + b for a, b in pairwise(bare)]
-    return [*bare, *pairs]
+    bare = _ARTICLE.sub("", bare.translate(_ARABIC), count=1) if bare else ""
+    return [stem(bare) if bare.isascii() else bare] if bare else []
+
+
+def _clusters(word: str) -> list[str]:
+    """The letters of a word, each with its marks and with what is stacked below it."""
+    clusters: list[str] = []
+    for character in word:
+        is_stacked = bool(clusters) and clusters[-1][-1] in "\u1039\u17d2"
+        if clusters and (is_stacked or not character.isalnum()):
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters
+
+
+def _with_pairs(letters: Sequence[str]) -> list[str]:
+    return [*letters, *(a + b for a, b in pairwise(letters))]
 
 
 def content_terms(text: str) -> frozenset[str]:

@@ -1,17 +1,15 @@
 """Uncertainty: output schemas in which a model may say that it does not know.
 
-A required field without a way out forces a model to make a value up. `forced_fields` finds such
-fields, `allow_unknown` gives each of them one: the word `unknown`, leave to be absent, or a
-fallback of the caller's. Only the named schema is read; what stands behind a `$ref` into
-`$defs` is loosened where it is defined.
+A required field without a way out makes a model invent a value. `forced_fields` finds such fields,
+and `allow_unknown` gives each one a way out: the word `unknown`, permission to be absent, or a
+fallback of the caller. Only the named schema is read; the target of a `$ref` into `$defs` is
+loosened where it is defined. Checklist C-095.
 
 >>> schema = {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}
 >>> forced_fields(schema)
 ('city',)
 >>> allow_unknown(schema)["properties"]["city"]
 {'anyOf': [{'type': 'string'}, {'const': 'unknown'}]}
-
-Checklist C-095.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, cast
 
+from .values import items_of
 from .vocabulary import parse
 
 UNKNOWN: Final = "unknown"
@@ -92,7 +91,7 @@ def _subschemas(
     pairs = [(f"{path}{name}.", _fields(field)) for name, field in fields.items()]
     pairs += [(f"{path[:-1]}[].", _fields(schema[key])) for key in _SINGLE if key in schema]
     for key in _SCHEMA_LISTS:
-        pairs += [(path, _fields(member)) for member in _members(schema.get(key))]
+        pairs += [(path, _fields(member)) for member in items_of(schema.get(key))]
 
     # The properties themselves are walked above, with the shorter path that a reader expects.
     for group in _SCHEMA_MAPS[1:]:
@@ -114,8 +113,8 @@ def _admits(field: Any) -> bool:
         or kinds == "null"
         or (isinstance(kinds, list) and "null" in kinds)
         or (isinstance(words, list) and (None in words or UNKNOWN in words))
-        or any(map(_admits, _members(rules.get("anyOf"))))
-        or any(map(_admits, _members(rules.get("oneOf"))))
+        or any(map(_admits, items_of(rules.get("anyOf"))))
+        or any(map(_admits, items_of(rules.get("oneOf"))))
     )
 
 
@@ -127,18 +126,14 @@ def _relax(key: str, value: Any, way: WayOut, fallback: Any) -> Any:
     if key in _SCHEMA_MAPS:
         return {name: inner(field) for name, field in _fields(value).items()}
     if key in _SCHEMA_LISTS:
-        return [inner(member) for member in _members(value)]
+        return [inner(member) for member in items_of(value)]
 
     return inner(value) if key in _SINGLE else value
 
 
 def _names(schema: Mapping[str, Any]) -> list[str]:
-    return [str(name) for name in _members(schema.get("required"))]
+    return [str(name) for name in items_of(schema.get("required"))]
 
 
 def _fields(raw: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", raw) if isinstance(raw, Mapping) else {}
-
-
-def _members(raw: object) -> list[object]:
-    return cast("list[object]", raw) if isinstance(raw, list) else []

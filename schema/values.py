@@ -1,11 +1,9 @@
-"""Values: one canonical text and one rule of equality per value type.
+"""Values: one canonical text and one rule of equality for each value type.
 
-Two values of a slot are the same value exactly when their keys are equal, so conflict and
-confirmation never depend on how a value was spelled. A key is text; the value itself is kept
-as canonical JSON, which is what stores hold and what exports print.
-Canonical JSON follows RFC 8785 in spirit: sorted keys, exact numbers.
-
-JSON values of unknown shape are read without trusting their types; records, field by field.
+Two values of a slot are equal exactly if their keys are equal, so conflict and confirmation never
+depend on spelling. A key is text. The value itself is kept as canonical JSON (RFC 8785 in spirit:
+sorted keys, exact numbers), which stores hold and exports print. JSON of unknown shape is read
+without trusting its types, and records are read field by field.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, DecimalException
@@ -22,11 +20,24 @@ from operator import attrgetter
 from typing import Any, Final, cast
 
 from .errors import Fault, InvalidInput
-from .frozen_dict import FrozenDict
 from .interval import INF_US, MIN_US
+from .records import FrozenDict
 from .vocabulary import ValueType
 
+ENTITY_KEY: Final = "e:"
+"""How the key of an entity value begins; its raw id follows."""
+CLOCK_SKEW_US: Final = 60_000_000
+"""How much later than our clock the clock of another machine may be."""
 NO_FIELDS: Final[Mapping[str, Any]] = FrozenDict({})
+
+NO_VALUE_KEY: Final = ""
+"""The key of "no value": what `delete` asserts."""
+
+_FINE: Final = re.compile(r"[.,]\d{6}0*[1-9]")
+"""Digits below the microsecond, which `fromisoformat` would drop without a word."""
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def fields_of(value: object) -> Mapping[str, Any]:
@@ -62,17 +73,6 @@ def _reader(kind: type) -> Callable[[object], tuple[object, ...]]:
     if len(names) == 1:  # of one name `attrgetter` gives the value itself
         return lambda value: (getattr(value, names[0]),)
     return attrgetter(*names)
-
-
-NO_VALUE_KEY: Final = ""
-"""The key of "no value": what `delete` asserts."""
-
-
-_FINE: Final = re.compile(r"[.,]\d{6}0*[1-9]")
-"""Digits below the microsecond, which `fromisoformat` would drop without a word."""
-
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,23 @@ def iso(instant_us: int) -> str | None:
     return None if instant is None else instant.isoformat().replace("+00:00", "Z")
 
 
+def check_not_future(stamp_us: int, latest_us: int, subject: str) -> None:
+    """Refuse a transaction time of a history that the clock has not reached.
+
+    Every later write would carry a later stamp still.
+
+    Raises:
+        InvalidInput: `tx_in_future`.
+    """
+    if stamp_us > latest_us:
+        raise InvalidInput(
+            f"{subject} {iso(stamp_us)}, later than the clock; correct the time, as every later "
+            "write would carry a later one",
+            code="tx_in_future",
+            stated=stamp_us,
+        )
+
+
 def canonical_value(value: object, value_type: ValueType) -> Value:
     """A value of a type with its key.
 
@@ -177,12 +194,16 @@ def canonical_value(value: object, value_type: ValueType) -> Value:
 
 
 def key_names(key: str, value_json: str) -> bool:
-    """Whether a value, as JSON, is the one that its key stands for.
+    """Whether a value, as JSON, is the one that its key represents.
 
     >>> key_names("s:Rome", '"Rome"'), key_names("s:Rome", '"Rone"'), key_names("", "null")
     (True, False, True)
     """
     kind, text = key[:2], key[2:]
+    if kind == "s:" and value_json.startswith('"'):
+        # Keys of older stores hold the text as it was stated.
+        stated = json.loads(value_json)
+        return text in (stated, folded_text(stated))
     if kind in ("s:", "d:", "e:"):
         return value_json == canonical_json(text)
     if kind in ("n:", "b:", "j:"):
@@ -201,17 +222,45 @@ def _spoken_type(value: object) -> str:
     return f"{value!r:.80}" if short else f"this {type(value).__name__}"
 
 
+def text_leaves(plain: object, *, with_keys: bool = False) -> Iterator[str]:
+    """The texts inside of a JSON value."""
+    if isinstance(plain, str):
+        yield plain
+    elif isinstance(plain, Mapping):
+        for key, value in cast("Mapping[str, object]", plain).items():
+            if with_keys:
+                yield str(key)
+            yield from text_leaves(value, with_keys=with_keys)
+    elif isinstance(plain, list | tuple):
+        for item in cast("Sequence[object]", plain):
+            yield from text_leaves(item, with_keys=with_keys)
+
+
+def folded_text(text: str) -> str:
+    """A text as its value is compared: without marks that direct the reading, each space one.
+
+    >>> folded_text(" Malmö\u200b  C "), folded_text("Malmö C")
+    ('Malmö C', 'Malmö C')
+    """
+    if not text.isascii():
+        letters = unicodedata.normalize("NFC", text)
+        text = "".join(c for c in letters if unicodedata.category(c) != "Cf")
+    return " ".join(text.split())
+
+
 def _text(value: object) -> Value:
     if not isinstance(value, str):
-        raise TypeError("give a string")
+        several = isinstance(value, list | tuple)
+        raise TypeError("write the values one by one" if several else "give a string")
 
     clean = unicodedata.normalize("NFC", value).strip()
-    if not clean:
+    key = folded_text(clean)
+    if not key:
         raise ValueError("it is empty")
-    if "\x00" in clean or any(0xD800 <= ord(c) <= 0xDFFF for c in clean):
+    if _UNSTORABLE.search(clean):
         raise ValueError("it holds a null or a lone surrogate")
 
-    return Value("s:" + clean, canonical_json(clean), clean != value)
+    return Value("s:" + key, canonical_json(clean), clean != value)
 
 
 def _number(value: object) -> Value:
@@ -273,6 +322,26 @@ def _date(value: object) -> Value:
     return Value("d:" + text, canonical_json(text), isinstance(value, str) and text != value)
 
 
+def _partial_date(value: object) -> Value:
+    """A day, or what is known of one: `1979-03-09`, `1979-03`, `1979`, `--03-09`."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = value.isoformat()
+    match = _PARTIAL.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise TypeError("give a day such as 1979-03-09, 1979-03, 1979 or --03-09")
+
+    # The 29th of February needs a leap year, and a day without its year may have one.
+    month, day = match["month"] or match["of"] or 1, match["day"] or match["on"] or 1
+    date(int(match["year"] or 2000), int(month), int(day))
+    # Keyed as the text that stores from before this type hold.
+    return Value("s:" + match[0], canonical_json(match[0]))
+
+
+_PARTIAL: Final = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?|--(?P<of>\d\d)-(?P<on>\d\d)"
+)
+
+
 def _entity(value: object) -> Value:
     # Bound before: a mention here would make every spelling of a name another value.
     if not isinstance(value, str) or not value:
@@ -313,6 +382,7 @@ _RULES: Final = {
     ValueType.BOOLEAN: _boolean,
     ValueType.INSTANT: _instant,
     ValueType.DATE: _date,
+    ValueType.PARTIAL_DATE: _partial_date,
     ValueType.ENTITY: _entity,
     ValueType.JSON: _json,
 }

@@ -2,7 +2,7 @@
 
 Values are lowercase snake_case unless a source prints them otherwise. A word outside a list
 is refused at the edge by `parse`, which names the nearest known words; nothing is guessed.
-The lists of the compiler stand in `compile_terms`, the lists a tenant may extend in `slots`.
+The lists of the compiler are in `compile_terms`, the lists a tenant may extend in `slots`.
 Checklist C-058.
 """
 
@@ -85,7 +85,7 @@ class TrustLevel(StrEnum):
 
 
 class StateLayer(StrEnum):
-    """The nine state layers (C-003); their profiles stand in `layers`."""
+    """The nine state layers (C-003); their profiles are in `layers`."""
 
     SESSION = "session"
     TASK = "task"
@@ -108,7 +108,7 @@ class RetirementRule(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """Labels beside the classification."""
+    """Labels in addition to the classification."""
 
     PERSONAL = "personal"
     SPECIAL_PERSONAL = "special_personal"
@@ -190,6 +190,7 @@ class ValueType(StrEnum):
     BOOLEAN = "boolean"
     INSTANT = "instant"
     DATE = "date"
+    PARTIAL_DATE = "partial_date"
     ENTITY = "entity"
     JSON = "json"
 
@@ -213,6 +214,8 @@ class SlotKind(StrEnum):
     AUTHORSHIP = "authorship"
     LOCATION = "location"
     ASSOCIATION = "association"
+    STRUCTURE = "structure"
+    """The outline of a document: no search term, no vector, no candidate of a compile."""
 
 
 class EdgeKind(StrEnum):
@@ -235,6 +238,7 @@ class ActionKind(StrEnum):
     REVIEW_QUARANTINE = "review_quarantine"
     RETIRE_APPROVAL = "retire_approval"
     MERGE_CONFLICT = "merge_conflict"
+    CONFIRM_DIRECTIVE = "confirm_directive"
 
 
 class EntityState(StrEnum):

@@ -2,7 +2,9 @@
 
 Shares are per cent or permille of L, the tokens that a request may take: the window of the model
 without the reserve for its answer. Zones are scaled by the size of the window, because a small one
-is filled by a single tool result and a large one leaves room to act late.
+is filled by a single tool result and a large one leaves room to act late. The shares of components
+only warn: what blocks is the limit of the window alone. `AGENT_POLICIES` is where to start for five
+kinds of agent; what to change after that is read from the records of edits, after some real runs.
 """
 
 from __future__ import annotations
@@ -12,14 +14,33 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from functools import lru_cache
+from math import inf
 from typing import Any, Final, cast, get_type_hints
 
-from .decay import DecayKind
 from .errors import InvalidInput, unknown
-from .short_repr import short_repr
+from .layers import DecayKind
+from .records import FrozenDict, short_repr
 from .values import canonical_json
 from .vocabulary import parse
-from .window_shares import PROFILES, BudgetProfile, BudgetShares
+
+_SMALL_WINDOW: Final = 32_768
+_LARGE_WINDOW: Final = 200_000
+_LEDGER_SHARES: Final = (200, 250)
+"""In a usual and in a small window."""
+_RESULT_TOKENS: Final = (300, 600)
+"""Of an old result, in a usual and in a large window."""
+
+_PERCENT: Final = 100
+
+_BOUNDS: Final = (
+    ("newest_units", 1, 1_000),
+    ("result_tokens", 32, 1_000_000),
+    ("ledger_share", 0, 500),
+    ("notes_share", 0, 500),
+    ("memory_share", 0, 500),
+    ("page_tokens", 1, 1_000_000),
+)
+"""The least and the most of each whole number."""
 
 
 class EvictionPolicy(StrEnum):
@@ -36,7 +57,7 @@ class EvictionPolicy(StrEnum):
 
 
 def _because(reason: str) -> Mapping[str, str]:
-    """The reason of a default, which `tenure session config` prints beside it."""
+    """The reason of a default, which `tenure session config` prints next to it."""
     return {"reason": reason}
 
 
@@ -46,13 +67,10 @@ class Zones:
 
     __repr__ = short_repr
 
-    yellow: int = field(
-        default=500,
-        metadata=_because("from here an edit is made where it pays by the model's prices"),
-    )
-    orange: int = field(
-        default=750,
-        metadata=_because("from here an edit is demanded; the next result may be large"),
+    yellow: int = field(default=500, metadata=_because("half of the room is used"))
+    orange: int = field(default=750, metadata=_because("the next large result leads to an edit"))
+    edit: int = field(
+        default=850, metadata=_because("later than this a result of usual size may not fit")
     )
     red: int = field(default=900, metadata=_because("above it a turn of usual size may not fit"))
     target: int = field(
@@ -63,75 +81,89 @@ class Zones:
     )
 
 
-SMALL_ZONES: Final = Zones(yellow=400, orange=650, target=500)
+SMALL_ZONES: Final = Zones(yellow=400, orange=650)
 LARGE_ZONES: Final = Zones(yellow=600, orange=800)
-_SMALL_WINDOW: Final = 32_768
-_LARGE_WINDOW: Final = 200_000
+
+
+class BudgetProfile(StrEnum):
+    """Kinds of work with shares of their own; each is a row of `PROFILES`."""
+
+    DEFAULT = "default"
+    CODE_REVIEW = "code_review"
+    RESEARCH = "research"
+    SUPPORT = "support"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetShares:
+    """The usual shares of a window, in per cent."""
+
+    __repr__ = short_repr
+
+    system_prompt: int = field(default=6, metadata={"reason": "instructions of some pages"})
+    tool_definitions: int = field(default=4, metadata={"reason": "a dozen tools"})
+    message_history: int = field(default=65, metadata={"reason": "what is talked about"})
+    tool_results: int = field(default=12, metadata={"reason": "results are shortened when read"})
+    memory_injection: int = field(default=8, metadata={"reason": "what the store knows of it"})
+    output_reserve: int = field(
+        default=5, metadata={"reason": "gives way to the reserve that a model's answer needs"}
+    )
+
+    def __post_init__(self) -> None:
+        shares = [int(getattr(self, share.name)) for share in fields(self)]
+        if min(shares) < 0 or sum(shares) != _PERCENT:
+            raise InvalidInput(
+                f"the shares of a profile are not negative and add up to 100 per cent, not "
+                f"{sum(shares)}",
+                code="bad_policy",
+            )
+
+    def tokens(self, component: str, limit: int) -> int:
+        """What a component usually takes of so many tokens in addition to the answer."""
+        share: int = getattr(self, component)
+        return share * limit // (_PERCENT - self.output_reserve)
+
+
+PROFILES: Final[Mapping[BudgetProfile, BudgetShares]] = FrozenDict(
+    {
+        BudgetProfile.DEFAULT: BudgetShares(),
+        BudgetProfile.CODE_REVIEW: BudgetShares(6, 5, 60, 18, 6, 5),
+        BudgetProfile.RESEARCH: BudgetShares(5, 5, 55, 15, 15, 5),
+        BudgetProfile.SUPPORT: BudgetShares(8, 3, 70, 8, 6, 5),
+    }
+)
+"""Reviews read files and diffs, research brings in what is known, support talks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPolicy:
-    """The tunables of a session's window; the reason of each default stands beside it."""
+    """The tunables of a session's window; the reason of each default stands next to it."""
 
     __repr__ = short_repr
 
     eviction: EvictionPolicy = field(
-        default=EvictionPolicy.HYBRID,
-        metadata=_because("which units leave first; it weighs age, use, source and repetition"),
+        default=EvictionPolicy.FIFO,
+        metadata=_because("on recorded runs no other order kept more of what was needed next"),
     )
     zones: Zones | None = field(
         default=None, metadata=_because("without zones of one's own those of the window's size")
     )
-    cooldown_steps: int = field(
-        default=5,
-        metadata=_because(
-            "model calls between two edits that no limit demands: each rebuilds a cached prefix"
-        ),
+    newest_units: int = field(
+        default=4, metadata=_because("messages with their results that an edit leaves whole")
     )
-    clear_at_least: int = field(
-        default=1_024,
-        metadata=_because("the fewest tokens worth an edit; never less than a twentieth of L"),
+    result_tokens: int | None = field(
+        default=None,
+        metadata=_because("of an old result; without a number 300, and 600 from 200K on"),
     )
-    grid_tokens: int = field(
-        default=64,
-        metadata=_because(
-            "freed tokens are counted in these, rounded down, so that a target is met for sure"
-        ),
+    ledger_share: int | None = field(
+        default=None,
+        metadata=_because("permille of L for names of what left; else 200, and 250 up to 32K"),
     )
-    candidates: int = field(
-        default=256,
-        metadata=_because(
-            "units that an edit considers, of the lowest keep-score a token: more take longer"
-        ),
-    )
-    fold_share: int = field(
-        default=800,
-        metadata=_because(
-            "permille of the target that folds may take before one leaves with the names in it"
-        ),
-    )
-    expected_steps: int = field(
-        default=20,
-        metadata=_because(
-            "the most steps ahead over which an edit may pay for itself; nobody knows the end"
-        ),
-    )
-    result_cap: int = field(
-        default=3_000,
-        metadata=_because(
-            "tokens above which a tool result stands in its short form from the start"
-        ),
-    )
-    max_result_bytes: int = field(
-        default=64 * 1024 * 1024,
-        metadata=_because("a larger result belongs among the artifacts, with its address here"),
-    )
-    summary_from: int = field(
-        default=400,
-        metadata=_because("tokens from which a unit is worth a summary by a model, where one is"),
+    notes_share: int = field(
+        default=100, metadata=_because("permille of L for notes, which are in every request")
     )
     page_tokens: int = field(
-        default=4_000, metadata=_because("the most that one rehydration brings")
+        default=4_000, metadata=_because("the most that one rehydration brings; at most L / 5")
     )
     half_life_turns: float = field(
         default=10.0, metadata=_because("turns without a reference after which a unit counts half")
@@ -164,31 +196,31 @@ class WindowPolicy:
         put(self, "eviction", parse(EvictionPolicy, self.eviction))
         put(self, "profile", parse(BudgetProfile, self.profile))
         put(self, "fading", parse(DecayKind, self.fading))
-        for tunable in fields(self):
-            number = getattr(self, tunable.name)
-            if type(tunable.default) is int and (type(number) is not int or number < 0):
+        for name, least, most in _BOUNDS:
+            number = getattr(self, name)
+            if number is None and name in ("result_tokens", "ledger_share"):
+                continue
+            if type(number) is not int or not least <= number <= most:
                 raise InvalidInput(
-                    f"{tunable.name} of a window policy is a number of at least 0, not {number!r}",
+                    f"{name} of a window policy is a number from {least} to {most}, not {number!r}",
                     code="bad_policy",
                 )
-        for name in ("clear_at_least", "grid_tokens", "candidates", "page_tokens", "result_cap"):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name} of a window policy is at least 1", code="bad_policy")
-        if not 0 <= self.memory_share <= 500 or not self.half_life_turns > 0:
+        if not 0 < self.half_life_turns < inf:
             raise InvalidInput(
-                "memory_share is 0 to 500 permille, half_life_turns above 0", code="bad_policy"
+                "half_life_turns of a window policy is a number above 0 that ends",
+                code="bad_policy",
             )
         if not (0 <= self.result_rate <= 10 and 0 <= self.speech_rate <= 10):
             raise InvalidInput("result_rate and speech_rate are 0 to 10 a turn", code="bad_policy")
         zones = self.zones
         if type(zones) is Zones and not (
-            0 < zones.target < zones.orange < zones.red <= zones.rollover <= 1000
-            and 0 < zones.yellow <= zones.orange
+            0 < zones.target < zones.edit <= zones.rollover <= 1000
+            and 0 < zones.yellow <= zones.orange < zones.red <= zones.rollover
         ):
             raise InvalidInput(
-                "zones must rise: target < orange < red <= rollover <= 1000, and yellow <= orange; "
-                f"they are {zones.target}, {zones.orange}, {zones.red}, {zones.rollover} and "
-                f"{zones.yellow}",
+                "zones must rise: yellow <= orange < red <= rollover <= 1000, and "
+                f"target < edit <= rollover; they are {zones.yellow}, {zones.orange}, {zones.red}, "
+                f"{zones.rollover}, {zones.target} and {zones.edit}",
                 code="bad_policy",
             )
 
@@ -214,6 +246,22 @@ class WindowPolicy:
             return SMALL_ZONES
         return LARGE_ZONES if window >= _LARGE_WINDOW else Zones()
 
+    def result_tokens_of(self, window: int) -> int:
+        """Tokens of an old result in a window of so many tokens."""
+        if self.result_tokens is not None:
+            return self.result_tokens
+        return _RESULT_TOKENS[window >= _LARGE_WINDOW]
+
+    def ledger_share_of(self, window: int) -> int:
+        """Permille of L for the ledger of a window of so many tokens."""
+        if self.ledger_share is not None:
+            return self.ledger_share
+        return _LEDGER_SHARES[window <= _SMALL_WINDOW]
+
+    def page_tokens_of(self, limit: int) -> int:
+        """Tokens of a page of originals where a request may take so many."""
+        return max(1, min(self.page_tokens, limit // 5))
+
 
 @lru_cache(maxsize=64)
 def _digest(policy: WindowPolicy) -> str:
@@ -222,6 +270,38 @@ def _digest(policy: WindowPolicy) -> str:
 
 DEFAULT_WINDOW: Final = WindowPolicy()
 
+
+class AgentProfile(StrEnum):
+    """What an agent mostly does."""
+
+    CHAT = "chat"
+    """Simple questions and answers."""
+    EXPLORATION = "exploration"
+    """Long loops of calls, most of which lead nowhere."""
+    MIXED = "mixed"
+    """Content of very different weight."""
+    REPETITIVE = "repetitive"
+    """The same outputs, again and again."""
+    CRITICAL = "critical"
+    """Production, where a wrong eviction is dear."""
+
+
+AGENT_POLICIES: Final[Mapping[AgentProfile, WindowPolicy]] = FrozenDict(
+    {
+        AgentProfile.CHAT: WindowPolicy(
+            eviction=EvictionPolicy.FIFO, profile=BudgetProfile.SUPPORT
+        ),
+        AgentProfile.EXPLORATION: WindowPolicy(
+            eviction=EvictionPolicy.TYPE_BASED, profile=BudgetProfile.RESEARCH, result_rate=0.3
+        ),
+        AgentProfile.MIXED: WindowPolicy(eviction=EvictionPolicy.PRIORITY),
+        AgentProfile.REPETITIVE: WindowPolicy(
+            eviction=EvictionPolicy.SEMANTIC_MERGE, profile=BudgetProfile.CODE_REVIEW
+        ),
+        AgentProfile.CRITICAL: WindowPolicy(eviction=EvictionPolicy.HYBRID),
+    }
+)
+"""The policy to begin with; `tenure session config --profile` prints it."""
 
 _Group = WindowPolicy | Zones | BudgetShares
 
@@ -277,12 +357,28 @@ _TABLES: Final[Mapping[str, tuple[type[Zones | BudgetShares], str]]] = {
     "shares": (BudgetShares, "per cent"),
 }
 """Tunables that are groups of their own."""
+_REMOVED: Final = {
+    "clear_at_least": "an edit goes down to zones.target at once",
+    "grid_tokens": "an edit goes down to zones.target at once",
+    "candidates": "every unit is considered",
+    "fold_share": "use ledger_share",
+    "expected_steps": "an edit begins at zones.edit, whatever it costs",
+    "cooldown_steps": "an edit begins at zones.edit, whatever it costs",
+    "summary_from": "neighbouring messages are summarised together",
+    "result_cap": "a result is shown whole up to a quarter of the window; use result_tokens",
+    "max_result_bytes": "it is 64 MB",
+}
+"""Tunables of earlier builds, and what to do in their place."""
 
 
 def _members(kind: type[_Group], values: Mapping[str, Any], group: str) -> dict[str, Any]:
     hints = get_type_hints(kind)
     members: dict[str, Any] = {}
     for name, value in values.items():
+        if name in _REMOVED:
+            raise InvalidInput(
+                f"{name} is no tunable any more: {_REMOVED[name]}", code="bad_policy"
+            )
         if name not in hints:
             raise unknown(group, str(name), hints)
         if hints[name] in (EvictionPolicy, BudgetProfile, DecayKind):
@@ -292,10 +388,11 @@ def _members(kind: type[_Group], values: Mapping[str, Any], group: str) -> dict[
     return members
 
 
-def _number(name: str, value: object, kind: type) -> object:
+def _number(name: str, value: object, kind: Any) -> object:
     # Whole numbers are floats as well; `yes`, which YAML reads as a truth, is no number.
     kinds = (int, float) if kind is float else (int,)
-    if type(value) not in kinds:
+    is_absent = value is None and kind == int | None
+    if type(value) not in kinds and not is_absent:
         raise InvalidInput(
             f"{name} of a window policy is a number, not {value!r}", code="bad_policy"
         )

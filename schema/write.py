@@ -13,11 +13,11 @@ from typing import Any, Final, TypedDict
 
 from .claim import Content, Details, Permissions
 from .entity import EntityRef, Resolution
+from .errors import InvalidInput
 from .interval import Interval
 from .layers import DecayRule
 from .principal import Principal, Scope
-from .quick_init import quick_init
-from .short_repr import short_repr
+from .records import short_repr
 from .slots import Slot
 from .vocabulary import ClaimVerdict, Op, Outcome
 
@@ -27,7 +27,10 @@ Moment = str | datetime | None
 """ISO 8601 text with a zone, an aware datetime, or None."""
 
 
-@quick_init
+RESTATE: Final = "restate"
+"""The verb of a record that its source states again, with what changed in it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
     """One write; every field means what the parameter of `Memory.write` means."""
@@ -64,7 +67,7 @@ class Write:
     enforcement: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
     expected: str | None = None
-    """The object whose value stands in the slot now, or `ABSENT`; None: whatever stands there."""
+    """The object whose value is in the slot now, or `ABSENT`; None: whatever is there."""
 
 
 class WriteFields(TypedDict, total=False):
@@ -113,7 +116,6 @@ class Span:
     """The caller said so: it may create an entity. What was only found never does."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A sanitised write: bounded words, checked times, authority from the channel.
@@ -157,7 +159,9 @@ class Draft:
     plain_key: str | None = None
     """The key as it was stated: stores from before the digest hold it so."""
     expected: str | None = None
-    """As in `Write`: the object that must stand in the slot, `ABSENT`, or None."""
+    """As in `Write`: the object that must be in the slot, `ABSENT`, or None."""
+    restates: bool = False
+    """Whether it replaces what its own origin said of the slot with the same start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +196,6 @@ class RelationMet:
     """Where the two meet."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """What a write did."""
@@ -219,3 +222,23 @@ class Receipt:
     warnings: tuple[str, ...] = ()
     detail: str = ""
     """A sentence for a person; empty when the outcome says all."""
+
+
+def check_start(draft: Draft, stamp_us: int) -> None:
+    """Refuse a draft that ends before its transaction time and states no start.
+
+    Without a start a claim holds from its transaction time on; that of a constant slot always did.
+
+    Raises:
+        InvalidInput: `start_missing`.
+    """
+    is_constant = draft.slot is not None and draft.slot.constant
+    if draft.valid_from is not None or draft.valid_until > stamp_us:
+        return
+    if not is_constant or draft.op in (Op.RETRACT, Op.DELETE):
+        raise InvalidInput(
+            "valid_until lies in the past and no start is stated; state valid_from, or -infinity "
+            "for an unknown start",
+            code="start_missing",
+            field="valid_from",
+        )

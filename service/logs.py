@@ -3,7 +3,7 @@
 Every module logs through `logging.getLogger("tenure.…")`, with its fields as `extra`; a line may
 carry `trace_id, tenant, actor, op, outcome, reason, ms`. What was written is never logged:
 fields that hold content or secrets are masked by name, and credentials that slip into any
-other text are masked by their form. The audit log is another thing: it stands in the store,
+other text are masked by their form. The audit log is another thing: it is in the store,
 append-only and chained.
 """
 
@@ -13,11 +13,16 @@ import logging
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 if TYPE_CHECKING:
     from structlog.typing import Processor
+
+    _StreamHandler = logging.StreamHandler[TextIO]
+else:
+    _StreamHandler = logging.StreamHandler
 
 MASK: Final = "[redacted]"
 
@@ -45,10 +50,23 @@ def configure(*, level: str = "warning", as_json: bool) -> None:
     driver.handlers = [StructuredHandler(as_json=True) if as_json else logging.NullHandler()]
 
 
-class StructuredHandler(logging.Handler):
+def log_to_root() -> None:
+    """Take the lines of every library in a server, and load what writing them needs.
+
+    A server that has no handles left must still be able to log that.
+    """
+    root = logging.getLogger()
+    root.handlers = list(logging.getLogger("tenure").handlers)
+    record = logging.LogRecord("tenure", 0, "", 0, "", (), None)
+    for handler in root.handlers:
+        handler.format(record)
+
+
+class StructuredHandler(_StreamHandler):
     """Print records as structured lines; structlog is loaded with the first of them.
 
-    Most commands log nothing, and loading structlog costs more than they do.
+    Most commands log nothing, and loading structlog costs more than they do. What cannot be
+    written stops nothing: `logging` tells it on standard error, if that is there.
     """
 
     def __init__(self, *, as_json: bool) -> None:
@@ -56,13 +74,19 @@ class StructuredHandler(logging.Handler):
         self._as_json = as_json
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print one record on standard error; a broken one is told as `logging` does it."""
-        try:
-            event = redact(_fields(record))
-            line = str(self._renderer()(None, record.levelname.lower(), dict(event)))
-            sys.stderr.write(line + "\n")
-        except (TypeError, ValueError, OSError):
-            self.handleError(record)
+        """Print a record on what standard error is by now."""
+        self.stream = sys.stderr
+        super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Tell a record that cannot be printed, and never fail."""
+        with suppress(OSError, ValueError):
+            super().handleError(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record, with what it must not hold masked."""
+        event = redact(_fields(record))
+        return str(self._renderer()(None, record.levelname.lower(), dict(event)))
 
     def _renderer(self) -> Processor:
         import structlog

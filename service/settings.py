@@ -1,10 +1,9 @@
 """Settings: how a process of tenure is set up, and where each value came from.
 
-Later sources win: defaults, `tenure.toml` (in the current folder, or where `TENURE_CONFIG`
-points), environment variables `TENURE_…` with `__` between the levels, and the flags of the
-command line. A key that nobody knows is an error, because a misspelt limit is no limit; all
-errors are told at once. Secrets are never printed. The core reads none of this: it is handed
-a `Policy` and a `Principal`.
+Later sources win: defaults, `tenure.toml` (in the current folder, or at `TENURE_CONFIG`),
+environment variables `TENURE_…` with `__` between the levels, and the flags of the command line. An
+unknown key is an error, because a misspelt limit is no limit. All errors are reported at once.
+Secrets are never printed. The core reads no settings: it receives a `Policy` and a `Principal`.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from pydantic import (
 )
 
 from ..schema.artifact import MAX_BYTES
-from ..schema.documents import toml_of, utf8_of
 from ..schema.errors import InvalidInput, NotFound, did_you_mean
+from ..schema.limits import toml_of, utf8_of
 from ..schema.policy import Policy
-from ..store.search.cache_bounds import DEFAULT_BOUNDS
+from ..store.search.caches import DEFAULT_BOUNDS
 
 PREFIX: Final = "TENURE_"
 FILE: Final = "tenure.toml"
@@ -45,14 +44,36 @@ _NEW_NAMES: Final[Mapping[str, str]] = {
     "roles that see personal data instead of those that do not",
 }
 """What to write instead of a setting that is gone; a mere new spelling needs no line here."""
+_LOCAL_KEY: Final = re.compile(
+    r"zone|log\.(?:level|format)|caches\.\w+|policy\.window\.\w+"
+    r"|policy\.compile\.(?:reserve_\w+|section_(?:tokens|shares|items)|small_window|\w+_candidates)"
+)
+"""What a file of the current folder may set to any value: display and budgets. It is a list of
+what is allowed, so that a new setting is not."""
+_NARROWING: Final = frozenset(
+    (
+        *("artifacts.max_bytes", "policy.write.max_batch", "policy.write.max_text_chars"),
+        *("policy.write.long_text_chars", "policy.write.max_sources"),
+        *("policy.compile.weakest_level", "policy.compile.safety_critical"),
+        "policy.resolution.second_steward",
+    )
+)
+"""What such a file may only lower, or switch on."""
 _CELL_KEY: Final = re.compile(r"cells\.\w+\.(store|tenants|database|auth\.(user|password|file))")
 """A cell has the name that its owner gives it."""
+
+_Entry = tuple[str, Any, str]
+"""Dotted key, value, origin."""
 
 
 class _Group(BaseModel):
     """Settings that belong together: known names alone, and none changes later."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        for name, value in super().__repr_args__():
+            yield name, _shown(value)
 
 
 class Auth(_Group):
@@ -93,7 +114,7 @@ class ArtifactSettings(_Group):
     """Where originals are kept."""
 
     url: str | None = None
-    """A folder, or a URL of fsspec; by default a folder beside an embedded store."""
+    """A folder, or a URL of fsspec; by default a folder next to an embedded store."""
     max_bytes: int = Field(default=MAX_BYTES, ge=1)
     """Size of one artifact."""
 
@@ -137,7 +158,7 @@ class IssuerSignIn(_Group):
 
 
 class OidcIssuer(_Group):
-    """An OIDC issuer whose tokens `tenure serve` takes beside its own keys."""
+    """An OIDC issuer whose tokens `tenure serve` takes in addition to its own keys."""
 
     issuer: str
     audience: str
@@ -163,19 +184,19 @@ class ServeSettings(_Group):
     port: int = Field(default=8765, ge=0, le=65535)
     """0: any that is free."""
     hosts: tuple[str, ...] = ()
-    """Names beside those of loopback under which clients may ask for it."""
+    """Names in addition to those of loopback under which clients may ask for it."""
     https: bool = False
     """Whether a proxy before it speaks https."""
     published_on_loopback: bool = False
     """Whether it listens inside a container whose port is published on loopback alone."""
     control: str | None = None
-    """The file of its keys and sessions; by default beside an embedded store."""
+    """The file of its keys and sessions; by default next to an embedded store."""
     metrics_port: int | None = Field(default=None, ge=0, le=65535)
     """Where figures for Prometheus are told; None: nowhere."""
     oidc: OidcIssuer | None = None
-    """Whose tokens are taken beside keys."""
+    """Whose tokens are taken in addition to keys."""
     calls_per_minute: int | None = Field(default=None, ge=1)
-    """What one caller may ask for at `/v1` and `/mcp` in a minute; None: without a limit."""
+    """What one caller may ask for in a minute, pages included; None: without a limit."""
 
 
 class _CheckedApart:
@@ -234,10 +255,10 @@ class Settings(_Group):
     """`openai:` or `anthropic:` and a model, with `@` and an address where it is your own: finds
     the claims of what is observed; without one, rules do."""
     answers: str | None = None
-    """The file where a model's answers are kept; by default beside an embedded store, and in memory
-    for a server."""
+    """The file where a model's answers are kept; by default next to an embedded store, and in
+    memory for a server."""
     mentions: str | None = None
-    """`spacy:` and an installed model: finds names beside known ones and rules."""
+    """`spacy:` and an installed model: finds names in addition to known ones and rules."""
     artifacts: ArtifactSettings = ArtifactSettings()
     auth: Auth = Auth()
     caches: CacheSettings = CacheSettings()
@@ -271,7 +292,8 @@ class LoadedSettings:
         """Every value with its origin, in the order of the keys."""
         values = dict(_leaves(self.settings.model_dump(mode="json")))
         return tuple(
-            Setting(key, values[key], self.origins.get(key, "default")) for key in sorted(values)
+            Setting(key, _shown(values[key]), self.origins.get(key, "default"))
+            for key in sorted(values)
         )
 
 
@@ -307,14 +329,18 @@ def load(
 
     settings = _settings_of(tree, origins, errors)
     if path is None:
-        errors.extend(_redirects_of(origins, str(tree.get("extractor", ""))))
+        errors.extend(_check_local(origins, {key: value for key, value, _ in values}))
     if errors or settings is None:
         raise InvalidInput("the settings are wrong: " + "; ".join(errors), code="bad_settings")
     return LoadedSettings(settings, origins)
 
 
-_Entry = tuple[str, Any, str]
-"""Dotted key, value, origin."""
+_URL_PASSWORD: Final = re.compile(r"(://[^/@:\s]*):[^@/\s]+(?=@)")
+
+
+def _shown(value: Any) -> Any:
+    """A value without the passwords of its addresses."""
+    return _URL_PASSWORD.sub(r"\1:**********", value) if isinstance(value, str) else value
 
 
 def _of_flags(flags: Mapping[str, object]) -> Iterator[_Entry]:
@@ -357,31 +383,38 @@ def _of_env(env: Mapping[str, str], errors: list[str]) -> Iterator[_Entry]:
         yield key, value, name
 
 
-def _redirects_of(origins: Mapping[str, str], extractor: str) -> Iterator[str]:
-    """Refuse to send a password of the environment where a file that nobody named points.
+def _check_local(origins: Mapping[str, str], values: Mapping[str, Any]) -> Iterator[str]:
+    """Refuse what a file of the current folder that nobody named may not decide.
 
-    Whoever can put a `tenure.toml` into a folder would else get the password of everyone who
-    works there.
+    Anybody who can put a `tenure.toml` into a folder would else choose the store, the issuer or
+    the readers of everybody who works there.
     """
-    redirects: list[str] = []
-    secrets: list[str] = []
+    defaults = dict(_leaves(Settings().model_dump(mode="json")))
     for key, origin in origins.items():
-        is_server = key == "store" or bool(re.fullmatch(r"cells\.\w+\.store", key))
-        if is_server and origin == FILE:
-            redirects.append(key)
-        if key.startswith("auth.") and origin != FILE:
-            secrets.append(key)
+        if origin != FILE or _LOCAL_KEY.fullmatch(key):
+            continue
+        value, default = values[key], defaults.get(key)
+        if key == "store" and _is_below_here(value):
+            continue
+        if key in _NARROWING and type(value) is type(default) and _narrows(value, default):
+            continue
+        yield (
+            f"{FILE} of this folder may not set {key} to {_shown(value)}: it may choose a store "
+            "below this folder, what is displayed and budgets, and lower limits; name the file "
+            "with --config or TENURE_CONFIG if that is meant"
+        )
 
-    if redirects and secrets:
-        yield (
-            f"{FILE} of this folder sets {redirects[0]}, and {origins[secrets[0]]} would be sent "
-            f"there; name the file with TENURE_CONFIG or --config if that is meant"
-        )
-    if "@" in extractor and origins.get("extractor") == FILE:
-        yield (
-            f"{FILE} of this folder sets extractor, and what is observed and your key would be "
-            f"sent to its address; name the file with TENURE_CONFIG or --config if that is meant"
-        )
+
+def _is_below_here(store: object) -> bool:
+    """Whether a store is a path below the current folder, where links lead too."""
+    if not isinstance(store, str) or "://" in store or store.startswith("~"):
+        return False
+    here = Path.cwd()
+    return not Path(store).is_absolute() and (here / store).resolve().is_relative_to(here)
+
+
+def _narrows(value: Any, default: Any) -> bool:
+    return value is True if isinstance(default, bool) else 0 < value <= default
 
 
 def _variable(key: str) -> str:

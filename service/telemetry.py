@@ -22,8 +22,8 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from ..schema.errors import TenureError, Unavailable
+from .backend.backend import COMPILE, OperationSpan, RequestSpan
 from .backend.caller import backend_of
-from .backend.spans import COMPILE, OperationSpan, RequestSpan
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider as SdkTracerProvider
@@ -154,7 +154,7 @@ class OtelSpans:
 
 
 class _OtelSpan:
-    """One span, filled with what may stand in it."""
+    """One span, filled with what may be in it."""
 
     def __init__(self, span: trace.Span, content: bool) -> None:
         self._span = span

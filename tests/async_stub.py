@@ -20,19 +20,20 @@ PARTS = {
     "View": "service/reading/view.py",
     "Envelopes": "service/reading/envelopes.py",
     "Artifacts": "service/artifacts/artifacts.py",
+    "Documents": "service/documents/documents.py",
     "Words": "service/writing/vocabulary.py",
     "Actions": "service/stewardship/actions.py",
     "Entities": "service/stewardship/entities.py",
     "Matching": "service/stewardship/matching.py",
     "Reviews": "service/stewardship/reviews.py",
     "Transfer": "service/stewardship/transfer.py",
+    "Sessions": "service/sessions/sessions.py",
     "Session": "service/sessions/session.py",
 }
 """The classes of the client that do work, with their modules."""
 
 BASES = {
-    "Memory": ("Upkeep", "service/client/upkeep.py"),
-    "Session": ("ReadableSession", "service/sessions/readable.py"),
+    "Memory": ("Upkeep", "service/client/memory.py"),
 }
 """Classes that one of these extends, in a module of their own."""
 

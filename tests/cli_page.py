@@ -43,7 +43,7 @@ This page is made from the help texts by `tests/cli_page.py`.
 
 def page() -> str:
     """Return the page as it must stand in `docs/`."""
-    app = importlib.import_module("tenure.service.cli.main").app
+    app = importlib.import_module("tenure.faces.cli.main").app
     command = importlib.import_module("typer.main").get_command(app)
     parts = [HEAD]
     for path in (("tenure",), *_paths(command)):

@@ -9,22 +9,34 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tenure import Memory, connect
 from tenure.tests.connection_watch import watch_connections
 from tenure.tests.source_tree import ROOT
+from tenure.tests.support.sampling import CI_EXAMPLES, NIGHTLY
 
 pytest_plugins = ["tenure.tests.neo4j_fixtures"]
 
 # Two workers share two cores: a slow example says nothing about the code. The same examples in
 # every run make a failure repeatable; TENURE_EXPLORE=1 looks for new ones.
 settings.register_profile(
-    "repeatable",
+    "nightly",
     deadline=None,
     derandomize=not os.environ.get("TENURE_EXPLORE"),
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("repeatable")
+settings.register_profile("ci", settings.get_profile("nightly"), max_examples=CI_EXAMPLES)
+settings.load_profile("nightly" if NIGHTLY else "ci")
 
 watch_connections()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--contract",
+        choices=("whole", "oldest", "newest"),
+        default="whole",
+        help="the part of the contract suite that runs on a server; a night runs the whole",
+    )
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +47,13 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data in {folder}: set TENURE_SHARED to the folder that holds data/")
     return folder
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    """An empty store in memory, opened by its owner."""
+    with connect(":memory:") as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)

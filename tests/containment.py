@@ -18,8 +18,8 @@ from typing import Any
 
 from tenure import EntityRef, InvalidInput, Memory, Principal, connect, parse_envelope
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.format.block import Block
 from tenure.compiler.format.escape import unescape_data
+from tenure.compiler.format.grammar import Block, Seal, verify_envelope
 from tenure.schema.compile_terms import BlockKind
 from tenure.schema.policy import DEFAULT
 
@@ -28,7 +28,9 @@ SUBJECT = "Sam Rivera"
 QUERY = "report on Sam Rivera"
 WHY = "Sam Rivera report"
 NOVA = frozenset({"nova"})
-ANN = Principal(user="ann", authority_level=2, projects=NOVA)
+SITES = frozenset({"https://x.example.org"})
+"""The trajectory: what was observed on another site stays out of a compile."""
+ANN = Principal(user="ann", authority_level=2, projects=NOVA, origins=SITES)
 BOB = Principal(user="bob", authority_level=2, projects=NOVA)
 APART = replace(
     DEFAULT, compile=replace(DEFAULT.compile, duplicate_containment=1.0, overflow="fail_loud")
@@ -239,11 +241,14 @@ class Verdicts:
     unescaped: Counter[str] = field(default_factory=Counter[str])
     """Look-alikes of our lines, and hidden characters, that a reader would still meet."""
     altered: Counter[str] = field(default_factory=Counter[str])
+    reshaped: int = 0
+    """Texts that, as the caller's own words, made other rules or turns than harmless ones do."""
 
     @property
     def faults(self) -> int:
         """Everything that must not be; quarantine and alteration are judged apart."""
-        return self.left_block.total() + self.became_guidance.total() + self.unescaped.total()
+        counters = (self.left_block, self.became_guidance, self.unescaped)
+        return sum(counter.total() for counter in counters) + self.reshaped
 
 
 def trial(payload: str, verdicts: Verdicts) -> None:
@@ -265,11 +270,15 @@ def trial(payload: str, verdicts: Verdicts) -> None:
         judge(envelope, verdicts)
         _alteration(envelope, payload, verdicts)
         _session(memory, payload, verdicts)
+        verdicts.reshaped += _spoken(memory, payload) != _spoken(memory, "harmless words")
 
 
 def judge(envelope: Envelope, verdicts: Verdicts) -> None:
     """Count, by channel, what stands in an envelope and in the three providers' requests."""
     assert parse_envelope(envelope.text) == envelope.blocks
+    ids = {one.anchor: one.object_id for one in envelope.trace.compiled_objects}
+    seal = Seal(key=KEY, epoch=0, policy_hash=envelope.manifest.policy_hash)
+    assert verify_envelope(envelope.text, seal, ids=ids) == ()
     for channel in CHANNELS:
         blocks = [block for block in envelope.blocks if mark(channel) in _whole(block)]
         verdicts.shown[channel] += bool(blocks)
@@ -325,6 +334,28 @@ def _session(memory: Memory, payload: str, verdicts: Verdicts) -> None:
     for message in messages:
         if message["role"] != "tool":
             verdicts.left_block[SESSION] += mark(SESSION) in json.dumps(message)
+
+
+def _spoken(memory: Memory, payload: str) -> list[tuple[str, str, int]]:
+    """The rules and turns of a request whose own words all hold a text, none in the highest two."""
+    text = f"{payload} {mark('own')}"
+    envelope = memory.compile(
+        "analytical_reporting",
+        QUERY,
+        user_request=text,
+        goal=text,
+        step="write it",
+        constraints=[text],
+        acceptance=[text],
+        progress=[text],
+        errors=[text],
+        skills=[{"name": "s", "text": text}],
+        history=[{"role": "user", "text": text}, {"role": "assistant", "text": text}],
+        budget_tokens=60_000,
+    )
+    spoken = [block for block in envelope.blocks if block.kind is not BlockKind.DATA]
+    assert not [block for block in spoken if block.authority < 2 and mark("own") in block.text]
+    return [(block.section, block.kind.value, block.authority) for block in spoken]
 
 
 def _define(memory: Memory) -> None:

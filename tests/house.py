@@ -1,12 +1,12 @@
 """How the rooms of the package read: names, steps, comments, arrows and floors, counted.
 
-`measure(root)` counts one checkout, so that two states of the code, or another project, stand side
-by side in one table (`bench/bench_house.py` prints it). The bars are those of
-`tests/test_house.py`.
+The bars are those of `tests/test_house.py`; `python -P tests/house.py FOLDER` lists what breaks
+them.
 
 The rule of names goes by class, because a list of bad words is evaded by synonyms: a binding is a
 noun or a noun phrase. Standing alone, none is a pronoun, determiner, question word, adverb or
-preposition (closed classes, listed whole below), nor a participle. Free are truth values,
+preposition (closed classes, listed whole in
+`tests/data/word-classes.toml`), nor a participle. Free are truth values,
 predicates, enum members, names of an end, a side or a time, and the words that
 `docs/design/glossary.md` defines.
 """
@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import argparse
 import ast
-import graphlib
 import io
 import json
 import re
 import tokenize
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -27,79 +27,27 @@ from functools import cache
 from pathlib import Path
 
 BARS = "tests/data/house.json"
-FOLDERS = ("schema", "resolution", "store", "compiler", "window", "service")
+FOLDERS = ("schema", "resolution", "store", "compiler", "window", "service", "faces")
 
-PRONOUNS = """
-    me my mine myself you your yours yourself he him his himself she her hers herself it its
-    itself we us our ours ourselves they them their theirs themselves one ones other others
-    another somebody someone something anybody anyone anything nobody nothing everybody everyone
-    everything each both either neither none all any some such same many much few fewer more
-    most less least several own this that these those rest whole enough plenty
-"""
-QUESTION_WORDS = "who whom whose what which when where why how whether"
-DETERMINERS = "an the every no"
-PREPOSITIONS = """
-    about above across after against along among amid around as at before behind below beneath
-    beside besides between beyond by despite down during except for from in inside into near of
-    off on onto opposite out outside over past per round since than through throughout till to
-    toward towards under underneath until up upon via with within without
-"""
-ADVERBS = """
-    again ago ahead almost alone alongside already also always anyway anywhere apart aside away
-    back barely better clearly downward early else elsewhere even ever everywhere exactly far
-    fast first forward forwards further furthermore hard hardly hence here highly however indeed
-    instead just largely last late lately later mainly maybe merely mostly namely nearly never
-    next not now nowhere often once only otherwise perhaps quite rather really seldom so
-    sometimes somewhere soon still straight then there thereby therefore though thus together
-    too twice unlikely upward usually very way well worse yet
-"""
-IRREGULAR_PARTICIPLES = """
-    beaten become been begun bent bet bid bitten blown born borne bought bound bred broken
-    brought built burnt burst cast caught chosen clung come cost crept cut dealt done drawn
-    dreamt driven drunk dug eaten fallen fed felt flown forbidden forgiven forgotten fought
-    found frozen given gone got gotten ground grown heard held hidden hit hung hurt kept knelt
-    knit known laid lain leant learnt led left lent let lit lost made meant met mistaken
-    overridden overtaken paid proven put quit read ridden risen rung run said sat sawn seen sent
-    set sewn shaken shed shown shrunk shut slain slept slid slit smelt sold sought spelt spent
-    spilt split spoken spread sprung spun stood stolen struck stuck sung sunk swept swollen
-    sworn swum swung taken taught told torn thought thrown undone understood unseen upset woken
-    won worn woven written wrung
-"""
-NOUNS_THAT_LOOK_LIKE_PARTICIPLES = """
-    bid bound bed breed cast cost creed cut deed feed ground hit knit lead left need net put
-    read reed run sawn seed set shed shot shut speed split spread steed thought thread weed
-    embed indeed exceed proceed succeed bleed heed greed feedback based
-"""
-ENDS_AND_TIMES = """
-    left right first last before after since until now old new top bottom start end next
-    previous
-"""
-REGISTERS = "known"
-"""Free, because it names the set of what was visited or registered."""
-GENERIC_NOUNS = """
-    arg args arr array content contents data datum dct dictionary elem element elements info
-    item items lst obj object objects output outputs input inputs param params res result
-    results ret stuff temp thing things tmp val vals value values var vars
-"""
+WORDS = {
+    name: frozenset(text.split())
+    for name, text in tomllib.loads(
+        Path(__file__).with_name("data").joinpath("word-classes.toml").read_text(encoding="utf-8")
+    ).items()
+}
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-EMPTY_WORDS = (
-    _words(PRONOUNS)
-    | _words(QUESTION_WORDS)
-    | _words(DETERMINERS)
-    | _words(PREPOSITIONS)
-    | _words(ADVERBS)
-    | (_words(IRREGULAR_PARTICIPLES) - _words(NOUNS_THAT_LOOK_LIKE_PARTICIPLES))
+_LOOK_ALIKES = WORDS["nouns_that_look_like_participles"]
+EMPTY_WORDS = frozenset().union(
+    *(
+        WORDS[name]
+        for name in ("pronouns", "question_words", "determiners", "prepositions", "adverbs")
+    ),
+    WORDS["irregular_participles"] - _LOOK_ALIKES,
 )
-
-_FREE = _words(ENDS_AND_TIMES) | _words(REGISTERS)
+_FREE = WORDS["ends_and_times"] | WORDS["registers"]
 _PARTICIPLE = re.compile(r"[a-z]{2,}ed\Z")
-_GENERIC = _words(GENERIC_NOUNS)
-_LOOK_ALIKES = _words(NOUNS_THAT_LOOK_LIKE_PARTICIPLES)
+_GENERIC = WORDS["generic_nouns"]
 
 
 @cache
@@ -342,17 +290,6 @@ def sources(root: Path, folders: tuple[str, ...] = FOLDERS) -> list[Path]:
     return sorted(paths)
 
 
-def measure(root: Path, folders: tuple[str, ...] = FOLDERS) -> dict[str, Count]:
-    """Count a checkout by top folder, with the whole under the empty name."""
-    counts: dict[str, Count] = {"": Count()}
-    for path in sources(root, folders):
-        count = count_file(path, root)
-        folder = path.relative_to(root).parts[0]
-        counts.setdefault(folder, Count()).add(count)
-        counts[""].add(count)
-    return counts
-
-
 def repeated_class_names(root: Path) -> dict[str, int]:
     """Public top-level class names that more than one module has."""
     names: Counter[str] = Counter()
@@ -368,33 +305,6 @@ class Arrows:
     """Which module imports which, by path below the root without the ending."""
 
     imports: dict[str, frozenset[str]]
-
-    def rooms(self, folder: str) -> dict[str, set[str]]:
-        """The rooms of a top folder, its files and sub-folders, with the rooms each imports."""
-        graph: dict[str, set[str]] = {}
-        for module, targets in self.imports.items():
-            room = _room(module, folder)
-            if room:
-                reached = {_room(target, folder) for target in targets} - {room, ""}
-                graph.setdefault(room, set()).update(reached)
-        return graph
-
-    def arrows(self, folder: str) -> int:
-        """How many arrows run between the rooms of a folder."""
-        return sum(len(targets) for targets in self.rooms(folder).values())
-
-    def floors(self, folder: str) -> int:
-        """How many rooms stand on the longest way down; 0 where rooms form a cycle."""
-        graph = self.rooms(folder)
-        try:
-            order = list(graphlib.TopologicalSorter(graph).static_order())
-        except graphlib.CycleError:
-            return 0
-        floor: dict[str, int] = {}
-        for room in order:
-            below = [floor[target] for target in graph.get(room, ())]
-            floor[room] = 1 + max(below, default=0)
-        return max(floor.values(), default=0)
 
     def between(self, room: str) -> int:
         """How many imports a folder's own modules have of each other."""
@@ -412,11 +322,6 @@ class Arrows:
             home = module.rpartition("/")[0]
             graph.setdefault(home, set()).update(target.rpartition("/")[0] for target in targets)
         return {folder for folder in graph if folder in _reachable(graph, folder)}
-
-
-def _room(module: str, folder: str) -> str:
-    head, _, rest = module.partition("/")
-    return rest.partition("/")[0] if head == folder and rest != "__init__" else ""
 
 
 def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:

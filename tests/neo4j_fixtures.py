@@ -17,7 +17,7 @@ import neo4j
 import pytest
 
 from tenure.store.neo4j.connect import DriverSettings, ServerFacts, connect, driver_settings
-from tenure.store.port.targets import Target
+from tenure.store.port.records import Target
 from tenure.tests.neo4j_process import DATABASE, LocalServer
 from tenure.tests.neo4j_server import (
     NoServer,

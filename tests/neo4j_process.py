@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tenure.schema.errors import Unavailable
 from tenure.store.neo4j.connect import ServerFacts, connect, version_numbers
-from tenure.store.port.targets import Target
+from tenure.store.port.records import Target
 from tenure.tests.neo4j_java import Java
 
 DATABASE = "neo4j"

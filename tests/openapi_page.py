@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tenure.service.server.openapi import description
+from tenure.faces.http.openapi import description
 
 
 def page() -> str:

@@ -14,8 +14,8 @@ from typing import Any, get_type_hints
 
 import tenure
 from tenure.compiler.envelope.envelope import Envelope
+from tenure.faces.cli.main import Commands
 from tenure.service.calls.table import PARTS
-from tenure.service.cli.main import Commands
 from tenure.service.sessions.session import Session
 
 CLASSES: dict[str, type] = {
@@ -80,8 +80,8 @@ def _late(name: str) -> Any:
     """A typed dictionary that its caller imports for the checkers alone."""
     from tenure.service.compilation.compile import RequestFields
     from tenure.service.compilation.recompile import RequestTerms
-    from tenure.service.sessions.opening import SessionTerms
-    from tenure.service.writing.choices import IngestFields
+    from tenure.service.sessions.terms import SessionTerms
+    from tenure.service.writing.observe import IngestFields
 
     return {
         "IngestFields": IngestFields,

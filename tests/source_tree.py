@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FOLDERS = ("schema", "resolution", "store", "compiler", "window", "service")
+FOLDERS = ("schema", "resolution", "store", "compiler", "window", "service", "faces")
 """Lowest first: a folder may import itself and what stands before it."""
 
 
@@ -41,7 +41,16 @@ class Module:
 
     @property
     def tree(self) -> ast.Module:
-        return ast.parse(self.source, filename=str(self.path))
+        return _parsed(self.path)
+
+    def place(self, line: int) -> str:
+        """Name a line of the file as an editor opens it."""
+        return f"{self.path.relative_to(ROOT).as_posix()}:{line}"
+
+
+@functools.cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
 @functools.cache
@@ -54,24 +63,30 @@ def modules() -> tuple[Module, ...]:
 
 
 @functools.cache
+def data_table(name: str) -> dict[str, Any]:
+    """A table of `tests/data`, read."""
+    return tomllib.loads((ROOT / "tests/data" / name).read_text(encoding="utf-8"))
+
+
+@functools.cache
 def pyproject() -> dict[str, Any]:
     """Return `pyproject.toml` as parsed."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str]]:
-    """Yield (local name, full dotted name) of each import, wherever it stands in the file."""
+def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str, int]]:
+    """Yield (local name, full dotted name, line) of each import anywhere in the file."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield alias.asname or alias.name, alias.name
+                yield alias.asname or alias.name, alias.name, node.lineno
                 if not alias.asname:
                     top = alias.name.partition(".")[0]
-                    yield top, top
+                    yield top, top, node.lineno
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(node, package)
             for alias in node.names:
-                yield alias.asname or alias.name, f"{base}.{alias.name}"
+                yield alias.asname or alias.name, f"{base}.{alias.name}", node.lineno
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:

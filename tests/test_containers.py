@@ -19,8 +19,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from typer.testing import CliRunner
 
-from tenure.service.cli.frame import place_of
-from tenure.service.cli.main import app
+from tenure.faces.cli.main import app
+from tenure.service.opening import place_of
 from tenure.service.settings import load
 from tenure.tests.neo4j_process import LocalServer
 from tenure.tests.neo4j_server import DEFAULT_VERSION

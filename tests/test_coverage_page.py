@@ -15,7 +15,7 @@ TERMS = 13
 PRINCIPLES = 4
 
 _ROW = re.compile(r"\| C-(\d{3}) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|")
-_REFERENCE = re.compile(r"`([^`]+)`")
+REFERENCE = re.compile(r"`([^`]+)`")
 _PENDING = ("not built yet", "half:", "not confirmed")
 
 
@@ -55,16 +55,16 @@ def test_every_row_of_the_checklist_stands_on_the_page_once() -> None:
 
 
 def test_what_a_row_names_is_there() -> None:
-    named = [(n, ref) for n, where, test in rows() for ref in _REFERENCE.findall(f"{where} {test}")]
+    named = [(n, ref) for n, where, test in rows() for ref in REFERENCE.findall(f"{where} {test}")]
     assert [f"C-{n:03d}: {ref}" for n, ref in named if not is_there(ref)] == []
 
 
 def test_a_row_without_code_or_test_says_so() -> None:
     silent: list[int] = []
     for number, where, test in rows():
-        proof = _REFERENCE.findall(test)
+        proof = REFERENCE.findall(test)
         assert all(ref.startswith("tests/") and "::" in ref for ref in proof), number
-        if not (proof and _REFERENCE.findall(where)) and not any(w in where for w in _PENDING):
+        if not (proof and REFERENCE.findall(where)) and not any(w in where for w in _PENDING):
             silent.append(number)
     assert silent == []
 
@@ -81,14 +81,14 @@ def test_the_glossary_has_every_term_and_principle() -> None:
     lines = [line for line in text.splitlines() if line.startswith("| ") and "`" in line]
     assert len(lines) == TERMS
     for line in lines:
-        path, name = _REFERENCE.findall(line)
+        path, name = REFERENCE.findall(line)
         assert is_there(f"{path}::{name}")
     assert len(re.findall(r"^\d\. \*\*", text, re.M)) == PRINCIPLES
 
 
 def test_what_the_page_of_sessions_names_is_there_and_no_wish_is_left_out() -> None:
     page = (ROOT / "docs" / "design" / "sessions.md").read_text(encoding="utf-8")
-    references = [ref for ref in _REFERENCE.findall(page) if ref.startswith("tests/")]
+    references = [ref for ref in REFERENCE.findall(page) if ref.startswith("tests/")]
     assert len(references) > 30
     assert [ref for ref in references if not is_there(ref)] == []
 

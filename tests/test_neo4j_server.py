@@ -18,7 +18,7 @@ import pytest
 from neo4j import exceptions as driver_errors
 
 from tenure.store.neo4j.connect import ServerFacts, connect
-from tenure.store.port.targets import Target
+from tenure.store.port.records import Target
 from tenure.tests import neo4j_server as servers
 from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_process import DATABASE, LocalServer, ServerFailed, free_port
@@ -36,20 +36,6 @@ def _refusing(reason: str, calls: list[str]) -> Starter:
     return start
 
 
-def test_the_order_is_address_then_docker_then_maven() -> None:
-    assert servers.providers({}) == (Provider.URI, Provider.DOCKER, Provider.MAVEN)
-
-
-def test_a_forced_provider_is_the_only_one() -> None:
-    assert servers.providers({"TENURE_NEO4J_PROVIDER": "maven"}) == (Provider.MAVEN,)
-    assert servers.providers({"TENURE_NEO4J_PROVIDER": "none"}) == ()
-
-
-def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ServerFailed, match="'podman': it is one of uri, docker, maven, none"):
-        servers.providers({"TENURE_NEO4J_PROVIDER": "podman"})
-
-
 def test_without_a_server_every_reason_is_listed_in_order() -> None:
     calls: list[str] = []
     starters = {each: _refusing(f"no {each} here", calls) for each in Provider}
@@ -59,28 +45,6 @@ def test_without_a_server_every_reason_is_listed_in_order() -> None:
     assert str(absent.value).endswith(
         "uri: no uri here; docker: no docker here; maven: no maven here"
     )
-
-
-def test_the_provider_none_says_so() -> None:
-    with pytest.raises(NoServer, match="TENURE_NEO4J_PROVIDER=none"):
-        servers.find_server(environ={"TENURE_NEO4J_PROVIDER": "none"})
-
-
-def test_the_first_provider_that_works_ends_the_search() -> None:
-    calls: list[str] = []
-    found = object.__new__(LocalServer)
-
-    def start(version: str, environ: Mapping[str, str]) -> Server:
-        calls.append(version)
-        return found
-
-    starters = {
-        Provider.URI: _refusing("unset", calls),
-        Provider.DOCKER: start,
-        Provider.MAVEN: _refusing("never asked", calls),
-    }
-    assert servers.find_server("2026.08.1", environ={}, starters=starters) is found
-    assert calls == ["unset", "2026.08.1"]
 
 
 def test_a_given_but_dead_server_fails_instead_of_skipping(
@@ -95,19 +59,6 @@ def test_a_given_but_dead_server_fails_instead_of_skipping(
 @pytest.mark.parametrize(("value", "required"), [("", False), ("0", False), ("1", True)])
 def test_a_missing_server_is_a_failure_only_where_required(value: str, required: bool) -> None:
     assert servers.is_required({"TENURE_REQUIRE_NEO4J": value}) is required
-
-
-def test_the_version_comes_from_the_environment() -> None:
-    assert servers.wanted_version({}) == servers.DEFAULT_VERSION
-    assert servers.wanted_version({"TENURE_NEO4J_VERSION": "2026.08.1"}) == "2026.08.1"
-
-
-def test_maven_without_a_fitting_java_names_what_it_needs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(servers, "find_java", lambda version, environ: f"{version} needs Java 21")
-    with pytest.raises(Unusable, match=r"5\.26\.29 needs Java 21"):
-        servers.start_maven("5.26.29", {})
 
 
 def _program(folder: Path, name: str, script: str) -> None:
@@ -149,14 +100,6 @@ def test_a_torn_jar_is_never_used(maven: Path, tmp_path: Path) -> None:
     with pytest.raises(Unusable, match=r"archives: neo4j-9\.9\.jar, neo4j-kernel-9\.9\.jar"):
         servers.server_jars("9.9", root=tmp_path)
     assert not (tmp_path / "neo4j-9.9").exists()
-
-
-def test_without_maven_the_reason_is_its_absence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Unusable, match="`mvn` is not installed"):
-        servers.server_jars("9.9", root=tmp_path)
 
 
 # From here on with a real server.
@@ -225,33 +168,6 @@ def test_a_killed_server_keeps_what_was_committed(crashable_server: Server) -> N
 
 
 @pytest.mark.integration
-def test_a_stopped_server_starts_again_on_its_data(crashable_server: Server) -> None:
-    target = Target(uri=crashable_server.uri, database=DATABASE)
-    driver, _ = connect(target, auth=crashable_server.auth)
-    with driver:
-        driver.execute_query("MERGE (:Stopped {id: 1})", database_=DATABASE)
-    crashable_server.stop()
-    crashable_server.restart()
-    driver, _ = connect(target, auth=crashable_server.auth)
-    with driver:
-        found, _, _ = driver.execute_query("MATCH (n:Stopped) RETURN n.id", database_=DATABASE)
-        assert len(found) == 1
-
-
-@pytest.mark.integration
-def test_a_bad_setting_fails_with_the_tail_of_the_log(local_neo4j: MakeLocal) -> None:
-    server = local_neo4j({"no.such.setting": "1"})
-    try:
-        with pytest.raises(ServerFailed, match=r"(?s)ended with \d+.*no\.such\.setting"):
-            server.start()
-    finally:
-        server.close()
-    assert not server.home.exists()
-    assert server.log.is_file()
-    shutil.rmtree(server.folder)
-
-
-@pytest.mark.integration
 def test_a_server_that_dies_unasked_is_reported_at_the_end(local_neo4j: MakeLocal) -> None:
     server = local_neo4j({})
     try:
@@ -265,15 +181,6 @@ def test_a_server_that_dies_unasked_is_reported_at_the_end(local_neo4j: MakeLoca
             server.close()
     assert server.log.is_file()
     shutil.rmtree(server.folder)
-
-
-@pytest.mark.integration
-def test_a_server_that_did_well_leaves_nothing(local_neo4j: MakeLocal) -> None:
-    server = local_neo4j({})
-    server.start()
-    assert server.folder.is_dir()
-    server.close()
-    assert not server.folder.exists()
 
 
 @pytest.mark.integration

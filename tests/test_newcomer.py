@@ -4,6 +4,7 @@ Install, `serve --demo`, decide a review and ask the plane in a browser, compile
 official client: at most five commands and five minutes.
 """
 
+# nightly, or when these change: faces/cli/serve.py faces/mcp service/client pyproject.toml
 from __future__ import annotations
 
 import re
@@ -105,7 +106,7 @@ def ask_the_plane(browser: httpx2.Client) -> str:
     return browser.get(unescape(plane)).text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_newcomer_gets_there_in_five_commands_and_five_minutes(tmp_path: Path) -> None:
     wheel = built_wheel(tmp_path)
     (tmp_path / "agent.py").write_text(AGENT, encoding="utf-8")

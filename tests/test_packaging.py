@@ -64,7 +64,7 @@ def test_the_wheel_carries_its_licence_and_its_command(wheel: Path) -> None:
         (entry_points,) = (name for name in names if name.endswith("/entry_points.txt"))
         commands = configparser.ConfigParser()
         commands.read_string(archive.read(entry_points).decode())
-    assert commands["console_scripts"]["tenure"] == "tenure.service.cli.main:main"
+    assert commands["console_scripts"]["tenure"] == "tenure.faces.cli.main:main"
     assert {"LICENSE", "NOTICE"} <= {Path(name).name for name in names if "/licenses/" in name}
 
 

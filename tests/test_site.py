@@ -21,9 +21,9 @@ from tenure.tests.source_tree import ROOT, pyproject
 CLIENT = frozenset({"Memory", "View", "Envelope", "__version__"})
 
 ORDER = [
+    "Time",
     "Memory for a chat",
     "Who may see what",
-    "Time",
     "Compiling",
     "Reviewing",
     "Loading",

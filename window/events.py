@@ -29,7 +29,9 @@ class EventKind(StrEnum):
     UNDONE = "undone"
     PINNED = "pinned"
     NOTED = "noted"
-    MODEL_CHANGED = "model_changed"
+    FORGOTTEN = "forgotten"
+    NOTES_DROPPED = "notes_dropped"
+    TERMS_CHANGED = "terms_changed"
     POLICY_CHANGED = "policy_changed"
     MEMORY_READ = "memory_read"
     CLAIMS_LINKED = "claims_linked"
@@ -66,7 +68,6 @@ class EditReason(StrEnum):
     """Why an edit was made."""
 
     PRESSURE = "pressure"
-    PRICE = "price"
     OVERFLOW = "overflow"
     ROLLOVER = "rollover"
     COMPACT = "compact"
@@ -100,3 +101,4 @@ class Note:
     text: str
     status: SubtaskStatus | None = None
     """How far a piece of the task is; None for notes that are none."""
+    tokens: int = 0

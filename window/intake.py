@@ -1,30 +1,91 @@
-"""Provider messages to parts: OpenAI (chat and Responses), Anthropic, Gemini, or plain text.
+"""What providers and tools hand over, read in any form: messages, pictures and files.
 
-The format is told by the message itself. A part that no rule knows is kept as the provider's JSON
-and sent back to the same provider unchanged: signed thinking, for example, must not be altered.
+Messages come as OpenAI (chat and Responses), Anthropic or Gemini have them, or as plain text; the
+format is told by the message itself. A part that no rule knows is kept as the provider's JSON and
+sent back to the same provider unchanged: signed thinking, for example, must not be altered.
+
+A tool does not know which model reads its result, and most tools speak the Model Context Protocol,
+which no provider takes as it is. So a picture or a file is kept as it came, and put into the form
+of the provider that is asked. Checklist C-314.
 """
 
 from __future__ import annotations
 
 import json
-from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, cast
 
 from ..schema.errors import InvalidInput
 from ..schema.values import canonical_json
 from .units import MessagePart, PartKind
 
-Message = str | Mapping[str, Any]
+Message = str | Mapping[str, Any] | Any
+"""A text, a message in a provider's form, or an object of its SDK."""
+_LANGCHAIN_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "tool": "tool",
+    "system": "system",
+}
 _EMPTY = "[empty]"
 _SPEECH = frozenset({PartKind.USER, PartKind.ASSISTANT, PartKind.CALL})
 _MEDIA = frozenset(
     {"image", "image_url", "input_image", "input_audio", "input_file", "document", "file"}
 )
 _GEMINI_MEDIA = frozenset({"inline_data", "inlineData", "file_data", "fileData"})
-_CHAT = frozenset({"image_url", "input_audio", "file", "refusal"})
-"""Parts of OpenAI's chat; those below are of its Responses."""
-_RESPONSES = frozenset({"input_image", "input_file", "reasoning"})
+_TEXTS = frozenset({"text", "input_text", "output_text"})
+_HOMES = {
+    **dict.fromkeys(("image_url", "input_audio", "file", "refusal"), "openai"),
+    **dict.fromkeys(("input_image", "input_file", "reasoning"), "responses"),
+}
+"""Whose part it is by its type, so that it is never sent to another provider; else Anthropic's."""
+
+
+def plain_message(message: Message) -> Any:
+    """An object of an SDK as plain JSON values; a text or a mapping as it is.
+
+    LangChain's messages have their role in `type` and their calls under a name of their own.
+
+    Raises:
+        InvalidInput: `bad_message`, for anything else.
+    """
+    dump = getattr(message, "model_dump", None) or getattr(message, "to_json_dict", None)
+    if dump is None:
+        if isinstance(message, str | Mapping):
+            return cast("Any", message)
+        raise _bad(f"{type(message).__name__} is no text and no message")
+    fields: dict[str, Any] = _without_empty(dump(mode="json"))
+    role = _LANGCHAIN_ROLES.get(str(fields.get("type")))
+    if role is None or "role" in fields:
+        return fields
+
+    calls: list[dict[str, Any]] = []
+    for call in fields.get("tool_calls") or ():
+        function = {"name": call["name"], "arguments": json.dumps(call.get("args") or {})}
+        calls.append({"id": call.get("id") or "", "type": "function", "function": function})
+    plain = {name: fields[name] for name in ("id", "content", "tool_call_id") if name in fields}
+    usage: Any = fields.get("usage_metadata")
+    if isinstance(plain.get("content"), list):
+        # Its blocks repeat the calls in the provider's form.
+        blocks = [b for b in plain["content"] if isinstance(b, str) or b.get("type") != "tool_use"]
+        plain["content"] = [
+            {"type": "text", "text": b} if isinstance(b, str) else b for b in blocks
+        ]
+    return plain | {"role": role, "tool_calls": calls} | ({"usage": usage} if usage else {})
+
+
+def _without_empty(tree: Any) -> Any:
+    """Values without the fields that an SDK left empty."""
+    if isinstance(tree, dict):
+        fields = cast("dict[str, Any]", tree)
+        return {name: _without_empty(v) for name, v in fields.items() if v is not None}
+    if isinstance(tree, list):
+        entries: list[Any] = tree  # pyright: ignore[reportUnknownVariableType]
+        return [_without_empty(entry) for entry in entries]
+    return tree
 
 
 def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
@@ -41,14 +102,13 @@ def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
     if {"model": "assistant"}.get(speaker, speaker) != role:
         raise _bad(f"a message of {speaker!r} stands where one of {role!r} belongs")
 
-    if "parts" in message:
-        parts = _gemini(message["parts"], role)
-    elif isinstance(message.get("output"), list):
-        parts = _output_items(message["output"], role)
-    else:
-        parts = [*_content(message.get("content"), role), *_refusal(message), *_chat_calls(message)]
+    blocks, home = _message_blocks(message)
+    parts = [_part(block, role, home, place) for place, block in enumerate(blocks)]
     if not parts:
-        raise _bad("the message has no content")
+        if role == "user":
+            raise _bad("the message has no content")
+        # A model may answer nothing; the step is recorded, and no provider is sent an empty text.
+        parts.append(MessagePart(kind=PartKind.ASSISTANT, text=""))
     # Providers take no blank text, and a request without the user's message is another one.
     if all(map(_is_blank, parts)):
         return (MessagePart(kind=PartKind.USER, text=_EMPTY),)
@@ -67,19 +127,33 @@ def _tells_speaker(parts: Sequence[MessagePart], role: str) -> bool:
     return role == "assistant" and PartKind.MEDIA not in kinds
 
 
-def _content(content: Any, role: str) -> list[MessagePart]:
-    """Read the content of an OpenAI or Anthropic message."""
+def _message_blocks(message: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], str]:
+    """The parts of a message as it states them, and the provider that alone has such a message."""
+    if "parts" in message:
+        return _objects(message["parts"], "a part of a message"), "gemini"
+
+    blocks: list[Mapping[str, Any]] = []
+    if isinstance(message.get("output"), list):
+        for item in _objects(message["output"], "an item of the output"):
+            is_words = item.get("type") == "message"
+            blocks += _content(item.get("content")) if is_words else [item]
+        return blocks, "responses"
+
+    blocks += _content(message.get("content"))
+    # What an OpenAI model says where it declines stands in the place of the content.
+    if message.get("refusal"):
+        blocks.append({"type": "text", "text": message["refusal"]})
+    return [*blocks, *_objects(message.get("tool_calls"), "a tool call")], ""
+
+
+def _content(content: Any) -> list[Mapping[str, Any]]:
     if content is None or content == "":
         return []
     if isinstance(content, str):
-        return [MessagePart(kind=PartKind(role), text=content)]
+        return [{"type": "text", "text": content}]
     if not isinstance(content, Sequence):
         raise _bad("content is a text or a list of parts")
-
-    parts: list[MessagePart] = []
-    for block in _objects(content, "a part of a message"):
-        parts.append(_part(block, role))
-    return parts
+    return _objects(content, "a part of a message")
 
 
 def _objects(entries: Any, noun: str) -> list[Mapping[str, Any]]:
@@ -88,11 +162,7 @@ def _objects(entries: Any, noun: str) -> list[Mapping[str, Any]]:
         return []
     if isinstance(entries, str) or not isinstance(entries, Sequence):
         raise _bad(f"{noun} stands in a list")
-
-    objects: list[Mapping[str, Any]] = []
-    for entry in cast("Sequence[object]", entries):
-        objects.append(_object(entry, noun))
-    return objects
+    return [_object(entry, noun) for entry in cast("Sequence[object]", entries)]
 
 
 def _object(entry: object, noun: str) -> Mapping[str, Any]:
@@ -101,127 +171,60 @@ def _object(entry: object, noun: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", entry)
 
 
-def _part(block: Mapping[str, Any], role: str) -> MessagePart:
-    kind = block.get("type")
-
-    match kind:
-        case "text" | "input_text" | "output_text":
-            return MessagePart(kind=PartKind(role), text=_text(block))
-        case "tool_use":
-            return MessagePart(
-                kind=PartKind.CALL,
-                text=_argument_object(block.get("input")),
-                call_id=str(block.get("id", "")),
-                name=str(block.get("name", "")),
-            )
-        case "tool_result":
-            raise _bad("a tool result is handed to on_tool_result, not inside a message")
-        case _:
-            stands = PartKind.MEDIA if kind in _MEDIA else PartKind.OPAQUE
-            return MessagePart(kind=stands, text=canonical_json(dict(block)), name=_format(block))
-
-
-def _format(block: Mapping[str, Any]) -> str:
-    """Whose part it is, so that it is never sent to another provider."""
-    kind = str(block.get("type", ""))
-    if kind in _RESPONSES:
-        return "responses"
-    return "openai" if kind in _CHAT else "anthropic"
-
-
-def _text(block: Mapping[str, Any]) -> str:
-    """The words of a part; a field that an SDK left empty says nothing."""
-    text = block.get("text")
-    return "" if text is None else str(text)
-
-
-def _output_items(items: Any, role: str) -> list[MessagePart]:
-    """Read the output of a response; what is neither words nor a call goes back as it came."""
-    parts: list[MessagePart] = []
-    for item in _objects(items, "an item of the output"):
-        match item.get("type"):
-            case "message":
-                parts += _content(item.get("content"), role)
-            case "function_call":
-                call = MessagePart(
-                    kind=PartKind.CALL,
-                    text=_arguments(item.get("arguments")),
-                    call_id=str(item.get("call_id", "")),
-                    name=str(item.get("name", "")),
-                )
-                parts.append(call)
-            case _:
-                text = canonical_json(dict(item))
-                parts.append(MessagePart(kind=PartKind.OPAQUE, text=text, name="responses"))
-    return parts
-
-
-def _refusal(message: Mapping[str, Any]) -> list[MessagePart]:
-    """Read what an OpenAI model says where it declines: it stands in the place of the content."""
-    text = message.get("refusal")
-    return [MessagePart(kind=PartKind.ASSISTANT, text=str(text))] if text else []
-
-
-def _chat_calls(message: Mapping[str, Any]) -> list[MessagePart]:
-    """Read the calls that an OpenAI chat message carries beside its content."""
-    parts: list[MessagePart] = []
-    for call in _objects(message.get("tool_calls"), "a tool call"):
-        function = _object(call.get("function") or {}, "the function of a tool call")
-        parts.append(
-            MessagePart(
-                kind=PartKind.CALL,
-                text=_arguments(function.get("arguments")),
-                call_id=str(call.get("id", "")),
-                name=str(function.get("name", "")),
-            )
-        )
-    return parts
-
-
-def _arguments(text: Any) -> str:
-    """Arguments as the model wrote them; what is no JSON object is wrapped, so that it can be sent.
-
-    Models do write broken JSON, and a log that refused it would lose the step.
-    """
-    try:
-        tree = json.loads(text or "{}")
-    except (TypeError, ValueError):
-        return canonical_json({"raw": str(text)})
-    return str(text or "{}") if isinstance(tree, dict) else canonical_json({"raw": tree})
-
-
-def _argument_object(arguments: Any) -> str:
-    """Arguments that came as a value; what is no object is wrapped, so that it can be sent."""
-    if isinstance(arguments, Mapping | None):
-        return canonical_json(dict(cast("Mapping[str, Any]", arguments or {})))
-    return canonical_json({"raw": arguments})
-
-
-def _gemini(blocks: Any, role: str) -> list[MessagePart]:
-    """Read the parts of a Gemini content; a thought signature stays with its part."""
-    parts: list[MessagePart] = []
-    for position, full_block in enumerate(_objects(blocks, "a part of a message")):
+def _part(block: Mapping[str, Any], role: str, home: str, place: int) -> MessagePart:
+    """A part of a message; what no rule knows is kept for the provider that it came from."""
+    if home == "gemini":
         # The SDK writes every field that a part could have.
-        block = {name: value for name, value in full_block.items() if value is not None}
-        call: Any = block.get("function_call") or block.get("functionCall")
-        if call:
-            call = _object(call, "a function call")
-            name = str(call.get("name", ""))
-            parts.append(
-                MessagePart(
-                    kind=PartKind.CALL,
-                    text=_argument_object(call.get("args")),
-                    call_id=str(call.get("id") or f"{name}-{position}"),
-                    name=name,
-                )
-            )
-        elif set(block) == {"text"}:
-            parts.append(MessagePart(kind=PartKind(role), text=str(block["text"])))
-        else:
-            kind = PartKind.OPAQUE if _GEMINI_MEDIA.isdisjoint(block) else PartKind.MEDIA
-            text = canonical_json(_without_bytes(block))
-            parts.append(MessagePart(kind=kind, text=text, name="gemini"))
-    return parts
+        block = {name: value for name, value in block.items() if value is not None}
+    kind = block.get("type")
+    chat_call = "function" in block
+    gemini_call: Any = block.get("function_call") or block.get("functionCall")
+    if kind in _TEXTS or set(block) == {"text"}:
+        # A field that an SDK left empty says nothing.
+        text = block.get("text")
+        return MessagePart(kind=PartKind(role), text="" if text is None else str(text))
+    if kind == "tool_use":
+        return _call(block.get("id"), block.get("name"), block.get("input"))
+    if kind == "function_call":
+        return _call(block.get("call_id"), block.get("name"), block.get("arguments"))
+    if chat_call:
+        function = _object(block["function"] or {}, "the function of a tool call")
+        return _call(block.get("id"), function.get("name"), function.get("arguments"))
+    if gemini_call:
+        call = _object(gemini_call, "a function call")
+        call_id = call.get("id") or f"{call.get('name', '')}-{place}"
+        return _call(call_id, call.get("name"), call.get("args"))
+    if kind == "tool_result":
+        raise _bad("a tool result is handed to on_tool_result, not inside a message")
+
+    is_media = kind in _MEDIA or not _GEMINI_MEDIA.isdisjoint(block)
+    text = canonical_json(_without_bytes(block))
+    home = home or _HOMES.get(str(kind), "anthropic")
+    return MessagePart(kind=PartKind.MEDIA if is_media else PartKind.OPAQUE, text=text, name=home)
+
+
+def _call(call_id: Any, name: Any, arguments: Any) -> MessagePart:
+    """A call, whose arguments are an object as JSON.
+
+    Models do write broken JSON, and a log that refused it would lose the step: what is no object is
+    wrapped, so that it can be sent.
+    """
+    tree = arguments
+    if isinstance(arguments, str):
+        try:
+            tree = json.loads(arguments or "{}")
+        except ValueError:
+            tree = arguments
+    if tree is None or isinstance(tree, Mapping):
+        plain = dict(cast("Mapping[str, Any]", tree or {}))
+    else:
+        plain = {"raw": tree}
+    # Arguments that came as a text stay as the model wrote them.
+    is_text = isinstance(arguments, str) and isinstance(tree, dict) and arguments
+    text = str(arguments) if is_text else canonical_json(plain)
+    return MessagePart(
+        kind=PartKind.CALL, text=text, call_id=str(call_id or ""), name=str(name or "")
+    )
 
 
 def _without_bytes(tree: Any) -> Any:
@@ -249,3 +252,185 @@ def _check_calls(parts: Sequence[MessagePart]) -> None:
 
 def _bad(reason: str) -> InvalidInput:
     return InvalidInput(f"the message cannot be taken: {reason}", code="bad_message")
+
+
+ATTACHMENT: Final = "tool"
+"""The format of such a part: no provider's, so that none is sent it beside the calls."""
+_FAILURES: Final = ("isError", "is_error")
+_PROTOCOL_FIELDS: Final = frozenset(
+    {"content", "structuredContent", "structured_content", "_meta", "meta", *_FAILURES}
+)
+"""What a result of the Model Context Protocol holds, on the wire and in its SDKs:
+https://modelcontextprotocol.io (tools)."""
+DOCUMENT: Final = "application/pdf"
+_BEGINNINGS: Final = {
+    re.compile(rb"\x89PNG\r\n\x1a\n"): "image/png",
+    re.compile(rb"\xff\xd8\xff"): "image/jpeg",
+    re.compile(rb"GIF8[79]a"): "image/gif",
+    re.compile(rb"RIFF.{4}WEBP", re.DOTALL): "image/webp",
+    re.compile(rb"%PDF-"): DOCUMENT,
+}
+"""How the files begin that all three providers take. One that begins otherwise would be refused,
+and with it every request of the session from then on."""
+_HEAD: Final = 24
+"""Characters of base64 that hold such a beginning."""
+_DATA_ADDRESS: Final = re.compile(
+    r"data:(?P<type>[\w.+-]+/[\w.+-]+)(?:;[^,;]+)*;base64,(?P<data>.*)"
+)
+
+Block = Mapping[str, Any]
+
+
+class ToolAttachment(NamedTuple):
+    """What a block of a picture or a file holds."""
+
+    media_type: str
+    """Such as `image/png`; empty where an address states none."""
+    data: str = ""
+    """Base64, empty for an address."""
+    url: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its data are base64 to the end."""
+        try:
+            b64decode(self.data, validate=True)
+        except ValueError:
+            return False
+        return True
+
+    @property
+    def address(self) -> str:
+        """Where it lies, or itself as an address."""
+        return self.url or f"data:{self.media_type};base64,{self.data}"
+
+
+class ToolContent(NamedTuple):
+    """What a tool handed back, its words apart from its pictures and files."""
+
+    words: Any
+    """A text, or any JSON value."""
+    blocks: tuple[str, ...] = ()
+    """The pictures and files in their order, each as the JSON in which it came."""
+    is_error: bool = False
+    """Whether the result itself says that the call failed."""
+
+
+def tool_content(content: Any) -> ToolContent:
+    """Take pictures and files out of a result; a value that is no list of blocks stays as it is.
+
+    >>> tool_content([{"type": "text", "text": "done"}]).words
+    'done'
+    >>> tool_content({"rows": [1, 2]}).words
+    {'rows': [1, 2]}
+    """
+    content = _plain(content)
+    blocks = _blocks(content)
+    if blocks is None:
+        return ToolContent(content)
+
+    fields: Block = cast("Block", content) if isinstance(content, Mapping) else {}
+    is_error = any(fields.get(field) is True for field in _FAILURES)
+    lines: list[str] = []
+    attachments: list[str] = []
+    for block in blocks:
+        source = attachment(block)
+        if source is not None and source.is_whole:
+            attachments.append(canonical_json(_without_bytes(block)))
+        elif block.get("type") in _TEXTS:
+            lines.append(str(block.get("text") or ""))
+        else:
+            lines.append(json.dumps(block, ensure_ascii=False, default=str))
+    return ToolContent("\n".join(lines), tuple(attachments), is_error)
+
+
+def attachment(block: Block) -> ToolAttachment | None:
+    """What a block holds, None where it is no picture and no file that could be sent.
+
+    Read are the forms of the Model Context Protocol, Anthropic, OpenAI (chat and Responses) and
+    Gemini. The shape decides and not the type alone: a tool may list files of its own.
+    """
+    source = block.get("source")
+    address: Any = block.get("image_url")
+    inline: Any = block.get("inline_data") or block.get("inlineData")
+
+    if isinstance(source, Mapping):
+        return _of_source(cast("Block", source))
+    if isinstance(address, Mapping):
+        address = cast("Block", address).get("url")
+    if isinstance(address, str):
+        return _of_address(address)
+    fields = cast("Block", inline) if isinstance(inline, Mapping) else block
+    return _of_data(fields.get("mimeType") or fields.get("mime_type"), fields.get("data"))
+
+
+def sendable_attachment(text: str) -> ToolAttachment | None:
+    """A picture or a file, given as the JSON in which it came, as providers take it.
+
+    Its type is the one that its bytes tell; None for what no provider takes.
+    """
+    source = attachment(json.loads(text))
+    if source is None or source.url:
+        return source
+    head = source.data[:_HEAD]
+    beginning = b64decode(head + "=" * (-len(head) % 4))
+    for pattern, media_type in _BEGINNINGS.items():
+        if pattern.match(beginning):
+            return source._replace(media_type=media_type)
+    return None
+
+
+def _blocks(content: Any) -> list[Block] | None:
+    """The blocks of a result, None for a value that is not made of them."""
+    if isinstance(content, Mapping):
+        fields = cast("Block", content)
+        if isinstance(fields.get("content"), list) and fields.keys() <= _PROTOCOL_FIELDS:
+            return _blocks(fields["content"])
+        return [fields] if attachment(fields) else None
+    if not isinstance(content, list | tuple) or not content:
+        return None
+
+    blocks: list[Block] = []
+    for entry in cast("Sequence[object]", content):
+        entry = _plain(entry)
+        if not isinstance(entry, Mapping):
+            return None
+        blocks.append(cast("Block", entry))
+    is_speech = all(block.get("type") in _TEXTS for block in blocks)
+    return blocks if is_speech or any(map(attachment, blocks)) else None
+
+
+def _plain(value: Any) -> Any:
+    """A value of a protocol's SDK as plain JSON; any other as it is."""
+    dump: Callable[..., Any] | None = getattr(value, "model_dump", None)
+    return dump(mode="json", by_alias=True, exclude_none=True) if dump else value
+
+
+def _of_source(source: Block) -> ToolAttachment | None:
+    match source.get("type"):
+        case "url":
+            return _of_address(str(source.get("url") or ""))
+        case "base64":
+            return _of_data(source.get("media_type"), source.get("data"))
+        case _:
+            return None
+
+
+def _of_address(address: str) -> ToolAttachment | None:
+    match = _DATA_ADDRESS.fullmatch(address)
+    if match is not None:
+        return ToolAttachment(match["type"], data=match["data"])
+    return ToolAttachment("", url=address) if address.startswith("https://") else None
+
+
+def _of_data(media_type: object, data: object) -> ToolAttachment | None:
+    if not isinstance(media_type, str) or not media_type or not data:
+        return None
+    if isinstance(data, bytes):
+        data = b64encode(data).decode("ascii")
+    if not isinstance(data, str):
+        return None
+
+    # Some SDKs write the alphabet of addresses, and mail breaks lines.
+    text = "".join(data.split()).replace("-", "+").replace("_", "/")
+    return ToolAttachment(media_type, data=text)

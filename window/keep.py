@@ -1,14 +1,13 @@
-"""The keep-score of units: the lower, the sooner a unit leaves.
+"""The keep-score of units, and the order in which they leave.
 
-One table holds the policies. Each is a function of the same five signals, in permille: recency by
+One table holds the policies. Each is a function of the same signals, in permille: recency by
 half-lives without a reference, closeness to what is worked on, the worth of the source, how often
-later units use its identifiers, and whether others repeat it. One policy weighs what words do in
-their place: how dense they are, whether they decide or correct.
+later units use its identifiers, and whether others repeat it. The default goes by age alone: on
+recorded runs no other order kept more of what was needed next.
 
-Under every policy the order of omission is the same. What is only written differently, and what
-stands elsewhere word for word, loses nothing and goes first; then acknowledgements, of which a
-tenth counts; then stale units (a call made again, an error put right), of which a quarter counts;
-then finished work, by age; and last of all how people said they want it. Checklist C-151.
+Under every policy some units leave first: what the store has overtaken, then calls that were made
+again, then acknowledgements; and some leave last: decisions, corrections and wishes. Checklist
+C-151.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ import json
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import lru_cache
+from math import isqrt
 from typing import Final
 
-from ..schema.decay import DecayKind, Fading, half_life_of
+from ..schema.layers import DecayKind, Fading, half_life_of
 from ..schema.terms import content_terms
 from ..schema.window_policy import EvictionPolicy, WindowPolicy
-from .links import overtaken_units
+from .links import spent_units
 from .state import WindowState
 from .units import PartKind, StandingForm, WindowUnit
 
-_WEIGHTS: Final = (300, 250, 200, 150, 100)
-"""Recency, semantic closeness, source, reuse, uniqueness; they add up to 1000."""
 _SOURCE: Final = {
     PartKind.USER: 1000,
     PartKind.ASSISTANT: 600,
@@ -47,12 +46,6 @@ _LIFETIME: Final = 50
 _FIFO_HALF_LIFE: Final = 10.0
 _MERGE_FROM: Final = 850
 """Permille of repeated terms from which the merging policy lets a unit go."""
-_STALE_SHARE: Final = 4
-_ACKNOWLEDGEMENT_SHARE: Final = 10
-_PREFERENCE_WORTH: Final = 950
-"""Of a preference at least: nothing that comes later says it again."""
-_TURN_FACTORS: Final = (200, 250, 250, 150, 150)
-"""Density, closeness, recency, decision, correction; they add up to 1000."""
 _CURVES: Final = {kind: Fading(kind) for kind in DecayKind}
 
 
@@ -78,25 +71,29 @@ class Signals:
     decides: bool = False
     corrects: bool = False
 
+    @property
+    def uniqueness(self) -> int:
+        """Share of its terms that no later unit holds."""
+        return 1000 - self.duplication
+
+    @property
+    def worth(self) -> int:
+        """What a decision and a correction add, each half."""
+        return 500 * (self.decides + self.corrects)
+
 
 _Score = Callable[[Signals], int]
 
 
-def _hybrid(signals: Signals) -> int:
-    recency, semantic, source, reuse, uniqueness = _WEIGHTS
-    total = recency * signals.recency + semantic * signals.semantic + source * signals.source
-    return (total + reuse * signals.reuse + uniqueness * (1000 - signals.duplication)) // 1000
+@lru_cache(maxsize=4_096)
+def _fading(age: int, half_life: float, curve: DecayKind = DecayKind.HALF_LIFE) -> int:
+    return round(1000 * _CURVES[curve].strength(age / half_life))
 
 
-def _fifo(signals: Signals) -> int:
-    return _fading(signals.age, _FIFO_HALF_LIFE)
-
-
-def _priority(signals: Signals) -> int:
-    # An explicit pin, the fifth signal of this policy, keeps a unit out of reach altogether.
-    recency, semantic, source, reuse, _ = _WEIGHTS
-    total = recency * signals.recency + semantic * signals.semantic + source * signals.source
-    return (total + reuse * signals.reuse) // (recency + semantic + source + reuse)
+def _mean_score(**weights: int) -> _Score:
+    """The mean of signals by their weights."""
+    total = sum(weights.values())
+    return lambda signals: sum(getattr(signals, name) * w for name, w in weights.items()) // total
 
 
 def _semantic_merge(signals: Signals) -> int:
@@ -104,30 +101,23 @@ def _semantic_merge(signals: Signals) -> int:
     return 0 if repeats else signals.recency
 
 
-def _type_based(signals: Signals) -> int:
-    return max(0, 1000 - 1000 * signals.age // signals.lifetime)
-
-
-def _relevance_cost(signals: Signals) -> int:
-    # Alone among the policies it weighs the size too: (1 - relevance) x tokens leaves first.
-    return 1000 - min(1000, (1000 - signals.semantic) * signals.tokens // 2_000)
-
-
-def _turn_factors(signals: Signals) -> int:
-    density, semantic, recency, decision, correction = _TURN_FACTORS
-    total = density * signals.density + semantic * signals.semantic + recency * signals.recency
-    return (total + 1000 * (decision * signals.decides + correction * signals.corrects)) // 1000
-
-
 SCORES: Final[Mapping[EvictionPolicy, _Score]] = {
-    EvictionPolicy.FIFO: _fifo,
+    EvictionPolicy.FIFO: lambda signals: _fading(signals.age, _FIFO_HALF_LIFE),
     EvictionPolicy.LRU: lambda signals: signals.recency,
-    EvictionPolicy.PRIORITY: _priority,
+    # An explicit pin, the fifth signal of this policy, keeps a unit out of reach altogether.
+    EvictionPolicy.PRIORITY: _mean_score(recency=300, semantic=250, source=200, reuse=150),
     EvictionPolicy.SEMANTIC_MERGE: _semantic_merge,
-    EvictionPolicy.TYPE_BASED: _type_based,
-    EvictionPolicy.HYBRID: _hybrid,
-    EvictionPolicy.RELEVANCE_COST: _relevance_cost,
-    EvictionPolicy.TURN_FACTORS: _turn_factors,
+    EvictionPolicy.TYPE_BASED: lambda signals: max(
+        0, 1000 - 1000 * signals.age // signals.lifetime
+    ),
+    EvictionPolicy.HYBRID: _mean_score(
+        recency=300, semantic=250, source=200, reuse=150, uniqueness=100
+    ),
+    # Alone among the policies it weighs the size too: (1 - relevance) x tokens leaves first.
+    EvictionPolicy.RELEVANCE_COST: lambda signals: (
+        1000 - min(1000, (1000 - signals.semantic) * signals.tokens // 2_000)
+    ),
+    EvictionPolicy.TURN_FACTORS: _mean_score(density=200, semantic=250, recency=250, worth=300),
 }
 """The score of each policy, 0 to 1000."""
 
@@ -135,36 +125,63 @@ SCORES: Final[Mapping[EvictionPolicy, _Score]] = {
 def keep_scores(
     state: WindowState, policy: WindowPolicy, focus: str, stale: Container[int]
 ) -> dict[int, int]:
-    """The keep-score of every standing unit by number, 1 to 1000.
+    """The keep-score of every unit in the window by number, 1 to 1000.
 
-    `focus` is what to stay close to beside the task and the last user message; `stale` are the
-    numbers of units that something later has overtaken.
+    `focus` is what to stay close to, with the task and the last user message; a unit that shares a
+    term with it counts as used now. `stale` are the numbers of units that something has overtaken.
     """
     score = SCORES[policy.eviction]
-    # What the store has overtaken leaves before all others; a call made again is a guess of ours.
-    overtaken_numbers = overtaken_units(state.links)
-
-    signals_of = _signals(state, policy, focus)
+    # For the default no text needs to be looked at.
+    is_by_age = policy.eviction is EvictionPolicy.FIFO
+    signals = {} if is_by_age else _signals(state, policy, focus)
     scores: dict[int, int] = {}
     for unit in state.units:
         number = unit.number
-        worth = score(signals_of[number])
-        if number in overtaken_numbers:
-            worth = 0
-        elif number in stale:
-            worth //= _STALE_SHARE
-        elif unit.acts.acknowledges:
-            worth //= _ACKNOWLEDGEMENT_SHARE
-        elif unit.acts.prefers:
-            worth = max(worth, _PREFERENCE_WORTH)
-        # Never 0: an action on a worthless unit must still cost more than none at all.
-        scores[number] = max(1, worth)
+        age = state.turn - unit.turn
+        worth = _fading(age, _FIFO_HALF_LIFE) if is_by_age else score(signals[number])
+        scores[number] = 1 if number in stale else max(1, min(1000, worth))
     return scores
+
+
+class _Group(IntEnum):
+    """In which group a unit leaves, whatever its score."""
+
+    SPENT = 0
+    """The store has overtaken what it states."""
+    STALE = 1
+    """A call made again."""
+    ACKNOWLEDGEMENT = 2
+    ORDINARY = 3
+    FOCUS = 4
+    """It is about what the caller asked to stay close to."""
+
+
+def leaving_order(
+    state: WindowState, scores: Mapping[int, int], stale: Container[int], focus: str
+) -> list[WindowUnit]:
+    """All units in the order in which they leave; of equal scores the older one first."""
+    spent = spent_units(state.links)
+    terms = content_terms(focus)
+    ranks: dict[int, tuple[int, int]] = {}
+    for unit in state.units:
+        group, score = _Group.ORDINARY, scores.get(unit.number, 1000)
+        if unit.number in spent:
+            group = _Group.SPENT
+        elif terms and terms & unit.terms:
+            group = _Group.FOCUS
+        elif unit.number in stale:
+            group = _Group.STALE
+        elif unit.acts.acknowledges:
+            group = _Group.ACKNOWLEDGEMENT
+        elif unit.is_user and unit.acts.is_weighty:
+            # As if it were half as old. With a group of its own it would never leave.
+            score = isqrt(1000 * score)
+        ranks[unit.number] = (group, score)
+    return sorted(state.units, key=lambda unit: (*ranks[unit.number], unit.number))
 
 
 def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, Signals]:
     half_lives = _half_lives(policy)
-    # What is worked on now: the task, what the caller stresses, and the newest user message.
     newest = next((unit.text for unit in reversed(state.units) if unit.is_user), "")
     focus_terms = content_terms(" ".join([state.task, state.goal, focus, newest]))
 
@@ -209,14 +226,8 @@ def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, 
 
 def _half_lives(policy: WindowPolicy) -> dict[PartKind, float]:
     """Half-lives in turns of the kinds of part that have a rate of their own."""
-    half_lives: dict[PartKind, float] = {}
-    for kind, rate in (
-        (PartKind.RESULT, policy.result_rate),
-        (PartKind.USER, policy.speech_rate),
-    ):
-        if rate > 0:
-            half_lives[kind] = half_life_of(rate)
-    return half_lives
+    rates = {PartKind.RESULT: policy.result_rate, PartKind.USER: policy.speech_rate}
+    return {kind: half_life_of(rate) for kind, rate in rates.items() if rate > 0}
 
 
 def _leading_kind(unit: WindowUnit) -> PartKind:
@@ -249,11 +260,6 @@ def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:
 
 def _canonical(arguments: str) -> str:
     return json.dumps(json.loads(arguments), sort_keys=True)
-
-
-@lru_cache(maxsize=4_096)
-def _fading(age: int, half_life: float, curve: DecayKind = DecayKind.HALF_LIFE) -> int:
-    return round(1000 * _CURVES[curve].strength(age / half_life))
 
 
 def _share(part: int, total: int) -> int:

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Final
 
 from .events import ERASURE_MARK, WindowEvent
+from .ledger import WindowLedger
 from .units import StandingForm, WindowUnit
 
 _MOST_CHARACTERS: Final = 40
@@ -98,10 +99,15 @@ def without_erased(
 
 
 def standing_links(
-    links: Sequence[ClaimLink], units: Sequence[WindowUnit]
+    links: Sequence[ClaimLink], units: Sequence[WindowUnit], ledger: WindowLedger
 ) -> tuple[ClaimLink, ...]:
-    """The links whose unit still shows words: what left under an address states nothing."""
-    return tuple(link for link in links if _holder(link, units) is not None)
+    """The links whose words are still shown, by their unit or in the ledger."""
+    shown = {line.seq for line in ledger.lines} | {name.seq for name in ledger.names}
+    remaining: list[ClaimLink] = []
+    for link in links:
+        if link.unit in shown or _holder(link, units) is not None:
+            remaining.append(link)
+    return tuple(remaining)
 
 
 def overtaken_units(links: Sequence[ClaimLink]) -> dict[int, str]:
@@ -118,27 +124,40 @@ def spent_units(links: Sequence[ClaimLink]) -> frozenset[int]:
     return frozenset(numbers - holders)
 
 
-def overtaken_lines(links: Sequence[ClaimLink], units: Sequence[WindowUnit]) -> tuple[str, ...]:
-    """One line for each value that still stands in the window and no longer holds."""
+def overtaken_lines(
+    links: Sequence[ClaimLink], units: Sequence[WindowUnit], ledger: WindowLedger
+) -> tuple[str, ...]:
+    """One line for each value that a request still shows and that no longer holds."""
     lines: dict[str, None] = {}
     for link in links:
         if not link.reason or not link.value:
             continue
 
-        unit = _holder(link, units)
-        # A fold repeats only some of what was said; where the value is gone nothing is to be said.
-        if unit is None or (unit.form is not StandingForm.FULL and not _says(unit, link.value)):
-            continue
-        holds = f"now {_value(link.successor)}" if link.successor else "which no longer holds"
-        lines[f"- turn {unit.turn}: {link.slot} {_value(link.value)}, {holds}"] = None
+        place = _place(link, units, ledger)
+        if place:
+            holds = f"now {_value(link.successor)}" if link.successor else "which no longer holds"
+            lines[f"- {place}: {link.slot} {_value(link.value)}, {holds}"] = None
     return tuple(lines)
 
 
-def _says(unit: WindowUnit, value: str) -> bool:
-    """Whether the words of a value stand in a unit, in their order and in any case."""
+def _place(link: ClaimLink, units: Sequence[WindowUnit], ledger: WindowLedger) -> str:
+    """Where a request shows the value of a link; empty where it does not."""
+    unit = _holder(link, units)
+    if unit is not None:
+        # An excerpt or a summary repeats only some of what was said.
+        shown = unit.form is StandingForm.FULL or _says(unit.text, link.value)
+        return f"turn {unit.turn}" if shown else ""
+    for line in ledger.lines:
+        if line.seq == link.unit:
+            return f"turn {line.turn}"
+    return "earlier" if _says(ledger.text, link.value) else ""
+
+
+def _says(text: str, value: str) -> bool:
+    """Whether a text has the words of a value, in their order and in any case."""
     # The store keeps "Review submissions" of what was said as "to review submissions", and a fold
     # writes quotation marks as JSON does: marks and case say nothing here.
-    return f" {_plain_words(value)} " in f" {_plain_words(unit.text)} "
+    return f" {_plain_words(value)} " in f" {_plain_words(text)} "
 
 
 def _plain_words(text: str) -> str:
@@ -147,8 +166,7 @@ def _plain_words(text: str) -> str:
 
 def _holder(link: ClaimLink, units: Sequence[WindowUnit]) -> WindowUnit | None:
     for unit in units:
-        last = unit.last_number or unit.number
-        if unit.number <= link.unit <= last and unit.form is not StandingForm.TOMBSTONE:
+        if unit.number <= link.unit <= max(unit.number, unit.last_number):
             return unit
     return None
 

@@ -7,24 +7,25 @@ stands in the window, never what left it; originals are read back from the log.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Mapping
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from operator import attrgetter
+from functools import cached_property
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from ..compiler.tokens.counting import counter_for
-from .events import ERASURE_MARK, Note
+from ..schema.errors import InvalidInput
+from ..schema.record_json import from_plain, to_plain
+from ..schema.values import canonical_json
+from .events import Note
+from .ledger import EMPTY_LEDGER, WindowLedger
 from .links import ClaimLink
 from .summaries import UnitSummary
-from .units import (
-    MessagePart,
-    PartKind,
-    WindowUnit,
-    plain_words,
-    pointer,
-    tokens_in,
-)
+from .units import MessagePart, PartKind, StandingForm, WindowUnit, plain_words, tokens_in
 
 FRAMING: Final = 6
 """Tokens that a provider adds around one part at most: role, separators, ids of blocks."""
@@ -32,9 +33,70 @@ KEYS_KEPT: Final = 64
 """Retries that are recognised: those of the last hooks."""
 MEDIA_TOKENS: Final = 1_600
 """The most that providers count for one picture of ordinary size."""
+_REPORTS: Final = 8
+_GROWTH: Final = 2_000
+"""Tokens by which our count grows before two reports are compared."""
+_RATIOS: Final = (500, 2_000)
+"""The least and the largest ratio, in permille: below the least lies no tokenizer that we know."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class BoundCorrection:
+    """How our own count becomes a bound: own count x ratio + offset.
+
+    A constant that the loop hides (a system text, tools, words of the provider) is an offset;
+    another tokenizer is a ratio. One report cannot tell them apart, so it raises the offset alone.
+    The ratio comes from two reports between which our count grew by 2,000 tokens. Both are the
+    largest of the last eight reports, so they fall again. Checklist C-244, C-272.
+    """
+
+    reports: tuple[tuple[int, int], ...] = ()
+    """Our count and the provider's, of the last requests that were reported."""
+    floor: int = 1000
+    """Permille below which the ratio never falls: only a wide margin of our count may shrink."""
+
+    @property
+    def ratio(self) -> int:
+        """Permille by which our count is multiplied."""
+        slopes: list[int] = []
+        for (own, reported), (later, following) in itertools.combinations(self.reports, 2):
+            if later - own >= _GROWTH:
+                slopes.append(-(-1000 * (following - reported) // (later - own)))
+        if not slopes:
+            return 1000
+        least, most = _RATIOS
+        return max(self.floor, least, min(most, max(slopes)))
+
+    @property
+    def offset(self) -> int:
+        """Tokens that are added."""
+        ratio = self.ratio
+        return max([0, *(reported - own * ratio // 1000 for own, reported in self.reports)])
+
+    @property
+    def source(self) -> str:
+        """Where a bound comes from: the provider's reports, or our count alone."""
+        return "provider" if self.reports else "own"
+
+    def bound(self, own: int) -> int:
+        """The upper bound of a request that we count so many tokens for."""
+        return -(-own * self.ratio // 1000) + self.offset
+
+    def own(self, bound: int) -> int:
+        """The largest own count whose bound is at most this."""
+        return max(0, bound - self.offset) * 1000 // self.ratio
+
+    def reported(self, own: int, tokens: int) -> BoundCorrection:
+        """The correction after one more report; one of nothing says nothing."""
+        if tokens <= 0 or own <= 0:
+            return self
+        return replace(self, reports=(*self.reports, (own, tokens))[-_REPORTS:])
+
+
+NOTHING_REPORTED: Final = BoundCorrection()
+
+
+@dataclass(frozen=True, kw_only=True)
 class WindowState:
     """What a session's window holds, and what decides its next edit."""
 
@@ -45,6 +107,8 @@ class WindowState:
     limit: int = 0
     """L: W without the reserve for the answer."""
     policy_digest: str = ""
+    policy: str = ""
+    """The tunables as JSON, as the log states them last."""
     task: str = ""
     goal: str = ""
     acceptance: tuple[str, ...] = ()
@@ -59,21 +123,22 @@ class WindowState:
     step: int = 0
     in_turn: bool = False
     units: tuple[WindowUnit, ...] = ()
-    """What stands; `with_units` and `with_new_unit` set it, because its tokens go with it."""
-    history_tokens: int = 0
-    """Upper bound of all units: each hook asks for it several times."""
+    """What stands."""
+    ledger: WindowLedger = EMPTY_LEDGER
+    """What left, in short; it stands before the units."""
     loads: tuple[int, ...] = ()
     mean_growth: int = 0
-    correction: int = 1000
-    """Permille by which this session's bounds are raised, once a provider counted more."""
-    pins: Mapping[int, int | None]
-    """The turn until which each pinned unit stays; None for ever."""
+    correction: BoundCorrection = NOTHING_REPORTED
+    """What the provider's reports say of our own count."""
+    pins: tuple[tuple[int, int | None], ...] = ()
+    """The pinned units, each with the turn until which it stays; None for ever."""
     notes: tuple[Note, ...] = ()
     links: tuple[ClaimLink, ...] = ()
     """What standing units stated to the store."""
     summaries: tuple[UnitSummary, ...] = ()
     """What a model made ahead of standing units."""
-    last_edit_step: int | None = None
+    readings: tuple[tuple[int, ...], ...] = ()
+    """The six metrics of health at the ends of the last turns."""
     edits: int = 0
     evictions: int = 0
     """Units that left or were shortened, over all edits."""
@@ -94,30 +159,49 @@ class WindowState:
     windows: int = 1
     """How many windows the session has filled, with the current one."""
     sent_tokens: int = 0
-    """Upper bound of the last request, to hold the provider's count against; 0 before the first."""
+    """Our own count of the last request, which a provider's report is compared with; 0 before."""
     keys: tuple[tuple[str, str, int], ...] = ()
     """The newest idempotency keys with the digest of what came with them and their event."""
     closed: bool = False
+    erased: bool = False
+    """Its texts were erased as a whole: its name can be used again."""
+
+    @cached_property
+    def history_tokens(self) -> int:
+        """Upper bound of all units: each hook asks for it several times."""
+        return tokens_in(self.units)
+
+    @property
+    def own_tokens(self) -> int:
+        """Our own count of the next request."""
+        stated = self.fixed_tokens + self.memory_tokens + self.ledger.tokens
+        return stated + self.history_tokens
 
     @property
     def tokens(self) -> int:
         """Upper bound of the next request."""
-        raw = self.fixed_tokens + self.memory_tokens + self.history_tokens
-        return -(-raw * self.correction // 1000)
+        return self.correction.bound(self.own_tokens)
+
+    @property
+    def pinned(self) -> frozenset[int]:
+        """The numbers of the pinned units."""
+        return frozenset(map(itemgetter(0), self.pins))
 
     @property
     def text(self) -> str:
-        """All words that stand."""
-        return "\n".join(unit.text for unit in self.units)
+        """All words in the window."""
+        return "\n".join(filter(None, (self.ledger.text, *(unit.text for unit in self.units))))
 
     @property
     def open_units(self) -> tuple[WindowUnit, ...]:
         """The units with a call that waits for its result."""
         return tuple(filter(_OPEN_CALLS, self.units))
 
-    def standing(self, number: int) -> WindowUnit:
-        """The standing unit of exactly this number."""
-        return next(unit for unit in reversed(self.units) if unit.number == number)
+    def with_unit(self, successor: WindowUnit) -> WindowState:
+        """The state with a unit in the place of the one of its number."""
+        units = list(self.units)
+        units[list(map(_NUMBER, units)).index(successor.number)] = successor
+        return replace(self, units=tuple(units))
 
     def unit(self, number: int) -> WindowUnit | None:
         """The standing unit that holds a number, None when it left."""
@@ -129,7 +213,15 @@ class WindowState:
 
     def summary(self, number: int) -> UnitSummary | None:
         """The summary that was taken of a unit, None for none."""
-        return next((summary for summary in self.summaries if summary.unit == number), None)
+        return next((summary for summary in self.summaries if summary.first == number), None)
+
+    def is_summarised(self, number: int, forms: Mapping[int, StandingForm]) -> bool:
+        """Whether a summary that an edit takes includes a unit that it does not begin with."""
+        for summary in self.summaries:
+            is_inside = summary.first < number <= summary.last
+            if is_inside and forms.get(summary.first) is StandingForm.SUMMARY:
+                return True
+        return False
 
     def count(self, text: str) -> int:
         """Upper bound of a text for the session's model, with framing."""
@@ -137,32 +229,8 @@ class WindowState:
 
 
 _OPEN_CALLS: Final = attrgetter("open_calls")
-EMPTY_STATE: Final = WindowState(pins={})
-
-
-def with_units(state: WindowState, units: Iterable[WindowUnit]) -> WindowState:
-    """The state with other units in its window."""
-    standing = tuple(units)
-    return replace(state, units=standing, history_tokens=tokens_in(standing))
-
-
-def with_new_unit(state: WindowState, unit: WindowUnit) -> WindowState:
-    """The state with one more unit behind those that stand."""
-    tokens = state.history_tokens + unit.tokens
-    return replace(state, units=(*state.units, unit), history_tokens=tokens)
-
-
-def with_changed_unit(state: WindowState, unit: WindowUnit) -> WindowState:
-    """The state with a unit in the place of the one of its number."""
-    units = list(state.units)
-    # Read from the end: what changes is nearly always one of the newest.
-    position = len(units) - 1
-    while units[position].number != unit.number:
-        position -= 1
-
-    tokens = state.history_tokens + unit.tokens - units[position].tokens
-    units[position] = unit
-    return replace(state, units=tuple(units), history_tokens=tokens)
+_NUMBER: Final = attrgetter("number")
+EMPTY_STATE: Final = WindowState()
 
 
 def part_tokens(state: WindowState, part: MessagePart) -> int:
@@ -176,38 +244,47 @@ def part_tokens(state: WindowState, part: MessagePart) -> int:
     return state.count(part.text) + (state.count(names) if names else 0)
 
 
-def part_body(part: MessagePart, tokens: int) -> dict[str, Any]:
-    """What an event's body says of a part; its text stands beside the body."""
-    fields = {
-        "kind": part.kind.value,
-        "tokens": tokens,
-        "call_id": part.call_id,
-        "name": part.name,
-        "tool_kind": part.tool_kind.value if part.tool_kind else "",
-        "is_error": part.is_error,
-    }
-    return {name: value for name, value in fields.items() if value}
-
-
 def tools_text(tools: object) -> str:
-    """The canonical text of tools, empty for none."""
-    return json.dumps(tools, sort_keys=True, separators=(",", ":")) if tools else ""
+    """The canonical text of tools, empty for none.
+
+    Raises:
+        InvalidInput: `bad_field` for what is no JSON.
+    """
+    try:
+        text = json.dumps(tools, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(
+            f"tools must be plain JSON: {error}", code="bad_field", field="tools"
+        ) from error
+    return text if tools else ""
 
 
-def fold_mark(unit: WindowUnit) -> str:
-    """What stands for a fold of which something was erased: its address, and none of its words."""
-    return f"{ERASURE_MARK} Originals: {address_of_unit(unit)}"
+_COMPRESSION: Final = 6
+"""Of zlib: lower levels take half the time for a fifth more."""
+_FORMAT: Final = 4
+"""Rises when `step` folds an event in another way: older snapshots then count for nothing."""
 
 
-def tombstone_text(unit: WindowUnit) -> str:
-    """The line that stands for units which left: our words, numbers and an address alone."""
-    last = unit.last_turn or unit.turn
-    address = address_of_unit(unit)
-    turns = f"Turn {unit.turn}" if last == unit.turn else f"Turns {unit.turn} to {last}"
-    return f"[{turns}: left the window, {unit.full_tokens} tokens. Originals: {address}]"
+def snapshot_text(state: WindowState) -> str:
+    """A state as packed JSON, so that opening a session need not fold the events before it.
+
+    The words of the window stand in the log already, so a store keeps them here a second time as
+    small as can be.
+    """
+    text = canonical_json({"format": _FORMAT, "state": to_plain(state)})
+    return b64encode(zlib.compress(text.encode(), _COMPRESSION)).decode()
 
 
-def address_of_unit(unit: WindowUnit) -> str:
-    """The address of all units that one stands for."""
-    single = unit.last_number in (0, unit.number)
-    return pointer(unit.number) + ("" if single else f"-{unit.last_number}")
+def state_from(text: str) -> WindowState | None:
+    """The state of a snapshot; None for one of another format, which the log replaces."""
+    # Format 1 was bare JSON, which no packed text begins like.
+    snapshot: dict[str, Any] = (
+        {} if text.startswith("{") else json.loads(zlib.decompress(b64decode(text)))
+    )
+    if snapshot.get("format") != _FORMAT:
+        return None
+    try:
+        return from_plain(WindowState, snapshot["state"])  # type: ignore[no-any-return]
+    except ValueError:
+        # A field came or went since.
+        return None

@@ -6,68 +6,57 @@ here, and a log folds to the same state on every machine.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Final, NamedTuple
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
-from .erasing import with_erased_texts
-from .events import (
-    ERASURE_MARK,
-    EventKind,
-    Note,
-    NoteCategory,
-    SubtaskStatus,
-    WindowEvent,
+from ..compiler.tokens.counting import MaximumCounter, counter_for
+from ..schema.values import canonical_json
+from .events import ERASURE_MARK, EventKind, Note, NoteCategory, SubtaskStatus, WindowEvent
+from .ledger import (
+    LedgerEntry,
+    LedgerSpan,
+    counted,
+    unit_names,
+    with_cut,
+    with_units,
+    without_events,
 )
-from .links import standing_links, with_judged_claims, with_new_links
-from .pressure import EVICTION_TURNS, READINGS, next_mean
-from .snapshot import item_from, unit_from
+from .links import standing_links, with_judged_claims, with_new_links, without_erased
+from .report import EVICTION_TURNS, READINGS, next_mean
 from .state import (
     KEYS_KEPT,
+    BoundCorrection,
     WindowState,
-    fold_mark,
     part_tokens,
-    tombstone_text,
-    with_changed_unit,
-    with_new_unit,
-    with_units,
 )
-from .summaries import UnitSummary, standing_summaries, standing_summary, with_new_summary
+from .summaries import standing_summaries, with_new_summary
 from .units import (
-    LEVELS,
+    RECALL_INPUT,
+    RECALL_TEXT,
+    RECALL_TOOL,
     MessagePart,
     PartKind,
     StandingForm,
     WindowItem,
     WindowUnit,
-    numbers_of,
+    emptied_part,
+    item_from,
+    pointer,
     tokens_in,
+    unit_from,
 )
 
+_WIDE_FLOOR: Final = 500
+"""Permille to which reports may lower the count of an unknown model: its margin is 1.91."""
+_TERMS: Final = ("task", "goal", "system", "tools")
+"""The texts of the first event, in their order; acceptance criteria follow."""
 
-class _ShortText(NamedTuple):
-    """A text that stands for a result or for units, with its tokens where they were counted."""
-
-    text: str
-    tokens: int | None
-
-    def token_count(self, state: WindowState) -> int:
-        """Its tokens; an emptied text stands as our mark, which nobody counted."""
-        if self.tokens is None or self.text == ERASURE_MARK:
-            return state.count(self.text)
-        return self.tokens
-
-
-class _StandingChange(NamedTuple):
-    """A change of an edit, as its event states it."""
-
-    form: StandingForm
-    last: int
-    """The number of the last unit that it stands for."""
-    texts: dict[int, _ShortText]
-    fold_level: int
-
-
+_Places = AbstractSet[tuple[int, int]]
+"""Texts by the number of their event and their part in it."""
 _Fold = Callable[[WindowState, WindowEvent], WindowState]
 
 
@@ -93,6 +82,8 @@ def _on_opened(state: WindowState, event: WindowEvent) -> WindowState:
         window=int(body["window"]),
         limit=int(body["limit"]),
         policy_digest=str(body["policy"]),
+        policy=canonical_json(body.get("tunables", {})),
+        correction=_correction(str(body["model"])),
         root=str(body.get("root", "")),
         task=task,
         goal=goal,
@@ -100,12 +91,22 @@ def _on_opened(state: WindowState, event: WindowEvent) -> WindowState:
         tools=tools,
         acceptance=tuple(acceptance),
     )
-    return replace(start, fixed_tokens=_fixed_tokens(start))
+    return _with_fixed_tokens(start)
 
 
-def _fixed_tokens(state: WindowState) -> int:
+def _correction(model: str) -> BoundCorrection:
+    """Nothing reported yet. The bound of a model that no row knows is so wide that it may fall."""
+    is_wide = isinstance(counter_for(model), MaximumCounter)
+    return BoundCorrection(floor=_WIDE_FLOOR if is_wide else 1000)
+
+
+def _with_fixed_tokens(state: WindowState) -> WindowState:
     texts = [state.system, state.tools, state.task, state.goal, *state.acceptance]
-    return sum(map(state.count, filter(None, texts)))
+    if state.tools:
+        # The tool that reads originals goes with the others.
+        texts.append(f"{RECALL_TOOL} {RECALL_TEXT} {RECALL_INPUT}")
+    total = sum(map(state.count, filter(None, texts)))
+    return replace(state, fixed_tokens=total + sum(note.tokens for note in state.notes))
 
 
 def _on_turn_start(state: WindowState, event: WindowEvent) -> WindowState:
@@ -113,24 +114,26 @@ def _on_turn_start(state: WindowState, event: WindowEvent) -> WindowState:
     unit = WindowUnit(event.seq, turn, state.step, _items(event))
 
     # A pin with an end lapses by turns, the only clock that a replay shares.
-    pins: dict[int, int | None] = {}
-    for number, until in state.pins.items():
-        if until is None or until >= turn:
-            pins[number] = until
-
-    return replace(with_new_unit(state, unit), turn=turn, in_turn=True, pins=pins)
+    pins = tuple(pin for pin in state.pins if pin[1] is None or pin[1] >= turn)
+    return replace(state, units=(*state.units, unit), turn=turn, in_turn=True, pins=pins)
 
 
 def _on_step(state: WindowState, event: WindowEvent) -> WindowState:
     number = state.step + 1
     unit = WindowUnit(event.seq, state.turn, number, _items(event))
-    return replace(
-        with_new_unit(state, unit),
-        step=number,
-        # What stood before the answer is what was sent for it.
-        sent_tokens=state.tokens if state.sent_tokens else 0,
-        correction=int(event.body.get("correction", state.correction)),
-    )
+    successor = _with_report(replace(state, units=(*state.units, unit)), event)
+    # What is in the window before the answer is what was sent for it.
+    sent = state.own_tokens if state.sent_tokens else 0
+    return replace(successor, step=number, sent_tokens=sent)
+
+
+def _with_report(state: WindowState, event: WindowEvent) -> WindowState:
+    """The state after what a provider reported of a request that we had counted."""
+    report = event.body.get("usage")
+    if report is None:
+        return state
+    correction = state.correction.reported(int(report["own"]), int(report["input"]))
+    return replace(state, correction=correction)
 
 
 def _on_result(state: WindowState, event: WindowEvent) -> WindowState:
@@ -142,7 +145,7 @@ def _on_result(state: WindowState, event: WindowEvent) -> WindowState:
     # The newest open call with this id: real logs use an id twice, and the older one was answered.
     call_id = items[0].content.call_id
     unit = _waiting_unit(state, call_id)
-    return with_changed_unit(state, replace(unit, items=(*unit.items, *items)))
+    return state.with_unit(replace(unit, items=(*unit.items, *items)))
 
 
 def _waiting_unit(state: WindowState, call_id: str) -> WindowUnit:
@@ -154,207 +157,184 @@ def _on_turn_end(state: WindowState, event: WindowEvent) -> WindowState:
     # one step or twenty, and what counts is how many turns are left.
     growth = state.tokens - (state.loads[-1] if state.loads else 0)
     return replace(
-        state,
+        _with_report(state, event),
         in_turn=False,
-        loads=(*state.loads, state.tokens)[1 - READINGS :],
+        loads=(*state.loads, state.tokens)[-READINGS:],
         eviction_marks=(*state.eviction_marks, state.evictions)[-EVICTION_TURNS - 1 :],
         mean_growth=next_mean(state.mean_growth, growth),
-        correction=int(event.body.get("correction", state.correction)),
+        readings=(*state.readings, *_stated_health(event))[-READINGS:],
     )
+
+
+def _stated_health(event: WindowEvent) -> list[tuple[int, ...]]:
+    health = event.body.get("health")
+    return [tuple(health)] if health else []
 
 
 def _on_abandoned(state: WindowState, event: WindowEvent) -> WindowState:
     call_id = str(event.body["call_id"])
     unit = _waiting_unit(state, call_id)
-    return with_changed_unit(state, replace(unit, given_up=unit.given_up | {call_id}))
+    return state.with_unit(replace(unit, given_up=unit.given_up | {call_id}))
+
+
+class EditedUnits(NamedTuple):
+    """What an edit makes of the units."""
+
+    standing: list[WindowUnit]
+    left: list[WindowUnit]
+    lost_names: list[LedgerEntry]
+    """The names that shorter forms leave out."""
+    original: int
+    """Tokens of the changed units before."""
+
+
+ShortTexts = Mapping[int, tuple[str, int]]
+"""The short texts of results with their tokens, by the number of their event."""
+
+
+def edited_units(
+    state: WindowState, forms: Mapping[int, StandingForm], texts: ShortTexts
+) -> EditedUnits:
+    """The units after those of some numbers took other forms."""
+    outcome = EditedUnits([], [], [], 0)
+    original = 0
+    for unit in state.units:
+        form = forms.get(unit.number)
+        if form is None and not state.is_summarised(unit.number, forms):
+            outcome.standing.append(unit)
+            continue
+
+        original += unit.tokens
+        if form is StandingForm.LEDGER:
+            outcome.left.append(unit)
+        elif form is StandingForm.SUMMARY:
+            outcome.standing.append(_summary_unit(state, unit))
+        elif form is StandingForm.SHORT:
+            short = short_unit(state, unit, texts)
+            kept_words = {word for word, _, _ in short.names}
+            outcome.lost_names.extend(
+                name for name in unit_names(unit) if name.text not in kept_words
+            )
+            outcome.standing.append(short)
+    return outcome._replace(original=original)
 
 
 def _on_edited(state: WindowState, event: WindowEvent) -> WindowState:
-    changes = _standing_changes(event)
-    units: list[WindowUnit] = []
-    original = 0
-    position = 0
-    while position < len(state.units):
-        unit = state.units[position]
-        change = changes.get(unit.number)
-        if change is None:
-            units.append(unit)
-            position += 1
-            continue
-
-        members: list[WindowUnit] = []
-        while position < len(state.units) and state.units[position].number <= change.last:
-            members.append(state.units[position])
-            position += 1
-        original += tokens_in(members)
-        units.append(_in_form(state, members, change))
-
-    successor = with_units(state, _with_one_tombstone_a_run(state, units))
-    links = standing_links(state.links, successor.units)
-    summaries = standing_summaries(state.summaries, successor.units)
-    savings = state.history_tokens - successor.history_tokens
-    rolled = event.body["reason"] == "rollover"
-
     lines = event.body["changes"]
-    total_fidelity = 0
-    for line in lines:
-        total_fidelity += int(line["fidelity"])
+    forms = {int(line["unit"]): StandingForm(line["form"]) for line in lines}
+    seqs = itertools.chain.from_iterable(map(itemgetter("results"), lines))
+    # Counted when the edit was made: a log is folded without a tokenizer, and without its library.
+    counted_texts = zip(event.texts, event.body["tokens"], strict=True)
+    outcome = edited_units(state, forms, dict(zip(seqs, counted_texts, strict=True)))
+
+    ledger_body = event.body["ledger"]
+    words = standing_words(outcome.standing)
+    ledger = with_units(state.ledger, outcome.left, words, outcome.lost_names)
+    ledger = with_cut(ledger, tuple(map(tuple, ledger_body["cut"])))
+    spans = tuple(itertools.starmap(LedgerSpan, ledger_body["spans"]))
+    ledger = replace(ledger, spans=spans, tokens=ledger_body["tokens"])
+    successor = replace(state, units=tuple(outcome.standing), ledger=ledger)
+
+    savings = state.own_tokens - successor.own_tokens
     return replace(
         successor,
-        links=links,
-        summaries=summaries,
+        links=standing_links(state.links, successor.units, ledger),
+        summaries=standing_summaries(state.summaries, successor.units),
         edits=state.edits + 1,
         evictions=state.evictions + len(lines),
-        last_edit_step=state.step,
-        original_tokens=state.original_tokens + original,
-        standing_tokens=state.standing_tokens + max(0, original - savings),
-        windows=state.windows + rolled,
-        fidelity=total_fidelity // max(1, len(lines)),
+        original_tokens=state.original_tokens + outcome.original,
+        standing_tokens=state.standing_tokens + max(0, outcome.original - savings),
+        windows=state.windows + (event.body["reason"] == "rollover"),
+        fidelity=sum(int(line["fidelity"]) for line in lines) // max(1, len(lines)),
     )
 
 
-def _standing_changes(event: WindowEvent) -> dict[int, _StandingChange]:
-    """What an edit says of each unit, by the number of its first one."""
-    # Counted when the edit was made: a log is folded without a tokenizer, and without its library.
-    counts = event.body.get("tokens") or [None] * len(event.texts)
-    lines = iter(zip(event.texts, counts, strict=True))
-
-    changes: dict[int, _StandingChange] = {}
-    for change in event.body["changes"]:
-        texts: dict[int, _ShortText] = {}
-        for seq in change["of"]:
-            text, tokens = next(lines)
-            texts[int(seq)] = _ShortText(text, tokens)
-        form = StandingForm(change["form"])
-        # Only folds of folds state a level.
-        level = int(change.get("level", form is StandingForm.EXTRACT))
-        changes[int(change["unit"])] = _StandingChange(form, int(change["last"]), texts, level)
-    return changes
+def standing_words(units: Sequence[WindowUnit]) -> frozenset[str]:
+    """The names that units in the window repeat, so that a ledger need not."""
+    words: set[str] = set()
+    for unit in units:
+        words.update(word for word, _, _ in unit.names)
+    return frozenset(words)
 
 
-def _in_form(
-    state: WindowState, members: Sequence[WindowUnit], change: _StandingChange
-) -> WindowUnit:
-    """Units in a shorter form."""
-    unit, last = members[0], members[-1]
-    form = change.form
+def _summary_unit(state: WindowState, unit: WindowUnit) -> WindowUnit:
+    """The unit that replaces all those that its summary was made of."""
+    summary = state.summary(unit.number)
+    if summary is None:
+        # An erasure took its words; an address is left.
+        text, last = f"{ERASURE_MARK} Original: {pointer(unit.number)}", unit.number
+        tokens = state.count(text)
+    else:
+        text, last, tokens = summary.block, summary.last, summary.tokens
+    members = [u for u in state.units if unit.number <= u.number <= last]
+    return replace(
+        unit,
+        items=(_note(unit, text, tokens),),
+        form=StandingForm.SUMMARY,
+        full_tokens=tokens_in(members),
+        last_number=last,
+    )
 
-    # What it took in full is kept through all forms, so that savings are told of the original.
-    full = sum(member.full_tokens or member.tokens for member in members)
-    if form in (StandingForm.TOMBSTONE, StandingForm.EXTRACT, StandingForm.SUMMARY):
-        short = replace(
-            unit,
-            items=(),
-            form=form,
-            full_tokens=full,
-            last_number=last.last_number or last.number,
-            last_turn=last.last_turn or last.turn,
-            fold_level=change.fold_level,
-        )
-        if form is StandingForm.SUMMARY:
-            return replace(short, items=(_summary_note(state, short),))
 
-        left_behind: list[WindowItem] = []
-        for line in change.texts.values():
-            # An erasure empties the fold's text in the log; its address is made again.
-            if line.text == ERASURE_MARK:
-                line = _ShortText(fold_mark(short), None)
-            left_behind.append(_note(unit, line.text, line.token_count(state)))
-        return replace(short, items=tuple(left_behind))
-
+def short_unit(state: WindowState, unit: WindowUnit, texts: ShortTexts) -> WindowUnit:
+    """A unit with shorter results, and lines in place of pictures."""
     items: list[WindowItem] = []
-    described = False
+    described: set[int] = set()
     for item in unit.items:
-        if item.is_attached:
-            # The line of its result tells of it from now on, where that stands in a short form.
-            if form is not StandingForm.EXTERNAL:
-                items.append(item)
+        text, tokens = texts.get(item.seq, ("", 0))
+        if item.seq not in texts or item.kind not in (PartKind.RESULT, PartKind.MEDIA):
+            items.append(item)
             continue
-        if item.kind is PartKind.MEDIA and item.seq in change.texts:
-            # One line stands for all pictures of a message, at the place of the first.
-            line = change.texts[item.seq]
-            if not described:
-                items.append(_note(unit, line.text, line.token_count(state)))
-            described = True
-            continue
-        if item.kind is PartKind.RESULT and item.seq in change.texts:
-            line = change.texts[item.seq]
-            content = replace(item.content, text=line.text)
-            item = replace(item, content=content, tokens=line.token_count(state))
-        items.append(item)
-    return replace(unit, items=tuple(items), form=form, full_tokens=full)
+        if text == ERASURE_MARK:
+            tokens = state.count(text)
+        if item.kind is PartKind.RESULT:
+            content = replace(item.content, text=text)
+            items.append(replace(item, content=content, tokens=tokens))
+        elif not item.is_attached and item.seq not in described:
+            # One line replaces all pictures of a message; those of a result go into its text.
+            described.add(item.seq)
+            items.append(_note(unit, text, tokens))
+    full = unit.full_tokens or unit.tokens
+    return replace(unit, items=tuple(items), form=StandingForm.SHORT, full_tokens=full)
 
 
 def _note(unit: WindowUnit, text: str, tokens: int) -> WindowItem:
     content = MessagePart(kind=PartKind.NOTE, text=text)
-    return WindowItem(
-        seq=unit.number, part=0, content=content, tokens=tokens, level=LEVELS[PartKind.NOTE]
-    )
-
-
-def _summary_note(state: WindowState, unit: WindowUnit) -> WindowItem:
-    """The line of a unit's summary, or its address alone where an erasure took the words."""
-    summary = state.summary(unit.number)
-    if summary is None:
-        text = fold_mark(unit)
-        return _note(unit, text, state.count(text))
-    return _note(unit, standing_summary(unit, summary.text), summary.tokens)
-
-
-def _with_one_tombstone_a_run(
-    state: WindowState, standing: Sequence[WindowUnit]
-) -> list[WindowUnit]:
-    """The units with neighbouring tombstones as one: each costs a line of its own otherwise."""
-    units: list[WindowUnit] = []
-    for unit in standing:
-        previous = units[-1] if units else None
-        if (
-            previous is not None
-            and previous.form is StandingForm.TOMBSTONE
-            and unit.form is StandingForm.TOMBSTONE
-        ):
-            units[-1] = replace(
-                previous,
-                last_number=unit.last_number or unit.number,
-                last_turn=unit.last_turn or unit.turn,
-                full_tokens=previous.full_tokens + unit.full_tokens,
-            )
-        else:
-            units.append(unit)
-
-    marked_units: list[WindowUnit] = []
-    for unit in units:
-        text = tombstone_text(unit) if unit.form is StandingForm.TOMBSTONE else unit.text
-        if text != unit.text:
-            unit = replace(unit, items=(_note(unit, text, state.count(text)),))
-        marked_units.append(unit)
-    return marked_units
+    return WindowItem(seq=unit.number, part=0, content=content, tokens=tokens)
 
 
 def _on_undone(state: WindowState, event: WindowEvent) -> WindowState:
-    """Put originals back in the place of what an edit left; the event carries them."""
+    """Put units back as they were before an edit; the event carries them."""
     texts = iter(event.texts)
     originals = [unit_from(record, texts) for record in event.body["units"]]
-
-    numbers = numbers_of(originals)
-
-    # What stands for an original may stand for its neighbours too: a fold leaves as a whole.
-    remaining_units: list[WindowUnit] = []
+    spans = [range(unit.number, max(unit.number, unit.last_number) + 1) for unit in originals]
+    # Behind a summary several originals are hidden, so what overlaps one of them goes.
+    remaining: list[WindowUnit] = []
     for unit in state.units:
-        last = unit.last_number or unit.number
-        if numbers.isdisjoint(range(unit.number, last + 1)):
-            remaining_units.append(unit)
-    return with_units(state, sorted([*remaining_units, *originals], key=lambda unit: unit.number))
+        last = max(unit.number, unit.last_number)
+        overlaps = any(span.start <= last and unit.number < span.stop for span in spans)
+        if not overlaps:
+            remaining.append(unit)
+    units = sorted([*remaining, *originals], key=lambda unit: unit.number)
+
+    seqs: set[int] = set()
+    for unit in originals:
+        seqs.update(item.seq for item in unit.items)
+    ledger = without_events(state.ledger, seqs, state.count)
+    return replace(state, units=tuple(units), ledger=ledger)
+
+
+def _on_forgotten(state: WindowState, event: WindowEvent) -> WindowState:
+    number = int(event.body["unit"])
+    units = tuple(unit for unit in state.units if unit.number != number)
+    return replace(state, units=units)
 
 
 def _on_pinned(state: WindowState, event: WindowEvent) -> WindowState:
-    pins = dict(state.pins)
     number = int(event.body["unit"])
-    if event.body["on"]:
-        pins[number] = event.body["until"]
-    else:
-        pins.pop(number, None)
-    return replace(state, pins=pins)
+    pins = tuple(pin for pin in state.pins if pin[0] != number)
+    pin = ((number, event.body["until"]),) if event.body["on"] else ()
+    return replace(state, pins=(*pins, *pin))
 
 
 def _on_noted(state: WindowState, event: WindowEvent) -> WindowState:
@@ -364,53 +344,69 @@ def _on_noted(state: WindowState, event: WindowEvent) -> WindowState:
         category=NoteCategory(event.body["category"]),
         text=event.texts[0],
         status=SubtaskStatus(status) if status else None,
+        tokens=state.count(event.texts[0]),
     )
-    notes = list(state.notes)
-
-    # A piece of the task that gets another status stays where it was named.
+    dropped = set(event.body.get("drops", ()))
+    notes = [standing for standing in state.notes if standing.seq not in dropped]
+    # A piece of the task that gets another status keeps its place.
     for position, standing in enumerate(notes):
         if status and (standing.category, standing.text) == (note.category, note.text):
             notes[position] = note
-            return replace(state, notes=tuple(notes))
+            break
+    else:
+        notes.append(note)
+    return _with_fixed_tokens(replace(state, notes=tuple(notes)))
 
-    tokens = state.fixed_tokens + state.count(note.text)
-    return replace(state, notes=(*notes, note), fixed_tokens=tokens)
+
+def _on_notes_dropped(state: WindowState, event: WindowEvent) -> WindowState:
+    dropped = set(event.body["notes"])
+    notes = tuple(note for note in state.notes if note.seq not in dropped)
+    return _with_fixed_tokens(replace(state, notes=notes))
 
 
-def _on_model_change(state: WindowState, event: WindowEvent) -> WindowState:
+def _on_terms_change(state: WindowState, event: WindowEvent) -> WindowState:
+    """Another model, window, system text or tools, from the next request on."""
     body = event.body
-    successor = replace(
-        state, model=str(body["model"]), window=int(body["window"]), limit=int(body["limit"])
-    )
+    texts = iter(event.texts)
+    terms: dict[str, Any] = {name: next(texts) for name in body["terms"]}
+    successor = replace(state, **terms, window=int(body["window"]), limit=int(body["limit"]))
+    if body["model"] != state.model:
+        successor = _recounted(replace(successor, model=str(body["model"])))
+    return _with_fixed_tokens(successor)
 
-    # Another model counts otherwise: everything that stands is counted again.
+
+def _recounted(state: WindowState) -> WindowState:
+    """The state of another model, which counts otherwise: everything is counted again."""
     units: list[WindowUnit] = []
     for unit in state.units:
         items: list[WindowItem] = []
         for item in unit.items:
-            items.append(replace(item, tokens=part_tokens(successor, item.content)))
+            items.append(replace(item, tokens=part_tokens(state, item.content)))
         units.append(replace(unit, items=tuple(items)))
 
-    fixed_total = _fixed_tokens(successor)
-    for note in state.notes:
-        fixed_total += successor.count(note.text)
-    successor = with_units(successor, units)
-
-    summaries: list[UnitSummary] = []
-    for summary in state.summaries:
-        unit = state.standing(summary.unit)
-        tokens = successor.count(standing_summary(unit, summary.text))
-        summaries.append(replace(summary, tokens=tokens))
-    return replace(successor, correction=1000, fixed_tokens=fixed_total, summaries=tuple(summaries))
+    notes = tuple(replace(note, tokens=state.count(note.text)) for note in state.notes)
+    summaries = tuple(
+        replace(summary, tokens=state.count(summary.block)) for summary in state.summaries
+    )
+    return replace(
+        state,
+        units=tuple(units),
+        notes=notes,
+        summaries=summaries,
+        ledger=counted(state.ledger, state.count),
+        correction=_correction(state.model),
+        sent_tokens=0,
+    )
 
 
 def _on_policy_change(state: WindowState, event: WindowEvent) -> WindowState:
-    return replace(state, policy_digest=str(event.body["policy"]))
+    tunables = canonical_json(event.body.get("tunables", {}))
+    return replace(state, policy_digest=str(event.body["policy"]), policy=tunables)
 
 
 def _on_memory_read(state: WindowState, event: WindowEvent) -> WindowState:
     read = replace(state, memory_tokens=int(event.body["tokens"]))
-    return replace(read, sent_tokens=read.tokens)
+    return replace(read, sent_tokens=read.own_tokens)
 
 
 def _on_linked_claims(state: WindowState, event: WindowEvent) -> WindowState:
@@ -425,17 +421,65 @@ def _on_summary(state: WindowState, event: WindowEvent) -> WindowState:
     return replace(state, summaries=with_new_summary(state.summaries, event))
 
 
-def _on_recount(state: WindowState, event: WindowEvent) -> WindowState:
-    return replace(state, correction=int(event.body["correction"]))
-
-
 def _on_checkpoint(state: WindowState, event: WindowEvent) -> WindowState:
     claim = str(event.body.get("object", state.checkpoint_object))
     return replace(state, checkpoint=event.seq, checkpoint_object=claim)
 
 
+def _on_erased_texts(state: WindowState, event: WindowEvent) -> WindowState:
+    """The state without the words of erased events, also in the ledger and in summaries."""
+    places: set[tuple[int, int]] = set()
+    seqs: set[int] = set()
+    for seq, part in event.body["places"]:
+        places.add((int(seq), int(part)))
+        seqs.add(int(seq))
+
+    units: list[WindowUnit] = []
+    for unit in state.units:
+        units.append(_without_words(state, unit, places, seqs))
+    terms: dict[str, Any] = {name: "" for part, name in enumerate(_TERMS) if (1, part) in places}
+    summaries = tuple(summary for summary in state.summaries if summary.seq not in seqs)
+    notes = tuple(note for note in state.notes if note.seq not in seqs)
+    return replace(
+        state,
+        units=tuple(units),
+        ledger=without_events(state.ledger, seqs, state.count),
+        notes=notes,
+        links=without_erased(state.links, frozenset(places)),
+        summaries=summaries,
+        **terms,
+    )
+
+
+def _without_words(
+    state: WindowState, unit: WindowUnit, places: _Places, seqs: AbstractSet[int]
+) -> WindowUnit:
+    """A unit with our mark in place of each erased text.
+
+    A summary says in other words what several events said, and an excerpt repeats a result: both
+    go as a whole.
+    """
+    is_summary = unit.form is StandingForm.SUMMARY
+    last = max(unit.number, unit.last_number)
+    made_of_it = is_summary and any(unit.number <= seq <= last for seq in seqs)
+    summary = state.summary(unit.number) if is_summary else None
+    made_of_it = made_of_it or (summary is not None and summary.seq in seqs)
+
+    items: list[WindowItem] = []
+    for item in unit.items:
+        shortened = unit.form is StandingForm.SHORT and item.seq in seqs
+        if made_of_it or shortened or (item.seq, item.part) in places:
+            text = (
+                f"{ERASURE_MARK} Original: {pointer(unit.number)}" if is_summary else ERASURE_MARK
+            )
+            content = emptied_part(item.content, text)
+            item = replace(item, content=content, tokens=part_tokens(state, content))
+        items.append(item)
+    return replace(unit, items=tuple(items))
+
+
 def _on_closed(state: WindowState, event: WindowEvent) -> WindowState:
-    return replace(state, closed=True)
+    return replace(state, closed=True, erased=bool(event.body.get("erased")))
 
 
 def _items(event: WindowEvent) -> tuple[WindowItem, ...]:
@@ -458,14 +502,17 @@ _FOLDS: Final[Mapping[EventKind, _Fold]] = {
     EventKind.UNDONE: _on_undone,
     EventKind.PINNED: _on_pinned,
     EventKind.NOTED: _on_noted,
-    EventKind.MODEL_CHANGED: _on_model_change,
+    EventKind.FORGOTTEN: _on_forgotten,
+    EventKind.NOTES_DROPPED: _on_notes_dropped,
+    EventKind.TERMS_CHANGED: _on_terms_change,
     EventKind.POLICY_CHANGED: _on_policy_change,
     EventKind.MEMORY_READ: _on_memory_read,
     EventKind.CLAIMS_LINKED: _on_linked_claims,
     EventKind.CLAIMS_JUDGED: _on_judged_claims,
     EventKind.SUMMARISED: _on_summary,
     EventKind.CHECKPOINTED: _on_checkpoint,
-    EventKind.RECOUNTED: _on_recount,
-    EventKind.TEXTS_ERASED: with_erased_texts,
+    # A refusal that states how many tokens the request had is a report, too.
+    EventKind.RECOUNTED: _with_report,
+    EventKind.TEXTS_ERASED: _on_erased_texts,
     EventKind.CLOSED: _on_closed,
 }

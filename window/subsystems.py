@@ -2,8 +2,7 @@
 
 A session is run by one `Subsystems` value. Whoever replaces a part states its name and version:
 they enter the digest by which the log and the envelopes of the session name their policy, so a
-replay with another part is seen and never silent. What a part answers is checked where it would
-break a window: scores are held to 1 to 1000, and forms belong to the unit that was asked about.
+replay with another part is seen and never silent. Scores are held to 1 to 1000.
 
     subsystems = Subsystems(eviction=NewestFirst())
     session = memory.session("trip", subsystems=subsystems, model="gpt-5")
@@ -14,22 +13,27 @@ Checklist C-290.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Protocol, runtime_checkable
 
 from ..schema.errors import InvalidInput
-from ..schema.short_repr import short_repr
+from ..schema.records import short_repr
 from ..schema.values import canonical_json
 from ..schema.window_policy import WindowPolicy
-from .budget import ComponentUse, component_uses
-from .changes import Occurrences, UnitChange, shorter_forms
 from .checkpoint import TaskCheckpoint, task_checkpoint
-from .health import HealthReading, health_reading
+from .forms import kind_of, short_result
 from .keep import keep_scores
-from .pressure import Pressure, read_pressure
+from .report import (
+    ComponentUse,
+    HealthReading,
+    Pressure,
+    component_uses,
+    health_reading,
+    read_pressure,
+)
 from .state import WindowState
-from .units import WindowUnit
+from .units import WindowItem
 
 _TOP_SCORE: Final = 1000
 
@@ -82,17 +86,10 @@ class EvictionSubsystem(WindowPart, Protocol):
 
 @runtime_checkable
 class CompressionSubsystem(WindowPart, Protocol):
-    """Says which shorter forms a unit can take; the choice between them is the knapsack's."""
+    """Says how an old result is shortened; when it is, and what leaves, the edit decides."""
 
-    def forms(
-        self,
-        state: WindowState,
-        unit: WindowUnit,
-        keep: int,
-        reason: str,
-        recurrences: Occurrences,
-    ) -> Iterable[UnitChange]:
-        """Every shorter form of one unit; none where it is as short as it can be."""
+    def short(self, item: WindowItem, most: int, count: Callable[[str], int]) -> str:
+        """The text of a result within so many tokens, as `count` counts them."""
         ...
 
 
@@ -115,74 +112,42 @@ class HealthSubsystem(WindowPart, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _BuiltIn:
-    """A part as tenure has it."""
+class TenureParts:
+    """All six parts as tenure has them."""
 
     name: str = "tenure"
     version: str = "1"
 
-
-@dataclass(frozen=True, slots=True)
-class ZonePressure(_BuiltIn):
-    """Utilisation, zones and velocity, in whole numbers."""
-
     def read(self, state: WindowState, policy: WindowPolicy) -> Pressure:
-        """The pressure of a window now."""
+        """Utilisation, zones and velocity, in whole numbers."""
         return read_pressure(state, policy)
 
-
-@dataclass(frozen=True, slots=True)
-class ShareBudget(_BuiltIn):
-    """The shares of the policy's profile."""
-
     def uses(self, state: WindowState, policy: WindowPolicy) -> tuple[ComponentUse, ...]:
-        """What each component takes, beside its usual share."""
+        """What each component takes, and its share by the policy's profile."""
         return component_uses(state, policy.budget)
-
-
-@dataclass(frozen=True, slots=True)
-class TabledEviction(_BuiltIn):
-    """The eviction policies of the table in `keep.SCORES`."""
 
     def scores(
         self, state: WindowState, policy: WindowPolicy, focus: str, stale: Container[int]
     ) -> Mapping[int, int]:
-        """The keep-score of every standing unit by number."""
+        """The scores of the table in `keep.SCORES`."""
         return keep_scores(state, policy, focus, stale)
 
-
-@dataclass(frozen=True, slots=True)
-class LadderCompression(_BuiltIn):
-    """The forms of the ladder, made without a model."""
-
-    def forms(
-        self,
-        state: WindowState,
-        unit: WindowUnit,
-        keep: int,
-        reason: str,
-        recurrences: Occurrences,
-    ) -> Iterator[UnitChange]:
-        """Every shorter form that a unit can take."""
-        return shorter_forms(state, unit, keep, reason, recurrences)
-
-
-@dataclass(frozen=True, slots=True)
-class ArtifactCheckpoints(_BuiltIn):
-    """The seven artifacts, read off the session's log."""
+    def short(self, item: WindowItem, most: int, count: Callable[[str], int]) -> str:
+        """Whole lines from both ends, or whole fields."""
+        content = item.content
+        kind = content.tool_kind or kind_of(content.text, content.name)
+        return short_result(content.text, kind, most, count, number=item.seq, name=content.name)
 
     def checkpoint(self, state: WindowState) -> TaskCheckpoint:
-        """The state of the task as it stands."""
+        """The seven artifacts, read off the session's log."""
         return task_checkpoint(state)
 
-
-@dataclass(frozen=True, slots=True)
-class MetricHealth(_BuiltIn):
-    """Six metrics of the state."""
-
     def measure(self, state: WindowState, reading: Pressure) -> HealthReading:
-        """The six metrics at the end of a turn."""
+        """Six metrics of the state."""
         return health_reading(state, reading)
+
+
+_TENURE: Final = TenureParts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,12 +161,12 @@ class Subsystems:
 
     __repr__ = short_repr
 
-    pressure: PressureSubsystem = ZonePressure()
-    budget: BudgetSubsystem = ShareBudget()
-    eviction: EvictionSubsystem = TabledEviction()
-    compression: CompressionSubsystem = LadderCompression()
-    cross_window: CrossWindowSubsystem = ArtifactCheckpoints()
-    health: HealthSubsystem = MetricHealth()
+    pressure: PressureSubsystem = _TENURE
+    budget: BudgetSubsystem = _TENURE
+    eviction: EvictionSubsystem = _TENURE
+    compression: CompressionSubsystem = _TENURE
+    cross_window: CrossWindowSubsystem = _TENURE
+    health: HealthSubsystem = _TENURE
 
     def __post_init__(self) -> None:
         for role, protocol in _PROTOCOLS.items():
@@ -218,7 +183,7 @@ class Subsystems:
         replacements: dict[str, list[str]] = {}
         for field in fields(self):
             part: Any = getattr(self, field.name)
-            if not isinstance(part, _BuiltIn):
+            if part is not _TENURE:
                 replacements[field.name] = [part.name, part.version]
         return replacements
 
@@ -255,21 +220,6 @@ def unit_scores(
         # Never 0: an action on a worthless unit must still cost more than none at all.
         scores[unit.number] = max(1, min(_TOP_SCORE, answers.get(unit.number, _TOP_SCORE)))
     return scores
-
-
-def unit_forms(unit: WindowUnit, forms: Iterable[UnitChange]) -> list[UnitChange]:
-    """The forms of a unit, none of them another unit's: its words would stand in a wrong place.
-
-    Raises:
-        InvalidInput: `bad_subsystem`.
-    """
-    changes = list(forms)
-    for change in changes:
-        if change.unit != unit.number:
-            raise _bad_subsystem(
-                "compression", f"answered for unit {change.unit} when asked about {unit.number}"
-            )
-    return changes
 
 
 def _bad_subsystem(role: str, reason: str) -> InvalidInput:

@@ -8,23 +8,16 @@ them is missing, so nothing in this folder can take a unit apart.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final, cast
 
-from ..compiler.text.sentences import subunits
+from ..schema.record_json import from_plain, to_plain
 from ..schema.terms import content_terms
-from .facts import (
-    argument_names,
-    distinct_names,
-    facts,
-    identifiers,
-    names_of_fold,
-    proper_names,
-)
-from .speech import SILENCE, SpeechActs, speech_acts
+from .events import ERASURE_MARK
+from .words import SILENCE, SpeechActs, facts, identifiers, speech_acts
 
 
 class PartKind(StrEnum):
@@ -43,15 +36,15 @@ class PartKind(StrEnum):
 
 
 class StandingForm(StrEnum):
-    """In which form a unit stands, least harm first."""
+    """In which form a unit is kept."""
 
     FULL = "full"
-    PRUNED = "pruned"
-    POINTER = "pointer"
-    EXTERNAL = "external"
-    EXTRACT = "extract"
+    SHORT = "short"
+    """A result as an excerpt, or as the address of a later equal one; a picture as a line."""
     SUMMARY = "summary"
-    TOMBSTONE = "tombstone"
+    """A model's summary of neighbouring units."""
+    LEDGER = "ledger"
+    """It left the window: its names are in the ledger, its original under its address."""
 
 
 class ToolKind(StrEnum):
@@ -63,31 +56,18 @@ class ToolKind(StrEnum):
     API = "api"
 
 
-LOSS: Final = {
-    StandingForm.FULL: 0,
-    StandingForm.PRUNED: 0,
-    StandingForm.POINTER: 0,
-    StandingForm.EXTERNAL: 100,
-    StandingForm.EXTRACT: 300,
-    StandingForm.SUMMARY: 500,
-    StandingForm.TOMBSTONE: 1_000,
+RECALL_TOOL: Final = "recall_original"
+"""The tool by which a model reads what left its window."""
+RECALL_TEXT: Final = (
+    "Read in full what left this conversation or is shortened in it. Ask with an address that is "
+    "shown (window://57 or window://57-80), with turn:12, or with a question in plain words. Where "
+    "a page ends with a cursor, ask with the cursor for the next one."
+)
+RECALL_INPUT: Final = {
+    "type": "object",
+    "properties": {"request": {"type": "string", "description": "address, turn, question, cursor"}},
+    "required": ["request"],
 }
-"""Permille of a unit's worth that each form costs, rising by how hard it is to take back."""
-
-LEVELS: Final = {
-    PartKind.USER: 2,
-    PartKind.ASSISTANT: 3,
-    PartKind.THINKING: 3,
-    PartKind.CALL: 3,
-    PartKind.OPAQUE: 3,
-    PartKind.RESULT: 4,
-    PartKind.MEDIA: 4,
-    PartKind.NOTE: 4,
-}
-"""The authority that each kind of part can have at most."""
-
-
-_WORDS: Final = frozenset({PartKind.USER, PartKind.ASSISTANT, PartKind.THINKING, PartKind.NOTE})
 _OF_USERS: Final = frozenset({PartKind.USER, PartKind.NOTE, PartKind.MEDIA})
 _OF_MODELS: Final = frozenset({PartKind.ASSISTANT, PartKind.CALL})
 _ATTACHMENT_KINDS: Final = frozenset({PartKind.MEDIA, PartKind.NOTE})
@@ -132,6 +112,16 @@ def emptied_part(part: MessagePart, mark: str) -> MessagePart:
             return replace(part, text=mark)
 
 
+_PART_DEFAULTS: Final = {"call_id": "", "name": "", "tool_kind": None, "is_error": False}
+"""Fields that the line of an event about a part leaves out where they say nothing."""
+
+
+def part_body(part: MessagePart, tokens: int) -> dict[str, Any]:
+    """What an event's body says of a part; its text stands beside the body."""
+    fields = {**to_plain(part), "tokens": tokens}
+    return {name: value for name, value in fields.items() if value and name != "text"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowItem:
     """A part that stands in the window."""
@@ -142,7 +132,6 @@ class WindowItem:
     content: MessagePart
     tokens: int
     """Upper bound, with the provider's framing."""
-    level: int
 
     @property
     def kind(self) -> PartKind:
@@ -158,6 +147,16 @@ class WindowItem:
     def is_attached(self) -> bool:
         """Whether it came with the result of a call, as a picture or a file of it."""
         return bool(self.content.call_id) and self.kind in _ATTACHMENT_KINDS
+
+
+def item_from(seq: int, line: Mapping[str, Any], text: str, part: int = 0) -> WindowItem:
+    """The item of an event's line about a part, with the part's text."""
+    fields: dict[str, Any] = {**_PART_DEFAULTS, **line, "text": text}
+    tokens = fields.pop("tokens")
+    content: MessagePart = from_plain(MessagePart, fields)
+    if text == ERASURE_MARK:
+        content = emptied_part(content, text)
+    return WindowItem(seq=seq, part=part, content=content, tokens=tokens)
 
 
 @dataclass(frozen=True)
@@ -176,10 +175,7 @@ class WindowUnit:
     full_tokens: int = 0
     """Tokens in full form, once it stands in another one."""
     last_number: int = 0
-    """Of a tombstone for several units: the number of the last one."""
-    last_turn: int = 0
-    fold_level: int = 0
-    """Of a fold: 1 for one of messages, one more for one of folds."""
+    """Of a summary of several units: the number of the last one."""
     given_up: frozenset[str] = frozenset()
     """Calls that will never be answered."""
 
@@ -237,56 +233,52 @@ class WindowUnit:
         return identifiers(self.text)
 
     @cached_property
-    def acts(self) -> SpeechActs:
-        """What its words do; a message with calls or results does something else, too."""
-        words: list[str] = []
-        for item in self.items:
-            if item.kind in (PartKind.USER, PartKind.ASSISTANT):
-                words.append(item.text)
-        if not words:
-            return SILENCE
-
-        acts = speech_acts("\n".join(words), by_user=self.is_user)
-        return acts._replace(acknowledges=acts.acknowledges and len(words) == len(self.items))
+    def speech(self) -> tuple[str, ...]:
+        """What a user or the model said in it."""
+        speakers = (PartKind.USER, PartKind.ASSISTANT)
+        return tuple(item.text for item in self.items if item.kind in speakers)
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """By which people and calls name what the work is about, in order, each once."""
-        if self.form in (StandingForm.EXTRACT, StandingForm.SUMMARY, StandingForm.TOMBSTONE):
-            return names_of_fold(self.text.split("\n")[1:])
+    def acts(self) -> SpeechActs:
+        """What its words do; a message with calls or results does something else, too."""
+        if not self.speech:
+            return SILENCE
+        acts = speech_acts("\n".join(self.speech), by_user=self.is_user)
+        is_all = len(self.speech) == len(self.items)
+        return acts._replace(acknowledges=acts.acknowledges and is_all)
 
-        names: list[str] = []
-        people: list[str] = []
+    @cached_property
+    def names(self) -> tuple[tuple[str, str, int], ...]:
+        """What its ledger entry keeps: a word, who said it, and the event in which it was said."""
+        tools = {item.content.call_id: item.content.name for item in self.calls}
+        names: list[tuple[str, str, int]] = []
         for item in self.items:
-            if item.kind is PartKind.USER:
-                names += identifiers(item.text)
-                people += proper_names(item.text)
-            elif item.kind is PartKind.CALL:
-                names += argument_names(item.text)
-        # Identifiers first: of what names too much the rest is cut.
-        return distinct_names([*names, *people])
+            match item.kind:
+                case PartKind.USER:
+                    source = "user"
+                case PartKind.RESULT:
+                    # The name is a tool's own word; a result of another build may lack it.
+                    call_id = item.content.call_id
+                    source = item.content.name or tools.get(call_id, "tool")
+                case PartKind.MEDIA | PartKind.OPAQUE:
+                    continue
+                case PartKind.NOTE:
+                    source = "summary"
+                case _:
+                    source = "assistant"
+            for word in identifiers(item.text):
+                names.append((word, source, item.seq))
+        return tuple(names)
+
+    @cached_property
+    def is_page(self) -> bool:
+        """Whether it holds nothing but pages of originals that the model asked for."""
+        return bool(self.calls) and all(item.content.name == RECALL_TOOL for item in self.calls)
 
     @cached_property
     def facts(self) -> frozenset[str]:
         """What a shorter form of it must still hold."""
         return facts(self.text)
-
-    @cached_property
-    def sentences(self) -> dict[str, frozenset[str]]:
-        """What was said in it, sentence by sentence, with the facts of each."""
-        speech: list[str] = []
-        for item in self.items:
-            if item.kind in (PartKind.USER, PartKind.ASSISTANT):
-                speech.append(item.text)
-
-        return {sentence: facts(sentence) for sentence in subunits("\n".join(speech))}
-
-    @cached_property
-    def words(self) -> tuple[str, ...] | None:
-        """The texts of a unit that is nothing but words; None where calls or pictures stand."""
-        if any(item.kind not in _WORDS for item in self.items):
-            return None
-        return tuple(item.text for item in self.items if item.text.strip())
 
     @cached_property
     def role(self) -> str:
@@ -311,18 +303,24 @@ def tokens_in(parts: Iterable[WindowItem | WindowUnit]) -> int:
     return total
 
 
-def numbers_of(units: Iterable[WindowUnit]) -> set[int]:
-    """By which units are named in events and addresses."""
-    return {unit.number for unit in units}
+def unit_record(unit: WindowUnit) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A unit without its words, and its words in the order of its parts."""
+    items: list[WindowItem] = []
+    for item in unit.items:
+        items.append(replace(item, content=replace(item.content, text="")))
+    return to_plain(replace(unit, items=tuple(items))), tuple(item.text for item in unit.items)
 
 
-def facts_in(units: Iterable[WindowUnit]) -> frozenset[str]:
-    """What a shorter form of several units must still hold."""
-    union: set[str] = set()
-    for unit in units:
-        union |= unit.facts
-
-    return frozenset(union)
+def unit_from(record: Mapping[str, Any], texts: Iterator[str]) -> WindowUnit:
+    """The unit of a record; its words are taken off an iterator that several records share."""
+    unit: WindowUnit = from_plain(WindowUnit, record)
+    items: list[WindowItem] = []
+    for item in unit.items:
+        content = replace(item.content, text=next(texts))
+        if content.text == ERASURE_MARK:
+            content = emptied_part(content, content.text)
+        items.append(replace(item, content=content))
+    return replace(unit, items=tuple(items))
 
 
 def pointer(number: int) -> str:

@@ -18,10 +18,13 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
-from ...schema.budget_rules import SIGNALS_SHIPPED, BudgetProfileRule, SignalRule
 from ...schema.errors import InvalidInput, unknown
+from ...schema.policy import SIGNALS_SHIPPED, BudgetProfileRule, SignalRule
 
 _PERMILLE: Final = 1000
+
+RISK_LEVELS: Final[Mapping[str, float]] = MappingProxyType({"low": 0.0, "medium": 0.5, "high": 1.0})
+"""Values of `risk_weight` where it is stated as a word."""
 
 
 class Layer(StrEnum):
@@ -54,10 +57,6 @@ def profile(name: str, rules: Sequence[BudgetProfileRule]) -> Mapping[Layer, Sha
             return shares
 
     raise unknown("profile", name, [rule.name for rule in rules])
-
-
-RISK_LEVELS: Final[Mapping[str, float]] = MappingProxyType({"low": 0.0, "medium": 0.5, "high": 1.0})
-"""Values of `risk_weight` where it is stated as a word."""
 
 
 def section_weights(

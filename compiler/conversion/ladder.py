@@ -1,35 +1,58 @@
-"""The fact-to-instruction ladder: how far an object climbs, and with which words.
+"""The fact-to-instruction ladder: where an object is shown, and whether it may instruct.
 
-Levels 0 to 3 are data of rising purpose. Level 4 needs an object that is clean, active, of
-level 3 or stronger, about nobody pending, about or belonging to the caller, written by someone
-who may direct the caller (`direction`), and a template.
-Level 5 needs also authority 0 or 1, or a constraint that the user stated. Templates: the
-slot's own, else the object's stated implication, else the one of (slot kind, task type). A
-`{slot}` placeholder consumes that slot of the same subject; one that has no clean value drops
-the template. No model is asked.
+Levels 0 to 3 are data. Level 4 needs a clean, active object of level 2 or stronger that is about no
+pending entity, is about or belongs to the caller, comes from a writer who may direct the caller,
+and has a template. Level 5 also needs authority 0 or 1, or a constraint that the user stated.
 
->>> plain_text('"concise"')
-'concise'
+An object of level 0 or 1 speaks for the platform or the tenant. One of level 2 directs only its own
+writer, or every user if the writer had a directive role. What one user says about another user, a
+project or the tenant is data. What an agent writes (level 3) is data for all, because a model may
+copy it from a page; a person can confirm it.
 
-Checklist C-026, C-033 to C-040, C-147.
+The zones 1 to 3 are chosen without reading the query, so their bytes stay the same from turn to
+turn. No model is involved. Checklist C-026, C-033 to C-040, C-147.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ...schema.claim import Version
-from ...schema.compile_terms import Ladder
-from ...schema.vocabulary import Enforcement, ObjectType, SlotKind
-from ..ir.candidate import Candidate, content_of, version_of
+from ...schema.compile_terms import SECTIONS, BlockKind, Ladder, SectionName
+from ...schema.interval import INF_US
+from ...schema.policy import DetectorLimit
+from ...schema.signing import is_signed
+from ...schema.vocabulary import Authority, Enforcement, ObjectType, SlotKind
 from ..ir.context import CompileContext
-from ..ir.piece import EnforcementRule
-from ..safety.detect import TextChannel
+from ..ir.records import Candidate, EnforcementRule, Via, content_of, version_of
+from ..safety.detect import ScanVerdict, TextChannel, scan, thresholds_of, verdict
 from ..text.relevance import one_line
 from ..text.templates import built_in, parts_of, placeholders, taste
-from .direction import is_unsuspected, may_direct, may_fill
+
+_RECORD_KINDS: Final = frozenset({"system_of_record", "workspace", "policy", "platform"})
+"""Granted sources, whose facts may fill the template of another entity."""
+
+_VALUE_CHARS: Final = 80
+_CODE_SUFFIXES: Final = (
+    "js|ts|py|md|rs|go|net|java|cpp|cs|ya?ml|toml|json|txt|csv|pdf|html|css|sh|sql|xml"
+)
+_ADDRESS: Final = re.compile(
+    r"://|\bwww\.|\bmailto:|\S@\w|\b\d{1,3}(?:\.\d{1,3}){3}\b"
+    rf"|\b[\w-]{{2,}}\.(?!(?:{_CODE_SUFFIXES})\b)[a-z]{{2,}}\b",
+    re.IGNORECASE,
+)
+"""A web or mail address; names of files and of libraries such as Node.js are none."""
+_TOOL_CALL: Final = re.compile(
+    r"\w\(|\b(?:call|invoke|execute|run|trigger|use|send)\b.{0,40}\b(?:tools?|functions?|commands?"
+    r"|scripts?|api|endpoints?|webhooks?)\b|\b(?:call|invoke|execute|run|trigger)\s+\S*_\w",
+    re.IGNORECASE,
+)
+
+_S = SectionName
 
 _KIND_OF_TYPE: Final = {
     ObjectType.PREFERENCE: SlotKind.PREFERENCE,
@@ -50,6 +73,119 @@ Values = Mapping[tuple[str, str], tuple[Candidate, ...]]
 """The clean objects by (subject, slot), in order of (first tx, object id)."""
 
 
+def may_direct(version: Version, context: CompileContext) -> bool:
+    """Tell whether an object may become an instruction for the caller."""
+    details, author = version.details, version.details.authorship
+    if details.authority_level <= Authority.DEVELOPER:
+        return True
+    if details.authority_level > Authority.USER:
+        return False
+    if author.directs:
+        return True
+
+    principal, scope = context.principal, details.scope
+    by_user = author.user is not None and author.user == principal.user
+    in_session = scope.session is not None and scope.session == principal.session
+    # Nobody's word, such as what a detector flagged, has no session either, and directs nobody.
+    by_session = author.user is None and author.session == principal.session
+    return by_user or (in_session and by_session)
+
+
+def is_directive(text: str) -> bool:
+    """Whether free text is short and plain enough to become an instruction.
+
+    It is one line without addresses and without calls of tools. What a person wants of an answer
+    needs no more, and what an attacker wants of an agent needs one of them.
+    """
+    if len(text) > _VALUE_CHARS or not text.isprintable():
+        return False
+    return _ADDRESS.search(text) is None and _TOOL_CALL.search(text) is None
+
+
+def may_fill(version: Version, value: str, context: CompileContext) -> bool:
+    """Tell whether a value may be in the instruction of another object.
+
+    A record system may say what somebody's title is, and the title then shapes an answer: one
+    short line that no detector flags.
+    """
+    if may_direct(version, context):
+        return True
+    if version.details.source_kind not in _RECORD_KINDS:
+        return False
+    return is_directive(value) and is_unsuspected(
+        value, TextChannel.DOCUMENT, context.policy.write.detectors
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_unsuspected(text: str, channel: TextChannel, limits: tuple[DetectorLimit, ...]) -> bool:
+    """Tell whether the detectors pass a text of a channel, by the limits of a policy."""
+    thresholds = thresholds_of(limits)
+    findings = scan(text, channel, thresholds=thresholds)
+    return verdict(findings, channel, thresholds=thresholds) is ScanVerdict.PASS
+
+
+def is_offered(version: Version, context: CompileContext) -> bool:
+    """Tell whether a stored tool may be called: its store signed the manifest as it stands.
+
+    The store signs for whoever may offer tools, when the tool is written (`schema.signing`).
+    """
+    object_id, scope_id = version.row.claim.object_id, version.details.scope.scope_id
+    text = content_of(version).text
+    return is_signed(text, context.keys, object_id=object_id, scope_id=scope_id)
+
+
+def section_of(
+    version: Version, ladder: Ladder, *, via: int, by_task: bool, passage: bool, offered: bool
+) -> SectionName:
+    """Return the section of a stored object; `offered` tells whether a tool may be called."""
+    details = version.details
+    if details.object_type is ObjectType.POLICY_RULE and details.authority_level in (0, 1, 4):
+        return _of_rule(version)
+    if details.object_type is ObjectType.TOOL_SCHEMA:
+        return _S.TOOLS if offered and (by_task or via & Via.PINNED) else _S.TURN_MEMORY
+    if ladder >= Ladder.BEHAVIORAL_GUIDANCE:
+        return _S.GUIDANCE if by_task else _S.TURN_GUIDANCE
+    if via & Via.PINNED:
+        return _S.PINNED_KNOWLEDGE
+    if passage:
+        return _S.EVIDENCE
+    return _S.MEMORY if by_task else _S.TURN_MEMORY
+
+
+def _of_rule(version: Version) -> SectionName:
+    details = version.details
+    if details.authority_level == 0:
+        return _S.SYSTEM_POLICY
+    if details.authority_level == 4:
+        return _S.EVIDENCE
+    return _S.PROJECT_POLICY if details.scope.project else _S.TENANT_POLICY
+
+
+def kind_of_block(section: SectionName, level: int) -> BlockKind:
+    """Return what a block is to the model: level 4 is data wherever it stands."""
+    return BlockKind.DATA if level >= 4 else SECTIONS[section].kind
+
+
+def block_level(section: SectionName, level: int) -> int:
+    """Return the level a block bears: never stronger than its section allows.
+
+    >>> block_level(SectionName.MEMORY, 0)
+    2
+    """
+    return max(level, SECTIONS[section].authority)
+
+
+def stored_key(version: Version) -> tuple[int, int, str]:
+    """Return the place of a stored object inside its section: by first tx, then id."""
+    return version.row.claim.tx, 0, version.row.claim.object_id
+
+
+def item_key(position: int, object_id: str) -> tuple[int, int, str]:
+    """Return the place of a request item: after all stored ones, in the request's order."""
+    return INF_US, position, object_id
+
+
 class Step(NamedTuple):
     """Where an object ends on the ladder."""
 
@@ -57,7 +193,7 @@ class Step(NamedTuple):
     instruction: str = ""
     """The rendered words of levels 4 and 5."""
     sources: tuple[Candidate, ...] = ()
-    """Other objects whose values stand in the instruction."""
+    """Other objects whose values are in the instruction."""
     enforcement: EnforcementRule | None = None
 
 
@@ -88,7 +224,7 @@ def climb(
     weakest = candidate.level
     for source in words.sources:
         weakest = max(weakest, source.level)
-    if weakest > 3 or (weakest >= 2 and _is_suspected(words.text, version, context)):
+    if weakest > 2 or (weakest == 2 and not _may_instruct(words, candidate, context, names)):
         return data
 
     # Where safety counts, a rule that no code can check is advice and must not look like more.
@@ -99,15 +235,25 @@ def climb(
     return Step(Ladder.BEHAVIORAL_GUIDANCE, words.text, words.sources)
 
 
-def _is_suspected(words: str, version: Version, context: CompileContext) -> bool:
-    """Tell whether a user's own words read like an attack: they are kept, and guide nobody.
+def _may_instruct(
+    words: _Words, candidate: Candidate, context: CompileContext, names: Mapping[str, str]
+) -> bool:
+    """Tell whether a user's own words may instruct: short, plain, and unlike an attack.
 
-    The write warned of them. Claims of earlier stores were never looked at, and a template may
-    join values that are harmless apart.
+    The write warned of an attack. Claims of earlier stores were never looked at, and a template
+    may join values that are harmless apart.
     """
-    texts = dict.fromkeys((words, content_of(version).text))
+    version = version_of(candidate)
+    stated = content_of(version)
+    values = [shown_value(version_of(part), names) for part in (candidate, *words.sources)]
+    if stated.behavioral_implication:
+        values.append(one_line(stated.behavioral_implication))
+    if not all(map(is_directive, values)):
+        return False
+
+    texts = dict.fromkeys((words.text, stated.text))
     limits = context.policy.write.detectors
-    return not all(is_unsuspected(text, TextChannel.USER, limits) for text in texts)
+    return all(is_unsuspected(text, TextChannel.USER, limits) for text in texts)
 
 
 def _may_bind(version: Version) -> bool:
@@ -182,7 +328,7 @@ def _fill_template(
         if not members:
             return None
 
-        # One value that may not stand here drops the whole template: half a rule is another rule.
+        # One value that may not be here drops the whole template: half a rule is another rule.
         value_texts: list[str] = []
         for member in members:
             value = shown_value(version_of(member), names)
@@ -219,6 +365,10 @@ def shown_value(version: Version, names: Mapping[str, str]) -> str:
 
 
 def plain_text(value_json: str) -> str:
-    """Return a canonical JSON value as words: a text bare, all else as JSON."""
+    """Return a canonical JSON value as words: a text bare, all else as JSON.
+
+    >>> plain_text('"concise"')
+    'concise'
+    """
     value = json.loads(value_json)
     return value if isinstance(value, str) else value_json

@@ -1,4 +1,4 @@
-"""Tools of low authority: only a checked name and a bare schema may stand among the tools.
+"""Tools of low authority: only a checked name and a bare schema may be among the tools.
 
 A tool's description is written by whoever serves the tool, so at level 4 it is a data block of
 the evidence, and the schema keeps types and names but no free text. A name that is no plain
@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...schema.compile_terms import SECTIONS, BlockKind, Reason, SectionName, Stage
-from ...schema.tool_manifest import manifest_fields, plain_manifest
+from ...schema.signing import manifest_fields, plain_manifest
 from ...schema.values import canonical_json, fields_of, items_of
-from ..ir.piece import Piece
-from ..ir.verdicts import Verdict
+from ..ir.records import Piece, Verdict
 from ..text.relevance import one_line
-from .placement import block_level
+from .ladder import block_level
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", re.ASCII)
 _STRUCTURE: Final = frozenset(
@@ -61,7 +60,7 @@ def _members(value: object) -> object:
 
 
 def untrusted_tool(text: str) -> tuple[str | None, str]:
-    """Return the text of a level-4 tool that may stand among the tools, and the rest.
+    """Return the text of a level-4 tool that may be among the tools, and the rest.
 
     The first is None when the text is no tool with a plain name; the rest then is the text.
     """

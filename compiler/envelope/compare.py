@@ -1,15 +1,12 @@
-"""Differences: what one envelope holds that another does not (C-177).
+"""Compare two envelopes, and measure what an envelope is worth without some of its objects.
 
-Objects are compared by id; one is modified when its rendered text, its section or its form
+A diff compares objects by id (C-177). An object is modified if its rendered text, section or form
 changed. Token deltas are by section, b minus a.
 
-Ablation: what an envelope is worth without some of its objects (C-178).
-
-The utility is the caller's: a number for an envelope, from a benchmark or a judge. The change
-is always "with" minus "without", so a positive one means that the object helps. Of two
-objects the excess is what goes with both beyond the sum of what goes with each: below zero they
-need each other (without one the other is worth nothing, and is counted twice), above zero either
-stands in for the other (only without both is anything lost).
+An ablation (C-178) takes a utility from the caller: a number for an envelope, from a benchmark or a
+judge. A change is always "with" minus "without", so a positive one means that the object helps. The
+excess of a pair is its change beyond the sum of the two single changes. Below zero the objects need
+each other; above zero each can replace the other.
 
 >>> worth = {frozenset(): 1.0, frozenset("a"): 0.5, frozenset("b"): 1.0, frozenset("ab"): 0.2}
 >>> report = ablate(["a", "b"], lambda without: worth[without], pairs=True)
@@ -28,61 +25,6 @@ from .envelope import Envelope
 
 
 @dataclass(frozen=True, slots=True)
-class Ablation:
-    """What was found; numbers rounded to 6 digits."""
-
-    utility: float
-    """Utility with everything."""
-    single: tuple[tuple[str, float], ...]
-    """(name, change), in the given order."""
-    pairs: tuple[tuple[str, str, float], ...]
-    """(name, name, excess), in the given order."""
-
-    @property
-    def ranked(self) -> tuple[tuple[str, float], ...]:
-        """Return (name, change), what helps most first: weights are set by this order."""
-        return tuple(sorted(self.single, key=lambda pair: (-pair[1], pair[0])))
-
-    @property
-    def synergies(self) -> tuple[tuple[str, str, float], ...]:
-        """Return (name, name, strength) of pairs that need each other, strongest first."""
-        return _strongest((a, b, -excess) for a, b, excess in self.pairs)
-
-    @property
-    def redundancies(self) -> tuple[tuple[str, str, float], ...]:
-        """Return (name, name, strength) of pairs that say the same in part, strongest first."""
-        return _strongest(self.pairs)
-
-
-def _strongest(pairs: Iterable[tuple[str, str, float]]) -> tuple[tuple[str, str, float], ...]:
-    positive = (pair for pair in pairs if pair[2] > 0)
-    return tuple(sorted(positive, key=lambda pair: (-pair[2], pair[0], pair[1])))
-
-
-def ablate(
-    names: Sequence[str], utility: Callable[[frozenset[str]], float], *, pairs: bool = False
-) -> Ablation:
-    """How the utility changes without each name, and without each pair.
-
-    `utility` is asked for the envelope that lacks a set of names: object ids or sections.
-    """
-    full_utility = utility(frozenset())
-    single: dict[str, float] = {}
-    changes: list[tuple[str, float]] = []
-    for name in names:
-        single[name] = full_utility - utility(frozenset({name}))
-        changes.append((name, round(single[name], 6)))
-
-    # Rounded only when told: an excess is a small difference of large changes.
-    excesses: list[tuple[str, str, float]] = []
-    for a, b in combinations(names, 2) if pairs else ():
-        joint_change = full_utility - utility(frozenset({a, b}))
-        excesses.append((a, b, round(joint_change - single[a] - single[b], 6)))
-
-    return Ablation(round(full_utility, 6), tuple(changes), tuple(excesses))
-
-
-@dataclass(frozen=True, slots=True)
 class EnvelopeDiff:
     """The difference from envelope a to envelope b."""
 
@@ -97,7 +39,7 @@ class EnvelopeDiff:
     utilisation: tuple[float, float]
     """Share of the budget that each uses."""
     first_change: int | None
-    """Character from which the texts differ: what stands before can stay cached. None: equal."""
+    """Character from which the texts differ: what comes before can stay cached. None: equal."""
 
 
 def diff_envelopes(a: Envelope, b: Envelope) -> EnvelopeDiff:
@@ -161,3 +103,58 @@ def _first_change(a: str, b: str) -> int | None:
             high = middle - 1
 
     return low
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """What was found; numbers rounded to 6 digits."""
+
+    utility: float
+    """Utility with everything."""
+    single: tuple[tuple[str, float], ...]
+    """(name, change), in the given order."""
+    pairs: tuple[tuple[str, str, float], ...]
+    """(name, name, excess), in the given order."""
+
+    @property
+    def ranked(self) -> tuple[tuple[str, float], ...]:
+        """Return (name, change), what helps most first: weights are set by this order."""
+        return tuple(sorted(self.single, key=lambda pair: (-pair[1], pair[0])))
+
+    @property
+    def synergies(self) -> tuple[tuple[str, str, float], ...]:
+        """Return (name, name, strength) of pairs that need each other, strongest first."""
+        return _strongest((a, b, -excess) for a, b, excess in self.pairs)
+
+    @property
+    def redundancies(self) -> tuple[tuple[str, str, float], ...]:
+        """Return (name, name, strength) of pairs that say the same in part, strongest first."""
+        return _strongest(self.pairs)
+
+
+def _strongest(pairs: Iterable[tuple[str, str, float]]) -> tuple[tuple[str, str, float], ...]:
+    positive = (pair for pair in pairs if pair[2] > 0)
+    return tuple(sorted(positive, key=lambda pair: (-pair[2], pair[0], pair[1])))
+
+
+def ablate(
+    names: Sequence[str], utility: Callable[[frozenset[str]], float], *, pairs: bool = False
+) -> Ablation:
+    """How the utility changes without each name, and without each pair.
+
+    `utility` is asked for the envelope that lacks a set of names: object ids or sections.
+    """
+    full_utility = utility(frozenset())
+    single: dict[str, float] = {}
+    changes: list[tuple[str, float]] = []
+    for name in names:
+        single[name] = full_utility - utility(frozenset({name}))
+        changes.append((name, round(single[name], 6)))
+
+    # Only the result is rounded: an excess is a small difference of large changes.
+    excesses: list[tuple[str, str, float]] = []
+    for a, b in combinations(names, 2) if pairs else ():
+        joint_change = full_utility - utility(frozenset({a, b}))
+        excesses.append((a, b, round(joint_change - single[a] - single[b], 6)))
+
+    return Ablation(round(full_utility, 6), tuple(changes), tuple(excesses))

@@ -9,22 +9,21 @@ stages said, and are worked out when asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeVar
 
-from ...schema.errors import InvalidInput, unknown
-from ...schema.frozen_dict import FrozenDict
-from ...schema.short_repr import short_repr
+from ...schema.document import Citation
+from ...schema.errors import InvalidInput, Unavailable, unknown, unknown_field
+from ...schema.records import FrozenDict, short_repr
 from ..explain.diagnosis import Suspicion, diagnosis
 from ..explain.lineage import Descent, descents
 from ..explain.page import budget_svg, fragment, lineage_svg, page
-from ..format.block import Block
-from ..ir.verdicts import Gap
-from ..render.adk import render_adk
-from ..render.anthropic import render_anthropic
+from ..format.grammar import Block
+from ..ir.records import Asked, Gap
 from ..render.cache_plan import RenderPlan, hit_status
 from ..render.media import Originals, native_parts
-from ..render.openai import render_openai
+from ..render.providers import render_adk, render_anthropic, render_openai
 from ..trace.accounting import StageAccount, accounting
 from ..trace.manifest import Manifest
 from ..trace.metrics import Quality
@@ -35,8 +34,13 @@ NOTHING_BESIDE: Final[Mapping[str, Any]] = FrozenDict({})
 
 Outcome = TypeVar("Outcome")
 
+Citing = Callable[["Envelope"], Mapping[str, Citation]]
+"""How to learn where the passages of an envelope are in their documents, by number."""
+
 ObjectWords = Callable[["Envelope"], Mapping[str, str]]
 """How to learn the opening words of an envelope's objects, by id."""
+
+_PageState = tuple[Mapping[str, Any], Trace, Quality, Mapping[str, Citation]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +64,19 @@ class Envelope:
     constraints: tuple[HardConstraint, ...]
     manifest: Manifest
     gaps: tuple[Gap, ...]
+    asked: tuple[Asked, ...] = ()
+    """What the question asks and what became of it: known, disputed, unknown, cut, withheld."""
+    unmatched: tuple[str, ...] = ()
+    """Content terms of the question that nothing visible holds."""
     plan: RenderPlan
     """What renderers work from."""
     sidecar: Mapping[str, Any] = field(default_factory=lambda: NOTHING_BESIDE)
-    """Run id, wall time and latency, laid beside it by the service."""
+    """Run id, wall time and latency, added by the service."""
     _tell: Callable[[], Trace] = field(repr=False, compare=False)
     _measure: Callable[[], Quality] = field(repr=False, compare=False)
     _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
     _words: ObjectWords | None = field(default=None, repr=False, compare=False)
+    _cite: Citing | None = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle it with its trace, its quality and its further pages worked out.
@@ -75,19 +84,22 @@ class Envelope:
         Whom to ask for words stays behind: a copy elsewhere has no memory to ask, and it holds no
         text of what stayed out.
         """
-        states: list[tuple[Mapping[str, Any], Trace, Quality]] = []
+        states: list[_PageState] = []
         envelope: Envelope | None = self
         while envelope is not None:
             states.append(envelope._state())
             envelope = envelope.next
         return _envelope_of_pages, (states,)
 
-    def _state(self) -> tuple[Mapping[str, Any], Trace, Quality]:
+    def _state(self) -> _PageState:
         values: dict[str, Any] = {}
         for item in fields(self):
             if not item.name.startswith("_"):
                 values[item.name] = getattr(self, item.name)
-        return values, self.trace, self.quality
+        citations: dict[str, Citation] = {}
+        with suppress(Unavailable):  # the store was closed before anybody asked for them
+            citations.update(self.citations)
+        return values, self.trace, self.quality, citations
 
     def __copy__(self) -> Envelope:
         return self  # nothing in it can be changed, so a copy can be told from it by nothing
@@ -103,7 +115,26 @@ class Envelope:
     @property
     def next(self) -> Envelope | None:
         """The next page of a paginated compile, None when there is none."""
-        return None if self._turn is None else self._turn().with_words(self._words)
+        if self._turn is None:
+            return None
+        return self._turn().with_words(self._words).with_citations(self._cite)
+
+    @property
+    def citations(self) -> Mapping[str, Citation]:
+        """Page, heading and dates of the passages of documents, by their number in the text.
+
+        They are read when first asked, with the caller's permissions of today.
+        """
+        return {} if self._cite is None else self._cite(self)
+
+    def with_citations(self, cite: Citing | None) -> Envelope:
+        """The same envelope, with a function that reads its citations."""
+        return replace(self, _cite=cite)
+
+    @property
+    def cut_budget(self) -> int:
+        """A budget that shows all that was asked and cut; 0 where nothing was."""
+        return max((record.budget_tokens for record in self.asked), default=0)
 
     @property
     def quality(self) -> Quality:
@@ -168,13 +199,19 @@ class Envelope:
         the request is text alone. The other options are those of the target's renderer.
 
         Raises:
-            InvalidInput: `unknown_vocabulary` for a target that does not exist; `bad_media` for
-                media that this target cannot send as planned.
+            InvalidInput: `unknown_vocabulary` for a target that does not exist; `unknown_field`
+                for an option that it does not have; `bad_media` for media that this target
+                cannot send as planned.
         """
         if target not in _RENDERERS:
             raise unknown("render target", target, _RENDERERS)
 
-        return _RENDERERS[target](self.plan, **options)
+        renderer = _RENDERERS[target]
+        names: Mapping[str, object] = getattr(renderer, "__kwdefaults__", {})
+        for option in options:
+            if option not in names:
+                raise unknown_field(option, names, f" of render({target!r})")
+        return renderer(self.plan, **options)
 
     def reported(self, *, cached_tokens: int, retries: int = 0) -> Envelope:
         """The same envelope with what its provider reported, once it was sent.
@@ -202,14 +239,15 @@ class Envelope:
         return replace(self, sidecar=FrozenDict({**self.sidecar, **measurements}))
 
 
-def _envelope_of_pages(pages: Sequence[tuple[Mapping[str, Any], Trace, Quality]]) -> Envelope:
+def _envelope_of_pages(pages: Sequence[_PageState]) -> Envelope:
     """An envelope from what was worked out of it and of its further pages."""
-    (values, trace, quality), *page_states = pages
+    (values, trace, quality, citations), *page_states = pages
     return Envelope(
         **values,
         _tell=_constant(trace),
         _measure=_constant(quality),
         _turn=_constant(_envelope_of_pages(page_states)) if page_states else None,
+        _cite=lambda _: citations,
     )
 
 

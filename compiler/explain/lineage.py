@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...schema.compile_terms import Reason
-from ..ir.snapshot import Via
+from ..ir.records import Via
 from ..trace.trace import CompiledObject
 from .charts import FILLS, ChartFrame, plural
 from .report import Entry, EnvelopeReport, entries

@@ -26,8 +26,7 @@ from ..trace.metrics import stands
 from .charts import INK, WIDTH, abbreviation, budget_bar, fit_text, plural
 from .diagnosis import diagnosis
 from .lineage import descents, lineage_graph
-from .reasons import reason_words
-from .report import EnvelopeReport, entries, head_facts, omissions, question_of
+from .report import EnvelopeReport, entries, head_facts, omissions, question_of, reason_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -1,12 +1,16 @@
-"""Wire: chosen pieces as blocks and text, in the one wire order.
+"""Assemble the chosen pieces into blocks and text, in the one wire order.
 
-Sections stand by (stability class, authority, ordinal); inside a section the shared block of
-rows comes first and the blocks that stand alone follow, each in stable key order. Anchors
-count up in the order of the text, so that nothing behind a cached prefix can change it. An
-anchor leads to the object id in the trace.
+Sections are ordered by stability class, authority and ordinal. In a section the shared block of
+rows comes first, then single blocks, in stable key order. Anchors count up in the order of the
+text, so a change never renumbers a cached prefix; an anchor leads to an object id in the trace.
+The text parses back into exactly these blocks.
 
-Invariant: the text reads back as exactly these blocks. Checklist C-085, C-136,
-C-207.
+The clean facts of one entity can form one row, with values copied verbatim. A row replaces the
+sentences only if it has fewer tokens:
+
+    Sam Rivera | office = Chicago [3] | title = engineer [4]
+
+Checklist C-082, C-085, C-136, C-207.
 """
 
 from __future__ import annotations
@@ -15,16 +19,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from ...schema.compile_terms import SectionName, wire_key
-from ..format.block import HEADINGS, Block
-from ..format.grammar import Seal, render_blocks
+from ..format.grammar import HEADINGS, Block, Seal, render_blocks
 from ..format.header import short_origin
 from ..format.lines import BlockPiece, line_of
 from ..format.rows import fact_rows
 from ..ir.context import CompileContext
 from ..ir.outputs import Assembled
-from ..ir.piece import Piece
+from ..ir.records import Piece
 from ..tokens.counting import TokenCounter
-from .entity_rows import row_text
 
 _UNKNOWN_ORIGIN = "unknown://"
 _ASSISTANT = "agent"
@@ -63,7 +65,7 @@ def assemble(pieces: Iterable[Piece], seal: Seal) -> Assembled:
 def spans_of(text: str, blocks: Sequence[Block]) -> tuple[tuple[int, int], ...]:
     """Return the span of each block in a text that was rendered from these blocks.
 
-    A heading belongs to the block it stands before. Only a block's own boundary ends it: text
+    A heading belongs to the block it comes before. Only a block's own boundary ends it: text
     inside may look like a heading or a closing line, but cannot hold the boundary.
     """
     spans: list[tuple[int, int]] = []
@@ -170,7 +172,7 @@ def _line(piece: Piece, anchors: Mapping[str, str]) -> BlockPiece:
 
 
 def visible_ids(piece: Piece) -> tuple[str, ...]:
-    """Return the objects a reader is led to: a row's own, of a block all that it stands for."""
+    """Return the objects a reader is led to: a row's own, of a block all that it represents."""
     if piece.candidate is None:
         return ()
     return piece.object_ids if piece.alone else piece.object_ids[:1]
@@ -238,3 +240,34 @@ def label_tokens(label: str, counter: TokenCounter) -> int:
 
 def _tokens(text: str, counter: TokenCounter) -> int:
     return counter.upper_bound(text)
+
+
+def row_text(label: str, cells: Iterable[tuple[str, str]]) -> str:
+    """Return a row of (cell, anchor) pairs.
+
+    >>> row_text("Sam", [("office = Chicago", "3")])
+    'Sam | office = Chicago [3]'
+    """
+    return " | ".join((label, *(f"{cell} [{anchor}]" for cell, anchor in cells)))
+
+
+def keep_prose(pieces: Sequence[Piece], counter: TokenCounter) -> list[Piece]:
+    """Take the cells off facts whose row would not be shorter than their sentences."""
+    groups: dict[tuple[SectionName, str], list[Piece]] = {}
+    for piece in pieces:
+        if piece.cell:
+            groups.setdefault((piece.section, piece.label), []).append(piece)
+
+    # Anchors have no number yet: two digits stand for each, in the row as in the sentences.
+    prose: set[int] = set()
+    for (_, label), members in groups.items():
+        row = row_text(label, ((piece.cell, "10") for piece in members))
+        lines = "\n".join(f"[10] {piece.text}" for piece in members)
+        if counter.count(row) >= counter.count(lines):
+            prose.update(map(id, members))
+
+    outcome: list[Piece] = []
+    for piece in pieces:
+        is_prose = id(piece) in prose
+        outcome.append(piece._replace(label="", cell="") if is_prose else piece)
+    return outcome

@@ -1,44 +1,48 @@
-"""Fitting: which pieces go in, so that the text keeps to its budget.
+"""Choose the pieces of an envelope so that its text keeps to the budget.
 
-Required pieces go in first. Then the optional sections of zone 3, each under a cap that looks
-neither at the query nor at history, so that a cached prefix keeps its bytes. The rest of the
-budget is divided between the turn's sections by `allocate`, over the utility curves that their
-items really have, frames included. Inside its share, and afterwards in whatever is left, every
-section is filled by one order: score x min(1, 200 / tokens), best first, passing over what does
-not fit. A long text must be worth it, and many short empty turns do not go before a telling one.
+Required pieces go in first. Then come the optional sections of zone 3, each under a cap that
+depends neither on the query nor on history, so that a cached prefix keeps its bytes. Items above a
+cap move to the turn's section of the same kind. `allocate` divides the rest of the budget between
+the turn's sections by the utility of their items, frames included. Each section is filled in the
+order of score x min(1, 200 / tokens), skipping what does not fit.
 
-A larger budget never shows less. The same is done on a ladder of budgets, 500 tokens and each
-double of it: what the budget below holds goes in before anything else. Where the budget itself
-holds everything, there is nothing to build on.
-
-Costs are estimates of the parts; `order` measures the assembled text and asks again with more
-`slack`. What happens to the rest depends on the overflow policy. Checklist C-123, C-124, C-138
-to C-141, C-212 to C-217.
+A larger budget never shows less: budgets of 500 tokens and each double of it are filled in turn,
+and each keeps what the one below it holds. `cost_weight` is the price of a token; at 0 every token
+is used that brings anything. Costs are estimates: `order` measures the text and asks again with
+more `slack`. The overflow policy decides about the rest.
+Checklist C-122 to C-124, C-138 to C-141, C-212 to C-217.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 from typing import Final
 
-from ...schema.compile_terms import OverflowPolicy, Reason, SectionName
-from ..budget.diversity import mmr
-from ..budget.items import Item
-from ..ir.context import CompileContext
-from ..ir.piece import Piece, Short
+from ...schema.compile_terms import SECTIONS, OverflowPolicy, Reason, SectionName
+from ..budget.allocate import concave_envelope, divide, significant, slope_at
+from ..ir.context import CompileContext, SectionShare
+from ..ir.records import Piece, Short
 from ..text.relevance import FULL, terms_of
+from ..tokens.capabilities import capability
 from ..tokens.counting import room_of, size_of
 from .ledger import Drop, Ledger, Place, Prices, Rung, Unit, is_vital, is_wanted
-from .offers import TURN_TWIN, moved_to_turn
-from .price import worth_its_price
-from .rations import limits, rations, recency, units
-from .shorten import excerpt, fold
-from .tabulate import may_be_cut, tabulate
+from .shorten import excerpt, fold, may_be_cut, tabulate
+
+THOUSAND: Final = 1000
+
+MILLION: Final = 1_000_000
 
 _S: Final = SectionName
+
+TURN_TWIN: Final = {
+    SectionName.GUIDANCE: SectionName.TURN_GUIDANCE,
+    SectionName.MEMORY: SectionName.TURN_MEMORY,
+}
+"""By cached section: the one of the turn that takes what its cap leaves out."""
+
 STABLE: Final = (_S.TOOLS, _S.GUIDANCE, _S.MEMORY, _S.PINNED_KNOWLEDGE)
 """Cached sections with items that may stay out."""
 TURN: Final = (_S.HISTORY, _S.EVIDENCE, _S.TURN_MEMORY, _S.ERRORS, _S.TURN_GUIDANCE)
@@ -51,6 +55,9 @@ _FEW: Final = 64
 
 _SURPLUS: Final = 2
 """How many times a budget the pieces that compete for it may fill."""
+
+_BEST_HITS: Final = 3
+"""Pieces of evidence that are never left out for their length."""
 
 _LEAST_EXCERPT: Final = 24
 """Tokens below which an excerpt says nothing."""
@@ -105,7 +112,7 @@ def fit(pieces: Sequence[Piece], context: CompileContext, *, slack: int, tight: 
         for piece in transfers:
             turn.setdefault(piece.section, []).append(piece)
 
-        # What the turn showed must not decide what stands in a cached zone.
+        # What the turn showed must not decide what is in a cached zone.
         stable_base = rung.sizes()
         rung.ledger.room -= turn_slack if last else 0
         _fit_turn(rung, turn, base)
@@ -139,7 +146,7 @@ def _holds_all(
 
     turn = {name: list(loose[name]) for name in TURN if name in loose}
     sections, surplus = _contenders(_worthwhile(rung, turn), rung.budget)
-    # Whatever a cap or a price has left out stands among the drops.
+    # Whatever a cap or a price has left out is among the drops.
     if surplus or rung.drops or ledger.room < 0:
         return False
     return ledger.take_together(chain.from_iterable(sections.values()))
@@ -201,7 +208,9 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
     # sections compete for what is left.
     shares = rations(rung, sections)
     before = dict(rung.ledger.spending)
+    sections = _take_best_hits(rung, sections)
     waiting: list[Unit] = []
+    vital_room = page // 2
     history_ends = False
     for unit in _queue(rung, sections, base):
         section = unit[0].section
@@ -213,9 +222,10 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
         cost = rung.ledger.total(unit)
         usage = rung.ledger.spending.get(section, 0) - before.get(section, 0)
         may_enter = known or cost <= shares.get(section, 0) - usage
-        # An allergy stands before a dinner is planned, however little a line of it weighs. Half of
-        # the turn stays for the rest.
-        if is_vital(unit[0]) and rung.ledger.room - cost >= page // 2:
+        # An allergy must be shown before a dinner is planned, however low its score. Half of the
+        # turn stays for the rest.
+        if is_vital(unit[0]) and cost <= vital_room:
+            vital_room -= cost
             may_enter = True
         if section is _S.HISTORY:
             history_ends = history_ends or not may_enter or cost > rung.ledger.room
@@ -234,6 +244,42 @@ def _fit_turn(rung: Rung, loose: dict[SectionName, list[Piece]], base: Mapping[s
             remainder += unit
     # The best first: what is left of the room goes to an excerpt of one of them.
     _overflow(rung, remainder + surplus, shares, page)
+
+
+def _take_best_hits(
+    rung: Rung, sections: Mapping[SectionName, Sequence[Piece]]
+) -> dict[SectionName, list[Piece]]:
+    """Take the best hits of the evidence whatever their length; return what else competes.
+
+    Together they may take half of the section. One that does not fit is quoted: its best sentences
+    in the third of the section that quotes share.
+    """
+    evidence: list[Piece] = []
+    for piece in sections.get(_S.EVIDENCE, ()):
+        # What the request brings has forms of its own in which it may fit.
+        is_stored = piece.candidate is not None and piece.candidate.version is not None
+        if piece.relevance and is_stored:
+            evidence.append(piece)
+    best = sorted(evidence, key=lambda piece: (-piece.relevance, piece.object_id))[:_BEST_HITS]
+    section = min(limits(rung, _S.EVIDENCE).ceiling, rung.ledger.room)
+    whole, quotes = section // 2, section // 3
+    taken: set[int] = set()
+    for piece in best:
+        cost = rung.ledger.cost(piece)
+        if cost <= whole:
+            rung.take((piece,))
+            whole -= cost
+            taken.add(id(piece))
+            continue
+
+        room = rung.ledger.room
+        if _shorten(rung, piece, room=quotes):
+            quotes -= room - rung.ledger.room
+            taken.add(id(piece))
+    rest: dict[SectionName, list[Piece]] = {}
+    for name, pieces in sections.items():
+        rest[name] = [piece for piece in pieces if id(piece) not in taken]
+    return rest
 
 
 def _worthwhile(
@@ -259,7 +305,7 @@ def _contenders(
 ) -> tuple[dict[SectionName, list[Piece]], list[Piece]]:
     """The best pieces of each section, several times what a budget holds, and the rest.
 
-    What stands behind so many better ones is never shown, and pricing it is what a fit takes
+    What comes after so many better ones is never shown, and pricing it is what a fit takes
     longest for. It hangs on the rung alone, so a larger budget goes through the same rungs.
     """
     contenders: dict[SectionName, list[Piece]] = {}
@@ -322,32 +368,41 @@ def _by_worth(rung: Rung, pieces: Iterable[Piece], base: Mapping[str, int]) -> l
 
 
 def _late_ids(rung: Rung, pieces: Sequence[Piece]) -> frozenset[str]:
-    """Return the evidence that waits for the rest, where the policy wants it to be various."""
+    """Return the evidence that waits for the rest, where the policy wants it to be various.
+
+    Maximal marginal relevance (Carbonell, Goldstein 1998): each choice weighs its worth against
+    its likeness to the nearest chosen one.
+    """
     rules = rung.context.rules
     if rules.evidence_selection != "mmr" or not pieces:
         return frozenset()
 
     # Only the best compete, because every pair of them is compared.
-    items: list[Item] = []
-    words: dict[str, frozenset[str]] = {}
-    tokens = 0
-    for piece in pieces:
-        size = rung.ledger.size(piece)
-        tokens += size
-        items.append(Item(piece.object_id, size, max(1, piece.value)))
-        words[piece.object_id] = terms_of(piece.text)
-    best = sorted(items, key=lambda item: (-item.value, item.id))[: rules.mmr_items]
+    by_worth = sorted(pieces, key=lambda piece: (-piece.value, piece.object_id))
+    waiting = {piece.object_id: piece for piece in by_worth[: rules.mmr_items]}
+    words = {object_id: terms_of(piece.text) for object_id, piece in waiting.items()}
+    likeness = dict.fromkeys(waiting, 0)
+    share = round(1000 * rules.mmr_relevance)
 
-    def alike(left: str, right: str) -> int:
-        union = len(words[left] | words[right])
-        common = len(words[left] & words[right])
-        return FULL * common // union if union else FULL
+    def loss(object_id: str) -> tuple[int, str]:
+        worth = share * max(1, waiting[object_id].value)
+        return (1000 - share) * likeness[object_id] - worth, object_id
 
     # What the pieces share is paid before any of them: heading, boundary, days and sources.
-    frames = rung.ledger.total(pieces) - tokens
-    room = max(0, rung.ledger.room - frames)
-    picks = mmr(best, alike, room, relevance_permille=round(1000 * rules.mmr_relevance))
-    return frozenset(words).difference(picks.ids)
+    room = rung.ledger.room - rung.ledger.total(pieces) + sum(map(rung.ledger.size, pieces))
+    picked_ids: set[str] = set()
+    while waiting:
+        piece = waiting.pop(min(waiting, key=loss))
+        if rung.ledger.size(piece) > room:
+            continue
+        room -= rung.ledger.size(piece)
+        picked_ids.add(piece.object_id)
+        for other in waiting:
+            union = len(words[piece.object_id] | words[other])
+            common = len(words[piece.object_id] & words[other])
+            nearness = FULL * common // union if union else FULL
+            likeness[other] = max(likeness[other], nearness)
+    return frozenset(piece.object_id for piece in pieces).difference(picked_ids)
 
 
 def _overflow(
@@ -358,7 +413,7 @@ def _overflow(
     if policy is OverflowPolicy.CASCADE_COMPRESS:
         waiting = _compress(rung, waiting)
 
-    # Why something stays out is told of the budget itself alone.
+    # Only the last rung, the budget itself, says why something stays out.
     for piece in waiting if rung.is_last else ():
         reason = Reason.OVER_BUDGET if shares.get(piece.section) else Reason.SECTION_DROPPED
         if policy is OverflowPolicy.PAGINATE:
@@ -409,10 +464,138 @@ def _shorten(rung: Rung, piece: Piece, *, room: int) -> bool:
         return False
 
     short = tabulate(piece, room=room, context=context)
-    if short is None and piece.alone:
+    if short is None and (piece.alone or piece.shared):
         short = excerpt(piece, room=room, context=context, envelope_statements=rung.statements())
     if short is None or not rung.fits(short.piece):
         return False
     ledger.take(short.piece)
     rung.shorts.append(short)
     return True
+
+
+def token_cost(section: SectionName, context: CompileContext) -> float:
+    """Return the cost of one token of a section, 1 for a token at the base price."""
+    cost = dict(context.rules.section_costs).get(section.value)
+    if cost is not None:
+        return cost
+    row = capability(context.request.model)
+    return row.read_permille / THOUSAND if section is SectionName.HISTORY else 1.0
+
+
+def mu(context: CompileContext) -> float:
+    """Return the utility that one token at the base price must bring."""
+    return context.rules.cost_weight / THOUSAND
+
+
+def worth_its_price(piece: Piece, size: Callable[[Piece], int], context: CompileContext) -> bool:
+    """Tell whether a piece brings at least what its tokens cost; always, where mu is 0."""
+    weight = round(MILLION * context.weights.get(piece.section.value, 0.5))
+    price = round(MILLION * mu(context) * token_cost(piece.section, context) * size(piece))
+    return piece.value * weight // FULL >= price
+
+
+def limits(rung: Rung, section: SectionName) -> SectionShare:
+    """Return the fewest and the most tokens of a section."""
+    share = rung.context.shares.get(section.value, SectionShare(0, 1000))
+    cap = -(-rung.budget * share.ceiling // 1000)
+    cap = min(cap, dict(rung.context.rules.section_tokens).get(section.value, cap))
+    return SectionShare(min(cap, rung.budget * share.floor // 1000), cap)
+
+
+def rations(rung: Rung, sections: Mapping[SectionName, Sequence[Piece]]) -> dict[SectionName, int]:
+    """Return the tokens of each section."""
+    ledger, context = rung.ledger, rung.context
+    names = [name for name, pieces in sections.items() if pieces]
+    if len(names) == 1 and _S.HISTORY not in names and not context.rules.cost_weight:
+        # Nothing competes, so the section has all there is. Only the last rung, the budget itself,
+        # says what one token more would bring.
+        if rung.is_last:
+            points = concave_envelope(_utility(rung, names[0], sections[names[0]]))
+            weight = context.weights.get(names[0].value, 0.5) / FULL
+            rung.shadow_price = significant(weight * slope_at(points, ledger.room))
+        rung.allocation[names[0].value] = ledger.room
+        return {names[0]: ledger.room}
+
+    curves: dict[str, list[tuple[int, float]]] = {}
+    bounds: dict[str, tuple[int, int]] = {}
+    for name in names:
+        weight = context.weights.get(name.value, 0.5) / FULL
+        price = mu(context) * token_cost(name, context)
+        points = concave_envelope(_utility(rung, name, sections[name]))
+        curves[name.value] = [(size, weight * value - price * size) for size, value in points]
+        share = limits(rung, name)
+        bounds[name.value] = share.floor, share.ceiling
+
+    tokens, shadow_price = divide(curves, bounds, max(0, ledger.room))
+    rung.allocation.update(dict(sorted(tokens.items())))
+    rung.shadow_price = shadow_price
+    return {SectionName(name): count for name, count in tokens.items()}
+
+
+def _utility(rung: Rung, name: SectionName, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
+    """Return (tokens, value) after each item, taken in the order in which it pays most.
+
+    The first item pays for the section's heading and frame too, so that a section which would
+    be opened for little is weighed with all that it costs. Nothing can be given beyond what is
+    left, so the curve ends with the first item that passes it.
+    """
+    if name is _S.HISTORY:
+        turns = chain.from_iterable(units(pieces))
+        half_life = rung.context.rules.history_full_turns
+        ranked = [(piece, recency(age, half_life)) for age, piece in enumerate(turns)]
+    else:
+        size = rung.ledger.size
+        by_density = sorted(pieces, key=lambda p: (-p.value * 1000 // max(1, size(p)), p.object_id))
+        ranked = [(piece, max(1, piece.value)) for piece in by_density]
+
+    # A ledger of its own measures what is new: what is open already costs this section nothing.
+    trial = Ledger(rung.context, 0, rung.ledger.prices)
+    trial.headings |= rung.ledger.headings
+    trial.frames |= rung.ledger.frames
+    points: list[tuple[int, int]] = []
+    total = 0
+    for piece, value in ranked:
+        trial.take(piece)
+        total += value
+        points.append((-trial.room, total))
+        if -trial.room > rung.ledger.room:
+            break
+    return points
+
+
+def recency(age: int, half_life: int) -> int:
+    """What a turn of an age is worth: half as much with so many turns behind it."""
+    strength: float = 2.0 ** (-age / max(1, half_life))
+    return round(FULL * strength)
+
+
+def units(pieces: Iterable[Piece]) -> list[Unit]:
+    """Return the turns newest first, the calls of a step together with all their results."""
+    units: list[Unit] = []
+    for piece in sorted(pieces, key=lambda p: p.key, reverse=True):
+        next_turn = units[-1][-1] if units else None
+        # Results follow their calls, so a result before a call ends an earlier step.
+        is_same_step = next_turn is not None and piece.pair and next_turn.pair
+        if (
+            next_turn is not None
+            and is_same_step
+            and (next_turn.scheme == "tool" or piece.scheme != "tool")
+        ):
+            units[-1] = (*units[-1], piece)
+        else:
+            units.append((piece,))
+    return units
+
+
+def moved_to_turn(piece: Piece, context: CompileContext) -> Piece:
+    """A piece of a cached section as one of the turn, worth what the question makes of it."""
+    section = TURN_TWIN[piece.section]
+    relevance = piece.candidate.relevance if piece.candidate is not None else 0
+    share = round(1000 * context.rules.relevance_weight)
+
+    return piece._replace(
+        section=section,
+        level=max(piece.level, SECTIONS[section].authority),
+        value=(share * relevance + (1000 - share) * piece.value) // 1000,
+        relevance=relevance,
+    )

@@ -1,10 +1,8 @@
 """The ledger of a fit: what is in, what it took, and what one more piece would take.
 
-A rung is one budget of the ladder, with its ledger, while it is filled.
-
-A piece costs its own tokens and the frames that it would open: the heading of its section, the
-boundary of the block that it shares, the head of its row or its day and source. Costs are upper
-bounds of the parts.
+A rung is one budget of the ladder, together with its ledger while it is filled. A piece costs its
+own tokens and the frames that it would open: the heading of its section, the boundary of its shared
+block, the head of its row or its day and source. Costs are upper bounds of the parts.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import Final, NamedTuple
 
 from ...schema.compile_terms import Reason, SectionName
 from ..ir.context import CompileContext
-from ..ir.piece import Piece, Short
+from ..ir.records import Piece, Short
 from ..request.request import Evidence
 from ..text.sentences import Statement, statements
 from ..tokens.counting import FAIR_TOKENS
@@ -48,7 +46,7 @@ Frame = tuple[SectionName, str]
 """A shared block of a section: of rows, of lines."""
 
 Place = tuple[bool, int, str]
-"""Where something stands in the one order in which all sections are filled."""
+"""Where something is in the one order in which all sections are filled."""
 
 
 class Bill(NamedTuple):
@@ -295,7 +293,7 @@ class Rung:
         self.drops.append(Drop(piece, reason, self.ledger.cost(piece), detail))
 
     def sizes(self) -> dict[str, int]:
-        """The tokens with which each object stands in the text, whole or as an excerpt.
+        """The tokens with which each object is in the text, whole or as an excerpt.
 
         Folded turns are left out: a line of each does not earn them a place as a whole.
         """
@@ -316,8 +314,7 @@ def is_wanted(piece: Piece) -> bool:
     """Tell whether a piece goes first: a vital one, or evidence of an acceptance item (C-212)."""
     if is_vital(piece):
         return True
-    item = piece.candidate.request_item if piece.candidate is not None else None
-    part = item.part if item is not None else None
+    part = None if piece.item is None else piece.item.part
     return isinstance(part, Evidence) and bool(part.covers)
 
 

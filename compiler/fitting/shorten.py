@@ -1,20 +1,31 @@
-"""Shortening: the forms a piece may take when its whole does not fit.
+r"""The shorter forms of a piece that does not fit as a whole.
 
-`excerpt` keeps the sentences of a text that answer the query best and say what is not said yet,
-verbatim and in order, with a mark where something is missing. `fold` puts old turns into one
-data block of one line each, head and tail. Fidelity is the token-weighted share of propositions
-whose numbers, names, dates and negations stand verbatim in the result; it grades the result
-in the trace. Nothing is rephrased. Checklist C-130, C-149, C-153, C-155, C-156.
+An excerpt keeps the sentences that answer the query best and add something new, verbatim and in
+order, with a mark at each gap. `fold` turns old turns into one data block with a line for each.
+`tabulate` writes a list of objects inside a text as a table, because cut sentences would not be
+JSON; the words before the list stay. It leaves texts with `\u` escapes alone, because no detector
+has read the hidden characters. Nothing is rephrased. Fidelity, the token-weighted share of
+propositions whose numbers, names, dates and negations are kept, is recorded in the trace.
+
+>>> table_in('sales = [{"n": 1}, {"n": 2}]')
+('sales = ', ({'n': 1}, {'n': 2}))
+
+Checklist C-130, C-149, C-153, C-155, C-156, C-191, C-193.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
 
 from ...schema.compile_terms import BlockKind, Conversion
+from ...schema.values import items_of
 from ..ir.context import CompileContext, question
-from ..ir.piece import Piece, Short, fidelity
+from ..ir.records import Piece, Short, fidelity
+from ..media.reduction import TableReduction
+from ..media.table import table_rules, table_within
 from ..request.request import Media
 from ..text.relevance import one_line
 from ..text.sentences import (
@@ -25,9 +36,13 @@ from ..text.sentences import (
     places_to_rank,
     ranked,
     statement_of,
+    subunits,
 )
 from ..tokens.counting import TokenCounter
 
+Rows = tuple[Mapping[str, object], ...]
+_LIST: Final = re.compile(r"\[\s*\{")
+_FEWEST: Final = 2
 _HEAD: Final = 80
 _TAIL: Final = 60
 """Characters of a folded turn that stay at its beginning and at its end."""
@@ -70,20 +85,23 @@ def excerpt(
         return None
 
     text = _join(units, sorted(numbers))
-    short = piece._replace(text=text)
+    return _short(piece._replace(text=text), piece.text, Conversion.TRUNCATED, counter)
+
+
+def _short(piece: Piece, original: str, conversion: Conversion, counter: TokenCounter) -> Short:
+    """A shortened piece, with what it cost before and what is kept of it."""
     return Short(
-        short,
+        piece,
         piece.object_ids,
-        Conversion.TRUNCATED,
+        conversion,
+        counter.count(original),
         counter.count(piece.text),
-        counter.count(text),
-        fidelity(piece.text, text, counter),
+        fidelity(original, piece.text, counter),
     )
 
 
 def _names_media(piece: Piece) -> bool:
-    item = None if piece.candidate is None else piece.candidate.request_item
-    return item is not None and isinstance(item.part, Media)
+    return piece.item is not None and isinstance(piece.item.part, Media)
 
 
 def _join(units: Sequence[str], numbers: Sequence[int]) -> str:
@@ -135,14 +153,7 @@ def fold(turns: Sequence[Piece], *, room: int, counter: TokenCounter) -> Short |
         text=text,
         pair="",
     )
-    return Short(
-        piece,
-        piece.object_ids,
-        Conversion.FOLDED,
-        counter.count(original),
-        counter.count(text),
-        fidelity(original, text, counter),
-    )
+    return _short(piece, original, Conversion.FOLDED, counter)
 
 
 def folded_line(turn: Piece) -> str:
@@ -152,3 +163,39 @@ def folded_line(turn: Piece) -> str:
         head, tail = text[:_HEAD].rpartition(" ")[0], text[-_TAIL:].partition(" ")[2]
         text = f"{head or text[:_HEAD]} {MISSING} {tail or text[-_TAIL:]}"
     return f"{turn.scheme}: {text}"
+
+
+def table_in(text: str) -> tuple[str, Rows] | None:
+    """Return the text before a list of objects, and the list; None if no list ends the text."""
+    begins = _LIST.search(text)
+    if begins is None or "\\u" in text:
+        return None
+    start = begins.start()
+    try:
+        rows = items_of(json.loads(text[start:]))
+    except (ValueError, RecursionError):
+        return None
+    if len(rows) < _FEWEST or not all(isinstance(row, dict) for row in rows):
+        return None
+    return text[:start], tuple(cast("Mapping[str, object]", row) for row in rows)
+
+
+def tabulate(piece: Piece, *, room: int, context: CompileContext) -> Short | None:
+    """Return the records of a piece as a table that fits a room; None where it holds none."""
+    parts = None if piece.cell else table_in(piece.text)
+    if parts is None:
+        return None
+    (head, rows), counter = parts, context.counter
+    lead = head.rstrip()
+    options = table_rules(counter, context.rules, question(context))
+    table = table_within(TableReduction(rows, ""), options, room - counter.upper_bound(lead) - 1)
+    text = f"{lead}\n{table.text}" if lead else table.text
+    if counter.upper_bound(text) > room:
+        return None
+    return _short(piece._replace(text=text), piece.text, Conversion.TRUNCATED, counter)
+
+
+def may_be_cut(piece: Piece) -> bool:
+    """Tell whether a piece may have several sentences or records, some of which can stay out."""
+    has_sentences = (piece.alone or piece.shared) and len(subunits(piece.text)) > 1
+    return has_sentences or _LIST.search(piece.text) is not None

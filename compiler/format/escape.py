@@ -1,24 +1,18 @@
-r"""The reversible escape of data blocks: nothing in data looks like our grammar or a chat template.
+r"""The reversible escape of data blocks: no data looks like our grammar or a chat template.
 
-One backslash is put before whatever a model might take for structure: boundary and heading
-lines, chat-template tokens, a role at the start of a line, closing tags, omission markers, and
-`artifact://` or `rehydrate://` pointers that the store did not issue.
+A backslash goes before everything that a model might take for structure: boundary and heading
+lines, chat-template tokens, roles at the start of a line, closing tags, omission markers, and
+`artifact://` or `rehydrate://` pointers that the store did not issue. Marks are also found in
+look-alike letters and with invisible characters between them (`look_alikes`).
 
 >>> escape_data("</doc> Human: hi")
 '\\</doc> Human: hi'
 >>> unescape_data(escape_data("=== data\nHuman: hi")) == "=== data\nHuman: hi"
 True
 
-Marks are looked for in the text as it is drawn (`look_alikes`): in full width, mathematical
-letters, ligatures, letters of other scripts, and with characters between them that nobody sees.
-
-Why it is reversible: an escape only ever *inserts* a backslash right before a match, no pattern
-contains a backslash, no other character is drawn like one, and whether a place matches does not
-depend on backslashes around it. So the escaped text matches at exactly the same places, and taking
-one backslash off each gives the text back. Marks inside lines and marks at line starts are two
-passes, undone in reverse order.
-
-The escape helps the model; it is not the wall. The wall is the keyed boundary (`grammar`).
+An escape only inserts a backslash before a match, and backslashes never change what matches. So
+the escaped text matches at the same places, and removing one backslash at each restores the text.
+The escape helps the model; the security boundary is the keyed one of `grammar`.
 Sources: StruQ's filter of reserved delimiters; checklist C-084, C-152.
 """
 
@@ -43,12 +37,13 @@ def _words(pattern: str) -> str:
 _TAGS: Final = _words(
     "s|bos|eos|pad|start_of_turn|end_of_turn|system|assistant|user|human|developer|tool"
     "|tool_result|function_results|untrusted|trusted|instruction|data|dialogue"
+    "|think|thinking|reasoning|tool_call|tool_response|tools|sop"
 )
 _INLINE: Final = re.compile(
     rf"<[|{STROKE}]"  # <|im_start|>
     r"|<</?SYS>>"
     rf"|<(?:/|(?:{_TAGS})>)"
-    rf"|\[(?:/?INST|{_words('AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS')})\]"
+    rf"|\[/?(?:INST|THINK|gMASK|{_words('SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)')})\]"
     rf"|\[{_words('OMITTED')}"
     rf"|(?:{_words('artifact|rehydrate')})://",
     re.IGNORECASE,
@@ -58,7 +53,7 @@ _SIGNS: Final = ("<", "[", "://")
 _POINTER: Final = re.compile(r"\[OMITTED[^\]]*\]|[^\s\"'<>\\\[\]{}|^`]+", re.IGNORECASE)
 _TRAILING: Final = ".,;:!?)"
 
-# What may stand before a mark without hiding it from a reader: horizontal space, characters
+# What may come before a mark without hiding it from a reader: horizontal space, characters
 # without a glyph, and the marks of quotes, lists and emphasis.
 _INDENT: Final = (
     r"(?:[^\S" + LINE_BREAKS + r"]|[#*_>\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -75,25 +70,37 @@ _DASHES: Final = (
 )
 _BRACKETS: Final = "\\[\u2045\u2772\u27e6\u3010\u3014\u301a\uff3b"
 _KINDS: Final = (
-    rf"(?:{_words('instruction|data|dialogue|evidence|role|request|constraints|system')})\b"
+    r"(?:"
+    + _words(
+        "instruction|data|dialogue|system|tools|role|(?:project )?constraints|skills"
+        "|goal|(?:related )?memory|(?:task )?guidance|knowledge|history|evidence|errors|step"
+        "|acceptance|request"
+    )
+    + r")\b"
 )
+"""The kinds of our blocks and the words of our headings."""
 _SPACE: Final = r"[^\S" + LINE_BREAKS + r"]"
 _RULE: Final = (
     rf"(?:={{3,}}+|[={_EQUALS}](?:{_SPACE}{{1,2}}[={_EQUALS}]){{2,}}+|(?:=++[{_EQUALS}]|[{_EQUALS}][={_EQUALS}])"
     rf"[={_EQUALS}]*+)(?={_SPACE}*+[^\s=])"
-    rf"|[{_DASHES}]{{3,}}+(?={_SPACE}*+{_KINDS})"
+    rf"|[{_EQUALS}](?={_SPACE}*+{_KINDS})"
+    rf"|[{_DASHES}](?:{_SPACE}?[{_DASHES}]){{2,}}+(?={_SPACE}*+{_KINDS})"
     rf"|[{_BRACKETS}](?=[0-9]{{1,6}}[\]\u2046\u2773\u27e7\u3011\u3015\u301b\uff3d]"
     rf"{_SPACE}++[^\s:]{{1,40}}:)"
 )
 """Our own lines and what is drawn like them: boundaries, headings, `[3] Sam:`. Plain dashes and
-brackets stand in every other document, so they count only before a word of ours."""
+brackets are in every other document, so they count only before a word of ours."""
 _ROLE: Final = (
     rf"(?:{_words('human|assistant|system|user|developer|instructions?|response')}"
     rf"|{_words('tool')}[ _](?:{_words('result|output')}))"
     r"[*_]*[^\S" + LINE_BREAKS + r"]*:|\(?system_message\b"
 )
-_LINE: Final = re.compile(rf"({_INDENT})(\\*+)({_RULE}|{_ROLE})", re.IGNORECASE)
-"""What stands at the start of a line; it never goes beyond it."""
+_LIST_MARK: Final = r"(?:[-+\u2022\u2023\u2043\u25e6\u2013\u2014]|\(?[0-9a-z]{1,3}[.)])"
+_LINE: Final = re.compile(
+    rf"({_INDENT}(?:{_LIST_MARK}{_SPACE}++{_INDENT}(?=\\*+{_ROLE}))?)(\\*+)({_RULE}|{_ROLE})",
+    re.IGNORECASE,
+)
+"""What is at the start of a line; it never goes beyond it."""
 
 
 def escape_data(text: str, *, issued_pointers: AbstractSet[str] = frozenset()) -> str:

@@ -1,15 +1,13 @@
-"""The opening line of a block: boundary, anchors, authority level, origin, in few tokens.
+"""The opening line of a block: boundary, anchors, authority level and origin, in few tokens.
 
     === data 5QXKABCDEF [1:3 7] L4 web://example.org
     === data 7MXKABCDEF L4 12
 
-The first stands before one text, the second before the lines of twelve pieces (`lines`), which
-bear their own anchors and origins.
-
-Ids stand between brackets, runs of three or more consecutive numbers as `first:last`; both ids
-and origin are percent-encoded, so neither can end the line, close the bracket or show a reader
-anything but plain ASCII without spaces. Reading is strict: the line a header came from is the
-only line it can be written as. Checklist C-207.
+The first opens a block of one text. The second opens a block of twelve pieces (`lines`), which have
+their own anchors and origins. Ids are in brackets, with three or more consecutive numbers as
+`first:last`. Ids and origin are percent-encoded, so neither can end the line, close the bracket or
+contain anything but plain ASCII without spaces. Reading is strict: a header can be written only as
+the line it was read from. Checklist C-207.
 """
 
 from __future__ import annotations

@@ -1,31 +1,17 @@
-r"""Lines: the pieces that share one block, each with its anchor, who said it and when.
+r"""Lines: pieces that share one block, each with its anchor, its speaker and its time.
 
-    @ 2023-05-08 chat://session_1
+    @ 2023-05-08 chat://session_1 *agent://assistant
     [4] Sam: The harbour opens
       on Monday.
-    [5] "user": And the canteen?
+    [5 *] And the canteen?
     [6 10] Sam: On Wednesday.
     [7 06-02] Sam: It is full.
 
-An `@` line states the source of what follows and its day, until the next one. Where the day alone
-changes it stands behind the anchor, and holds as long. What stays the same of a day is left out,
-the year and then the month: a talk of many days would else repeat more than it says. `-` stands
-for no known day, `~` for no known source. A piece begins with its anchor; whoever is unknown is
-left out. Every line break inside a text, whichever character breaks it, is followed by two
-spaces, and names are encoded: so no text starts a line, and none can pose as another one's.
-
-A talk has two sources that take turns. Its `@` line names both, the second behind `*`, and that
-mark stands behind the anchor of what is the second's, so that a turn costs no line:
-
-    @ 2023-05-08 chat://session_1 *agent://assistant
-    [4] Sam: Where do they sell rope?
-    [5 *] At the harbour.
-    [6 10] Sam: They were out of it.
-
-Texts that were written with an `@` line for every day still read.
-
->>> body_of((BlockPiece("4", "a\n[5] forged", who="Sam", when="2023-05-08"),))
-'@ 2023-05-08\n[4] Sam: a\n  [5] forged'
+An `@` line states the source and the full day of what follows; `*` marks a second source that takes
+turns with the first. A changed day is written behind the anchor, without the year or month that
+stays the same, and holds until the next one. `-` is an unknown day, `~` an unknown source. Every
+line break in a text is followed by two spaces and names are encoded, so no text can start a line or
+pose as another piece. Older texts with an `@` line for every day, or with short ones, still read.
 
 Invariant: `read_lines(body_of(pieces)) == pieces`, and a body has one reading.
 """
@@ -36,14 +22,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
 from urllib.parse import quote, unquote
 
 from ...schema.errors import InvalidInput
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ..safety.canonical_text import INVALID_ENCODING
 from .escape import LINE_BREAKS
 
@@ -61,6 +47,8 @@ _DAY_LENGTH: Final = 10
 _NO_DAY: Final = "-"
 _NO_SOURCE: Final = "~"
 _REPLY: Final = "*"
+_QUOTE: Final = "> "
+"""Before a text of no speaker; no encoded name holds the sign."""
 _UNSAFE: Final = re.compile('[:\\[\\]@%"\\\\<>=|\\uff1a\\uff1c\\uff1d\\uff5c]')
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ROLES: Final = frozenset(
@@ -121,6 +109,7 @@ def body_of(
     *,
     replies: bool = True,
     day_lines: bool = False,
+    full_days: bool = True,
 ) -> str:
     """The body of a block; `rewrite` is the escape of each text.
 
@@ -129,6 +118,7 @@ def body_of(
         rewrite: The escape of each text.
         replies: Whether two sources that take turns share an `@` line.
         day_lines: Whether every day has an `@` line, as earlier texts have it.
+        full_days: Whether an `@` line says the whole day, not what changes of it.
     """
     pieces = tuple(pieces)
     reply_origin = _reply_origin(pieces) if replies else ""
@@ -145,7 +135,8 @@ def body_of(
             mark = _REPLY
         elif day_lines or not lines or piece.origin != origin:
             if (piece.when, piece.origin) != (date, origin):
-                lines.append(_context_line(piece, date, origin, day_lines=day_lines))
+                last_date = "" if full_days and piece.when else date
+                lines.append(_context_line(piece, last_date, origin, months=not day_lines))
             date, origin = piece.when, piece.origin
 
         if piece.when != date:
@@ -182,15 +173,15 @@ def is_body(body: str, pieces: Sequence[BlockPiece], rewrite: Rewrite = str) -> 
     if body == body_of(pieces, rewrite):
         return True
 
-    earlier = body_of(pieces, rewrite, replies=False)
-    return body == earlier or body == body_of(pieces, rewrite, replies=False, day_lines=True)
+    short = partial(body_of, pieces, rewrite, full_days=False)
+    return body in (short(), short(replies=False)) or body == short(replies=False, day_lines=True)
 
 
-def _context_line(piece: BlockPiece, last_date: str, last_origin: str, *, day_lines: bool) -> str:
+def _context_line(piece: BlockPiece, last_date: str, last_origin: str, *, months: bool) -> str:
     """What changes of day and source at a piece."""
     words = ["@"]
     if piece.when != last_date:
-        words.append(_day(piece.when, last_date, months=not day_lines))
+        words.append(_day(piece.when, last_date, months=months))
     if piece.origin != last_origin:
         words.append(_source(piece.origin))
     return " ".join(words)
@@ -212,7 +203,7 @@ def _day(date: str, last_date: str, *, months: bool = True) -> str:
     >>> _day("2024-01-01", "2023-05-08"), _day("", "2023-05-08")
     ('2024-01-01', '-')
     """
-    # Only whole days shorten: a time of day stands in full wherever it is stated.
+    # Only whole days shorten: a time of day is always written in full.
     if len(date) == len(last_date) == _DAY_LENGTH:
         if months and date[:8] == last_date[:8]:
             return date[8:]
@@ -226,15 +217,18 @@ def _is_day(word: str) -> bool:
 
 
 def line_of(text: str, who: str, label: str) -> str:
-    r"""One text as a line stands for it, without a check; `label` is its anchor, and its day.
+    r"""One text as a line represents it, without a check; `label` is its anchor, and its day.
 
     >>> line_of("The harbour opens\non Monday.", "Sam", "4")
     '[4] Sam: The harbour opens\n  on Monday.'
+    >>> line_of("System: be brief", "", "4")
+    '[4] > System: be brief'
     """
     speech = f"{_encode_speaker(who)}: " if who else ""
     text = _BREAK.sub(lambda match: match[0] + _INDENT, text)
-    if not speech and _SPEECH.match(text):
-        speech = ": "  # nobody is named, and the text begins as if somebody were
+    # Without a speaker, a text that begins as if there were one is marked as a quotation.
+    if not speech and (_SPEECH.match(text) or text.startswith(_QUOTE)):
+        speech = _QUOTE
     return f"[{label}] {speech}{text}"
 
 
@@ -314,6 +308,8 @@ def _read_day(word: str, last_date: str) -> str:
 
 
 def _read_speech(speech: str) -> tuple[str, str]:
+    if speech.startswith(_QUOTE):
+        return "", speech.removeprefix(_QUOTE)
     match = _SPEECH.match(speech)
     if match is None:
         return "", speech

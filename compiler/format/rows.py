@@ -4,13 +4,11 @@ r"""Rows: several facts of levels 0-3 in one block, each behind its anchor.
     [2] note: two lines,
         the second one indented
 
-Every line break inside a fact is followed by four spaces, whichever character breaks the line,
-so no fact can look like another row. Reversible for any text.
+Facts share one block for each section. Every line break inside a fact, of any kind, is followed by
+four spaces, so no fact can look like another row. Reversible for any text.
 
 >>> fact_rows([("1", "a\n[2] forged")])
 '[1] a\n    [2] forged'
-
-Facts share one block a section.
 """
 
 from __future__ import annotations

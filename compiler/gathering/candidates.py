@@ -9,10 +9,11 @@ from typing import Final
 from ...schema.claim import Claim, Version
 from ...schema.policy import Policy
 from ...schema.principal import AUDIT, TENANT_SCOPE, Principal, Sight
+from ...schema.slots import STRUCTURE_SLOTS
+from ...store.port.records import NOBODY, OwnIds
 from ...store.port.store import Ask, Page, Point, Reader
-from ...store.port.vouched import NOBODY, OwnIds
 from ..ir.context import CompileContext
-from ..ir.snapshot import Proposal, Via
+from ..ir.records import Proposal, Via
 from ..request.request import CompileRequest
 from ..text.relevance import Background
 
@@ -25,7 +26,7 @@ _SLOT_SOURCE: Final = "slot"
 def told_withheld(principal: Principal, counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     """What a caller is told of rows that it may not see, by the read that met them.
 
-    A count of what a query met would tell whether a guessed word stands in a hidden text. So who
+    A count of what a query met would tell whether a guessed word is in a hidden text. So who
     is no auditor learns at most that something of a named entity is hidden, and never how much.
     """
     if not principal.roles.isdisjoint(AUDIT.roles):
@@ -49,6 +50,8 @@ class Candidates:
     background: Background | None = None
     """The hits among which the texts were chosen, where they were more than are read."""
     reads: int = 0
+    hubs: set[str] = field(default_factory=set[str])
+    """Raw ids of entities of which more is known than was read."""
     own_ids: OwnIds = NOBODY
     """Raw ids of the entity that is the caller."""
     known_ids: frozenset[str] = frozenset()
@@ -71,6 +74,9 @@ class Candidates:
         """Add rows; the ways to a row add up, the fewest hops count."""
         rows, flag = self.rows, via.value
         for version in versions:
+            # How a document is built says nothing to a model.
+            if version.details.slot in STRUCTURE_SLOTS:
+                continue
             row = version.row
             key = row.claim.object_id, row.vid
             known = rows.get(key)
@@ -125,7 +131,7 @@ def pinned_ask(request: CompileRequest) -> Ask | None:
 
 
 def own_scopes(sight: Sight) -> tuple[str, ...]:
-    """The scopes in which something stands for the caller alone."""
+    """The scopes in which something is for the caller alone."""
     return tuple(scope for scope in sight.scopes if scope != TENANT_SCOPE.scope_id)
 
 

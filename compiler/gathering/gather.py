@@ -1,23 +1,25 @@
-"""Gather: ask the store for everything a compile may need, in few batched reads.
+"""Gather: read everything a compile may need from the store, in few batched reads.
 
-The only step of a compile that reads. What it knows that it will ask it tells the reader first
-(`Reader.expect`, and `forecast` before the names are known), so that a server answers a compile in
-one round trip where all that it meets are facts; in two, the names with the candidates and what
-these lead to; or in three, where the names do not mean what they seem to. It decides nothing but
-caps: which rows are proposed is settled by the text, the vectors, the entities that the request
-names with their neighbourhood, and what stands without any query. Whether a row is current,
-visible, relevant or fits is the business of the stages, so that losers and expired rows reach the
-trace.
+This is the only step that reads. It announces expected reads first (`Reader.expect`), so that a
+server answers in one round trip if all matches are facts, in two if candidates lead to more, and in
+three if a name does not mean what it seems to. It decides only caps: text, vectors, the named
+entities with their neighbourhood and the always-on rows propose candidates. The stages decide what
+is current, visible, relevant and fits, so losers and expired rows reach the trace. The walk around
+an entity is breadth first, in the store's ranking, capped by the policy.
 
-What the walk visits is capped by the policy, breadth first, in the order in which the store
-ranks the facts around an entity. Checklist C-076, C-092.
+Siblings are other current facts about the few subjects whose facts cover most of the question: a
+question with a document's title wants its timeline, which shares no word with it. Each is lifted by
+the share of the question that the subject covers, less for a subject of many facts.
+Checklist C-076, C-092.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, groupby
+from typing import Final
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import with_visible_identifiers, with_visible_names
@@ -25,12 +27,11 @@ from ...resolution.register import Register
 from ...schema.claim import Version
 from ...schema.principal import own_identifier
 from ...schema.vocabulary import ActionKind
-from ...store.port.records import NextReads, Walk, held_ask
+from ...store.port.records import NOBODY, NextReads, OwnIds, Walk, held_ask, own_ids_in
 from ...store.port.store import Ask, Page, Reader
 from ...store.port.vectors import VectorScore
-from ...store.port.vouched import NOBODY, OwnIds, own_ids_in
 from ..ir.context import CompileContext, question
-from ..ir.snapshot import (
+from ..ir.records import (
     NO_SCORES,
     NO_VECTORS,
     PERSON,
@@ -39,27 +40,34 @@ from ..ir.snapshot import (
     Snapshot,
     VectorIndex,
     Via,
+    guessed,
+    masks,
     members_of,
     root_of,
 )
-from ..text.relevance import COSINE_FULL
+from ..ranking.asked import asked_slots, roots_of
+from ..ranking.signals import covers_of
+from ..text.relevance import COSINE_FULL, terms_of
 from .candidates import (
     Candidates,
     newest_rows,
     own_scopes,
     pinned_ask,
+    siblings_ask,
     slots_ask,
     told_withheld,
 )
 from .follow_up import derived_ask, mark_passages, placeholder_ask, rival_ask
-from .forecast import candidate_reads
-from .mentions import own_identifiers, roots_of, spoken_mentions
+from .mentions import own_identifiers, spoken_mentions
 from .nearest import add_nearest, vectors_ask, with_scores
-from .redaction import guessed
 from .rerank import Reranker, rerank_scores
-from .siblings import add_siblings, sibling_ask
-from .talk import add_talk
-from .text_pool import add_text, text_limit
+from .text_pool import add_talk, add_text, text_limit
+
+_SUBJECTS: Final = 4
+"""Subjects whose other facts are read: those that cover most of the question."""
+
+_LEAST_COVER: Final = 0.5
+"""Share of the best subject's cover from which another one is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +110,14 @@ def gather(
     _expect_candidates(candidates, index, names, terms)
 
     add_text(candidates, terms, limit=text_limit(context.policy, beside_vectors=index is not None))
-    _add_quarantined(candidates, question(context, _main_names(known, names)))
+    # Aliases only widen a search of what may be shown.
+    _add_quarantined(candidates, question(context, names.words[: -len(names.expansion) or None]))
     _add_standing(candidates)
     _add_slots(candidates, names.subjects)
     _add_neighbourhood(candidates, names.centre)
     candidates.add_ask("pinned", pinned_ask(context.request), Via.PINNED)
     vectors = NO_VECTORS
-    if index is not None:  # last: its search goes on beside the others
+    if index is not None:  # last: its search runs with the others
         vectors = add_nearest(candidates, index)
 
     _forget_guessed(candidates, vectors, terms)
@@ -141,6 +150,7 @@ def gather(
         background=candidates.background,
         withheld=told_withheld(context.principal, candidates.withheld),
         cut=candidates.cut,
+        hubs=tuple(sorted({root_of(known, raw) for raw in candidates.hubs})),
         capped_ids=capped_ids,
         round_trips=candidates.reads + bool(ids),
     )
@@ -199,11 +209,6 @@ def _names(candidates: Candidates, bind: BindMentions) -> tuple[_Names, Known]:
     )
 
 
-def _main_names(known: Known, names: _Names) -> tuple[str, ...]:
-    """The names without the aliases that only widen a search."""
-    return names.words[: len(names.words) - len(names.expansion)]
-
-
 def _expansion(context: CompileContext, reader: Reader, roots: Sequence[str]) -> tuple[str, ...]:
     """Return the visible aliases of the named entities, where the policy widens queries."""
     if not context.rules.query_expansion or not roots:
@@ -229,7 +234,7 @@ def _own_entities(context: CompileContext, reader: Reader) -> tuple[dict[str, st
     register = Register(known)
     own_subjects: dict[str, str] = {}
     for pair in pairs:
-        for raw in register.owners(*pair):
+        for raw in register.owners([pair]):
             kind = "user" if pair == own_identifier(context.principal) else pair[0]
             own_subjects[kind] = root_of(known, raw)
     return own_subjects, _visible(context, reader, known)
@@ -270,33 +275,18 @@ def _expect_candidates(
     context, rules, policy = candidates.context, candidates.context.rules, candidates.context.policy
 
     def prefetch() -> NextReads:
-        reads = candidate_reads(context.request, policy, candidates.sight, context.point)
         slots = slots_ask(policy, names.subjects) if names.subjects else None
         vectors = vectors_ask(context, index) if index is not None else None
         walk = Walk(names.centre, rules.neighbour_facts, rules.neighbour_entities)
-        return replace(
-            reads,
-            terms=tuple(sorted(terms)),
-            limit=text_limit(policy, beside_vectors=index is not None),
-            asks=tuple(filter(None, (slots, *reads.asks, vectors))),
-            walk=walk if names.centre else None,
-        )
-
-    candidates.reader.expect(prefetch)
-
-
-def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:
-    """Tell the reader what the candidates lead to."""
-
-    def prefetch() -> NextReads | None:
-        ids = candidates.entity_ids()
-        if not (asks or ids):
-            return None
         return NextReads(
             sight=candidates.sight,
-            point=candidates.point,
-            asks=tuple(asks),
-            entity_ids=tuple(ids),
+            point=context.point,
+            terms=tuple(sorted(terms)),
+            limit=text_limit(policy, beside_vectors=index is not None),
+            asks=tuple(filter(None, (slots, pinned_ask(context.request), vectors))),
+            held=rules.standing_candidates,
+            standing=own_scopes(candidates.sight),
+            walk=walk if names.centre else None,
         )
 
     candidates.reader.expect(prefetch)
@@ -306,7 +296,7 @@ def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:
 
 
 def _add_quarantined(candidates: Candidates, terms: frozenset[str]) -> None:
-    """Add what was set apart and bears on the question, so that the trace can name it."""
+    """Add what was quarantined and bears on the question, so that the trace can name it."""
     waiting = candidates.reader.actions(
         open_only=True, tx_us=candidates.point.tx_us, kind=ActionKind.REVIEW_QUARANTINE
     )
@@ -379,14 +369,16 @@ def _add_neighbourhood(candidates: Candidates, centre: Sequence[str]) -> None:
             frontier, sight=candidates.sight, point=candidates.point, limit=rules.neighbour_facts
         )
         candidates.add_read("neighbour", page, Via.NEIGHBOUR, hop=hop)
-
-        ends: dict[str, None] = {}
+        ends: Counter[str] = Counter()
         for version in page.versions:
-            for end in (version.details.subject_id, version.details.value_entity_id):
-                if end and end not in known:
-                    ends.setdefault(end)
-        candidates.cut |= len(ends) > room
-        frontier = list(ends)[:room]
+            details = version.details
+            ends.update(filter(None, dict.fromkeys((details.subject_id, details.value_entity_id))))
+        if page.cut:  # of a hub as many facts were read as may be
+            full = (entity for entity in frontier if ends[entity] >= rules.neighbour_facts)
+            candidates.hubs.update(full)
+        fresh = [end for end in ends if end not in known]
+        candidates.cut |= len(fresh) > room
+        frontier = fresh[:room]
         room -= len(frontier)
         known.update(frontier)
 
@@ -425,15 +417,100 @@ def _add_follow_up(candidates: Candidates, siblings: Ask | None, capped_ids: Seq
     """Read what the candidates lead to: rivals, template values, ended claims, siblings."""
     context, rows = candidates.context, candidates.rows.values()
     rivals, placeholders = rival_ask(rows, context), placeholder_ask(rows, context)
-    derived = derived_ask(rows, context)
-    asks = filter(None, (rivals, placeholders, siblings, derived))
+    derived, ends = derived_ask(rows, context), _ends_ask(candidates)
+    asks = filter(None, (rivals, placeholders, siblings, derived, ends))
     _expect_follow_up(candidates, tuple(asks))
 
     candidates.add_ask("rival", rivals, Via.RIVAL)
     candidates.add_ask("template", placeholders, Via.TEMPLATE)
+    candidates.add_ask("neighbour", ends, Via.NEIGHBOUR)
     if siblings is not None:
         add_siblings(candidates, siblings, capped_ids)
     if derived is not None:
         candidates.reads += 1
         claims = candidates.read(derived).versions
-        mark_passages(candidates.rows, claims, derived, context)
+        mark_passages(candidates.rows, claims, context)
+
+
+def _ends_ask(candidates: Candidates) -> Ask | None:
+    """The ask for the asked slots of the entities where the walk ended.
+
+    The last step of a chain may share no word with the question but those of its slot.
+    """
+    context, ends = candidates.context, dict[str, None]()
+    for version, via, hop in candidates.rows.values():
+        value = version.details.value_entity_id
+        if value is not None and via & Via.NEIGHBOUR and hop == 2 and version.visible:
+            ends[value] = None
+    slots = asked_slots(context) if ends else {}
+    subjects = tuple(ends)[: context.rules.neighbour_entities]
+    return Ask(subjects=subjects, slots=tuple(sorted(slots))) if slots else None
+
+
+def _expect_follow_up(candidates: Candidates, asks: Sequence[Ask]) -> None:
+    """Tell the reader what the candidates lead to."""
+
+    def prefetch() -> NextReads | None:
+        ids = candidates.entity_ids()
+        if not (asks or ids):
+            return None
+        return NextReads(
+            sight=candidates.sight,
+            point=candidates.point,
+            asks=tuple(asks),
+            entity_ids=tuple(ids),
+        )
+
+    candidates.reader.expect(prefetch)
+
+
+def sibling_ask(
+    candidates: Candidates, terms: frozenset[str], known_subjects: Iterable[str]
+) -> Ask | None:
+    """The ask for the current facts about the subjects that the question's words led to."""
+    facts: list[tuple[str, Version]] = []
+    for version, via, _ in candidates.rows.values():
+        subject = version.details.subject_id
+        if subject is not None and via & Via.TEXT and _is_fact(version, candidates):
+            facts.append((subject, version))
+    if {subject for subject, _ in facts}.issubset(known_subjects):
+        return None  # as for most questions that name somebody: their words need no count
+
+    terms_of_subject: dict[str, set[str]] = {}
+    for subject, version in facts:
+        terms_of_subject.setdefault(subject, set()).update(terms & _claim_terms(version))
+
+    covers = covers_of(terms, terms_of_subject)
+    best = max(covers.values(), default=0.0)
+    leaders = [name for name, cover in covers.items() if cover and cover >= _LEAST_COVER * best]
+
+    # By name last: two subjects of one cover must be read in the same order on every run.
+    leaders.sort(key=lambda subject: (-covers[subject], subject))
+    missing = sorted(set(leaders[:_SUBJECTS]).difference(known_subjects))
+    return siblings_ask(missing) if missing else None
+
+
+def add_siblings(candidates: Candidates, ask: Ask, capped_ids: Sequence[str]) -> None:
+    """Add the visible facts of an ask, but for those that a cap left out already.
+
+    How many are hidden is not counted: words of the question led here, and a count would let
+    them guess.
+    """
+    candidates.reads += 1
+    surplus_ids = frozenset(capped_ids)
+    for version in candidates.read(ask).versions:
+        if version.visible and version.row.claim.object_id not in surplus_ids:
+            candidates.add([version], Via.SIBLING)
+
+
+def _is_fact(version: Version, candidates: Candidates) -> bool:
+    details = version.details
+    if not version.visible or version.content is None or details.slot is None:
+        return False
+    return not masks(details, candidates.context, candidates.own_ids)
+
+
+def _claim_terms(version: Version) -> frozenset[str]:
+    """The terms of what a fact says; the words of a raw text around it lead nowhere."""
+    content = version.content
+    return terms_of(content.normalized_claim or content.text) if content else frozenset()

@@ -6,13 +6,13 @@ alias, in one look-up.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...resolution.keys import lookup_of
-from ...resolution.locate import locate
+from ...resolution.bind import locate
+from ...resolution.identifiers import lookup_of
 from ...resolution.register import Register
 from ...schema.entity import MAX_NAME, is_visible
 from ...schema.policy import CompilePolicy
@@ -22,12 +22,10 @@ from ...schema.vocabulary import EntityState
 from ...store.port.records import Names
 from ...store.port.store import IdentityReads
 from ..ir.context import project_of, scopes_of
-from ..ir.snapshot import PERSON, Bound, Snapshot
+from ..ir.records import Bound
 from ..request.request import CompileRequest
 
-_ANSWERING_TASKS: Final = frozenset({"conversation", "assistant", "analytical_reporting"})
-"""Task types whose result a person reads as an answer."""
-
+_POSSESSIVE: Final = re.compile("['\u2019]s$")
 _EDGE: Final = " \t\r\n.,;:!?\"'()[]{}<>"
 
 
@@ -57,7 +55,7 @@ def compile_names(
 def spoken_mentions(request: CompileRequest, rules: CompilePolicy) -> list[str]:
     """Return the runs of words of the query and the request that may be names, each once.
 
-    Longer runs stand first, and none begins or ends with a word such as `the`.
+    Longer runs come first, and none begins or ends with a word such as `the`.
     """
     runs: dict[str, None] = {}
     for text in dict.fromkeys((request.query, request.user_request)):
@@ -71,6 +69,7 @@ def spoken_mentions(request: CompileRequest, rules: CompilePolicy) -> list[str]:
                 ends = {start, end - 1}
                 if run and all(bare[i] not in STOP_WORDS or _is_name(words, i) for i in ends):
                     runs.setdefault(run)
+                    runs.setdefault(_POSSESSIVE.sub("", run))
     return list(runs)
 
 
@@ -88,50 +87,6 @@ def own_identifiers(principal: Principal, project: str | None) -> tuple[tuple[st
     return tuple(sorted(pair for pair in pairs if pair is not None))
 
 
-def roots_of(bindings: Sequence[Bound]) -> tuple[str, ...]:
-    """Return the entities that mentions mean without doubt, sorted."""
-    roots: set[str] = set()
-    for bound in bindings:
-        if len(bound.entities) == 1:
-            roots.add(bound.entities[0])
-    return tuple(sorted(roots))
-
-
-def people_of(snapshot: Snapshot) -> frozenset[str]:
-    """Whom the request is for: the entities it names, the caller's own user, or who is meant."""
-    named_ids: set[str] = set()
-    for bound in snapshot.subjects:
-        if len(bound.entities) == 1:
-            named_ids.add(bound.entities[0])
-
-    # Who is only meant is no binding: a name among the query's terms would lift all their facts.
-    for kind in ("user", PERSON):
-        if kind in snapshot.own_subjects:
-            named_ids.add(snapshot.own_subjects[kind])
-    return frozenset(named_ids)
-
-
-def bound_names(snapshot: Snapshot) -> list[str]:
-    """List the names of the entities that the request's mentions mean."""
-    entities = snapshot.known.entities
-    names: list[str] = []
-    for bound in (*snapshot.subjects, *snapshot.query_subjects):
-        if len(bound.entities) == 1 and bound.entities[0] in entities:
-            names.append(entities[bound.entities[0]].name)
-    return names
-
-
-def speakers_of(snapshot: Snapshot, task_types: AbstractSet[str]) -> frozenset[str]:
-    """Whose words may answer, whatever they are: whom a request is for, and whom it names.
-
-    Nobody's where code is written or data extracted: there talk has to bear on the request.
-    """
-    if _ANSWERING_TASKS.isdisjoint(task_types):
-        return frozenset()
-
-    return people_of(snapshot).union(roots_of(snapshot.query_subjects))
-
-
 def bindable(mentions: Sequence[str]) -> list[str]:
     """Return the mentions that can name anything."""
     return [m for m in mentions if len(m) <= MAX_NAME and is_visible(m)]
@@ -142,7 +97,7 @@ class ExactBinder:
     """Binds mentions over what a reader knows at a tx: the default of `BindMentions`.
 
     A compile is a read, so it never scores and never creates; what a name may mean is decided by
-    `resolution.locate`.
+    `resolution.bind`.
     """
 
     reader: IdentityReads
@@ -163,7 +118,7 @@ class ExactBinder:
         register = Register(known)
         fit = set(names)
 
-        # In the order of the request, whose stated entities stand first: callers slice by it.
+        # In the order of the request, whose stated entities come first: callers slice by it.
         bindings: list[Bound] = []
         for mention in mentions:
             binding = self._bound(mention, register) if mention in fit else Bound(mention, ())

@@ -12,9 +12,8 @@ from ...schema.claim import Version
 from ...schema.policy import Policy
 from ...store.port.store import Ask, Page
 from ...store.port.vectors import VectorScore
-from ..ir.candidate import is_talk
 from ..ir.context import CompileContext
-from ..ir.snapshot import Neighbours, VectorIndex, Via
+from ..ir.records import Neighbours, VectorIndex, Via, is_talk
 from .candidates import Candidates
 from .text_pool import beyond_room, text_room
 

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from ...schema.errors import InvalidInput
 from ..ir.context import CompileContext
-from ..ir.snapshot import NO_SCORES, Proposal
+from ..ir.records import NO_SCORES, Proposal
 from ..text.relevance import FULL, micro, terms_of
 
 

@@ -1,36 +1,59 @@
-"""What shares words with the question: which of thousands of hits, and of the turns around them.
+"""The text pool: the best of thousands of lexical hits, and the turns of talk around them.
 
-A question to years of talk has thousands of hits, and ranking them by their records is most of
-what a compile would cost. So the numbers of all are ranked as the stage ranks records, by BM25 and
-by what turns of talk lend to those beside them, and only the rows that come out best are read.
+Reading the records of all hits would be most of a compile's cost. So their numbers are ranked as
+the stage ranks records, by BM25, with turns of talk in windows, and only the best rows are read.
+
+An answer often follows a few turns after the turn that shares words with the question. So the turns
+around the best hits are read, the nearest first, and those of the same talk become candidates; a
+short talk is read as a whole. Their number does not depend on the budget, so a larger budget ranks
+the same candidates. Writes of others in between change nothing, because turns are numbered by
+scope.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from ...schema.claim import Version
 from ...schema.policy import CompilePolicy, Policy
-from ...store.port.records import TextPool
+from ...store.port.records import ScopeTurns, TextPool
 from ...store.port.store import Ask, Page
-from ..ir.candidate import is_talk
-from ..ir.snapshot import Via
-from ..text.related_words import related_words
-from ..text.relevance import FULL, TALK_LENGTH, Background, bm25_weights
+from ..ir.records import Via, is_talk
+from ..ranking.talk import B, reach_of
+from ..text.relevance import FULL, Background, bm25_weights
 from .candidates import Candidates
-from .talk import FARTHEST, TurnPlace, is_turn_of, lifts_of, runs_within, talk_of, turns_at
+
+_HITS: Final = 112
+"""Found turns whose neighbours are read: the best by words, then by meaning. Looking a few turns
+around many brings more of an answer than looking far around few (`bench/bench_talk.py`)."""
+
+_ANSWERING: Final = ("agent://", "tool://")
+"""Whose turns are answers in the talk of somebody else."""
+
+_ANSWER: Final = ""
+"""Stands for the origin of an answer, of which no talk has a name."""
+
+_GAP: Final = 8
+"""How far two turns of a scope may be apart that still follow each other in one talk."""
+
+TurnPlace = tuple[str, int]
+"""Where a turn is: its scope, and its number there."""
 
 K = TypeVar("K")
 
-_FAINTEST: Final = FARTHEST / FULL
-"""Worth of a shared word, however faint: more than to stand beside one."""
 _ROW_TOKENS: Final = 40
 """Tokens of a budget for which a row more is read than the limit of hits: a larger budget reads on
 in the same ranking."""
 _BITS: Final = 48
 """Bits of the number of a row, or of a turn."""
+_LENDERS: Final = 200
+"""The best turns of a pool, which lift those around them."""
+_TERM_SIZE: Final = 12
+"""Characters of stored terms for each that a turn says: they hold its condition, too."""
 _ROOM: Final = 1
 """Characters of pages a token of the budget: a quarter of it by words, and another by nearness."""
 
@@ -45,7 +68,7 @@ def text_limit(policy: Policy, *, beside_vectors: bool = False) -> int:
 def text_room(budget: int) -> int:
     """Characters of pages, behind which those of less worth come after the facts.
 
-    A budget shows some dozens of pages whatever their worth, and weaker facts find room beside
+    A budget shows some dozens of pages whatever their worth, and weaker facts find room next to
     them.
     """
     return budget * _ROOM
@@ -73,7 +96,8 @@ def add_text(candidates: Candidates, terms: frozenset[str], *, limit: int) -> No
 
     # Talk may tell it in words of its own. They are many, so they are asked only where the words of
     # the question find nothing at all.
-    variants = () if page.versions else sorted(related_words(terms))
+    related = candidates.context.language.related_terms
+    variants = () if page.versions else sorted(related(terms))
     if variants:
         wide = reader.matching(
             variants, sight=candidates.sight, point=candidates.point, limit=limit
@@ -118,7 +142,7 @@ class BestRows(NamedTuple):
     vids: list[int]
     """Rows of hits."""
     neighbours: list[TurnPlace]
-    """Turns beside hits."""
+    """Turns next to hits."""
 
 
 def best_rows(
@@ -134,30 +158,41 @@ def best_rows(
         return BestRows(list(pool.vids[:limit]), [])
 
     line = _TurnLine(pool.scopes)
-    texts: dict[int, float] = {}
-    turns: dict[int, int] = {}
+    worth: dict[int, float] = {}
+    hits: dict[int, _Hit] = {}
     vids: dict[int, int] = {}
-    columns = zip(pool.vids, pool.scopes, pool.turns, scores, strict=True)
-    for vid, scope_id, turn, score in columns:
-        share = score / best
+    best_turn = 0.0
+    columns = zip(pool.vids, pool.scopes, pool.turns, pool.masks, pool.sizes, scores, strict=True)
+    for vid, scope_id, turn, mask, size, score in columns:
         if turn:
             place = line.place(scope_id, turn)
-            turns[place] = round(FULL * max(share**rules.talk_focus, min(share, _FAINTEST)))
+            hits[place] = _Hit(mask, size)
             vids[place] = vid
+            best_turn = max(best_turn, score)
         else:
-            texts[vid] = FULL * share
+            worth[vid] = FULL * score / best
 
-    worth = _worth_of_turns(turns, rules, lenders=limit)
-    # The best turn is as good as it was before the others lifted it: talk does not outgrow texts.
-    growth = max(worth.values(), default=1) / max(turns.values(), default=1)
-    for vid, share in texts.items():
-        worth[vid] = share * growth
+    # The best turn is as good as its words: talk does not outgrow texts.
+    turns = _worth_of_turns(hits, list(bm25_weights(background).values()), rules)
+    highest = max(turns.values(), default=1.0) or 1.0
+    for place, value in turns.items():
+        # Before the first turn of a scope there is none.
+        if 0 < place & ((1 << _BITS) - 1) < 1 << (_BITS - 1):
+            worth[place] = FULL * value / highest * best_turn / best
 
     surplus_vids = _surplus_pages(pool, worth, room)
     for vid in surplus_vids:
         del worth[vid]
     rows = _best_of(worth, limit)
     return line.rows(rows + surplus_vids[: limit - len(rows)], vids)
+
+
+class _Hit(NamedTuple):
+    """A turn that holds words of the question: which, and how long it is."""
+
+    mask: int
+    size: int
+    """In characters of its stored terms."""
 
 
 class _TurnLine:
@@ -171,11 +206,11 @@ class _TurnLine:
         self._firsts = {scope_id: n << _BITS for n, scope_id in enumerate(self._scopes, 1)}
 
     def place(self, scope_id: str, turn: int) -> int:
-        """Where a turn stands on the line."""
+        """Where a turn is on the line."""
         return self._firsts[scope_id] + turn
 
     def rows(self, places: Iterable[int], vids: Mapping[int, int]) -> BestRows:
-        """Rows at places; `vids` says of a place on the line whose hit stands there."""
+        """Rows at places; `vids` says of a place on the line whose hit is there."""
         rows = BestRows([], [])
         for place in places:
             number, turn = divmod(place, 1 << _BITS)
@@ -206,7 +241,7 @@ def _surplus_pages(pool: TextPool, worth: Mapping[int, float], room: int) -> lis
 
 
 def beyond_room(order: Sequence[K], sizes: Mapping[K, int], room: int) -> list[K]:
-    """What stands behind that which fills the room, by the size of each.
+    """What comes after that which fills the room, by the size of each.
 
     >>> beyond_room("abc", {"a": 3, "b": 2, "c": 1}, 4)
     ['b', 'c']
@@ -240,37 +275,172 @@ def _scores(pool: TextPool, background: Background, rules: CompilePolicy) -> lis
     k1 = rules.bm25_k1
     scores: list[float] = []
     for mask, size, turn in zip(pool.masks, pool.sizes, pool.turns, strict=True):
-        b = TALK_LENGTH if turn else rules.bm25_b
+        b = B if turn else rules.bm25_b
         scores.append(sums[mask] * (k1 + 1) / (1 + k1 * (1 - b + b * size / average)))
     return scores
 
 
 def _worth_of_turns(
-    turns: Mapping[int, int], rules: CompilePolicy, *, lenders: int
+    hits: Mapping[int, _Hit], weights: Sequence[float], rules: CompilePolicy
 ) -> dict[int, float]:
-    """Turns by their places, and the places around, with what they get from those beside them.
+    """Turns by their places, and the places next to them, by windows as `ranking.talk` orders them.
 
-    The best `lenders` lend: what others have is too little to bring a row among the best.
+    Of a turn that is no hit nothing is known but the hits around it.
     """
-    if not turns:
+    if not hits:
         return {}
 
-    lending_places = sorted(_best_of(turns, lenders))
-    lifts: dict[int, int] = {}
-    for part in runs_within(lending_places, 2 * rules.talk_reach):
-        run = lending_places[part]
-        first = max(run[0] - rules.talk_reach, 1 + (run[0] >> _BITS << _BITS))
-        length = run[-1] - first + rules.talk_reach + 1
-        strengths = {place - first: turns[place] for place in run}
-        lifts.update(enumerate(lifts_of(strengths, length, rules), first))
+    mean = sum(hit.size for hit in hits.values()) / len(hits) or 1.0
+    own: dict[int, float] = {}
+    windows: dict[int, float] = {}
+    for place in {hit + step for hit in hits for step in (-1, 0, 1)}:
+        members = [hits[near] for near in (place - 1, place, place + 1) if near in hits]
+        mask = 0
+        for hit in members:
+            mask |= hit.mask
+        size = sum(hit.size for hit in members) + mean * (3 - len(members))
+        windows[place] = _bm25(mask, size / (3 * mean), weights, rules)
+        if place in hits:
+            own[place] = _bm25(hits[place].mask, hits[place].size / mean, weights, rules)
 
-    worth: dict[int, float] = {}
-    for place, share in turns.items():
-        worth[place] = share + lifts.get(place, 0)
-    # Where as many lend as are read, a row that gets less than the least of them is not read.
-    least = min(map(turns.__getitem__, lending_places))
-    floor = least if len(lending_places) == lenders else 0
-    for place, lift in lifts.items():
-        if lift > floor and place not in turns:
-            worth[place] = lift
+    best_own, best_window = max(own.values()) or 1.0, max(windows.values()) or 1.0
+    reach = reach_of([hit.size // _TERM_SIZE for hit in hits.values()])
+    scores: dict[int, float] = {}
+    for place, window in windows.items():
+        score = (own.get(place, 0.0) / best_own + window / best_window) / 2
+        scores[place] = score**reach.focus
+    worth = dict(scores)
+    # What others have is too little to bring a row among the best.
+    for place, score in sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_LENDERS]:
+        for most, weight in ((reach.near, reach.near_weight), (reach.far, reach.far_weight)):
+            for step in range(1, most + 1):
+                share = weight * score * (most + 1 - step) / (most + 1)
+                worth[place - step] = worth.get(place - step, 0.0) + share
+                worth[place + step] = worth.get(place + step, 0.0) + share
     return worth
+
+
+def _bm25(mask: int, size: float, weights: Sequence[float], rules: CompilePolicy) -> float:
+    """The BM25 of a text that holds each word of a mask once, its size a share of the mean."""
+    total = sum(weight for place, weight in enumerate(weights) if mask >> place & 1)
+    return total * (rules.bm25_k1 + 1) / (1 + rules.bm25_k1 * (1 - B + B * size))
+
+
+def add_talk(candidates: Candidates) -> None:
+    """Add the visible turns of the same talk next to those that text or meaning found."""
+    rules = candidates.context.rules
+    hits: list[Version] = []
+    for version, via, _ in candidates.rows.values():
+        if via & (Via.TEXT | Via.VECTOR) and is_talk(version) and len(hits) < _HITS:
+            hits.append(version)
+    if not hits or not rules.talk_candidates:
+        return
+
+    places = set(islice(_places_around(set(map(place_of, hits))), rules.talk_candidates))
+    # Turns that are here already count as well: what people say is also about themselves.
+    neighbours: list[Version] = []
+    for version, _, _ in candidates.rows.values():
+        if place_of(version) in places:
+            neighbours.append(version)
+
+    new_places = places.difference(map(place_of, neighbours))
+    if new_places:
+        candidates.reads += 1
+        neighbours += candidates.read(Ask(turns=turns_at(new_places))).versions
+    talks = set(map(talk_of, hits))
+    turns = [version for version in neighbours if is_turn_of(version, talks)]
+    candidates.add(turns, Via.TALK)
+
+
+def is_turn_of(version: Version, talks: AbstractSet[tuple[str, str]]) -> bool:
+    """Whether a row is a visible turn of one of some talks: numbers run through the store."""
+    if not (version.visible and is_talk(version)):
+        return False
+    origin, scope_id = talk_of(version)
+    if (origin, scope_id) in talks or (_ANSWER, scope_id) in talks:
+        return True
+    return origin == _ANSWER and any(scope_id == scope for _, scope in talks)
+
+
+def _places_around(centres: AbstractSet[TurnPlace]) -> Iterator[TurnPlace]:
+    """Places around centres, each once, the nearest first, without those of the centres."""
+    known_places = set(centres)
+    ordered_centres = sorted(centres)
+    distance = 0
+    while True:
+        distance += 1
+        for scope_id, centre in ordered_centres:
+            for number in (centre - distance, centre + distance):
+                place = scope_id, number
+                if number > 0 and place not in known_places:
+                    known_places.add(place)
+                    yield place
+
+
+def turns_at(places: Iterable[TurnPlace]) -> tuple[ScopeTurns, ...]:
+    """Places as an ask names them, in their order.
+
+    >>> turns_at({("tenant", 3), ("tenant", 2)})
+    (ScopeTurns(scope_id='tenant', numbers=(2, 3)),)
+    """
+    numbers: dict[str, list[int]] = {}
+    for scope_id, number in sorted(places):
+        numbers.setdefault(scope_id, []).append(number)
+    return tuple(ScopeTurns(scope_id, tuple(turns)) for scope_id, turns in numbers.items())
+
+
+def talk_of(version: Version) -> tuple[str, str]:
+    """What turns of one talk have in common: origin and scope.
+
+    An answer comes from an agent or a tool, whatever the talk, and has the origin of none.
+    """
+    details = version.details
+    origin = details.source_origin
+    is_answer = origin.startswith(_ANSWERING)
+    return _ANSWER if is_answer else origin, details.scope.scope_id
+
+
+def runs_of(turns: Mapping[int, Version]) -> list[list[int]]:
+    """Turns, by a number each, in runs that follow each other in one talk, in their order.
+
+    An answer belongs to the talk that was going on in its scope, the first one to the next.
+    """
+    order = sorted(turns, key=lambda number: turns[number].turn)
+    keys = list(map(talk_of, map(turns.__getitem__, order)))
+    origins: dict[str, str] = {}
+    for origin, scope_id in reversed(keys):
+        if origin != _ANSWER:
+            origins[scope_id] = origin
+
+    talks: dict[tuple[str, str], list[int]] = {}
+    for number, (origin, scope_id) in zip(order, keys, strict=True):
+        if origin != _ANSWER:
+            origins[scope_id] = origin
+        talks.setdefault((origins.get(scope_id, _ANSWER), scope_id), []).append(number)
+
+    runs: list[list[int]] = []
+    for numbers in talks.values():
+        places = [turns[number].turn for number in numbers]
+        # Turns that were not fetched lie between: what is beyond them is another passage.
+        for run in runs_within(places, _GAP):
+            runs.append(numbers[run])
+    return runs
+
+
+def place_of(version: Version) -> TurnPlace:
+    """Where a row is; what is no turn has the number 0, which no turn has."""
+    return version.details.scope.scope_id, version.turn
+
+
+def runs_within(places: Sequence[int], gap: int) -> Iterator[slice]:
+    """Where runs of rising numbers stand, none of which has a wider gap in it.
+
+    >>> list(runs_within([1, 2, 9], 3))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
+    start = 0
+    for position in range(1, len(places)):
+        if places[position] - places[position - 1] > gap:
+            yield slice(start, position)
+            start = position
+    yield slice(start, len(places))

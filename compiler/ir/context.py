@@ -1,31 +1,80 @@
-"""The context of one compile: everything a stage may look at beside its input.
+"""The context of one compile: everything a stage may look at in addition to its input.
 
-Built once by the driver and passed to every stage unchanged. Time, principal, keys and policy
-are values here; nothing in the compiler reads a clock or an environment.
+The driver builds it once and passes it to every stage unchanged. Time, principal, keys and policy
+are values here; the compiler reads no clock and no environment. A watcher sees the steps through a
+protocol alone, and nothing that a stage gets or returns passes through it.
+
+Structural variation keeps a long run from imitating itself. It is off by default. When the policy
+turns it on, four elements of the turn's own texts vary: how progress is shown, what separates the
+parts of the recap, how lessons are listed, and the label of the step. Headings, boundary lines and
+cached zones never vary. A choice is HMAC(tenant key, session, turn index, element) mod the number
+of shapes, so a turn always has the same bytes. Source 004; checklist C-309.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import hmac
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ...schema.claim import Version
 from ...schema.errors import Forbidden, InvalidInput
+from ...schema.language import NO_LANGUAGE, Language
 from ...schema.policy import CompilePolicy, Policy
 from ...schema.principal import Principal, only_project, scopes_beside_projects, visible_scopes
-from ...schema.slots import Slot, SourceKind, Vocabulary
+from ...schema.records import FrozenDict
+from ...schema.slots import SourceKind, Vocabulary
 from ...schema.terms import content_terms
-from ...schema.vocabulary import SlotKind
 from ...store.port.store import Point
 from ..budget.profiles import Layer, profile, section_weights
 from ..media.plan import MediaEntry, MediaPlan
 from ..request.request import CompileRequest
-from ..text.areas import areas_of, areas_of_taste, asks_whether_it_suits, is_limit
-from ..text.slot_questions import slots_asked
 from ..tokens.counting import TokenCounter
-from .variation import NO_VARIATION, Variation
+
+SHAPES: Final[Mapping[str, tuple[str, ...]]] = FrozenDict(
+    {
+        "progress": ("{text}", "Done: {text}", "✓ {text}"),
+        "separator": (" ", " — ", " | "),
+        "list": ("{text}", "- {text}", "* {text}"),
+        "label": ("Now", "Next", "Current step"),
+    }
+)
+"""The four elements and their shapes; the first is what stands without variation."""
+
+Watch = Callable[[str], AbstractContextManager[object]]
+"""What lasts as long as the step of a name: "gather", or one of the ten stages."""
+
+COMPILER_VERSION: Final = "3"
+"""Raised whenever the same inputs would give other bytes; a manifest of another is refused."""
+
+NO_MEDIA: Final = MediaPlan()
+
+_SECTION_OF_LAYER: Final = {
+    Layer.EVIDENCE: "evidence",
+    Layer.MEMORY: "turn_memory",
+    Layer.CONVERSATION: "history",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """The shapes of one turn."""
+
+    choices: Mapping[str, int]
+    """Place of the shape by element; empty when variation is off."""
+
+    def shape(self, element: str) -> str:
+        """Return the shape of an element."""
+        return SHAPES[element][self.choices.get(element, 0)]
+
+    def wording(self, element: str, text: str) -> str:
+        """Return a text in the shape of an element."""
+        return self.shape(element).replace("{text}", text)
+
+
+NO_VARIATION: Final = Variation(FrozenDict({}))
 
 
 def question(context: CompileContext, names: Iterable[str] = ()) -> frozenset[str]:
@@ -36,7 +85,7 @@ def question(context: CompileContext, names: Iterable[str] = ()) -> frozenset[st
 def question_terms(
     request: CompileRequest, rules: CompilePolicy, names: Iterable[str] = ()
 ) -> frozenset[str]:
-    """Return the content terms of a request, and of names beside it."""
+    """Return the content terms of a request, and of names in addition to it."""
     guess = request.hypothesis if rules.hyde else ""
     texts = (request.query, request.user_request, request.goal, guess, *names)
     # One text may be query and request, and stages ask with the same words again.
@@ -48,94 +97,11 @@ def _terms_of_question(text: str) -> frozenset[str]:
     return content_terms(text)
 
 
-COMPILER_VERSION: Final = "2"
-"""Raised whenever the same inputs would give other bytes; a manifest of another is refused."""
-
-
-_STANDING_KINDS: Final = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
-
-
-@dataclass(frozen=True)
-class Topic:
-    """What a question is about: its areas, the slots it asks, and whether it asks for limits.
-
-    Facts of whom it is for are of its topic by their slots, and tastes by what they are a taste
-    for: whoever asks what to cook is told diets, allergies and disliked foods, and no films.
-    """
-
-    wording: str
-    slots: Mapping[str, Slot]
-    """The tenant's."""
-
-    @cached_property
-    def areas(self) -> frozenset[str]:
-        """Such as food or travel."""
-        return areas_of(self.wording)
-
-    @cached_property
-    def asked_slots(self) -> frozenset[str]:
-        """The slots whose facts of the person it asks."""
-        return slots_asked(self.wording)
-
-    @cached_property
-    def asks_for_limits(self) -> bool:
-        """Whether it asks if something suits somebody."""
-        return asks_whether_it_suits(self.wording)
-
-    def has_slot_of(self, version: Version, *further_topics: str) -> bool:
-        """Whether a fact is of its area by its slot, or by what else is said of it."""
-        if not (self.areas or self.asks_for_limits):
-            return False
-
-        text = "\n".join((self._slot_topic(version), *further_topics))
-        if self.asks_for_limits and is_limit(text):
-            return True
-        return not self.areas.isdisjoint(areas_of(text))
-
-    def has_taste_of(self, version: Version) -> bool:
-        """Whether a taste is for something of its area."""
-        content = version.content
-        if content is None or not (self.areas and self.stands_alone(version)):
-            return False
-
-        return not self.areas.isdisjoint(areas_of_taste(content.value_json))
-
-    def is_asked_or_limited_by(self, version: Version) -> bool:
-        """Whether a fact is asked for, or limits what may be answered: an allergy, at a meal."""
-        if version.details.slot in self.asked_slots:
-            return True
-        if not is_limit(self._slot_topic(version)):
-            return False
-
-        return self.has_taste_of(version) or (
-            not self.stands_alone(version) and self.has_slot_of(version)
-        )
-
-    def stands_alone(self, version: Version) -> bool:
-        """Whether it fills a slot of wishes, which hold whatever is asked."""
-        definition = self.slots.get(version.details.slot or "")
-        return definition is not None and definition.kind in _STANDING_KINDS
-
-    def _slot_topic(self, version: Version) -> str:
-        slot = self.slots.get(version.details.slot or "")
-        return f"{slot.name.replace('_', ' ')}\n{slot.description}" if slot else ""
-
-
-NO_MEDIA: Final = MediaPlan()
-
-
 class SectionShare(NamedTuple):
     """What a section takes of the budget, in thousandths."""
 
     floor: int
     ceiling: int
-
-
-_SECTION_OF_LAYER: Final = {
-    Layer.EVIDENCE: "evidence",
-    Layer.MEMORY: "turn_memory",
-    Layer.CONVERSATION: "history",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +142,8 @@ class CompileContext:
     page: int = 1
     ablation: frozenset[str] = frozenset()
     """Object ids and sections that an ablation leaves out."""
+    language: Language = NO_LANGUAGE
+    """The words by which questions ask."""
     variation: Variation = NO_VARIATION
     """Shapes of the turn's own texts."""
     media: MediaPlan = NO_MEDIA
@@ -206,7 +174,7 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
     """Return the shares of the sections: the policy's, over them those of a named profile.
 
     A profile speaks of evidence, memory and conversation; its memory is the turn's, since what
-    stands in a cached zone must not depend on the kind of task.
+    is in a cached zone must not depend on the kind of task.
 
     Raises:
         InvalidInput: `unknown_vocabulary` for a profile that does not exist.
@@ -228,7 +196,7 @@ def shares_of(profile_name: str, rules: CompilePolicy) -> Mapping[str, SectionSh
 def weights_of(request: CompileRequest, rules: CompilePolicy) -> Mapping[str, float]:
     """Return the weights of the turn's sections: the policy's, scaled by the request's signals.
 
-    Without signals nothing is scaled; with them evidence, memory and history share their sum anew,
+    Without signals nothing is scaled; with them evidence, memory and history share their sum again,
     each up to the whole weight of 1.
 
     Raises:
@@ -286,3 +254,23 @@ def sealing_epoch(keys: Sequence[bytes], epoch: int | None) -> int:
             code="bad_manifest",
         )
     return epoch
+
+
+def variation(key: bytes, session: str, turn: int) -> Variation:
+    """Return the shapes of a turn.
+
+    >>> variation(b"k", "s", 3) == variation(b"k", "s", 3)
+    True
+    """
+    choices: dict[str, int] = {}
+    for element, shapes in SHAPES.items():
+        parts = ("variation-v1", session, str(turn), element)
+        message = "".join(f"{len(part.encode())}:{part}" for part in parts)
+        digest = hmac.digest(key, message.encode(), "sha256")
+        choices[element] = int.from_bytes(digest[:8]) % len(shapes)
+    return Variation(FrozenDict(choices))
+
+
+def no_watch(_: str) -> AbstractContextManager[object]:
+    """Watch nothing."""
+    return nullcontext()

@@ -12,12 +12,9 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from ...schema.compile_terms import GateDetail
-from ..format.block import Block
+from ..format.grammar import Block
 from ..safety.isolation import Isolation
-from .candidate import Candidate
-from .piece import Piece, Short
-from .snapshot import Snapshot
-from .verdicts import Gap, TextChange, Verdict
+from .records import Asked, Candidate, Gap, Piece, Short, Snapshot, TextChange, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +92,15 @@ class Ranked:
     scores: tuple[tuple[str, int], ...]
     """(object id, lexical relevance) of everything that was scored."""
     verdicts: tuple[Verdict, ...]
+    seeds: tuple[str, ...] = ()
+    """Canonical ids of the entities that the question names."""
+    asked: tuple[tuple[str, str], ...] = ()
+    """(canonical subject, slot) that it asks, the slot empty for a subject as a whole."""
+    asked_slots: tuple[str, ...] = ()
+    unknown_names: tuple[str, ...] = ()
+    """Names in the question of which nothing visible holds a word."""
+    unmatched: tuple[str, ...] = ()
+    """Content terms of the question that nothing visible holds."""
 
 
 class Snippet(NamedTuple):
@@ -184,6 +190,8 @@ class Passes:
     converted: Converted
     contained: Contained
     ordered: Ordered
+    answers: tuple[Asked, ...] = ()
+    """What the question asks and what became of it before the text was fitted."""
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

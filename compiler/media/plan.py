@@ -1,14 +1,14 @@
 """What becomes of the media of a request: sent as they are, smaller, in parts, or as a stand-in.
 
-Each item is counted by its modality. A picture is cropped to what the task needs; a stand-in
-(text read from a picture, a transcript) takes the place of an original when it costs less and
-keeps the stated share of its worth. What then takes more than the policy's share of the budget
-is divided by the exact allocator, by worth and size: pictures are planned smaller, recordings
-lose segments, films frames, tables rows. What cannot keep to its part gives way to the best
-stand-in there is, else it is only named, and the envelope says so. Whoever holds the bytes
-resizes and cuts them; the text names every original, so that a model can ask for it.
+A picture is cropped to what the task needs and then resized; a recording or film loses the segments
+that matter least; a film without segments is resized, then sampled less often. A stand-in (text
+read from a picture, a transcript) replaces an original if it costs less and keeps the stated share
+of its worth. If the media exceed the policy's share of the budget, the allocator divides that share
+by worth and size. What cannot keep to its part becomes the best stand-in, or is only named.
 
-Nothing is decoded or changed here. Media text is untrusted data of level 4 like any evidence.
+The text names every original, parts as media fragments (`a.wav#t=12,30.5`,
+`a.png#xywh=0,0,300,200`; W3C Media Fragments URI 1.0), so that a model can ask for it. These are
+plans: the holder of the bytes decodes, resizes and cuts. Media text is untrusted data of level 4.
 Checklist C-188 to C-196.
 """
 
@@ -16,31 +16,158 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from itertools import starmap
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
 from ...schema.compile_terms import OverflowPolicy
 from ...schema.errors import ContextBudgetExhausted, InvalidInput
 from ...schema.policy import CompilePolicy
-from ..budget.allocate import allocate
-from ..budget.items import Item
-from ..budget.knapsack import knapsack
-from ..budget.section import Section
-from ..request.request import Media, MediaKind, StandIn
+from ...schema.records import short_repr
+from ..budget.allocate import Section, allocate
+from ..request.request import Box, Media, MediaKind, MediaSegment, StandIn
 from ..tokens.capabilities import GENERIC
 from ..tokens.counting import TokenCounter
-from ..tokens.modality import MediaItem, Modality, Substitution, reference_to, substitute
-from .entry import POINTER, MediaEntry, MediaPlan, media_text
-from .parts import cropped_picture, least_tokens, smaller
+from ..tokens.modality import (
+    MediaItem,
+    Modality,
+    Substitution,
+    evidence_split,
+    image_tokens,
+    reference_to,
+    substitute,
+)
+from .reduction import (
+    PICTURE,
+    Item,
+    Region,
+    chosen_segments,
+    claim_on_budget,
+    crop_region,
+    film_tokens,
+    frames_of,
+    knapsack,
+    largest_size,
+    least_size,
+    offer,
+    one_media_tokens,
+    original,
+    permille,
+    picture_tokens,
+    sound_tokens,
+    with_transcript,
+    worth,
+)
 from .serialisation import Form, serialise
 from .table import needed_rows, rows_of, table_rules, table_within, whole_table
-from .worth import claim_on_budget, offer, original, permille, with_transcript
 
-__all__ = ["MediaEntry", "MediaPlan", "media_text", "plan_media"]
+POINTER: Final = "pointer"
+"""The method of an item that is only named."""
+ORIGINAL_METHODS: Final = frozenset(
+    {"original", "cropped", "downsampled", "segments", "fewer_frames"}
+)
+"""Methods by which an original, or a part of it, is sent with the text."""
 
 _FRAME: Final = 64
 """Tokens of a table's part that its frame may take."""
 _LEAST_TABLE: Final = 160
 """Tokens from which a table is worth showing: a note, what it adds up to, and a few rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaEntry:
+    """How one media item enters the envelope."""
+
+    __repr__ = short_repr
+
+    media: Media
+    text: str
+    """What is in the evidence section, before containment."""
+    item: MediaItem
+    """What is sent with the text, or the text that replaces it; a table's tokens are its text's."""
+    saved_tokens: int = 0
+    size: tuple[int, int] | None = None
+    """Width and height to resize a picture or film to; None when its size stays."""
+    region: Box | None = None
+    """The part of a picture to cut out, before it is resized."""
+    segments: tuple[MediaSegment, ...] = ()
+    """Of a recording or film: what is sent of it; empty: all."""
+    frames: int = 0
+    """Of a film: how many frames are taken from it; 0 when none is left out."""
+    form: str = ""
+    """Of a table: how its records are written."""
+    note: str = ""
+    """What was left out."""
+    reference: str = ""
+    """The cross-modal link of a stand-in to its original."""
+
+    @property
+    def attachment_tokens(self) -> int:
+        """The tokens that are sent with the text."""
+        # A table's tokens are those of its text, so they are counted there.
+        if self.item.method not in ORIGINAL_METHODS or self.item.modality is Modality.STRUCTURED:
+            return 0
+
+        return self.item.tokens
+
+    @property
+    def withheld(self) -> bool:
+        """Whether nothing but its name goes in."""
+        return self.item.method == POINTER
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The addresses of the parts that are sent."""
+        if self.region is not None:
+            left, top, right, bottom = self.region
+            return (f"{self.media.uri}#xywh={left},{top},{right - left},{bottom - top}",)
+
+        return tuple(
+            f"{self.media.uri}#t={seconds(segment.start)},{seconds(segment.end)}"
+            for segment in self.segments
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The item as the trace lists it, empty fields left out."""
+        row = {
+            "uri": self.media.uri,
+            "modality": self.item.modality.value,
+            "sent_as": self.item.method,
+            "tokens": self.item.tokens,
+            "saved_tokens": self.saved_tokens,
+            "size": None if self.size is None else list(self.size),
+            "parts": list(self.parts),
+            "frames": self.frames,
+            "form": self.form,
+            "note": self.note,
+            "reference": self.reference,
+        }
+        return {name: value for name, value in row.items() if value or name == "tokens"}
+
+
+@dataclass(frozen=True, slots=True)
+class MediaPlan:
+    """All media of a request, in its order."""
+
+    entries: tuple[MediaEntry, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """The tokens that are sent with the text."""
+        return sum(map(attrgetter("attachment_tokens"), self.entries))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What is in the text for each item."""
+        return tuple(map(attrgetter("text"), self.entries))
+
+    def split(self) -> dict[str, int]:
+        """The tokens by modality of what is shown; stand-ins count as text."""
+        tokens_by_modality = evidence_split(entry.item for entry in self.entries)
+        split: dict[str, int] = {}
+        for modality, tokens in tokens_by_modality.items():
+            split[modality.value] = tokens
+        return split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +180,7 @@ class _PlanContext:
     pool: int
     """The most tokens of all media and tables together."""
     modalities: Collection[Modality]
-    """What the model reads beside text."""
+    """What the model reads in addition to text."""
 
 
 def plan_media(
@@ -65,10 +192,10 @@ def plan_media(
     query_terms: frozenset[str] = frozenset(),
     modalities: Collection[Modality] = GENERIC.media,
 ) -> MediaPlan:
-    """How each item enters, and what is then sent beside the text.
+    """How each item enters, and what is then sent with the text.
 
     What shares `query_terms`, the content terms of the request, comes first. `modalities` is
-    what the model reads beside text: nothing else is sent or counted.
+    what the model reads in addition to text: nothing else is sent or counted.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, when something could only be named and
@@ -293,7 +420,7 @@ def _smaller(entry: MediaEntry, target: int, context: _PlanContext) -> MediaEntr
 
 
 def _substitute_entry(entry: MediaEntry, context: _PlanContext) -> MediaEntry:
-    """What stands for an item that cannot be sent: its best stand-in, else its name."""
+    """What represents an item that cannot be sent: its best stand-in, else its name."""
     if entry.media.kind is MediaKind.STRUCTURED:
         return _table(entry.media, context, 0)
 
@@ -320,3 +447,171 @@ def _substitute_entry(entry: MediaEntry, context: _PlanContext) -> MediaEntry:
         saved_tokens=original(entry.media).tokens,
         note=reason,
     )
+
+
+def seconds(number: float) -> str:
+    """Return seconds as addresses write them, to a millisecond.
+
+    >>> seconds(30.5), seconds(86400.0)
+    ('30.5', '86400')
+    """
+    return f"{number:.3f}".rstrip("0").rstrip(".")
+
+
+def media_text(media: Media, *, notes: Sequence[str] = ()) -> str:
+    """What names a media item in the text, with notes of what was done to it."""
+    size = f" {media.width}x{media.height}" if media.width and media.height else ""
+    length = f" {media.seconds:g}s" if media.seconds else ""
+    address = f" {media.uri}" if media.uri else ""
+    lines = [f"[{media.kind.value}{size}{length}{address}]", *notes, media.description]
+    return "\n".join(filter(None, lines))
+
+
+def cropped_picture(entry: MediaEntry) -> MediaEntry:
+    """A picture cut to the regions that the task needs, where that saves tokens."""
+    media = entry.media
+    if media.kind is not MediaKind.IMAGE or not media.regions:
+        return entry
+
+    # A picture of unknown size is at least as large as the regions in it.
+    _, _, rights, bottoms = zip(*media.regions, strict=True)
+    width = media.width or max(rights)
+    height = media.height or max(bottoms)
+    region = crop_region(width, height, list(starmap(Region, media.regions)))
+    if region is None:
+        return entry
+
+    width_px, height_px = region.right - region.left, region.bottom - region.top
+    tokens = image_tokens(width_px, height_px, PICTURE)
+    if tokens >= entry.item.tokens:
+        return entry
+
+    box = region.left, region.top, region.right, region.bottom
+    return replace(
+        entry,
+        text=media_text(media, notes=[_part_line(box)]),
+        item=replace(entry.item, tokens=tokens, method="cropped"),
+        saved_tokens=entry.item.tokens - tokens,
+        region=box,
+    )
+
+
+def _part_line(box: Box) -> str:
+    left, top, right, bottom = box
+    return f"[shown: the part {right - left}x{bottom - top} at {left},{top}]"
+
+
+def smaller(
+    entry: MediaEntry, target_tokens: int, *, least_px: int, query_terms: frozenset[str]
+) -> MediaEntry:
+    """An item planned down to its part of what media may take.
+
+    The target is at least `least_tokens`, and below what the item takes.
+    """
+    if entry.media.kind is MediaKind.IMAGE:
+        return _resize(entry, target_tokens, least_px)
+    if entry.media.segments:
+        return _cut(entry, target_tokens, query_terms)
+
+    return _film(entry, target_tokens, least_px)
+
+
+def _resize(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
+    media = entry.media
+    left, top, right, bottom = entry.region or (0, 0, media.width, media.height)
+    size = _size_within(right - left, bottom - top, target, least_px)
+    tokens = image_tokens(*size, PICTURE)
+    heading, notes = replace(media, width=size[0], height=size[1]), list[str]()
+    if entry.region is not None:
+        heading, notes = media, [_part_line(entry.region), f"[resized to {size[0]}x{size[1]}]"]
+
+    return replace(
+        entry,
+        text=media_text(heading, notes=notes),
+        item=replace(entry.item, tokens=tokens, method="downsampled"),
+        saved_tokens=entry.saved_tokens + entry.item.tokens - tokens,
+        size=size,
+    )
+
+
+def _size_within(width: int, height: int, target: int, least_px: int) -> tuple[int, int]:
+    """The size of a picture within the target, else the smallest that is read."""
+    size = largest_size(width, height, PICTURE, target_tokens=target, least_px=least_px)
+    return size or least_size(width, height, least_px)
+
+
+def _cut(entry: MediaEntry, target: int, query_terms: frozenset[str]) -> MediaEntry:
+    """A recording or film with the segments that matter most."""
+    media = entry.media
+    by_id: dict[str, tuple[MediaSegment, Item]] = {}
+    for number, segment in enumerate(media.segments):
+        size = one_media_tokens(segment_media(media, segment))
+        # Ids sort as the segments do, so that ties go to the earlier one.
+        item = Item(f"{number:05}", size, worth(segment, query_terms))
+        by_id[item.id] = segment, item
+
+    segments: list[MediaSegment] = []
+    tokens = 0
+    for name in chosen_segments([item for _, item in by_id.values()], target):
+        segment, item = by_id[name]
+        segments.append(segment)
+        tokens += item.tokens
+
+    spans = ", ".join(f"{segment.start:g}-{segment.end:g}s" for segment in segments)
+    note = f"{len(segments)} of {len(by_id)} segments: {spans}"
+    return replace(
+        entry,
+        text=media_text(media, notes=[f"[sent: {note}]"]),
+        item=replace(entry.item, tokens=tokens, method="segments"),
+        saved_tokens=entry.item.tokens - tokens,
+        segments=tuple(segments),
+        note=note,
+    )
+
+
+def segment_media(media: Media, segment: MediaSegment) -> Media:
+    """A segment as a recording or film of its own."""
+    return replace(media, seconds=segment.end - segment.start)
+
+
+def _film(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
+    """A film with smaller frames, then with fewer of them; its sound stays whole."""
+    media = entry.media
+    frames, sound = frames_of(media), sound_tokens(media)
+    size, small = None, media
+    if media.width and media.height:
+        size = _size_within(media.width, media.height, (target - sound) // frames, least_px)
+        small = replace(media, width=size[0], height=size[1])
+
+    frame_count = min(frames, (target - sound) // picture_tokens(small))
+    tokens = film_tokens(small, frames=frame_count)
+    note = f"{frame_count} of {frames} frames, evenly spaced" if frame_count < frames else ""
+    return replace(
+        entry,
+        text=media_text(small, notes=[f"[sent: {note}]"] if note else []),
+        item=replace(entry.item, tokens=tokens, method="fewer_frames" if note else "downsampled"),
+        saved_tokens=entry.item.tokens - tokens,
+        size=size,
+        frames=frame_count if note else 0,
+        note=note,
+    )
+
+
+def least_tokens(entry: MediaEntry, least_px: int) -> int:
+    """The fewest tokens that an item can be made to take and still be sent."""
+    media = entry.media
+    if media.segments and media.kind is not MediaKind.IMAGE:
+        sizes = [one_media_tokens(segment_media(media, segment)) for segment in media.segments]
+        return min(entry.attachment_tokens, *sizes)
+
+    left, top, right, bottom = entry.region or (0, 0, media.width, media.height)
+    width, height = right - left, bottom - top
+    known = width and height
+    least_width, least_height = least_size(width, height, least_px) if known else (width, height)
+    small = replace(media, width=least_width, height=least_height)
+    if media.kind is MediaKind.VIDEO:
+        return film_tokens(small, frames=1)
+    if media.kind is MediaKind.IMAGE:
+        return min(entry.attachment_tokens, picture_tokens(small))
+
+    return entry.attachment_tokens

@@ -1,24 +1,157 @@
-"""Smaller versions of media and tables that still serve the task.
+"""What media cost, what they are worth for the task, and how they can be made smaller.
 
-Plans only: sizes, segments, rows. Whoever holds the bytes does the work. Every plan is
-deterministic, and what a table loses is said in a note, so that a model never takes a sample
-for the whole. Checklist C-193.
+The token rules are one conservative default for all models: pictures by patches of 28 pixels, sound
+by frames of 25 ms, films by one frame a second with their sound. A size that is not stated counts
+as a picture of one megapixel or one minute. These tokens come off the budget before the text is
+fitted.
+
+The caller states the worth, or it follows from the share of the request that the item's words cover
+and, for a recording, from what a transcript cannot give. A stand-in without a stated worth keeps
+what its method usually keeps, less what the task needs beyond text. A recording whose segments all
+have words gets its transcript from them. Plans are deterministic, and a note states what a table
+loses, so that a model never takes a sample for the whole.
+Checklist C-188 to C-190, C-192 to C-194, C-196.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
-from typing import TypeVar
+from itertools import chain, combinations
+from typing import Final, NamedTuple, TypeVar
 
 from ...schema.errors import InvalidInput
-from ..budget.items import Item
-from ..budget.knapsack import knapsack
-from ..tokens.modality import ImageRule, image_tokens
+from ..request.request import Media, MediaKind, MediaSegment, StandIn
+from ..text.relevance import terms_of
+from ..tokens.counting import TokenCounter
+from ..tokens.modality import (
+    ImageRule,
+    MediaItem,
+    Modality,
+    audio_tokens,
+    audio_utility,
+    image_tokens,
+    image_utility,
+    sampled_frames,
+    structured_utility,
+    video_tokens,
+)
+
+PICTURE: Final = ImageRule(patch_px=28)
+_SIDE: Final = 1_000
+_LENGTH_MS: Final = 60_000
 
 _Row = TypeVar("_Row")
+_FEW = 12
+"""Items whose every subset is tried."""
+
+_UTILITY_OF_METHOD: Final[Mapping[str, int]] = {"ocr": 900, "transcript": 900, "caption": 600}
+"""Utility of a stand-in that states none, in permille of a whole original: the words of
+a page or a speech carry most of it, a caption only says what a picture shows."""
+_OTHER_METHOD: Final = 800
+_LEAST_RELEVANCE: Final = 500
+"""Relevance of what shares no word with the request, in permille: the caller sent it for this
+request, so it is worth much; half lets what the request names come first."""
+
+_HEAD: Final = 16
+"""Tokens of the line that says how many segments there are."""
+
+PERMILLE: Final = 1000
+
+
+def media_tokens(media: Iterable[Media]) -> int:
+    """The tokens of all media items.
+
+    >>> media_tokens([Media(kind=MediaKind.AUDIO, uri="a.wav", seconds=60)])
+    2400
+    """
+    return sum(map(one_media_tokens, media))
+
+
+def one_media_tokens(item: Media) -> int:
+    """The tokens of one picture, recording or film; 0 of a table, which is text."""
+    if item.kind is MediaKind.STRUCTURED:
+        return 0
+    if item.kind is MediaKind.IMAGE:
+        return picture_tokens(item)
+    return sound_tokens(item) if item.kind is MediaKind.AUDIO else film_tokens(item)
+
+
+def picture_tokens(item: Media) -> int:
+    """The tokens of a picture, or of one frame of a film."""
+    return image_tokens(item.width or _SIDE, item.height or _SIDE, PICTURE)
+
+
+def sound_tokens(item: Media) -> int:
+    """The tokens of a recording, or of the sound of a film."""
+    return audio_tokens(_length_ms(item))
+
+
+def frames_of(item: Media) -> int:
+    """How many frames of a film are sent, one a second."""
+    return sampled_frames(_length_ms(item))
+
+
+def film_tokens(item: Media, *, frames: int | None = None) -> int:
+    """The tokens of a film with its sound, of all its frames or of some."""
+    count = frames_of(item) if frames is None else frames
+    return video_tokens(count, picture_tokens(item), audio_track=sound_tokens(item))
+
+
+def _length_ms(item: Media) -> int:
+    return round(item.seconds * 1000) or _LENGTH_MS
+
+
+class Item(NamedTuple):
+    """A part of something that is too large to be sent whole."""
+
+    id: str
+    """Unique in one call."""
+    tokens: int
+    value: int
+    """At 0 or below it is never worth a token."""
+
+
+def knapsack(items: Sequence[Item], budget: int) -> tuple[str, ...]:
+    """The ids of items of great value that fit the budget, sorted: of a few items the optimum.
+
+    Of many: by value per token, or the best single one, improved by swaps of one for one.
+
+    >>> knapsack([Item("a", 6, 30), Item("b", 5, 24), Item("c", 5, 24)], 10)
+    ('b', 'c')
+    """
+    fitting = sorted(item for item in items if item.value > 0 and item.tokens <= budget)
+    if not fitting or sum(item.tokens for item in fitting) <= budget:
+        return tuple(item.id for item in fitting)
+    if len(fitting) <= _FEW:
+        sets = chain.from_iterable(combinations(fitting, n) for n in range(1, len(fitting) + 1))
+        within = [items for items in sets if sum(item.tokens for item in items) <= budget]
+        best_set = min(within, key=lambda items: (-_value(items), items))
+        return tuple(item.id for item in best_set)
+
+    picks: list[Item] = []
+    room = budget
+    for item in sorted(fitting, key=lambda item: (-item.value / max(1, item.tokens), item.id)):
+        if item.tokens <= room:
+            picks.append(item)
+            room -= item.tokens
+    best = max(fitting, key=lambda item: item.value)
+    if best.value > _value(picks):
+        picks, room = [best], budget - best.tokens
+
+    # A swap always gains, so this ends.
+    others = [item for item in fitting if item not in picks]
+    swaps = [(new, old) for new in others for old in picks if new.value > old.value]
+    for new, old in sorted(swaps, key=lambda pair: pair[1].value - pair[0].value):
+        if old in picks and new not in picks and new.tokens - old.tokens <= room:
+            picks[picks.index(old)] = new
+            room -= new.tokens - old.tokens
+    return tuple(sorted(item.id for item in picks))
+
+
+def _value(items: Iterable[Item]) -> int:
+    return sum(item.value for item in items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +248,7 @@ def crop_region(width_px: int, height_px: int, regions: Iterable[Region]) -> Reg
 
 
 def chosen_segments(segments: Sequence[Item], target_tokens: int) -> tuple[str, ...]:
-    """The most valuable segments of a recording within the tokens, in their own order.
-
-    Raises:
-        InvalidInput: `bad_item`.
-    """
+    """The most valuable segments of a recording within the tokens, in their own order."""
     selection = set(knapsack(segments, target_tokens))
     return tuple(segment.id for segment in segments if segment.id in selection)
 
@@ -250,3 +379,108 @@ def column_aggregates(rows: Sequence[Mapping[str, object]], column: str) -> dict
         "max": max(numbers),
         "mean": total / len(numbers),
     }
+
+
+def permille(share: float | None, usual: int) -> int:
+    """A stated share of 0 to 1 in permille, else the usual one."""
+    return usual if share is None else round(PERMILLE * share)
+
+
+def relevance(text: str, query_terms: frozenset[str]) -> int:
+    """How much of the request a text speaks of, in permille; whole where either is silent.
+
+    >>> relevance("the red car", frozenset({"red", "bike"}))
+    500
+    """
+    words = terms_of(text)
+    if not query_terms or not words:
+        return PERMILLE
+
+    return max(_LEAST_RELEVANCE, PERMILLE * len(query_terms & words) // len(query_terms))
+
+
+def original(media: Media) -> MediaItem:
+    """The whole original as an item of its modality; its worth against stand-ins."""
+    return MediaItem(
+        id=media.uri,
+        modality=Modality(media.kind.value),
+        tokens=one_media_tokens(media),
+        utility_permille=permille(media.utility, PERMILLE),
+    )
+
+
+def claim_on_budget(media: Media, query_terms: frozenset[str]) -> int:
+    """The worth by which media share a budget that is too small for all of them."""
+    texts = [media.description, *media.columns]
+    texts += [stand_in.text for stand_in in media.stand_ins]
+    texts += [segment.text for segment in media.segments]
+    nearness = relevance("\n".join(texts), query_terms)
+    stated_utility = permille(media.utility, PERMILLE)
+    if media.kind is MediaKind.IMAGE:
+        return image_utility(density=stated_utility, relevance=nearness)
+    if media.kind is MediaKind.STRUCTURED:
+        return structured_utility(relevance=nearness, needed_rows=stated_utility)
+
+    # Where words can be sent alone, sound is worth what it tells beyond them.
+    speech = PERMILLE if _has_transcript(media) else 0
+    acoustic = round(PERMILLE * media.beyond_text)
+    utility = audio_utility(speech=speech, relevance=nearness, acoustic=acoustic)
+    return max(1, utility * stated_utility // PERMILLE)
+
+
+def _has_transcript(media: Media) -> bool:
+    return any(stand_in.method == "transcript" for stand_in in media.stand_ins)
+
+
+def worth(segment: MediaSegment, query_terms: frozenset[str]) -> int:
+    """What a segment is worth for the request, at least 1."""
+    return max(1, permille(segment.utility, relevance(segment.text, query_terms)))
+
+
+def with_transcript(
+    media: Media, counter: TokenCounter, *, room: int, query_terms: frozenset[str]
+) -> Media:
+    """A recording with the transcript that its segments make, where it brought none.
+
+    A transcript beyond the room keeps the segments that matter most, and says how many.
+    """
+    if _has_transcript(media) or not media.segments:
+        return media
+
+    lines: dict[str, str] = {}
+    items: list[Item] = []
+    for number, segment in enumerate(media.segments):
+        # One silent segment, and the words of the others are no transcript of the recording.
+        if not segment.text:
+            return media
+
+        line = f"[{segment.start:g}-{segment.end:g}s] {segment.text}"
+        item = Item(f"{number:05}", counter.upper_bound(f"{line}\n"), worth(segment, query_terms))
+        lines[item.id] = line
+        items.append(item)
+
+    selection = chosen_segments(items, max(0, room - _HEAD))
+    if not selection:
+        return media
+
+    text = "\n".join(map(lines.__getitem__, selection))
+    if len(selection) < len(lines):
+        text = f"[{len(selection)} of {len(lines)} segments]\n{text}"
+
+    return replace(media, stand_ins=(*media.stand_ins, StandIn(text=text, method="transcript")))
+
+
+def offer(media: Media, place: int, counter: TokenCounter) -> MediaItem:
+    """A stand-in of a media item as an item that may replace it."""
+    stand_in = media.stand_ins[place]
+    method_utility = _UTILITY_OF_METHOD.get(stand_in.method, _OTHER_METHOD)
+    in_words = PERMILLE - round(PERMILLE * media.beyond_text)
+    original_utility = permille(media.utility, PERMILLE)
+    usual_utility = method_utility * in_words // PERMILLE * original_utility // PERMILLE
+    return MediaItem(
+        id=f"{media.uri}#{stand_in.method}{place + 1}",
+        modality=Modality.TEXT,
+        tokens=counter.upper_bound(stand_in.text),
+        utility_permille=permille(stand_in.utility, usual_utility),
+        method=stand_in.method,
+    )

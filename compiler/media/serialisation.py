@@ -1,11 +1,9 @@
-"""Records as text, in the five forms that are weighed, and the choice between them.
+"""Records as text in five forms, and the choice of the cheapest one that is read well.
 
-The same table costs up to two and a half times as much in one form as in another, and the
-cheapest ones are read less surely. The choice counts the real text with the model's own counter;
-the relative costs of the source are only the order in which ties fall. The cost that is counted
-is that of the assembled text, never a sum of parts. Checklist C-191.
-
-Keys keep the order of their first appearance, so equal records give equal bytes.
+The same table costs up to two and a half times as much in one form as in another, and models read
+the cheapest ones less reliably. The choice counts the assembled text with the model's own counter,
+never a sum of parts; the relative costs of the source only break ties. Keys keep the order of their
+first appearance, so equal records give equal bytes. Checklist C-191.
 """
 
 from __future__ import annotations

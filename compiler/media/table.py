@@ -1,30 +1,133 @@
-"""Tables in an envelope: the columns and rows the task needs, in the cheapest form that is sure.
+"""What the bytes of media say of themselves, and tables in the cheapest form that is sure.
 
-A table that takes too much keeps what it adds up to and as many rows as fit, those that speak
-of the request first: the aggregates are of all rows, so that a model never adds up a sample.
-Where not one row fits, columns and aggregates stand alone. Every loss is said in a note.
-Checklist C-191, C-193.
+Type, size and length are read from the headers without decoding, by `imagesize` for pictures and
+`tinytag` for recordings; a film's size is read from its tracks. A picture's size is the displayed
+one, after its orientation is applied. What is missing or wrong is not guessed. The module is part
+of the compiler because a renderer checks what it receives against what the budget counted.
+
+A table that is too large keeps the aggregates of all rows, so that a model never adds up a sample,
+and as many rows as fit, those about the request first. If no row fits, columns and aggregates stay.
+A note names every loss. Checklist C-188 to C-191, C-193.
 """
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from typing import Final, cast
 
 from ...schema.policy import CompilePolicy
-from ..request.request import Media, RowFilter, RowTest
+from ..request.request import Media, MediaKind, RowFilter, RowTest
 from ..text.relevance import terms_of
 from ..tokens.counting import TokenCounter
 from .reduction import TableReduction, filter_rows, group_aggregates, nearest_rows
 from .serialisation import ParseAccuracy, choose_form
 
+_MAGIC: Final = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"BM", "image/bmp"),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
+    (b"fLaC", "audio/flac"),
+    (b"ID3", "audio/mpeg"),
+)
+_RIFF: Final = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+
 Row = Mapping[str, object]
 _LEAST_ROOM: Final = 16
 """Tokens below which no table says anything."""
+
+
+def media_type_of(data: bytes) -> str:
+    """The media type that bytes show by how they begin; empty when they do not.
+
+    >>> media_type_of(b"GIF89a...")
+    'image/gif'
+    """
+    if data[:4] == b"RIFF":
+        return _RIFF.get(data[8:12], "")
+    if len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2:  # a frame of layer 3
+        return "audio/mpeg"
+
+    return next((media_type for magic, media_type in _MAGIC if data.startswith(magic)), "")
+
+
+def measures(data: bytes, kind: MediaKind) -> dict[str, int | float]:
+    """Return `width` and `height` in pixels, `seconds`, as far as the file tells them."""
+    if kind is MediaKind.IMAGE:
+        return _size(*_picture_size(data))
+    if kind is MediaKind.AUDIO:
+        return _length(data)
+    if kind is MediaKind.VIDEO:
+        return _size(*_film_size(data)) | _length(data)
+
+    return {}
+
+
+def _size(width: int, height: int) -> dict[str, int | float]:
+    return {"width": width, "height": height} if width > 0 and height > 0 else {}
+
+
+def _picture_size(data: bytes) -> tuple[int, int]:
+    """Return width and height; 0 and less when the file does not tell them."""
+    import imagesize  # pyright: ignore[reportMissingTypeStubs]  # few compiles carry pictures
+
+    # It would read the text of a drawing too, which no provider takes as a picture.
+    if not media_type_of(data).startswith("image/"):
+        return 0, 0
+    size: tuple[int, int] = imagesize.get(io.BytesIO(data))  # pyright: ignore[reportUnknownMemberType]
+    return size
+
+
+def _length(data: bytes) -> dict[str, int | float]:
+    from tinytag import TinyTag, TinyTagException  # few compiles carry sound
+
+    try:
+        seconds = TinyTag.get(file_obj=io.BytesIO(data), tags=False).duration
+    except TinyTagException:
+        return {}
+    return {"seconds": round(seconds, 3)} if seconds else {}
+
+
+def _film_size(data: bytes) -> tuple[int, int]:
+    """Return the size of the last track of an MP4 or QuickTime file that is seen."""
+    size = (0, 0)
+    for name, body in _boxes(data):
+        if name == b"tkhd" and len(body) >= 84:
+            width, height = struct.unpack(">II", body[-8:])
+            size = (width >> 16, height >> 16) if width and height else size
+    return size
+
+
+def _boxes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The boxes of a file, those inside the movie and its tracks too."""
+    offset = 0
+    while offset + 8 <= len(data):
+        size, name = int.from_bytes(data[offset : offset + 4], "big"), data[offset + 4 : offset + 8]
+        head = 8
+        if size == 1:
+            size, head = int.from_bytes(data[offset + 8 : offset + 16], "big"), 16
+
+        if size == 0:
+            size = len(data) - offset
+
+        if size < head:
+            return
+        body = data[offset + head : offset + size]
+        if name in (b"moov", b"trak"):
+            yield from _boxes(body)
+        else:
+            yield name, body
+
+        offset += size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +209,7 @@ def table_within(reduction: TableReduction, options: TableRules, room: int) -> T
     worth = [0] * len(reduction.rows)
     if options.query_terms:
         for number, row in enumerate(reduction.rows):
-            worth[number] = len(options.query_terms & terms_of(_words(row)))
+            worth[number] = len(options.query_terms & terms_of(" ".join(map(str, row.values()))))
 
     # Start at the number of rows that the average row allows, then shrink by what was too much:
     # two or three tables are written, not one for each row.
@@ -158,10 +261,6 @@ def _numeric(rows: Sequence[Row]) -> tuple[str, ...]:
             is_numeric[column] = is_numeric.get(column, True) and number
 
     return tuple(filter(is_numeric.__getitem__, is_numeric))
-
-
-def _words(row: Row) -> str:
-    return " ".join(map(str, row.values()))
 
 
 def _test_operand(text: str) -> object:

@@ -55,7 +55,7 @@ def answer_schema(schemas: Iterable[object]) -> Schema | None:
     if len(objects) < 2:
         return objects[0] if objects else None
 
-    # A reference means another part once its schema stands inside of a second one.
+    # A reference means another part once its schema is inside of a second one.
     plain = [schema for schema in objects if not _is_indirect(schema)]
     return reduce(_conjunction, plain) if plain else objects[0]
 

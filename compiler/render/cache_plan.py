@@ -10,7 +10,8 @@ Invariant: the segments joined are the envelope's text. Checklist C-087, C-319.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -18,9 +19,10 @@ from typing import Any, Final
 
 from ...schema.compile_terms import SECTIONS, CacheHitStatus, SectionName, Stability
 from ...schema.errors import InvalidInput, unknown
-from ...schema.short_repr import short_repr
-from ..format.block import Block
-from ..media.entry import MediaEntry
+from ...schema.records import short_repr
+from ...schema.values import fields_of
+from ..format.grammar import Block
+from ..media.plan import MediaEntry
 from ..tokens.capabilities import GENERIC, CacheProvider, Capability
 from ..tokens.counting import TokenCounter
 
@@ -36,7 +38,7 @@ SPEAKERS: Final = frozenset({"user", "assistant", "system"})
 
 @dataclass(frozen=True, slots=True)
 class BlockSegment:
-    """One block as it stands in the text."""
+    """One block as it is in the text."""
 
     __repr__ = short_repr
 
@@ -45,6 +47,10 @@ class BlockSegment:
     block: Block
     media_entry: MediaEntry | None = None
     """The media item that the block names, if any."""
+    call_id: str = ""
+    """What joins a tool call of the history to its result; empty for everything else."""
+    tool: str = ""
+    """The name of the tool that is called."""
 
     @property
     def stability(self) -> Stability:
@@ -66,10 +72,27 @@ class BlockSegment:
         is_own_turn = self.speaker == role and self.block.text.strip()
         return self.block.text if is_own_turn else self.text
 
+    @property
+    def is_call(self) -> bool:
+        """Whether the assistant calls a tool here."""
+        return bool(self.call_id) and self.speaker == "assistant"
+
+    @property
+    def call_input(self) -> Mapping[str, Any]:
+        """What a tool is called with; words that are no JSON object under a name of their own."""
+        # From the block and not from the request: what the text masks stays masked.
+        words = self.block.text.removeprefix(f"-> {self.tool}").strip()
+        try:
+            value = json.loads(words)
+        except (ValueError, RecursionError):
+            value = words
+        fields = fields_of(value)
+        return fields if fields or words in ("", "{}") else {"input": value}
+
     def around_media(self) -> tuple[str, str]:
         """The text before and behind what is sent for its media item.
 
-        That is laid before the closing line: untrusted data of any kind stands between the
+        That is laid before the closing line: untrusted data of any kind is between the
         boundary lines of its block.
         """
         before, _, closing = self.text[:-1].rpartition("\n")
@@ -92,12 +115,12 @@ class RenderPlan:
 
     @property
     def media_tokens(self) -> int:
-        """The tokens of the pictures, recordings and films that are sent beside the text."""
+        """The tokens of the pictures, recordings and films that are sent with the text."""
         return sum(entry.attachment_tokens for entry in self.attachments.values())
 
     @property
     def attachments(self) -> dict[int, MediaEntry]:
-        """What is sent beside the text, by the place of the segment that names it."""
+        """What is sent with the text, by the place of the segment that names it."""
         entries: dict[int, MediaEntry] = {}
         for place, segment in enumerate(self.segments):
             if segment.media_entry is not None and segment.media_entry.attachment_tokens:
@@ -152,7 +175,7 @@ def marks(plan: RenderPlan, *, expected_reads: float = 1.0, ttl: int = 0) -> tup
     if not row.breakpoints or not pays(row, expected_reads=expected_reads, ttl=ttl):
         return ()
 
-    # Of more ends than marks the last ones count: each caches all that stands before it.
+    # Of more ends than marks the last ones count: each caches all that comes before it.
     ends = _within_lookback(_zone_ends(plan), plan)
     long_enough = filter(partial(_long_enough, plan), ends)
     return tuple(long_enough)[-row.breakpoints :]
@@ -197,7 +220,7 @@ def expected_cached_tokens(plan: RenderPlan) -> int:
     if not ends:
         return 0
 
-    tokens = _prefix_tokens(plan, ends[-1])
+    tokens = prefix_tokens(plan, ends[-1])
     if tokens < row.min_cacheable_tokens:
         return 0
 
@@ -205,7 +228,7 @@ def expected_cached_tokens(plan: RenderPlan) -> int:
 
 
 def hit_status(cached_tokens: int, expected_tokens: int) -> CacheHitStatus:
-    """What a provider's report of cached tokens means beside what was expected (C-111).
+    """What a provider's report of cached tokens means, compared with what was expected (C-111).
 
     >>> hit_status(1_024, 4_096).value
     'PARTIAL_HIT'
@@ -216,44 +239,6 @@ def hit_status(cached_tokens: int, expected_tokens: int) -> CacheHitStatus:
     return (
         CacheHitStatus.FULL_HIT if cached_tokens >= expected_tokens else CacheHitStatus.PARTIAL_HIT
     )
-
-
-def tokens_read(before: RenderPlan, now: RenderPlan) -> int:
-    """The tokens of a request that its provider should still hold from the one before.
-
-    Where marks are taken: the longest prefix that the earlier request marked, that stands
-    unchanged, and that a mark of this request still looks back on. Else all leading segments
-    that stand unchanged, rounded down to the provider's steps. By the lower bound of the count.
-    """
-    row = now.capability
-    if row.min_cacheable_tokens is None:
-        return 0
-
-    # A cache is read up to the first byte that changed.
-    last_end = -1
-    for old, new in zip(before.segments, now.segments, strict=False):
-        if old.text != new.text:
-            break
-        last_end += 1
-
-    if row.breakpoints:
-        reach = row.lookback_blocks or len(now.segments)
-        last_end = _last_read_mark(marks(before), marks(now), last_end, reach)
-
-    # By the lower bound, and in the provider's own steps: never more than is really read.
-    tokens = _prefix_tokens(now, last_end)
-    if tokens < row.min_cacheable_tokens:
-        return 0
-
-    return tokens - tokens % row.granularity_tokens
-
-
-def _last_read_mark(old: Sequence[int], new: Sequence[int], last_end: int, reach: int) -> int:
-    """The last old mark of the unchanged prefix that a new one still looks back on, else -1."""
-    for end in reversed(old):
-        if end <= last_end and any(0 <= mark - end <= reach for mark in new):
-            return end
-    return -1
 
 
 def _zone_ends(plan: RenderPlan) -> list[int]:
@@ -271,7 +256,7 @@ def _within_lookback(ends: list[int], plan: RenderPlan) -> list[int]:
         return ends
 
     # Providers look back over so many blocks from a mark. A turn with more calls than that would
-    # leave the last mark of the old request out of sight, and all would be written anew.
+    # leave the last mark of the old request out of sight, and all would be written again.
     reach = lookback - LOOKBACK_MARGIN
     if added_blocks(plan) > reach:
         return [*ends[:-2], ends[-1] - reach, ends[-1]]
@@ -289,8 +274,9 @@ def added_blocks(plan: RenderPlan) -> int:
 
 
 def _long_enough(plan: RenderPlan, end: int) -> bool:
-    return _prefix_tokens(plan, end) >= (plan.capability.min_cacheable_tokens or 0)
+    return prefix_tokens(plan, end) >= (plan.capability.min_cacheable_tokens or 0)
 
 
-def _prefix_tokens(plan: RenderPlan, end: int) -> int:
+def prefix_tokens(plan: RenderPlan, end: int) -> int:
+    """The tokens up to and with a segment, by the lower bound."""
     return plan.counter.lower_bound("".join(s.text for s in plan.segments[: end + 1]))

@@ -1,12 +1,12 @@
 """What of an envelope's media goes into a provider's request, held to the plan.
 
-A renderer is given what stands for each item: bytes, or an address that the provider fetches
+A renderer is given what represents each item: bytes, or an address that the provider fetches
 itself. Every item that the plan sends gets its native part, in the order of the text, or the
 request is refused with what to do: nothing that was budgeted is dropped in silence, and nothing
 goes out that is larger than what the budget took. Bytes are measured by what they say of
 themselves; what an address holds cannot be, so it may only stand for a whole original.
 
-Nothing is decoded, fetched, cut or resized here. Which format carries what stands in the
+Nothing is decoded, fetched, cut or resized here. Which format carries what is in the
 capability table. Checklist C-194, C-196, C-198.
 """
 
@@ -17,11 +17,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from ...schema.errors import InvalidInput
-from ...schema.short_repr import short_repr
-from ..media.cost import PICTURE, one_media_tokens, picture_tokens
-from ..media.entry import MediaEntry
-from ..media.measures import measures, media_type_of
-from ..media.parts import segment_media
+from ...schema.records import short_repr
+from ..media.plan import MediaEntry, segment_media
+from ..media.reduction import PICTURE, one_media_tokens, picture_tokens
+from ..media.table import measures, media_type_of
 from ..request.request import MediaKind, MediaSegment
 from ..tokens.capabilities import MEDIA_WIRES, MediaWire
 from ..tokens.modality import Modality, audio_tokens, image_tokens

@@ -69,7 +69,7 @@ def check_enforcement(enforcement: Enforcement, spec: str) -> None:
             f"{enforcement.value} takes an object with {', '.join(sorted(allowed_keys))}"
         )
 
-    # A rule that no answer could break would stand among those that code enforces.
+    # A rule that no answer could break would be among those that code enforces.
     if not fields:
         raise _refusal(f"{enforcement.value} needs one of {', '.join(sorted(allowed_keys))}")
     for name, value in fields.items():
@@ -94,7 +94,7 @@ def _check_field(name: str, value: object) -> None:
 
 
 def schema_of(spec: object) -> object:
-    """The JSON Schema of a specification, which stands under `schema` or is the whole of it."""
+    """The JSON Schema of a specification, which is under `schema` or is the whole of it."""
     return fields_of(spec).get("schema", spec)
 
 
@@ -158,7 +158,7 @@ def _check_references(rules: Mapping[str, Any], schema: object) -> None:
 
 
 def _objects(schema: object) -> Iterator[Mapping[str, Any]]:
-    """Go through every object of a schema, whatever keyword it stands under."""
+    """Go through every object of a schema, whatever keyword it is under."""
     waiting: list[object] = [schema]
     while waiting:
         branch = waiting.pop()

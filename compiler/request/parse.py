@@ -1,15 +1,19 @@
-"""Reading a compile request at the edge: plain texts and mappings become typed items.
+"""Read a compile request: plain texts, mappings and provider messages become typed items.
 
-What cannot be read is refused with the field's name and the nearest known words; nothing is
-guessed. The same readers rebuild a request from the JSON of a manifest.
+OpenAI's chat messages and Responses items, Anthropic's content blocks and Gemini's parts are
+accepted as they are. A tool call is a turn of the assistant, and its result follows it. Thinking is
+left out; a picture in a message leaves a mark. What cannot be read is refused with the field's name
+and the nearest known words; nothing is guessed. A replay rebuilds a request from the JSON of its
+manifest with the same readers.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, TypeVar, cast
@@ -17,11 +21,11 @@ from typing import Any, Final, TypeVar, cast
 from ...schema.compile_terms import TimeoutClass, ToolProtocol
 from ...schema.errors import InvalidInput, did_you_mean
 from ...schema.interval import INF_US, MIN_US
-from ...schema.limits import check_number
+from ...schema.limits import NESTING, check_json, check_number, check_text, nesting
 from ...schema.values import canonical_json, fields_of, items_of, micros
 from ...schema.vocabulary import Enforcement, parse, parse_level
 from ..budget.profiles import risk_weight
-from .messages import is_message, tool_fields, turns_of
+from ..tokens.capabilities import sendable_id
 from .request import (
     MAX_ITEMS,
     MAX_TEXT,
@@ -43,8 +47,30 @@ from .request import (
     quantise,
 )
 
+Fields = Mapping[str, Any]
+
+_ROLES: Final = {"developer": "system", "function": "tool", "model": "assistant"}
+"""Words of providers for roles that have another name here."""
+
+_CALL_ITEMS: Final = {"function_call": "assistant", "function_call_output": "tool"}
+"""Items of OpenAI's Responses that are no message, with the role that they have here."""
+
+UNNAMED_CALL: Final = "call"
+"""The id of a call that brings none, until it gets one of its own."""
+NO_RESULT: Final = "no result was handed in"
+
+_TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
+_SILENT_TYPES: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
+
 Reader = Callable[[str, object], Any]
 """Reads a field: its name for errors, and what was given."""
+
+_LONE: Final = re.compile("[\ud800-\udfff]")
+_Kind = TypeVar("_Kind")
+
+_LARGEST_SIZE: Final = 1_000_000_000
+_LARGEST_EDGE: Final = 1_000_000
+"""Beyond any picture; tokens grow with the product of both edges."""
 
 
 def request_from_json(text: str) -> CompileRequest:
@@ -74,7 +100,7 @@ def parse_request(task: str, **parameters: Any) -> CompileRequest:
         if name not in known:
             raise bad_request(name, f"no such parameter; {did_you_mean(name, known)}")
 
-    # None is a parameter that was not given: its default stands in the record.
+    # None is a parameter that was not given: its default is in the record.
     read: dict[str, Any] = {}
     for name, raw in parameters.items():
         if name in _READERS and raw is not None:
@@ -93,10 +119,6 @@ def parse_request(task: str, **parameters: Any) -> CompileRequest:
         tx_us=_instant("tx", parameters.get("tx")),
         **read,
     )
-
-
-_LONE: Final = re.compile("[\ud800-\udfff]")
-_Kind = TypeVar("_Kind")
 
 
 def _of_kind(items: Iterable[object], kind: type[_Kind]) -> tuple[_Kind, ...]:
@@ -163,8 +185,27 @@ def _item(kind: type[_Kind], path: str, raw: object) -> _Kind:
 def _json_text(path: str, raw: object) -> str:
     try:
         return canonical_json(json.loads(raw) if isinstance(raw, str) else raw)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise bad_request(path, f"it is no JSON: {error}") from error
+
+
+def _schema(path: str, raw: object) -> str:
+    """A schema as canonical JSON, measured before it is read."""
+    if isinstance(raw, str):
+        check_text(raw, path, most=MAX_TEXT)
+    is_deep = isinstance(raw, str) and nesting(raw) > NESTING
+    try:
+        check_json(raw, path)
+    except InvalidInput as error:
+        if error.code != "too_deep":
+            raise
+        is_deep = True
+    if is_deep:
+        raise bad_request(path, f"it is nested deeper than {NESTING} levels")
+
+    text = _json_text(path, raw)
+    check_text(text, path, most=MAX_TEXT)
+    return text
 
 
 def _json_value(path: str, raw: object) -> str:
@@ -222,15 +263,22 @@ def _finite(path: str, raw: object, expected: str) -> int | float:
 
 def _count(path: str, raw: object) -> int:
     number = _finite(path, raw, "a whole number of at least 0")
-    if not isinstance(number, int) or number < 0:
-        raise bad_request(path, f"give a whole number of at least 0, not {number}")
+    if not isinstance(number, int) or not 0 <= number <= _LARGEST_SIZE:
+        raise bad_request(path, f"give a whole number from 0 to {_LARGEST_SIZE:,}, not {number}")
     return number
+
+
+def _edge(path: str, raw: object) -> int:
+    edge = _count(path, raw)
+    if edge > _LARGEST_EDGE:
+        raise bad_request(path, f"give at most {_LARGEST_EDGE:,} pixels, not {edge}")
+    return edge
 
 
 def _number(path: str, raw: object) -> float:
     number = _finite(path, raw, "a number of at least 0")
-    if number < 0:
-        raise bad_request(path, f"give a number of at least 0, not {number}")
+    if not 0 <= number <= _LARGEST_SIZE:
+        raise bad_request(path, f"give a number from 0 to {_LARGEST_SIZE:,}, not {number}")
     return float(number)
 
 
@@ -286,11 +334,7 @@ def _vector(path: str, raw: object) -> tuple[int, ...]:
     # must come back, or its replay would be another request.
     if values and all(isinstance(x, int) and not isinstance(x, bool) for x in values):
         return cast("tuple[int, ...]", values)
-    return quantise([_component(path, x) for x in values])
-
-
-def _component(path: str, raw: object) -> float:
-    return float(_finite(path, raw, "numbers"))
+    return quantise([float(_finite(path, x, "numbers")) for x in values])
 
 
 def _items(kind: type[Any]) -> Reader:
@@ -344,8 +388,8 @@ _FIELDS: Final[Mapping[str, Reader]] = {
     "role": _word(Role),
     "kind": _word(MediaKind),
     "enforcement": _word(Enforcement),
-    "input_schema": _json_text,
-    "output_schema": _json_text,
+    "input_schema": _schema,
+    "output_schema": _schema,
     "spec": _json_text,
     "records": _records,
     "stand_ins": _items(StandIn),
@@ -365,8 +409,8 @@ _FIELDS: Final[Mapping[str, Reader]] = {
     "source_authority": _share,
     "lineage": _texts,
     "covers": _texts,
-    "width": _count,
-    "height": _count,
+    "width": _edge,
+    "height": _edge,
     "seconds": _number,
     "hard": _flag,
     "positive": _flag,
@@ -375,8 +419,12 @@ _FIELDS: Final[Mapping[str, Reader]] = {
 }
 
 
-def _history(path: str, raw: object) -> tuple[Turn, ...]:
-    """Turns, or messages as a provider takes them."""
+def read_turns(path: str, raw: object) -> tuple[Turn, ...]:
+    """Turns, or messages as a provider takes them, as they were written.
+
+    Raises:
+        InvalidInput: `bad_request`, for what is neither; `path` names the list.
+    """
     turns: list[Turn] = []
     for position, item in enumerate(_list(path, raw)):
         place = f"{path}[{position}]"
@@ -387,6 +435,10 @@ def _history(path: str, raw: object) -> tuple[Turn, ...]:
             turns.append(_item(Turn, place, message))
 
     return tuple(turns)
+
+
+def _history(path: str, raw: object) -> tuple[Turn, ...]:
+    return whole_calls(read_turns(path, raw))
 
 
 def _tools(path: str, raw: object) -> tuple[Tool, ...]:
@@ -442,3 +494,226 @@ def _rebuilt(document: dict[str, Any]) -> CompileRequest:
     if "window" in read:
         read["window"] = WindowPin(**read["window"])
     return CompileRequest(**read)
+
+
+def is_message(fields: Fields) -> bool:
+    """Whether a mapping is a provider's message rather than the fields of a turn."""
+    has_content = not fields.keys().isdisjoint(("content", "tool_calls", "parts"))
+    return "text" not in fields and (has_content or fields.get("type") in _CALL_ITEMS)
+
+
+def turns_of(message: Fields, path: str = "message") -> Iterator[dict[str, Any]]:
+    """The turns of one message, as fields of `Turn`; an empty message has none.
+
+    >>> [turn["text"] for turn in turns_of({"role": "user", "content": "Hello."})]
+    ['Hello.']
+
+    Raises:
+        InvalidInput: `bad_request`, for what no provider writes; `path` names the message.
+    """
+    message = _with_content(message, path)
+    role = str(message.get("role", "user"))
+    frame = {"role": _ROLES.get(role, role)}
+    result_id = message.get("tool_call_id")
+    if result_id:
+        frame["call_id"] = str(result_id)
+
+    if message.get("name"):
+        frame["name"] = str(message["name"])
+
+    words: list[str] = []
+    for block in _blocks(f"{path}.content", message.get("content")):
+        kind = block.get("type", "text")
+        if kind in ("tool_use", "tool_result"):
+            # What was said before a call stays before it.
+            yield from _turn_text(frame, words)
+            words = []
+            yield _call(path, block) if kind == "tool_use" else _result(path, block)
+        elif kind not in _SILENT_TYPES:
+            words.append(_words(block))
+
+    yield from _turn_text(frame, words)
+
+    calls = f"{path}.tool_calls"
+    for call in _mappings(calls, message.get("tool_calls") or ()):
+        (function,) = _mappings(f"{calls}.function", (call.get("function", call),))
+        yield _call(
+            path,
+            {
+                "id": call.get("id", ""),
+                "name": function.get("name", ""),
+                "input": function.get("arguments", ""),
+            },
+        )
+
+
+def _with_content(message: Fields, path: str) -> Fields:
+    """A message of Gemini, or an item of OpenAI's Responses, with its parts as content blocks."""
+    kind = message.get("type")
+    if isinstance(kind, str) and kind in _CALL_ITEMS:
+        item = {**message, "id": message.get("call_id", "")}
+        block = (
+            _call_block(item, item.get("arguments", ""))
+            if kind == "function_call"
+            else _result_block(item, item.get("output"))
+        )
+        return {"role": _CALL_ITEMS[kind], "content": [block]}
+    if "parts" not in message:
+        return message
+
+    blocks: list[Fields] = []
+    for part in _mappings(f"{path}.parts", message["parts"]):
+        call = fields_of(part.get("function_call") or part.get("functionCall"))
+        answer = fields_of(part.get("function_response") or part.get("functionResponse"))
+        if call:
+            blocks.append(_call_block(call, call.get("args", {})))
+        elif answer:
+            blocks.append(_result_block(answer, canonical_json(answer.get("response"))))
+        elif not part.get("thought"):
+            blocks.append(part if "text" in part else {"type": next(iter(part), "part")})
+    return {"role": message.get("role", "user"), "content": blocks}
+
+
+def _call_block(call: Fields, arguments: object) -> Fields:
+    name = call.get("name", "")
+    return {"type": "tool_use", "id": call.get("id") or "", "name": name, "input": arguments}
+
+
+def _result_block(answer: Fields, content: object) -> Fields:
+    return {"type": "tool_result", "tool_use_id": answer.get("id") or "", "content": content}
+
+
+def _blocks(path: str, content: object) -> list[Fields]:
+    if content is None:
+        return []
+    if isinstance(content, Mapping):
+        content = [cast("Fields", content)]
+    elif isinstance(content, str):
+        content = [content]
+
+    blocks: list[object] = []
+    for block in _message_list(path, content):
+        blocks.append({"type": "text", "text": block} if isinstance(block, str) else block)
+    fields = _mappings(path, blocks)
+    for block in fields:
+        if not isinstance(block.get("type", "text"), str):
+            raise bad_request(f"{path}.type", "give the word for what the block is")
+
+    return fields
+
+
+def _mappings(path: str, items: object) -> list[Fields]:
+    """The items of a list that a provider fills with objects."""
+    fields: list[Fields] = []
+    for item in _message_list(path, items):
+        if not isinstance(item, Mapping):
+            raise bad_request(path, f"give an object, not {type(item).__name__}")
+        fields.append(cast("Fields", item))
+    return fields
+
+
+def _message_list(path: str, items: object) -> Sequence[object]:
+    if not isinstance(items, list | tuple):
+        raise bad_request(path, f"give a list of objects, not {type(items).__name__}")
+    return cast("Sequence[object]", items)
+
+
+def _words(block: Fields) -> str:
+    """The text of a block, or a mark for one that has none."""
+    kind: str = block.get("type", "text")
+    return str(block.get("text", "")) if kind in _TEXT_TYPES else f"[{kind}]"
+
+
+def _turn_text(frame: Mapping[str, str], words: list[str]) -> Iterator[dict[str, Any]]:
+    text = "\n".join(word for word in words if word)
+    if text.strip():
+        yield {**frame, "text": text}
+
+
+def _call(path: str, block: Fields) -> dict[str, Any]:
+    arguments = block.get("input", "")
+    if not isinstance(arguments, str):
+        try:
+            arguments = canonical_json(arguments)
+        except (TypeError, ValueError) as error:
+            raise bad_request(f"{path}.input", f"it is no JSON: {error}") from error
+
+    name = str(block.get("name", ""))
+    return {
+        "role": "assistant",
+        "name": name,
+        "call_id": str(block.get("id", "")) or UNNAMED_CALL,
+        "text": f"-> {name} {arguments}".rstrip(),
+    }
+
+
+def _result(path: str, block: Fields) -> dict[str, Any]:
+    words = map(_words, _blocks(f"{path}.content", block.get("content")))
+    return {
+        "role": "tool",
+        "call_id": str(block.get("tool_use_id", "")),
+        "text": "\n".join(words) or "(empty)",
+    }
+
+
+def whole_calls(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The turns with the results of calls directly behind them, as every provider wants it.
+
+    Calls that follow each other are one step. A call without a result is closed by one that says
+    so, and a result without a call loses its id: it is data like any other. Ids are such as every
+    provider takes, and unique.
+    """
+    answer_of: dict[int, int] = {}
+    waiting: list[int] = []
+    for place, turn in enumerate(turns):
+        if _is_call(turn):
+            waiting.append(place)
+        elif turn.role is Role.TOOL:
+            # A result without an id answers the oldest call that waits.
+            call = next((c for c in waiting if turn.call_id in ("", turns[c].call_id)), None)
+            if call is not None:
+                waiting.remove(call)
+                answer_of[call] = place
+
+    outcome: list[Turn] = []
+    results: list[Turn] = []
+    uses: Counter[str] = Counter()
+    answers = frozenset(answer_of.values())
+    for place, turn in enumerate(turns):
+        if _is_call(turn):
+            is_named = turn.call_id != UNNAMED_CALL
+            call_id = sendable_id(turn.call_id if is_named else f"call-{uses.total() + 1}", uses)
+            text = turns[answer_of[place]].text if place in answer_of else NO_RESULT
+            outcome.append(replace(turn, call_id=call_id))
+            results.append(Turn(text=text, role=Role.TOOL, name=turn.name, call_id=call_id))
+            continue
+
+        outcome += results
+        results = []
+        if place not in answers:
+            outcome.append(replace(turn, call_id=""))
+
+    return (*outcome, *results)
+
+
+def _is_call(turn: Turn) -> bool:
+    return turn.role is Role.ASSISTANT and bool(turn.call_id)
+
+
+def tool_fields(tool: Fields) -> dict[str, Any]:
+    """The fields of `Tool`, from a tool in a provider's form; any other mapping is unchanged.
+
+    >>> tool_fields({"type": "function", "function": {"name": "go", "parameters": {}}})
+    {'name': 'go', 'input_schema': {}}
+    """
+    function = tool.get("function", tool)
+    if not isinstance(function, Mapping) or not ({"type", "parameters"} & tool.keys()):
+        return dict(tool)
+
+    fields = dict(cast("Fields", function))
+    known = {name: fields[name] for name in ("name", "description") if fields.get(name)}
+    schema = fields.get("parameters", fields.get("input_schema"))
+    if schema is not None:
+        known["input_schema"] = schema
+
+    return known

@@ -20,7 +20,7 @@ from typing import Any, Final
 from ...schema.errors import InvalidInput
 from ...schema.limits import check_number
 from ...schema.record_json import to_plain
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ...schema.values import canonical_json, members_of
 from ...schema.vocabulary import Enforcement
 from .enforcement import check_enforcement
@@ -247,7 +247,7 @@ class NamedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPin:
-    """The history that stands beside an envelope: a session's log up to an event.
+    """The history that goes with an envelope: a session's log up to an event.
 
     A reference, not the words: a manifest that repeated them would make the store of a session
     grow with the square of its length.

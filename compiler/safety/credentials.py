@@ -1,16 +1,14 @@
 """Credentials in text: what a write must refuse as `secret_in_content`.
 
-Providers' keys have a form of their own; a password has none, so it is only reported where the
-text assigns it and the value is too random for a word. Findings name kind and place and never
-repeat the secret.
+Provider keys have a known form. A password has none, so it is reported only where the text assigns
+it and the value is too random for a word. A finding names kind and place and never repeats the
+secret. Examples and placeholders pass, because a refused honest text is lost. The label is
+`credential`.
 
 >>> [finding.code for finding in find_credentials("key AKIAIOSFODNN7REALKEY1 leaked")]
 ['aws_access_key']
 >>> find_credentials("password: <your password>")
 ()
-
-The bias is towards silence: a refusal of honest text loses it, so examples and placeholders
-pass. The label is `credential`.
 """
 
 from __future__ import annotations
@@ -31,6 +29,18 @@ from .finding import Finding
 
 _SEVERITY: Final = 100
 
+_PLACEHOLDER: Final = re.compile(
+    r"(?i)your|example|placeholder|dummy|sample|redacted|changeme|xxx|\*{3}|\.{3}|[<>{}$%\[\]]"
+    r"|insert|replace|fake|todo"
+)
+_JOINTS: Final = re.compile(r"[._/:()\[\]-]+")
+_CALL: Final = re.compile(r"[A-Za-z_][\w.]*\(")
+_WORD: Final = re.compile(r"[A-Za-z]?[a-z]*\d?|[A-Z]+\d?|\d{1,4}")
+_ENTROPY_PER_MILLE: Final = 3000
+_SHORT_SLACK: Final = 450
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[A-Za-z]")
+
 
 @dataclass(frozen=True, slots=True)
 class _Form:
@@ -44,20 +54,9 @@ def _form(code: str, needs: str, pattern: str, holds: Callable[[str], bool] | No
     return _Form(code, tuple(needs.split()), re.compile(pattern), holds or _has_form)
 
 
-_PLACEHOLDER: Final = re.compile(
-    r"(?i)your|example|placeholder|dummy|sample|redacted|changeme|xxx|\*{3}|\.{3}|[<>{}$%\[\]]"
-    r"|insert|replace|fake|todo"
-)
 # `config.db.password1`, `string(8..200)`: words joined by signs name a value, they are none.
 _BLANK: Final = re.compile(r"(?i)your|xxxx|placeholder|redacted")
-_JOINTS: Final = re.compile(r"[._/:()\[\]-]+")
-_CALL: Final = re.compile(r"[A-Za-z_][\w.]*\(")
-_WORD: Final = re.compile(r"[A-Za-z]?[a-z]*\d?|[A-Z]+\d?|\d{1,4}")
-_ENTROPY_PER_MILLE: Final = 3000
-_SHORT_SLACK: Final = 450
 _FEWEST_DIFFERENT: Final = 7
-_DIGIT: Final = re.compile(r"\d")
-_LETTER: Final = re.compile(r"[A-Za-z]")
 
 
 def _has_form(value: str) -> bool:
@@ -103,6 +102,21 @@ def _is_jwt(value: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return isinstance(header, dict) and "alg" in header
+
+
+def _is_login(value: str) -> bool:
+    """Whether a value is `name:password` in base64, as the header of basic authentication has."""
+    try:
+        words = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except ValueError:
+        return False
+    return ":" in words and words.isprintable()
+
+
+def _is_session_cookie(value: str) -> bool:
+    """Whether one of the values of a cookie is too random for a setting such as a language."""
+    values = [pair.partition("=")[2].strip() for pair in value.split(";")]
+    return any(len(word) >= 8 and _is_random(word) for word in values)
 
 
 def _always(_value: str) -> bool:
@@ -157,6 +171,31 @@ _FORMS: Final = (
         "@",
         r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:(?P<value>[^\s/@]{6,128})@",
         _is_no_word,
+    ),
+    _form(
+        "basic_login",
+        "basic",
+        r"(?i)\bBasic\s{1,3}(?P<value>[A-Za-z0-9+/]{6,400}={0,2})",
+        _is_login,
+    ),
+    _form(
+        "bearer_token",
+        "authorization",
+        r"(?i)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:Bearer|Token)\s{1,3}(?P<value>[\w.~+/=-]{8,400})",
+        _is_random,
+    ),
+    _form(
+        "login_argument",
+        "curl wget http -u --user",
+        r"(?<!\S)(?:-u|--(?:proxy-)?user)[ =]{0,2}[\"']?"
+        r"[^\s\"':=]{1,64}:(?P<value>[^\s\"']{6,128})",
+        _is_no_word,
+    ),
+    _form(
+        "cookie",
+        "cookie",
+        r"(?i)\b(?:set-)?cookie[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<value>[\w.-]{1,64}=[^\r\n\"']{8,2000})",
+        _is_session_cookie,
     ),
     _form(
         "assigned_secret",

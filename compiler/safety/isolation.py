@@ -1,4 +1,4 @@
-"""Isolation: how strongly untrusted text is set apart, and what surface for injection is left.
+"""Isolation: how strongly untrusted text is isolated, and what surface for injection is left.
 
 The strengths are those of `policy.compile.isolation_strengths`: they order the options and give
 the surface V of source 000, section 6.9.4 (C-170). V compares two compiles under one policy; it
@@ -25,7 +25,7 @@ from ...schema.errors import InvalidInput
 
 
 class Isolation(StrEnum):
-    """How a block of untrusted text is set apart, weakest first."""
+    """How a block of untrusted text is isolated, weakest first."""
 
     NONE = "none"
     """Plain text among other text."""

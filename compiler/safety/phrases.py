@@ -276,7 +276,7 @@ PHRASE_WORDS: Final = frozenset(itertools.chain.from_iterable(rule.needs for rul
 
 
 def likely_rules(folded_text: str) -> frozenset[str]:
-    """The codes of the rules whose phrase may stand in folded text: a word that it needs does.
+    """The codes of the rules whose phrase may be in folded text: a word that it needs does.
 
     Every write asks this of its text, so it is two plain loops and no call a rule.
     """

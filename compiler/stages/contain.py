@@ -1,13 +1,12 @@
-"""Stage 8, contain: text that comes from outside can neither leave its block nor speak as us.
+"""Stage 8, contain: external text can neither leave its block nor pose as ours.
 
-Every text is made canonical: invalid Unicode is refused, hidden characters are stripped. Texts
-of level 4 that the request brought are scanned; a suspected one is set apart, because it never
-passed the ingest that scans what is stored. Channels that the policy names are datamarked or
-put into base64 before anything is counted. Anonymous text of level 4 is refused. That a
-level-4 block is data is a property of its type: `block.Block` has no other constructor.
+Every text is made canonical: invalid Unicode is refused, hidden characters are stripped. Level-4
+texts of the request are scanned, and a suspicious one is quarantined, because the scan at ingest
+never saw it. Channels that the policy names are datamarked or put into base64 before anything is
+counted. Anonymous text of level 4 is refused. The type makes level-4 blocks data: `block.Block` has
+no other constructor.
 
-Invariant: containment is never loosened by what a detector says. Checklist C-084, C-091, C-163
-to C-168.
+Invariant: no finding of a detector loosens containment. Checklist C-084, C-091, C-163 to C-168.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ from ...schema.errors import InvalidInput
 from ...schema.slots import BUILT_IN_KINDS, kind_of
 from ..ir.context import CompileContext
 from ..ir.outputs import Contained, Converted
-from ..ir.piece import Piece
-from ..ir.verdicts import Verdict
+from ..ir.records import Piece, Verdict
 from ..request.request import Media
 from ..safety.canonical_text import canonicalise
 from ..safety.detect import ScanVerdict as Advice
@@ -88,7 +86,7 @@ def contain(converted: Converted, context: CompileContext) -> Contained:
 def _whole_pairs(
     before: Sequence[Piece], pieces: Sequence[Piece], verdicts: list[Verdict]
 ) -> list[Piece]:
-    """Take out what belongs to a tool call of which a part was set apart.
+    """Take out what belongs to a tool call of which a part was quarantined.
 
     A call without its result reads as if it still ran, and a result without its call answers
     nothing: providers refuse both.
@@ -112,7 +110,7 @@ def _whole_pairs(
 
 
 def _may_share(piece: Piece) -> bool:
-    """Tell whether a text may be a line among others: short prose that stands for one object.
+    """Tell whether a text may be a line among others: short prose that represents one object.
 
     Turns keep blocks of their own, so that a new one leaves the bytes of the others alone, and
     so do what tools gave back and media.
@@ -121,8 +119,7 @@ def _may_share(piece: Piece) -> bool:
         return False
     if kind_of(piece.origin, _KINDS).name == "tool":
         return False
-    item = piece.candidate.request_item
-    if item is not None and isinstance(item.part, Media):
+    if piece.item is not None and isinstance(piece.item.part, Media):
         return False
     return len(piece.text.splitlines()) <= _SHARED_LINES and not _has_structure(piece.text)
 
@@ -163,7 +160,7 @@ def _fault(clean: Piece, raw: Piece, context: CompileContext) -> tuple[Reason, s
     if not clean.origin:
         return Reason.PROVENANCE_MISSING, ""
 
-    from_request = raw.candidate is not None and raw.candidate.request_item is not None
+    from_request = raw.item is not None
     if not from_request or clean.section is SectionName.USER_REQUEST:
         return None
 

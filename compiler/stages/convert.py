@@ -5,39 +5,34 @@ Facts become cells of their entity's row, preferences and rules become instructi
 text that another one contains becomes a pointer; a stored passage whose own claims are here is
 left out. The compiler's own two texts are added: the containment sentence and the goal recap.
 
-Invariants: an object stands in one section only; nothing is summarised by a model; an object of
+Invariants: an object is in one section only; nothing is summarised by a model; an object of
 level 4 is never an instruction. Source 003, stage 7; checklist C-082, C-083, C-148, C-154.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...resolution.known import Known
 from ...schema.compile_terms import (
     Conversion,
-    Ladder,
-    PriorityTier,
     Reason,
     SectionName,
     Stage,
 )
 from ...schema.entity import Entity
-from ..conversion.item_pieces import item_pieces
-from ..conversion.memory_pieces import cap_verdict, memory_pieces
-from ..conversion.placement import block_level, kind_of_block
-from ..fitting.entity_rows import keep_prose
-from ..format.block import CONTAINMENT_SENTENCE
-from ..ir.candidate import Candidate
+from ..conversion.pieces import cap_verdict, item_pieces, memory_pieces, own_text
+from ..fitting.assemble import keep_prose
+from ..format.grammar import CONTAINMENT_SENTENCE
 from ..ir.context import CompileContext
 from ..ir.outputs import Converted, Gated, Ranked, Rescued
-from ..ir.piece import Piece
-from ..ir.snapshot import Snapshot, Via
-from ..ir.verdicts import TextChange, Verdict
+from ..ir.records import Asked, Candidate, Piece, Snapshot, TextChange, Verdict, Via
+from ..ranking.answers import unanswered_line
 from ..request.request import Media
 from ..text.duplicates import Text, duplicates
-from ..text.relevance import FULL, one_line
+from ..text.relevance import one_line
 
 _S = SectionName
 
@@ -45,9 +40,15 @@ _COMPARABLE = frozenset({_S.EVIDENCE, _S.PINNED_KNOWLEDGE, _S.TURN_MEMORY})
 
 
 def convert(
-    ranked: Ranked, rescued: Rescued, gated: Gated, snapshot: Snapshot, context: CompileContext
+    ranked: Ranked,
+    rescued: Rescued,
+    gated: Gated,
+    snapshot: Snapshot,
+    context: CompileContext,
+    *,
+    answers: Sequence[Asked] = (),
 ) -> Converted:
-    """Return the pieces of all selected objects."""
+    """Return the pieces of all selected objects, and a line on what is asked and not known."""
     pieces, changes, verdicts = memory_pieces(
         ranked.candidates,
         rescued.snippets,
@@ -58,6 +59,10 @@ def convert(
     request_pieces, request_changes, request_verdicts = item_pieces(ranked.candidates, context)
     pieces += request_pieces
     pieces += _own_texts(context)
+    unanswered = unanswered_line(answers)
+    if unanswered:
+        # It quotes names and the question, so it is data, whatever they say.
+        pieces.append(own_text(_S.TURN_MEMORY, 4, "tenure://unanswered", unanswered))
     changes += request_changes
     verdicts += request_verdicts
 
@@ -128,10 +133,14 @@ def _without_duplicates(
 ) -> list[Piece]:
     """Leave out texts that another piece contains, and point to it instead."""
     rules = context.rules
+    comparable = [(n, piece) for n, piece in enumerate(pieces) if _is_comparable(piece)]
+    sayings = Counter(_saying(piece) for _, piece in comparable)
     texts: list[Text] = []
-    for position, piece in enumerate(pieces):
-        if _is_comparable(piece):
-            texts.append(_as_text(position, piece))
+    for position, piece in comparable:
+        # What one speaker said in the same words is said once, whenever it was.
+        said = _saying(piece)
+        text = _as_text(position, piece)
+        texts.append(text._replace(guard=said) if said and sayings[said] > 1 else text)
     if len(texts) < 2:
         return list(pieces)
 
@@ -157,6 +166,16 @@ def _is_comparable(piece: Piece) -> bool:
     return piece.section in _COMPARABLE and piece.alone and not piece.required
 
 
+def _saying(piece: Piece) -> tuple[str, ...]:
+    """Who said a text, and its words; empty for what no known speaker said."""
+    candidate = piece.candidate
+    if candidate is None or candidate.subject is None or candidate.version is None:
+        return ()
+    if candidate.version.details.slot is not None:
+        return ()
+    return candidate.subject, one_line(piece.text).casefold()
+
+
 def _as_text(position: int, piece: Piece) -> Text:
     candidate = piece.candidate
     assert candidate is not None  # the compiler's own words are required, so nothing repeats them
@@ -167,7 +186,7 @@ def _as_text(position: int, piece: Piece) -> Text:
         span = version.row.interval
         guard = candidate.subject, str(span.start_us), str(span.end_us)
     if item is not None and isinstance(item.part, Media):
-        guard = ("media", item.part.uri)  # what is sent beside a text is not said by another
+        guard = ("media", item.part.uri)  # what is sent next to a text is not said by another
 
     loose = 0 if piece.section is _S.PINNED_KNOWLEDGE else 1
     rank = (candidate.level, loose, -piece.value, position)
@@ -200,7 +219,7 @@ def _rows(pieces: Iterable[Piece]) -> Iterator[TextChange]:
 
 def _own_texts(context: CompileContext) -> Iterator[Piece]:
     """Yield what the compiler itself says: the containment sentence and the goal recap."""
-    yield _own_text(_S.SYSTEM_POLICY, 0, "tenure://containment", CONTAINMENT_SENTENCE)
+    yield own_text(_S.SYSTEM_POLICY, 0, "tenure://containment", CONTAINMENT_SENTENCE)
     request = context.request
     if not request.goal and not request.step:
         return
@@ -212,25 +231,7 @@ def _own_texts(context: CompileContext) -> Iterator[Piece]:
         words.append(f"{context.variation.shape('label')}: {one_line(request.step)}")
     recap = _cut_recap(context.variation.shape("separator").join(words), context)
     ceiling = int(context.principal.authority_level)
-    yield _own_text(_S.GOAL_RECAP, ceiling, "tenure://recap", recap)
-
-
-def _own_text(section: SectionName, level: int, origin: str, text: str) -> Piece:
-    level = block_level(section, level)
-    return Piece(
-        object_ids=(origin,),
-        section=section,
-        kind=kind_of_block(section, level),
-        level=level,
-        origin=origin,
-        text=text,
-        ladder=Ladder.TASK_CONTEXT,
-        tier=PriorityTier.CRITICAL,
-        value=FULL,
-        key=(-1, 0, origin),
-        required=True,
-        alone=True,
-    )
+    yield own_text(_S.GOAL_RECAP, ceiling, "tenure://recap", recap)
 
 
 def _cut_recap(text: str, context: CompileContext) -> str:

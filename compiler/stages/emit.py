@@ -22,10 +22,12 @@ from ..envelope.envelope import Envelope
 from ..format.grammar import check_reparse
 from ..ir.context import CompileContext
 from ..ir.outputs import Passes
-from ..ir.snapshot import PERSON, Bound, Snapshot
+from ..ir.records import PERSON, Bound, Snapshot
+from ..ranking.answers import finished
 from ..render.answer_schema import answer_schema
 from ..render.cache_plan import BlockSegment, RenderPlan
 from ..request.enforcement import schema_of
+from ..request.request import Turn
 from ..tokens.capabilities import capability
 from ..trace.collect import (
     Findings,
@@ -101,6 +103,14 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
         constraints=constraints,
         manifest=manifest,
         gaps=account.gaps,
+        asked=finished(
+            passes.answers,
+            passes.pieces,
+            passes.contained.pieces,
+            passes.ordered.tokens,
+            context,
+        ),
+        unmatched=passes.ranked.unmatched,
         plan=plan,
         _tell=cache(tell),
         _measure=cache(partial(quality, passes, context)),
@@ -108,7 +118,7 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
 
 
 def _originals(passes: Passes, context: CompileContext) -> tuple[str, ...]:
-    """Return the originals that the text stands for: media, and artifacts it was taken from."""
+    """Return the originals that the text represents: media, and artifacts it was taken from."""
     request = context.request
     originals = {media.uri for media in request.media if media.uri}
 
@@ -171,6 +181,10 @@ def _recorded_inputs(passes: Passes, context: CompileContext) -> dict[str, Any]:
         "expansion": snapshot.expansion,
         "withheld": (*snapshot.withheld, *_gate_withheld(passes, context)),
         "cut": snapshot.cut,
+        "hubs": snapshot.hubs,
+        "withheld_slots": tuple(
+            (record.subject, record.slot) for record in passes.answers if record.state == "withheld"
+        ),
         "capped": snapshot.capped_ids,
     }
 
@@ -251,12 +265,16 @@ def _constraints(passes: Passes) -> tuple[HardConstraint, ...]:
 
 
 def _segments(passes: Passes, context: CompileContext) -> tuple[BlockSegment, ...]:
-    """The text of each block, with the media item that it names."""
+    """The text of each block, with the media item that it names and the call that it belongs to."""
     assembled = passes.ordered.assembled
     entries = media_named(passes, context)
     segments: list[BlockSegment] = []
     for place, (block, span) in enumerate(zip(assembled.blocks, assembled.spans, strict=True)):
-        segments.append(BlockSegment(assembled.text[slice(*span)], block, entries.get(place)))
+        piece = assembled.pieces[place][0]
+        turn = None if piece.item is None else piece.item.part
+        tool = turn.name if isinstance(turn, Turn) else ""
+        text = assembled.text[slice(*span)]
+        segments.append(BlockSegment(text, block, entries.get(place), piece.pair, tool))
     return tuple(segments)
 
 

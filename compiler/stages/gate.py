@@ -1,10 +1,10 @@
-"""Stage 3, gate: what this caller, this request and this origin may not see stays out.
+"""Stage 3, gate: withhold what this caller, this request or this origin may not see.
 
-Checked in this order: scope, roles (deny wins), clearance, visibility, the signature of project
-scopes, authority, sensitivity, origin partition. The store has already withheld most of it; the
-gate trusts no store. What is withheld is counted; only an auditor's trace names it.
+The order of the checks is scope, roles (deny wins), clearance, visibility, the signature of project
+scopes, authority, sensitivity, origin partition. The store has already withheld most of it, but the
+gate trusts no store. Withheld objects are counted; only an auditor's trace names them.
 
-Invariant: an object that fails any test leaves no trace in the bytes, not even in a statistic
+Invariant: an object that fails a test leaves no trace in the bytes, not even in a statistic
 of the ranking. Checklist C-020, C-077, C-092, C-096, C-133.
 """
 
@@ -18,14 +18,11 @@ from ...schema.compile_terms import GateDetail, Reason, Stage
 from ...schema.principal import EVERYONE_TAG, Scope
 from ...schema.signing import signed_by_any
 from ...schema.slots import kind_of, origin_partition
-from ...schema.vocabulary import Classification, ObjectType, Sensitivity
-from ...store.port.vouched import OwnIds
-from ..gathering.redaction import masks
-from ..ir.candidate import Candidate
+from ...schema.vocabulary import Classification, ObjectType, Sensitivity, StateLayer
+from ...store.port.records import OwnIds
 from ..ir.context import CompileContext
 from ..ir.outputs import Gated, Resolved
-from ..ir.snapshot import Snapshot
-from ..ir.verdicts import Verdict
+from ..ir.records import Candidate, Snapshot, Verdict, masks
 
 _RANK = {level: rank for rank, level in enumerate(Classification)}
 
@@ -33,7 +30,8 @@ _SHADOWING = frozenset(
     {GateDetail.ROLE_DENIED, GateDetail.CLEARANCE_TOO_LOW, GateDetail.SENSITIVITY}
 )
 
-_SHARED_TYPES = frozenset({ObjectType.RETRIEVED_PASSAGE, ObjectType.TOOL_SCHEMA})
+_SHARED_LAYERS = frozenset({StateLayer.TENANT, StateLayer.CORPUS})
+"""Where a passage is a document of everybody, which a trajectory need not have met."""
 
 
 def gate(resolved: Resolved, snapshot: Snapshot, context: CompileContext) -> Gated:
@@ -172,7 +170,10 @@ class _Test:
     def foreign(self, version: Version) -> bool:
         """Tell whether a remembered claim comes from a site or tool outside this trajectory."""
         details = version.details
-        if details.authority_level < 4 or details.object_type in _SHARED_TYPES:
+        kind, is_shared = details.object_type, details.layer in _SHARED_LAYERS
+        if details.authority_level < 4 or kind is ObjectType.TOOL_SCHEMA:
+            return False
+        if kind is ObjectType.RETRIEVED_PASSAGE and is_shared:
             return False
 
         kinds = self.context.source_kinds

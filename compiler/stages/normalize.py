@@ -1,6 +1,6 @@
 """Stage 1, normalize: everything that may enter becomes a candidate of one shape.
 
-Stored rows and the request's own items, turns, tools and texts, stand side by side from here
+Stored rows and the request's own items, turns, tools and texts, are side by side from here
 on, each with its object id, level and origin. Nothing is judged and nothing is dropped.
 
 Invariant: the order of the candidates depends on their ids alone; the request's items follow
@@ -9,11 +9,9 @@ the stored rows. Source 003, stage 1; checklist C-075.
 
 from __future__ import annotations
 
-from ..ir.candidate import Candidate
 from ..ir.context import CompileContext
 from ..ir.outputs import Normalized
-from ..ir.request_items import items_of_request
-from ..ir.snapshot import Snapshot
+from ..ir.records import Candidate, Snapshot, items_of_request
 
 
 def normalize(snapshot: Snapshot, context: CompileContext) -> Normalized:

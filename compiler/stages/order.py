@@ -12,19 +12,25 @@ C-215.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from ...schema.compile_terms import GapCode, OverflowPolicy, Reason, Stage
-from ...schema.crosswalk import PLACES
+from ...schema.compile_terms import (
+    PLACES,
+    GapCode,
+    OverflowPolicy,
+    Reason,
+    SectionName,
+    Stage,
+)
 from ...schema.errors import ContextBudgetExhausted
+from ..conversion.pieces import own_text
 from ..fitting.assemble import assemble, seal_of
 from ..fitting.fit import Fit, fit, overflow_of, required_alone
 from ..fitting.ledger import Drop
 from ..format.grammar import Seal
 from ..ir.context import CompileContext
 from ..ir.outputs import Assembled, Contained, Ordered
-from ..ir.piece import Piece, Short
-from ..ir.verdicts import Gap, TextChange, Verdict
+from ..ir.records import Gap, Piece, Short, TextChange, Verdict
 
 _DELIBERATE = frozenset({Reason.ITEM_LARGER_THAN_SECTION, Reason.BELOW_FLOOR})
 """What a policy that fails loud leaves out all the same: the policy itself says so."""
@@ -94,15 +100,20 @@ def _within_budget(
     slack = 0
     for attempt in range(context.rules.shrink_rounds):
         result = fit(pieces, context, slack=slack, tight=attempt >= _TIGHT_FROM)
-        assembled = assemble(result.pieces, seal)
+        is_bare = all(piece.required for piece in result.pieces)
+        assembled = assemble([*_missing_turns(result), *result.pieces], seal)
         tokens = context.counter.upper_bound(assembled.text)
+        if tokens > context.budget and is_bare:
+            # The line about turns that were left out gives way to what is required.
+            assembled = assemble(result.pieces, seal)
+            tokens = context.counter.upper_bound(assembled.text)
         if tokens <= context.budget:
             return result, assembled, tokens
 
         # A few tokens more than the excess, since estimates of parts are a little low.
         slack += tokens - context.budget + 8
         # With nothing left to give away, the rounds that remain would all be the same.
-        if all(piece.required for piece in result.pieces):
+        if is_bare:
             break
 
     result = required_alone(pieces, context)
@@ -111,6 +122,20 @@ def _within_budget(
     if tokens > context.budget:
         raise _required_error(result.pieces, tokens - context.budget, context)
     return result, assembled, tokens
+
+
+def _missing_turns(result: Fit) -> Iterator[Piece]:
+    """Yield a line that says how many turns of the history were left out, if any were."""
+    turns = calls = 0
+    for drop in result.drops:
+        if drop.piece.section is SectionName.HISTORY:
+            turns += drop.piece.scheme != "tool"
+            calls += bool(drop.piece.pair) and drop.piece.scheme != "tool"
+    if turns:
+        words = "1 earlier turn" if turns == 1 else f"{turns} earlier turns"
+        with_calls = f", {calls} with tool calls" if calls else ""
+        text = f"[{words} left out{with_calls}; ask with a larger budget]"
+        yield own_text(SectionName.HISTORY, 4, "tenure://left-out", text)
 
 
 def _required_error(

@@ -1,81 +1,108 @@
 """Stage 5, rank: what the active task needs, how much, and why the rest stays out.
 
-First the activation gate: a remembered object of levels 2 to 4 enters only if the active task
-type is one of its own *and* the request matches it: a shared content term with its condition
-`why_it_matters`, its claim or its slot, or a near vector. Preferences and directives pass on
-the task type alone. What stands without the query is marked `by_task`: it may live in a
-cached zone. Then a composite score of relevance, authority and freshness gives the tier.
+Admission is a table whose first fitting row decides, and which no score overrules: the request's
+own items and pins enter, then levels 0 and 1, then nothing of another task type, no tool that is
+not offered, and with `activation="strict"` nothing whose condition does not bear on the question.
+All else is left to the sum of `ranking.signals`. What applies without the query is marked
+`by_task`: it may stay in a cached zone. A composite of relevance, authority and freshness gives
+the score and the tier.
 
-Invariant: a score is a whole number of millionths; ties never depend on a float.
-Checklist C-032, C-079, C-133, C-134.
+A turn whose claims have all ended or were taken back stays a candidate behind everything that
+holds, unless the question asks what was. Invariant: a score is a whole number of millionths; ties
+never depend on a float. Checklist C-032, C-079, C-133, C-134.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from ...schema.claim import Version
 from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
-from ...schema.vocabulary import ObjectType
-from ..conversion.direction import is_offered
-from ..gathering.mentions import bound_names, people_of, speakers_of
-from ..gathering.redaction import is_masked, masks, nearest_vector, public_terms
+from ...schema.vocabulary import ObjectType, SlotKind
+from ..conversion.ladder import is_offered
 from ..gathering.rerank import blend
-from ..gathering.siblings import lifted_by_subject
-from ..gathering.talk import lifted_scores, selective_cosines
-from ..ir.candidate import Candidate, content_of, freshness_of, is_talk, version_of
-from ..ir.context import CompileContext, Topic, question
+from ..gathering.text_pool import runs_of
+from ..ir.context import CompileContext
 from ..ir.outputs import Ranked, Validated
-from ..ir.snapshot import Snapshot, Via
-from ..ir.verdicts import Verdict
-from ..text.related_words import unspoken_terms
-from ..text.relevance import (
-    FULL,
-    TALK_LENGTH,
-    Document,
-    fuse,
-    lexical,
-    micro,
-    term_counts,
-    term_text,
-    terms_of,
+from ..ir.records import (
+    Candidate,
+    Snapshot,
+    Verdict,
+    Via,
+    content_of,
+    freshness_of,
+    is_masked,
+    masks,
+    nearest_vector,
+    public_terms,
+    version_of,
 )
+from ..ranking.asked import Topic, speakers_of, topic_of
+from ..ranking.near import Links, edges_of, find_links
+from ..ranking.signals import (
+    document_of,
+    is_vital,
+    own_turns,
+    standing_floor,
+    subject_shares,
+    summed,
+    text_scores,
+    turn_scores,
+    value_terms,
+)
+from ..text.relevance import FULL, Document, fuse, micro, term_counts, terms_of
 
 _STANDING_TYPES = frozenset(
     {ObjectType.PREFERENCE, ObjectType.ACTIONABLE_CONSTRAINT, ObjectType.POLICY_RULE}
 )
+_WISHES = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 
 # Looked up once: on Python 3.11 a member of an enumeration takes as long as a call.
 _VIA_PIN, _VIA_STANDING = int(Via.PINNED), int(Via.STANDING)
-_SLOT, _NEIGHBOUR = int(Via.SLOT), int(Via.NEIGHBOUR)
-_TALK, _SIBLING, _VECTOR = int(Via.TALK), int(Via.SIBLING), int(Via.VECTOR)
+_HISTORY = int(Via.OUTDATED | Via.TAKEN_BACK)
 _TOOL = ObjectType.TOOL_SCHEMA
 _IRRELEVANT = PriorityTier.IRRELEVANT.value
+_MOST_NEAR: Final = 40
+"""Facts that only their link brought."""
+_ENDED: Final = 1_000
+"""By how much the relevance of a turn is divided that says what holds no more."""
 
 
-def rank(validated: Validated, snapshot: Snapshot, context: CompileContext) -> Ranked:
-    """Return the relevant candidates with their scores, and verdicts on the others."""
-    activation = _Activation(context, snapshot, validated.candidates)
+Focus = tuple[Topic, Links]
+"""What a request asks, and which candidates are linked to it."""
+
+
+def focus_of(candidates: Iterable[Candidate], snapshot: Snapshot, context: CompileContext) -> Focus:
+    """The focus of a request among some candidates."""
+    topic, edges = topic_of(snapshot, context), edges_of(candidates, snapshot.known)
+    return topic, find_links(edges, topic, context.vocabulary, frozenset(snapshot.hubs))
+
+
+def rank(
+    validated: Validated,
+    snapshot: Snapshot,
+    context: CompileContext,
+    focus: Focus | None = None,
+) -> Ranked:
+    """Return the relevant candidates with their scores, and verdicts on the others.
+
+    `focus` is that of the validated candidates, where the caller has it already.
+    """
+    topic, links = focus or focus_of(validated.candidates, snapshot, context)
+    admission = _Admission(context, snapshot, topic)
     active: list[Candidate] = []
     verdicts: list[Verdict] = []
     for candidate in validated.candidates:
-        detail, by_task = activation.answer(candidate)
+        detail, by_task = admission.answer(candidate)
         if detail:
-            verdicts.append(
-                Verdict(
-                    Stage.RANK,
-                    candidate.object_id,
-                    Reason.IRRELEVANT_TO_ACTIVE_TASK,
-                    detail,
-                    None,
-                    _IRRELEVANT,
-                )
-            )
+            verdicts.append(_irrelevant(candidate, detail))
         else:
             active.append(candidate._replace(by_task=True) if by_task else candidate)
 
     scale = _Scale(context, snapshot)
-    candidates = _score_all(active, activation, scale)
+    candidates, unmatched = _score_all(active, topic, links, admission, scale)
     relevant: list[Candidate] = []
     passed_over: list[tuple[Candidate, Verdict]] = []
     for candidate in candidates:
@@ -88,64 +115,51 @@ def rank(validated: Validated, snapshot: Snapshot, context: CompileContext) -> R
             verdicts.append(verdict)
 
     for candidate in validated.archival:
-        passed_over.append((candidate, _demotion(candidate)))
+        demotion = Verdict(Stage.VALIDATE, candidate.object_id, Reason.RETIRED, "demoted")
+        passed_over.append((candidate, demotion))
     passed_over.sort(key=lambda pair: (-pair[0].relevance, pair[0].object_id))
 
     # Kept for the manifest, so that a replay scores no words again.
-    scores: list[tuple[str, int]] = []
-    for candidate in candidates:
-        if candidate.lexical:
-            scores.append((candidate.object_id, candidate.lexical))
-    return Ranked(tuple(relevant), tuple(passed_over), tuple(scores), tuple(verdicts))
+    scores = [(c.object_id, c.lexical) for c in candidates if c.lexical]
+    return Ranked(
+        tuple(relevant),
+        tuple(passed_over),
+        tuple(scores),
+        tuple(verdicts),
+        seeds=tuple(sorted(topic.names)),
+        asked=_asked_of(topic),
+        asked_slots=tuple(sorted(topic.slots)),
+        unknown_names=topic.names_of(unmatched),
+        unmatched=tuple(sorted(unmatched)),
+    )
 
 
-def _demotion(candidate: Candidate) -> Verdict:
-    return Verdict(Stage.VALIDATE, candidate.object_id, Reason.RETIRED, "demoted")
+def _asked_of(topic: Topic) -> tuple[tuple[str, str], ...]:
+    """What the question asks: (canonical subject, slot), the slot empty for a whole subject."""
+    # A name that means nobody is asked of, and nothing of the caller.
+    subjects = sorted(topic.names.keys() | (topic.own if not topic.unknown else frozenset()))
+    slots = sorted(topic.slots)
+    if not slots:
+        return tuple((subject, "") for subject in sorted(topic.names))
+    return tuple((subject, slot) for subject in subjects for slot in slots)
 
 
-class _Activation:
-    """The activation gate of one compile."""
+def _irrelevant(candidate: Candidate, detail: str) -> Verdict:
+    reason = Reason.IRRELEVANT_TO_ACTIVE_TASK
+    return Verdict(Stage.RANK, candidate.object_id, reason, detail, None, _IRRELEVANT)
 
-    def __init__(
-        self, context: CompileContext, snapshot: Snapshot, candidates: tuple[Candidate, ...]
-    ) -> None:
-        self.context = context
-        self.snapshot = snapshot
-        self.candidates = candidates
-        self.terms = question(context, (*bound_names(snapshot), *snapshot.expansion))
+
+class _Admission:
+    """The table of admission of one compile."""
+
+    def __init__(self, context: CompileContext, snapshot: Snapshot, topic: Topic) -> None:
+        self.context, self.snapshot, self.topic = context, snapshot, topic
         self.tasks = frozenset(context.task_types)
         self.near = round(context.rules.activation_cosine * 16_000_000)
         self.strict = context.rules.activation == "strict"
-        request = context.request
-        wording = "\n".join((request.query, request.user_request, request.goal))
-        self.topic = Topic(wording, context.vocabulary.slots)
-
-        self.people = people_of(snapshot)
-        # Whether a text shares a term with the question: many objects have the same condition.
-        self.bearing: dict[str, bool] = {}
-
-    @cached_property
-    def speakers(self) -> frozenset[str]:
-        """Whose words may answer, whatever they are; nobody's where a fact answers."""
-        speakers = speakers_of(self.snapshot, self.tasks)
-        if speakers and any(map(self._is_answer, self.candidates)):
-            return frozenset()
-        return speakers
-
-    def _is_answer(self, candidate: Candidate) -> bool:
-        """Whether it is a fact that bears on the question, or fills a slot that it asks.
-
-        What stands anyway answers nothing, nor does what only limits: a diet is not what to cook.
-        """
-        version = candidate.version
-        if version is None or not version.details.slot or self._stands_alone(version):
-            return False
-        fact = self._fact_of_people(candidate)
-        is_asked = fact is not None and fact.details.slot in self.topic.asked_slots
-        return is_asked or self._matches(version)
 
     def answer(self, candidate: Candidate) -> tuple[str, bool]:
-        """Return why an object is not active, empty when it is, and whether the task sufficed."""
+        """Return why an object may not enter, empty when it may, and whether the task sufficed."""
         version, via = candidate.version, candidate.via
         if version is None or via & _VIA_PIN:
             return "", False
@@ -160,174 +174,122 @@ class _Activation:
             # A tool is offered for the task types it names; words alone lead to a line about it.
             named = bool(details.applicable_task_types)
             is_on_offer = named and is_offered(version, self.context)
-            if is_on_offer or self._matches(version):
+            if is_on_offer or not self.topic.terms.isdisjoint(self._words(candidate)):
                 return "", is_on_offer
             return ("tool_unsigned" if named else "activation"), False
-        if via & _TALK or self._stands_alone(version):
-            return "", stands
-        if not self.strict and (via & _SIBLING or self._is_open_passage(candidate)):
-            return "", False
-        if not self.strict and (self._is_of_area(candidate) or self.is_own_talk(candidate)):
-            return "", False
+        if self.strict and not candidate.is_passage and not self._bears(candidate):
+            return "activation", False
+        return "", stands and self.is_wish(candidate)
 
-        rivals = (rival.version for rival in candidate.rivals if rival.version is not None)
-        active = any(map(self._matches, (version, *rivals)))
-        return ("" if active else "activation"), False
-
-    def _is_open_passage(self, candidate: Candidate) -> bool:
-        """Whether it is quoted text that meaning led to, which no gate asks for words."""
+    def is_wish(self, candidate: Candidate) -> bool:
+        """Whether it says how somebody wants something, whatever is asked."""
         version = candidate.version
-        is_near = bool(candidate.via & _VECTOR) and candidate.is_passage
-        return is_near and version is not None and not self.masks(version)
-
-    def masks(self, version: Version) -> bool:
-        """Whether what a row says is hidden from the caller."""
-        return masks(version.details, self.context, self.snapshot.own_ids)
-
-    def _stands_alone(self, version: Version) -> bool:
-        details = version.details
-        if details.slot is None:
-            return details.object_type in _STANDING_TYPES
-        return self.topic.stands_alone(version)
-
-    def wish(self, candidate: Candidate) -> int:
-        """The least relevance of what somebody wishes whom the request is for; 0 for all else.
-
-        A wish holds whatever is asked. One of the question's own area stands before the others,
-        and so does what else is known of that person in it: a diet, where to eat is asked.
-        """
-        version, rules = candidate.version, self.context.rules
-        if version is None or not (candidate.by_task or candidate.subject in self.people):
-            return 0
-        if self._is_of_area(candidate):
-            return micro(rules.area_relevance)
-        if not self._stands_alone(version):
-            return 0
-
-        is_of_area = self._is_wish_of_area(version)
-        return micro(rules.area_relevance if is_of_area else rules.wish_relevance)
-
-    def _is_of_area(self, candidate: Candidate) -> bool:
-        """Whether it fills a slot of the question's area, of somebody whom the request is for."""
-        version = self._fact_of_people(candidate)
         if version is None:
             return False
-        is_asked = version.details.slot in self.topic.asked_slots
-        return (is_asked or self.topic.has_slot_of(version)) and not self.masks(version)
+        if version.details.slot is None:
+            return version.details.object_type in _STANDING_TYPES
+        slot = self.context.vocabulary.slots.get(version.details.slot)
+        return slot is not None and slot.kind in _WISHES
 
-    def _is_wish_of_area(self, version: Version) -> bool:
-        condition = content_of(version).why_it_matters
-        if self.topic.has_slot_of(version, condition):
-            return True
-        return self.topic.has_taste_of(version) and not self.masks(version)
-
-    def is_vital(self, candidate: Candidate) -> bool:
-        """Whether the question asks for it, or it limits what may be answered."""
-        version = self._fact_of_people(candidate)
-        if version is None:
-            return False
-        return self.topic.is_asked_or_limited_by(version) and not self.masks(version)
-
-    def _fact_of_people(self, candidate: Candidate) -> Version | None:
-        """The row of a fact of somebody whom the request is for; None for all else."""
-        version = candidate.version
-        if version is None or not version.details.slot or candidate.subject not in self.people:
-            return None
-        return version
-
-    def is_own_talk(self, candidate: Candidate) -> bool:
-        """Whether it is a turn of somebody whose words may answer, which no claim stands for."""
-        version = candidate.version
-        if version is None or candidate.subject not in self.speakers:
-            return False
-        return is_talk(version) and not candidate.via & Via.CLAIMED and not self.masks(version)
-
-    def recency(self, candidates: list[Candidate]) -> dict[str, int]:
-        """The turns of whom the request is about, numbered from the oldest: the newest lead."""
-        turns = sorted(filter(self.is_own_talk, candidates), key=lambda c: version_of(c).row.vid)
-        return {turn.object_id: place for place, turn in enumerate(turns, 1)}
-
-    def unspoken(self, version: Version) -> list[str]:
-        """The words of the question that a turn has others for, and has not itself."""
-        return unspoken_terms(self.terms, term_counts(content_of(version).terms)[0].keys())
-
-    def _matches(self, version: Version) -> bool:
+    def _words(self, candidate: Candidate) -> frozenset[str]:
+        version = version_of(candidate)
+        if masks(version.details, self.context, self.snapshot.own_ids):
+            return public_terms(version, self.context)
         content = content_of(version)
-        vector = self.snapshot.vectors.get(version.row.claim.object_id)
+        return terms_of(f"{content.text}\n{content.normalized_claim}\n{content.why_it_matters}")
+
+    def _bears(self, candidate: Candidate) -> bool:
+        """Whether the condition of an object bears on the question."""
+        vector = self.snapshot.vectors.get(candidate.object_id)
         if vector is not None and vector.why >= self.near:
             return True
-        if self.masks(version):
-            return not self.terms.isdisjoint(public_terms(version, self.context))
-        if self._bears(content.why_it_matters):
-            return True
-        if self.strict:
-            return False
-        if vector is not None and vector.content >= self.near:
-            return True
-
-        slot = version.details.slot
-        definition = self.context.vocabulary.slots.get(slot) if slot else None
-        if definition and self._bears(definition.description):
-            return True
-        if self.terms.isdisjoint(term_counts(content.terms)[0]):
-            return is_talk(version) and bool(self.unspoken(version))
-        if slot is None or not (content.normalized_claim and content.text):
-            return True  # the shared term is the claim's: there is no other text
-        return not self.terms.isdisjoint(terms_of(content.normalized_claim))
-
-    def _bears(self, text: str) -> bool:
-        known = self.bearing.get(text)
-        if known is None:
-            known = self.bearing[text] = not self.terms.isdisjoint(terms_of(text))
-        return known
+        condition = content_of(version_of(candidate)).why_it_matters
+        return not self.topic.terms.isdisjoint(terms_of(condition))
 
 
-def _score_all(active: list[Candidate], activation: _Activation, scale: _Scale) -> list[Candidate]:
-    context = activation.context
-    competing = list(filter(_competes, active))
-    documents: list[Document] = []
-    for candidate in competing:
-        documents.append(_document(candidate, activation))
+@dataclass(slots=True)
+class _Scored:
+    """The competing candidates with what they are scored by, each list in the same order."""
 
-    # A replay takes the scores that were recorded: those who stood beside may be gone by now.
-    recorded_scores = activation.snapshot.texts
-    scores: list[int] = []
-    if recorded_scores is None:
-        scores += _lexical_scores(competing, documents, activation)
+    candidates: list[Candidate]
+    documents: list[Document]
+    terms: list[frozenset[str]]
+    """By which each may be found: the names of a fact's own ends are none."""
+    held: list[frozenset[str]]
+    """Those that it holds."""
+
+
+def _score_all(
+    active: list[Candidate],
+    topic: Topic,
+    links: Links,
+    admission: _Admission,
+    scale: _Scale,
+) -> tuple[list[Candidate], frozenset[str]]:
+    context, snapshot = scale.context, scale.snapshot
+    entries = _entries(list(filter(_competes, active)), topic, scale)
+    competing = entries.candidates
+
+    # A replay takes the scores that were recorded: the others that were scored may be gone by now.
+    recorded = snapshot.texts
+    if recorded is None:
+        texts = text_scores(competing, entries.documents, entries.terms, snapshot, context)
     else:
-        for candidate in competing:
-            scores.append(recorded_scores.get(candidate.object_id, 0))
+        texts = [recorded.get(candidate.object_id, 0) for candidate in competing]
 
     cosines: list[int | None] = [None] * len(competing)
-    if activation.snapshot.vectors:
-        for position, candidate in enumerate(competing):
-            cosines[position] = scale.cosine_of(candidate)
-    has_talk = any(candidate.is_turn for candidate in competing)
-    if has_talk:
-        cosines = selective_cosines(competing, cosines, context.rules)
+    if snapshot.vectors:
+        cosines = [scale.cosine_of(candidate) for candidate in competing]
+    own_texts: list[int] = []
+    for candidate, text, cosine in zip(competing, texts, cosines, strict=True):
+        own_texts.append(scale.relevance_of(candidate, text, cosine))
 
+    shares = subject_shares(competing, entries.documents, entries.terms, topic, context)
+    told = _Telling(topic, links, context, entries)
     relevances: list[int] = []
-    for candidate, score, cosine in zip(competing, scores, cosines, strict=True):
-        relevances.append(scale.relevance_of(candidate, score, cosine))
-    if has_talk:
-        relevances = lifted_scores(competing, relevances, context.rules)
-    relevances = lifted_by_subject(competing, relevances, documents, activation.terms, context)
+    for place in range(len(competing)):
+        relevances.append(told.relevance(place, own_texts[place], shares))
+    _order_turns(competing, relevances, cosines, topic, scale)
 
-    recency = activation.recency(competing)
+    people = topic.people & speakers_of(snapshot, admission.tasks)
+    if people and not any(relevances) and (topic.whole or topic.names):
+        # "What do you know about me?" shares no word with any fact.
+        for place, candidate in enumerate(competing):
+            if candidate.subject in people and not candidate.is_passage:
+                relevances[place] = summed([("near", FULL)])
+    _lift_ways(competing, relevances, links)
+    _cut_near(competing, relevances, own_texts, links)
+
+    masked = [is_masked(candidate, snapshot, context) for candidate in competing]
+    speakers = frozenset[str]()
+    if not (links.asked or told.has_answer or admission.strict):
+        speakers = speakers_of(snapshot, admission.tasks)
+    floors = own_turns(competing, speakers, masked)
+    is_last = context.rules.outdated_passages == "last" and not topic.past
     words: dict[int, tuple[int, int]] = {}
-    for candidate, score, relevance in zip(competing, scores, relevances, strict=True):
-        floor = max(activation.wish(candidate), recency.get(candidate.object_id, 0))
-        words[id(candidate)] = score, max(relevance, floor)
+    for place, candidate in enumerate(competing):
+        is_wish = admission.is_wish(candidate)
+        standing = standing_floor(candidate, topic, context, is_wish=is_wish)
+        relevance = max(relevances[place], floors.get(place, 0), standing)
+        if candidate.via & _HISTORY and is_last and not candidate.via & _VIA_PIN:
+            relevance = max(1, relevance // _ENDED) if relevance else 0
+        words[id(candidate)] = texts[place], relevance
 
     # What the task alone chose is placed without a look at the question; where its zone is full,
-    # the question decides whether it stands in the turn.
+    # the question decides whether it is in the turn.
     candidates: list[Candidate] = []
     for candidate in active:
         ranked = scale.with_score(candidate, words.get(id(candidate)))
         if candidate.by_task:
-            ranked = ranked._replace(relevance=activation.wish(candidate))
-        candidates.append(ranked._replace(vital=True) if activation.is_vital(candidate) else ranked)
-    return candidates
+            is_wish = admission.is_wish(candidate)
+            floor = standing_floor(candidate, topic, context, is_wish=is_wish)
+            ranked = ranked._replace(relevance=floor)
+        is_needed = is_vital(candidate, topic, links, context)
+        if is_needed and not is_masked(candidate, snapshot, context):
+            ranked = ranked._replace(vital=True)
+        candidates.append(ranked._replace(way=links.way_of(candidate.object_id)))
+    held = frozenset[str]().union(*entries.held) if entries.held else frozenset[str]()
+    return candidates, topic.free_terms - held - topic.slot_words
 
 
 def _competes(candidate: Candidate) -> bool:
@@ -338,47 +300,147 @@ def _competes(candidate: Candidate) -> bool:
     return item is None or item.section is SectionName.EVIDENCE
 
 
-def _lexical_scores(
-    competing: list[Candidate], own_documents: list[Document], activation: _Activation
-) -> list[int]:
-    """Return the lexical scores; the winner of a slot has that of the best it won from."""
-    context = activation.context
-    rules = context.rules
-    documents = list(own_documents)
-    shares = [TALK_LENGTH if c.is_turn else rules.bm25_b for c in competing]
-    winners: list[int] = []
-    for position, candidate in enumerate(competing):
-        for rival in candidate.rivals:
-            winners.append(position)
-            documents.append(_document(rival, activation))
-            shares.append(rules.bm25_b)
-
-    background = activation.snapshot.background
-    scores = lexical(activation.terms, documents, k1=rules.bm25_k1, b=shares, background=background)
-    own_scores, rival_scores = scores[: len(competing)], scores[len(competing) :]
-    for position, score in zip(winners, rival_scores, strict=True):
-        own_scores[position] = max(own_scores[position], score)
-    return own_scores
+def _entries(competing: list[Candidate], topic: Topic, scale: _Scale) -> _Scored:
+    known = scale.snapshot.known
+    documents: list[Document] = []
+    terms: list[frozenset[str]] = []
+    held: list[frozenset[str]] = []
+    for candidate in competing:
+        document = document_of(candidate, scale.snapshot, scale.context)
+        ends: tuple[str | None, ...] = ()
+        version = candidate.version
+        if version is not None and version.details.slot:
+            value = version.details.value_entity_id
+            ends = candidate.subject, known.canonical.get(value, value) if value else None
+        own = topic.own_terms(ends)
+        documents.append(document)
+        terms.append(own)
+        parts = [own.intersection(term_counts(text)[0]) for text in document]
+        held.append(frozenset[str]().union(*parts))
+    return _Scored(competing, documents, terms, held)
 
 
-def _document(candidate: Candidate, activation: _Activation) -> tuple[str, ...]:
-    """Return the terms a candidate is scored by: its own, its condition's and its slot's."""
-    context = activation.context
-    version = candidate.version
-    if version is None:
-        return (term_text(candidate.text),)
+class _Telling:
+    """What each candidate gets of the signals, and which facts a question leaves out."""
 
-    content = content_of(version)
-    definition = context.vocabulary.slots.get(version.details.slot or "")
-    condition, topic = content.why_it_matters, definition.description if definition else ""
-    if activation.masks(version):
-        return tuple(map(term_text, dict.fromkeys((condition, topic))))
-    if candidate.is_turn:
-        parts = content.terms, term_text(condition), " ".join(activation.unspoken(version))
-        return tuple(filter(None, parts))
-    if topic == condition or not topic:
-        return (content.terms, term_text(condition)) if condition else (content.terms,)
-    return content.terms, term_text(condition), term_text(topic)
+    def __init__(
+        self, topic: Topic, links: Links, context: CompileContext, entries: _Scored
+    ) -> None:
+        self.topic, self.links, self.context, self.entries = topic, links, context, entries
+        self.floor = micro(context.rules.relevance_floor)
+        self.has_answer = False
+        # Asked for as a whole: nothing in the store holds a further word of the question.
+        self.is_whole = not any(own & topic.further_terms for own in entries.held)
+
+    def relevance(self, place: int, text: int, shares: dict[str, int]) -> int:
+        """The sum of a candidate's signals; 0 for a fact that the question is not about."""
+        candidate = self.entries.candidates[place]
+        version = candidate.version
+        if version is None or candidate.is_passage or not version.details.slot:
+            return text
+
+        object_id, slot = candidate.object_id, version.details.slot
+        is_asked = object_id in self.links.asked
+        is_counting = object_id in self.links.counting
+        has_further = bool(self._further(place))
+        if not (is_asked or is_counting or has_further):
+            is_linked = object_id in self.links.by_id
+            if self.links.pointed and is_linked:
+                at_seed = not self.links.by_id[object_id].distance
+                return self.floor if self.links.by_synonym and at_seed else 0
+            if slot in self.topic.slots and (self.topic.names or self.topic.unknown):
+                return 0
+            if self.topic.names and not is_linked:
+                return 0
+        # What a rule made from conversation has to be asked for.
+        if version.details.derived_from and not self._may_appear(candidate, is_asked=is_asked):
+            return 0
+
+        signals = [("text", text), ("subject", shares.get(candidate.subject or "", 0))]
+        if is_counting and object_id in self.links.by_id:
+            signals.append(("near", self.links.by_id[object_id].nearness))
+        if is_asked:
+            signals.append(("asked", self.links.asked[object_id]))
+        relevance = summed(signals)
+        self.has_answer |= has_further and bool(text)
+        return relevance
+
+    def _further(self, place: int) -> frozenset[str]:
+        """The terms beyond names and asked slots that a fact says itself, not its slot for it.
+
+        What its writer said of when it matters counts with the words of an asked slot, too.
+        """
+        version = version_of(self.entries.candidates[place])
+        content = content_of(version)
+        own = terms_of(content.normalized_claim or content.text) & self.topic.further_terms
+        return self.entries.held[place] & (own | self._stated(version))
+
+    def _stated(self, version: Version) -> frozenset[str]:
+        """The terms of the question in what the writer said of when a fact matters."""
+        slot = self.context.vocabulary.slots.get(version.details.slot or "")
+        condition = content_of(version).why_it_matters
+        if slot is not None and condition == slot.description:
+            return frozenset()
+        return terms_of(condition) & self.topic.free_terms
+
+    def _may_appear(self, candidate: Candidate, *, is_asked: bool) -> bool:
+        """Whether the question asks its slot, value or whole subject, or names when it matters."""
+        version = version_of(candidate)
+        slot = version.details.slot or ""
+        definition = self.context.vocabulary.slots.get(slot)
+        if is_asked or slot in self.topic.slots or (definition is not None and definition.limits):
+            return True
+        values = value_terms(content_of(version).value_json)
+        if self._stated(version) or not values.isdisjoint(self.topic.free_terms):
+            return True
+        # Where an asked slot is filled, nothing is asked as a whole.
+        if self.links.pointed:
+            return False
+        is_own = self.topic.whole and candidate.subject in self.topic.own
+        return is_own or (self.is_whole and candidate.subject in self.topic.names)
+
+
+def _order_turns(
+    competing: Sequence[Candidate],
+    relevances: list[int],
+    cosines: Sequence[int | None],
+    topic: Topic,
+    scale: _Scale,
+) -> None:
+    """Give the turns of talk their order by windows; the best one keeps its relevance."""
+    turns = {
+        place: version_of(candidate)
+        for place, candidate in enumerate(competing)
+        if candidate.is_turn
+    }
+    best = max((relevances[place] for place in turns), default=0)
+    scores = turn_scores(competing, cosines, runs_of(turns), topic, scale.snapshot, scale.context)
+    for place, score in scores.items():
+        relevances[place] = max(1, score * (best or FULL // 4) // FULL) if score else 0
+
+
+def _lift_ways(competing: Sequence[Candidate], relevances: list[int], links: Links) -> None:
+    """Give a fact of a way at least the relevance of what it carries."""
+    places = {candidate.object_id: place for place, candidate in enumerate(competing)}
+    for place, candidate in enumerate(competing):
+        for object_id in links.way_of(candidate.object_id) if relevances[place] else ():
+            if object_id in places:
+                way = places[object_id]
+                relevances[way] = max(relevances[way], relevances[place])
+
+
+def _cut_near(
+    competing: Sequence[Candidate], relevances: list[int], texts: Sequence[int], links: Links
+) -> None:
+    """Leave out what only its link brought, beyond a number, the farthest first."""
+    brought: list[int] = []
+    for place, candidate in enumerate(competing):
+        is_linked = candidate.object_id in links.by_id
+        if is_linked and relevances[place] and not texts[place]:
+            brought.append(place)
+    brought.sort(key=lambda place: (-relevances[place], competing[place].object_id))
+    for place in brought[_MOST_NEAR:]:
+        relevances[place] = 0
 
 
 class _Scale:
@@ -395,16 +457,9 @@ class _Scale:
             round(1000 * rules.authority_weight / total_weight) if total_weight else 500
         )
         self.cuts = tuple(zip(map(micro, rules.tier_cuts), PriorityTier, strict=False))
-        floor = rules.relevance_floor
-        self.floors = {True: micro(floor), False: micro(max(floor, rules.memory_floor))}
-        self.graph = round(1000 * rules.graph_weight)
-        self.usefulness = round(1000 * rules.utility_weight)
-        self.brevity = round(1000 * rules.brevity_weight)
+        self.floor = micro(rules.relevance_floor)
         self.stale = micro(rules.freshness_floor)
-
-        request = context.request
-        goals = (request.step, *(item.text for item in request.acceptance))
-        self.goal_terms = terms_of("\n".join(goals))
+        self.near = round(rules.activation_cosine * 16_000_000)
 
     def with_score(self, candidate: Candidate, words: tuple[int, int] | None) -> Candidate:
         """Return a candidate with its scores.
@@ -420,11 +475,7 @@ class _Scale:
             return candidate._replace(score=merit, tier=tier, freshness=freshness)
 
         lexical_score, relevance = words
-        merit_weight = 1000 - self.relevance - self.graph
-        proximity = _proximity(candidate.via)
-        score = (self.relevance * relevance + self.graph * proximity + merit_weight * merit) // 1000
-        if self.usefulness or self.brevity:
-            score = self._with_use(score, candidate.text)
+        score = (self.relevance * relevance + (1000 - self.relevance) * merit) // 1000
         return candidate._replace(
             score=score,
             relevance=relevance,
@@ -442,6 +493,11 @@ class _Scale:
 
     def relevance_of(self, candidate: Candidate, text: int, cosine: int | None) -> int:
         """Return what its words, its nearness and a re-ranker say of a candidate."""
+        # Every text is a little near to every question, and a fact that is asked shares a word.
+        vector = self.snapshot.vectors.get(candidate.object_id)
+        nearest = max(cosine or 0, vector.why if vector is not None else 0)
+        if cosine is not None and not text and nearest < self.near and not candidate.is_passage:
+            cosine = 0
         relevance = fuse(text, cosine, lexical_weight=self.context.rules.lexical_weight)
         if not self.opinions:
             return relevance
@@ -449,15 +505,6 @@ class _Scale:
         opinion = self.opinions.get(candidate.object_id)
         share = self.context.rules.rerank_weight if candidate.version is not None else 0.0
         return blend(relevance, opinion, share)
-
-    def _with_use(self, score: int, text: str) -> int:
-        """Blend a score with what a text does for the step, and how few tokens it takes."""
-        common = len(self.goal_terms & terms_of(text))
-        use = common * FULL // len(self.goal_terms) if self.goal_terms else 0
-        size = self.context.counter.count(text)
-        brevity = FULL * 100 // (100 + size)
-        blend = 1000 * score + self.usefulness * use + self.brevity * brevity
-        return blend // (1000 + self.usefulness + self.brevity)
 
     def _tier(self, score: int) -> PriorityTier:
         for cut, tier in self.cuts:
@@ -470,12 +517,13 @@ class _Scale:
         version = candidate.version
         if candidate.by_task or version is None or candidate.via & _VIA_PIN:
             return None
-        # A turn of talk is short and says little alone: free tokens decide, and no floor.
-        if candidate.relevance and is_talk(version):
+        # A turn of talk is short and says little alone: free tokens decide, and no floor. What
+        # holds no more comes last, and below no floor either: no rule removes words.
+        if candidate.relevance and (candidate.is_turn or candidate.via & _HISTORY):
             return None
         if candidate.relevance == 0:
             reason, detail = Reason.IRRELEVANT_TO_ACTIVE_TASK, "score"
-        elif candidate.relevance < self.floors[candidate.is_passage]:
+        elif candidate.relevance < self.floor:
             reason, detail = Reason.BELOW_FLOOR, "relevance"
         elif candidate.freshness < self.stale:
             reason, detail = Reason.BELOW_FLOOR, "freshness"
@@ -484,10 +532,3 @@ class _Scale:
         return Verdict(
             Stage.RANK, candidate.object_id, reason, detail, candidate.score, _IRRELEVANT
         )
-
-
-def _proximity(via: int) -> int:
-    """Return how near a candidate is to what the request names, in millionths."""
-    if via & _SLOT:
-        return FULL
-    return FULL // 2 if via & _NEIGHBOUR else 0

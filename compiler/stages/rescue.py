@@ -16,10 +16,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ...schema.compile_terms import PriorityTier, Reason, Stage
-from ..ir.candidate import Candidate
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Gated, Ranked, Rescued, Resolved, Snippet
-from ..ir.verdicts import Verdict
+from ..ir.records import Candidate, Verdict
 from ..text.relevance import FULL, terms_of
 from ..text.sentences import subunits
 
@@ -58,7 +57,7 @@ def rescue(ranked: Ranked, gated: Gated, resolved: Resolved, context: CompileCon
         if snippet is not None and snippet.affinity >= threshold:
             apt.append(snippet)
 
-    # The text comes last in the key, so that equal scores stand in one order on every run.
+    # The text comes last in the key, so that equal scores are in one order on every run.
     apt.sort(key=lambda s: (-s.affinity, s.candidate.object_id, s.text))
     best = tuple(apt[: rules.rescue_keep])
 

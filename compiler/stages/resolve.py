@@ -18,11 +18,9 @@ from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.principal import Scope
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.vocabulary import EntityState, ObjectType, SlotKind
-from ..ir.candidate import Candidate
 from ..ir.context import CompileContext
 from ..ir.outputs import Normalized, Resolved
-from ..ir.snapshot import PERSON, Bound, Snapshot
-from ..ir.verdicts import Gap, Verdict
+from ..ir.records import PERSON, Bound, Candidate, Gap, Snapshot, Verdict
 
 _PERSON = "person"
 _RULES = frozenset({ObjectType.POLICY_RULE, ObjectType.TOOL_SCHEMA})

@@ -1,13 +1,12 @@
-"""Stage 4, validate: only what is clean, current and undisputed goes on.
+"""Stage 4, validate: only clean, current and undisputed objects go on.
 
-A row is tested by itself first: erased, closed, outside its valid time, a loser, a denial, set
-apart, due, stale. Then the heads of one slot in all visible scopes compete at the instant by
-effective level, specificity of the scope, and newer asserted valid_from; trust is not compared.
-Whatever wins is the answer, be it a value, a denial, a gap or a tie: nothing weaker takes its
-place. Equal ones are quarantined. What wins takes the place of what it beat: it stands without a
-query where that would have, and is found by the words that find that. On a slot of cardinality
-many this goes value by value. Where a row leads that the caller may not see, no other stands; a
-manifest keeps how the others lost and not to what, so that a replay needs no hidden row.
+First each row is tested alone: erased, closed, outside its valid time, a loser, a denial,
+quarantined, due, stale. Then the heads of one slot in all visible scopes compete at the instant by
+effective level, specificity of the scope, and newer asserted valid_from; trust is not compared. The
+winner is the answer, be it a value, a denial, a gap or a tie, and nothing weaker replaces it. Equal
+ones are quarantined. A winner inherits how its losers were found: without a query, or by their
+words. A slot of cardinality many is decided value by value. If a hidden row leads, no other row is
+shown. A manifest keeps how the others lost but not to what, so a replay needs no hidden row.
 
 Invariant: no two compiled objects say different things about one slot at the compile's valid
 time. Checklist C-074, C-078.
@@ -23,11 +22,9 @@ from ...schema.claim import Row, Version
 from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.values import iso
 from ...schema.vocabulary import Op, Status
-from ..ir.candidate import Candidate, is_talk, version_of
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Gated, Resolved, Validated
-from ..ir.snapshot import Snapshot, Via
-from ..ir.verdicts import Gap, Verdict
+from ..ir.records import Candidate, Gap, Snapshot, Verdict, Via, is_talk, version_of
 from ..text.relevance import slot_terms
 
 _CLEAN, _DENY = Status.CLEAN, Op.DENY
@@ -115,7 +112,9 @@ def _sort(
         groups.contests.setdefault(key, []).append(candidate)
         return
 
-    fault = _fault_of(candidate, wanted_slots, context) or _history(candidate)
+    fault = _fault_of(candidate, wanted_slots, context)
+    if fault is None and context.rules.outdated_passages == "omit":
+        fault = _history(candidate)
     if fault is None:
         groups.admit(candidate, wanted_slots)
     else:

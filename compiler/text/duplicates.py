@@ -1,16 +1,13 @@
-"""Duplicates: a text that another one already says, by containment of word shingles.
+"""Duplicates: texts that another text already contains, by word shingles.
 
-Containment is the share of a text's five-word shingles that stand in the other. Above the
-threshold the text adds nothing and becomes a pointer, unless a guard objects: numbers, negation,
-entity and valid time must agree. The canonical instance is the one of stronger
-authority, then of higher score, then of smaller id.
+Containment is the share of a text's five-word shingles that the other text has. Above the threshold
+the text becomes a pointer, unless numbers, negation, entity or valid time differ. The canonical
+text has the stronger authority, then the higher score, then the smaller id. Checklist C-154, C-183.
 
 >>> a = Text("a", "the deploy of nova runs every night at two", (), (0,))
 >>> b = Text("b", "the deploy of nova runs every night at two", (), (1,))
 >>> duplicates([b, a], words=5, threshold=0.92)
 {'b': 'a'}
-
-Checklist C-154, C-183.
 """
 
 from __future__ import annotations
@@ -62,7 +59,7 @@ def shingle_list(text: str, words: int) -> tuple[Shingle, ...]:
 def duplicates(texts: Sequence[Text], *, words: int, threshold: float) -> dict[str, str]:
     """Return, for each text that says nothing new, the id of the one that says it.
 
-    A text whose share `threshold` stands in another shares one of any few of its shingles with
+    A text whose share `threshold` is in another shares one of any few of its shingles with
     it: only those few are looked up. A text whose guard is its alone is not looked at.
     """
     guards = Counter(text.guard for text in texts)

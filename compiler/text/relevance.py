@@ -1,9 +1,9 @@
 """Relevance: BM25 over the candidates, fused with cosines, in whole millionths.
 
-Both stores only propose; the score is computed here over the same terms, so that they rank
-alike. Statistics are those of the candidates that passed the gates, so nothing that the caller
-may not see moves a score. Every number is quantised before it is compared: the best lexical
-match of a compile has 1,000,000.
+The stores only propose candidates. The score is computed here, over the same terms for both stores,
+so they rank alike. Statistics cover only candidates that passed the gates, so hidden objects move
+no score. Numbers are quantised before they are compared; the best lexical match of a compile has
+1,000,000.
 
 >>> lexical(["chicago"], [("ann office chicago",), ("ann team blue",)], k1=1.2, b=0.75)
 [1000000, 0]
@@ -22,6 +22,15 @@ from typing import Final, NamedTuple
 
 from ...schema.terms import content_terms, terms
 
+FULL: Final = 1_000_000
+"""The greatest score."""
+
+COSINE_FULL: Final = 16_000_000
+"""The integer cosine of two equal vectors."""
+
+Document = tuple[str, ...]
+"""Term texts of one candidate: stemmed terms joined by spaces."""
+
 
 def one_line(text: str) -> str:
     r"""A text with every run of white space as one space.
@@ -30,22 +39,6 @@ def one_line(text: str) -> str:
     'a b'
     """
     return " ".join(text.split())
-
-
-FULL: Final = 1_000_000
-"""The greatest score."""
-
-
-TALK_LENGTH: Final = 0.3
-"""How much the length of a turn counts, where that of a text counts `bm25_b`: who says more about a
-thing is no less about it, and short turns often answer nothing (`bench/bench_chats.py`)."""
-
-COSINE_FULL: Final = 16_000_000
-"""The integer cosine of two equal vectors."""
-
-
-Document = tuple[str, ...]
-"""Term texts of one candidate: stemmed terms joined by spaces."""
 
 
 class Background(NamedTuple):
@@ -73,17 +66,29 @@ def lexical(
     b: float | Sequence[float],
     background: Background | None = None,
 ) -> list[int]:
-    """The BM25 of each document, as millionths of the best one.
+    """The BM25 of each document, as millionths of the best one."""
+    queries = [frozenset(query_terms)] * len(documents)
+    return lexical_by_own_terms(queries, documents, k1=k1, b=b, background=background)
+
+
+def lexical_by_own_terms(
+    queries: Sequence[frozenset[str]],
+    documents: Sequence[Document],
+    *,
+    k1: float,
+    b: float | Sequence[float],
+    background: Background | None = None,
+) -> list[int]:
+    """The BM25 of each document by the terms that are stated for it.
 
     How much a word tells is what the documents say, or the `background` they were chosen from: what
     was chosen for a word would make it look common. How much the length counts, `b`, may be stated
     for each document.
     """
-    query = frozenset(query_terms)
     frequencies: list[tuple[dict[str, int], int]] = []
     document_counts: Counter[str] = Counter()
     length_sum = 0
-    for document in documents:
+    for query, document in zip(queries, documents, strict=True):
         counts, length = _frequencies(query, document)
         frequencies.append((counts, length))
         document_counts.update(counts.keys())
@@ -115,8 +120,8 @@ def _statistics(background: Background | None, documents: Background) -> Backgro
     if background is None:
         return documents
 
-    # A word that the background does not hold stands in conditions alone: what it tells of the
-    # documents is all that is known of it.
+    # A word that is not in the background is only in conditions: the documents are all that
+    # is known of it.
     total = background.total
     holders: dict[str, int] = {}
     for term, count in documents.holders.items():
@@ -140,7 +145,7 @@ def _frequencies(query: frozenset[str], document: Document) -> tuple[dict[str, i
 
 @lru_cache(maxsize=32_768)
 def term_counts(document: str) -> tuple[dict[str, int], int]:
-    """How often each term stands in a term text, and how many terms it has."""
+    """How often each term is in a term text, and how many terms it has."""
     words = document.split()
     return dict(Counter(words)), len(words)
 

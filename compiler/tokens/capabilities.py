@@ -1,21 +1,27 @@
-"""What each model and its provider can do, as one dated table.
+"""What each model and its provider can do, as one dated table, and the budget that follows.
 
-Provider limits change and sources disagree, so they live here as data, one row a model pattern,
-each with its evidence and date; where sources disagree the row holds the conservative value. No
-limit of a provider stands anywhere else in the code. Prices are permille of the base price of an
-input token. The first row whose pattern fits decides, so narrow patterns stand first.
+The table is the only place for provider limits. A row is one model pattern with evidence and date;
+if sources disagree it has the conservative value. Prices are permille of the base price of an input
+token. The first matching row decides, so narrow patterns come first.
+
+A compile may use `B = min(budget_tokens, W - R - framing)`. W is the model's window; R, the reserve
+for the answer, is the largest of 4,096, the caller's value and 10 % of W. A window below 16K
+ignores the 4,096. If W is unknown (`generic`), R is the stated value or 0 and comes off
+`budget_tokens`. `framing` covers what the provider adds around messages. The counting margin is
+part of the counter's upper bound, not of B. Checklist C-115, C-117, C-124, C-138, C-196, C-319.
 
 >>> capability("claude-opus-4-7-20260416").min_cacheable_tokens
 2048
->>> capability("a model nobody knows").window is None
-True
-
-Checklist C-319.
+>>> compile_budget(8000, None, capability("generic")).tokens
+8000
+>>> compile_budget(500_000, None, capability("claude-haiku-4-5")).tokens
+179744
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -24,8 +30,15 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from ...schema.short_repr import short_repr
+from ...schema.errors import ContextBudgetExhausted, InvalidInput
+from ...schema.records import short_repr
 from .modality import Modality
+
+UNSENDABLE: Final = re.compile("[^A-Za-z0-9_-]")
+"""Characters of an id or a tool's name that some provider refuses; models do make them."""
+_ID_LENGTH: Final = 40
+"""The longest id that OpenAI's chat takes."""
+_SUFFIX_LENGTH: Final = 6
 
 
 class CacheProvider(StrEnum):
@@ -78,7 +91,7 @@ class Capability:
     mid_conversation_system: bool
     """Whether a system message may follow a user turn."""
     media: tuple[Modality, ...]
-    """What it reads beside text; of an unknown model nothing is ruled out."""
+    """What it reads in addition to text; of an unknown model nothing is ruled out."""
     answer_schemas: bool
     """Whether it generates an answer under a JSON Schema."""
     evidence: str
@@ -228,7 +241,7 @@ Media: the model pages; audio models take no picture, and o1-mini and o3-mini te
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MediaWire:
-    """How one request format carries media; what a model reads of it stands in its own row."""
+    """How one request format carries media; what a model reads of it is in its own row."""
 
     words: Mapping[str, str]
     """Media types whose bytes it carries, each with the format's own word for it."""
@@ -312,7 +325,7 @@ def capability(model: str) -> Capability:
     A provider prefix (`anthropic/…`, `eu.anthropic.…`), capitals and dots in the version do
     not matter.
     """
-    # The first that fits: narrower patterns stand above wider ones.
+    # The first that fits: narrower patterns are above wider ones.
     name = plain_name(model)
     for row in TABLE:
         if fnmatchcase(name, row.pattern):
@@ -329,3 +342,129 @@ def plain_name(model: str) -> str:
     name = model.strip().lower().rpartition("/")[2]
     name = re.sub(r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google|vertex_ai)[.:]", "", name)
     return name.replace(".", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class ReservePolicy:
+    """How much of the window is kept for the answer and for the provider's framing."""
+
+    least_tokens: int = 4096
+    """Smallest reserve; an answer cut short is worse than a shorter prompt."""
+    share_permille: int = 100
+    """Share of the window, when that is more."""
+    small_window: int = 16_384
+    """Below this window the smallest reserve does not apply."""
+    framing_tokens: int = 256
+    """What a provider adds around roles and tools; taken only where the window is known."""
+
+
+DEFAULT_RESERVE = ReservePolicy()
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The arithmetic of one compile, for the allocator and for the trace."""
+
+    tokens: int
+    """B: the compiled text's upper bound stays at or below it."""
+    reserve_tokens: int
+    """R: kept for the answer."""
+    framing_tokens: int
+    """Kept for the provider's own tokens."""
+    window: int | None
+    """W; None when unknown."""
+    asked_tokens: int
+    """The budget that was asked for."""
+
+
+def compile_budget(
+    budget_tokens: int,
+    reserve_tokens: int | None,
+    capability: Capability,
+    policy: ReservePolicy = DEFAULT_RESERVE,
+) -> Budget:
+    """Return B and its parts, all in the unit of the model's counter.
+
+    Args:
+        budget_tokens: The most the compiled text may take, at least 0.
+        reserve_tokens: The caller's longest answer; None when not stated.
+        capability: The model's row.
+        policy: Smallest reserve, share and framing.
+
+    Raises:
+        ContextBudgetExhausted: `required_over_budget`, when the reserve leaves less than nothing.
+        InvalidInput: `bad_budget`, for a number that is not whole or below 0.
+    """
+    for name, value in (("budget_tokens", budget_tokens), ("reserve_tokens", reserve_tokens or 0)):
+        if type(value) is not int or value < 0:
+            raise InvalidInput(
+                f"{name} must be a whole number of at least 0, not {value!r}", code="bad_budget"
+            )
+
+    # Where the window is unknown the caller's number is all there is: nothing is taken for it.
+    window = capability.window
+    reserve = _reserve(window, reserve_tokens or 0, policy)
+    framing = 0 if window is None else policy.framing_tokens
+    tokens = (
+        budget_tokens - reserve
+        if window is None
+        else min(budget_tokens, window - reserve - framing)
+    )
+    if tokens < 0:
+        raise _budget_error(
+            f"a reserve of {reserve} tokens leaves nothing to compile into", -tokens
+        )
+
+    return Budget(tokens, reserve, framing, window, budget_tokens)
+
+
+def elastic_tokens(tokens: int, *sizes: int) -> int:
+    """What fixed parts leave of a budget to divide: media of the text, rules of the rest.
+
+    >>> elastic_tokens(8000, 1200, 300)
+    6500
+
+    Raises:
+        ContextBudgetExhausted: `required_over_budget`, when they leave less than nothing.
+    """
+    remainder = tokens - sum(sizes)
+    if remainder < 0:
+        raise _budget_error(f"the fixed parts need {sum(sizes)} of {tokens} tokens", -remainder)
+    return remainder
+
+
+def _reserve(window: int | None, answer_tokens: int, policy: ReservePolicy) -> int:
+    if window is None:
+        return answer_tokens
+
+    # Small windows would be eaten up by the smallest reserve; there the share alone counts.
+    share = -(-window * policy.share_permille // 1000)
+    floor = policy.least_tokens if window >= policy.small_window else 0
+    return max(floor, answer_tokens, share)
+
+
+def _budget_error(reason: str, shortfall: int) -> ContextBudgetExhausted:
+    return ContextBudgetExhausted(
+        f"{reason}: {shortfall} tokens are missing; raise the budget or lower the reserve",
+        code="required_over_budget",
+        shortfall=shortfall,
+    )
+
+
+def sendable_id(call_id: str, uses: Counter[str]) -> str:
+    """An id that every provider takes and that is unique in a request.
+
+    `uses` counts how often each was given, and goes on.
+
+    >>> given = Counter[str]()
+    >>> sendable_id("a.b", given), sendable_id("a_b", given)
+    ('a_b', 'a_b_2')
+    """
+    name = UNSENDABLE.sub("_", call_id)[:_ID_LENGTH]
+    candidate = name
+    # What a suffix makes may be another call's own id.
+    while uses[candidate]:
+        uses[name] += 1
+        candidate = f"{name[: _ID_LENGTH - _SUFFIX_LENGTH]}_{uses[name]}"
+    uses[candidate] += 1
+    return candidate

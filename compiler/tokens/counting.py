@@ -1,16 +1,13 @@
-"""How many tokens a text has for a model: exact where the vocabulary is known, else estimated.
+"""How many tokens a text has for a model: exact if the vocabulary is known, else estimated.
 
-A counter gives an estimate and two bounds. Whether a text fits is decided by the upper bound,
-whether a prefix is long enough to be cached by the lower one, so that both errors fall on the
-safe side. The margin lives in the upper bound alone. Rules are sums of whole thousandths and
-rounded once, at the end.
+A counter gives an estimate and two bounds. The upper bound decides whether a text fits, the lower
+one whether a prefix is long enough to be cached, so errors are on the safe side. The margin is part
+of the upper bound alone. Rules are sums of whole thousandths, rounded once at the end.
 
-A counter is chosen by the model's name, never by what is installed, and its identity names the
-vocabulary, the rule's version and the margin, never a library.
-
-The coefficients of the Claude rules were fitted on 330 snippets against a third party's counts:
-they are estimates, and neither bound is a promise before a refit on counts that the provider
-reports. Checklist C-316.
+The model's name chooses the counter, never what is installed. Its identity names the vocabulary,
+the rule's version and the margin, never a library. The coefficients of the Claude rules were fitted
+on 330 snippets against a third party's counts: they are estimates, and neither bound is a promise
+before a refit on counts that the provider reports. Checklist C-316.
 """
 
 from __future__ import annotations
@@ -20,10 +17,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Protocol
 
-from ...schema.frozen_dict import FrozenDict
+from ...schema.records import FrozenDict
 from .capabilities import GENERIC, CountingRule, capability, plain_name
 from .o200k import VOCABULARY, VOCABULARY_SHA256, count_o200k
 from .text_features import features
+
+FAIR_TOKENS: Final = 200
+"""Tokens from which a text must be worth its length."""
+
+_CHARS_A_TOKEN: Final = 4
 
 
 class TokenCounter(Protocol):
@@ -201,16 +203,11 @@ def counter_for(model: str) -> TokenCounter:
     return _COUNTERS[CountingRule.MAXIMUM if unknown else row.counting]
 
 
-# How many texts may compete for a budget: several times what it holds. What stands behind so many
+# How many texts may compete for a budget: several times what it holds. What comes after so many
 # better ones is never shown, yet to make pieces of it and to price them would take most of a
 # compile. Stored texts meet the bound twice: before they become pieces, and with a narrower one
 # where the pieces of a section compete. Characters stand for tokens, since counting them would cost
 # what the bound is to save.
-
-FAIR_TOKENS: Final = 200
-"""Tokens from which a text must be worth its length."""
-
-_CHARS_A_TOKEN: Final = 4
 
 
 def room_of(budget: int, times: int) -> int:
@@ -221,6 +218,6 @@ def room_of(budget: int, times: int) -> int:
 def size_of(text: str) -> int:
     """The characters that a text takes of the room; of a long one no more than of a fair one.
 
-    A long text may stay out in the end, and must not keep out those that would stand in its place.
+    A long text may stay out in the end, and must not keep out those that would be in its place.
     """
     return min(len(text), FAIR_TOKENS * _CHARS_A_TOKEN)

@@ -17,8 +17,7 @@ from enum import StrEnum
 from typing import Final
 
 from ...schema.errors import InvalidInput
-from ...schema.frozen_dict import FrozenDict
-from ...schema.short_repr import short_repr
+from ...schema.records import FrozenDict, short_repr
 
 _PERMILLE: Final = 1000
 

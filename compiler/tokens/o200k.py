@@ -1,23 +1,15 @@
-"""Exact o200k counts, by whichever declared library counts right.
+"""Exact o200k counts, by the first declared library that counts correctly.
 
-The libraries are tried in a fixed order and imported on first use; each must first count the
-golden list, because at least one package in use encodes bytes and reports success. One that
-cannot be loaded or miscounts is passed over. The vocabulary is o200k in every case, so that the
-choice of library changes no count and no byte of an envelope, and is no part of any identity.
+The libraries are tried in a fixed order and imported on first use. Each must first count thirty
+texts with known counts, because at least one package encodes bytes and reports success. The texts
+cover what tokenizers get wrong: splits at letters, digits and case, contractions, whitespace,
+combining marks, scripts without spaces, emoji sequences, special-token strings. A library that is
+missing or miscounts is skipped. All use the o200k vocabulary, so the choice changes no count, no
+byte of an envelope and no identity.
 
 The first texts of a process are counted over the shipped ranks (`first_count`), because a library
-takes longer to build its tables than a first compile takes for all else. That counter too must
-first count what it takes of the golden list.
-
-Reading the vocabulary that is bundled with a library is that library's own affair; nothing here
-opens a file or a connection. The pure Python library needs quadratic time for one run of many
-thousand equal characters.
-
-Thirty texts with their o200k counts: at least one package counts wrong and reports success.
-
-A library must count every one of these before any of its counts is believed. The texts cover
-what tokenizers get wrong: splits at letters, digits and case, contractions, runs of whitespace,
-combining marks, scripts without spaces, emoji sequences, special-token strings as plain text.
+takes longer to build its tables than the rest of a first compile. This module opens no file and no
+connection. The pure Python library needs quadratic time for thousands of equal characters in a run.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def _repeat_chars(data: bytes, text: str) -> int:
     total = 0
     for match in _EQUAL.finditer(change, 1, len(data)):
         start = match.start() - 1
-        if data[start] == ord("?"):  # also stands for whatever is not ASCII
+        if data[start] == ord("?"):  # also represents whatever is not ASCII
             repeats = _REPEATS.finditer(text, start, match.end())
             total += sum(repeat.end() - repeat.start() for repeat in repeats)
         elif not chr(data[start]).isspace():

@@ -21,23 +21,23 @@ from ...schema.compile_terms import (
     Stability,
     Stage,
     ValidationStatus,
+    layer_tokens,
+    layers_above,
+    phase_of,
+    strategy_of,
     wire_key,
 )
-from ...schema.crosswalk import layer_tokens, layers_above
-from ...schema.phases import phase_of, strategy_of
 from ...schema.principal import AUDIT, Principal
 from ...schema.vocabulary import Authority, Classification
-from ..format.block import CONTAINMENT_SENTENCE
+from ..format.grammar import CONTAINMENT_SENTENCE
 from ..format.lines import body_of
-from ..ir.candidate import Candidate, item_of
 from ..ir.context import CompileContext
 from ..ir.outputs import Passes
-from ..ir.piece import Piece, Short
-from ..ir.verdicts import Gap, TextChange, Verdict
-from ..media.entry import MediaEntry
+from ..ir.records import Candidate, Gap, Piece, Short, TextChange, Verdict, item_of
+from ..media.plan import MediaEntry
 from ..render.cache_plan import RenderPlan, expected_cached_tokens
 from ..request.request import Media
-from ..tokens.window import elastic_tokens
+from ..tokens.capabilities import elastic_tokens
 from .lint import LintFinding, lint
 from .metrics import Quality, core_metrics, cost_of, grade, quality
 from .provenance import provenance
@@ -151,6 +151,9 @@ def _gaps(passes: Passes, context: CompileContext) -> Iterator[Gap]:
     yield from passes.resolved.gaps
     yield from passes.validated.gaps
     yield from passes.ordered.gaps
+    for record in passes.answers:
+        if record.why == GapCode.UNKNOWN_ENTITY:
+            yield Gap(GapCode.UNKNOWN_ENTITY, record.subject)
 
     request = context.request
     if request.step and not request.acceptance:
@@ -379,8 +382,7 @@ def media_named(passes: Passes, context: CompileContext) -> dict[int, MediaEntry
     if not context.media.entries:
         return entries
     for position, group in enumerate(passes.ordered.assembled.pieces):
-        candidate = group[0].candidate
-        item = None if candidate is None else candidate.request_item
+        item = group[0].item
         if item is not None and isinstance(item.part, Media):
             entries[position] = context.media_entry(item.position)
     return entries

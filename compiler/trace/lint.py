@@ -27,7 +27,7 @@ from ...schema.compile_terms import SECTIONS, BlockKind, SectionName, Stability
 from ...schema.uncertainty import forced_fields
 from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
-from ..ir.piece import Piece
+from ..ir.records import Piece
 from ..text.relevance import terms_of
 from ..text.sentences import subunits
 

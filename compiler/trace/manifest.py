@@ -13,20 +13,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+import re
+import zlib
+from base64 import b85decode, b85encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
 from typing import Any, Final, NamedTuple, cast
 from uuid import UUID
 
 from ...schema.errors import InvalidInput
 from ...schema.principal import Principal
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import canonical_json
 from ...schema.vocabulary import Authority, Classification
 from ..ir.context import COMPILER_VERSION, CompileContext
-from ..ir.snapshot import PERSON
+from ..ir.records import PERSON
 
 
 class RecordedRow(NamedTuple):
@@ -51,8 +55,8 @@ class RecordedRow(NamedTuple):
     """How it lost its slot to a row that the caller may not see; empty when it did not."""
 
     def without_defaults(self) -> list[Any]:
-        """Its fields up to the last one that says anything, its id in short."""
-        fields: list[Any] = [_short_id(self.object_id), *self[1:]]
+        """Its fields up to the last one that says anything."""
+        fields: list[Any] = list(self)
         # From the end: fields are read back by their place, so none in the middle may go.
         for default in reversed(self._field_defaults.values()):
             if fields[-1] != default:
@@ -86,6 +90,8 @@ class Manifest:
     tx_us: int
     policy_hash: str
     vocabulary_version: int
+    language: str
+    """Digest of the words by which questions ask."""
     encoder_id: str | None
     reranker_id: str | None
     counter: str
@@ -104,6 +110,10 @@ class Manifest:
     """Other names of the named entities that were searched for, sorted."""
     withheld: tuple[tuple[str, int], ...]
     cut: bool
+    hubs: tuple[str, ...]
+    """Entities of which more is known than was read, sorted."""
+    withheld_slots: tuple[tuple[str, str], ...]
+    """(canonical subject, slot) that were asked and of which something is hidden."""
     capped: tuple[str, ...]
     compiled: tuple[str, ...]
     """Stored objects and request items in the envelope, in the order of the text."""
@@ -154,11 +164,11 @@ class Manifest:
         return canonical_json(self.to_dict())
 
     def to_stored(self) -> str:
-        """The manifest as canonical JSON by reference: every request of a session keeps one.
+        """The manifest by reference and packed: every request of a session keeps one.
 
         What stands in the text is named by its place among the candidates, whose ids stand there
-        already; candidates end where nothing more is to be said. It takes three fifths of
-        `to_json`; `manifest_from_json` reads both.
+        already; candidates end where nothing more is to be said. The id of the envelope is the
+        hash of what is kept. `stored_manifest` reads it back, letter by letter.
         """
         # An object may be met twice, in two versions: its first place stands for both.
         places: dict[str, int] = {}
@@ -172,44 +182,72 @@ class Manifest:
         plain["compiled"] = _places(self.compiled, places)
         for event in plain["truncation_events"]:
             event["dropped_ids"] = _places(event["dropped_ids"], places)
-        return canonical_json(plain)
+        if _pinned_id(plain) == self.envelope_id:
+            del plain["envelope_id"]
+        return _packed(canonical_json(plain))
 
 
 _SECOND_NAMES: Final = ("pack_id", "checksum")
 """Fields that repeat another one under the name of source 001."""
 
 
-_SHORT: Final = "~"
-"""Before an id in short, and doubled before an id that a caller began with it."""
+_PACKED: Final = "~"
+"""Before a packed manifest: no JSON begins with it."""
+_DICTIONARY: Final = "manifest_words.json"
+"""What most manifests say, as the dictionary of their compression. Stored ones are read with it, so
+it never changes: another one needs another `_PACKED`."""
+_MOST_BYTES: Final = 64 * 1024 * 1024
+"""Of an unpacked manifest: a larger one is a bomb."""
+_BINARY: Final = re.compile(
+    "[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+)
+"""Digests and UUIDs in their usual spelling."""
+_MARKS: Final = {64: "\0", 36: "\1"}
+"""What replaces them in the words, by length; JSON has no such character."""
+_RAW_DEFLATE: Final = -15
+_BROKEN: Final = (
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 
 
-def _short_id(object_id: str) -> str:
-    """A UUID in 23 characters instead of 36; any other id as it is."""
-    try:
-        uuid = UUID(object_id)
-    except ValueError:
-        return _SHORT + object_id if object_id.startswith(_SHORT) else object_id
-    # Only the usual spelling comes back the same: upper case and braces are UUIDs, too.
-    if str(uuid) != object_id:
-        return object_id
-    return _SHORT + urlsafe_b64encode(uuid.bytes).decode().rstrip("=")
+def _packed(text: str) -> str:
+    """A JSON in a third of its length or less: digests and ids as bytes, the words compressed."""
+    ids = bytearray()
+
+    def mark(match: re.Match[str]) -> str:
+        ids.extend(bytes.fromhex(match[0].replace("-", "")))
+        return _MARKS[len(match[0])]
+
+    words = _BINARY.sub(mark, text).encode("utf-8", "surrogatepass")
+    packer = zlib.compressobj(9, wbits=_RAW_DEFLATE, zdict=_dictionary())
+    packed = packer.compress(words) + packer.flush()
+    return _PACKED + b85encode(packed + ids).decode()
 
 
-def _long_id(object_id: str) -> str:
-    """An id from its stored form."""
-    if not object_id.startswith(_SHORT):
-        return object_id
-    if object_id.startswith(2 * _SHORT):
-        return object_id.removeprefix(_SHORT)
-    return str(UUID(bytes=urlsafe_b64decode(object_id.removeprefix(_SHORT) + "==")))
+def _unpacked(text: str) -> str:
+    reader = zlib.decompressobj(_RAW_DEFLATE, zdict=_dictionary())
+    words = reader.decompress(b85decode(text.removeprefix(_PACKED)), _MOST_BYTES)
+    ids = BytesIO(reader.unused_data)
+
+    def name(match: re.Match[str]) -> str:
+        if match[0] == _MARKS[64]:
+            return ids.read(32).hex()
+        return str(UUID(bytes=ids.read(16)))
+
+    return re.sub("[\0\1]", name, words.decode("utf-8", "surrogatepass"))
 
 
-def _candidates(rows: Iterable[Sequence[Any]]) -> tuple[RecordedRow, ...]:
-    """Candidates from their stored rows."""
-    candidates: list[RecordedRow] = []
-    for object_id, *fields in rows:
-        candidates.append(RecordedRow(_long_id(object_id), *fields))
-    return tuple(candidates)
+@cache
+def _dictionary() -> bytes:
+    from importlib.resources import files  # late: it loads zipfile
+
+    words = files(str(__package__)).joinpath(_DICTIONARY).read_bytes()
+    return words.replace(rb"\u0000", b"\0").replace(rb"\u0001", b"\1")
 
 
 def _places(object_ids: Iterable[str], places: Mapping[str, int]) -> list[int | str]:
@@ -246,6 +284,18 @@ def _hash(pins: dict[str, Any]) -> str:
     return hashlib.sha256(canonical_json(pins).encode("utf-8", "backslashreplace")).hexdigest()
 
 
+def _pinned_id(document: Mapping[str, Any]) -> str:
+    """The id of the envelope whose pins a manifest states."""
+    return _hash({name: document[name] for name in _PINS})
+
+
+_PINS: Final = (
+    *("compiler_version", "terms_version", "request", "principal", "valid_us", "tx_us"),
+    *("policy_hash", "vocabulary_version", "language", "encoder_id", "reranker_id", "counter"),
+    *("key_epoch", "page", "skip", "without"),
+)
+
+
 def _pins(context: CompileContext) -> dict[str, Any]:
     return {
         "compiler_version": COMPILER_VERSION,
@@ -256,6 +306,7 @@ def _pins(context: CompileContext) -> dict[str, Any]:
         "tx_us": context.point.tx_us,
         "policy_hash": context.policy_hash,
         "vocabulary_version": context.vocabulary.version,
+        "language": context.language.digest,
         "encoder_id": context.encoder_id,
         "reranker_id": context.reranker_id,
         "counter": context.counter.identity,
@@ -323,6 +374,12 @@ def manifest_from_json(text: str) -> Manifest:
     return check_manifest(stored_manifest(text))
 
 
+def stored_document(text: str) -> dict[str, Any]:
+    """The plain values of a manifest's stored form, of any version."""
+    document: dict[str, Any] = json.loads(_unpacked(text) if text.startswith(_PACKED) else text)
+    return document
+
+
 def stored_manifest(text: str) -> Manifest:
     """Return a manifest from its stored form, also one that only an earlier compiler replays.
 
@@ -330,19 +387,30 @@ def stored_manifest(text: str) -> Manifest:
         InvalidInput: `bad_manifest`, for a text that is none.
     """
     try:
-        document = json.loads(text)
+        document = stored_document(text)
+        document.setdefault("envelope_id", _pinned_id(document))
         # Manifests of the first stores have none; unknown fields of later ones are dropped.
         document.setdefault("signature", "")
+        document.setdefault("language", "")
+        document.setdefault("hubs", ())
+        document.setdefault("withheld_slots", ())
         document = {name: document[name] for name in Manifest.__slots__}
         return Manifest(**_record_fields(document))
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except (
+        LookupError,
+        RecursionError,
+        AttributeError,
+        TypeError,
+        ValueError,
+        zlib.error,
+    ) as error:
         raise bad_manifest(f"it cannot be read: {error}") from error
 
 
 def _record_fields(document: dict[str, Any]) -> dict[str, Any]:
     """The fields of a manifest from plain JSON, where lists stand for tuples of tuples."""
     # First the candidates: others name objects by their place among them.
-    candidates = _candidates(document["candidates"])
+    candidates = tuple(RecordedRow(*row) for row in document["candidates"])
     document["candidates"] = candidates
     document["compiled"] = _ids(document["compiled"], candidates)
 
@@ -356,10 +424,10 @@ def _record_fields(document: dict[str, Any]) -> dict[str, Any]:
         document[name] = tuple((m, tuple(ids), bool(p)) for m, ids, p in document[name])
 
     document["layer_budgets"] = document["layer_budgets"].items()
-    for name in ("own", "withheld", "layer_budgets"):
+    for name in ("own", "withheld", "withheld_slots", "layer_budgets"):
         document[name] = tuple((key, value) for key, value in document[name])
 
-    for name in ("skip", "without", "expansion", "capped", "artifact_uris"):
+    for name in ("skip", "without", "expansion", "hubs", "capped", "artifact_uris"):
         document[name] = tuple(document[name])
     return document
 

@@ -12,12 +12,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ...schema.compile_terms import SectionName
-from ...schema.crosswalk import memory_kind
+from ...schema.compile_terms import SectionName, memory_kind
 from ...schema.values import iso
-from ..ir.candidate import item_of
-from ..ir.piece import Piece
-from ..ir.snapshot import Via
+from ..ir.records import Piece, Via, item_of
 from ..request.request import Evidence
 from ..text.relevance import FULL
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...schema.compile_terms import CacheHitStatus, Reason, Stability, ValidationStatus
-from ...schema.short_repr import short_repr
-from ..ir.verdicts import Gap, TextChange, Verdict
+from ...schema.records import short_repr
+from ..ir.records import Gap, TextChange, Verdict
 from .lint import LintFinding
 from .provenance import Provenance
 

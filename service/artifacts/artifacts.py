@@ -1,20 +1,28 @@
-"""`memory.artifacts`: originals kept beside the facts, and `memory.rehydrate`.
+"""`memory.artifacts` and `memory.rehydrate`: originals stored next to the facts.
 
-Large tool outputs, documents and media stay out of a prompt; what the prompt holds is a short
-text whose origin is the address of the original. Whoever may read the original gets it back
-by that address. An artifact is stored with a scope and permissions, as an object is, and a
-caller whom no grant admits cannot tell it from one that is not there.
-Source: source 001 ("Evidence-only rule"). Checklist: C-174, C-206, C-220.
+Large tool outputs, documents and media stay out of a prompt, which has a short text with the
+address of the original. Any caller who may read the original gets it by that address. An artifact
+has a scope and permissions, as an object has; a caller without a grant cannot tell it from a
+missing one.
+
+The rows of a table are read from CSV, TSV, JSON or JSON Lines. Picture sizes and recording lengths
+are read by `compiler.media.table`; an unknown size is not guessed, and the compile counts it as an
+ordinary one. Sources: source 001 ("Evidence-only rule"), source 000, 6.12.
+Checklist: C-174, C-188 to C-191, C-206, C-220.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import mimetypes
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from ...compiler.request.request import MAX_ITEMS, MediaKind
 from ...schema.artifact import (
     SCHEME,
     Artifact,
@@ -27,22 +35,30 @@ from ...schema.artifact import (
 )
 from ...schema.claim import Permissions
 from ...schema.errors import Forbidden, InvalidInput, NotFound, Unavailable
-from ...schema.limits import LENGTHS, check_text
-from ...schema.principal import ERASE, EVERYONE_TAG, Scope, Sight, write_scope
+from ...schema.limits import LENGTHS, check_text, json_of
+from ...schema.principal import ERASE, Scope, Sight, write_scope
 from ...schema.values import canonical_json, iso, stamp_time
-from ...schema.vocabulary import Classification, ObjectType, StateLayer, parse
+from ...schema.vocabulary import ObjectType, StateLayer
 from ...store.port.store import WriteTx
 from ...store.transfer.artifact_files import ArtifactFiles
-from ..backend.arguments import argument_checks
-from ..backend.caller import Caller, check_reason, check_secrets, scope_of
+from ..backend.caller import (
+    Caller,
+    argument_checks,
+    check_reason,
+    check_secrets,
+    permissions_as_stated,
+    scope_of,
+)
 from ..reading.envelopes import request_items
-from ..reading.masking import Mask
+from ..reading.objects import Mask
 
 if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
 
 _TEXT = "text/plain"
 _BYTES = "application/octet-stream"
+
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?", re.ASCII)
 
 
 @argument_checks
@@ -206,9 +222,10 @@ class Artifacts(Caller):
         self._backend.settle()
         self._files.erase(self._tenant, digest, tombstone.to_json().encode())
         self._transact(lambda tx: _empty(tx, address))
+        self._backend.forget_answers(self._tenant, (), names=(digest,))
 
     def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original:
-        """Return what a pointer stands for, whole: an artifact, or the text of an object.
+        """Return what a pointer represents, whole: an artifact, or the text of an object.
 
         With `envelope` it may be a number that the text shows, such as `[7]`, and an item of its
         request.
@@ -217,7 +234,7 @@ class Artifacts(Caller):
             NotFound: `unknown_artifact`, `unknown_object`, `erased`.
             Forbidden: `privilege_required`, for personal data that is masked for the caller.
         """
-        # A number stands for whatever this envelope put there; in another it is something else.
+        # A number represents whatever this envelope put there; in another it is something else.
         if envelope is not None:
             pointer = _id_of_anchor(pointer, envelope)
             item = request_items(envelope.manifest).get(pointer)
@@ -284,13 +301,7 @@ class Artifacts(Caller):
         self, classification: str | None, allow: Sequence[str], deny: Sequence[str]
     ) -> Permissions:
         words = self._backend.vocabulary(self._tenant)
-        return Permissions(
-            classification=Classification.PUBLIC
-            if classification is None
-            else parse(Classification, classification),
-            allow=tuple(sorted(words.check("role", tuple(allow)))) or (EVERYONE_TAG,),
-            deny=tuple(sorted(words.check("role", tuple(deny)))),
-        )
+        return permissions_as_stated(Permissions(), words, classification, allow, deny)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +344,7 @@ class ArtifactKeeper(Artifacts):
 
 
 def _id_of_anchor(pointer: str, envelope: Envelope) -> str:
-    """Return the id of the object that a number of an envelope's text stands for."""
+    """Return the id of the object that a number of an envelope's text represents."""
     number = pointer.strip("[] ")
     for compiled_object in envelope.trace.compiled_objects:
         if compiled_object.anchor == number:
@@ -396,3 +407,72 @@ def _nameless(grant: Artifact) -> str:
 def _empty(tx: WriteTx, address: str) -> None:
     tx.lock()
     tx.empty((address,), ())
+
+
+_KINDS: Final = {"image": MediaKind.IMAGE, "audio": MediaKind.AUDIO, "video": MediaKind.VIDEO}
+
+
+def kind_of_file(media_type: str) -> MediaKind | None:
+    """Return what a file of a media type is; None for what is text, or nothing we know."""
+    return _KINDS.get(media_type.partition("/")[0])
+
+
+def records_of(text: str, *, name: str, media_type: str) -> list[Mapping[str, Any]]:
+    """Return the rows of a table; numbers of a CSV file are read as numbers.
+
+    Raises:
+        InvalidInput: `bad_request`, for a text that is no table; `too_large`.
+    """
+    try:
+        rows = _rows(text, name=name, media_type=media_type)
+    except (ValueError, csv.Error) as error:
+        raise _no_table(str(error)) from error
+
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise _no_table("it has no rows with named columns")
+
+    if len(rows) > MAX_ITEMS:
+        raise InvalidInput(
+            f"the table has {len(rows)} rows, the limit is {MAX_ITEMS}; filter it first",
+            code="too_large",
+        )
+
+    return cast("list[Mapping[str, Any]]", rows)
+
+
+def _no_table(problem: str) -> InvalidInput:
+    return InvalidInput(
+        f"the artifact is no table ({problem}): give CSV, a JSON list of objects or JSON Lines, or "
+        "leave out its kind to send it as text",
+        code="bad_request",
+    )
+
+
+def _rows(text: str, *, name: str, media_type: str) -> list[object]:
+    # The content tells, not the name: a download of a table is often called `.txt`.
+    if text.lstrip().startswith("["):
+        return cast("list[object]", json_of(text, "the text", code="bad_request"))
+    if text.lstrip().startswith("{"):
+        lines = filter(str.strip, text.splitlines())
+        return [json_of(line, "a line", code="bad_request") for line in lines]
+
+    tabs = media_type == "text/tab-separated-values" or name.endswith(".tsv")
+    read = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
+    # Any text is a table of one column to a reader of CSV.
+    if len(read.fieldnames or ()) < 2 and "," not in text and "\t" not in text:
+        raise ValueError("one column and no separator")
+
+    rows: list[object] = []
+    for row in read:
+        rows.append({str(k): _cell(v) for k, v in row.items()})
+    return rows
+
+
+def _cell(value: object) -> object:
+    """Return a cell as a number where it is written as one, so that leading zeros stay."""
+    if not isinstance(value, str):
+        return value
+    if not _NUMBER.fullmatch(value):
+        return value
+
+    return float(value) if "." in value else int(value)

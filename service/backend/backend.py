@@ -1,13 +1,13 @@
-"""What every caller of one store shares: the store, its queues, its words and its clock.
+"""What all callers of one store share: the store, its queues, its vocabulary and its clock.
 
-A `Backend` is made by `connect` and never changed by a request: tenant, principal and as-of
-times travel in values. Writes of the threads of a process meet in one commit queue a tenant;
-vocabulary is cached by its version and asked for anew on every use, so that a definition made
-by another process is seen.
+`connect` makes a `Backend`, and no request changes it: tenant, principal and as-of times are passed
+as values. Writes of a process's threads meet in one commit queue for each tenant. The vocabulary is
+cached by version, and the version is read on every use, so definitions of other processes are seen.
 
 An object id is uuid5 of the tenant and the digest of a stated idempotency key, uuid5 of the event
 for a replayed line, and a fresh uuid7 (RFC 9562) otherwise. `connect(ids=…, clock=…)` replaces both
-sources, so that a test or a simulation is the same every time.
+sources, so that a test or a simulation is the same every time. Tracing is a protocol (`Spans`): if
+it is off, nothing of it is loaded or computed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from ...schema.errors import Conflict, TenureError
 from ...schema.policy import Policy
@@ -32,22 +32,22 @@ from ...schema.signing import OBJECT_SPACE
 from ...schema.slots import Vocabulary
 from ...schema.values import canonical_json, micros
 from ...store.commit.queue import Attempt, CommitQueue, attempts
-from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
+from ...store.search.caches import DEFAULT_BOUNDS, CacheBounds
 from .definitions import with_definition
+from .kept_answers import forget_kept
 
 if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
     from ...resolution.bind import Scorer
-    from ...resolution.mention import MentionExtractor
+    from ...resolution.extract import MentionExtractor
     from ...schema.write import Submission
     from ...store.commit.work import Result
     from ...store.port.store import Reader, Store, WriteTx
     from ...store.transfer.artifact_files import ArtifactFiles
-    from ..encoders.embedding import Embedding
     from ..encoders.encoder import Encoder
-    from ..extraction.answer_cache import AnswerCache, TenantSeal
+    from ..encoders.models import Embedding
+    from ..extraction.choice import AnswerCache, TenantSeal
     from ..extraction.claims import Extractor
-    from .spans import OperationSpan, Spans
 
 Work: TypeAlias = "Callable[[WriteTx], Any]"
 """Something that has a write transaction to itself."""
@@ -57,6 +57,11 @@ Ids = Callable[[], str]
 
 Clock = Callable[[], "int | datetime"]
 """Returns now: microseconds UTC, or an aware datetime."""
+
+UPSERT: Final = "upsert_memory"
+SEARCH: Final = "search_memory"
+DELETE: Final = "delete_memory"
+COMPILE: Final = "tenure.compile"
 
 
 @dataclass(slots=True, repr=False)
@@ -69,7 +74,7 @@ class Backend:
     ids: Ids
     extractor: Extractor | None = None
     mentions: MentionExtractor | None = None
-    """Finds names beside the known ones and the rules."""
+    """Finds names next to the known ones and the rules."""
     scorer: Scorer | None = None
     encoder: Encoder | None = None
     reranker: Reranker | None = None
@@ -80,6 +85,8 @@ class Backend:
     """Who traces what is done; None: nobody."""
     caches: CacheBounds = DEFAULT_BOUNDS
     """How much of what could be read again is kept in memory."""
+    control_path: Path | None = None
+    """The control file of a server of this store, whose kept answers an erasure empties."""
     answers_path: Path | None = None
     """The file of what models answered; None keeps that in memory."""
     _answers: AnswerCache | None = None
@@ -102,12 +109,12 @@ class Backend:
 
     def __post_init__(self) -> None:
         if self.encoder is not None:
-            from ..encoders.embedding import Embedding
+            from ..encoders.models import Embedding
 
             most_bytes = self.caches.most_bytes("vectors")
             self._embedding = Embedding(self.store, self.encoder, most_bytes=most_bytes)
         if self.caches.names_mib != DEFAULT_BOUNDS.names_mib:
-            from ...resolution.name_cache import MEMORY
+            from ...resolution.names import MEMORY
 
             MEMORY.bound(1_024 * self.caches.names_mib)
 
@@ -118,7 +125,7 @@ class Backend:
 
     def used_bytes(self) -> dict[str, int]:
         """About what each cache of this process takes; SQLite tells nobody what its pages take."""
-        from ...resolution.name_cache import MEMORY
+        from ...resolution.names import MEMORY
 
         vectors = 0 if self._embedding is None else self._embedding.used_bytes
         return {**self.store.used_bytes, "names": MEMORY.used_bytes, "vectors": vectors}
@@ -157,14 +164,14 @@ class Backend:
 
     def seal(self, tenant: str) -> TenantSeal:
         """What digests of the tenant's texts are made with."""
-        from ..extraction.answer_cache import TenantSeal
+        from ..extraction.choice import TenantSeal
 
         return TenantSeal(tenant, self.secret(tenant))
 
     @property
     def answers(self) -> AnswerCache:
         """What models answered before; its file is opened with the first question."""
-        from ..extraction.answer_cache import AnswerCache
+        from ..extraction.choice import AnswerCache
 
         with self._lock:
             if self._answers is None:
@@ -193,15 +200,19 @@ class Backend:
         *,
         texts: Iterable[str] = (),
         repeats: Callable[[str], bool] | None = None,
+        names: Iterable[str] = (),
     ) -> int:
         """Drop what models answered about texts that were erased; how many answers.
+
+        Answers that a server keeps go with them, where they name these objects or `names`.
 
         Raises:
             Unavailable: `answers_unreachable`.
         """
-        return self.answers.forget(
-            self.seal(tenant), object_ids=object_ids, texts=texts, repeats=repeats
-        )
+        ids = tuple(object_ids)
+        if self.control_path is not None:
+            forget_kept(self.control_path, tenant, {*ids, *names}, repeats)
+        return self.answers.forget(self.seal(tenant), object_ids=ids, texts=texts, repeats=repeats)
 
     def queue(self, tenant: str) -> CommitQueue[Submission | Work, Any]:
         """What writers of a tenant meet in, whatever thread they are of.
@@ -300,7 +311,7 @@ class Backend:
             InvalidInput: for a definition that is malformed or breaks a fixed property.
         """
         # Another process may define something between the read and the append; then it is
-        # looked at anew. Eight times is far beyond what any two people do at once.
+        # looked at again. Eight times is far beyond what any two people do at once.
         for _ in range(8):
             known = self.vocabulary(tenant)
             with_definition(known, definition)  # what is malformed asks no store, and makes none
@@ -372,7 +383,7 @@ def time_of(clock: Clock) -> int:
 def uuid7() -> str:
     """Return a random uuid that sorts by the time it was made, to a quarter of a microsecond.
 
-    So the ids of a batch stand in the order of its writes (RFC 9562, 6.2, method 3): of two that
+    So the ids of a batch are in the order of its writes (RFC 9562, 6.2, method 3): of two that
     say the same at once the smaller one shows, which is the first.
     """
     stamp_ms, fraction_ns = divmod(time.time_ns(), 1_000_000)
@@ -388,3 +399,45 @@ def event_id(tenant: str, recorded_us: int, ordinal: int, event: str) -> str:
     return str(
         uuid.uuid5(OBJECT_SPACE, canonical_json(["event", tenant, recorded_us, ordinal, event]))
     )
+
+
+class OperationSpan(Protocol):
+    """One operation that runs."""
+
+    def records(self, object_ids: Iterable[str]) -> None:
+        """Tell which objects it wrote or found."""
+        ...
+
+    def query(self, text: str) -> None:
+        """Tell what was asked; kept only where content was asked for."""
+        ...
+
+    def figures(self, **figures: int) -> None:
+        """Tell numbers of it, by name."""
+        ...
+
+
+class RequestSpan(Protocol):
+    """One request over HTTP that runs."""
+
+    def finish(self, route: str, status: int) -> None:
+        """Tell which route answered it, by its pattern, and how."""
+        ...
+
+
+class Spans(Protocol):
+    """Who traces."""
+
+    def operation(self, name: str, store: str) -> AbstractContextManager[OperationSpan]:
+        """Return what lasts as long as an operation on the store of a tenant."""
+        ...
+
+    def step(self, name: str) -> AbstractContextManager[object]:
+        """Return what lasts as long as a step of the compile that runs."""
+        ...
+
+    def request(
+        self, method: str, headers: Mapping[str, str]
+    ) -> AbstractContextManager[RequestSpan]:
+        """Return what lasts as long as a request over HTTP, in the trace that its headers name."""
+        ...

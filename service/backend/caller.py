@@ -1,36 +1,49 @@
-"""A store as one caller sees it: what every use-case of the edge begins with.
+"""A store as one caller sees it, and the checked arguments of every public call.
 
-A use-case is a frozen class that extends `Caller` and costs nothing to make. Who asks is part of
-the value, so no read and no write can be stated without a principal.
+A use-case is a frozen class that extends `Caller` and costs nothing to make. The principal is part
+of the value, so no read and no write can be stated without one.
 
-What a caller may write is read here as well: times, shares, names of entities, scopes and
-enforcement. Each parser returns a checked value, or refuses with a sentence that says what to do.
-ISO 8601 text and aware datetimes come in, integer microseconds go on. Naive times and
-sub-microsecond input are refused, never rounded: two distinct instants must not become one. A
-calendar date is a day only in a stated zone: `day("2026-06-06", "UTC")`.
+`argument_checks` checks for all calls what a signature states, because a caller in another
+language, a model or a form may pass anything (C-164). The parsers check what a value means: times,
+shares, entity names, scopes and enforcement. They take ISO 8601 text and aware datetimes, and
+return integer microseconds. Naive times and sub-microsecond input are refused, never rounded: two
+distinct instants must not become one. A date, a month and a year count in UTC; `day("2026-06-06",
+"Europe/Berlin")` is a day elsewhere.
+
+>>> @argument_checks
+... class Greeter:
+...     def greet(self, name: str, times: int = 1) -> str:
+...         return f"hello {name}" * times
+>>> Greeter().greet(5)  # doctest: +IGNORE_EXCEPTION_DETAIL
+Traceback (most recent call last):
+tenure.schema.errors.InvalidInput: name must be a text, not int
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
-from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeVar, cast
+from zoneinfo import ZoneInfo
 
 from ...schema.entity import EntityRef, check_name
-from ...schema.errors import InvalidInput, NotFound, TenureError
+from ...schema.errors import InvalidInput, NotFound, TenureError, unknown
 from ...schema.interval import INF_US, MIN_US
-from ...schema.limits import LENGTHS, check_text
-from ...schema.principal import Scope
+from ...schema.limits import INTEGER_MAX, LENGTHS, check_json, check_text
+from ...schema.principal import EVERYONE_TAG, Scope
 from ...schema.values import Value, canonical_json, micros
-from ...schema.vocabulary import Enforcement, parse
+from ...schema.vocabulary import Classification, Enforcement, parse
 from ...schema.write import Moment
 from .backend import Backend
 
 if TYPE_CHECKING:
-    from ...schema.claim import Version
+    from ...schema.claim import Permissions, Version
     from ...schema.principal import Principal, Sight
     from ...schema.slots import Vocabulary
     from ...store.operations.change import Mandate
@@ -40,12 +53,48 @@ FAR_US = INF_US - 1
 """The last instant there is: a read that is about no valid time in particular."""
 
 _TOO_FINE: Final = re.compile(r"[.,]\d{6}\d*[1-9]")
-_DATE_ONLY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CALENDAR: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+_THROUGH_END: Final = frozenset({"valid_until", "until"})
+"""Fields in which a date, month or year counts through its end."""
+_LAST_INSTANT: Final = frozenset({"tx", "tx1", "tx2"})
+"""Fields in which it means what was recorded by its end."""
 _PART_OF_DATE: Final = re.compile(r"(?:year|month|day|hour|minute|second) ")
 _OPEN_START: Final = "-infinity"
 _OPEN_END: Final = "infinity"
 
 Result = TypeVar("Result")
+
+_Class = TypeVar("_Class", bound=type)
+_Arguments = ParamSpec("_Arguments")
+_Answer = TypeVar("_Answer")
+
+READ_BY_THE_CALL: Final = frozenset(
+    {
+        "Any",
+        "FidelityJudge",
+        "Mapping[str, Probe]",
+        "Moment",
+        "Originals",
+        "Principal",
+        "Progress",
+        "Scope | Mapping[str, str]",
+        "Subsystems",
+        "Summariser",
+        "Unpack[IngestFields]",
+        "Unpack[RequestFields]",
+        "Unpack[RequestTerms]",
+        "Unpack[SessionTerms]",
+        "Unpack[SlotFields]",
+        "Unpack[WriteFields]",
+        "SyncWatch",
+        "Watch",
+        "WindowPolicy | str | Path",
+    }
+)
+"""Annotations whose values the call reads itself, with a refusal of its own."""
+
+_HOT_PATHS: Final = frozenset({"write", "compile", "as_of", "bind"})
+"""The paths that every step of an agent takes: they read all that they are given themselves."""
 
 
 class ClientPart:
@@ -169,6 +218,10 @@ def unknown_object(object_id: str) -> NotFound:
 def instant(value: Moment, *, field: str) -> int:
     """Return an instant as microseconds UTC; `-infinity` and `infinity` are the open ends.
 
+    A date, a month and a year count in UTC: by their first instant as a start, through their end
+    as an end, and by their last instant as a transaction time. `recorded_at` takes dates, but
+    neither months nor years.
+
     Raises:
         InvalidInput: `naive_datetime`, `sub_microsecond`, `bad_time`.
     """
@@ -177,6 +230,9 @@ def instant(value: Moment, *, field: str) -> int:
     if value == _OPEN_END:
         return INF_US
     if isinstance(value, str):
+        match = _CALENDAR.fullmatch(value)
+        if match and not (field == "recorded_at" and match[3] is None):
+            return _calendar_instant(match, field)
         return micros(_iso_time(value, field))
 
     if isinstance(value, datetime):
@@ -202,7 +258,7 @@ def _iso_time(text: str, field: str) -> datetime:
         raise _too_fine(text, field)
 
     try:
-        moment = datetime.fromisoformat(text)
+        return datetime.fromisoformat(text)
     except ValueError as error:
         # Of Python's own words only those about a part of the date say anything to a reader.
         reason = f" ({error})" if _PART_OF_DATE.match(str(error)) else ""
@@ -212,15 +268,76 @@ def _iso_time(text: str, field: str) -> datetime:
             field=field,
         ) from error
 
-    # A date that does not exist was refused above: no advice may hold one.
-    if _DATE_ONLY.fullmatch(text):
+
+def _calendar_instant(match: re.Match[str], field: str) -> int:
+    year, month, day_of_month = match.groups()
+    try:
+        start = datetime(int(year), int(month or 1), int(day_of_month or 1))  # noqa: DTZ001
+    except ValueError as error:
         raise InvalidInput(
-            f"{field} {text!r} is a calendar date, which is no instant until its zone is known; "
-            f"write {text}T00:00:00Z, or with the offset of a zone {text}T00:00:00+01:00",
-            code="naive_datetime",
+            f"{field} {match[0]!r} is no date of the calendar ({error})",
+            code="bad_time",
             field=field,
-        )
-    return moment
+        ) from error
+    return date_instant(start, "day" if day_of_month else "month" if month else "year", field)
+
+
+def date_instant(start: datetime, unit: str, field: str, zone: tzinfo = UTC) -> int:
+    """The instant that a day, month or year of a zone represents in a field.
+
+    Its first instant for a start, through its end for an end, its last for a transaction time.
+
+    Raises:
+        InvalidInput: `bad_time` for a day that the zone leaves out.
+    """
+    if field not in _THROUGH_END | _LAST_INSTANT:
+        return micros(local_time(start, zone, field, is_date=True))
+
+    # 32 days after the first of a month and 366 after that of a year are in the next one.
+    try:
+        after = start + timedelta(days={"day": 1, "month": 32, "year": 366}[unit])
+    except OverflowError:
+        return INF_US
+    after = after if unit == "day" else after.replace(day=1)
+    return micros(local_time(after, zone, field, is_date=True)) - (field in _LAST_INSTANT)
+
+
+def local_time(
+    local: datetime,
+    zone: tzinfo,
+    field: str,
+    *,
+    ambiguous: str | None = None,
+    is_date: bool = False,
+) -> datetime:
+    """A local time in its zone; `ambiguous` is `first` or `second`, for one that is there twice.
+
+    A date represents its first instant.
+
+    Raises:
+        InvalidInput: `bad_time` for a local time that the zone does not have, or has twice.
+    """
+    first, second = (local.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    if first.utcoffset() == second.utcoffset():
+        return first
+
+    # Read back: a time that clocks skip comes out as another one, on the far side of the gap.
+    earlier, later = sorted(moment.astimezone(UTC).astimezone(zone) for moment in (first, second))
+    if earlier.replace(tzinfo=None) == local:
+        if is_date or ambiguous == "first":
+            return earlier
+        if ambiguous == "second":
+            return later
+        problem = 'is there twice; state ambiguous = "first" or "second", or write'
+    else:
+        if is_date and later.date() == local.date():
+            return later
+        problem = "is skipped by the clocks; write"
+    raise InvalidInput(
+        f"{field} {local.isoformat()} {problem} {earlier.isoformat()} or {later.isoformat()}",
+        code="bad_time",
+        field=field,
+    )
 
 
 def _too_fine(text: str, field: str) -> InvalidInput:
@@ -241,17 +358,18 @@ def day(when: str | date, zone: str) -> tuple[datetime, datetime]:
     Raises:
         InvalidInput: `bad_time` for an unknown zone or a date that does not exist.
     """
-    import pendulum
-
     try:
-        date_of_year = date.fromisoformat(when) if isinstance(when, str) else when
-        start = pendulum.datetime(date_of_year.year, date_of_year.month, date_of_year.day, tz=zone)
-    except (ValueError, LookupError) as error:
+        calendar_date = date.fromisoformat(when) if isinstance(when, str) else when
+        tz = ZoneInfo(zone)
+        midnight = datetime.combine(calendar_date, time(), tz)
+        next_midnight = datetime.combine(calendar_date + timedelta(days=1), time(), tz)
+    except (ValueError, LookupError, OverflowError, OSError) as error:
         raise InvalidInput(
             f"{when!r} in {zone!r} is no calendar day: {error}", code="bad_time"
         ) from error
 
-    return start, start.add(days=1)
+    # By way of UTC: a midnight that the zone skips is the first moment after it.
+    return midnight.astimezone(UTC).astimezone(tz), next_midnight.astimezone(UTC).astimezone(tz)
 
 
 def scope_of(stated: Scope | Mapping[str, Any] | None) -> Scope | None:
@@ -302,6 +420,33 @@ def check_secrets(text: str, place: str) -> None:
             "again",
             code="secret_in_content",
         )
+
+
+def error_text(error: TenureError) -> str:
+    """What a face says of an error: its message without the keys and tokens that it repeats."""
+    from ...compiler.safety.credentials import masked_credentials
+
+    return masked_credentials(str(error))[0]
+
+
+def check_definition(definition: Mapping[str, Any]) -> None:
+    """Refuse a definition that is too large or holds a secret: it is kept for ever.
+
+    Raises:
+        InvalidInput: `too_deep`, `too_large`, `out_of_range`, `unstorable_text`, `bad_field`,
+            `secret_in_content`.
+    """
+    check_json(definition, "a definition")
+    for field, value in definition.items():
+        if isinstance(value, str):
+            check_text(value, field, most=LENGTHS["reason"])
+    try:
+        text = canonical_json(definition)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"a definition must be plain JSON: {error}", code="bad_field", field="definition"
+        ) from error
+    check_secrets(text, "the definition")
 
 
 def share(value: object, field: str) -> float:
@@ -379,3 +524,230 @@ def enforcement(rule: Mapping[str, Any] | None) -> str | None:
     check_enforcement(kind, spec)
 
     return canonical_json({"kind": kind.value, "spec": rule.get("spec")})
+
+
+class Kind(NamedTuple):
+    """What an annotation takes."""
+
+    types: tuple[type, ...]
+    wording: str
+    member: Kind | None = None
+    """What is in a list; of what comes one by one, the call reads the members itself."""
+    lookalikes: tuple[type, ...] = ()
+    """Types that are of `types` too, and never meant."""
+    records: tuple[str, ...] = ()
+    """Names of record classes that are taken too; importing the classes would cost a start."""
+
+
+# Objects of the providers' SDKs are pydantic models, and LangChain's messages too.
+_SDK_RECORDS: Final = ("BaseModel", "SessionUsage", "Content", "CompletionUsage")
+
+_TEXT: Final = Kind((str,), "a text")
+_FLAG: Final = Kind((bool,), "true or false")
+_INTEGER: Final = Kind((int,), "a whole number", lookalikes=(bool,))
+_PLACE: Final = Kind((int, str), "a number or a text", lookalikes=(bool,))
+_PATH: Final = Kind((str, Path), "a path")
+_BYTES: Final = Kind((bytes, str), "bytes or a text")
+_SUMMARISER: Final = Kind((object,), "a summariser or the name of a model")
+_TEXTS: Final = Kind((list, tuple, set, frozenset), "a list of texts", member=_TEXT)
+_RECORD: Final = Kind((Mapping,), "a mapping")
+_LIST: Final = Kind((Iterable,), "a list", lookalikes=(str, bytes, Mapping))
+_WRITE: Final = Kind((), "a Write", records=("Write",))
+_RECEIPT: Final = Kind((), "a receipt of a write", records=("Receipt",))
+_CASE: Final = Kind((), "a review", records=("Review",))
+_ENTITY: Final = Kind((str, Mapping, EntityRef), "a name, an id or an EntityRef")
+_ENVELOPE: Final = Kind((), "an envelope that compile returned", records=("Envelope",))
+_REPLAYABLE: Final = Kind(
+    (str, Mapping),
+    "an envelope, its id or its manifest",
+    records=("Envelope", "Manifest", "StoredEnvelope"),
+)
+_USAGE: Final = Kind((Mapping,), "a usage, as a provider reports it", records=_SDK_RECORDS)
+_LISTENER: Final = Kind((cast(type, Callable),), "a function that takes a notice")
+_COUNT_WATCH: Final = Kind((cast(type, Callable),), "a function that takes a number")
+_MESSAGE: Final = Kind(
+    (str, Mapping), "a text or a message with a role and content", records=_SDK_RECORDS
+)
+_REFUSAL: Final = Kind((str, BaseException), "an exception or the text of one")
+_MESSAGES: Final = Kind((str, Sequence), "a text or a list of messages")
+
+ARGUMENTS: Final[Mapping[str, Kind]] = {
+    "str": _TEXT,
+    "bool": _FLAG,
+    "int": _INTEGER,
+    "int | str": _PLACE,
+    "Summariser | str": _SUMMARISER,
+    "str | Path": _PATH,
+    "bytes | str": _BYTES,
+    "EntityLike": _ENTITY,
+    "Callable[[int], None]": _COUNT_WATCH,
+    "Envelope": _ENVELOPE,
+    "Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str": _REPLAYABLE,
+    "Listener": _LISTENER,
+    "Message": _MESSAGE,
+    "Replayable": _REPLAYABLE,
+    "Usage": _USAGE,
+    "str | BaseException": _REFUSAL,
+    "Iterable[Message]": _LIST._replace(member=_MESSAGE),
+    "StatedMentions": _LIST,
+    "ActionStatus": _TEXT,
+    "GraphForm": _TEXT,
+    "Remembered": _TEXT,
+    "ReviewKind": _TEXT,
+    "ReviewStatus": _TEXT,
+    "Sequence[Any]": _LIST,
+    "Sequence[str]": _TEXTS,
+    "Mapping[str, Any]": _RECORD,
+    "Mapping[str, float]": _RECORD,
+    "Sequence[Review]": _LIST._replace(member=_CASE),
+    "Sequence[Sequence[str]]": _LIST._replace(member=_TEXTS),
+    "Iterable[Mapping[str, Any]]": _LIST._replace(member=_RECORD),
+    "Iterable[Receipt]": _LIST._replace(member=_RECEIPT),
+    "Iterable[Write]": _LIST._replace(member=_WRITE),
+    "Iterable[int | str]": _LIST._replace(member=_PLACE),
+    "str | Sequence[Mapping[str, Any]]": _MESSAGES,
+}
+"""What is checked by its annotation; `… | None` takes None as well."""
+
+
+class _Parameter(NamedTuple):
+    name: str
+    kind: Kind
+    is_optional: bool
+    position: int | None
+    """Its place among the positional arguments, after `self`; None by keyword only."""
+
+
+def argument_checks(cls: _Class) -> _Class:
+    """Check the arguments of each public method of a class before the method begins."""
+    for name, method in list(vars(cls).items()):
+        if inspect.isfunction(method) and not name.startswith("_") and name not in _HOT_PATHS:
+            parameters = _parameters(method)
+            if parameters:
+                setattr(cls, name, _checking(method, parameters))
+
+    return cls
+
+
+def check_field_names(schema: type, fields: Mapping[str, object], term: str) -> None:
+    """Check that a call has no further field than the `TypedDict` that states them.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`.
+    """
+    for name in fields:
+        if name not in schema.__annotations__:
+            raise unknown(term, name, schema.__annotations__)
+
+
+def check_fields(schema: type, fields: Mapping[str, object], term: str) -> None:
+    """Check the further fields of a call, names and values, as their `TypedDict` states them.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`; what `check_argument` refuses.
+    """
+    check_field_names(schema, fields, term)
+    annotations: dict[str, Any] = schema.__annotations__
+    for name, value in fields.items():
+        annotation = annotations[name]
+        text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
+        bare, is_optional = _without_none(text)
+        if bare in ARGUMENTS and (value is not None or not is_optional):
+            check_argument(value, name, ARGUMENTS[bare])
+
+
+def annotation_of(parameter: inspect.Parameter) -> tuple[str, bool]:
+    """The annotation of a parameter without its `| None`, and whether it had one."""
+    return _without_none(str(parameter.annotation))
+
+
+def _without_none(annotation: str) -> tuple[str, bool]:
+    bare = annotation.removesuffix(" | None")
+    return bare, bare != annotation
+
+
+def check_argument(value: object, name: str, kind: Kind) -> None:
+    """Check one value against the kind that its call states.
+
+    Raises:
+        InvalidInput: `bad_field`, `unstorable_text`, `out_of_range`.
+    """
+    is_record = bool(kind.records) and any(
+        base.__name__ in kind.records for base in type(value).__mro__
+    )
+    is_meant = is_record or (
+        isinstance(value, kind.types) and not isinstance(value, kind.lookalikes)
+    )
+    if not is_meant:
+        type_name = type(value).__name__
+        raise InvalidInput(
+            f"{name} must be {kind.wording}, not {type_name}", code="bad_field", field=name
+        )
+
+    if isinstance(value, str):
+        check_text(value, name)
+    elif isinstance(value, Path):
+        check_text(str(value), name)
+    elif isinstance(value, int) and abs(value) > INTEGER_MAX:
+        raise InvalidInput(
+            f"{name} is beyond the numbers that a store holds", code="out_of_range", field=name
+        )
+    elif kind.member is not None and isinstance(value, Collection):
+        for member in cast("Collection[object]", value):
+            check_argument(member, name, kind.member)
+
+
+def _parameters(method: Callable[..., Any]) -> tuple[_Parameter, ...]:
+    parameters: list[_Parameter] = []
+    # The annotations stay texts: many of their types are imported by a type checker alone.
+    for position, parameter in enumerate(list(inspect.signature(method).parameters.values())[1:]):
+        bare, is_optional = annotation_of(parameter)
+        if bare in ARGUMENTS:
+            is_keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            place = None if is_keyword else position
+            parameters.append(_Parameter(parameter.name, ARGUMENTS[bare], is_optional, place))
+
+    return tuple(parameters)
+
+
+def _checking(
+    method: Callable[_Arguments, _Answer], parameters: Sequence[_Parameter]
+) -> Callable[_Arguments, _Answer]:
+    @functools.wraps(method)
+    def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
+        for parameter in parameters:
+            place = parameter.position
+            if place is not None and place + 1 < len(args):
+                value = args[place + 1]
+            elif parameter.name in kwargs:
+                value = kwargs[parameter.name]
+            else:
+                continue
+            if value is not None or not parameter.is_optional:
+                check_argument(value, parameter.name, parameter.kind)
+
+        return method(*args, **kwargs)
+
+    return call
+
+
+def permissions_as_stated(
+    permissions: Permissions,
+    words: Vocabulary,
+    classification: str | None,
+    allow: Sequence[str] | None,
+    deny: Sequence[str] | None,
+) -> Permissions:
+    """Permissions with what is stated of them; None leaves a part, and no role admits everyone.
+
+    Raises:
+        InvalidInput: `unknown_vocabulary`.
+    """
+    if classification is not None:
+        permissions = replace(permissions, classification=parse(Classification, classification))
+    if allow is not None:
+        roles = tuple(sorted(words.check("role", tuple(allow))))
+        permissions = replace(permissions, allow=roles or (EVERYONE_TAG,))
+    if deny is not None:
+        permissions = replace(permissions, deny=tuple(sorted(words.check("role", tuple(deny)))))
+    return permissions

@@ -95,6 +95,12 @@ def decay(rule: DecayRule | Mapping[str, float] | None) -> DecayRule | None:
         ) from error
 
 
+def _flag(plain: object) -> bool:
+    if not isinstance(plain, bool):
+        raise InvalidInput(f"a flag is true or false, not {plain!r}", code="bad_definition")
+    return plain
+
+
 _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "name": _text,
     "description": _text,
@@ -109,4 +115,7 @@ _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "sensitivity": lambda v: tuple(parse(Sensitivity, word) for word in _texts(v)),
     "decay_rule": decay,
     "retirement_rule": lambda v: parse(RetirementRule, v),
+    "synonyms": _texts,
+    "limits": _flag,
+    "constant": _flag,
 }

@@ -1,9 +1,9 @@
 """The table of calls: everything that a caller at the edge may ask of a memory.
 
-A row names a method of the client, what a key must be allowed for it, whether it writes, and
-the shape of its answer; its request is read off the method itself. HTTP routes, their
-description and the remote client are made from these rows, so none of them can know a call
-that the others don't. A public method in no row must stand in `EMBEDDED_ONLY` with its reason.
+A row names a method of the client, the permission of a key, whether it writes, and the shape of its
+answer; its request is read off the method. HTTP routes, their description and the remote client are
+made from these rows, so all have the same calls. A public method without a row must be in
+`EMBEDDED_ONLY` with its reason. An envelope travels between processes as an `EnvelopeRecord`.
 """
 
 from __future__ import annotations
@@ -15,56 +15,147 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from ...compiler.envelope.checks import HardConstraint
+from ...compiler.envelope.envelope import Envelope
+from ...compiler.format.grammar import parse_envelope
+from ...compiler.ir.records import Asked, Gap
+from ...compiler.render.cache_plan import BlockSegment, RenderPlan
+from ...compiler.tokens.capabilities import Capability
+from ...compiler.tokens.counting import counter_for
 from ...compiler.trace.manifest import Manifest
+from ...compiler.trace.metrics import Quality
+from ...compiler.trace.trace import SectionUse, Trace
 from ...schema.answers import (
     Action,
+    ActionReceipt,
     Change,
     EntityView,
+    ErasureReceipt,
     Explanation,
     HistoryRow,
     LogEntry,
+    MergeReceipt,
     Neighbourhood,
+    ReclassifyReceipt,
+    ReviewReceipt,
     SearchResult,
     Segment,
     SlotState,
-)
-from ...schema.artifact import Artifact, Original
-from ...schema.context_object import ContextObject
-from ...schema.entity import Resolution, Review
-from ...schema.operation import (
-    ActionReceipt,
-    ErasureReceipt,
-    MergeReceipt,
-    ReclassifyReceipt,
-    ReviewReceipt,
     SweepReceipt,
     UnmergeReceipt,
 )
+from ...schema.artifact import Artifact, Original
+from ...schema.context_object import ContextObject
+from ...schema.document import Citation
+from ...schema.entity import Resolution, Review
 from ...schema.policy import Policy
+from ...schema.records import short_repr
 from ...schema.slots import Slot
 from ...schema.write import Receipt
-from ...store.port.sessions import SessionSummary
+from ...store.port.records import SessionSummary
 from ..artifacts.artifacts import Artifacts
 from ..client.memory import Memory
 from ..compilation.recompile import WhatIf
+from ..documents.documents import Documents
+from ..documents.records import (
+    Document,
+    DocumentComparison,
+    DocumentReport,
+    DocumentVersion,
+    DocumentView,
+)
 from ..reading.envelopes import Envelopes, StoredEnvelope
 from ..reading.mentions import ResolvedMention
-from ..reading.tools import StoredTool
+from ..reading.objects import StoredTool
 from ..reading.view import View
+from ..sessions.decision import WindowDecision
+from ..sessions.originals import Rehydration
+from ..sessions.sessions import Sessions, SessionView
 from ..stewardship.actions import Actions
-from ..stewardship.comparing import EntityComparison
 from ..stewardship.entities import AliasView, Entities, EntityPage
 from ..stewardship.matching import Crossing, Label, Matching
 from ..stewardship.prompts import PromptPreview
 from ..stewardship.rescoring import RescoredCase
-from ..stewardship.review_groups import CaseGroup
-from ..stewardship.review_page import QueueState, ReviewPage
-from ..stewardship.reviews import Reviews
+from ..stewardship.review_page import EntityComparison, QueueState, ReviewPage
+from ..stewardship.reviews import CaseGroup, Reviews
 from ..stewardship.transfer import Transfer
 from ..visual.plane import TimePlane
 from ..writing.ingest_report import IngestReport
 from ..writing.vocabulary import Words
-from .envelope import EnvelopeRecord
+
+_OF_PLAN: Final = frozenset({"segments", "capability", "model", "cache_key"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvelopeRecord:
+    """An envelope with its trace and figures."""
+
+    __repr__ = short_repr
+
+    envelope_id: str
+    text: str
+    tokens: int
+    tokens_upper: int
+    digest: str
+    sections: tuple[SectionUse, ...]
+    constraints: tuple[HardConstraint, ...]
+    manifest: Manifest
+    gaps: tuple[Gap, ...]
+    asked: tuple[Asked, ...]
+    unmatched: tuple[str, ...]
+    segments: tuple[BlockSegment, ...]
+    capability: Capability
+    model: str
+    cache_key: str
+    sidecar: Mapping[str, Any]
+    trace: Trace
+    quality: Quality
+    citations: Mapping[str, Citation]
+
+    @classmethod
+    def from_envelope(cls, envelope: Envelope) -> EnvelopeRecord:
+        """The record of an envelope."""
+        # Trace and quality are worked out when they are asked for; here is the last place that can.
+        fields: dict[str, Any] = {}
+        for name in cls.__dataclass_fields__:
+            holder = envelope.plan if name in _OF_PLAN else envelope
+            fields[name] = getattr(holder, name)
+
+        return cls(**fields)
+
+    def envelope(self) -> Envelope:
+        """The envelope again; its further pages stay where it was compiled."""
+        return Envelope(
+            envelope_id=self.envelope_id,
+            text=self.text,
+            tokens=self.tokens,
+            tokens_upper=self.tokens_upper,
+            digest=self.digest,
+            blocks=parse_envelope(self.text),
+            sections=self.sections,
+            constraints=self.constraints,
+            manifest=self.manifest,
+            gaps=self.gaps,
+            asked=self.asked,
+            unmatched=self.unmatched,
+            plan=RenderPlan(
+                segments=self.segments,
+                model=self.model,
+                capability=self.capability,
+                counter=counter_for(self.model),
+                cache_key=self.cache_key,
+            ),
+            sidecar=_with_moment(self.sidecar),
+            _tell=lambda: self.trace,
+            _measure=lambda: self.quality,
+            _cite=lambda _: self.citations,
+        )
+
+
+def _with_moment(sidecar: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The sidecar with the time of the compile as a datetime again, if it came as text."""
+    stamp = sidecar.get("at")
+    return {**sidecar, "at": datetime.fromisoformat(stamp)} if isinstance(stamp, str) else sidecar
 
 
 class Permit(StrEnum):
@@ -91,16 +182,18 @@ PARTS: Final[Mapping[str, type]] = MappingProxyType(
         "": Memory,
         "actions": Actions,
         "artifacts": Artifacts,
+        "documents": Documents,
         "entities": Entities,
         "resolution": Matching,
         "envelopes": Envelopes,
         "reviews": Reviews,
+        "sessions": Sessions,
         "transfer": Transfer,
         "view": View,
         "vocabulary": Words,
     }
 )
-"""The classes of the client, by the name that stands before the dot of a call."""
+"""The classes of the client, by the name that comes before the dot of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +247,13 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("explain", Explanation),
     Call("mentions", tuple[ResolvedMention, ...]),
     Call("rehydrate", Original),
-    Call("sessions", tuple[SessionSummary, ...]),
+    Call("sessions.sessions", tuple[SessionSummary, ...]),
+    Call("sessions.list", tuple[SessionSummary, ...]),
+    Call("sessions.show", SessionView),
+    Call("sessions.compile", dict[str, Any], Permit.COMPILE),
+    _writing("sessions.compact", WindowDecision),
+    _writing("sessions.undo", WindowDecision),
+    Call("sessions.rehydrate", Rehydration),
     Call("doctor", tuple[str, ...], Permit.ADMIN),
     Call("policy", Policy),
     Call("as_of", PointInTime),
@@ -198,6 +297,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("actions.actions", tuple[Action, ...]),
     Call("actions.list", tuple[Action, ...]),
     _writing("actions.resolve", ActionReceipt | Receipt, Permit.DECIDE),
+    _writing("actions.undo", ActionReceipt, Permit.DECIDE),
     Call("envelopes.list", tuple[StoredEnvelope, ...]),
     Call("envelopes.get", Manifest),
     Call("what_if", WhatIf, Permit.COMPILE),
@@ -208,6 +308,14 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("artifacts.exists", bool),
     _writing("artifacts.put", Artifact),
     _writing("artifacts.erase", None, Permit.ERASE),
+    _writing("documents.put", DocumentReport),
+    _writing("documents.remove", DocumentReport),
+    _writing("documents.reclassify", int, Permit.ADMIN),
+    Call("documents.list", tuple[DocumentView, ...]),
+    Call("documents.get", Document),
+    Call("documents.versions", tuple[DocumentVersion, ...]),
+    Call("documents.compare", DocumentComparison),
+    Call("documents.cite", dict[str, Citation]),
 )
 """Every call of the edge, in the order of the description."""
 
@@ -227,6 +335,7 @@ EMBEDDED_ONLY: Final[Mapping[str, str]] = MappingProxyType(
         "session": "the window belongs to the process that runs the agent",
         "entities.export": "writes a path of this machine",
         "resolution.model": "a value of this process; the client's scorer is set by connect",
+        "documents.sync": "reads a folder of this machine; the client sends what has changed",
         "vocabulary.apply": "the form of an import's line; define and define_slot say the same",
         "artifacts.rehydrate": "the same as rehydrate of the memory",
         "view.valid": "as_of answers it",
@@ -236,6 +345,9 @@ EMBEDDED_ONLY: Final[Mapping[str, str]] = MappingProxyType(
 """The public names that stay in the process of the store, each with its reason."""
 
 BY_NAME: Final[Mapping[str, Call]] = MappingProxyType({call.name: call for call in CALLS})
+
+RAW_BODIES: Final[Mapping[str, str]] = MappingProxyType({"documents.put": "data"})
+"""Calls whose body may be the bytes of one field; the others then stand in the query."""
 
 DECISIONS: Final = frozenset({"reviews.accept", "reviews.reject", "reviews.unsure", "reviews.undo"})
 """Calls that must state the version of what they decide about."""

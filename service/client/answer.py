@@ -1,23 +1,39 @@
-"""Answering: a model's output is held to its envelope, with one chance to repair it.
+"""Answers of a model held to their envelope, and comparisons of envelopes and records.
 
-The caller's own function asks the model; tenure asks none. The output is checked by code against
-the hard constraints, and the acceptance items that no code can check go to a judge where the
-caller gives one. What fails is told to the model once, item by item; if the second output fails
-as well, the answer is refused. Source 000, 6.9.2, layer 4; checklist C-167, C-210.
+The caller's own function asks the model. Code checks the output against the hard constraints;
+items that no code can check go to a judge where the caller gives one. The model is shown what
+failed once; if the second output fails too, the answer is refused. Source 000, 6.9.2, layer 4.
+
+An ablation reads the snapshot once and compiles it again without some objects. Ids are described
+by the first words of what they name, read as the caller may read it. Two records are compared
+slot by slot. Checklist C-167, C-178, C-210.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ...schema.compile_terms import GapCode
 from ...schema.errors import InvalidInput
+from ...schema.values import canonical_json
+from ...schema.vocabulary import SlotStatus
+from ..backend.caller import backend_of
+from ..reading.objects import MASK
+from ..reading.view import ListReads, View, point_of, words_of
+from ..visual.text import opening, value_text, when
 
 if TYPE_CHECKING:
     from ...compiler.envelope.checks import CheckReport
+    from ...compiler.envelope.compare import Ablation
     from ...compiler.envelope.envelope import Envelope
+    from ...schema.answers import SlotState
+    from ..stewardship.review_page import ReviewPage
+    from .memory import Memory
 
 Ask = Callable[[str], object]
 """Asks the model: given what to repair, empty at first, it returns the output."""
@@ -26,6 +42,16 @@ Judge = Callable[[str, object], bool]
 """Tells whether an output meets an acceptance item, given its words."""
 
 _NOTE: Final = "Your last answer breaks what is listed here. Send the whole answer again, mended:"
+
+_SHORT: Final = 8
+"""Characters of an id that tell namesakes apart."""
+
+_LISTS_ENTITIES: Final = frozenset({GapCode.AMBIGUOUS_ENTITY, GapCode.USER_UNSTATED})
+"""Gaps whose detail is a list of entity ids."""
+
+_SILENT_STATUSES: Final = frozenset({SlotStatus.UNKNOWN, SlotStatus.ERASED})
+COLUMNS = 3
+"""Candidates that stand next to a mention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +109,272 @@ def _broken_constraints(envelope: Envelope, report: CheckReport) -> list[str]:
 
 def _unmet_items(items: tuple[str, ...], output: object, judge: Judge | None) -> list[str]:
     return [item for item in items if judge is not None and not judge(item, output)]
+
+
+def ablate(
+    memory: Memory,
+    request: Mapping[str, Any],
+    *,
+    utility: Callable[[Envelope], float],
+    objects: Sequence[str] | None = None,
+    pairs: bool = False,
+) -> Ablation:
+    """Return how the utility of a compile changes without each object, and without each pair.
+
+    `request` holds the parameters of `Memory.compile`, `task` among them. `objects` are the ids
+    to leave out, or names of sections; by default every stored object that the whole envelope
+    holds. With `pairs` every two are left out too: `.synergies` need each other, of
+    `.redundancies` one would do.
+
+    Raises:
+        InvalidInput: for what `compile` would refuse.
+    """
+    # The words below serve short commands, which would wait for a compiler that they never use.
+    from ...compiler.compile import Circumstances, compile_snapshot, context_of
+    from ...compiler.envelope import compare
+    from ...compiler.gathering.gather import gather
+    from ...compiler.gathering.mentions import ExactBinder
+    from ...compiler.request.parse import parse_request
+    from ...compiler.trace.manifest import stored_ids
+    from ..extraction.shipped_language import shipped_language
+
+    parameters = dict(request)
+    view = memory.as_of(parameters.pop("valid", None), parameters.pop("tx", None))
+    compile_request = parse_request(parameters.pop("task", ""), **parameters)
+    # One snapshot for every question: a write in between would look like an effect of leaving out.
+    with backend_of(memory).store.reading(memory.principal.tenant) as reader:
+        circumstances = Circumstances(
+            principal=memory.principal,
+            vocabulary=words_of(view),
+            policy=memory.policy,
+            point=point_of(view),
+            keys=reader.keys(),
+            language=shipped_language(),
+        )
+        context = context_of(compile_request, circumstances)
+        binder = ExactBinder(reader, context.scopes, point_of(view).tx_us)
+        snapshot = gather(context, reader, bind=binder)
+
+    def worth(omitted_ids: frozenset[str]) -> float:
+        return utility(compile_snapshot(snapshot, replace(context, ablation=omitted_ids)))
+
+    if objects is None:
+        envelope = compile_snapshot(snapshot, context)
+        # Items of the request are the question itself, and no answer is worth less without them.
+        objects = stored_ids(envelope.manifest)
+    return compare.ablate(objects, worth, pairs=pairs)
+
+
+class GapLine(NamedTuple):
+    """What an envelope lacks, in words."""
+
+    reason: str
+    topic: str
+    """The entity by name, or the text that was asked for; may be empty."""
+    detail: str
+    """The slot, or who may be meant, by name; may be empty."""
+
+
+class Wording(NamedTuple):
+    """What the ids of an envelope mean."""
+
+    openings: Mapping[str, str]
+    """The opening words of the objects, by id."""
+    gaps: tuple[GapLine, ...]
+
+
+def wording_of(memory: Memory, envelope: Envelope) -> Wording:
+    """The opening words of an envelope's objects, and what it lacks."""
+    return Wording(opening_words(memory, envelope), gap_lines(memory, envelope))
+
+
+def opening_words(memory: Memory, *envelopes: Envelope) -> Mapping[str, str]:
+    """The opening words of every object that the envelopes hold or left out, by id."""
+    from ..artifacts.media import Openings  # it loads the compiler, which lists of facts spare
+
+    openings = Openings(backend_of(memory), memory.principal)
+    words: dict[str, str] = {}
+    for envelope in envelopes:
+        words |= openings.words(envelope)
+    return words
+
+
+def opening_of(memory: Memory, object_id: str) -> str:
+    """The first words of a stored object; none where the caller may not read it today."""
+    from ..artifacts.media import Openings
+
+    return Openings(backend_of(memory), memory.principal).of(object_id)
+
+
+def object_words(memory: Memory, ids: Iterable[str]) -> Mapping[str, str]:
+    """The first words of stored objects by id; none of what the caller may not read today."""
+    object_ids = list(ids)
+    if not object_ids:
+        return {}
+
+    objects = ListReads(backend_of(memory), memory.principal).objects(object_ids)
+    words = {object_id: opening(item.content or "") for object_id, item in objects.items()}
+    return {object_id: words.get(object_id, "") for object_id in object_ids}
+
+
+def claim_words(memory: Memory, ids: Iterable[str]) -> Mapping[str, str]:
+    """What stored claims say of whom, by object; none of what the caller may not read today."""
+    object_ids = list(ids)
+    if not object_ids:
+        return {}
+
+    objects = ListReads(backend_of(memory), memory.principal).objects(object_ids)
+    return {object_id: item.normalized_claim for object_id, item in objects.items()}
+
+
+def value_names(memory: Memory, *facts: Mapping[str, SlotState]) -> Mapping[str, str]:
+    """The names of the entities that facts, by slot, have as values; by id."""
+    words_in_use = words_of(memory.as_of())
+    ids: list[str] = []
+    for states in facts:
+        for slot, state in states.items():
+            if words_in_use.slot(slot).relates:
+                ids += map(str, state.values)
+    return entity_names(memory, ids)
+
+
+def value_words(state: SlotState, names: Mapping[str, str]) -> str:
+    """The values of a slot in a line; entities by name."""
+    return ", ".join([names.get(str(value), value_text(value)) for value in state.values])
+
+
+def value_reader(
+    memory: Memory, pairs: Iterable[tuple[str | None, Any]]
+) -> Callable[[str | None, Any], str]:
+    """How the values of slots read to people: an entity by its name, all else as it is.
+
+    `pairs` are the slots with the values that will be asked for, so that two entities of one name
+    are told apart.
+    """
+    words_in_use = words_of(memory.as_of())
+
+    def relates(slot: str | None) -> bool:
+        return slot is not None and words_in_use.slot(slot).relates
+
+    ids = [str(value) for slot, value in pairs if value is not None and relates(slot)]
+    names = entity_names(memory, ids)
+    return lambda slot, value: names.get(str(value), value_text(value))
+
+
+def entity_names(memory: Memory, ids: Iterable[str | None]) -> Mapping[str, str]:
+    """The names of entities by id; the beginning of the id comes after a name that two have."""
+    entity_ids = list(dict.fromkeys(filter(None, ids)))
+    if not entity_ids:
+        return {}
+
+    known = ListReads(backend_of(memory), memory.principal).names(entity_ids)
+    names = {entity_id: known.get(entity_id, entity_id) for entity_id in entity_ids}
+    counts = Counter(names.values())
+    for entity_id, name in names.items():
+        if counts[name] > 1:
+            names[entity_id] = f"{name} ({entity_id[:_SHORT]})"
+    return names
+
+
+def gap_lines(memory: Memory, envelope: Envelope) -> tuple[GapLine, ...]:
+    """What an envelope lacks, with names in the place of ids, in the order of its gaps."""
+    from ...compiler.explain.report import gap_words
+
+    ids: list[str] = []
+    for gap in envelope.gaps:
+        ids.append(gap.subject)
+        if gap.code in _LISTS_ENTITIES:
+            ids += gap.detail.split()
+
+    names = entity_names(memory, ids)
+    lines: list[GapLine] = []
+    for gap in envelope.gaps:
+        detail = gap.detail
+        if gap.code in _LISTS_ENTITIES:
+            detail = ", ".join(names[entity_id] for entity_id in detail.split())
+        lines.append(GapLine(gap_words(gap.code), names.get(gap.subject, ""), detail))
+    return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCell:
+    """One slot of one record."""
+
+    sign: str
+    """`=` agrees with the mention, `!` differs, `+` only here, `?` one of them is not told; empty
+    where nothing is."""
+    words: str
+    source: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """One slot of the mention and of its candidates."""
+
+    slot: str
+    mention: ComparedCell
+    candidates: tuple[ComparedCell, ...]
+
+
+def compared_slots(
+    memory: Memory, record: ReviewPage, view: View | None = None
+) -> tuple[ComparedRow, ...]:
+    """The slots of a case, now or at a view, those first in which somebody differs."""
+    view = view or memory.as_of()
+    own_facts = view.facts(record.entity.entity_id)
+    candidate_facts = [view.facts(candidate.entity_id) for candidate in record.candidates[:COLUMNS]]
+    slots = sorted({*own_facts, *(name for facts in candidate_facts for name in facts)})
+
+    names = value_names(memory, own_facts, *candidate_facts)
+
+    rows: list[ComparedRow] = []
+    for slot in slots:
+        own_state = own_facts.get(slot)
+        cells = [_cell(facts.get(slot), own_state, names) for facts in candidate_facts]
+        rows.append(ComparedRow(slot, _cell(own_state, None, names), tuple(cells)))
+    # What speaks against a merge is read first.
+    return tuple(sorted(rows, key=lambda row: (_order(row), row.slot)))
+
+
+def _order(row: ComparedRow) -> int:
+    signs = [cell.sign for cell in row.candidates]
+    return 0 if "!" in signs else 1 if "=" in signs else 2
+
+
+def _cell(
+    state: SlotState | None, mention: SlotState | None, names: Mapping[str, str]
+) -> ComparedCell:
+    if state is None:
+        return ComparedCell("", "", "", "")
+
+    words = value_words(state, names) or _status_words(state)
+    source = state.candidates[0].source_origin if state.candidates else ""
+    since = when(state.valid_from, missing="always") if state.candidates else ""
+    return ComparedCell(_sign(state, mention), words, source, since)
+
+
+def _sign(state: SlotState, mention: SlotState | None) -> str:
+    """How a slot stands to that of the mention; never colour alone: it must be read in print."""
+    if mention is None:
+        return "+"
+    # Of two that are hidden nobody is told that they are one, nor that they are not.
+    if not (_is_told(state) and _is_told(mention)):
+        return "?"
+    return "=" if _sayings(state) == _sayings(mention) else "!"
+
+
+def _is_told(state: SlotState) -> bool:
+    return state.status not in _SILENT_STATUSES and MASK not in map(
+        attrgetter("value"), state.candidates
+    )
+
+
+def _sayings(state: SlotState) -> tuple[SlotStatus, list[str]]:
+    """What a slot says: its values, or those that contest it."""
+    values = state.values or map(attrgetter("value"), state.candidates)
+    return state.status, sorted(map(canonical_json, values))
+
+
+def _status_words(state: SlotState) -> str:
+    return "withheld" if state.reason == "withheld" else state.status.value

@@ -4,7 +4,7 @@
 nothing blocks the event loop. A method of the twin awaits the method of the client on a worker
 thread; what the client returns as a part of its own (a view, the vocabulary, the queues) comes
 back as its twin. Values come back as they are. `async_memory.pyi` states every method with its
-types; a test makes it anew from the client and compares.
+types; a test makes it again from the client and compares.
 
 >>> import asyncio
 >>> async def tour() -> object:

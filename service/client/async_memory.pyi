@@ -11,78 +11,90 @@ from ...compiler.gathering.rerank import Reranker
 from ...compiler.render.media import Originals, SentMedia
 from ...compiler.trace.manifest import Manifest
 from ...resolution.bind import Scorer
-from ...resolution.mention import MentionExtractor
+from ...resolution.extract import MentionExtractor
 from ...resolution.model import Model
 from ...schema.answers import (
     Action,
+    ActionReceipt,
     Change,
     EntityView,
+    ErasureReceipt,
     Explanation,
     HistoryRow,
     LogEntry,
+    MergeReceipt,
     Neighbourhood,
+    ReclassifyReceipt,
+    ReviewReceipt,
     SearchResult,
     Segment,
     SlotState,
-)
-from ...schema.artifact import MAX_BYTES, Artifact, Original
-from ...schema.context_object import ContextObject
-from ...schema.entity import Resolution, Review
-from ...schema.operation import (
-    ActionReceipt,
-    ErasureReceipt,
-    MergeReceipt,
-    ReclassifyReceipt,
-    ReviewReceipt,
     SweepReceipt,
     UnmergeReceipt,
 )
+from ...schema.artifact import MAX_BYTES, Artifact, Original
+from ...schema.context_object import ContextObject
+from ...schema.document import Citation
+from ...schema.entity import Resolution, Review
 from ...schema.policy import DEFAULT, Policy
 from ...schema.principal import OWNER, Principal, Scope
-from ...schema.slots import Slot, Vocabulary
+from ...schema.slots import (
+    ActionStatus,
+    GraphForm,
+    Remembered,
+    ReviewKind,
+    ReviewStatus,
+    Slot,
+    Vocabulary,
+)
 from ...schema.window_policy import WindowPolicy
-from ...schema.words import ActionStatus, GraphForm, Remembered, ReviewKind, ReviewStatus
 from ...schema.write import Moment, Receipt, Write, WriteFields
-from ...store.port.sessions import SessionSummary
-from ...store.port.targets import DATABASE
-from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
+from ...store.port.records import DATABASE, SessionSummary
+from ...store.search.caches import DEFAULT_BOUNDS, CacheBounds
 from ...store.transfer.artifact_files import ArtifactFiles
 from ...store.transfer.restore import Watch
-from ...window.bootstrap import Probe, TaskBootstrap
-from ...window.checkpoint import TaskCheckpoint
-from ...window.editing import EditPlan
+from ...window.checkpoint import Probe, ScratchpadEntry, TaskBootstrap, TaskCheckpoint
 from ...window.events import Note, WindowEvent
 from ...window.intake import Message
-from ...window.judging import FidelityJudge
-from ...window.scratchpad import ScratchpadEntry
+from ...window.ledger import EditPlan
+from ...window.report import FidelityJudge
 from ...window.state import WindowState
 from ...window.subsystems import Subsystems
 from ..backend.backend import Clock, Ids, uuid7, wall_clock
 from ..compilation.compile import Replayable, RequestFields
 from ..compilation.recompile import RequestTerms, WhatIf
+from ..documents.records import (
+    Document,
+    DocumentComparison,
+    DocumentReport,
+    DocumentVersion,
+    DocumentView,
+    SyncReport,
+)
+from ..documents.terms import PutFields, SyncFields
 from ..encoders.encoder import Encoder
 from ..extraction.claims import Extractor
 from ..reading.envelopes import StoredEnvelope
 from ..reading.mentions import ResolvedMention, StatedMentions
-from ..reading.tools import StoredTool
+from ..reading.objects import StoredTool
 from ..reading.view import EntityLike
-from ..sessions.decision import SessionContext, SessionUsage, WindowDecision
-from ..sessions.listening import Listener
-from ..sessions.opening import SessionTerms
+from ..sessions.core import Listener
+from ..sessions.decision import SessionContext, Usage, WindowDecision
 from ..sessions.originals import Rehydration
 from ..sessions.reading import SessionReport
+from ..sessions.sessions import SessionView
 from ..sessions.summarising import Summariser, SummaryReport
-from ..stewardship.comparing import EntityComparison
+from ..sessions.terms import SessionTerms
 from ..stewardship.entities import AliasView, EntityPage
 from ..stewardship.matching import MOST_PAIRS, STRETCH, Crossing, Label
 from ..stewardship.prompts import PromptPreview
 from ..stewardship.rescoring import RescoredCase
-from ..stewardship.review_groups import CaseGroup
-from ..stewardship.review_page import QueueState, ReviewPage
+from ..stewardship.review_page import EntityComparison, QueueState, ReviewPage
+from ..stewardship.reviews import CaseGroup
 from ..stewardship.transfer import TransferReport
 from ..visual.plane import TimePlane
-from ..writing.choices import IngestFields
 from ..writing.ingest_report import IngestReport
+from ..writing.observe import IngestFields
 from ..writing.vocabulary import SlotFields
 from .connect import Cells, Durability
 from .memory import Memory
@@ -153,6 +165,38 @@ class AsyncArtifacts(AsyncPart):
     async def erase(self, address: str, *, reason: str) -> None: ...
     async def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original: ...
 
+class AsyncDocuments(AsyncPart):
+    async def put(
+        self,
+        data: bytes | str,
+        *,
+        name: str,
+        effective: Moment = None,
+        url: str | None = None,
+        **terms: Unpack[PutFields],
+    ) -> DocumentReport: ...
+    async def sync(self, folder: str | Path, **options: Unpack[SyncFields]) -> SyncReport: ...
+    async def list(
+        self, *, source: str | None = None, valid: Moment = None, tx: Moment = None
+    ) -> tuple[DocumentView, ...]: ...
+    async def get(self, name: str, *, valid: Moment = None, tx: Moment = None) -> Document: ...
+    async def versions(self, name: str) -> tuple[DocumentVersion, ...]: ...
+    async def compare(
+        self, name: str, a: Moment, b: Moment, *, tx: Moment = None
+    ) -> DocumentComparison: ...
+    async def cite(
+        self, object_ids: Sequence[str], *, valid: Moment = None, tx: Moment = None
+    ) -> dict[str, Citation]: ...
+    async def remove(self, name: str, *, effective: Moment = None) -> DocumentReport: ...
+    async def reclassify(
+        self,
+        name: str,
+        *,
+        security_classification: str | None = None,
+        allow_roles: Sequence[str] | None = None,
+        deny_roles: Sequence[str] | None = None,
+    ) -> int: ...
+
 class AsyncWords(AsyncPart):
     async def define_slot(self, name: str, **fields: Unpack[SlotFields]) -> Slot: ...
     async def define(
@@ -174,6 +218,7 @@ class AsyncActions(AsyncPart):
         value: Any = None,
         accept: bool | None = None,
     ) -> ActionReceipt | Receipt: ...
+    async def undo(self, action_id: str) -> ActionReceipt: ...
 
 class AsyncEntities(AsyncPart):
     async def resolve(
@@ -268,39 +313,34 @@ class AsyncTransfer(AsyncPart):
     ) -> TransferReport: ...
     async def lines(self, *, keys: bool = False) -> Iterator[str]: ...
     async def import_file(
-        self, path: str | Path, *, resume: bool = False, watch: Watch | None = None
+        self,
+        path: str | Path,
+        *,
+        resume: bool = False,
+        accept_future: bool = False,
+        watch: Watch | None = None,
     ) -> TransferReport: ...
     async def abort(self) -> None: ...
 
-class AsyncSession(AsyncPart):
-    @property
-    def state(self) -> WindowState: ...
-    async def checkpoints(self) -> tuple[HistoryRow, ...]: ...
-    @property
-    def notes(self) -> tuple[Note, ...]: ...
+class AsyncSessions(AsyncPart):
+    async def __call__(self) -> tuple[SessionSummary, ...]: ...
+    async def list(self) -> tuple[SessionSummary, ...]: ...
+    async def show(self, name: str) -> SessionView: ...
     async def compile(
-        self, query: str | None = None, *, task: str = "system_orchestration", **options: Any
-    ) -> SessionContext: ...
-    async def replay(self, reference: Replayable) -> SessionContext: ...
-    async def rehydrate(self, request: int | str) -> Rehydration: ...
-    async def scratchpad(self) -> tuple[ScratchpadEntry, ...]: ...
-    async def media(self, item: int | str) -> list[dict[str, Any]]: ...
-    async def tools(self, target: str = "anthropic") -> list[dict[str, Any]]: ...
-    async def events(self, after: int = 0) -> tuple[WindowEvent, ...]: ...
-    async def report(self, *, judge: FidelityJudge | None = None) -> SessionReport: ...
-    async def preview(
-        self, *, focus: str = "", keep: Iterable[int | str] = ()
-    ) -> EditPlan | None: ...
-    async def conclusion(self) -> str: ...
-    async def bootstrap(
-        self, probes: Mapping[str, Probe] | None = None, *, budget_tokens: int = 4000
-    ) -> TaskBootstrap: ...
-    async def listen(self, listener: Listener | None) -> None: ...
+        self, name: str, query: str | None = None, *, target: str = "anthropic"
+    ) -> dict[str, Any]: ...
+    async def compact(
+        self, name: str, *, focus: str = "", keep: Sequence[str] = (), to: int | None = None
+    ) -> WindowDecision: ...
+    async def undo(self, name: str, edit: int) -> WindowDecision: ...
+    async def rehydrate(self, name: str, request: str) -> Rehydration: ...
+
+class AsyncSession(AsyncPart):
     async def on_turn_start(
         self, message: Message, *, key: str | None = None
     ) -> WindowDecision: ...
     async def on_step(
-        self, message: Message, usage: SessionUsage | None = None, *, key: str | None = None
+        self, message: Message, usage: Usage | None = None, *, key: str | None = None
     ) -> WindowDecision: ...
     async def on_tool_result(
         self, call_id: str, content: Any, kind: str | None = None, *, is_error: bool = False
@@ -309,22 +349,19 @@ class AsyncSession(AsyncPart):
         self, call_id: str, content: Any, kind: str | None = None, *, is_error: bool = False
     ) -> WindowDecision: ...
     async def on_turn_end(
-        self,
-        message: Message | None = None,
-        usage: SessionUsage | None = None,
-        *,
-        milestone: str = "",
+        self, message: Message | None = None, usage: Usage | None = None, *, milestone: str = ""
     ) -> WindowDecision: ...
-    async def on_overflow(self, error: str | None = None) -> WindowDecision: ...
+    async def on_overflow(self, error: str | BaseException | None = None) -> WindowDecision: ...
+    async def adopt(self, messages: Iterable[Message]) -> WindowDecision: ...
     async def compact(
-        self, *, focus: str = "", keep: Iterable[int | str] = ()
+        self, *, focus: str = "", keep: Iterable[int | str] = (), to: int | None = None
     ) -> WindowDecision: ...
     async def undo(self, edit: int) -> WindowDecision: ...
+    async def forget(self, item: int | str) -> WindowDecision: ...
     async def pin(self, item: int | str, *, until: int | None = None) -> WindowDecision: ...
     async def unpin(self, item: int | str) -> WindowDecision: ...
-    async def note(
-        self, category: str, text: str, *, status: str | None = None
-    ) -> WindowDecision: ...
+    async def note(self, category: str, text: str, *, status: str | None = None) -> int: ...
+    async def drop_note(self, note: int) -> WindowDecision: ...
     async def link(
         self, receipts: Iterable[Receipt], item: int | str | None = None
     ) -> WindowDecision: ...
@@ -335,11 +372,41 @@ class AsyncSession(AsyncPart):
     ) -> AsyncSession: ...
     async def conclude(self, conclusion: str, *, since: int, task: str = "") -> WindowDecision: ...
     async def use(
-        self, model: str, *, window: int | None = None, reserve_tokens: int | None = None
+        self,
+        model: str | None = None,
+        *,
+        tools: Sequence[Any] | None = None,
+        system: str | None = None,
+        window: int | None = None,
+        reserve_tokens: int | None = None,
     ) -> WindowDecision: ...
     async def checkpoint(self, *, predecessor: str | None = None) -> TaskCheckpoint: ...
     async def close(self) -> WindowDecision: ...
     async def summarise(self, summariser: Summariser | str, *, most: int = 8) -> SummaryReport: ...
+    @property
+    def state(self) -> WindowState: ...
+    async def checkpoints(self) -> tuple[HistoryRow, ...]: ...
+    @property
+    def notes(self) -> tuple[Note, ...]: ...
+    async def compile(
+        self, query: str | None = None, *, task: str = "system_orchestration", **options: Any
+    ) -> SessionContext: ...
+    async def replay(self, reference: Replayable) -> SessionContext: ...
+    async def would_fit(self, text: str) -> bool: ...
+    async def rehydrate(self, request: int | str) -> Rehydration: ...
+    async def scratchpad(self) -> tuple[ScratchpadEntry, ...]: ...
+    async def media(self, item: int | str) -> list[dict[str, Any]]: ...
+    async def tools(self, target: str = "anthropic") -> list[dict[str, Any]]: ...
+    async def events(self, after: int = 0) -> tuple[WindowEvent, ...]: ...
+    async def report(self, *, judge: FidelityJudge | None = None) -> SessionReport: ...
+    async def preview(
+        self, *, focus: str = "", keep: Iterable[int | str] = (), to: int | None = None
+    ) -> EditPlan | None: ...
+    async def conclusion(self) -> str: ...
+    async def bootstrap(
+        self, probes: Mapping[str, Probe] | None = None, *, budget_tokens: int = 4000
+    ) -> TaskBootstrap: ...
+    async def listen(self, listener: Listener | None) -> None: ...
 
 class AsyncMemory:
     def __init__(self, opening: Callable[[], Memory]) -> None: ...
@@ -349,7 +416,12 @@ class AsyncMemory:
     async def close(self) -> None: ...
     async def as_of(self, valid: Moment = None, tx: Moment = None) -> AsyncView: ...
     async def erase(
-        self, object_id: str | None = None, *, entity: EntityLike | None = None, reason: str
+        self,
+        object_id: str | None = None,
+        *,
+        entity: EntityLike | None = None,
+        document: str | None = None,
+        reason: str,
     ) -> ErasureReceipt: ...
     async def erase_session(
         self, name: str, *, user: str | None = None, reason: str
@@ -414,7 +486,9 @@ class AsyncMemory:
     async def export(
         self, path: str | Path, *, keys: bool = True, replace: bool = False
     ) -> TransferReport: ...
-    async def import_file(self, path: str | Path, *, resume: bool = False) -> TransferReport: ...
+    async def import_file(
+        self, path: str | Path, *, resume: bool = False, accept_future: bool = False
+    ) -> TransferReport: ...
     @property
     def transfer(self) -> AsyncTransfer: ...
     async def compile(
@@ -428,7 +502,8 @@ class AsyncMemory:
         subsystems: Subsystems | None = None,
         **terms: Unpack[SessionTerms],
     ) -> AsyncSession: ...
-    async def sessions(self) -> tuple[SessionSummary, ...]: ...
+    @property
+    def sessions(self) -> AsyncSessions: ...
     async def replay(
         self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
     ) -> Envelope: ...
@@ -437,6 +512,8 @@ class AsyncMemory:
     def envelopes(self) -> AsyncEnvelopes: ...
     @property
     def artifacts(self) -> AsyncArtifacts: ...
+    @property
+    def documents(self) -> AsyncDocuments: ...
     async def media(
         self, envelope: Envelope, *, originals: Originals | None = None
     ) -> dict[str, SentMedia]: ...

@@ -17,16 +17,18 @@ from ...schema.artifact import MAX_BYTES
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.policy import DEFAULT, Policy
 from ...schema.principal import OWNER, Principal, check_principal
-from ...store.port.targets import DATABASE, Cell, Resolve, Target, cell_map
-from ...store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
+from ...store.port.records import DATABASE, Cell, Resolve, Target, cell_map
+from ...store.search.caches import DEFAULT_BOUNDS, CacheBounds
+from ...store.search.caches import READERS as READERS
 from ...store.transfer.artifact_files import ArtifactFiles
 from ..backend.backend import Backend, Clock, Ids, uuid7, wall_clock
+from ..backend.kept_answers import control_path
 from .memory import Memory
 
 if TYPE_CHECKING:
     from ...compiler.gathering.rerank import Reranker
     from ...resolution.bind import Scorer
-    from ...resolution.mention import MentionExtractor
+    from ...resolution.extract import MentionExtractor
     from ...store.port.store import Store
     from ...store.sqlite.store import SqliteStore
     from ..encoders.encoder import Encoder
@@ -76,8 +78,8 @@ def connect(
     "sentence-transformers:/folder" or an `Encoder`, else search is lexical. `extractor` finds the
     claims of texts: "openai:MODEL", "anthropic:MODEL" ("@" and an address may follow) or an
     `Extractor`, else rules; `answers` is the file of its answers. `mentions` finds further names:
-    "spacy:MODEL" or a `MentionExtractor`. `reranker` scores the best anew. `artifacts`: a folder or
-    fsspec URL of originals.
+    "spacy:MODEL" or a `MentionExtractor`. `reranker` scores the best again. `artifacts`: a folder
+    or fsspec URL of originals.
 
     Raises:
         InvalidInput: `bad_encoder`, `bad_extractor`; `bad_settings`: not an option of the store.
@@ -98,6 +100,7 @@ def connect(
         caches=caches,
         reranker=reranker,
         tenant_key=tenant_key,
+        control_path=None if address == ":memory:" else control_path(address),
         **_with_files(place, artifacts, artifact_bytes, answers)._asdict(),
     )
     backend.open(principal.tenant)
@@ -109,6 +112,13 @@ def _address(url: object) -> str:
     address = fspath(cast("PathLike[str]", url)) if isinstance(url, PathLike) else url
     if not isinstance(address, str):
         raise InvalidInput(f"a store is named by a text or a path, not {kind}", code="bad_settings")
+    # Either would make a store where the program happens to run, under a name nobody meant.
+    if not address.strip() or address.startswith("file:"):
+        raise InvalidInput(
+            f"{address!r} names no store; give the path of a file or folder, such as memory.db, or "
+            ":memory:",
+            code="bad_settings",
+        )
     return address
 
 
@@ -126,7 +136,7 @@ def _check_options(principal: object, caches: object, answers: object) -> None:
 
 
 def _remote_memory(url: str, token: str | None) -> Memory:
-    memory: Memory = import_module("tenure.service.remote.memory").open_remote(url, token)
+    memory: Memory = import_module("tenure.faces.remote.memory").open_remote(url, token)
     return memory
 
 
@@ -141,7 +151,7 @@ class _Files(NamedTuple):
 def _with_files(
     place: Place, artifacts: ArtifactFiles | str | None, max_bytes: int, answers: str | None
 ) -> _Files:
-    """Open a store; where originals and answers are kept: beside an embedded one, unless told."""
+    """Open a store; where originals and answers are kept: next to an embedded one, unless told."""
     store: Store
     answers_path = None if answers is None else Path(answers).expanduser()
     if place.is_server:
@@ -250,7 +260,7 @@ class Place(NamedTuple):
             raise InvalidInput(
                 f"durability is full or normal, not {self.durability!r}", code="bad_settings"
             )
-        from ...store.sqlite.connection import Tuning
+        from ...store.sqlite.partition import Tuning
         from ...store.sqlite.store import SqliteStore
 
         try:
@@ -273,8 +283,8 @@ class Place(NamedTuple):
         """
         if self.durability != "full":
             raise InvalidInput(
-                f"durability is an option of an embedded store, and {self.url!r} is a server, "
-                "which decides that itself: leave it out",
+                "durability is an option of an embedded store, and a server decides that itself: "
+                "leave it out",
                 code="bad_settings",
             )
         try:

@@ -2,7 +2,7 @@
 
 A memory is a store seen by one principal. It is immutable and cheap: `bind` gives the same
 store to another caller. Writes return receipts, reads are methods of a `View`, and nothing
-here holds state of a request.
+here holds state of a request. `Upkeep` holds its views, history, erasure and maintenance.
 
 >>> from tenure import connect
 >>> with connect(":memory:") as memory:
@@ -19,37 +19,194 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ...schema.policy import Policy
-from ...schema.principal import Principal, check_principal
+from ...schema.principal import Principal, Scope, check_principal
 from ...schema.vocabulary import StateLayer, parse
 from ...schema.write import Moment, Receipt, Write, WriteFields
-from ..backend.arguments import argument_checks
-from .upkeep import Upkeep
+from ..backend.caller import Caller, argument_checks
 
-if TYPE_CHECKING:  # each use-case is imported when it is first used: `import tenure` stays light
+if TYPE_CHECKING:
     from ...compiler.envelope.envelope import Envelope
     from ...compiler.render.media import Originals, SentMedia
     from ...compiler.trace.manifest import Manifest
+    from ...schema.answers import (
+        Change,
+        ErasureReceipt,
+        Explanation,
+        HistoryRow,
+        LogEntry,
+        ReclassifyReceipt,
+        SweepReceipt,
+    )
     from ...schema.artifact import Original
     from ...schema.window_policy import WindowPolicy
-    from ...store.port.sessions import SessionSummary
     from ...window.subsystems import Subsystems
     from ..artifacts.artifacts import Artifacts
     from ..compilation.compile import RequestFields
     from ..compilation.recompile import RequestTerms, WhatIf
+    from ..documents.documents import Documents
+    from ..reading.audit import Auditor
     from ..reading.envelopes import Envelopes, StoredEnvelope
     from ..reading.mentions import ResolvedMention, StatedMentions
-    from ..reading.view import EntityLike
-    from ..sessions.opening import SessionTerms
+    from ..reading.view import EntityLike, View
     from ..sessions.session import Session
+    from ..sessions.sessions import Sessions
+    from ..sessions.terms import SessionTerms
     from ..stewardship.actions import Actions
     from ..stewardship.entities import Entities
     from ..stewardship.matching import Matching
+    from ..stewardship.operations import Steward
     from ..stewardship.reviews import Reviews
     from ..stewardship.transfer import Transfer, TransferReport
-    from ..writing.choices import IngestFields
     from ..writing.ingest_report import IngestReport
+    from ..writing.observe import IngestFields
     from ..writing.vocabulary import Words
     from ..writing.write import Writer
+
+
+@argument_checks
+@dataclass(frozen=True, slots=True)
+class Upkeep(Caller):
+    """What was believed, who did what, and what is taken out or kept in order."""
+
+    def as_of(self, valid: Moment = None, tx: Moment = None) -> View:
+        """Return the view of (valid, tx); None means now.
+
+        `as_of()` is what is true now, `as_of(t, t)` what was believed at t, and `as_of(v, k)`
+        what was true at v as known at k.
+        """
+        from ..reading.view import pinned_now
+
+        return pinned_now(self._backend, self.principal, valid, tx)
+
+    def erase(
+        self,
+        object_id: str | None = None,
+        *,
+        entity: EntityLike | None = None,
+        document: str | None = None,
+        reason: str,
+    ) -> ErasureReceipt:
+        """Empty an object, or an entity with all that is said about it; a tombstone stays.
+
+        A `document`, by its name, goes with every version, its original and its passages.
+
+        Now the slots show what resurfaces; at an earlier tx they show `erased`. The reason stays:
+        name a case in it.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            InvalidInput: `missing_reason`, `missing_subject`, `reason_names_erased`.
+            NotFound: `unknown_object`, `unknown_entity`, `unknown_document`.
+        """
+        if document is not None and entity is None:
+            from ..documents.keeping import DocumentKeeper
+
+            entity = DocumentKeeper(self._backend, self.principal).entity_id(document)
+        return self._steward().erase(object_id, entity, reason)
+
+    def erase_session(self, name: str, *, user: str | None = None, reason: str) -> tuple[str, ...]:
+        """Empty every text of a session, this caller's or a user's, and close it.
+
+        The ids of the objects that went with it are returned, sorted: its checkpoints.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_session`.
+        """
+        scope = Scope(user=user or self.principal.user, session=name)
+        return self._steward().erase_session(scope.scope_id, reason)
+
+    def reclassify(
+        self,
+        object_id: str,
+        *,
+        security_classification: str | None = None,
+        allow_roles: Sequence[str] | None = None,
+        deny_roles: Sequence[str] | None = None,
+    ) -> ReclassifyReceipt:
+        """Change who may see an object, at all times at once; what is not stated stays.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_object`.
+        """
+        roles = allow_roles, deny_roles
+        return self._steward().reclassify(object_id, security_classification, *roles)
+
+    def promote(self, object_id: str, *, scope: Scope | Mapping[str, str]) -> Receipt:
+        """Say what an object says in a wider scope; `scope={}` is the whole tenant.
+
+        The promoted object is a new one, derived from the first; retract it to take it back.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            InvalidInput: `bad_scope`, `source_quarantined`.
+            NotFound: `unknown_object`.
+        """
+        return self._steward().promote(object_id, scope)
+
+    def sweep(self, *, dry_run: bool = False, limit: int = 500) -> SweepReceipt:
+        """Retire what has decayed below its threshold, `limit` objects at once; privileged."""
+        return self._steward().sweep(dry_run=dry_run, limit=limit)
+
+    def close_scope(self, kind: str, scope: str) -> SweepReceipt:
+        """Retire what lived only until a `session`, `task` or `project` closed.
+
+        Who is in a session closes it for its own user; all else is an operator's.
+        """
+        return self._steward().close_scope(kind, scope)
+
+    def doctor(self) -> tuple[str, ...]:
+        """Check every invariant of the tenant; return a sentence for each that is broken."""
+        return self._steward().doctor()
+
+    def history(self, entity: EntityLike, slot: str) -> tuple[HistoryRow, ...]:
+        """Return every version of a slot on both axes, oldest transaction first."""
+        return self._auditor().history(entity, slot)
+
+    def diff(
+        self, tx1: Moment, tx2: Moment, entity: EntityLike | None = None
+    ) -> tuple[Change, ...]:
+        """Return the changes of belief after tx1, up to and with tx2, in order of tx."""
+        return self._auditor().diff(tx1, tx2, entity)
+
+    def log(
+        self,
+        since: Moment = None,
+        *,
+        until: Moment = None,
+        entity: EntityLike | None = None,
+        limit: int = 50,
+    ) -> tuple[LogEntry, ...]:
+        """Who did what and when, newest first: the caller's own transactions.
+
+        Auditors, administrators and owners read those of everybody. `since` is left out of the
+        span and `until` is in it; with `entity` only what changed the beliefs about it.
+        """
+        from ..reading.audit import TransactionLog
+
+        return TransactionLog(self._backend, self.principal).entries(since, until, entity, limit)
+
+    def explain(self, object_id: str) -> Explanation:
+        """Return where an object comes from, what it met, and what was compiled from it.
+
+        The id of a write that confirmed or took back what stood leads to what stood, and that of
+        what another line of the same write replaced to what replaced it.
+
+        Raises:
+            NotFound: `unknown_object`, also for what the caller may not see.
+        """
+        return self._auditor().explain(object_id)
+
+    def _steward(self) -> Steward:
+        from ..stewardship.operations import Steward
+
+        return Steward(self._backend, self.principal)
+
+    def _auditor(self) -> Auditor:
+        from ..reading.audit import Auditor
+
+        return Auditor(self._backend, self.principal, self.as_of())
 
 
 @argument_checks
@@ -118,7 +275,7 @@ class Memory(Upkeep):
             InvalidInput: for anything malformed, unknown, too large or missing.
             Forbidden: for a level or a scope that is not the caller's.
             Conflict: `idempotency_mismatch`, `identifier_conflict`; `stale_version`, when not
-                what the write `expected` stands in the slot.
+                what the write `expected` is in the slot.
         """
         write = Write(subject=subject, slot=slot, value=value, **fields)
         return self._writer().write_many((write,), dry_run=dry_run)[0]
@@ -151,7 +308,7 @@ class Memory(Upkeep):
         The passage is linked to the entities it names; `mentions` states some as (start, end,
         whom), and these win over what is found. `explain` tells the links.
 
-        Text and claims stand in the caller's user, else in its session. A `layer` of `session`,
+        Text and claims are in the caller's user, else in its session. A `layer` of `session`,
         `task` or `project` narrows that, and they end with it; `decay_rule` (`half_life_days`,
         `minimum_threshold`) is that of the text, which else does not fade.
 
@@ -178,7 +335,7 @@ class Memory(Upkeep):
 
         The whole file is looked at before anything is written; `check` stops there, and its report
         names every line that would be refused. With `keep_going` refused lines go to
-        `NAME.rejects.jsonl` beside the file, and `retry` tries those of such a file again.
+        `NAME.rejects.jsonl` next to the file, and `retry` tries those of such a file again.
         `mapping` says which column of a table fills which field; `replay` loads a history: lines
         with one `recorded_at` are one transaction, and those stored already are skipped. `.gz` is
         unpacked, and `-` is standard input.
@@ -187,8 +344,8 @@ class Memory(Upkeep):
             TenureError: the one line that cannot be taken, with its number in front.
             InvalidInput: `refused_lines`, with all of them; `bad_mapping`, `bad_settings`.
         """
-        from ..writing.choices import choices_of
         from ..writing.ingest import Importer
+        from ..writing.observe import choices_of
 
         return Importer(self._backend, self.principal, choices_of(path, fields)).file(path)
 
@@ -214,14 +371,19 @@ class Memory(Upkeep):
         """
         return self.transfer.export(path, keys=keys, replace=replace)
 
-    def import_file(self, path: str | Path, *, resume: bool = False) -> TransferReport:
+    def import_file(
+        self, path: str | Path, *, resume: bool = False, accept_future: bool = False
+    ) -> TransferReport:
         """Import an export into this tenant, which must be empty, or `resume`; privileged.
+
+        An export that ends later than the clock is refused, unless `accept_future`: every later
+        write would carry its stamp.
 
         Raises:
             Conflict: `tenant_not_empty`; `in_progress`, without `resume`.
-            InvalidInput: `bad_export`; nothing was written.
+            InvalidInput: `bad_export`, `tx_in_future`; nothing was written.
         """
-        return self.transfer.import_file(path, resume=resume)
+        return self.transfer.import_file(path, resume=resume, accept_future=accept_future)
 
     @property
     def transfer(self) -> Transfer:
@@ -263,16 +425,19 @@ class Memory(Upkeep):
             InvalidInput: `bad_scope`, `unknown_window`, `window_too_small`, `bad_policy`,
                 `bad_subsystem`.
         """
-        from ..sessions.opening import SessionRules, open_session
+        from ..sessions.session import Session
+        from ..sessions.terms import SessionRules, opened_core
 
         rules = SessionRules(policy, subsystems)
-        return open_session(self._backend, self.principal, name, rules, terms)
+        core = opened_core(self._backend, self.principal, name, rules, terms)
+        return Session(self._backend, self.principal, core)
 
-    def sessions(self) -> tuple[SessionSummary, ...]:
-        """This caller's sessions, each with its last event, by name."""
-        from ..sessions.log import own_sessions
+    @property
+    def sessions(self) -> Sessions:
+        """Return this caller's windows: `sessions()` lists them, `.show(name)` looks into one."""
+        from ..sessions.sessions import Sessions
 
-        return own_sessions(self._backend, self.principal)
+        return Sessions(self._backend, self.principal)
 
     def replay(
         self, manifest: Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
@@ -290,7 +455,7 @@ class Memory(Upkeep):
         return Compiler(self._backend, self.principal).replay(manifest)
 
     def what_if(self, envelope_id: str, **terms: Unpack[RequestTerms]) -> WhatIf:
-        """An envelope beside what its request gives under another budget, roles, valid or tx."""
+        """An envelope next to what its request gives under another budget, roles, valid or tx."""
         from ..compilation.recompile import Recompiler
 
         return Recompiler(self._backend, self.principal).what_if(envelope_id, terms)
@@ -304,10 +469,17 @@ class Memory(Upkeep):
 
     @property
     def artifacts(self) -> Artifacts:
-        """Return the originals kept beside the facts: `.put`, `.get`, `.list`, `.erase`."""
+        """Return the originals kept next to the facts: `.put`, `.get`, `.list`, `.erase`."""
         from ..artifacts.artifacts import Artifacts
 
         return Artifacts(self._backend, self.principal)
+
+    @property
+    def documents(self) -> Documents:
+        """Return the documents: `.put`, `.sync`, `.get`, `.versions`, `.compare`, `.remove`."""
+        from ..documents.documents import Documents
+
+        return Documents(self._backend, self.principal)
 
     def media(
         self, envelope: Envelope, *, originals: Originals | None = None
@@ -323,14 +495,14 @@ class Memory(Upkeep):
             InvalidInput: `bad_media`, for what is damaged, or cannot be made as planned here.
             Unavailable: `media_unavailable`, where Pillow is needed and not installed.
         """
-        from ..artifacts.ready import MediaReady
+        from ..artifacts.media import MediaReady
 
         return MediaReady(self.artifacts, originals or {}).of(envelope)
 
     def rehydrate(self, pointer: str, *, envelope: Envelope | None = None) -> Original:
-        """Return what an artifact's address, or an object's id, stands for, whole.
+        """Return what an artifact's address, or an object's id, represents, whole.
 
-        With `envelope` also what a number that its text shows stands for, such as `[7]`.
+        With `envelope` also what a number that its text shows represents, such as `[7]`.
 
         Raises:
             NotFound: `unknown_artifact`, `unknown_object`, `erased`.

@@ -1,8 +1,12 @@
 """The compile use-case: one snapshot, one envelope, and its manifest kept.
 
-The compiler is handed everything it depends on; what belongs to the run alone (run id, wall
-time, latency) is laid beside the envelope afterwards. The manifest is stored through the
-backend's worker after the call returns; closing the store waits for it.
+The compiler receives everything it depends on. What belongs to the run alone (run id, wall time,
+latency) is added to the envelope afterwards. The backend's worker stores the manifest after the
+call returns; closing the store waits for it.
+
+A replay makes the text of a stored envelope again for the caller that it records. A reader must be
+allowed to read every object in it today, and may see whole all personal data that it shows whole: a
+replay returns the same bytes, so nothing in it can be masked afterwards.
 """
 
 from __future__ import annotations
@@ -17,45 +21,58 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ...compiler.compile import compile as compile_envelope
 from ...compiler.envelope.envelope import Envelope
-from ...compiler.gathering.forecast import opening_names
 from ...compiler.gathering.mentions import ExactBinder, compile_names
 from ...compiler.gathering.nearest import vectors_wanted
 from ...compiler.ir.context import project_of, scopes_of
 from ...compiler.replay import replay
 from ...compiler.request.parse import parse_request
 from ...compiler.request.request import CompileRequest, WindowPin
-from ...compiler.trace.manifest import Manifest, manifest_from_json, stored_ids
+from ...compiler.trace.manifest import Manifest, manifest_from_json, principal_of, stored_ids
 from ...resolution.known import Lookup
 from ...resolution.names import with_visible_identifiers
 from ...resolution.register import Register
 from ...schema.artifact import is_address
+from ...schema.claim import Version, is_personal
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.limits import LENGTHS, check_text
 from ...schema.policy import Policy
-from ...schema.principal import AUDIT, TENANT_SCOPE, Sight
+from ...schema.principal import AUDIT, TENANT_SCOPE, Principal, Sight
 from ...schema.record_json import from_plain, to_plain
 from ...schema.slots import Vocabulary
 from ...schema.values import moment
 from ...schema.vocabulary import SlotKind
 from ...schema.window_policy import DEFAULT_WINDOW
 from ...schema.write import Moment
-from ...store.port.collector import collector_paused
-from ...store.port.records import Names, StandingSubjects, SubjectSpan
-from ...store.port.store import Point, Reader
+from ...store.port.records import SubjectSpan
+from ...store.port.store import Ask, Point, Reader
 from ..artifacts.artifacts import ArtifactKeeper, Artifacts
-from ..artifacts.openings import Openings
+from ..artifacts.media import Openings
+from ..backend.backend import COMPILE
 from ..backend.caller import Caller, instant
-from ..backend.spans import COMPILE
-from ..reading.envelopes import StoredEnvelope, manifest_of, unknown_envelope
-from ..reading.signatures import may_open, sign_manifest, verify
+from ..documents.citing import Citer
+from ..extraction.shipped_language import shipped_language
+from ..reading.envelopes import (
+    StoredEnvelope,
+    manifest_of,
+    may_open,
+    sign_manifest,
+    unknown_envelope,
+    verify,
+)
+from ..reading.objects import Mask, own_entities
 from ..reading.view import View, pinned, point_of, words_of
 from .originals import LISTS, with_originals
-from .readable import check_personal_data
 
 if TYPE_CHECKING:
-    from ..reading.nearest import VisibleVectors
+    from ..reading.search import VisibleVectors
 
 _LOG = logging.getLogger("tenure.compile")
+
+Replayable = Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
+"""What names an envelope to replay."""
+
+_LISTED_PEOPLE: Final = 8
+"""How many of those with wishes a manifest lists at most: two tell that nobody is meant."""
 
 
 def policy_from_json(text: str) -> Policy:
@@ -75,16 +92,8 @@ def policy_from_json(text: str) -> Policy:
     return policy
 
 
-Replayable = Manifest | Envelope | StoredEnvelope | Mapping[str, Any] | str
-"""What names an envelope to replay."""
-
-
-_LISTED_PEOPLE: Final = 8
-"""How many of those with wishes a manifest lists at most: two tell that nobody is meant."""
-
-
 class RequestFields(TypedDict, total=False):
-    """What `Memory.compile` takes beside the task and the query."""
+    """What `Memory.compile` takes in addition to the task and the query."""
 
     user_request: str
     hypothesis: str
@@ -122,14 +131,15 @@ class Compiler(Caller):
     ) -> Envelope:
         """Return the envelope of a task at its valid and tx, and store its manifest.
 
-        `window` is the history that stands beside it, where a session keeps that.
+        `window` is the history that stands next to it, where a session keeps that.
         """
         began = time.perf_counter()
-        with collector_paused(), self._backend.span_of(COMPILE, self._tenant) as span:
+        with self._backend.span_of(COMPILE, self._tenant) as span:
             request, user = self._request(task, parameters, window), _stated_user(parameters)
-            # Read before the store is: a server is told at once for when it will be asked.
             now_us = self._backend.now_us()
-            with self._reading(partial(self._names, request, user, parameters, now_us)) as reader:
+            rules = self._backend.policy.compile
+            names = partial(compile_names, request, self.principal, rules, user)
+            with self._reading(names) as reader:
                 valid, tx = parameters.get("valid"), parameters.get("tx")
                 if valid is None:
                     valid = moment(max(now_us, reader.clock().last_us))
@@ -139,7 +149,7 @@ class Compiler(Caller):
                     named_id = _person(user, reader, sight, point_of(view))
                     request = replace(request, entities=(*request.entities, named_id))
                 people: tuple[str, ...] = ()
-                if self._is_for_nobody(request):
+                if not (self.principal.user or request.entities):
                     people = self._people_with_wishes(reader, view)
                 envelope = self.envelope(reader, view, request, people)
 
@@ -179,34 +189,6 @@ class Compiler(Caller):
         if embedding is not None and request.query_vector is None and question.strip():
             request = replace(request, query_vector=embedding.query(question))
         return request
-
-    def _names(
-        self,
-        request: CompileRequest,
-        user: str | None,
-        parameters: Mapping[str, Any],
-        now_us: int,
-    ) -> Names:
-        """What the reader of a compile is opened for."""
-        policy = self._backend.policy
-        is_hybrid = self._backend.embedding is not None and request.query_vector is not None
-        # The past has a reading of its own, and what lies near a vector is known later.
-        if is_hybrid or parameters.get("tx") is not None:
-            return compile_names(request, self.principal, policy.compile, user)
-
-        valid = parameters.get("valid")
-        valid_us = now_us if valid is None else instant(valid, field="valid")
-        names = opening_names(request, self.principal, policy, valid_us, user)
-        if names.reads is None or user or not self._is_for_nobody(request):
-            return names
-
-        # By the words that this process knows: what was defined since is asked for anew.
-        wishes = _wishes_after("", self._backend.known_words(self._tenant))
-        return names._replace(reads=names.reads._replace(wishes=wishes))
-
-    def _is_for_nobody(self, request: CompileRequest) -> bool:
-        """Whether neither the caller nor the request says whom it is for."""
-        return not (self.principal.user or request.entities)
 
     def _people_with_wishes(self, reader: Reader, view: View) -> tuple[str, ...]:
         """Whom a question may be asked for when nobody says so: those whose wishes are known.
@@ -257,6 +239,7 @@ class Compiler(Caller):
             index=self._vectors(reader, view, request),
             reranker=self._backend.reranker,
             people=people,
+            language=shipped_language(),
             watch=self._backend.step_of,
         )
         return replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
@@ -288,6 +271,7 @@ class Compiler(Caller):
                 ),
                 policy=self._policy(reader, pinned_manifest.policy_hash),
                 keys=keys,
+                language=shipped_language(),
             )
             check_personal_data(reader, envelope, self.principal, self._backend.policy)
             envelope = replace(envelope, manifest=sign_manifest(envelope.manifest, keys))
@@ -338,25 +322,16 @@ class Compiler(Caller):
         self, reader: Reader, view: View, request: CompileRequest
     ) -> VisibleVectors | None:
         """Return the vectors that a compile may see, over the scopes it reads, search begun."""
-        embedding, tenant = self._backend.embedding, self._tenant
-        if embedding is None or request.query_vector is None:
+        if self._backend.embedding is None or request.query_vector is None:
             return None
 
-        from ..reading.nearest import KNOWN, VectorView, VisibleVectors
+        from ..reading.search import KNOWN, visible_vectors
 
         scopes = scopes_of(self.principal, project_of(request, self.principal))
-        vectors = VisibleVectors(
-            VectorView(
-                vectors=embedding.vectors(tenant, reader),
-                reader=reader,
-                sight=self.principal.sight(scopes),
-                point=point_of(view),
-                exact_rows=self._backend.policy.read.vector_exact_rows,
-                ask=KNOWN,
-            )
-        )
-        vectors.begin(request.query_vector, limit=vectors_wanted(self._backend.policy))
-
+        sight, point = self.principal.sight(scopes), point_of(view)
+        vectors = visible_vectors(self._backend, self._tenant, reader, sight, point, KNOWN)
+        if vectors is not None:
+            vectors.begin(request.query_vector, limit=vectors_wanted(self._backend.policy))
         return vectors
 
     def _keep(self, envelope: Envelope, session: str | None) -> None:
@@ -388,7 +363,8 @@ class Compiler(Caller):
             at=moment(self._backend.now_us()),
             compilation_latency_ms=round((time.perf_counter() - began) * 1000, 3),
         )
-        return envelope.with_words(Openings(self._backend, self.principal).words)
+        envelope = envelope.with_words(Openings(self._backend, self.principal).words)
+        return envelope.with_citations(Citer(self._backend, self.principal).citations)
 
 
 def _log_alerts(envelope: Envelope) -> None:
@@ -403,12 +379,12 @@ def _log_alerts(envelope: Envelope) -> None:
         _LOG.info("an envelope misses %s", ", ".join(quality.alerts), extra=fields)
 
 
-def _wishes_after(subject_id: str, words: Vocabulary) -> StandingSubjects:
+def _wishes_after(subject_id: str, words: Vocabulary) -> tuple[tuple[str, ...], SubjectSpan]:
     """The question for the next people of whom the whole tenant knows wishes."""
     slots = words.slots.items()
     names = sorted(name for name, slot in slots if slot.kind is SlotKind.PREFERENCE)
     span = SubjectSpan(TENANT_SCOPE.scope_id, after=subject_id, limit=_LISTED_PEOPLE)
-    return StandingSubjects(tuple(names), span)
+    return tuple(names), span
 
 
 def _stated_user(parameters: Mapping[str, Any]) -> str | None:
@@ -431,7 +407,7 @@ def _person(user: str, reader: Reader, sight: Sight, point: Point) -> str:
     pair = "user", user
     known = reader.known(Lookup(identifiers=(pair,)), scopes=sight.scopes, tx_us=point.tx_us)
     register = Register(with_visible_identifiers(known, sight))
-    for raw in register.owners(*pair):
+    for raw in register.owners([pair]):
         return register.root(raw)
     return user
 
@@ -451,3 +427,64 @@ def _moments(parameters: Mapping[str, Any]) -> dict[str, Any]:
             instants[name] = moment(instant(instants[name], field=name))
 
     return instants
+
+
+def may_read(reader: Reader, envelope: Envelope, principal: Principal, policy: Policy) -> bool:
+    """Whether a caller may read every stored object of an envelope, as whole as it is there."""
+    object_ids = stored_ids(envelope.manifest)
+    versions = _visible_versions(reader, envelope.manifest, object_ids, principal)
+    if not {version.row.claim.object_id for version in versions}.issuperset(object_ids):
+        return False
+
+    return not _shows_masked(reader, envelope.manifest, versions, Mask(principal, policy))
+
+
+def check_personal_data(
+    reader: Reader, envelope: Envelope, principal: Principal, policy: Policy
+) -> None:
+    """Check that a replay shows no personal data that the caller reads as masked elsewhere.
+
+    Raises:
+        Forbidden: `personal_data`.
+    """
+    object_ids = stored_ids(envelope.manifest)
+    versions = _visible_versions(reader, envelope.manifest, object_ids, principal)
+    if _shows_masked(reader, envelope.manifest, versions, Mask(principal, policy)):
+        raise Forbidden(
+            "the text holds personal data that is masked for you; the person it is about may "
+            "replay it, or a role of policy.compile.show_personal_to",
+            code="personal_data",
+        )
+
+
+def _visible_versions(
+    reader: Reader, manifest: Manifest, object_ids: tuple[str, ...], principal: Principal
+) -> list[Version]:
+    if not object_ids:
+        return []
+
+    ask = Ask(objects=object_ids, heads=False, at_valid=False, at_tx=False)
+    point = Point(manifest.valid_us, reader.clock().last_us)
+    page = reader.versions(ask, sight=principal.sight(), point=point)
+    # One object has several rows; its permissions are the same for all of them.
+    return [version for version in page.versions if version.visible]
+
+
+def _shows_masked(
+    reader: Reader, manifest: Manifest, versions: list[Version], caller_mask: Mask
+) -> bool:
+    """Whether something is whole for the caller of the manifest and masked for who looks."""
+    personal_versions = [version for version in versions if is_personal(version.details)]
+    masked_versions = [row for row in personal_versions if caller_mask.hides(reader, row)]
+    if not masked_versions:
+        return False
+
+    owner_mask = Mask(principal_of(manifest), caller_mask.policy)
+    # Who the owner is may have been judged otherwise since: either answer makes it whole.
+    own_ids_then = own_entities(reader, owner_mask.principal, tx_us=manifest.tx_us)
+    for version in masked_versions:
+        is_own_then = own_ids_then.covers(version.details, owner_mask.principal)
+        if is_own_then or not owner_mask.hides(reader, version):
+            return True
+
+    return False

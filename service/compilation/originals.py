@@ -1,6 +1,6 @@
 """Originals in a request: evidence that names an artifact gets its text, when the caller may read.
 
-An item that is an address, or `{"artifact": address}`, stands for the whole text; with a `text`
+An item that is an address, or `{"artifact": address}`, represents the whole text; with a `text`
 of its own it is that summary, with the original as its origin (source 001, "summary + URI").
 A long text becomes several items with one origin, so that only the parts that bear on the
 request need to go in. A picture, recording or film gets its size and length from the file, and
@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from ...compiler.media.measures import measures
+from ...compiler.media.table import measures
 from ...compiler.request.request import Media, MediaKind
 from ...schema.artifact import Artifact, is_address
 from ...schema.errors import InvalidInput
 from ...schema.vocabulary import parse
-from ..artifacts.artifacts import Artifacts
-from ..artifacts.files import kind_of_file, records_of
-from ..encoders.chunking import chunks_of
+from ..artifacts.artifacts import Artifacts, kind_of_file, records_of
+from ..encoders.encoder import chunks_of
 
 LISTS: Final = ("evidence", "pinned")
 """The parameters of a compile whose items may name an artifact."""

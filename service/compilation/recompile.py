@@ -1,6 +1,6 @@
 """Asking the request of a stored envelope again: under other circumstances, or in a rehearsal.
 
-A replay gives the same bytes; here the store is searched anew, so that what has changed, or
+A replay gives the same bytes; here the store is searched again, so that what has changed, or
 would change, can be seen. Nothing is kept. The text is made for the caller that the envelope
 records, and shown only to who may read every object in it.
 """
@@ -18,15 +18,13 @@ from ...compiler.envelope.envelope import Envelope
 from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, principal_of
 from ...schema.errors import Forbidden
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ...schema.values import moment
 from ...schema.write import Moment
 from ...store.port.store import Point, Reader
-from ..backend.arguments import check_field_names
-from ..backend.caller import Caller, instant
+from ..backend.caller import Caller, check_field_names, instant
 from ..reading.view import View
-from .compile import Compiler
-from .readable import may_read
+from .compile import Compiler, may_read
 
 CONTEXT_LINES: Final = 2
 """Lines of the same text that stand around a difference."""
@@ -55,7 +53,7 @@ AS_RECORDED: Final[RequestTerms] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """An envelope beside what its request gives under other circumstances."""
+    """An envelope next to what its request gives under other circumstances."""
 
     __repr__ = short_repr
 
@@ -79,7 +77,7 @@ class Recompiler(Caller):
     """Requests of stored envelopes asked again, for one caller to look at."""
 
     def what_if(self, envelope_id: str, terms: RequestTerms) -> WhatIf:
-        """An envelope beside what its request gives under other circumstances.
+        """An envelope next to what its request gives under other circumstances.
 
         Raises:
             Forbidden: `privilege_required`, when one of the two holds what the caller may not
@@ -164,7 +162,7 @@ def text_lines(first: str, second: str) -> Iterator[TextLine]:
 
 
 def around_changes(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
-    """The lines that differ with some around them; `~` stands for those that are left out."""
+    """The lines that differ with some around them; `~` represents those that are left out."""
     near_positions: set[int] = set()
     for position, line in enumerate(lines):
         if line.sign != "=":

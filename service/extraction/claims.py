@@ -6,12 +6,15 @@ the text that it was found in, and points at the words it came from.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ...schema.slots import Slot
 
 ANY_SLOT: Final = "*"
@@ -22,6 +25,25 @@ LAST_SAID: Final = ""
 
 LAST_HEARD: Final = "\N{HORIZONTAL ELLIPSIS}"
 """Value of one that takes back what was said last, if its speaker said it."""
+
+
+ALIAS: Final = "alias"
+"""Slot of a claim that states another name of its subject: it becomes an alias and no claim."""
+
+LANGUAGE_FILES: Final = ("en", "de")
+
+
+@cache
+def language_tables(name: str) -> Mapping[str, Any]:
+    """The tables of a language, read from its file once in a process."""
+    source = files(__package__ or "").joinpath(f"{name}.toml")
+    tables = tomllib.loads(source.read_text(encoding="utf-8"))
+    # Long patterns are wrapped in the file; a class of words is split at its spaces anyway.
+    for section in ("clause", "kinds", "kin", "withdrawal"):
+        for key, text in tables[section].items():
+            if isinstance(text, str):
+                tables[section][key] = text.replace("\n", "")
+    return tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +88,9 @@ class ExtractedClaim:
 def fitting_claims(
     claims: Iterable[ExtractedClaim], slots: Mapping[str, Slot]
 ) -> tuple[ExtractedClaim, ...]:
-    """The claims in slots that a tenant has, and those that take back what any slot has."""
-    return tuple(claim for claim in claims if claim.slot in slots or claim.slot == ANY_SLOT)
+    """The claims in slots that a tenant has, aliases, and what takes back what any slot has."""
+    free_slots = (ANY_SLOT, ALIAS)
+    return tuple(claim for claim in claims if claim.slot in slots or claim.slot in free_slots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +187,7 @@ class PaidExtractor(ContextualExtractor, Protocol):
         ...
 
     def question(self, text: str, context: ExtractionContext) -> str:
-        """All that its answer depends on beside the text: model, instructions, vocabulary."""
+        """All that its answer depends on apart from the text: model, instructions, words."""
         ...
 
 

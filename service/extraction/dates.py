@@ -1,13 +1,13 @@
-"""Days that a sentence names, absolutely or against the moment of speaking."""
+"""Days that an English or a German sentence names, absolutely or against the moment of speaking."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from typing import Final
+from datetime import UTC, date, datetime, timedelta
+from typing import Final, NamedTuple, Protocol
 
-from ...resolution.text import DateSpan, find_dates
+from ...resolution.normalize import find_dates
 
 _PREPOSITION: Final = re.compile(
     r"\b(?:in|on|since|from|as of|until|till|to|starting|beginning) (?:the )?\Z", re.IGNORECASE
@@ -34,27 +34,6 @@ _RELATIVE: Final = re.compile(
     + r"))\b",
     re.IGNORECASE,
 )
-_PAST_CLAUSE: Final = re.compile(
-    r"\b(?:[a-z]+ed|began|bought|came|did|found|gave|got|left|lost|met|quit|sold|took|was|went|were)"
-    r"\b(?![^,;.]*\b(?:will|going to|starts?|begins?)\b)[^,;.]*\Z",
-    re.IGNORECASE,
-)
-"""The end of a clause that tells what happened: `I started there` before `on Monday`."""
-_COMING_CLAUSE: Final = re.compile(
-    r"(?:\b(?:am|are)|['\u2019](?:m|re)) (?:now |finally )?(?:going|moving|relocating|"
-    r"joining|starting|leaving|getting)\b[^,;.]*(?<!since )\Z"
-    r"|(?:\b(?:will|(?:I|we) (?:start|begin))|['\u2019]ll)\b[^,;.]*(?<!since )\Z"
-    r"|\b(?:starting|beginning) (?:on |in |from )?(?:the )?\Z",
-    re.IGNORECASE,
-)
-"""The beginning of a clause that tells what is to come: `I'm moving there` before `on July 3`."""
-_FROM_THEN: Final = re.compile(
-    r"(?:^|[,;] |\band )(?:from|as of|as from) (?:the )?\Z", re.IGNORECASE
-)
-_PRESENT_CLAUSE: Final = re.compile(
-    r"(?: onwards?)?,? (?:I|we)(?:['\u2019](?:m|re|ll)| (?:am|are|will|work|live|start|begin))\b"
-)
-"""What holds from a day on, `From July` before `I work there`, is to come."""
 _DAY_OFFSETS: Final = {
     "day before yesterday": -2,
     "yesterday": -1,
@@ -66,39 +45,68 @@ _DAY_OFFSETS: Final = {
     "day after tomorrow": 2,
 }
 
+_GERMAN_MONTHS: Final = (
+    "januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober",
+    "november", "dezember",
+)  # fmt: skip
+_GERMAN_MONTH: Final = "|".join(month.capitalize() for month in _GERMAN_MONTHS)
+_GERMAN_WEEKDAYS: Final = {
+    "montag": "monday", "dienstag": "tuesday", "mittwoch": "wednesday", "donnerstag": "thursday",
+    "freitag": "friday", "samstag": "saturday", "sonnabend": "saturday", "sonntag": "sunday",
+}  # fmt: skip
+_GERMAN_WEEKDAY: Final = "|".join(day.capitalize() for day in _GERMAN_WEEKDAYS)
+_GERMAN_DAYS: Final = {
+    "vorgestern": "day before yesterday", "gestern": "yesterday", "heute": "today",
+    "morgen": "tomorrow", "übermorgen": "day after tomorrow",
+}  # fmt: skip
+_GERMAN_UNITS: Final = {"tag": "day", "woche": "week", "monat": "month", "jahr": "year"}
+_GERMAN_PERIODS: Final = {**_GERMAN_UNITS, **_GERMAN_WEEKDAYS, "wochenende": "weekend"}
+_GERMAN_TURNS: Final = {
+    "letzt": "last", "vorig": "last", "vergangen": "last", "dies": "this", "nächst": "next",
+    "kommend": "next",
+}  # fmt: skip
+_GERMAN_NUMBERS: Final = {
+    "ein": "1", "einem": "1", "einer": "1", "zwei": "2", "drei": "3", "vier": "4", "fünf": "5",
+    "sechs": "6", "sieben": "7", "acht": "8", "neun": "9", "zehn": "10", "elf": "11", "zwölf": "12",
+}  # fmt: skip
+
+_GERMAN_COUNT: Final = r"\d{1,2}|" + "|".join(_GERMAN_NUMBERS)
+_GERMAN_UNIT: Final = r"(?:Tag|Woche|Monat|Jahr)"
+_GERMAN_YEAR: Final = r"(?:19|20)\d\d"
+_GERMAN_ABSOLUTE: Final = re.compile(
+    rf"\b(?P<day>\d{{1,2}})\. (?P<month>{_GERMAN_MONTH})\b(?:,? (?P<year>{_GERMAN_YEAR})\b)?"
+    rf"|\b(?P<numbered_day>\d{{1,2}})\.(?P<numbered_month>\d{{1,2}})\."
+    rf"(?P<day_year>{_GERMAN_YEAR})?(?!\.?\d)"
+    rf"|\b(?:[Ii]m|[Ss]eit|[Aa]b|[Bb]is|[Vv]on|Anfang|Mitte|Ende) (?P<only_month>{_GERMAN_MONTH})\b"
+    rf"(?: (?P<month_year>{_GERMAN_YEAR})\b)?"
+    rf"|\b(?:[Ii]m Jahr|[Ss]eit|[Aa]b|[Bb]is|[Vv]on) (?P<only_year>{_GERMAN_YEAR})\b"
+    rf"|(?:^|\b(?:bin|habe|sind|haben|wurde) (?:ich |wir )?)(?P<bare_year>{_GERMAN_YEAR})"
+    r"(?= (?:[a-zäöü]+ )?(?:nach|bei|von|bin|habe|sind|haben|wurde)\b)"
+)
+_UNTIL_WORDS: Final = re.compile(r"\b[Bb]is (?:zum |Anfang |Mitte |Ende )?")
+_FROM_WORDS: Final = re.compile(r"\b(?:[Ss]eit|[Vv]on|[Aa]b)(?: dem| Anfang| Mitte| Ende)? ")
+
 
 def date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> datetime | None:
     """The midnight (UTC) of the first day that a sentence names; None when it names none.
 
-    A month without a year is the last that is not to come, or with `is_ahead` the next.
-
-    A day of the week is the next, or the last where the words before it tell what happened.
+    A month without a year, or a day of the week, is the last that is not to come; with `is_ahead`
+    it is the next.
 
     >>> date_said("I moved two weeks ago.", datetime(2026, 6, 20, 9, tzinfo=UTC)).date()
     datetime.date(2026, 6, 6)
     """
     relative = _RELATIVE.search(sentence)
     if relative is not None:
-        # "I got an appointment on Friday" tells what happened, of a day that is still to come.
-        is_past = not is_ahead and bool(_PAST_CLAUSE.search(sentence, 0, relative.start()))
         words = {name: text.lower() for name, text in relative.groupdict().items() if text}
-        return relative_day(words, now, is_past=is_past)
+        return relative_day(words, now, is_past=not is_ahead)
 
     # "My birthday is June 3" has no preposition, and whoever speaks of what is to come means a day.
     opening = _COPULA_OR_PREPOSITION if is_ahead else _PREPOSITION
-    for date in find_dates(sentence, any_case=True):
-        if opening.search(sentence, 0, date.start):
-            is_coming = is_ahead or _is_to_come(sentence, date)
-            return absolute_day(date.parts, now, is_ahead=is_coming)
+    for span in find_dates(sentence, any_case=True):
+        if opening.search(sentence, 0, span.start):
+            return absolute_day(span.parts, now, is_ahead=is_ahead)
     return None
-
-
-def _is_to_come(sentence: str, date: DateSpan) -> bool:
-    """Whether the words around a day tell what is to come."""
-    if _COMING_CLAUSE.search(sentence, 0, date.start):
-        return True
-    is_opening = _FROM_THEN.search(sentence, 0, date.start) is not None
-    return is_opening and _PRESENT_CLAUSE.match(sentence, date.end) is not None
 
 
 def date_after(sentence: str, preposition: str, now: datetime) -> datetime | None:
@@ -108,9 +116,9 @@ def date_after(sentence: str, preposition: str, now: datetime) -> datetime | Non
     2019
     """
     words = {"until": r"(?:until|till|to|through)", "from": r"(?:from|since)"}[preposition]
-    for date in find_dates(sentence, any_case=True):
-        if re.search(rf"\b{words} \Z", sentence[: date.start], re.IGNORECASE):
-            return absolute_day(date.parts, now)
+    for span in find_dates(sentence, any_case=True):
+        if re.search(rf"\b{words} \Z", sentence[: span.start], re.IGNORECASE):
+            return absolute_day(span.parts, now)
     return None
 
 
@@ -196,3 +204,136 @@ def _shift(midnight: datetime, unit: str, count: int) -> datetime:
         except ValueError:
             continue
     return first
+
+
+_GERMAN_RELATIVE: Final = re.compile(
+    # "am Morgen" and "jeden Morgen" are no day; "morgen" is one, and begins with a capital at most.
+    r"(?P<day>\b[Vv]orgestern|\b[Gg]estern|\b[Hh]eute|\b[Üü]bermorgen|\bmorgen|"
+    r"^Morgen(?= [a-zäöü]))\b"
+    rf"|\b(?:[Vv]or|[Ss]eit) (?P<count>{_GERMAN_COUNT}) (?P<unit>{_GERMAN_UNIT})(?:e[n]?|n)?\b"
+    rf"|\b[Ii]n (?P<ahead>{_GERMAN_COUNT}) (?P<coming>{_GERMAN_UNIT})(?:e[n]?|n)?\b"
+    rf"|\b(?P<turn>(?i:{'|'.join(_GERMAN_TURNS)}))e[mnrs]? "
+    rf"(?P<period>Wochenende|Woche|Monat|Jahr|{_GERMAN_WEEKDAY})s?\b"
+    rf"|\b[Aa]m (?P<weekday>{_GERMAN_WEEKDAY})\b"
+)
+
+
+def german_date_said(sentence: str, now: datetime, *, is_ahead: bool = False) -> datetime | None:
+    """The midnight (UTC) of the first day that a German sentence names; None when it names none.
+
+    >>> german_date_said("Ich bin vor zwei Wochen umgezogen.", datetime(2026, 6, 20, tzinfo=UTC))
+    datetime.datetime(2026, 6, 6, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    relative = _GERMAN_RELATIVE.search(sentence)
+    if relative is not None:
+        return relative_day(_english_words(relative), now, is_past=not is_ahead)
+
+    absolute = _GERMAN_ABSOLUTE.search(sentence)
+    if absolute is None:
+        return None
+    return absolute_day(_german_parts(absolute), now, is_ahead=is_ahead)
+
+
+def german_date_after(sentence: str, preposition: str, now: datetime) -> datetime | None:
+    """The day that stands right behind a preposition: `von 2015`, `bis Mai 2019`.
+
+    >>> german_date_after("von 2015 bis 2019", "until", datetime(2026, 6, 20, tzinfo=UTC)).year
+    2019
+    """
+    opening = {"until": _UNTIL_WORDS, "from": _FROM_WORDS}[preposition].search(sentence)
+    if opening is None:
+        return None
+    # The preposition is a part of some dates, so the search begins with it.
+    date = _GERMAN_ABSOLUTE.search(sentence, opening.start())
+    if date is None or date.start() > opening.end():
+        return None
+    return absolute_day(_german_parts(date), now)
+
+
+def _english_words(match: re.Match[str]) -> dict[str, str]:
+    """The words of a match as those that `relative_day` knows."""
+    words = {name: text.lower() for name, text in match.groupdict().items() if text}
+    tables = {
+        "day": _GERMAN_DAYS, "unit": _GERMAN_UNITS, "coming": _GERMAN_UNITS,
+        "turn": _GERMAN_TURNS, "period": _GERMAN_PERIODS, "weekday": _GERMAN_WEEKDAYS,
+        "count": _GERMAN_NUMBERS, "ahead": _GERMAN_NUMBERS,
+    }  # fmt: skip
+    english = {name: tables[name].get(word, word) for name, word in words.items()}
+    if "unit" in english:
+        english["past"] = "ago"
+    return english
+
+
+def _german_parts(match: re.Match[str]) -> tuple[int | None, int | None, int | None]:
+    """Year, month and day of an absolute date, None for what is not said."""
+    fields = match.groupdict()
+    year = (
+        fields["year"]
+        or fields["day_year"]
+        or fields["month_year"]
+        or fields["only_year"]
+        or fields["bare_year"]
+    )
+    day = fields["day"] or fields["numbered_day"]
+    name = fields["month"] or fields["only_month"]
+    number = fields["numbered_month"]
+    month = _GERMAN_MONTHS.index(name.lower()) + 1 if name else number
+    return int(year) if year else None, int(month) if month else None, int(day) if day else None
+
+
+# both languages
+
+
+class DayFinder(Protocol):
+    """Finds the first day that a sentence names."""
+
+    def __call__(self, sentence: str, now: datetime, *, is_ahead: bool = False) -> datetime | None:
+        """Of days without a year the last, or with `is_ahead` the next."""
+        ...
+
+
+class DayBehind(Protocol):
+    """Finds the day that comes after `until` or `from`."""
+
+    def __call__(self, sentence: str, preposition: str, now: datetime) -> datetime | None:
+        """The day, or None where none comes after the preposition."""
+        ...
+
+
+class DateReader(NamedTuple):
+    """How one language says days."""
+
+    said: DayFinder
+    behind: DayBehind
+
+
+DATE_READERS: Final[Mapping[str, DateReader]] = {
+    "en": DateReader(date_said, date_after),
+    "de": DateReader(german_date_said, german_date_after),
+}
+
+
+def partial_date(words: str) -> str:
+    """A day with its year or without, or a month, as a birthday is kept; empty for what is none.
+
+    >>> partial_date("the 3rd of June"), partial_date("4 May 1988"), partial_date("1987-11-31")
+    ('--06-03', '1988-05-04', '')
+    >>> partial_date("May 1988")
+    '1988-05'
+    """
+    english = find_dates(words, any_case=True)
+    parts = english[0].parts if english else (None, None, None)
+    german = _GERMAN_ABSOLUTE.search(words)
+    if german is not None:
+        parts = _german_parts(german)
+    year, month, day = parts
+    if month is None or (day is None and year is None):
+        return ""
+    if day is None:
+        return f"{year:04}-{month:02}"
+    try:
+        # The 29th of February needs a leap year.
+        date(year or 2000, month, day)
+    except ValueError:
+        return ""
+    return f"{year:04}-{month:02}-{day:02}" if year else f"--{month:02}-{day:02}"

@@ -1,6 +1,6 @@
-"""Names by a spaCy pipeline: the extra `[spacy]`, beside known names and rules.
+"""Names by a spaCy pipeline: the extra `[spacy]`, in addition to known names and rules.
 
-A pipeline is a guess of what reads like a name, so it stands last: what the caller states, what
+A pipeline is a guess of what reads like a name, so it comes last: what the caller states, what
 is known and what the rules see win every overlap, its type counts for nothing, and what it alone
 finds links to somebody known or waits, and never makes anybody.
 
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, Final, Protocol
 
-from ...resolution.mention import Mention, MentionSource
+from ...resolution.extract import Mention, MentionSource
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.principal import Scope
 from ...schema.slots import ENTITY_TYPES, UNKNOWN_TYPE

@@ -5,19 +5,19 @@ A hidden object hides who wrote it; whoever may audit reads every name. Checklis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import Final
 
-from ...schema.claim import Version
+from ...schema.claim import Assertion, Look, Row, Version
 from ...schema.principal import AUDIT
-from ...store.port.receipts import decode
+from ...schema.vocabulary import Status
+from ...store.port.receipts import decode as decode
 from ...store.port.store import Reader, TxEvent
 from ..backend.caller import Caller
-from .context_objects import visible_rows
-from .masking import Mask
+from .objects import WINS, Mask, visible_rows
 
 WRITES: Final = frozenset({"write", "replay"})
 """Their events list the objects that they brought; those of operations list entities too."""
@@ -52,11 +52,13 @@ class ActorReader(Caller):
         rows = self._rows_of(reader, object_ids)
         by_object = self._visible_by_object(reader, rows)
 
-        # A retraction has no row of its own: what it took back stands in its receipt.
+        # A retraction has no row of its own: what it took back is in its receipt.
         rowless = sorted(set(object_ids) - {version.row.claim.object_id for version in rows})
         retracted_ids: dict[str, tuple[str, ...]] = {}
         for receipt in reader.receipts(rowless):
-            retracted_ids[receipt.object_id] = _superseded(receipt.body)
+            # The receipt of an erased write is kept without its words.
+            superseded_ids = decode(receipt.body).superseded if receipt.body else ()
+            retracted_ids[receipt.object_id] = superseded_ids
 
         lost_ids = sorted(set(chain.from_iterable(retracted_ids.values())))
         lost_rows = self._visible_by_object(reader, self._rows_of(reader, lost_ids))
@@ -65,7 +67,41 @@ class ActorReader(Caller):
                 if lost_id in lost_rows:
                     by_object.setdefault(object_id, lost_rows[lost_id])
 
-        return by_object
+        # Nor has what the same transaction took back.
+        withdrawn_rows = self.find_withdrawn(reader, set(rowless) - by_object.keys())
+        return {**{object_id: [row] for object_id, row in withdrawn_rows.items()}, **by_object}
+
+    def find_withdrawn(self, reader: Reader, object_ids: Collection[str]) -> dict[str, Version]:
+        """Claims that the write which made them also took back, as versions nobody believed.
+
+        By object id, of those without rows that the caller may see: of a claim itself, of a
+        withdrawal the first claim that it took back.
+        """
+        if not object_ids:
+            return {}
+
+        reasons: dict[str, str] = {}
+        claims: dict[str, list[str]] = {}
+        for edge in reader.edges(sorted(object_ids), tx_us=reader.clock().last_us):
+            if edge.kind in WINS:
+                reasons[edge.dst] = edge.reason
+                claims.setdefault(edge.src, []).append(edge.dst)
+        claims |= {object_id: [object_id] for object_id in reasons}
+
+        versions: dict[str, Version] = {}
+        sight = self.principal.sight()
+        for claim_id, assertion in sorted(reader.assertions(sorted(reasons)).items()):
+            if assertion.is_visible(sight):
+                versions[claim_id] = _withdrawn_version(assertion, reasons[claim_id])
+        masked_rows = Mask(self.principal, self._backend.policy).over(reader, versions.values())
+        versions = dict(zip(versions, masked_rows, strict=True))
+
+        answers: dict[str, Version] = {}
+        for object_id in sorted(object_ids):
+            for claim_id in sorted(claims.get(object_id, ())):
+                if claim_id in versions:
+                    answers.setdefault(object_id, versions[claim_id])
+        return answers
 
     def _visible_by_object(
         self, reader: Reader, rows: Sequence[Version]
@@ -78,6 +114,21 @@ class ActorReader(Caller):
         return by_object
 
 
-def _superseded(body: str) -> tuple[str, ...]:
-    # The receipt of an erased write is kept without its words.
-    return decode(body).superseded if body else ()
+def _withdrawn_version(assertion: Assertion, reason: str) -> Version:
+    """A claim as a version that ended when it began."""
+    claim = assertion.claim
+    row = Row(
+        vid=0,
+        claim=claim,
+        interval=claim.interval,
+        look=Look(Status.OVERRIDDEN, reason, head=False),
+        tx_start=claim.tx,
+        tx_end=claim.tx,
+    )
+    return Version(
+        row=row,
+        details=assertion.details,
+        content=assertion.content,
+        permissions=assertion.permissions,
+        visible=True,
+    )

@@ -1,37 +1,272 @@
-"""Auditor: histories, differences of belief and explanations.
+"""Audit: the log of a tenant, histories, differences of belief, explanations and quarantine.
 
-Everything here reads rows that plain questions don't show, and so carries the caller's access
-all the more: what may not be seen is left out, and its content never leaves the store.
-Checklist: C-113.
+These reads show rows that ordinary questions hide, so all carry the caller's access: hidden content
+never leaves the store. The log names objects by id; a hidden object has no sentence, and hides who
+wrote it.
+
+The store records that a text was quarantined, but not for which words. So the detectors scan it
+again, and a reviewer sees today's findings. A text that the reader may not see whole is scanned as
+the reader sees it, so no quote leaks. Checklist: C-113.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from ...compiler.safety.detect import TextChannel, scan
 from ...compiler.trace.manifest import stored_manifest
 from ...resolution.register import Register
-from ...schema.answers import Change, Explanation, HistoryRow, Link, MentionView
-from ...schema.claim import Assertion, Edge, Look, Row, Version
+from ...schema.answers import (
+    AttackSign,
+    Change,
+    Explanation,
+    HistoryRow,
+    Link,
+    LogEntry,
+    MentionView,
+    Quarantine,
+)
+from ...schema.claim import Edge, Version
 from ...schema.context_object import ContextObject
-from ...schema.interval import INF_US, Interval
+from ...schema.interval import INF_US, MIN_US, Interval
 from ...schema.principal import AUDIT, Sight
 from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import ActionKind, EdgeKind, Op, Status
 from ...schema.write import Moment
-from ...store.commit.effects import action_id
-from ...store.port.store import Ask, Point, Reader
+from ...store.commit.work import action_id
+from ...store.port.store import Ask, Point, Reader, TxEvent
 from ...store.timeline.state import history_row, plain_value
 from ..backend.caller import FAR_US, Caller, instant, unknown_object
-from .context_objects import ObjectShaper, visible_object_ids, visible_rows
-from .log import TransactionLog
-from .masking import MASK, Mask
-from .quarantine import quarantine_of
-from .signatures import may_open
+from .actors import WRITES, ActorReader
+from .entities import entity_views
+from .envelopes import may_open
+from .objects import MASK, WINS, Mask, ObjectShaper, visible_object_ids, visible_rows
 from .view import EntityLike, View, find, point_of, words_of
+
+_SENTENCES: Final = 20
+"""Of one transaction; a bulk import would fill screens."""
+
+_TEXT_LIMIT: Final = 80
+
+_VERBS: Final = {
+    Op.ASSERT: "",
+    Op.CORRECT: "corrected ",
+    Op.RETRACT: "retracted ",
+    Op.DELETE: "deleted ",
+    Op.DENY: "denied ",
+}
+
+_REMEDY = (
+    "it is shown to nobody as truth until a steward decides: tenure actions resolve {id} --accept "
+    "lets it in, --reject keeps it out for good (memory.actions.resolve with accept=True or False)"
+)
+
+_TIES = frozenset({EdgeKind.CONFLICTS_WITH})
+_CONFIRMS = frozenset({EdgeKind.CONFIRMS})
+_DERIVES = frozenset({EdgeKind.DERIVED_FROM})
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionLog(ActorReader):
+    """The audit log as one caller may read it."""
+
+    def entries(
+        self, since: Moment, until: Moment, entity: EntityLike | None, limit: int
+    ) -> tuple[LogEntry, ...]:
+        """The newest transactions in (since, until], newest first: the caller's own, or all."""
+        after_us = MIN_US if since is None else instant(since, field="since")
+        until_us = FAR_US if until is None else min(instant(until, field="until"), FAR_US)
+
+        with self._reading() as reader:
+            if entity is None:
+                actor = None if self._reads_all else self._actor
+                events = reader.events_in(after_us, until_us, actor=actor, limit=max(0, limit))
+                return self._entries(reader, events)
+
+            access = self.principal.sight()
+            roots, register = find(reader, entity, access, reader.clock().last_us)
+            members = register.members_of(roots)
+            if not members:
+                return ()
+            events = self._events_about(reader, members, (after_us, until_us), max(0, limit))
+            return self._entries(reader, events, about=members)
+
+    def _events_about(
+        self, reader: Reader, members: Collection[str], span: tuple[int, int], limit: int
+    ) -> tuple[TxEvent, ...]:
+        """The newest events that changed what is believed of an entity, newest first."""
+        access = self.principal.sight()
+        page = reader.changes(*span, sight=access, subjects=sorted(members))
+        stamps: set[int] = set()
+        for version in visible_rows(page.versions):
+            stamps |= {version.row.tx_start, version.row.tx_end}
+
+        # A row that was opened in the span may have been closed behind it, or be open still.
+        stamps_within = sorted(stamp for stamp in stamps if span[0] < stamp <= span[1])
+        events = reader.events_at(stamps_within)
+        if not self._reads_all:
+            events = tuple(event for event in events if event.actor == self._actor)
+
+        return tuple(reversed(events[-limit:]))
+
+    def _entries(
+        self, reader: Reader, events: Sequence[TxEvent], *, about: Collection[str] = ()
+    ) -> tuple[LogEntry, ...]:
+        """The entries of events; with raw ids of an entity, of what was said `about` it alone."""
+        visible = self._visible_rows_by_object(reader, events)
+        if about:
+            # A transaction of many facts, such as of an import, is told as far as it is meant.
+            visible = {
+                object_id: rows
+                for object_id, rows in visible.items()
+                if rows[0].details.subject_id in about
+            }
+        names, own_names = self._entity_names(reader, events, visible)
+
+        entries: list[LogEntry] = []
+        for event in events:
+            sentences = _sentences(event, visible, names, own_names)
+            # Callers without a user share one name, so that what is hidden is not their own.
+            if not sentences and self.principal.user is None and not self._reads_all:
+                continue
+            entries.append(
+                LogEntry(
+                    tx=stamp_time(event.tx),
+                    actor=event.actor,
+                    op=event.op,
+                    sentences=sentences,
+                    objects=tuple(item for item in event.object_ids if item in visible),
+                )
+            )
+
+        return tuple(entries)
+
+    def _entity_names(
+        self, reader: Reader, events: Sequence[TxEvent], visible: Mapping[str, list[Version]]
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """The names of subjects as they are called now, and of entities before they were merged.
+
+        Both by raw id.
+        """
+        words = self._words_now()
+        subjects: set[str] = set()
+        operands: set[str] = set()
+        for rows in visible.values():
+            details = rows[0].details
+            subjects |= {details.subject_id or ""} - {""}
+            if details.slot is not None and words.slot(details.slot).relates:
+                operands.add(str(plain_value(rows[0])))
+
+        for event in events:
+            if event.op not in WRITES:
+                operands.update(event.object_ids)
+
+        ids = sorted(subjects | operands)
+        if not ids:
+            return {}, {}
+
+        tx_us = reader.clock().last_us
+        known = reader.entities(ids, tx_us=tx_us)
+        register = Register(known)
+        roots = {raw_id: register.root(raw_id) for raw_id in ids}
+        known_roots = [root for root in dict.fromkeys(roots.values()) if root in known.entities]
+        views = entity_views(reader, known, known_roots, self.principal.sight(), tx_us)
+
+        # The subject of a visible object may be named; any other entity by a visible name alone.
+        nameable = set(map(register.root, subjects))
+        by_root: dict[str, str] = {}
+        for view in views:
+            if view.aliases or view.entity_id in nameable:
+                by_root[view.entity_id] = view.name
+
+        names = {raw_id: by_root[root] for raw_id, root in roots.items() if root in by_root}
+
+        # A merge of two must not read as one name said twice; only a name that may be read is told.
+        aliases = {view.entity_id: view.aliases for view in views}
+        own_names: dict[str, str] = {}
+        for raw_id in names:
+            own_name = known.entities[raw_id].name
+            is_readable = own_name in aliases[roots[raw_id]]
+            own_names[raw_id] = own_name if is_readable else names[raw_id]
+        return names, own_names
+
+
+def _sentences(
+    event: TxEvent,
+    visible: Mapping[str, list[Version]],
+    names: Mapping[str, str],
+    own_names: Mapping[str, str],
+) -> tuple[str, ...]:
+    sentences: list[str] = []
+    for item in event.object_ids:
+        if item in visible:
+            version = visible[item][0]
+            is_own = version.row.claim.object_id == item
+            sentences.append(("" if is_own else "took back ") + _sentence(version, names))
+        elif item in own_names:
+            sentences.append(own_names[item])
+
+    # One value for each of many terms reads alike: it is told once, with their number.
+    lines: list[str] = []
+    for sentence, count in Counter(sentences).items():
+        lines.append(sentence if count == 1 else f"{sentence} ({count:,} times)")
+
+    surplus = len(lines) - _SENTENCES
+    if surplus > 0:
+        lines[_SENTENCES:] = [f"and {surplus:,} more"]
+
+    return tuple(lines)
+
+
+def _sentence(version: Version, names: Mapping[str, str]) -> str:
+    """What an object says, in a few words."""
+    details, claim = version.details, version.row.claim
+    subject = names.get(details.subject_id or "", "")
+    verb = _VERBS[claim.op]
+
+    if version.erased:
+        return f"{subject}: (erased)".removeprefix(": ")
+    if details.slot is None:
+        text = " ".join((version.content.text if version.content else "").split())
+        opening = text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT - 1] + "…"
+        return f"{subject}: {verb}{opening}".removeprefix(": ")
+
+    value = plain_value(version)
+    slot = details.slot.replace("_", " ")
+    shown_value = names.get(str(value), value)
+    return f"{subject}: {verb}{slot}" + ("" if value is None else f" = {shown_value}")
+
+
+def signs_of(item: ContextObject) -> tuple[AttackSign, ...]:
+    """What the detectors see in the texts of an object today, phrases first; each sign once."""
+    texts = (
+        item.content,
+        item.normalized_claim,
+        item.why_it_matters,
+        item.behavioral_implication,
+    )
+    # What is longer than its channel allows was refused, so the widest channel is asked: by the
+    # limit of another, a long document would be called too long.
+    findings = scan("\n".join(dict.fromkeys(filter(None, texts))), TextChannel.DOCUMENT)
+
+    signs: list[AttackSign] = []
+    for finding in findings:
+        signs.append(AttackSign(attack=finding.attack, code=finding.code, detail=finding.detail))
+    return tuple(signs)
+
+
+def quarantine_of(item: ContextObject, action_id: str) -> Quarantine:
+    """Why an object is quarantined; `action_id` is the entry of the queue that asks about it."""
+    return Quarantine(
+        reason=item.status_reason,
+        signs=signs_of(item),
+        action_id=action_id,
+        remedy=_REMEDY.format(id=action_id),
+    )
 
 
 class Dossier(NamedTuple):
@@ -67,13 +302,22 @@ class Auditor(Caller):
                 return ()
             ask = Ask(subjects=members, slots=(slot,), heads=False, at_valid=False, at_tx=False)
             page = reader.versions(ask, sight=access, point=point_of(self.now))
-            versions = visible_rows(self._mask.over(reader, page.versions))
+            rows = page.versions
+            versions = [*visible_rows(self._mask.over(reader, rows))]
+            # What its own transaction took back has no row, and is history all the same.
+            rowless = set(reader.objects_of(members))
+            rowless -= {row.row.claim.object_id for row in rows}
+            for object_id, version in self._log.find_withdrawn(reader, rowless).items():
+                claim, details = version.row.claim, version.details
+                is_here = details.slot == slot and details.subject_id in members
+                if is_here and claim.object_id == object_id:
+                    versions.append(version)
             return self._rows_with_actors(reader, versions)
 
     def dossier(self, entity: EntityLike, slots: Iterable[str]) -> Dossier:
         """Every visible version of some slots of an entity, and who was given any of them."""
         access = self.principal.sight()
-        # A slot without any row stands in the answer too, in the order that was asked for.
+        # A slot without any row is in the answer too, in the order that was asked for.
         rows_of: dict[str, list[Version]] = {slot: [] for slot in slots}
         with self._reading() as reader:
             members = _members(reader, entity, access, point_of(self.now).tx_us)
@@ -150,7 +394,7 @@ class Auditor(Caller):
             if not versions:
                 object_id = self._standing(reader, object_id, last_us)
                 versions = self._rows_of(reader, [object_id])
-            withdrawn = None if versions else self._withdrawn(reader, object_id, last_us)
+            withdrawn = None if versions else self._withdrawn(reader, object_id)
             visible_versions = [withdrawn] if withdrawn else visible_rows(versions)
             if not visible_versions:
                 raise unknown_object(object_id)
@@ -169,8 +413,8 @@ class Auditor(Caller):
         return Explanation(
             object=subject,
             rows=history,
-            superseded=_links(edges, object_id, _WINS, out=True),
-            superseded_by=_links(edges, object_id, _WINS, out=False),
+            superseded=_links(edges, object_id, WINS, out=True),
+            superseded_by=_links(edges, object_id, WINS, out=False),
             conflicts=_links(edges, object_id, _TIES, out=None),
             confirmations=_links(edges, object_id, _CONFIRMS, out=None),
             sources=_links(edges, object_id, _DERIVES, out=True),
@@ -182,9 +426,9 @@ class Auditor(Caller):
         )
 
     def _standing(self, reader: Reader, object_id: str, tx_us: int) -> str:
-        """The object that stands for one without a row, if it may be seen; else itself.
+        """The object that represents one without a row, if it may be seen; else itself.
 
-        What was confirmed stands for a confirmation, and what was taken back for the retraction.
+        The confirmed object represents a confirmation, and the retracted one a retraction.
         Where two came in one write, the first may be the one without a row.
         """
         assertion = reader.assertions([object_id]).get(object_id)
@@ -195,27 +439,18 @@ class Auditor(Caller):
         takes_back = assertion.claim.op in (Op.RETRACT, Op.DELETE)
         for edge in reader.edges([object_id], tx_us=tx_us):
             # What a fact had displaced before it was itself taken back does not stand for it.
-            is_told = edge.kind in _WINS and (takes_back or edge.dst == object_id)
+            is_told = edge.kind in WINS and (takes_back or edge.dst == object_id)
             if is_told or edge.kind in _CONFIRMS:
                 standing_ids.append(_far_end(edge, object_id))
         visible = visible_object_ids(self._rows_of(reader, standing_ids))
         return min(visible, default=object_id)
 
-    def _withdrawn(self, reader: Reader, object_id: str, tx_us: int) -> Version | None:
+    def _withdrawn(self, reader: Reader, object_id: str) -> Version | None:
         """A claim that the write which made it also took back, as a version that nobody believed.
 
         `object_id` is either of the two, and has no row; None where it may not be seen.
         """
-        # Of a fact the edge that leads to it, of a retraction those that lead from it.
-        reasons: dict[str, str] = {}
-        for edge in reader.edges([object_id], tx_us=tx_us):
-            if edge.kind in _WINS:
-                reasons[edge.dst] = edge.reason
-        claim_ids = [object_id] if object_id in reasons else sorted(reasons)
-        for claim_id, assertion in sorted(reader.assertions(claim_ids).items()):
-            if assertion.is_visible(self.principal.sight()):
-                return _unbelieved(assertion, reasons[claim_id])
-        return None
+        return self._log.find_withdrawn(reader, {object_id}).get(object_id)
 
     def _unbelieved_object(self, reader: Reader, version: Version) -> ContextObject:
         point = Point(version.row.interval.start_us, reader.clock().last_us)
@@ -264,28 +499,8 @@ class Auditor(Caller):
         return tuple(visible_edges)
 
 
-def _unbelieved(assertion: Assertion, reason: str) -> Version:
-    """A claim as a version that ended when it began."""
-    claim = assertion.claim
-    row = Row(
-        vid=0,
-        claim=claim,
-        interval=claim.interval,
-        look=Look(Status.OVERRIDDEN, reason, head=False),
-        tx_start=claim.tx,
-        tx_end=claim.tx,
-    )
-    return Version(
-        row=row,
-        details=assertion.details,
-        content=assertion.content,
-        permissions=assertion.permissions,
-        visible=True,
-    )
-
-
 def _open_question(versions: Iterable[Version]) -> str:
-    """The action that asks what becomes of an object that is set apart; empty for any other."""
+    """The action that asks what becomes of an object that is quarantined; empty for any other."""
     for version in versions:
         row = version.row
         is_open = row.look.status is Status.QUARANTINED and row.tx_end == INF_US
@@ -303,12 +518,6 @@ def _members(reader: Reader, entity: EntityLike, access: Sight, tx_us: int) -> t
     """The raw ids of the entities that a name may mean, sorted."""
     roots, register = find(reader, entity, access, tx_us)
     return tuple(sorted(register.members_of(roots)))
-
-
-_WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})
-_TIES = frozenset({EdgeKind.CONFLICTS_WITH})
-_CONFIRMS = frozenset({EdgeKind.CONFIRMS})
-_DERIVES = frozenset({EdgeKind.DERIVED_FROM})
 
 
 def _tx_start(version: Version) -> int:

@@ -1,33 +1,44 @@
-"""`memory.envelopes`: compiled envelopes listed and found again.
+"""`memory.envelopes`: compiled envelopes listed and found again, and their signed manifests.
 
-What is stored of an envelope is its manifest; `memory.replay` gives the bytes back. A caller
-sees its own envelopes, and all of them with a privilege. Of one that held something erased
-nothing is left but its id: it is listed as erased to those who may see all, and says so to
-whoever asks for it by that id. Checklist: C-201.
+Only the manifest of an envelope is stored; `memory.replay` returns the bytes. The store signs all
+of a manifest with the tenant's key of its epoch, because a replay trusts it. One that was
+rewritten, or that another tenant's store made, does not verify and is refused.
+
+A caller sees its own envelopes, and all of them with a privilege. If content of an envelope was
+erased, only its id is kept: callers who may see all find it listed as erased, and a request for
+that id says so. Checklist: C-201.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from ...compiler.ir.context import COMPILER_VERSION
-from ...compiler.ir.request_items import RequestItem, items_of_request
+from ...compiler.ir.records import RequestItem, items_of_request
 from ...compiler.request.parse import request_from_json
-from ...compiler.trace.manifest import Manifest, principal_of, stored_manifest
+from ...compiler.trace.manifest import (
+    Manifest,
+    bad_manifest,
+    principal_json,
+    principal_of,
+    stored_manifest,
+)
 from ...schema.errors import NotFound
-from ...schema.principal import AUDIT
-from ...schema.short_repr import short_repr
+from ...schema.principal import AUDIT, Principal
+from ...schema.records import short_repr
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import moment
 from ...schema.write import Moment
 from ...store.port.store import Reader
-from ..backend.arguments import argument_checks
-from ..backend.caller import Caller, instant
-from .signatures import may_open
+from ..backend.caller import Caller, argument_checks, instant
+
+_PURPOSE: Final = "tenure manifest v1"
+"""Keeps the key's other uses, the boundaries of blocks, apart from this one."""
 
 _SCAN_LIMIT: Final = 10_000
 """The newest envelopes among which a filter looks."""
@@ -114,7 +125,7 @@ class Envelopes(Caller):
         sees_all = not self.principal.roles.isdisjoint(AUDIT.roles)
         pairs: list[tuple[str, str]] = []
 
-        # Whom an envelope is for, and what a filter looks at, stands in its manifest and in no
+        # Whom an envelope is for, and what a filter looks at, is in its manifest and in no
         # index. The store may cut the list only where nothing of it is left out afterwards.
         if object_id is None:
             read_limit = limit if sees_all and narrowing.anything else _SCAN_LIMIT
@@ -215,3 +226,53 @@ def unknown_envelope(envelope_id: str) -> NotFound:
         "list them with `tenure envelope list` (envelopes.list())",
         code="unknown_object",
     )
+
+
+def sign_manifest(manifest: Manifest, keys: Sequence[bytes]) -> Manifest:
+    """A manifest with the signature of the store that made it."""
+    return replace(manifest, signature=_signature(manifest, keys[manifest.key_epoch]))
+
+
+def verify(manifest: Manifest, keys: Sequence[bytes]) -> None:
+    """Refuse a manifest that this tenant's store did not make, as it stands.
+
+    Raises:
+        InvalidInput: `bad_manifest`.
+    """
+    known_epoch = 0 <= manifest.key_epoch < len(keys)
+    signature = _signature(manifest, keys[manifest.key_epoch]) if known_epoch else ""
+    if not known_epoch or not hmac.compare_digest(signature, manifest.signature):
+        raise bad_manifest(
+            "its signature does not verify: it was changed, or made by another store or by an "
+            "earlier version. Compile anew"
+        )
+
+
+def may_open(caller: Principal, manifest: Manifest) -> bool:
+    """Whether an envelope is the caller's own, or the caller may open those of others.
+
+    One that names what was withheld was made for an auditor: who is none any more, or owns one
+    of an earlier version that named it to everybody, may not open it.
+    """
+    if not caller.roles.isdisjoint(AUDIT.roles):
+        return True
+    if manifest.names_refused:
+        return False
+
+    owner = principal_of(manifest)
+    if owner.user is not None or caller.user is not None:
+        return owner.user == caller.user
+    if owner.session is not None or caller.session is not None:
+        return owner.session == caller.session
+
+    # Services have no user. Two that differ in anything are not the same one.
+    return principal_json(caller) == manifest.principal
+
+
+def _signature(manifest: Manifest, key: bytes) -> str:
+    fields = [
+        getattr(manifest, name) for name in Manifest.__dataclass_fields__ if name != "signature"
+    ]
+    # Plain JSON in the order of the fields: the canonical form costs several times as much.
+    text = json.dumps([_PURPOSE, fields])
+    return hmac.digest(key, text.encode(), "sha256").hex()

@@ -15,15 +15,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ...resolution.extract import ShapeExtractor
-from ...resolution.gazetteer import Gazetteer, words_of
+from ...resolution.extract import (
+    Gazetteer,
+    Mention,
+    MentionSource,
+    ShapeExtractor,
+    compose,
+    words_of,
+)
 from ...resolution.keys import MentionOrId, alias_key, is_id, is_pronoun
 from ...resolution.known import Lookup
-from ...resolution.mention import Mention, MentionSource, compose
 from ...schema.entity import MAX_NAME, EntityRef, Resolution
 from ...schema.errors import InvalidInput
 from ...schema.principal import TENANT_SCOPE
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.vocabulary import Decision
 from ...schema.write import Span
@@ -67,6 +72,9 @@ class MentionFinder(Caller):
         with self._reading() as reader:
             for mention in self._mentions_in(reader, text):
                 resolution = resolving.among(reader, _ref(mention), scope_id)
+                # An address that no entity has is no name either.
+                if "@" in mention.surface.strip("@") and resolution.decision is Decision.NEW:
+                    continue
                 resolved_mentions.append(ResolvedMention(mention, resolution))
         return tuple(resolved_mentions)
 
@@ -114,7 +122,7 @@ class MentionFinder(Caller):
         return tuple(mentions)
 
     def _known(self, reader: Reader, text: str) -> Gazetteer:
-        """Return a gazetteer of the visible aliases that stand in the text."""
+        """Return a gazetteer of the visible aliases that are in the text."""
         words = list(words_of(text))[:_READ]
         # Some five keys a word, looked up by index: a register of a million names costs no more.
         runs: set[str] = set()

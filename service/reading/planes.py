@@ -20,7 +20,7 @@ from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import SlotStatus
 from ...store.port.store import Reader
 from ...store.timeline.state import plain_value, segments
-from ..visual.beliefs import Band, BeliefState, Rectangle, SlotBelief, without_repeats
+from ..visual.plane import Band, BeliefState, Rectangle, SlotBelief, without_repeats
 
 BAND_LIMIT: Final = 60
 """Stretches of known time in one picture; the oldest beyond it are left out."""

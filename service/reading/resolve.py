@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...resolution.bind import bind, fuzzy_lookup, needs_scoring
-from ...resolution.keys import MentionOrId, alias_key, as_ref, is_id, lookup_of
+from ...resolution.identifiers import lookup_of
+from ...resolution.keys import MentionOrId, alias_key, as_ref, is_id
 from ...resolution.known import Known, merge_known
 from ...resolution.names import with_visible_aliases, with_visible_identifiers, with_visible_names
 from ...resolution.register import Register, Rules
@@ -20,7 +21,7 @@ from ...schema.principal import TENANT_SCOPE, Scope
 from ...store.commit.surroundings import VisibleRelations
 from ...store.port.store import Point, Reader
 from ..backend.caller import Caller
-from .entity_views import entity_view
+from .entities import entity_view
 from .view import EntityLike, mention_of, sight_of
 
 
@@ -59,7 +60,9 @@ class Resolver(Caller):
         scopes = frozenset((*sight_of(self.principal, None).scopes, *stated_scopes))
         rules = Rules(scopes, scope_id, self._backend.policy.resolution)
         last, scorer = reader.clock().last_us, self._backend.scorer
-        exact = reader.known(lookup_of([mention]), scopes=sorted(scopes), tx_us=last)
+        exact = reader.known(
+            lookup_of([mention], rules.bands.attributes), scopes=sorted(scopes), tx_us=last
+        )
         exact = self._visible(reader, exact, scopes)
         register = Register(exact)
         if scorer and needs_scoring(mention, register, rules):

@@ -1,86 +1,68 @@
-"""Search: the best matching shown objects of a view, by words and, with an encoder, by meaning.
+"""Search: the best matching objects of a view, in the order of a compile.
 
-Words propose by the store's text index and are scored by BM25 over the candidates; vectors
-propose the nearest visible claims. The fused score is the policy's share of BM25, relative to
-the best text match, and of the cosine: the same formula as in a compile. Without an encoder the
-score is the plain BM25. Scores are computed here over the same terms for both stores, so both
-rank alike; they are quantised to 1e-6 and ties break on object ids.
-
-What no word and hardly any meaning speaks for is no answer: below the policy's floor a hit is
-left out. Source: S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and
-Beyond", 2009.
+Candidates are read as a compile reads them (`compiler.gathering`), for all scopes and task types of
+the caller, and reduced to what the view shows. `compiler.ranking` scores them by words, vectors if
+there is an encoder, the slots that the text asks for, and links. So a search and a compile agree on
+what answers a question. One thing differs: in a chain of facts the answer comes first, before the
+steps that lead to it. Scores are whole millionths and ties break on object ids, so both stores rank
+alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import log1p
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import Final, NamedTuple
 
+from ...compiler.gathering.gather import gather
+from ...compiler.gathering.mentions import ExactBinder
+from ...compiler.ir.context import CompileContext
+from ...compiler.ir.outputs import Validated
+from ...compiler.ir.records import (
+    Candidate,
+    Neighbours,
+    Snapshot,
+    Via,
+    content_of,
+    root_of,
+    version_of,
+)
+from ...compiler.ranking.asked import Topic
+from ...compiler.ranking.near import Links
+from ...compiler.request.request import CompileRequest
+from ...compiler.stages.rank import focus_of, rank
+from ...compiler.text.relevance import FULL, terms_of
+from ...compiler.tokens.counting import counter_for
 from ...schema.claim import Version
-from ...schema.policy import CompilePolicy
 from ...schema.principal import Principal, Sight
-from ...schema.terms import content_terms
+from ...schema.slots import TASK_TYPES, Vocabulary
 from ...schema.vocabulary import ObjectType
-from ...store.port.store import Point, Reader
-from ..backend.backend import Backend
-from ..backend.spans import SEARCH
-from .masking import Mask
+from ...store.port.store import Ask, Point, Reader
+from ...store.port.vectors import Vectors, VectorScore
+from ..backend.backend import SEARCH, Backend
+from ..extraction.shipped_language import shipped_language
+from .objects import Mask, visible_object_ids, visible_rows
 
-if TYPE_CHECKING:
-    from ..encoders.embedding import Embedding
-    from .nearest import Nearest, VectorView
+_TASK: Final = "analytical_reporting"
+"""The task type that a search is ranked for; what is kept for any other is found too."""
 
+Match = tuple[Version, float]
+"""A row with its score."""
 
-def bm25(
-    query: Sequence[str], versions: Sequence[Version], policy: CompilePolicy
-) -> list[tuple[Version, float]]:
-    """Return versions with their score, best first, one for each object."""
-    terms = frozenset(query)
-    # Several rows of one object say the same: the last one stands for it.
-    texts: dict[str, Version] = {}
-    lengths: dict[str, int] = {}
-    counts: dict[str, dict[str, int]] = {}
-    for version in versions:
-        if version.content is not None:
-            object_id = version.row.claim.object_id
-            words = version.content.terms.split()
-            texts[object_id], lengths[object_id] = version, len(words)
-            # Of a text that was found few words were asked for: the others need no counting.
-            counts[object_id] = {term: words.count(term) for term in terms.intersection(words)}
-    if not counts:
-        return []
+_AT_ONCE: Final = 1_000
+"""Most objects the store is asked about in one look-up."""
+_LEAST_CHUNK: Final = 64
+"""Fewest of a further look-up: each may be a round trip."""
 
-    # Texts without a term have the mean zero, which is divided by.
-    mean = sum(lengths.values()) / len(lengths) or 1.0
-    idf: dict[str, float] = {}
-    for term in query:
-        holders = sum(term in frequencies for frequencies in counts.values())
-        idf[term] = _idf(holders, len(counts))
+_FACTS_AMONG: Final = 6
+"""Claims among which each fact is looked for that a compile wants behind the nearest."""
 
-    k1, b = policy.bm25_k1, policy.bm25_b
-    scores: list[tuple[Version, float]] = []
-    for object_id, frequencies in counts.items():
-        norm = k1 * (1 - b + b * lengths[object_id] / mean)
-        shares: list[float] = []
-        for term in query:
-            frequency = frequencies.get(term)
-            if frequency:
-                shares.append(idf[term] * frequency * (k1 + 1) / (frequency + norm))
-        # Not `+=`: since Python 3.12 `sum` makes good the rounding of each step, and `+=` does not.
-        scores.append((texts[object_id], round(sum(shares), 6)))
-
-    return sorted(scores, key=_best_first)
-
-
-def _best_first(pair: tuple[Version, float]) -> tuple[float, str]:
-    version, score = pair
-    return -score, version.row.claim.object_id
-
-
-def _idf(having: int, total: int) -> float:
-    return log1p((total - having + 0.5) / (having + 0.5))
+HEADS: Final = Ask()
+"""The rows that decide at the point: what a search takes for visible."""
+KNOWN: Final = Ask(heads=False, at_valid=False)
+"""Rows of any status known at the view's tx: what a compile takes for visible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +85,6 @@ class SearchQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
-    """What was found."""
-
-    ranked: tuple[tuple[Version, float], ...]
-    """Best first."""
-    withheld: int
-    cut: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Searcher:
     """The search use-case of one view."""
 
@@ -121,82 +93,268 @@ class Searcher:
     reader: Reader
     sight: Sight
     point: Point
+    vocabulary: Vocabulary
 
-    def find(self, tenant: str, question: SearchQuery) -> Matches:
-        """Return the best matches of a question."""
+    def find(self, tenant: str, question: SearchQuery) -> tuple[list[Match], bool, bool]:
+        """Return the best matches, whether some were withheld, and whether a limit cut them."""
         with self.backend.span_of(SEARCH, tenant) as span:
-            matches = self._matches(tenant, question)
+            matches, snapshot = self._matches(tenant, question)
             if span is not None:
                 span.query(question.text)
-                span.records(version.row.claim.object_id for version, _ in matches.ranked)
-        return matches
+                span.records(version.row.claim.object_id for version, _ in matches)
+        return matches, bool(dict(snapshot.withheld).get("text")), snapshot.cut
 
-    def _matches(self, tenant: str, question: SearchQuery) -> Matches:
-        policy, terms = self.backend.policy, sorted(content_terms(question.text))
-        hits = self.reader.matching(
-            terms, sight=self.sight, point=self.point, limit=policy.read.text_candidates
+    def _matches(self, tenant: str, question: SearchQuery) -> tuple[list[Match], Snapshot]:
+        context = self._context(question.text)
+        snapshot = gather(
+            context,
+            self.reader,
+            bind=ExactBinder(self.reader, context.scopes, self.point.tx_us),
+            index=visible_vectors(self.backend, tenant, self.reader, self.sight, self.point, HEADS),
+            reranker=self.backend.reranker,
         )
-        mask = Mask(self.principal, policy)
-        candidates = list(filter(question.takes, mask.without(self.reader, hits.versions)))
-        embedding = self.backend.embedding
-        if embedding is None or not question.text.strip():
-            scores = bm25(terms, candidates, policy.compile)
-            return Matches(tuple(scores[: question.limit]), hits.withheld, hits.cut)
+        candidates = self._shown(snapshot, question)
+        focus = focus_of(candidates, snapshot, context)
+        topic, links = focus
+        ranked = rank(Validated(candidates, (), (), (), {}), snapshot, context, focus)
+        relevances = _answers_first(ranked.candidates, links)
+        # The name of the person whom the request is for, whatever is asked, is no match of the
+        # words.
+        rules = context.rules
+        least = round(max(rules.wish_relevance, rules.relevance_floor) * FULL)
+        is_unanswered = topic.slots and (topic.names or topic.unknown) and not links.asked
+        matches: list[Match] = []
+        for candidate in ranked.candidates:
+            if is_unanswered and not _says_more(candidate, topic):
+                continue
+            relevance = relevances[candidate.object_id]
+            if candidate.lexical or candidate.vital or relevance > least:
+                matches.append((version_of(candidate), relevance / FULL))
+        matches.sort(key=_best_first)
+        return matches[: question.limit], snapshot
 
-        scores = self._hybrid(embedding, tenant, question, candidates)
-
-        return Matches(tuple(scores[: question.limit]), hits.withheld, hits.cut)
-
-    def _hybrid(
-        self, embedding: Embedding, tenant: str, question: SearchQuery, by_text: list[Version]
-    ) -> list[tuple[Version, float]]:
-        from .nearest import fused_score
-
-        policy = self.backend.policy
-        view = self._vectors(embedding, tenant)
-        query = embedding.query(question.text)
-        neighbours = self._nearest_claims(view, query, question)
-        mask = Mask(self.principal, policy)
-        neighbour_rows = mask.without(self.reader, neighbours.versions)
-        versions = {v.row.claim.object_id: v for v in (*neighbour_rows, *by_text)}
-
-        # What only the words brought has a vector too, as a rule, and is scored by it as well.
-        cosines: dict[str, int] = {}
-        for neighbour in neighbours.scores:
-            if neighbour.object_id in versions:
-                cosines[neighbour.object_id] = neighbour.content
-        without_cosine = sorted(versions.keys() - cosines.keys())
-        for neighbour in view.vectors.scores(query, without_cosine):
-            cosines[neighbour.object_id] = neighbour.content
-
-        # A text score has no upper end, so that the best one is the measure; without any word in
-        # common all are zero.
-        texts = bm25(sorted(content_terms(question.text)), [*versions.values()], policy.compile)
-        best = (texts[0][1] if texts else 0.0) or 1.0
-        hits: list[tuple[Version, float]] = []
-        for version, text_score in texts:
-            cosine = cosines.get(version.row.claim.object_id)
-            score = fused_score(text_score / best, cosine, policy.compile)
-            if score >= policy.compile.relevance_floor:
-                hits.append((version, score))
-
-        return sorted(hits, key=_best_first)
-
-    def _nearest_claims(
-        self, view: VectorView, query: tuple[int, ...], question: SearchQuery
-    ) -> Nearest:
-        from .nearest import nearest
-
-        limit = max(question.limit, self.backend.policy.read.vector_candidates)
-        return nearest(view, query, limit=limit, keep=question.takes)
-
-    def _vectors(self, embedding: Embedding, tenant: str) -> VectorView:
-        from .nearest import VectorView
-
-        return VectorView(
-            vectors=embedding.vectors(tenant, self.reader),
-            reader=self.reader,
-            sight=self.sight,
+    def _context(self, text: str) -> CompileContext:
+        """The context of a compile of the text, over all scopes of the caller and all tasks."""
+        embedding, vocabulary = self.backend.embedding, self.vocabulary
+        request = CompileRequest(task=_TASK, query=text)
+        if embedding is not None and text.strip():
+            request = replace(request, query_vector=embedding.query(text))
+        # Nothing is fitted or sealed: no budget, no shares, no key.
+        return CompileContext(
+            request=request,
+            principal=self.principal,
+            vocabulary=vocabulary,
+            policy=self.backend.policy,
             point=self.point,
-            exact_rows=self.backend.policy.read.vector_exact_rows,
+            keys=(),
+            epoch=0,
+            counter=counter_for(request.model),
+            budget=0,
+            reserve=0,
+            project=None,
+            scopes=frozenset(self.sight.scopes),
+            task_types=(*TASK_TYPES, *vocabulary.words.get("task_type", ())),
+            shares={},
+            weights={},
+            language=shipped_language(),
         )
+
+    def _shown(self, snapshot: Snapshot, question: SearchQuery) -> tuple[Candidate, ...]:
+        """The candidates that the view shows: heads at its point that the caller sees whole."""
+        proposals: dict[str, tuple[int, int]] = {}
+        for version, via, hop in snapshot.proposals:
+            proposals.setdefault(version.row.claim.object_id, (via & ~Via.STANDING, hop))
+        asks = [replace(HEADS, objects=tuple(proposals))] if proposals else []
+        if question.subjects is not None:
+            asks.append(replace(HEADS, subjects=tuple(sorted(question.subjects))))
+
+        mask = Mask(self.principal, self.backend.policy)
+        rows: dict[str, Version] = {}
+        for ask in asks:
+            page = self.reader.versions(ask, sight=self.sight, point=self.point)
+            for version in mask.without(self.reader, visible_rows(page.versions)):
+                if question.takes(version) and version.content is not None:
+                    rows[version.row.claim.object_id] = version
+
+        candidates: list[Candidate] = []
+        for object_id, version in sorted(rows.items()):
+            via, hop = proposals.get(object_id, (Via.SLOT, 0))
+            raw = version.details.subject_id
+            subject = root_of(snapshot.known, raw) if raw is not None else None
+            candidates.append(Candidate(object_id, version, None, via, hop, subject))
+        return tuple(candidates)
+
+
+def _answers_first(candidates: Iterable[Candidate], links: Links) -> dict[str, int]:
+    """The relevance of each candidate, with the facts that the text asks before all others.
+
+    A compile shows a chain of facts together. A search is asked for its end: the fact behind the
+    most steps that are asked too comes first, and a step after what it leads to.
+    """
+    relevances = {candidate.object_id: candidate.relevance for candidate in candidates}
+    answers = [object_id for object_id in links.asked if relevances.get(object_id)]
+    steps = frozenset(chain.from_iterable(map(links.way_of, answers)))
+
+    def order(object_id: str) -> tuple[bool, int, int, str]:
+        asked_steps = sum(step in links.asked for step in links.way_of(object_id))
+        return object_id in steps, -asked_steps, -relevances[object_id], object_id
+
+    for object_id in relevances:
+        relevances[object_id] = min(relevances[object_id], FULL - len(answers))
+    for place, object_id in enumerate(sorted(answers, key=order)):
+        relevances[object_id] = FULL - place
+    return relevances
+
+
+def _says_more(candidate: Candidate, topic: Topic) -> bool:
+    """Whether it holds a word of the text beyond names and the words of asked slots.
+
+    Who asks a slot of somebody in whom nobody filled it is told that by an empty result.
+    """
+    if candidate.is_passage:
+        return True
+    claim = content_of(version_of(candidate)).normalized_claim
+    return not topic.further_terms.isdisjoint(terms_of(claim))
+
+
+def _best_first(pair: Match) -> tuple[float, str]:
+    version, score = pair
+    return -score, version.row.claim.object_id
+
+
+@dataclass(frozen=True, slots=True)
+class VectorView:
+    """The vectors of a tenant, seen by one caller at one view."""
+
+    vectors: Vectors
+    reader: Reader
+    sight: Sight
+    point: Point
+    exact_rows: int
+    """Claims up to which every one of them is scored."""
+    ask: Ask
+    """Which rows make a claim visible."""
+
+
+def visible_vectors(
+    backend: Backend, tenant: str, reader: Reader, sight: Sight, point: Point, ask: Ask
+) -> VisibleVectors | None:
+    """The vectors that a caller may search; none without an encoder."""
+    if backend.embedding is None:
+        return None
+    vectors = backend.embedding.vectors(tenant, reader)
+    exact_rows = backend.policy.read.vector_exact_rows
+    return VisibleVectors(VectorView(vectors, reader, sight, point, exact_rows, ask))
+
+
+@dataclass(slots=True)
+class VisibleVectors:
+    """The vector index of one compile."""
+
+    view: VectorView
+    _running: Future[_Walk] | None = None
+    """The search that was begun, to tell what it asks first."""
+    _further: Iterator[str] = field(default_factory=lambda: iter(()))
+    """The claims behind those that `nearest` returned."""
+
+    def begin(self, query: Sequence[int], *, limit: int) -> None:
+        """Score the claims while the caller goes on: numpy leaves the interpreter to it."""
+        pool = ThreadPoolExecutor(1, "tenure-nearest")
+        self._running = pool.submit(_begin, self.view, query, limit)
+        pool.shutdown(wait=False)
+
+    def prefetch(self, query: Sequence[int], *, limit: int) -> Ask | None:
+        """Return what `nearest` will ask the store first; None when nothing has a vector."""
+        walk = self._walk(query, limit)
+        return replace(self.view.ask, objects=walk.first) if walk.first else None
+
+    def nearest(self, query: Sequence[int], *, limit: int) -> Neighbours:
+        """Return the best visible claims with their rows."""
+        walk = self._walk(query, limit)
+        self._running = None  # a walk can be gone through once
+        neighbours, further_ids = _nearest(self.view, walk)
+        self._further = chain(further_ids, walk.further)
+        return neighbours
+
+    def facts(self, query: Sequence[int], *, limit: int) -> Neighbours:
+        """Return the best visible facts among the next claims behind those of `nearest`."""
+        view = self.view
+        ids = tuple(islice(self._further, min(_AT_ONCE, _FACTS_AMONG * limit)))
+        if not ids:
+            return Neighbours((), ())
+
+        ask = replace(view.ask, objects=ids, facts=True)
+        page = view.reader.versions(ask, sight=view.sight, point=view.point)
+        fact_ids = visible_object_ids(page.versions)
+        best = list(islice(filter(fact_ids.__contains__, ids), limit))
+
+        # The page comes in the order of the store, which is that of the rows.
+        best_set = frozenset(best)
+        rows = [row for row in visible_rows(page.versions) if row.row.claim.object_id in best_set]
+        return Neighbours(view.vectors.scores(query, best), rows)
+
+    def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> Sequence[VectorScore]:
+        """Return the scores of these claims, as far as they have vectors."""
+        return self.view.vectors.scores(query, object_ids)
+
+    def _walk(self, query: Sequence[int], limit: int) -> _Walk:
+        """Return the search that was begun; begin it when it is another, or gone through."""
+        if self._running is None or self._running.result().question != (tuple(query), limit):
+            self.begin(query, limit=limit)
+
+        assert self._running is not None
+        return self._running.result()
+
+
+class _Walk(NamedTuple):
+    """A search that was begun."""
+
+    question: tuple[tuple[int, ...], int]
+    """The query and the limit."""
+    first: tuple[str, ...]
+    """The claims that the store is asked about first."""
+    further: Iterator[str]
+
+
+def _begin(view: VectorView, query: Sequence[int], limit: int) -> _Walk:
+    hits = _object_ids(view, query, limit)
+    return _Walk((tuple(query), limit), tuple(islice(hits, limit)), hits)
+
+
+def _nearest(view: VectorView, walk: _Walk) -> tuple[Neighbours, list[str]]:
+    """Return the best visible claims of a walk, and those met on the way that are visible too."""
+    (query, limit), ids, hits = walk
+    best_ids: list[str] = []
+    versions: list[Version] = []
+    step = 2
+    while ids:
+        page = view.reader.versions(
+            replace(view.ask, objects=ids), sight=view.sight, point=view.point
+        )
+        rows = visible_rows(page.versions)
+
+        # The page comes in the order of the store; the order of the scores is that of `ids`.
+        visible_ids = visible_object_ids(rows)
+        best_ids += filter(visible_ids.__contains__, ids)
+        versions += rows
+        if len(best_ids) >= limit:
+            break
+        # the fewer of a chunk were visible, the more of the next one are asked for
+        size = min(_AT_ONCE, max(_LEAST_CHUNK, step * (limit - len(best_ids))))
+        step *= 2
+        ids = tuple(islice(hits, size))
+
+    # The last chunk mostly brings more than was asked for; an object may have several rows.
+    best = best_ids[:limit]
+    best_set = frozenset(best)
+    best_rows = [version for version in versions if version.row.claim.object_id in best_set]
+    best_rows.sort(key=lambda version: version.row.vid)
+
+    return Neighbours(view.vectors.scores(query, best), best_rows), best_ids[limit:]
+
+
+def _object_ids(view: VectorView, query: Sequence[int], limit: int) -> Iterator[str]:
+    scopes = view.sight.scopes
+    for hits in view.vectors.walk(query, scopes=scopes, first=limit, exact_rows=view.exact_rows):
+        for hit in hits:
+            yield hit.object_id

@@ -1,37 +1,44 @@
 """A view: a tenant as it was true at one time and believed at another.
 
-A view is an immutable value, pinned at (valid, tx) when it is made: tx is the asked one or
-the last stamp, whichever is earlier, so nothing written later can change what it answers.
-Every read carries the caller's sight; today's permissions apply to past-time reads too.
-Checklist: C-061 to C-064.
+A view is an immutable value, pinned at (valid, tx) when it is made: tx is the asked time or the
+last stamp, whichever is earlier, so later writes cannot change its answers. Every read carries the
+caller's access; today's permissions apply to reads of the past too. Names are resolved in the same
+snapshot.
+
+`ListReads` reads the names or objects of many ids at once, because two hundred single reads are two
+hundred snapshots or round trips. `Beginnings` finds ids by their first characters; if several
+match, the caller lists them. Checklist: C-061 to C-064.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...resolution.keys import MentionOrId, lookup_of
+from ...resolution.bind import locate
+from ...resolution.identifiers import lookup_of
+from ...resolution.keys import MentionOrId, is_id
 from ...resolution.known import Lookup
-from ...resolution.locate import locate
 from ...resolution.names import with_visible_identifiers
 from ...resolution.register import Register
 from ...schema.answers import EntityView, Neighbourhood, SearchHit, SearchResult, Segment, SlotState
 from ...schema.claim import Version
 from ...schema.context_object import ContextObject
-from ...schema.entity import EntityRef
+from ...schema.entity import EntityRef, Judgement
 from ...schema.errors import NotFound
-from ...schema.principal import AUDIT, TENANT_SCOPE, Principal, Scope, Sight
-from ...schema.slots import Slot, Vocabulary
+from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Principal, Scope, Sight
+from ...schema.slots import STRUCTURE_SLOTS, Slot, Vocabulary
 from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import ObjectType, SlotStatus, ValueType, parse
 from ...schema.write import Moment
+from ...store.commit.roots import Roots
+from ...store.port.records import RecordKind
 from ...store.port.store import Ask, Names, Point, Reader
 from ...store.timeline.state import (
     Shape,
@@ -40,19 +47,39 @@ from ...store.timeline.state import (
     slot_state,
     widened_state,
 )
-from ..backend.arguments import argument_checks
 from ..backend.backend import Backend
-from ..backend.caller import Caller, entity_ref, instant, scope_of, spoken_name
-from .context_objects import ObjectShaper, closeness, visible_rows
-from .masking import Mask
-from .neighbourhood import walk
-from .resolved_name import ResolvedName
+from ..backend.caller import Caller, argument_checks, entity_ref, instant, scope_of, spoken_name
+from .entities import names_by_id, walk
+from .objects import Mask, ObjectShaper, closeness, visible_object_ids, visible_rows
 
 if TYPE_CHECKING:
     from ..visual.plane import TimePlane
 
+_PAGE: Final = 200
+"""Ids that are read at once: most stores have fewer of one beginning."""
+
 EntityLike = str | EntityRef | Mapping[str, Any]
 """An entity: a name, an id, or a reference."""
+
+
+class ResolvedName(NamedTuple):
+    """A snapshot with whom a name means in it."""
+
+    reader: Reader
+    roots: tuple[str, ...]
+    """Canonical ids: none, one, or several of a name that is ambiguous."""
+    register: Register
+    """What is known around them."""
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it means one entity."""
+        return len(self.roots) == 1
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The raw ids of that one."""
+        return self.register.members(self.roots[0])
 
 
 @argument_checks
@@ -118,8 +145,9 @@ class View(Caller):
             versions = self._rows(subject.reader, Ask(subjects=subject.members), sight)
             by_slot: dict[str, list[Version]] = {}
             for version in versions:
-                if version.details.slot is not None:
-                    by_slot.setdefault(version.details.slot, []).append(version)
+                slot = version.details.slot
+                if slot is not None and slot not in STRUCTURE_SLOTS:
+                    by_slot.setdefault(slot, []).append(version)
             shape = self._shaper(subject.reader, versions, subject.register)
             states: dict[str, SlotState] = {}
             for name, rows in sorted(by_slot.items()):
@@ -153,10 +181,16 @@ class View(Caller):
         from .planes import bands_of, entry_stamps, lost_claims, with_actors
 
         definition, access = self._definition(slot), self._sight(None)
-        subject = self.entity(entity)
         with self._reading() as reader:
             today = Point(self._point.valid_us, reader.clock().last_us)
-            register = Register(reader.entities((subject.entity_id,), tx_us=self._point.tx_us))
+        # An entity that became known later has a plane too: it says that nothing was known then.
+        known_us = self._point.tx_us
+        try:
+            subject = self.entity(entity)
+        except NotFound:
+            subject, known_us = replace(self, _point=today).entity(entity), today.tx_us
+        with self._reading() as reader:
+            register = Register(reader.entities((subject.entity_id,), tx_us=known_us))
             members = register.members(subject.entity_id)
             ask = Ask(subjects=members, slots=(slot,), heads=False, at_valid=False, at_tx=False)
             versions = self._rows(reader, ask, access, today)
@@ -185,7 +219,7 @@ class View(Caller):
     ) -> Callable[[Any], str]:
         """How the values of a slot read to people: entities by name, all else as it is."""
         from ..visual.text import value_text, when
-        from .entity_views import names_by_id
+        from .entities import names_by_id
 
         if slot.value_type is ValueType.INSTANT:
             return lambda value: when(datetime.fromisoformat(value)) if value else "-"
@@ -203,7 +237,7 @@ class View(Caller):
             NotFound: `unknown_entity`, also when a name is ambiguous.
         """
         # A look-up of a slot needs none of it, and it is what most start a process for.
-        from .entity_views import entity_view
+        from .entities import entity_view
 
         sight = self._sight(None)
         with self._resolved_reader(mention, sight) as (reader, roots, _):
@@ -235,7 +269,7 @@ class View(Caller):
         entity: EntityLike | None = None,
         object_type: str | None = None,
     ) -> SearchResult:
-        """Return the best matching shown objects; ties stand in order of object id."""
+        """Return the best matching shown objects; ties are in order of object id."""
         from .search import Searcher, SearchQuery
 
         kind = parse(ObjectType, object_type) if object_type else None
@@ -245,22 +279,22 @@ class View(Caller):
             if entity is not None:
                 roots, known = find(reader, entity, sight, self._point.tx_us)
                 subjects = known.members_of(roots)
-            search = Searcher(self._backend, self.principal, reader, sight, self._point)
-            matches = search.find(
-                self._tenant,
-                SearchQuery(text=text, limit=limit, kind=kind, subjects=subjects),
+            search = Searcher(
+                self._backend, self.principal, reader, sight, self._point, self._words
             )
-            shape = self._shaper(reader, map(itemgetter(0), matches.ranked))
+            question = SearchQuery(text=text, limit=limit, kind=kind, subjects=subjects)
+            matches, withheld, cut = search.find(self._tenant, question)
+            shape = self._shaper(reader, map(itemgetter(0), matches))
             hits: list[SearchHit] = []
-            for version, score in matches.ranked:
+            for version, score in matches:
                 hits.append(SearchHit(object=shape(version), score=score))
 
             # Only an auditor learns that something was withheld: the bare fact would tell anybody
             # that a word stands somewhere.
             return SearchResult(
                 hits=tuple(hits),
-                withheld=bool(matches.withheld) and self._is_auditor,
-                truncated=matches.cut,
+                withheld=withheld and self._is_auditor,
+                truncated=cut,
             )
 
     def object(self, object_id: str) -> ContextObject:
@@ -285,8 +319,10 @@ class View(Caller):
         self, reader: Reader, ask: Ask, access: Sight, point: Point | None = None
     ) -> tuple[Version, ...]:
         """Read rows at the view, or at another point, with personal data masked."""
-        page = reader.versions(ask, sight=access, point=point or self._point)
-        return Mask(self.principal, self._backend.policy).over(reader, page.versions)
+        point = point or self._point
+        versions = reader.versions(ask, sight=access, point=point).versions
+        versions = Roots(reader, point.tx_us).versions(versions)
+        return Mask(self.principal, self._backend.policy).over(reader, versions)
 
     @contextmanager
     def _resolved_reader(
@@ -311,13 +347,12 @@ class View(Caller):
 
     def _is_hidden(self, subject: ResolvedName) -> bool:
         """Whether the caller may know nothing of an entity, not even that it is there."""
-        from .entity_views import entity_view
+        from .entities import has_visible_facts
 
-        try:
-            entity_view(subject.reader, subject.roots[0], self._sight(None), self._point.tx_us)
-        except NotFound:
-            return True
-        return False
+        reader, sight, tx_us = subject.reader, self._sight(None), self._point.tx_us
+        if any(row.is_visible(sight) for row in reader.name_rows(subject.members, tx_us=tx_us)):
+            return False
+        return not has_visible_facts(reader, subject.members, sight, tx_us)
 
     def _state(self, subject: ResolvedName, slot: Slot, sight: Sight) -> SlotState:
         ask = Ask(subjects=subject.members, slots=(slot.name,))
@@ -335,7 +370,10 @@ class View(Caller):
         """
         ask = Ask(subjects=subject.members, slots=(slot.name,))
         point = self._point if at_us is None else Point(at_us, self._point.tx_us)
-        plain = subject.reader.decided_value(ask, sight=sight, point=point)
+        # Which entity a value is depends on the clusters of the view.
+        plain = None
+        if not slot.relates:
+            plain = subject.reader.decided_value(ask, sight=sight, point=point)
         if plain is not None:
             return () if plain.value_json is None else (json.loads(plain.value_json),)
 
@@ -353,8 +391,8 @@ class View(Caller):
         if state.valid_until is not None:
             neighbour_times.append(micros(state.valid_until))
 
-        # Most values stand in one row, so what is beside it is asked first; one that was
-        # confirmed for years stands in hundreds, which are read at once.
+        # Most values are in one row, so what is next to it is asked first; one that was
+        # confirmed for years is in hundreds, which are read at once.
         for at_us in neighbour_times:
             if self._clean_values(subject, slot, sight, at_us=at_us) == state.values:
                 ask = Ask(subjects=subject.members, slots=(slot.name,), at_valid=False)
@@ -365,7 +403,7 @@ class View(Caller):
     def _shaper(
         self, reader: Reader, versions: Iterable[Version], register: Register | None = None
     ) -> Shape:
-        """Return a function from versions to objects that reads what stands beside them once."""
+        """Return a function from versions to objects that reads what stands next to them once."""
         return ObjectShaper(
             reader, versions, caller=self.principal, point=self._point, register=register
         )
@@ -434,7 +472,11 @@ def found_by(
     """Return what `find` does, by the look-up of the entity."""
     known = reader.known(lookup, scopes=sight.scopes, tx_us=tx_us)
     register = Register(with_visible_identifiers(known, sight))
-    return locate(mention_of(entity), register, frozenset(sight.scopes)), register
+    roots = locate(mention_of(entity), register, frozenset(sight.scopes))
+    # An unknown id is read like one that is hidden: a shorter answer would tell them apart.
+    if not roots and isinstance(entity, str) and is_id(entity):
+        roots = (entity,)
+    return roots, register
 
 
 def _not_one_entity(mention: EntityLike, roots: tuple[str, ...]) -> NotFound:
@@ -454,3 +496,79 @@ def _not_one_entity(mention: EntityLike, roots: tuple[str, ...]) -> NotFound:
 def _no_answer(roots: tuple[str, ...]) -> SlotState:
     reason = "ambiguous_entity" if roots else "unknown_entity"
     return SlotState(status=SlotStatus.UNKNOWN, reason=reason, entities=roots)
+
+
+@dataclass(frozen=True, slots=True)
+class ListReads(Caller):
+    """Reads about now for what a caller is shown in a list."""
+
+    def names(self, entity_ids: Iterable[str]) -> Mapping[str, str]:
+        """The names of entities by id; an id that represents none is left out."""
+        with self._reading() as reader:
+            tx_us = reader.clock().last_us
+            return names_by_id(reader, entity_ids, sight_of(self.principal, None), tx_us)
+
+    def objects(self, object_ids: Iterable[str]) -> Mapping[str, ContextObject]:
+        """Objects by id, as `View.object` answers; what the caller may not see is left out."""
+        ask = Ask(
+            objects=tuple(dict.fromkeys(object_ids)), heads=False, at_valid=False, at_tx=False
+        )
+        if not ask.objects:
+            return {}
+
+        access = sight_of(self.principal, None)
+        with self._reading() as reader:
+            point = point_of(pinned(self._backend, self.principal, reader, None, None))
+            page = reader.versions(ask, sight=access, point=point)
+            # The row that is nearest to now represents an object, as in `View.object`: one that
+            # was retracted is shown as it last was.
+            best: dict[str, Version] = {}
+            for version in Mask(self.principal, self._backend.policy).over(reader, page.versions):
+                object_id = version.row.claim.object_id
+                rival = best.get(object_id)
+                is_closer = rival is None or closeness(version, point) > closeness(rival, point)
+                if version.visible and is_closer:
+                    best[object_id] = version
+
+            shape = ObjectShaper(reader, best.values(), caller=self.principal, point=point)
+            return dict(zip(best, map(shape, best.values()), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Beginnings(Caller):
+    """Ids by their beginning, as one caller may learn of them."""
+
+    def objects(self, beginning: str, *, limit: int) -> tuple[str, ...]:
+        """The objects that the caller may see whose ids begin so, sorted; at most so many."""
+        with self._reading() as reader:
+            visible: list[str] = []
+            for page in _pages(reader, beginning):
+                rows = self._rows_of(reader, page)
+                visible += sorted(visible_object_ids(rows))
+                if len(visible) >= limit:
+                    break
+        return tuple(visible[:limit])
+
+    def merges(self, beginning: str) -> tuple[str, ...]:
+        """The merges, also those that were taken back, whose ids begin so; sorted.
+
+        Raises:
+            Forbidden: `privilege_required`.
+        """
+        self.principal.require(STEWARD)
+
+        # No index leads from a part of the id to a merge; judgements are few next to claims.
+        merge_ids: set[str] = set()
+        with self._reading() as reader:
+            for record in reader.records(RecordKind.JUDGEMENT):
+                if isinstance(record, Judgement) and record.merge_id is not None:
+                    merge_ids.add(record.merge_id)
+        return tuple(sorted(item for item in merge_ids if item.startswith(beginning)))
+
+
+def _pages(reader: Reader, beginning: str) -> Iterator[tuple[str, ...]]:
+    """Yield the ids that begin so, a page at a time."""
+    after = ""
+    while page := reader.object_ids(beginning, after=after, limit=_PAGE):
+        yield page
+        after = page[-1]

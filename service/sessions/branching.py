@@ -1,26 +1,44 @@
-"""Sessions that begin from another one: forks, and the children of delegated work.
+"""What passes from one session to another: forks, children of delegated work, and checkpoints.
 
 A fork takes the log along. A child takes nothing but its task: a clean window of its own budget,
 run by the caller of its parent, so under no stronger ceiling. What it came to is told in at most
 two thousand tokens; a whole transcript would only move the load back.
+
+Checkpoints are claims about the task, versioned and compared before they are set. The task is an
+entity that only its identifier binds: two tasks of one name stay two. Forks share the task of the
+session they began as, so of two that go on from one checkpoint the first to save wins, and the
+other learns of it. What a task came to at any time is read off the store's history.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from ...schema.errors import Conflict, InvalidInput
-from ...window.budget import full_turns, history_budget
+from ...schema.answers import HistoryRow
+from ...schema.entity import EntityRef
+from ...schema.errors import Conflict, InvalidInput, NotFound
+from ...schema.principal import Principal, Scope
+from ...schema.vocabulary import StateLayer
+from ...schema.write import ABSENT, Write
+from ...window.checkpoint import TaskCheckpoint
 from ...window.events import EventKind, NoteCategory, SubtaskStatus, WindowEvent
-from ...window.state import EMPTY_STATE, WindowState
-from ...window.step import step
+from ...window.state import WindowState
 from ...window.units import PartKind
-from .core import EventDraft, SessionCore, policy_body
-from .limits import window_limit
-from .listening import Listening
-from .log import SessionLog, session_scope
-from .originals import full_history
+from ..reading.audit import Auditor
+from ..reading.view import pinned
+from ..writing.write import Writer
+from .core import (
+    EventDraft,
+    SessionCore,
+    SessionLog,
+    checkpoint_draft,
+    further_log,
+    newest_log,
+)
+from .originals import units_between
+from .terms import opened_state, opening_event, window_limit
 
 CONCLUSION_TOKENS: Final = 2_000
 """The most that a child tells its parent."""
@@ -44,13 +62,17 @@ def forked_core(core: SessionCore, name: str, at: int | None) -> SessionCore:
     last = core.state.seq if at is None else at
     # The end of a session is not inherited: a fork is how a closed one goes on.
     events: list[WindowEvent] = []
-    for event in core.log.read():
-        if event.seq <= last and event.kind is not EventKind.CLOSED:
+    for event in core.log.read(until=last):
+        if event.kind is not EventKind.CLOSED:
             events.append(event)
+    # An erasure of the first session reaches what was copied from it.
+    origin = {"forked_from": core.log.session, "forked_at": last}
+    events[0] = replace(events[0], body={**events[0].body, **origin})
     log.append(0, events)
 
-    fork = SessionCore(log, core.policy, _heir(core, log), core.subsystems)
+    fork = _heir(core, log)
     fork.catch_up()
+    fork.own_turn = fork.state.turn
     return fork
 
 
@@ -69,27 +91,13 @@ def child_core(
         raise InvalidInput("delegated work needs a task in words", code="missing_value")
 
     log = _fresh_log(core, name)
-    window, limit = window_limit(core.state.model, min(budget_tokens, core.state.window), None)
-    body: dict[str, Any] = {
-        "model": core.state.model,
-        "window": window,
-        "limit": limit,
-        **policy_body(core.policy, core.subsystems),
-        "root": name,
-        "parent": core.log.session,
-        "parent_seq": core.state.seq,
-    }
+    size = window_limit(core.state.model, min(budget_tokens, core.state.window), None)
     texts = (task, "", core.state.system, core.state.tools)
-    event = WindowEvent(seq=1, kind=EventKind.OPENED, body=body, texts=texts)
-    state = step(EMPTY_STATE, event)
-    if state.tokens > limit // 2:
-        raise InvalidInput(
-            f"system, tools and task take {state.tokens} of {limit} tokens; delegate with a larger "
-            "budget_tokens",
-            code="window_too_small",
-        )
-
-    return SessionCore(log, core.policy, _heir(core, log), core.subsystems, state), event
+    origin = {"parent": core.log.session, "parent_seq": core.state.seq}
+    child = _heir(core, log)
+    event = opening_event(child, core.state.model, size, texts, origin)
+    child.state = opened_state(event)
+    return child, event
 
 
 def delegation_draft(task: str) -> EventDraft:
@@ -119,7 +127,7 @@ def told_conclusion(core: SessionCore) -> str:
             lines.append(f"decided: {note.text}")
 
     answers: list[str] = []
-    for unit in full_history(core.log.read()).units:
+    for unit in units_between(core, 1, core.state.seq):
         for item in unit.items:
             if item.kind is PartKind.ASSISTANT:
                 answers.append(item.text)
@@ -133,21 +141,122 @@ def told_conclusion(core: SessionCore) -> str:
     return text
 
 
-def newest_full_turns(core: SessionCore) -> int:
-    """How many turns of the session's mean size fit below the target of an edit."""
-    state = core.state
-    mean_turn = state.history_tokens // max(1, state.turn)
-    return full_turns(history_budget(state, core.policy), mean_turn)
-
-
-def _heir(core: SessionCore, log: SessionLog) -> Listening:
-    """Who listens to a session hears of its forks and children too, by their own names."""
-    return Listening(log.session, core.listening.listener)
+def _heir(core: SessionCore, log: SessionLog) -> SessionCore:
+    """A session run as another one is; a listener receives the notices of both."""
+    return SessionCore(log, core.policy, core.subsystems, core.masks, listener=core.listener)
 
 
 def _fresh_log(core: SessionCore, name: str) -> SessionLog:
-    log = replace(core.log, session=session_scope(core.log.principal, name))
-    if log.read():
+    """The log of a session that is not there yet; the name of an erased one is free again."""
+    log, generation = newest_log(core.log.backend, core.log.principal, name)
+    events = log.read()
+    if not events:
+        return log
+    if not any(event.body.get("erased") for event in events if event.kind is EventKind.CLOSED):
         raise Conflict(f"the session {name!r} is there already", code="session_exists")
+    return further_log(log, name, generation + 1)
 
-    return log
+
+CHECKPOINT_SLOT: Final = "checkpoint"
+_MOST_OMISSIONS: Final = 50
+"""Lines about what left the window: the newest; the log has them all."""
+
+
+def save_checkpoint(
+    core: SessionCore, checkpoint: TaskCheckpoint, milestone: str, predecessor: str | None
+) -> str:
+    """Write a checkpoint behind the one that the session knows, and return the claim's id.
+
+    `predecessor` is the claim to replace, when it is another than the session's own last one.
+
+    Raises:
+        Conflict: `stale_version`, when a fork of the session has saved another one since.
+    """
+    known = predecessor or core.state.checkpoint_object or ABSENT
+    try:
+        return _write(core, checkpoint, milestone, known)
+    except Conflict as conflict:
+        newest = _newest(core)
+        if conflict.code != "stale_version" or newest is None:
+            raise
+        # Its own claim stands, and the event that should tell of it was lost in a crash between.
+        if predecessor or newest.value.get("session") != core.log.session:
+            raise _stale_predecessor(newest) from conflict
+
+        return _write(core, checkpoint, milestone, newest.object_id)
+
+
+def _stale_predecessor(newest: HistoryRow) -> Conflict:
+    return Conflict(
+        f"another checkpoint of the task stands, {newest.object_id}: read it with checkpoints(), "
+        "and save behind it with predecessor= and its id",
+        code="stale_version",
+        object_id=newest.object_id,
+    )
+
+
+def milestone_draft(
+    core: SessionCore, milestone: str, offset: int, notices: list[str]
+) -> EventDraft:
+    """The event of a milestone's checkpoint; a turn is over also where it cannot be saved."""
+    checkpoint = core.subsystems.cross_window.checkpoint(core.state)
+    checkpoint = replace(checkpoint, version=core.state.seq + offset + 1)
+    try:
+        claim = save_checkpoint(core, checkpoint, milestone, None)
+    except Conflict as conflict:
+        notices.append(f"the checkpoint stands in the log alone: {conflict}")
+        claim = ""
+
+    return checkpoint_draft(checkpoint, milestone, claim)
+
+
+def checkpoint_history(core: SessionCore) -> tuple[HistoryRow, ...]:
+    """Every checkpoint of the session's task on both axes, oldest transaction first."""
+    backend, principal = core.log.backend, _caller(core)
+    with backend.store.reading(principal.tenant) as reader:
+        now = pinned(backend, principal, reader, None, None)
+    try:
+        return Auditor(backend, principal, now).history(_task(core), CHECKPOINT_SLOT)
+    except NotFound:
+        return ()
+
+
+def _newest(core: SessionCore) -> HistoryRow | None:
+    rows = [row for row in checkpoint_history(core) if row.tx_end is None and row.head]
+    return rows[-1] if rows else None
+
+
+def _write(core: SessionCore, checkpoint: TaskCheckpoint, milestone: str, predecessor: str) -> str:
+    plain = checkpoint.to_json()
+    omissions = plain["reasoning_omitted"][-_MOST_OMISSIONS:]
+    value: Mapping[str, Any] = {
+        **plain,
+        "reasoning_omitted": omissions,
+        "milestone": milestone,
+        "session": core.log.session,
+    }
+    write = Write(
+        subject=_task(core),
+        slot=CHECKPOINT_SLOT,
+        value=value,
+        layer=StateLayer.SESSION.value,
+        scope=Scope(user=core.log.principal.user, session=_root(core)),
+        source_origin="agent://session",
+        expected=predecessor,
+    )
+    writer = Writer(core.log.backend, _caller(core))
+    return writer.write_many((write,))[0].object_id
+
+
+def _task(core: SessionCore) -> EntityRef:
+    key = f"{Scope(user=core.log.principal.user, session=_root(core)).scope_id}/{core.state.task}"
+    return EntityRef(name=f"task of session {_root(core)}", type="task", external_ids={"task": key})
+
+
+def _caller(core: SessionCore) -> Principal:
+    return replace(core.log.principal, session=_root(core))
+
+
+def _root(core: SessionCore) -> str:
+    """The session that this one began as; a fork carries its name in its first event."""
+    return core.state.root or Scope.parse(core.log.session).session or ""

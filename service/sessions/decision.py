@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
 from ...compiler.envelope.envelope import Envelope
 from ...compiler.render.cache_plan import BlockSegment
 from ...schema.compile_terms import SectionName, Stability
-from ...schema.errors import unknown
-from ...schema.short_repr import short_repr
-from ...window.advice import CompressionResult, WindowAxis
-from ...window.changes import UnitChange
-from ...window.health import WindowAlert
+from ...schema.errors import InvalidInput
+from ...schema.records import short_repr
+from ...window.intake import plain_message
+from ...window.layout import add_cache_marks, edit_fields, native_messages, provider_of, recall_tool
+from ...window.ledger import UnitChange as UnitChange
 from ...window.links import LINES_HEAD, overtaken_lines
-from ...window.pressure import Pressure, WindowStatus, Zone
-from ...window.rendering import RenderedHistory
+from ...window.report import (
+    CompressionResult,
+    WindowAlert,
+    WindowAxis,
+    WindowStatus,
+    Zone,
+)
+from ...window.report import HealthReading as HealthReading
+from ...window.report import Pressure as Pressure
+from ...window.report import alert_text as alert_text
 from ...window.state import WindowState
+from ...window.units import RECALL_TOOL
 
 _STABLE: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION)
 
@@ -27,6 +35,8 @@ _STABLE: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowDecision:
     """What the window did about an event, and how full it is."""
+
+    __repr__ = short_repr
 
     seq: int
     """The number of the last event."""
@@ -58,14 +68,63 @@ class SessionUsage:
     cache_reads: int = 0
 
 
+Usage = SessionUsage | Mapping[str, Any] | Any
+"""A usage of ours, or as a provider's SDK reports it."""
+
+
+def stated_usage(usage: Usage | None) -> SessionUsage | None:
+    """A usage in whatever form it is stated.
+
+    Raises:
+        InvalidInput: `bad_usage`, for one without a count of input tokens.
+    """
+    if usage is None or isinstance(usage, SessionUsage):
+        return usage
+    report = usage_of({"usage": plain_message(usage)})
+    if report is None:
+        raise InvalidInput("the usage states no input tokens", code="bad_usage")
+    return report
+
+
+def usage_of(message: Any) -> SessionUsage | None:
+    """What a provider's answer reports of its request, None where it reports nothing.
+
+    Anthropic counts what its cache wrote and served apart from the input; the others count it in.
+    """
+    report: Any = None
+    if isinstance(message, Mapping):
+        fields = cast("Mapping[str, Any]", message)
+        report = fields.get("usage") or fields.get("usage_metadata")
+    if not isinstance(report, Mapping):
+        return None
+
+    counts = cast("Mapping[str, Any]", report)
+    taken = _count(counts, "input_tokens", "prompt_tokens", "prompt_token_count")
+    served = _count(counts, "cache_read_input_tokens")
+    taken += served + _count(counts, "cache_creation_input_tokens")
+    details: Any = counts.get("prompt_tokens_details") or counts.get("input_tokens_details")
+    if isinstance(details, Mapping):
+        served = served or _count(cast("Mapping[str, Any]", details), "cached_tokens")
+    output = _count(counts, "output_tokens", "completion_tokens", "candidates_token_count")
+    served = served or _count(counts, "cached_content_token_count")
+    return SessionUsage(input=taken, output=output, cache_reads=served) if taken else None
+
+
+def _count(counts: Mapping[str, Any], *names: str) -> int:
+    """The first of some counts that is stated."""
+    for name in names:
+        value = counts.get(name)
+        if type(value) is int and value > 0:
+            return value
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class SessionContext:
     """The next request of a session: its history, and what the store adds to it."""
 
     state: WindowState
     envelope: Envelope
-    rendering: RenderedHistory = field(default_factory=RenderedHistory, repr=False, compare=False)
-    """What the session has rendered before: of a request only the new end is written."""
 
     @property
     def tokens_upper(self) -> int:
@@ -87,24 +146,25 @@ class SessionContext:
             InvalidInput: `unknown_vocabulary`, for another target, or an edit that it does not
                 have.
         """
-        if target not in _RENDERERS:
-            raise unknown("render target", target, _RENDERERS)
-
+        provider = provider_of(target)
         plan = self.envelope.plan
         # The user's request stands at its place in the history, once.
         turn = [
             segment for segment in plan.zone_segments(Stability.TURN) if not _is_request(segment)
         ]
         tail = "".join([*(segment.text for segment in turn), overtaken_text(self.state)])
-        messages = self.rendering.messages(self.state, target, tail)
+        messages = native_messages(self.state, target, tail)
         texts = (self.state.system, self._notes(), plan.text_of(*_STABLE))
         system = "\n\n".join(text for text in texts if text)
-        request: dict[str, Any] = _RENDERERS[target](self.state.model, system, messages)
+        request = provider.request(self.state.model, system, messages)
+        if target == "anthropic":
+            has_ledger = bool(self.state.ledger.text)
+            add_cache_marks(messages, tail, has_ledger=has_ledger)
         if self.state.tools:
-            request["tools"] = json.loads(self.state.tools)
+            request["tools"] = _tools(self.state.tools, target)
 
         if provider_edit:
-            request |= _provider_edit(target, provider_edit, self.state.limit)
+            request |= edit_fields(target, provider_edit, self.state.limit)
 
         return request
 
@@ -114,77 +174,17 @@ class SessionContext:
         return "\n".join(["Notes of this session:", *lines]) if lines else ""
 
 
+def _tools(stated: str, target: str) -> list[Any]:
+    """The tools of a session with the one that reads originals: its results show addresses."""
+    tools: list[Any] = json.loads(stated)
+    return tools if f'"{RECALL_TOOL}"' in stated else [*tools, recall_tool(target)]
+
+
 def overtaken_text(state: WindowState) -> str:
     """What the turn says of values in the history that no longer hold; empty for none."""
-    lines = overtaken_lines(state.links, state.units)
+    lines = overtaken_lines(state.links, state.units, state.ledger)
     return "\n".join(["", LINES_HEAD, *lines, ""]) if lines else ""
-
-
-def _provider_edit(target: str, edit: str, threshold: int) -> dict[str, Any]:
-    """The fields by which a provider is asked to edit a request above a number of tokens."""
-    edits = _PROVIDER_EDITS.get(target, {})
-    if edit not in edits:
-        raise unknown(f"edit of the provider for {target}", edit, edits)
-
-    return edits[edit](threshold)
-
-
-def _anthropic_edit(kind: str, beta: str, threshold: int) -> dict[str, Any]:
-    trigger = {"type": "input_tokens", "value": threshold}
-    edits = [{"type": kind, "trigger": trigger}]
-    return {"betas": [beta], "context_management": {"edits": edits}}
-
-
-def _responses_edit(threshold: int) -> dict[str, Any]:
-    return {"context_management": [{"type": "compaction", "compact_threshold": threshold}]}
-
-
-_PROVIDER_EDITS: Final[Mapping[str, Mapping[str, Callable[[int], dict[str, Any]]]]] = {
-    "anthropic": {
-        "clear_tool_uses": partial(
-            _anthropic_edit, "clear_tool_uses_20250919", "context-management-2025-06-27"
-        ),
-        "compact": partial(_anthropic_edit, "compact_20260112", "compact-2026-01-12"),
-    },
-    "responses": {"compact": _responses_edit},
-}
 
 
 def _is_request(segment: BlockSegment) -> bool:
     return segment.block.section == SectionName.USER_REQUEST
-
-
-def _anthropic(model: str, system: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
-    # One mark behind the system text: it stays the same from step to step.
-    mark = {"type": "ephemeral"}
-    blocks = [{"type": "text", "text": system, "cache_control": mark}] if system else []
-    return {"model": model, "system": blocks, "messages": messages}
-
-
-def _openai(model: str, system: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
-    head = [{"role": "system", "content": system}] if system else []
-    return {"model": model, "messages": [*head, *messages]}
-
-
-def _responses(model: str, system: str, items: list[dict[str, Any]]) -> dict[str, Any]:
-    request: dict[str, Any] = {"model": model, "input": items}
-    if system:
-        request["instructions"] = system
-
-    return request
-
-
-def _gemini(model: str, system: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
-    request: dict[str, Any] = {"model": model, "contents": messages}
-    if system:
-        request["system_instruction"] = {"parts": [{"text": system}]}
-
-    return request
-
-
-_RENDERERS: Final = {
-    "anthropic": _anthropic,
-    "openai": _openai,
-    "responses": _responses,
-    "gemini": _gemini,
-}

@@ -13,16 +13,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from ...resolution.whole_words import plain_letters, whole_words, word_count
+from ...resolution.normalize import plain_letters, whole_words, word_count
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, Entity, Identifier
 from ...schema.errors import InvalidInput, NotFound
+from ...schema.principal import Scope
 from ...schema.terms import STOP_WORDS
 from ...schema.values import canonical_json
 from ...store.operations.change import Mandate
-from ...store.port.sessions import SessionPlace, SessionRecord
+from ...store.port.records import SessionPlace, SessionRecord
 from ...store.port.store import Batch, Reader, RecordKind, WriteTx
 from ...window.events import EventKind
+from .core import GENERATION
 
 _SHORT_NUMBER: Final = re.compile(r"\d{1,4}")
 
@@ -169,8 +171,9 @@ class TalkSearch:
 
 
 class SessionTexts(NamedTuple):
-    """Every text of a session."""
+    """Every text of a session, and of those that began from it."""
 
+    sessions: tuple[str, ...]
     places: tuple[SessionPlace, ...]
     claims: tuple[str, ...]
     """Those of its checkpoints."""
@@ -182,17 +185,42 @@ def texts_of_session(reader: Reader, session: str) -> SessionTexts:
     Raises:
         NotFound: `unknown_session`.
     """
-    records = reader.session_events(session)
-    if not records:
+    if not reader.session_events(session, until=1):
         raise NotFound(f"there is no session {session!r}", code="unknown_session")
 
     places: list[SessionPlace] = []
     claims: dict[str, None] = {}
-    for record in records:
-        for part in range(len(record.texts)):
-            places.append(SessionPlace(session, record.seq, part))
-        claims.update(dict.fromkeys(_checkpoint_claims(record)))
-    return SessionTexts(tuple(places), tuple(claims))
+    sessions = _descendants(reader, session)
+    for name in sessions:
+        for record in reader.session_events(name):
+            for part in range(len(record.texts)):
+                places.append(SessionPlace(name, record.seq, part))
+            claims.update(dict.fromkeys(_checkpoint_claims(record)))
+    return SessionTexts(sessions, tuple(places), tuple(claims))
+
+
+def _descendants(reader: Reader, session: str) -> tuple[str, ...]:
+    """A session, further ones of its name, and all that were forked or delegated from these."""
+    parents: dict[str, set[str]] = {}
+    for summary in reader.sessions():
+        for record in reader.session_events(summary.session, until=1):
+            body = json.loads(record.body)
+            origins = {body.get("forked_from"), body.get("parent")}
+            parents[summary.session] = {origin for origin in origins if origin}
+
+    name = Scope.parse(session).session or ""
+    family = {session: None}
+    for other in sorted(parents):
+        is_further = (Scope.parse(other).session or "").partition(GENERATION)[0] == name
+        if is_further and Scope.parse(other).user == Scope.parse(session).user:
+            family[other] = None
+    before = 0
+    while len(family) > before:
+        before = len(family)
+        for other, origins in sorted(parents.items()):
+            if not origins.isdisjoint(family):
+                family[other] = None
+    return tuple(family)
 
 
 def _summary_sources(record: SessionRecord) -> Iterator[int]:
@@ -227,7 +255,8 @@ def empty_texts(
         seq = tx.session_head(session).seq
         for kind in kinds:
             seq += 1
-            body: dict[str, Any] = {"places": pairs} if kind is kinds[0] else {}
+            body: dict[str, Any] = {"erased": True} if kind is EventKind.CLOSED else {}
+            body |= {"places": pairs} if kind is kinds[0] else {}
             event = SessionRecord(
                 session=session,
                 seq=seq,

@@ -1,36 +1,51 @@
-"""What a session tells: its next request, its report, and the tool that reads originals."""
+"""What a session tells: its next request and its report.
+
+A request asks the store whether what units of the window stated still holds, and adds what the
+store knows within what the history leaves of the window.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 from ...compiler.request.parse import request_from_json
 from ...compiler.request.request import WindowPin
 from ...compiler.text.relevance import one_line
 from ...compiler.trace.manifest import bad_manifest
-from ...schema.errors import ContextBudgetExhausted, unknown
-from ...window.advice import tuning_advice
-from ...window.budget import ComponentUse, exhaustion_turns, urgency_of
+from ...schema.claim import Version
+from ...schema.errors import ContextBudgetExhausted
+from ...schema.vocabulary import Op
+from ...store.port.store import Ask, Point, Reader
+from ...store.timeline.state import plain_value
+from ...window.editing import NO_WISH
 from ...window.events import EditReason, EventKind
-from ...window.health import (
+from ...window.links import EndReason
+from ...window.report import (
     AlertLevel,
+    ComponentUse,
+    FidelityJudge,
     HealthReading,
+    JudgedFidelity,
+    Pressure,
+    TrendReport,
     WindowAlert,
-    WindowTrend,
+    exhaustion_turns,
+    judged_fidelity,
+    newest_full_turns,
+    tuning_advice,
+    urgency_of,
     window_trend,
 )
-from ...window.judging import FidelityJudge, JudgedFidelity, judged_fidelity
-from ...window.pressure import Pressure
-from ...window.state import EMPTY_STATE
-from ...window.step import step
+from ...window.state import WindowState
 from ..compilation.compile import Compiler, Replayable
-from .branching import newest_full_turns
-from .core import EventDraft, SessionCore
+from ..reading.objects import Mask
+from ..reading.view import pinned, point_of
+from .core import EventDraft, SessionCore, own_sessions
 from .decision import SessionContext, overtaken_text
-from .linking import judge_claims
-from .log import own_sessions
 from .originals import full_history
 
 _LEAST_MEMORY: Final = 256
@@ -41,17 +56,6 @@ _QUERY_CHARS: Final = 2_000
 _SLACK_SHARE: Final = 64
 """The part of the limit by which the bound of what the store brings may be too high."""
 
-_TOOL_NAME: Final = "recall_original"
-_TOOL_TEXT: Final = (
-    "Read in full what left this conversation or stands shortened in it. Ask with the address that "
-    "is shown (window://57 or window://57-80), with turn:12, or with a question in plain words."
-)
-_TOOL_INPUT: Final = {
-    "type": "object",
-    "properties": {"request": {"type": "string", "description": "address, turn or question"}},
-    "required": ["request"],
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReport:
@@ -60,7 +64,7 @@ class SessionReport:
     pressure: Pressure
     health: HealthReading
     alerts: tuple[WindowAlert, ...]
-    trend: WindowTrend
+    trend: TrendReport
     components: tuple[ComponentUse, ...]
     turns_left: int | None
     """Turns until the window is full at the present velocity; None while nothing grows."""
@@ -84,20 +88,23 @@ def memory_context(
     core: SessionCore, query: str | None, task: str, options: Mapping[str, Any]
 ) -> SessionContext:
     """Compile what the store adds to the history, within what the history leaves of the window."""
+    core.catch_up()
     judge_claims(core)
     state = core.state
     lines = overtaken_text(state)
     margin = _MARGIN + (state.count(lines) if lines else 0)
     share = core.policy.memory_share * state.limit // 1000
-    history = state.tokens - state.memory_tokens * state.correction // 1000
-    room = (state.limit - history - margin) * 1000 // state.correction
+    room = _room(state) - margin
 
     # A history near the limit must not push out what the store knows: it gives way first.
     if room < min(share, _LEAST_MEMORY):
-        core.edit(core.edit_plan(EditReason.OVERFLOW))
+        goal = state.limit - min(share, _LEAST_MEMORY) - margin
+        plan = core.plan(EditReason.PRESSURE)
+        if plan is None or state.own_tokens - plan.savings > goal:
+            plan = core.plan(EditReason.OVERFLOW, goal, NO_WISH._replace(desperate=True))
+        core.edit(plan)
+        room = _room(core.state) - margin
         state = core.state
-        history = state.tokens - state.memory_tokens * state.correction // 1000
-        room = (state.limit - history - margin) * 1000 // state.correction
 
     if room < _LEAST_MEMORY:
         raise ContextBudgetExhausted(
@@ -127,7 +134,12 @@ def memory_context(
 
     tokens = envelope.tokens_upper + margin
     _count_memory(core, envelope.envelope_id, tokens)
-    return SessionContext(replace(core.state, memory_tokens=tokens), envelope, core.rendering)
+    return SessionContext(replace(core.state, memory_tokens=tokens), envelope)
+
+
+def _room(state: WindowState) -> int:
+    """Tokens by our own count that are left for what the store brings."""
+    return state.correction.own(state.limit) - (state.own_tokens - state.memory_tokens)
 
 
 def _count_memory(core: SessionCore, envelope_id: str, tokens: int) -> None:
@@ -158,9 +170,7 @@ def replayed_context(core: SessionCore, reference: Replayable) -> SessionContext
     if core.log.chain_digest(pin.seq) != pin.digest:
         raise bad_manifest(f"the log of the session is another one at event {pin.seq}")
 
-    state = EMPTY_STATE
-    for event in core.log.read(until=pin.seq):
-        state = step(state, event)
+    state = core.state_at(pin.seq)
 
     lines = overtaken_text(state)
     tokens = envelope.tokens_upper + _MARGIN + (state.count(lines) if lines else 0)
@@ -200,28 +210,98 @@ def session_report(core: SessionCore, judge: FidelityJudge | None = None) -> Ses
         edits=state.edits,
         evictions=state.evictions,
         windows=state.windows,
-        full_turns=newest_full_turns(core),
+        full_turns=newest_full_turns(state, core.policy),
         urgency=urgency_of(turns_left),
         advice=tuning_advice(uses, state, sessions),
         judgement=judgement,
     )
 
 
-def rehydrate_tool(target: str) -> dict[str, Any]:
-    """The tool that reads originals, in a provider's form.
+_Judgement = tuple[dict[str, str], str, str]
+"""What an event says of a claim that ended or holds again, its value, and what holds instead."""
 
-    Raises:
-        InvalidInput: `unknown_vocabulary`.
-    """
-    schema = {"name": _TOOL_NAME, "description": _TOOL_TEXT}
-    match target:
-        case "anthropic":
-            return {**schema, "input_schema": _TOOL_INPUT}
-        case "openai":
-            return {"type": "function", "function": {**schema, "parameters": _TOOL_INPUT}}
-        case "responses":
-            return {"type": "function", **schema, "parameters": _TOOL_INPUT}
-        case "gemini":
-            return {"function_declarations": [{**schema, "parameters": _TOOL_INPUT}]}
-        case _:
-            raise unknown("render target", target, ("anthropic", "openai", "responses", "gemini"))
+
+def judge_claims(core: SessionCore) -> None:
+    """Append what the store says of linked claims, where that is another than the log knows."""
+    known = {link.claim: link.reason for link in core.state.links}
+    judgements = _judgements(core, known) if known else []
+    if judgements:
+        lines = [line for line, _, _ in judgements]
+        texts = tuple(chain.from_iterable(words for _, *words in judgements))
+        core.act([EventDraft(EventKind.CLAIMS_JUDGED, {"claims": lines}, texts)], edit=False)
+
+
+def _judgements(core: SessionCore, known: dict[str, str]) -> list[_Judgement]:
+    """What changed since the log last heard of these claims."""
+    backend, principal = core.log.backend, core.log.principal
+    mask, sight = Mask(principal, backend.policy), principal.sight()
+    claims = tuple(sorted(known))
+    with backend.store.reading(principal.tenant) as reader:
+        point = point_of(pinned(backend, principal, reader, None, None))
+        page = reader.versions(Ask(objects=claims), sight=sight, point=point)
+        holding = {row.row.claim.object_id for row in page.versions if row.visible}
+
+        judgements: list[_Judgement] = []
+        for claim in claims:
+            if claim in holding and known[claim]:
+                judgements.append(({"claim": claim, "why": "", "slot": ""}, "", ""))
+
+        # Few claims of a window ever end, so only those are looked at closely.
+        ended_claims = [claim for claim in claims if claim not in holding and not known[claim]]
+        for rows in _rows_by_claim(reader, mask, ended_claims, point):
+            if not _is_to_come(rows, point):
+                judgements.append(_ending(reader, mask, rows, point))
+    return judgements
+
+
+def _rows_by_claim(
+    reader: Reader, mask: Mask, claims: list[str], point: Point
+) -> Iterable[list[Version]]:
+    """The visible rows of claims on both axes, those of a claim together."""
+    if not claims:
+        return ()
+
+    ask = Ask(objects=tuple(claims), heads=False, at_valid=False, at_tx=False)
+    page = reader.versions(ask, sight=mask.principal.sight(), point=point)
+    by_claim: dict[str, list[Version]] = {}
+    for version in mask.over(reader, page.versions):
+        if version.visible:
+            by_claim.setdefault(version.row.claim.object_id, []).append(version)
+
+    return by_claim.values()
+
+
+def _is_to_come(rows: Iterable[Version], point: Point) -> bool:
+    """Whether a claim decides a time that has not begun."""
+    heads = [version.row for version in rows if version.row.live and version.row.look.head]
+    return any(row.interval.start_us > point.valid_us for row in heads)
+
+
+def _ending(reader: Reader, mask: Mask, rows: list[Version], point: Point) -> _Judgement:
+    """Why a claim no longer holds, and what holds in its place."""
+    claim = rows[0].row.claim
+    ask = Ask(keys=(claim.slot_key,))
+    page = reader.versions(ask, sight=mask.principal.sight(), point=point)
+    successor: Version | None = None
+    for version in mask.over(reader, page.versions):
+        if version.visible and version.content and version.row.claim.op in (Op.ASSERT, Op.CORRECT):
+            successor = version
+
+    # A claim that was withdrawn has no row left that is still believed.
+    withdrawn = not any(row.row.live for row in rows)
+    if withdrawn or (successor is not None and successor.row.claim.op is Op.CORRECT):
+        reason = EndReason.ERROR_INVALIDATED
+    else:
+        reason = EndReason.PHASE_CHANGE if successor is None else EndReason.SUPERSEDED
+
+    line = {"claim": claim.object_id, "why": reason.value, "slot": rows[0].details.slot or ""}
+    instead = "" if successor is None else _words(plain_value(successor))
+    return line, _words(plain_value(rows[0])), instead
+
+
+def _words(value: Any) -> str:
+    """A value as a line shows it: a text as it is, all else as JSON; empty for none."""
+    if value is None:
+        return ""
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

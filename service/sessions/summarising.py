@@ -1,30 +1,33 @@
 """Summaries by a model, made ahead by a job: asked outside the session's lock, taken by rules.
 
-Each answer is an event, taken or refused, so a unit is asked for once by each model and wording.
-What fails leaves the window as it is: an edit never waits for a model.
+Each answer is an event, taken or refused, so a span is asked for once by each model and wording.
+Whatever a model raises is a failed answer: the originals stay, and an edit never waits for one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from ...schema.errors import Conflict, Unavailable
+from ...schema.errors import Conflict
+from ...window.editing import reachable_units
 from ...window.events import EventKind
-from ...window.pressure import Zone
-from ...window.summaries import standing_summary
-from ...window.summarising import (
+from ...window.report import Zone
+from ...window.summaries import (
     PROMPT_VERSION,
     SUMMARY_PROMPT,
+    UnitSummary,
     litmus,
-    summary_candidates,
     summary_fault,
+    summary_spans,
 )
 from ...window.units import StandingForm, WindowUnit
 from .core import EventDraft, SessionCore
 
+_FAILURES: Final = (Exception,)
+"""A model is the caller's code: whatever it raises is an answer that did not come."""
 _TRIES: Final = 5
 """Appends of one summary: the agent's own loop goes on meanwhile, and wins."""
 
@@ -38,11 +41,7 @@ class Summariser(Protocol):
         ...
 
     def summarise(self, prompt: str) -> str:
-        """The summary that a prompt asks for.
-
-        Raises:
-            Unavailable: when no whole answer came.
-        """
+        """The summary that a prompt asks for; what it raises is a failed answer."""
         ...
 
 
@@ -57,77 +56,97 @@ class SummaryReport:
 
 
 def summarise_ahead(core: SessionCore, summariser: Summariser, most: int) -> SummaryReport:
-    """Ask for summaries of units that no other summary by this model was asked for.
+    """Ask for summaries of spans that no other summary by this model was asked for.
 
     Raises:
         Conflict: `session_closed`.
     """
-    with core.lock:
-        core.require_open()
-        units = _due_units(core, summariser)[:most]
+    with core.opened():
+        spans = _due_spans(core, summariser)[:most]
 
     unit_numbers: list[int] = []
     refusals: Counter[str] = Counter()
-    for unit in units:
+    for span in spans:
+        words = "\n\n".join(unit.text for unit in span)
         try:
-            answer: Any = summariser.summarise(SUMMARY_PROMPT + unit.text)
-        except Unavailable:
-            answer = None
+            answer: Any = summariser.summarise(SUMMARY_PROMPT + words)
+        except _FAILURES as error:
+            answer = error
 
-        fault = _record(core, summariser, unit, answer)
+        fault = _record(core, summariser, span, answer)
         if fault:
             refusals[fault] += 1
         else:
-            unit_numbers.append(unit.number)
+            unit_numbers.append(span[0].number)
 
     return SummaryReport(tuple(unit_numbers), dict(refusals))
 
 
-def _due_units(core: SessionCore, summariser: Summariser) -> tuple[WindowUnit, ...]:
+def _due_spans(core: SessionCore, summariser: Summariser) -> tuple[tuple[WindowUnit, ...], ...]:
     if core.pressure().zone is Zone.GREEN:
         return ()
 
-    unit_ids: set[int] = set()
+    asked: set[int] = set()
     for event in core.log.read():
         body = event.body
         if event.kind is EventKind.SUMMARISED and body["by"] == [summariser.id, PROMPT_VERSION]:
-            unit_ids.add(body["of"][0])
+            asked.update(range(body["units"][0], body["units"][1] + 1))
 
-    return summary_candidates(core.state, core.policy, unit_ids)
+    return summary_spans(reachable_units(core.state, core.policy), asked)
 
 
-def _record(core: SessionCore, summariser: Summariser, unit: WindowUnit, answer: Any) -> str:
+def _record(
+    core: SessionCore, summariser: Summariser, span: Sequence[WindowUnit], answer: Any
+) -> str:
     """Append what came of an answer, and return why it was refused; empty for a taken one."""
     for attempt in range(_TRIES):
-        with core.lock:
-            standing = core.state.unit(unit.number)
-            if standing is None or standing.form is not StandingForm.FULL:
+        with core.caught_up():
+            standing = [core.state.unit(unit.number) for unit in span]
+            if any(unit is None or unit.form is not StandingForm.FULL for unit in standing):
                 return "left_meanwhile"
 
-            fault = "unavailable" if answer is None else "not_plain"
-            if isinstance(answer, str):
-                fault = summary_fault(core.state, standing, answer)
+            units = [unit for unit in standing if unit is not None]
+            draft = _draft(core, summariser, units, answer)
             try:
-                core.act([_draft(core, summariser, standing, answer, fault)], edit=False)
+                core.act([draft], edit=False)
             except Conflict as conflict:
                 if conflict.code != "stale_version" or attempt == _TRIES - 1:
                     raise
             else:
-                return fault
+                return str(draft.body["fault"])
 
     raise AssertionError("the last try returns or raises")
 
 
 def _draft(
-    core: SessionCore, summariser: Summariser, unit: WindowUnit, answer: Any, fault: str
+    core: SessionCore, summariser: Summariser, units: Sequence[WindowUnit], answer: Any
 ) -> EventDraft:
+    seqs: list[int] = []
+    for unit in units:
+        seqs += dict.fromkeys([unit.number, *(item.seq for item in unit.items)])
     body: dict[str, Any] = {
-        "of": [unit.number, *(item.seq for item in unit.results)],
+        "units": [units[0].number, units[-1].number],
+        "of": seqs,
+        "turn": units[0].turn,
         "by": [summariser.id, PROMPT_VERSION],
-        "fault": fault,
     }
+    if not isinstance(answer, str):
+        fault = "unavailable" if isinstance(answer, BaseException) else "not_plain"
+        return EventDraft(EventKind.SUMMARISED, body | {"fault": fault})
+
+    words, _ = core.masked(answer.strip())
+    summary = UnitSummary(
+        first=units[0].number,
+        last=units[-1].number,
+        turn=units[0].turn,
+        seq=core.state.seq + 1,
+        text=words,
+        tokens=0,
+    )
+    fault = summary_fault(units, summary, core.state.count)
+    body["fault"] = fault
     if fault:
         return EventDraft(EventKind.SUMMARISED, body)
-    body["litmus"] = list(litmus(unit, answer))
-    body["tokens"] = core.state.count(standing_summary(unit, answer))
-    return EventDraft(EventKind.SUMMARISED, body, (answer.strip(),))
+    body["litmus"] = list(litmus(units, words))
+    body["tokens"] = core.state.count(summary.block)
+    return EventDraft(EventKind.SUMMARISED, body, (words,))

@@ -1,4 +1,4 @@
-"""The resolver queue at the edge: ties to settle, confirmations due, texts set apart."""
+"""The resolver queue at the edge: ties to settle, confirmations due, texts quarantined."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from ...schema.answers import Action
-from ...schema.claim import Version
-from ...schema.errors import Conflict, InvalidInput, NotFound
+from ...schema.answers import Action, ActionReceipt
+from ...schema.claim import UNKNOWN_AUTHOR, Authorship, Version
+from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.interval import INF_US
-from ...schema.operation import ActionReceipt
 from ...schema.principal import ERASE, STEWARD
+from ...schema.slots import ActionStatus
 from ...schema.values import moment, stamp_time
-from ...schema.vocabulary import ActionKind, Op
-from ...schema.words import ActionStatus
+from ...schema.vocabulary import ActionKind, Authority, Op
 from ...schema.write import Receipt, Write
-from ...store.operations.actions import Powers, resolve
+from ...store.operations.actions import Powers, reopen, resolve
 from ...store.operations.change import Mandate
 from ...store.port.store import ActionRecord, Reader, WriteTx
 from ...store.timeline.state import plain_value
 from ..artifacts.artifacts import ArtifactKeeper
-from ..backend.arguments import argument_checks
-from ..backend.caller import Caller, unknown_object
+from ..backend.caller import Caller, argument_checks, instant, unknown_object
 from ..reading.view import sight_of
+from ..writing.trust import authorship_of
 from ..writing.write import Writer
-from .verdicts import visible_names_of
+from .reviews import visible_names_of
 from .visible_receipts import VisibleReceipts
 
 _STATUSES = get_args(ActionStatus)
+_UNDOABLE = frozenset(ActionKind) - {ActionKind.RETIRE_APPROVAL, ActionKind.MERGE_CONFLICT}
 
 
 @argument_checks
@@ -100,11 +100,16 @@ class Actions(Caller):
             NotFound: `unknown_action`.
             Conflict: `already_decided`.
         """
-        self.principal.require(STEWARD)
+        confirmer = self._confirmer(action_id)
+        if confirmer is None:
+            self.principal.require(STEWARD)
         if accept is None:
             return self._settle(action_id, winner, value)
 
-        powers = Powers(may_erase=not self.principal.roles.isdisjoint(ERASE.roles))
+        powers = Powers(
+            may_erase=not self.principal.roles.isdisjoint(ERASE.roles),
+            confirmer=confirmer or UNKNOWN_AUTHOR,
+        )
 
         def work(tx: WriteTx, mandate: Mandate) -> ActionReceipt | Conflict:
             return resolve(
@@ -124,16 +129,79 @@ class Actions(Caller):
 
         return VisibleReceipts(self._backend, self.principal).action(receipt)
 
-    def _settle(self, action_id: str, winner: str | None, value: Any) -> Receipt:
+    def undo(self, action_id: str) -> ActionReceipt:
+        """Take a decision back: retract what it wrote, and ask the question again.
+
+        The receipt holds the id of the question that is open now. The settled one stays in the
+        history.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            InvalidInput: `wrong_action` for an action that is open, for an erasure, which cannot
+                be undone, and for a merge, which `entities.unmerge` undoes.
+            NotFound: `unknown_action`.
+        """
+        if self._confirmer(action_id) is None:
+            self.principal.require(STEWARD)
+        action = self._find(action_id)
+        if action.closed is None or action.kind not in _UNDOABLE:
+            raise InvalidInput(
+                f"a {action.kind.value} that is {action.outcome or 'open'} cannot be undone here; "
+                "an erasure is final, and `tenure unmerge` undoes a merge",
+                code="wrong_action",
+                kind=action.kind.value,
+            )
+
+        closed_us = instant(action.closed, field="closed")
+        with self._reading() as reader:
+            events = reader.events_at([closed_us])
+            written: set[str] = set()
+            for event in events:
+                written.update(event.object_ids)
+            rows = self._rows_of(reader, sorted(written.difference(action.members)))
+
+        writer = Writer(self._backend, self.principal)
+        open_rows = [row for row in rows if row.row.tx_end == INF_US]
+        for object_id in dict.fromkeys(row.row.claim.object_id for row in open_rows):
+            writer.write_many([Write(op="retract", object_id=object_id)])
+        return self._operate(lambda tx, mandate: reopen(tx, action_id, mandate=mandate))
+
+    def _confirmer(self, action_id: str) -> Authorship | None:
+        """As whom the caller confirms a directive; None for who may not, and for other actions.
+
+        A steward confirms it for all who read it, and a user what is kept for this user alone.
+        """
+        record = next((a for a in self("all") if a.action_id == action_id), None)
+        if record is None or record.kind is not ActionKind.CONFIRM_DIRECTIVE:
+            return None
+
+        # An agent that acts for a user is no person who confirms.
+        principal = self.principal
+        if principal.authority_level > Authority.USER:
+            raise Forbidden(
+                "an agent confirms no directive: a person does, on the page of actions",
+                code="privilege_required",
+            )
+        with self._reading() as reader:
+            scope = self._visible_rows(reader, record.object_id)[-1].details.scope
+        is_own = principal.user is not None and scope.user == principal.user
+        if not is_own and not principal.holds(STEWARD):
+            return None
+        return authorship_of(principal, self._backend.policy, scope)
+
+    def _find(self, action_id: str) -> Action:
         action = next((action for action in self("all") if action.action_id == action_id), None)
         if action is None:
             raise NotFound(
                 f"there is no action {action_id}; "
                 "list them with `tenure actions list --status all` "
-                "(actions.list())",
+                "(actions.list('all'))",
                 code="unknown_action",
             )
+        return action
 
+    def _settle(self, action_id: str, winner: str | None, value: Any) -> Receipt:
+        action = self._find(action_id)
         _check_settles(action, winner, value)
 
         # Without a winner the value is new, and any member says of whom and when it holds.
@@ -158,7 +226,7 @@ class Actions(Caller):
             return writer.write_many([write])[0]
 
         # Whoever settles a tie chooses between the words of others and does not say them.
-        return writer.write_for(write, model.details.authorship)
+        return writer.write_for(write, model)
 
     def _claim(self, object_id: str) -> Version:
         with self._reading() as reader:

@@ -10,60 +10,86 @@ Checklist: C-053, C-056.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from importlib import import_module
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-from ...schema.answers import EntityView, Neighbourhood, SlotState
+from ...schema.answers import EntityView, MergeReceipt, Neighbourhood, SlotState, UnmergeReceipt
 from ...schema.entity import Alias, Resolution
 from ...schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
-from ...schema.operation import MergeReceipt, UnmergeReceipt
 from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Scope, Sight
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
+from ...schema.slots import GraphForm
 from ...schema.values import moment
-from ...schema.words import GraphForm
 from ...store.operations.change import Mandate
 from ...store.operations.merge import merge
 from ...store.operations.naming import add_alias
-from ...store.operations.unmerge import unmerge
+from ...store.operations.split import unmerge
 from ...store.port.store import Reader, WriteTx
-from ..backend.arguments import argument_checks
-from ..backend.caller import Caller, scope_of
-from ..reading.entity_views import entity_views
+from ...store.transfer.whole_file import whole_file
+from ..backend.caller import Caller, argument_checks, scope_of
+from ..reading.entities import entity_views
 from ..reading.resolve import Resolver
 from ..reading.view import EntityLike, View, point_of, sight_of, words_of
-from .comparing import EntityComparison, comparison_of, member_of
-from .pair_evidence import facts_about, pair_context
 from .relations import RelationCheck
-from .verdicts import JudgementView, sentences_about, verdicts_about
+from .review_page import EntityComparison, comparison_of, facts_about, member_of, pair_context
+from .reviews import JudgementView, sentences_about, verdicts_about
 from .visible_receipts import VisibleReceipts
+
+_FORMATS = ("graphml", "json")
+
+_FIRST_CHUNK = 128
+
+_CHUNK = 1_024
+"""Entities that a listing reads at once: few for a first page, many for the rest."""
 
 
 def graph_text(
     entities: Sequence[EntityView], edges: Sequence[tuple[str, str, str]], form: str
 ) -> str:
     """Return the graph as `graphml` or `json` text; an edge to an unseen entity is left out."""
-    networkx: Any = import_module("networkx")  # it carries no types
-    graph = networkx.MultiDiGraph()
-    for entity in entities:
-        name = _xml_text(entity.name) if form == "graphml" else entity.name
-        graph.add_node(entity.entity_id, name=name, type=entity.type, state=entity.state)
-
-    for start, slot, end in edges:
-        if start in graph and end in graph:
-            graph.add_edge(start, end, key=slot, slot=slot)
-
+    nodes = {entity.entity_id: entity for entity in entities}
+    shown = [edge for edge in dict.fromkeys(edges) if edge[0] in nodes and edge[2] in nodes]
     if form == "json":
-        document = networkx.node_link_data(graph, edges="edges")
+        document: dict[str, Any] = {
+            "directed": True,
+            "multigraph": True,
+            "graph": {},
+            "nodes": [
+                {"name": entity.name, "type": entity.type, "state": entity.state, "id": entity_id}
+                for entity_id, entity in nodes.items()
+            ],
+            "edges": [
+                {"slot": slot, "source": start, "target": end, "key": slot}
+                for start, slot, end in shown
+            ],
+        }
         return json.dumps(document, indent=1, ensure_ascii=False)
 
-    return "\n".join(networkx.generate_graphml(graph))
+    from xml.etree import ElementTree  # few processes draw a graph
+
+    root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
+    for domain, names in (("node", ("name", "type", "state")), ("edge", ("slot",))):
+        for name in names:
+            attributes = {"id": name, "for": domain, "attr.name": name, "attr.type": "string"}
+            ElementTree.SubElement(root, "key", attributes)
+    graph = ElementTree.SubElement(root, "graph", edgedefault="directed")
+    for entity_id, entity in nodes.items():
+        node = ElementTree.SubElement(graph, "node", id=entity_id)
+        for name in ("name", "type", "state"):
+            text = _xml_text(str(getattr(entity, name)))
+            ElementTree.SubElement(node, "data", key=name).text = text
+    for start, slot, end in shown:
+        edge = ElementTree.SubElement(graph, "edge", source=start, target=end, id=slot)
+        ElementTree.SubElement(edge, "data", key="slot").text = slot
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 _NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -72,16 +98,6 @@ _NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def _xml_text(text: str) -> str:
     """A text without the characters that no XML may hold, not even as a reference."""
     return _NO_XML.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
-
-
-_FORMATS = ("graphml", "json")
-
-
-_FIRST_CHUNK = 128
-
-
-_CHUNK = 1_024
-"""Entities that a listing reads at once: few for a first page, many for the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +151,7 @@ class Entities(Caller):
     ) -> Resolution:
         """Return what a mention would be bound to, with every candidate's evidence.
 
-        `scope` is where the mention stands (tenant-wide by default), `near` are entity ids
+        `scope` is where the mention is (tenant-wide by default), `near` are entity ids
         known to stand around it. Nothing is written.
         """
         stated_scope = scope_of(scope) or TENANT_SCOPE
@@ -174,7 +190,7 @@ class Entities(Caller):
 
         Their names are scored against each other, best pair first, with the scopes, the
         neighbours and the attributes that they share: those that the policy registers under
-        `resolution.attributes`. Of a cluster all names count; two names of one cluster are told
+        `resolution.vetoes`. Of a cluster all names count; two names of one cluster are told
         apart, so that it shows what the merge was made of. Nothing is written.
 
         Raises:
@@ -318,6 +334,7 @@ class Entities(Caller):
 
         Raises:
             InvalidInput: `unknown_vocabulary` for another format.
+            Conflict: `file_exists`, also for a link.
             Unavailable: `file_unwritable`.
         """
         if format not in _FORMATS:
@@ -327,8 +344,11 @@ class Entities(Caller):
 
         text = graph_text(self.list(), self.relations(), format)
         if path is not None:
+            if os.path.lexists(path):
+                raise Conflict(f"{path} is there already; name another file", code="file_exists")
             try:
-                Path(path).write_text(text, encoding="utf-8")
+                with whole_file(path) as file:
+                    file.write(text.encode("utf-8"))
             except OSError as error:
                 raise Unavailable(
                     f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"

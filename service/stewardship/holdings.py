@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from ...schema.principal import AUDIT, Principal
 from ...store.port.store import Ask, Point, Reader, Usage
-from ..reading.context_objects import visible_rows
+from ..reading.objects import visible_rows
 from ..reading.view import sight_of
 
 _RECENT_US: Final = 30 * 86_400 * 1_000_000

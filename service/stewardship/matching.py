@@ -1,13 +1,12 @@
-"""Duplicates in the register: every entity against every other, through blocking keys.
+"""Duplicates in the register: compare every entity with every other, through blocking keys.
 
-A crossing takes the entities in order of their ids, a stretch at a time, and looks each of its
-names up as a write would, so that it costs what so many mentions cost and holds one stretch in
-memory. Each pair is looked at once, from the smaller id. What it finds are proposals: nothing is
-merged, and what a steward has judged is not asked again. Where a stretch ended is all that is
-needed to go on, in this process or in another one.
+The entities are taken in order of their ids, a stretch at a time, and each name is looked up as a
+write would do it. So the cost is that of as many mentions, and memory holds one stretch. Each pair
+is seen once, from the smaller id. Findings are proposals: nothing is merged, and a judged pair is
+not asked about again. The end of a stretch is enough to continue, in this or another process.
 
-Labels teach the model: decided reviews are labels, and `most_telling` orders pairs by how much a
-person's word about them would teach. Checklist: C-048, C-053.
+Decided reviews are labels that train the model. `most_telling` orders pairs by how much a person's
+decision would teach it. Checklist: C-048, C-053.
 """
 
 from __future__ import annotations
@@ -18,7 +17,9 @@ from typing import NamedTuple
 
 from ...resolution.bind import fuzzy_lookup
 from ...resolution.known import Known, Lookup
-from ...resolution.model import Model, default_model
+from ...resolution.model import Model as Model
+from ...resolution.model import default_model
+from ...resolution.model import model_from_json as model_from_json
 from ...resolution.normalize import NameForm, form_of
 from ...resolution.score import measure_names, name_ceiling
 from ...resolution.scorer import NameScorer
@@ -27,23 +28,23 @@ from ...schema.entity import MAX_NAME, NAMESAKES, EntityRef, Review
 from ...schema.errors import InvalidInput
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import STEWARD, Sight
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ...schema.slots import UNKNOWN_TYPE, Vocabulary, compatible
 from ...schema.vocabulary import EntityState, JudgementVerdict, ReviewState
 from ...store.port.store import Reader
-from ..backend.arguments import argument_checks
-from ..backend.caller import Caller
-from ..reading.entity_views import entity_views
+from ..backend.caller import Caller, argument_checks
+from ..reading.entities import entity_views
 from ..reading.view import View, point_of, sight_of, words_of
-from .comparing import EntityComparison, comparison_of
-from .pair_evidence import (
+from .rescoring import RescoredCase, rescore_cases
+from .review_page import (
+    EntityComparison,
     PairVerdicts,
     StatedFacts,
+    comparison_of,
     facts_about,
     facts_to_unite,
     pair_context,
 )
-from .rescoring import RescoredCase, rescore_cases
 
 STRETCH = 500
 """Entities of one crossing, unless the caller says otherwise."""
@@ -173,7 +174,7 @@ class Matching(Caller):
     def labels(self) -> tuple[Label, ...]:
         """Return what decided reviews teach: a labelled pair of names each, by age.
 
-        Reviews of the band alone teach a bias; audits, which are drawn at random, stand among
+        Reviews of the band alone teach a bias; audits, which are drawn at random, are among
         them for that reason.
 
         Raises:

@@ -1,43 +1,54 @@
-"""Privileged operations at the edge: erase, reclassify, promote, sweep, close a scope.
+"""Privileged operations: erase, reclassify, promote, sweep, close a scope, re-embed.
 
-Each checks its privilege first, then runs alone in one transaction with its own stamp; an
-operation id makes a retry return the first receipt. After an erasure the store is asked to
-scrub what the file may still hold.
+Each checks its privilege first, then runs alone in one transaction with its own stamp. An operation
+id makes a retry return the first receipt. After an erasure the store scrubs what the file may still
+hold.
+
+`RequestSearch` finds the kept envelopes whose request names what is about to be erased. A request
+names an entity if its mentions were bound to it, if it has an identifier or a name of two words, or
+a name of one word that is not a common word ("Will") and that the request bound to no other entity.
+
+Re-embedding makes the missing vectors of an encoder, batch by batch: for a first encoder, a change
+of encoder, or after a crash. It can be stopped and run again. Vectors of other encoders stay.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, cast
 
+from ...compiler.trace.manifest import stored_document
+from ...resolution.normalize import plain_letters
+from ...schema.answers import ErasureReceipt, ReclassifyReceipt, SweepReceipt
 from ...schema.claim import EMPTY_CONTENT, Permissions, Version
 from ...schema.errors import InvalidInput, NotFound, Unavailable
 from ...schema.interval import INF_US
-from ...schema.operation import ErasureReceipt, ReclassifyReceipt, SweepReceipt
 from ...schema.principal import (
     ERASE,
     EVERYONE_TAG,
     OPERATE,
     PROMOTE,
     TENANT_SCOPE,
+    Principal,
     Scope,
     visible_scopes,
 )
+from ...schema.terms import STOP_WORDS
 from ...schema.values import moment
-from ...schema.vocabulary import Classification, parse
 from ...schema.write import Receipt, Write
-from ...store.operations.change import Mandate
+from ...store.operations.change import Mandate, reclassify
 from ...store.operations.erase import erase
-from ...store.operations.reclassify import reclassify
 from ...store.operations.sweep import SweepRules, close_scope, sweep
-from ...store.port.store import Reader, WriteTx
+from ...store.port.store import ManifestRecord, Reader, RecordKind, WriteTx
 from ...store.timeline.state import plain_value
 from ...window.events import EventKind
 from ..artifacts.artifacts import ArtifactKeeper
-from ..backend.caller import Caller, scope_of, unknown_object
-from ..backend.spans import DELETE
+from ..backend.backend import DELETE, Backend
+from ..backend.caller import Caller, permissions_as_stated, scope_of, unknown_object
+from ..documents.state import disagreements
+from ..encoders.encoder import Encoder, Progress, ShowProgress
 from ..reading.view import EntityLike, find
 from ..sessions.erasure import (
     ErasurePatterns,
@@ -48,7 +59,9 @@ from ..sessions.erasure import (
     texts_of_session,
 )
 from ..writing.write import Writer
-from .naming_envelopes import RequestSearch
+
+_FIRST_LOOK: Final = 100
+"""Envelopes that are looked at first under the lock; more only where more came."""
 
 SWEPT_AT_ONCE: Final = 500
 """Objects that one transaction of a sweep retires by default."""
@@ -65,7 +78,10 @@ class Steward(Caller):
     def doctor(self) -> tuple[str, ...]:
         """Check what is stored of the tenant; return a sentence for each thing that is broken."""
         self._backend.settle()
-        return (*self._backend.store.check(self._tenant), *self._damaged_grants())
+        with self._reading() as reader:
+            documents = tuple(disagreements(reader, self.principal.sight()))
+        faults = self._backend.store.check(self._tenant)
+        return (*faults, *documents, *self._damaged_grants())
 
     def _damaged_grants(self) -> tuple[str, ...]:
         if self._backend.artifacts is None:
@@ -152,6 +168,7 @@ class Steward(Caller):
             receipt.object_ids,
             texts=repeats.texts,
             repeats=repeats.patterns.repeats,
+            names=(*receipt.entity_ids, *receipt.envelopes),
         )
 
         keeper = ArtifactKeeper(self._backend, self.principal)
@@ -183,13 +200,15 @@ class Steward(Caller):
             tx.lock()
             texts = texts_of_session(tx.reader(), session)
             # Envelopes first: Neo4j's index still names what this transaction has deleted.
-            tx.empty((session,), ())
+            tx.empty(texts.sessions, ())
             claims = tuple(tx.assertions(texts.claims))
             receipt = erase(tx, along=claims, mandate=mandate) if claims else None
             empty_texts(tx, texts.places, mandate, EventKind.TEXTS_ERASED, EventKind.CLOSED)
             return receipt.object_ids if receipt else ()
 
-        return self._operate(work, reason)
+        object_ids = self._operate(work, reason)
+        self._backend.forget_answers(self._tenant, object_ids)
+        return object_ids
 
     def reclassify(
         self,
@@ -206,18 +225,9 @@ class Steward(Caller):
         """
         self.principal.require(OPERATE)
         # What is not stated stays as it is, also for a steward who may not read the object.
-        permissions = self._permissions(object_id)
-        words = self._words_now()
-
-        if classification is not None:
-            permissions = replace(permissions, classification=parse(Classification, classification))
-        if allow is not None:
-            roles = tuple(sorted(words.check("role", tuple(allow))))
-            permissions = replace(permissions, allow=roles or (EVERYONE_TAG,))
-        if deny is not None:
-            roles = tuple(sorted(words.check("role", tuple(deny))))
-            permissions = replace(permissions, deny=roles)
-
+        permissions = permissions_as_stated(
+            self._permissions(object_id), self._words_now(), classification, allow, deny
+        )
         return self._operate(
             lambda tx, mandate: reclassify(tx, object_id, permissions, mandate=mandate)
         )
@@ -424,3 +434,113 @@ def _sum(left: SweepReceipt, right: SweepReceipt) -> SweepReceipt:
         erased=left.erased + right.erased,
         approvals=left.approvals + right.approvals,
     )
+
+
+def re_embed(
+    backend: Backend,
+    principal: Principal,
+    encoder: Encoder | None = None,
+    *,
+    progress: ShowProgress | None = None,
+) -> Progress:
+    """Make the vectors that the caller's tenant lacks; the store's own encoder by default.
+
+    `progress` is called after each batch.
+
+    Raises:
+        Forbidden: `privilege_required`.
+        InvalidInput: `bad_encoder` when there is none, `bad_vector` when it fails.
+    """
+    principal.require(OPERATE)
+    backend.open(principal.tenant)
+    embedding = backend.embedding
+    if encoder is None or (embedding is not None and encoder is embedding.encoder):
+        if embedding is None:
+            raise InvalidInput(
+                "this store was opened without an encoder; connect(encoder='onnx'), or give one",
+                code="bad_encoder",
+            )
+        embedding.flush()
+        return embedding.catch_up(principal.tenant, progress)
+
+    from ..encoders.models import Embedding  # it needs numpy, which a server need not have
+
+    return Embedding(backend.store, encoder).catch_up(principal.tenant, progress)
+
+
+@dataclass(slots=True)
+class RequestSearch:
+    """The search of an erasure over the requests of kept envelopes."""
+
+    patterns: ErasurePatterns
+    entity_ids: frozenset[str] = frozenset()
+    """What is erased, under every merged id; none where an object is."""
+    _envelope_ids: set[str] = field(default_factory=set[str])
+    _newest_id: str = ""
+    """The last envelope that was looked at."""
+
+    def look_through(self, reader: Reader) -> None:
+        """Look at every envelope that is kept."""
+        for record in reader.records(RecordKind.MANIFEST):
+            assert isinstance(record, ManifestRecord)
+            self._look_at(record.envelope_id, record.manifest)
+            self._newest_id = record.envelope_id
+
+    def with_newer(self, reader: Reader) -> frozenset[str]:
+        """The envelopes that name it, also among those kept since."""
+        limit, newer_pairs = _FIRST_LOOK, self._newer(reader, _FIRST_LOOK)
+        while len(newer_pairs) == limit:
+            limit *= 10
+            newer_pairs = self._newer(reader, limit)
+        for envelope_id, text in newer_pairs:
+            self._look_at(envelope_id, text)
+        return frozenset(self._envelope_ids)
+
+    def _newer(self, reader: Reader, limit: int) -> list[tuple[str, str]]:
+        newer_pairs: list[tuple[str, str]] = []
+        for envelope_id, text in reader.manifests(limit=limit):
+            if envelope_id == self._newest_id:
+                break
+            newer_pairs.append((envelope_id, text))
+        return newer_pairs
+
+    def _look_at(self, envelope_id: str, text: str) -> None:
+        if text and self._is_named_in(stored_document(text)):
+            self._envelope_ids.add(envelope_id)
+
+    def _is_named_in(self, manifest: dict[str, Any]) -> bool:
+        # An envelope of an earlier version may lack a field; its words are looked at all the same.
+        mentions = [*manifest.get("named", ()), *manifest.get("spoken", ())]
+        bound_ids = {entity_id for _, ids, _ in mentions for entity_id in ids}
+        bound_ids.update(entity_id for _, entity_id in manifest.get("own", ()))
+        if not self.entity_ids.isdisjoint(bound_ids):
+            return True
+
+        request = json.loads(manifest["request"])
+        surfaces = [surface for surface, _, _ in mentions]
+        words = "\n".join([*surfaces, *manifest.get("expansion", ()), *_texts(request)])
+        if self.patterns.repeats(words):
+            return True
+        bound_words = "\n".join(surface for surface, ids, _ in mentions if ids)
+        return bool(self.entity_ids) and self._may_name(words, bound_words)
+
+    def _may_name(self, words: str, bound_words: str) -> bool:
+        """Whether a single word may mean it, as none does that was bound to others."""
+        words, bound_words = plain_letters(words), plain_letters(bound_words)
+        for pattern in self.patterns.common:
+            match = pattern.search(words)
+            if match and match[0] not in STOP_WORDS and not pattern.search(bound_words):
+                return True
+        return False
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for member in cast("dict[str, object]", value).values():
+            yield from _texts(member)
+    elif isinstance(value, list):
+        for member in cast("list[object]", value):
+            yield from _texts(member)

@@ -1,6 +1,6 @@
 """What agents would have read: past prompts about a person, asked again under a decision.
 
-The last envelopes that hold anything about either side of a case are compiled anew twice: as the
+The last envelopes that hold anything about either side of a case are compiled again twice: as the
 store stands, and inside a transaction in which the decision was made and which is taken back. A
 replay could not tell, for it starts from the candidates of then. Only texts that differ are
 shown. Those that the steward may not open are neither shown nor counted, and push no other out; one
@@ -20,15 +20,15 @@ from ...compiler.ir.context import COMPILER_VERSION
 from ...compiler.request.parse import request_from_json
 from ...compiler.trace.manifest import Manifest, principal_of, stored_manifest
 from ...schema.errors import TenureError
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ...schema.terms import TERMS_VERSION
 from ...schema.values import moment
 from ...store.port.store import Ask, Point, Reader, WriteTx
 from ..backend.caller import Caller
-from ..compilation.readable import may_read
+from ..compilation.compile import may_read
 from ..compilation.recompile import Recompiler, TextLine, around_changes, text_lines
-from ..reading.context_objects import visible_rows
-from ..reading.signatures import may_open
+from ..reading.envelopes import may_open
+from ..reading.objects import visible_rows
 from .rehearsal import outcome_of
 
 PROMPTS: Final = 20

@@ -1,6 +1,6 @@
 """What accepting a case would do, told by doing it: the decision runs and is taken back.
 
-A preview that is worked out beside the merge drifts from it. So the decision itself runs in a
+A preview that is computed apart from the merge drifts from it. So the decision itself runs in a
 write transaction that never commits, and the slots of both sides are read before and after it
 inside that transaction. Writers wait for it as for any write. Of values only those are told
 that the caller may see.
@@ -15,12 +15,11 @@ from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
 from ...resolution.clusters import WAITING, non_matches_between
-from ...schema.answers import EntityView
+from ...schema.answers import EntityView, ReviewReceipt
 from ...schema.claim import Version
 from ...schema.entity import EntityCandidate, Review
 from ...schema.errors import TenureError
 from ...schema.interval import ALL_TIME, Interval
-from ...schema.operation import ReviewReceipt
 from ...schema.values import moment
 from ...schema.vocabulary import Status
 from ...store.operations.change import Mandate
@@ -28,8 +27,8 @@ from ...store.operations.review import accept
 from ...store.port.store import Reader, SlotRead, SlotRecord, Store, WriteTx
 from ...store.timeline.state import plain_value
 from ..backend.caller import Caller
-from ..reading.entity_views import described_entity, names_by_id
-from ..reading.masking import Mask
+from ..reading.entities import described_entity, names_by_id
+from ..reading.objects import Mask
 from ..reading.view import View, sight_of
 from ..visual.text import value_text
 from .relations import RelationCheck

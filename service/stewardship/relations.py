@@ -17,9 +17,8 @@ from ...schema.entity import Review
 from ...schema.errors import Conflict
 from ...schema.vocabulary import JudgedBy
 from ...store.operations.change import Mandate
-from ...store.operations.merge import members_of_root
-from ...store.operations.related import ask_about_relation, relations_between
-from ...store.operations.standing import check_types
+from ...store.operations.merge import ask_about_relation, members_of_root, relations_between
+from ...store.operations.replan import check_types
 from ...store.port.store import WriteTx
 from ..backend.caller import Caller
 from .review_page import best_of

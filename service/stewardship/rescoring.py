@@ -16,7 +16,7 @@ from ...resolution.normalize import normalize
 from ...resolution.score import score_pair
 from ...schema.entity import Entity, Judgement
 from ...schema.policy import ResolutionPolicy
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ...schema.slots import UNKNOWN_TYPE
 from ...schema.vocabulary import JudgedBy, JudgementVerdict
 from ...store.port.store import Reader

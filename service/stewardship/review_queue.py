@@ -1,4 +1,4 @@
-"""The queue of reviews: which cases stand in it, and which have been answered elsewhere.
+"""The queue of reviews: which cases are in it, and which were answered elsewhere.
 
 Values and look-ups alone; nothing here decides.
 """
@@ -16,7 +16,7 @@ from ...schema.errors import InvalidInput
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import Principal
 from ...schema.vocabulary import CandidateSource, ReviewState
-from ...store.commit.cases import suggestion
+from ...store.commit.admission import suggestion
 from ...store.port.store import Reader
 from .holdings import holdings_of
 from .review_page import best_of

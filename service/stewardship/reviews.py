@@ -1,4 +1,10 @@
-"""Reviews at the edge: what waits for a person, with everything needed to decide it.
+"""Grouped reviews: many cases as a few lines, by name, by source, by scope or by reason.
+
+A flood of doubtful names from one source reads as one line, and so do the cases of one name in
+many scopes; a group is decided by a bulk decision over its filter. Counting is all that happens
+here.
+
+Reviews at the edge: what waits for a person, with everything needed to decide it.
 
 Blocking cases come by priority, impact x uncertainty: facts that wait, times closeness to a
 threshold; for whoever may open the prompts of others also times how often those of the last 30 days
@@ -6,39 +12,45 @@ read either side. Suggestions and audits are listed apart and close when the pai
 shows the evidence line by line, the veto that fired, what a merge would move and which conflicts it
 would raise, the surviving id, and the texts that named it. Every decision is one transaction with
 an optimistic version, so two people never both decide.
+
+What was ever judged about an entity: merges, also undone ones, and whom it is not.
+
+A verdict names both sides, so it is shown to those alone who may see a name of each.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
 from ...resolution.clusters import WAITING
-from ...schema.answers import EntityView
+from ...resolution.names import with_visible_names
+from ...schema.answers import EntityView, ReviewReceipt
 from ...schema.claim import Version
-from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, Review
+from ...schema.entity import AUDIT, NAMESAKES, SUGGESTION, Judgement, Review
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
-from ...schema.operation import ReviewReceipt
-from ...schema.principal import STEWARD
-from ...schema.values import stamp_time
-from ...schema.vocabulary import ReviewState, parse
-from ...schema.words import Remembered, ReviewKind, ReviewStatus
+from ...schema.principal import STEWARD, Sight
+from ...schema.records import short_repr
+from ...schema.slots import Remembered, ReviewKind, ReviewStatus
+from ...schema.values import moment, stamp_time
+from ...schema.vocabulary import JudgementVerdict, ReviewState, parse
 from ...store.operations.change import Mandate
 from ...store.operations.review import Remember, accept, open_case, reject, undo, unsure
 from ...store.operations.split import claims_about, grouped
 from ...store.port.store import Ask, Point, Reader, WriteTx
-from ..backend.arguments import argument_checks
-from ..backend.caller import Caller
-from ..reading.entity_views import described_entity
-from ..reading.masking import Mask
+from ..backend.caller import Caller, argument_checks
+from ..reading.entities import described_entity
+from ..reading.objects import Mask
 from ..reading.view import View, point_of, sight_of, words_of
-from .new_evidence import Rescoring
 from .prompts import NO_PROMPTS, PromptPreview, PromptRehearsals
 from .rehearsal import Rehearsals
 from .relations import RelationCheck
-from .review_groups import GROUPINGS, CaseGroup, groups_of, sources_of
 from .review_page import (
     QueueState,
+    Rescoring,
     ReviewPage,
     best_of,
     page_of,
@@ -58,6 +70,84 @@ from .review_queue import (
 )
 from .visible_cases import renamed_case, visible_cases
 from .visible_receipts import VisibleReceipts
+
+GROUPINGS = ("mention", "source", "scope", "type", "reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseGroup:
+    """Cases that share what they were grouped by."""
+
+    __repr__ = short_repr
+
+    by: str
+    value: str
+    cases: int
+    oldest: str
+    """The day the oldest of them was opened, `YYYY-MM-DD`."""
+    mentions: tuple[str, ...]
+    """Up to three of their names, the most pressing first."""
+
+
+def sources_of(reader: Reader, cases: Sequence[Review], sight: Sight) -> Mapping[str, str]:
+    """Return the origin of the write that opened each case, by review id; unseen ones left out."""
+    ask = Ask(
+        objects=tuple({case.object_id: None for case in cases}),
+        heads=False,
+        at_valid=False,
+        at_tx=False,
+    )
+    if not ask.objects:
+        return {}
+
+    point = Point(0, reader.clock().last_us)
+    versions: Sequence[Version] = reader.versions(ask, sight=sight, point=point).versions
+    origins: dict[str, str] = {}
+    for version in versions:
+        if version.visible:
+            origins[version.row.claim.object_id] = version.details.source_origin
+
+    # A write that the caller may not see has no origin for him, not an unknown one.
+    sources: dict[str, str] = {}
+    for case in cases:
+        if case.object_id in origins:
+            sources[case.review_id] = origins[case.object_id]
+    return sources
+
+
+def groups_of(
+    cases: Sequence[Review], key: str, sources: Mapping[str, str]
+) -> tuple[CaseGroup, ...]:
+    """Return cases in groups, the largest first, then by value; the order inside stays."""
+    members: dict[str, list[Review]] = {}
+    for case in cases:
+        value = {
+            "mention": case.mention,
+            "source": sources.get(case.review_id, ""),
+            "scope": case.scope_id,
+            "type": case.type,
+            "reason": case.reason,
+        }[key]
+        members.setdefault(value, []).append(case)
+
+    groups: list[CaseGroup] = []
+    for value, group in members.items():
+        oldest = min(case.opened_tx for case in group)
+        mentions = dict.fromkeys(case.mention for case in group)
+        groups.append(
+            CaseGroup(
+                by=key,
+                value=value,
+                cases=len(group),
+                oldest=str(stamp_time(oldest).date()),
+                mentions=tuple(mentions)[:3],
+            )
+        )
+
+    # Values break ties, so that two stewards see one order.
+    groups.sort(key=lambda group: (-group.cases, group.value))
+    return tuple(groups)
+
 
 BULK_CAP = 100
 """Most cases of one bulk decision; a larger filter is refused, so that nobody slips."""
@@ -493,3 +583,96 @@ class Reviews(Caller):
                 said_at, origin = stamp_time(version.row.claim.tx), version.details.source_origin
                 texts[snippet(origin, said_at, words, case.mention)] = None
         return tuple(texts)[:_SNIPPETS]
+
+
+_PHRASES = {
+    JudgementVerdict.MATCH.value: "one entity",
+    JudgementVerdict.NON_MATCH.value: "two entities",
+    JudgementVerdict.UNSURE.value: "perhaps one entity",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgementView:
+    """A verdict about two raw entities, and what it rested on."""
+
+    __repr__ = short_repr
+
+    judgement_id: str
+    merge_id: str | None
+    left: str
+    right: str
+    left_name: str
+    """The name of the raw entity, as the caller may see it."""
+    right_name: str
+    verdict: str
+    judged_by: str
+    actor: str
+    score: float | None
+    reason: str
+    since: datetime | None
+    until: datetime | None
+    """When it was taken back; None while it stands."""
+    evidence: Mapping[str, Any]
+
+
+def verdicts_about(
+    reader: Reader, members: Sequence[str], sight: Sight
+) -> tuple[JudgementView, ...]:
+    """Every verdict about some raw entities that the caller may see, oldest first."""
+    rows = reader.judgements(entity_ids=members)
+    ids = {raw for row in rows for raw in (row.left_id, row.right_id)}
+    names = visible_names_of(reader, sorted(ids), sight)
+
+    verdicts: list[JudgementView] = []
+    for row in sorted(rows, key=lambda row: (row.tx_start, row.judgement_id)):
+        if row.left_id in names and row.right_id in names:
+            verdicts.append(_view(row, (names[row.left_id], names[row.right_id])))
+    return tuple(verdicts)
+
+
+def visible_names_of(reader: Reader, ids: Sequence[str], sight: Sight) -> dict[str, str]:
+    """The names of those raw entities of which the caller may see one.
+
+    The members of a cluster answer to one name today; here each is meant by its own.
+    """
+    if not ids:
+        return {}
+
+    known = reader.entities(ids, tx_us=reader.clock().last_us)
+    name_rows = reader.name_rows(sorted(known.entities), tx_us=reader.clock().last_us)
+    register_apart = with_visible_names(replace(known, canonical={}), name_rows, sight)
+    return {
+        raw: register_apart.entities[raw].name for raw in ids if raw in register_apart.name_levels
+    }
+
+
+def sentences_about(verdict: JudgementView) -> list[tuple[datetime | None, str]]:
+    """What a verdict says and, if it was taken back, that it was: each with its time."""
+    pair = f"{verdict.left_name!r} and {verdict.right_name!r}"
+    phrase = f"{pair}: {_PHRASES[verdict.verdict]}"
+    merge = f", merge {verdict.merge_id}" if verdict.merge_id else ""
+
+    sentences = [(verdict.since, f"{phrase}, by {verdict.judged_by} {verdict.actor}{merge}")]
+    if verdict.until is not None:
+        sentences.append((verdict.until, f"{phrase}: taken back{merge}"))
+    return sentences
+
+
+def _view(row: Judgement, names: tuple[str, str]) -> JudgementView:
+    return JudgementView(
+        judgement_id=row.judgement_id,
+        merge_id=row.merge_id,
+        left=row.left_id,
+        right=row.right_id,
+        left_name=names[0],
+        right_name=names[1],
+        verdict=row.verdict.value,
+        judged_by=row.judged_by.value,
+        actor=row.actor,
+        score=row.score,
+        reason=row.reason,
+        since=moment(row.tx_start),
+        until=moment(row.tx_end),
+        evidence=json.loads(row.evidence),
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -18,14 +19,16 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from ...schema.errors import Conflict, InvalidInput, Unavailable
+from ...schema.interval import INF_US
 from ...schema.limits import RECORD_BYTES
 from ...schema.principal import OPERATE
+from ...schema.values import CLOCK_SKEW_US
+from ...store.transfer.restore import RestoreProgress as RestoreProgress
 from ...store.transfer.restore import Watch, restore
 from ...store.transfer.transfer import export_lines
 from ...store.transfer.whole_file import whole_file
-from ..backend.arguments import argument_checks
-from ..backend.caller import Caller
-from ..writing.event_lines import STDIN, Line, check_readable, opened
+from ..backend.caller import Caller, argument_checks
+from ..writing.lines import STDIN, Line, check_readable, opened
 
 _TELL_EACH: Final = 1_000
 """Records between two words about how far an export is."""
@@ -90,7 +93,12 @@ class Transfer(Caller):
             yield from export_lines(reader, tenant=self._tenant, keys=keys)
 
     def import_file(
-        self, path: str | Path, *, resume: bool = False, watch: Watch | None = None
+        self,
+        path: str | Path,
+        *,
+        resume: bool = False,
+        accept_future: bool = False,
+        watch: Watch | None = None,
     ) -> TransferReport:
         """Restore an export into this tenant, which must be empty.
 
@@ -101,9 +109,11 @@ class Transfer(Caller):
         Raises:
             Conflict: `tenant_not_empty`; `in_progress` without `resume`, or for another file.
             Forbidden: `privilege_required`.
-            InvalidInput: `bad_export`, with the number of the line; no record stays.
+            InvalidInput: `bad_export`, with the number of the line; `tx_in_future` where it ends
+                later than the clock, unless `accept_future`; no record stays.
         """
         self.principal.require(OPERATE)
+        latest_us = INF_US if accept_future else self._backend.now_us() + CLOCK_SKEW_US
         count = 0
 
         def texts(lines: Iterator[Line]) -> Iterator[str]:
@@ -113,7 +123,8 @@ class Transfer(Caller):
                 yield _checked_text(line)
 
         with opened(path, line_bytes=RECORD_BYTES) as lines:
-            restore(texts(lines), self._backend.store, self._tenant, resume=resume, watch=watch)
+            store, tenant = self._backend.store, self._tenant
+            restore(texts(lines), store, tenant, resume=resume, latest_us=latest_us, watch=watch)
 
         return TransferReport(str(path), self._tenant, max(count - 2, 0), keys=False)
 
@@ -153,7 +164,7 @@ def _target_file(path: str | Path, *, replace: bool) -> Generator[IO[str]]:
         return
 
     try:
-        if Path(path).exists() and not replace:
+        if os.path.lexists(path) and not replace:
             raise Conflict(
                 f"{path} is there already; name another file, or replace it "
                 "(replace=True, --replace)",

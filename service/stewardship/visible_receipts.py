@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from ...schema.answers import ActionReceipt, MergeReceipt, ReviewReceipt, UnmergeReceipt
 from ...schema.claim import slot_key
-from ...schema.operation import ActionReceipt, MergeReceipt, ReviewReceipt, UnmergeReceipt
 from ...schema.principal import AUDIT
 from ...store.port.store import Ask, Point, Reader
 from ..backend.caller import FAR_US, Caller
-from ..reading.context_objects import visible_object_ids, visible_rows
-from ..reading.entity_views import visible_raw_ids
+from ..reading.entities import visible_raw_ids
+from ..reading.objects import visible_object_ids, visible_rows
 from .visible_cases import renamed_case
 
 _Tied = TypeVar("_Tied", MergeReceipt, UnmergeReceipt)
@@ -54,7 +54,8 @@ class VisibleReceipts(Caller):
         with self._reading() as reader:
             for part in receipt.parts:
                 top, *_ = part
-                slots_of_part = [slot for slot in receipt.replanned_slots if _is_of(slot, top)]
+                start = f"{top}/"
+                slots_of_part = [slot for slot in receipt.replanned_slots if slot.startswith(start)]
                 slots |= self._visible_slots(reader, part, slots_of_part)
                 if ids := self._visible_ids(reader, part):
                     ids.add(top)
@@ -121,10 +122,6 @@ class VisibleReceipts(Caller):
                 objects[record.action_id] = record.object_id
         visible_ids = visible_object_ids(self._rows_of(reader, sorted(set(objects.values()))))
         return tuple([entry for entry in action_ids if objects.get(entry) in visible_ids])
-
-
-def _is_of(slot: str, root: str) -> bool:
-    return slot.startswith(f"{root}/")
 
 
 def _marked(receipt: _Tied, visible_receipt: _Tied) -> _Tied:

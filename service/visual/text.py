@@ -50,7 +50,7 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=_json_value)
 
-    # What JSON itself leaves raw stands inside strings only, where \u means the same. The line
+    # What JSON itself leaves raw is inside strings only, where \u means the same. The line
     # feeds of the indent are none of these.
     return _CONTROLS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 

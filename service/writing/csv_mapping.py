@@ -1,11 +1,11 @@
 """The mapping of a table: which column of a CSV file fills which field of an event.
 
 A mapping is TOML or JSON, or the same as a dictionary. `common` holds the fields of each event,
-every `[[event]]` those of one fact of a row; a text may name columns in braces:
+every `[[event]]` those of one fact of a row. A text may name columns in braces:
 
     delimiter = ";"
     zone = "Europe/Berlin"
-    dates = "%d.%m.%Y"
+    dates = ["%d.%m.%Y", "%m/%Y"]
 
     [common]
     subject = {name = "{First} {Last}", type = "person", external_ids = {hr = "{Id}"}}
@@ -15,22 +15,29 @@ every `[[event]]` those of one fact of a row; a text may name columns in braces:
     slot = "office"
     value = "{Office}"
 
-A field whose cells are all empty is left out, and an event without its value is none at all.
+    [values.Kind]
+    "Natural Person" = "person"
+    "*" = "unknown"
+
+A cell of a column in `values` stands for what the table says; without `*` any other cell refuses
+its row. A field whose cells are all empty is left out, and an event without its value is none.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeGuard, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from ...schema.documents import json_of, toml_of, utf8_of
 from ...schema.errors import InvalidInput, NotFound, Unavailable, did_you_mean
+from ...schema.limits import json_of, toml_of, utf8_of
+from ...schema.values import iso
+from ..backend.caller import date_instant, local_time
 
 Row = Mapping[str, str]
 """The cells of a row by the name of their column."""
@@ -38,8 +45,10 @@ Row = Mapping[str, str]
 _COLUMN: Final = re.compile(r"\{([^{}]+)\}")
 _TIMES: Final = ("valid_from", "valid_until", "recorded_at")
 _ENDS: Final = frozenset({"infinity", "-infinity"})
-_TEXTS: Final = ("delimiter", "encoding", "decimal", "zone", "dates")
+_TEXTS: Final = ("delimiter", "encoding", "decimal", "zone", "ambiguous")
+_ISO_DATES: Final = ("%Y-%m-%d", "%Y-%m", "%Y")
 _VALUE_TYPE: Final = "value_type"
+_ANY_CELL: Final = "*"
 _TRUE: Final = frozenset({"true", "yes", "1"})
 _FALSE: Final = frozenset({"false", "no", "0"})
 
@@ -56,17 +65,22 @@ class CsvMapping:
     encoding: str = "utf-8"
     zone: str | None = None
     """The zone of times that state none, such as Europe/Berlin."""
-    dates: str | None = None
-    """The form of the times, as `strptime` has it; ISO 8601 without one."""
+    dates: tuple[str, ...] = ()
+    """Forms of the times, as `strptime` has them, of which the first that fits counts; without one
+    ISO 8601, or a date, a month or a year."""
+    ambiguous: str | None = None
+    """Which of two instants a local time means that the zone has twice: `first` or `second`."""
     decimal: str = "."
     """The sign before the fraction of a number."""
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """What the cells of a column stand for, by column; `*` stands for any other cell."""
 
     def columns(self) -> set[str]:
         """Every column that the mapping reads."""
         columns = _columns_of(self.common)
         for template in self.event:
             columns |= _columns_of(template)
-        return columns
+        return columns | self.values.keys()
 
     def events(self, row: Row) -> list[dict[str, Any]]:
         """The events of a row, in the order of the mapping.
@@ -74,12 +88,28 @@ class CsvMapping:
         Raises:
             InvalidInput: `bad_time`, `bad_value`, with the field.
         """
+        row = {column: self._meaning(column, cell) for column, cell in row.items()}
         events: list[dict[str, Any]] = []
         for template in self.event:
             event = self._event({**self.common, **template}, row)
             if event is not None:
                 events.append(event)
         return events
+
+    def _meaning(self, column: str, cell: str) -> str:
+        """What a cell stands for; an empty one stays empty."""
+        table = self.values.get(column)
+        if table is None or not cell.strip():
+            return cell
+        meaning = table.get(cell.strip(), table.get(_ANY_CELL))
+        if meaning is None:
+            raise InvalidInput(
+                f"{column} {cell.strip()!r:.80} is in no table: values.{column} knows "
+                f'{", ".join(sorted(table))}; add it there, or "*" for any other',
+                code="bad_value",
+                field=column,
+            )
+        return meaning
 
     def _event(self, template: Mapping[str, Any], row: Row) -> dict[str, Any] | None:
         # `value_type` says how the cell is read, and is no field of an event.
@@ -103,37 +133,50 @@ class CsvMapping:
         return {name: part for name, part in event.items() if part is not None}
 
     def _time(self, text: str, field: str) -> str:
-        """A time as ISO 8601; one without a zone takes that of the mapping."""
+        """A time as ISO 8601, of a date the instant that it represents in the field."""
         # Open ends are words of the import format, whatever the form of the table's times.
         if text in _ENDS:
             return text
 
+        for form in self.dates or _ISO_DATES:
+            try:
+                moment = datetime.strptime(text, form)  # noqa: DTZ007 - the zone is added below
+            except ValueError:
+                continue
+            unit = _unit_of(form)
+            if unit is not None and not (field == "recorded_at" and unit != "day"):
+                zone = ZoneInfo(self.zone) if self.zone else UTC
+                return iso(date_instant(moment, unit, field, zone)) or "infinity"
+            if self.dates:
+                return self._in_zone(moment, text, field)
+
         try:
-            moment = (
-                datetime.strptime(text, self.dates)  # noqa: DTZ007 - the zone is added below
-                if self.dates
-                else datetime.fromisoformat(text)
-            )
+            if self.dates:
+                raise ValueError(text)
+            moment = datetime.fromisoformat(text)
         except ValueError as error:
-            form = f"of the form {self.dates}" if self.dates else "of ISO 8601"
+            form = f"of the form {' or '.join(self.dates)}" if self.dates else "of ISO 8601"
             raise InvalidInput(
                 f"{field} {text!r} is no time {form}; mend the cell, or state `dates` in the "
                 "mapping",
                 code="bad_time",
                 field=field,
             ) from error
+        return self._in_zone(moment, text, field)
 
-        if moment.tzinfo is None and self.zone is None:
+    def _in_zone(self, moment: datetime, text: str, field: str) -> str:
+        """A moment as ISO 8601; one without a zone takes that of the mapping."""
+        if moment.tzinfo is not None:
+            return moment.isoformat()
+        if self.zone is None:
             raise InvalidInput(
                 f'{field} {text!r} has no time zone; state zone = "Europe/Berlin" or another in '
                 "the mapping",
                 code="naive_datetime",
                 field=field,
             )
-        if moment.tzinfo is None and self.zone is not None:
-            moment = moment.replace(tzinfo=ZoneInfo(self.zone))
-
-        return moment.isoformat()
+        zone = ZoneInfo(self.zone)
+        return local_time(moment, zone, field, ambiguous=self.ambiguous).isoformat()
 
     def _value(self, text: str, kind: str) -> Any:
         # Python reads numbers with a point alone, whatever the table writes.
@@ -145,6 +188,20 @@ class CsvMapping:
                 code="bad_value",
                 field="value",
             ) from error
+
+
+def _unit_of(form: str) -> str | None:
+    """What a form of a date leaves open: nothing of a day, or the day of a month, or of a year.
+
+    >>> _unit_of("%d.%m.%Y"), _unit_of("%B %Y"), _unit_of("%Y"), _unit_of("%Y-%m-%d %H:%M")
+    ('day', 'month', 'year', None)
+    """
+    signs = set(re.findall(r"%-?(.)", form))
+    if signs & set("HIMSfcXspzZ"):
+        return None
+    if signs & set("djxaAuwUWV"):
+        return "day"
+    return "month" if signs & set("mbB") else "year"
 
 
 def fill_template(template: Any, row: Row) -> Any:
@@ -159,7 +216,7 @@ def fill_template(template: Any, row: Row) -> Any:
         if names and not any(row.get(name, "").strip() for name in names):
             return None
 
-        # An empty cell leaves the space beside it. A text without columns stays as it was stated.
+        # An empty cell leaves the space next to it. A text without columns stays as it was stated.
         text = _COLUMN.sub(lambda match: row.get(match[1], "").strip(), template)
         return text.strip() if names else text
 
@@ -236,6 +293,17 @@ def _mapping_of(source: Any) -> CsvMapping:
     if len(texts["delimiter"]) != 1 or len(texts["decimal"]) != 1:
         raise _bad("delimiter and decimal are one character each")
 
+    forms = members.get("dates") or ()
+    dates = (forms,) if isinstance(forms, str) else tuple(forms)
+    if not all(isinstance(form, str) for form in dates):
+        raise _bad("dates is a form such as %d.%m.%Y, or a list of such forms")
+    if texts.get("ambiguous", "first") not in ("first", "second"):
+        raise _bad("ambiguous is first or second: which of two equal local times is meant")
+
+    tables = _table(members.get("values", {}))
+    if not all(map(_is_texts, tables.values())):
+        raise _bad("each [values.COLUMN] is a table from the text of a cell to a text")
+
     common, events = _table(members.get("common", {})), members.get("event", ())
     if isinstance(events, Mapping) or not isinstance(events, Sequence):
         raise _bad("each [[event]] is a table of fields")
@@ -247,13 +315,19 @@ def _mapping_of(source: Any) -> CsvMapping:
     _check_zone(texts.get("zone"))
     _check_kinds([common, *templates])
 
-    return CsvMapping(common=common, event=templates, **texts)
+    return CsvMapping(common=common, event=templates, dates=dates, values=tables, **texts)
 
 
 def _table(source: object) -> Mapping[str, Any]:
     if not isinstance(source, Mapping):
-        raise _bad("`common` is a table of fields, and each [[event]] is one")
+        raise _bad("`common` and `values` are tables, and each [[event]] is one")
     return cast("Mapping[str, Any]", source)
+
+
+def _is_texts(source: object) -> bool:
+    if not isinstance(source, Mapping):
+        return False
+    return all(isinstance(text, str) for text in cast("Mapping[str, object]", source).values())
 
 
 def _check_zone(zone: str | None) -> None:

@@ -1,20 +1,15 @@
-"""Ingest: an import file becomes writes, all of it or a stated part, never half.
+"""Ingest: an import file becomes writes, all of it or a stated part.
 
-A plain import is a series of writes made now: each line has a stamp of its own. The whole file is
-checked before anything is written; then up to `LINES_AT_ONCE` lines share one transaction, so a
-file of that size is taken as a whole or not at all. If only the store can tell that a line is
-wrong, the transaction it stands in is undone and the error says what is stored.
+In a plain import each line is a write with its own stamp. The whole file is checked first; then up
+to `LINES_AT_ONCE` lines share a transaction. If only the store can tell that a line is wrong, its
+transaction is undone and the error says what is stored.
 
 A replay loads a history: consecutive lines with one `recorded_at` are one write with that stamp,
-and many of these share a transaction. Those that are stored already are skipped, so an interrupted
-replay is simply run again. A definition holds from its place on, and for the whole of the group it
-stands in.
+and many of these share a transaction. Stored writes are skipped, so an interrupted replay can be
+run again. A definition applies to the lines after it.
 
-Talk stands in lines of its own kind, each text a transaction with the claims found in it; `talk`
-reads and writes these.
-
-With `keep_going` a refused line goes to a rejects file with its number and its reason; without
-it all refusals of a file are told at once, and a check tells them and writes nothing at all.
+With `keep_going` a refused line goes to a rejects file with its number and its reason. Otherwise
+all refusals of a file are reported at once. A check writes nothing.
 """
 
 from __future__ import annotations
@@ -24,25 +19,25 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.interval import MIN_US
 from ...schema.principal import DEFINE, OPERATE, Principal, visible_scopes
 from ...schema.slots import Vocabulary
-from ...schema.write import Draft, Submission, Write
+from ...schema.values import CLOCK_SKEW_US, check_not_future
+from ...schema.write import Draft, Submission, Write, check_start
 from ...store.commit.work import Result
 from ...store.port.store import WriteTx
 from ..backend.backend import Backend
-from ..backend.caller import Caller
+from ..backend.caller import Caller, check_definition
 from ..backend.definitions import with_definition
-from .choices import Choices
-from .content import check_shape
-from .csv_lines import is_table, table_lines
-from .event_lines import (
+from .draft import check_shape, sanitize
+from .ingest_report import IngestReport, Tally
+from .lines import (
     STDIN,
     Definition,
     Event,
@@ -52,24 +47,91 @@ from .event_lines import (
     at_line,
     at_lines,
     batches,
+    event_lines,
+    is_table,
     lines_of,
     opened,
     read,
+    table_lines,
 )
-from .history import LINES_AT_ONCE, HistoryLines, PendingGroups, history_lines, steps_of
-from .ingest_report import IngestReport, Tally
+from .observe import Choices
 from .refusals import (
     Refusals,
     refused_line,
     reject_lines,
     write_rejects,
 )
-from .sanitize import sanitize
 from .trust import References, WriteContext
-from .write import Writer, referenced_ids
+from .write import RecordedGroup, Writer, named_ids, referenced_ids
 
 if TYPE_CHECKING:
     from .talk import LineText, TalkImport
+
+LINES_AT_ONCE: Final = 1_000
+"""Lines that share a transaction, unless one group has more: what one statement takes."""
+
+_UNWRITTEN: Final = "00000000-0000-0000-0000-000000000000"
+"""The object id of a draft that is made only to be checked."""
+
+
+class HistoryLines(NamedTuple):
+    """The lines of one stamp, and what they write."""
+
+    group: RecordedGroup
+    lines: list[Line]
+
+
+def history_lines(tenant: str, events: Sequence[Event]) -> HistoryLines:
+    """The group of events with one stamp."""
+    recorded_us = events[0].recorded_us
+    assert recorded_us is not None  # reading refused a line without one
+    pairs = ((event.members, event.write) for event in events)
+    group = RecordedGroup.from_events(tenant, recorded_us, pairs)
+    return HistoryLines(group, [event.line for event in events])
+
+
+def steps_of(items: Iterable[Definition | TalkLine | Event]) -> Iterator[Definition | list[Event]]:
+    """The events of each stamp, in their order; a definition before the group it is in."""
+    group: list[Event] = []
+    for item in items:
+        if isinstance(item, Definition):
+            yield item
+        elif isinstance(item, Event):  # reading refused talk in a history
+            if group and item.recorded_us != group[0].recorded_us:
+                yield group
+                group = []
+            group.append(item)
+
+    if group:
+        yield group
+
+
+@dataclass(slots=True)
+class PendingGroups:
+    """Groups that will share the next transaction."""
+
+    _groups: list[HistoryLines] = field(default_factory=list[HistoryLines])
+    _line_count: int = 0
+    _object_ids: set[str] = field(default_factory=set[str])
+
+    def has_room_for(self, history: HistoryLines) -> bool:
+        """Tell whether a group fits, and refers to nothing that these are yet to make."""
+        if self._line_count + len(history.lines) > LINES_AT_ONCE:
+            return False
+        return self._object_ids.isdisjoint(history.group.references)
+
+    def add(self, history: HistoryLines) -> None:
+        """Put a group behind the others."""
+        self._groups.append(history)
+        self._line_count += len(history.lines)
+        self._object_ids.update(history.group.object_ids)
+
+    def drain(self) -> list[HistoryLines]:
+        """Give the groups away, in their order."""
+        groups = self._groups
+        self._groups, self._line_count, self._object_ids = [], 0, set()
+        return groups
+
 
 Item = Definition | TalkLine | Event
 
@@ -99,12 +161,12 @@ class Importer(Caller):
     def _lines(self, path: str | Path) -> Iterator[Line]:
         """The lines of a file, a table or the rejects of an import before."""
         if self.choices.retry:
-            yield from reject_lines(path)
+            yield from reject_lines(path, self.choices.mapping)
         elif self.choices.mapping is not None or is_table(path):
             yield from table_lines(path, self.choices.mapping)
         else:
             with opened(path) as source:
-                yield from source
+                yield from event_lines(source)
 
     def run(self, lines: Lines) -> IngestReport:
         """Import lines that can be read twice: once to check them, once to write them."""
@@ -125,7 +187,9 @@ class Importer(Caller):
         write(self._items(lines(), tally), tally)
 
         tally.rejected.sort(key=lambda refusal: refusal.line)
-        return tally.report(write_rejects(tally.rejected, self.choices.rejects))
+        choices = self.choices
+        path = write_rejects(tally.rejected, choices.rejects, is_retry=choices.retry)
+        return tally.report(path)
 
     def _check_report(self, lines: Iterator[Line], tally: Tally) -> IngestReport:
         refusals, count = self._check(lines)
@@ -139,6 +203,7 @@ class Importer(Caller):
     def _check(self, lines: Iterator[Line]) -> tuple[Refusals, int]:
         """Note every line that no store could take; count all lines."""
         words, before, count = self._words_now(), MIN_US, 0
+        now_us = self._backend.now_us()
         refusals = Refusals()
         for line in lines:
             count += 1
@@ -152,8 +217,11 @@ class Importer(Caller):
                     self._check_talk(item, words)
                     continue
                 before = _rising(before, item.recorded_us)
+                if item.recorded_us is not None:
+                    check_not_future(item.recorded_us, now_us + CLOCK_SKEW_US, "recorded_at is")
                 if not referenced_ids([item.write]):
-                    self._draft(item.write, words, _UNWRITTEN)
+                    draft = self._draft(item.write, words, _UNWRITTEN)
+                    check_start(draft, now_us if item.recorded_us is None else item.recorded_us)
             except TenureError as error:
                 refusals.add(error, line)
 
@@ -188,6 +256,7 @@ class Importer(Caller):
     def _define(self, item: Definition, tally: Tally) -> None:
         try:
             self.principal.require(DEFINE)
+            check_definition(item.members)
             self._backend.define(self._tenant, dict(item.members))
         except TenureError as error:
             self._refuse(error, [item.line], tally)
@@ -282,7 +351,7 @@ class Importer(Caller):
         drafts: list[tuple[Event, Draft]] = []
         for event in events:
             try:
-                if referenced_ids([event.write]):
+                if referenced_ids([event.write]) or named_ids([event.write]):
                     draft = writing.drafts([event.write])[0]
                 else:
                     draft = self._draft(event.write, words, writing.object_id(event.write))
@@ -303,7 +372,7 @@ class Importer(Caller):
         pending, words = PendingGroups(), self._words_now()
         for step in steps_of(items):
             if isinstance(step, Definition):
-                # It holds from here on, so what stands before it goes first.
+                # It holds from here on, so what comes before it goes first.
                 self._write_groups(pending.drain(), tally)
                 self._define(step, tally)
                 words = self._words_now()
@@ -361,10 +430,6 @@ class Importer(Caller):
     def _tell(self, last: Line, tally: Tally) -> None:
         if self.choices.progress is not None:
             self.choices.progress(last.number, tally.events + tally.skipped)
-
-
-_UNWRITTEN: Final = "00000000-0000-0000-0000-000000000000"
-"""The object id of a draft that is made only to be checked."""
 
 
 def import_history(

@@ -8,10 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...schema.short_repr import short_repr
+from ...schema.records import short_repr
 from ...schema.write import Receipt
 from ..extraction.claims import Extraction
 from .refusals import RefusedLine
+
+_MOST_WITHDRAWN = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,10 @@ class IngestReport:
     """The refused lines; of a check the first hundred."""
     rejects_file: str | None
     seconds: float
+    warnings: dict[str, int] = field(default_factory=dict[str, int])
+    """How many receipts had which warning."""
+    withdrew: tuple[str, ...] = ()
+    """What corrections took back along with what they correct; the first hundred."""
     refused: int = 0
     """How many lines were refused."""
     checked: int | None = None
@@ -103,6 +109,8 @@ class Tally:
     reviews: int = 0
     actions: int = 0
     outcomes: Counter[str] = field(default_factory=Counter[str])
+    warnings: Counter[str] = field(default_factory=Counter[str])
+    withdrew: list[str] = field(default_factory=list[str])
     rejected: list[RefusedLine] = field(default_factory=list[RefusedLine])
     talk: TalkTotals | None = None
 
@@ -114,6 +122,9 @@ class Tally:
                 continue
             self.events += 1
             self.outcomes[receipt.outcome.value] += 1
+            self.warnings.update(receipt.warnings)
+            if "withdrew" in receipt.warnings and len(self.withdrew) < _MOST_WITHDRAWN:
+                self.withdrew.append(receipt.detail)
             self.reviews += len(receipt.reviews)
             self.actions += len(receipt.actions)
 
@@ -131,6 +142,8 @@ class Tally:
             rejected=tuple(self.rejected),
             rejects_file=str(rejects) if rejects and self.rejected else None,
             seconds=time.perf_counter() - self.start_s,
+            warnings=dict(sorted(self.warnings.items())),
+            withdrew=tuple(self.withdrew),
             refused=len(self.rejected),
             talk=self.talk,
         )

@@ -1,46 +1,58 @@
 """Observing: raw text in, kept verbatim, with the claims that it makes.
 
-The text becomes a passage in the speaker's narrowest scope, linked to the entities that its
-names mean; each claim found in it is a write of its own that is derived from the passage, in
-the same transaction.
+The text becomes a passage in the speaker's narrowest scope, linked to the entities that its names
+mean. Each claim found in it is a write of its own that is derived from the passage, in the same
+transaction. The choices of an import, which a caller states next to the file, are checked here too.
 Checklist: C-034 to C-036, C-046.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypedDict
 from urllib.parse import quote
 
-from ...compiler.request.parse import parse_request
-from ...compiler.request.request import Role, Turn
+from ...compiler.request.parse import read_turns
+from ...compiler.request.request import Role
+from ...resolution.keys import is_id
 from ...schema.claim import UNKNOWN_AUTHOR
 from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.layers import LAYERS
-from ...schema.principal import TENANT_SCOPE, Scope, own_identifier, write_scope
+from ...schema.principal import TENANT_SCOPE, Principal, Scope, own_identifier, write_scope
 from ...schema.values import moment
 from ...schema.vocabulary import ObjectType, StateLayer
 from ...schema.write import Draft, Moment, Receipt, Write
-from ..backend.caller import Caller, entity_ref, instant
-from ..extraction.answer_cache import AnswerKey
-from ..extraction.choice import TextQuestion, answer_key, kept_extractions
+from ..backend.caller import Caller, check_fields, entity_ref, instant
+from ..extraction.choice import AnswerKey, TextQuestion, answer_key, kept_extractions
 from ..extraction.claims import (
+    ALIAS,
     ContextualExtractor,
     ExtractedClaim,
     Extraction,
     ExtractionContext,
     PaidExtractor,
 )
-from ..extraction.taste_rules import is_meant
-from ..reading.entity_views import names_by_id
+from ..reading.entities import names_by_id
 from ..reading.mentions import MentionFinder, StatedMentions
 from ..reading.view import EntityLike, pinned
+from .lines import STDIN, Reading
+from .refusals import REJECTS, rejects_path
 from .trust import may_direct
-from .withdrawal import WithdrawalReader, changed_on, tells_of
+from .withdrawal import WithdrawalReader, changed_on, is_meant, tells_of
 from .write import Writer, by_author
+
+_NO_SPEAKER: Final = (
+    "no claims were looked for: the text has no speaker; say whose words it holds "
+    "(speaker= in Python, speaker over HTTP, --speaker on the command line)"
+)
+
+Progress = Callable[[int, int], None]
+"""Called after each transaction with the number of the last line and the events so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +107,7 @@ class Observer(Caller):
         if frame.speaker is not None or not _is_own_channel(frame.source_origin):
             return self.observe(observation)
         if self.principal.user is not None:
-            return self.observe(replace(observation, speaker=self._own_name()))
+            return self.observe(replace(observation, speaker=own_entity(self.principal)))
 
         passage, *claims = self.observe(observation)
         detail = "; ".join(part for part in (passage.detail, _NO_SPEAKER) if part)
@@ -116,8 +128,13 @@ class Observer(Caller):
             question = self.question(observation)
             reading = NO_CLAIMS if question is None else self.read([question])[0]
 
-        extraction_account = reading.extraction
         scope = self._scope(observation.layer)
+        extraction_account, refusals = reading.extraction, list[str]()
+        names = [claim for claim in extraction_account.claims if claim.slot == ALIAS]
+        if names:
+            claims_made = tuple(claim for claim in extraction_account.claims if claim not in names)
+            extraction_account = replace(extraction_account, claims=claims_made)
+            observation, refusals = self._also_called(observation, names, scope)
         writer = Writer(self._backend, self.principal)
 
         passage = self._passage_draft(writer, observation, scope)
@@ -126,8 +143,7 @@ class Observer(Caller):
             self._backend.answers.bind(reading.key, passage.object_id)
 
         claims: list[Draft] = []
-        refusals: list[str] = []
-        if not passage.quarantine:  # what is set apart teaches nothing until it is accepted
+        if not passage.quarantine:  # what is quarantined teaches nothing until it is accepted
             writes: list[Write] = []
             for proposal in extraction_account.claims:
                 meant_claims = self._as_known(proposal, observation, scope)
@@ -140,7 +156,7 @@ class Observer(Caller):
             claims, draft_refusals = _claim_drafts(writer, writes, passage)
             refusals += draft_refusals
 
-        # Nobody stands behind it who could direct anybody, whatever the caller may do himself.
+        # Nobody who may direct others vouches for it, whatever the caller may do.
         if not self._is_own_word(observation):
             passage, *claims = [by_author(draft, UNKNOWN_AUTHOR) for draft in (passage, *claims)]
 
@@ -176,17 +192,13 @@ class Observer(Caller):
         Raises:
             InvalidInput: `bad_request` for what is no message.
         """
-        turns: list[Turn] = []
-        for message in messages:
-            turns += parse_request("conversation", history=[message]).history
-
         observations: list[Observation] = []
-        for turn in turns:
+        for turn in chain.from_iterable(read_turns("message", [each]) for each in messages):
             observation = replace(frame, text=turn.text, mentions=())
             if turn.role is Role.SYSTEM:
                 continue
             if turn.role is Role.USER:
-                speaker = frame.speaker or self._own_name()
+                speaker = frame.speaker or own_entity(self.principal)
                 observation = replace(observation, speaker=speaker)
             else:
                 scheme = "tool" if turn.role is Role.TOOL else "agent"
@@ -196,15 +208,33 @@ class Observer(Caller):
 
         return observations
 
-    def _own_name(self) -> EntityRef | None:
-        """The caller as somebody who speaks: his user, or the owner of a store of his own."""
-        identifier = own_identifier(self.principal)
-        if identifier is None:
-            return None
+    def _also_called(
+        self, observation: Observation, names: Sequence[ExtractedClaim], scope: Scope
+    ) -> tuple[Observation, list[str]]:
+        """An observation whose speaker has the names by which he wants to be called.
 
-        # No run of a question's words begins with an article: nobody means this name by chance.
-        name = self.principal.user or "the owner"
-        return EntityRef(name=name, type="person", external_ids=dict([identifier]))
+        A name that somebody else has is left out, and why is told.
+        """
+        speaker = observation.speaker
+        if isinstance(speaker, Mapping):
+            speaker = entity_ref(speaker)
+        if isinstance(speaker, str) and not is_id(speaker):
+            speaker = EntityRef(name=speaker)
+        if not isinstance(speaker, EntityRef):
+            return observation, [f"{ALIAS}: the speaker was not given by name"]
+
+        reader = WithdrawalReader(self._backend, self.principal)
+        aliases: list[str] = []
+        refusals: list[str] = []
+        for claim in names:
+            if claim.op != "assert" or claim.subject is not None:
+                continue
+            if reader.is_free(str(claim.value), speaker, scope):
+                aliases.append(str(claim.value))
+            else:
+                refusals.append(f"{ALIAS}: {claim.value!r} is the name of somebody else")
+        named = replace(speaker, aliases=tuple(dict.fromkeys((*speaker.aliases, *aliases))))
+        return replace(observation, speaker=named if aliases else observation.speaker), refusals
 
     def _passage_draft(self, writer: Writer, observation: Observation, scope: Scope) -> Draft:
         """The draft of the text itself, linked to whom its names mean."""
@@ -430,14 +460,20 @@ class Observer(Caller):
 _OWN_WORDS: Final = ("user", "chat")
 """Schemes of origins in which a person speaks for himself."""
 
-_NO_SPEAKER: Final = (
-    "no claims were looked for: the text has no speaker; say whose words it holds "
-    "(speaker= in Python, speaker over HTTP, --speaker on the command line)"
-)
-
 
 def _is_own_channel(source_origin: str) -> bool:
     return source_origin.partition("://")[0] in _OWN_WORDS
+
+
+def own_entity(principal: Principal) -> EntityRef | None:
+    """The caller as somebody who speaks: his user, or the owner of a store of his own."""
+    identifier = own_identifier(principal)
+    if identifier is None:
+        return None
+
+    # No run of a question's words begins with an article: nobody means this name by chance.
+    name = principal.user or "the owner"
+    return EntityRef(name=name, type="person", external_ids=dict([identifier]))
 
 
 def _nothing_known(claim: ExtractedClaim, text: str) -> str:
@@ -488,3 +524,70 @@ def _claim_drafts(
             refusals.append(f"{write.slot}: {refusal.code}")
 
     return claims, refusals
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How an import is to be made."""
+
+    reading: Reading = field(default_factory=Reading)
+    keep_going: bool = False
+    check: bool = False
+    """Look at every line and write nothing."""
+    retry: bool = False
+    """The file holds the rejects of an import before."""
+    mapping: str | Path | Mapping[str, Any] | None = None
+    """Which column of a table fills which field."""
+    rejects: Path | None = None
+    """Where refused lines go."""
+    progress: Progress | None = None
+
+
+class IngestFields(TypedDict, total=False):
+    """What may be stated of an import next to its file."""
+
+    replay: bool
+    keep_going: bool
+    check: bool
+    retry: bool
+    mapping: str | Path | Mapping[str, Any] | None
+    ignore_external_ids: bool
+    restate: bool
+    progress: Progress | None
+
+
+def choices_of(path: str | Path, fields: IngestFields) -> Choices:
+    """How a file is to be imported.
+
+    Raises:
+        InvalidInput: `bad_settings` for wishes that exclude each other; `unknown_vocabulary`,
+            `bad_field`.
+    """
+    check_fields(IngestFields, fields, "option of an import")
+    replay, retry = fields.get("replay", False), fields.get("retry", False)
+    if retry and (replay or str(path) == STDIN):
+        raise InvalidInput(
+            "a retry takes a file NAME.rejects.jsonl; a history is loaded in its order: mend its "
+            "file and load it again, what is stored is skipped",
+            code="bad_settings",
+        )
+
+    if not retry and str(path).endswith(REJECTS):
+        raise InvalidInput(
+            f"{path} holds lines that were refused: mend them there and load it with --retry "
+            "(retry=True), without the mapping",
+            code="bad_settings",
+        )
+
+    # A retry goes on past a refusal: what is refused again stays in the rejects.
+    return Choices(
+        reading=Reading(
+            replay, fields.get("ignore_external_ids", False), fields.get("restate", False)
+        ),
+        keep_going=fields.get("keep_going", False) or retry,
+        check=fields.get("check", False),
+        retry=retry,
+        mapping=fields.get("mapping"),
+        rejects=rejects_path(path),
+        progress=fields.get("progress"),
+    )

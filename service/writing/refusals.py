@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ...compiler.safety.credentials import find_credentials, masked_credentials
 from ...schema.errors import InvalidInput, TenureError, Unavailable
-from ...schema.short_repr import short_repr
-from .event_lines import STDIN, Line, at_line, json_object, opened
+from ...schema.records import short_repr
+from ...store.transfer.whole_file import whole_file
+from .lines import STDIN, Line, at_line, json_object, mapped_rows, opened
 
 REJECTS: Final = ".rejects.jsonl"
 """How the name of a file of refused lines ends."""
@@ -52,12 +54,13 @@ class RefusedLine:
 
 def refused_line(error: TenureError, line: Line, reason: str | None = None) -> RefusedLine:
     """What is kept of a line that was refused."""
-    # The rejects are a file of plain text: a secret must not get there.
+    # The rejects are a file of plain text: a secret must not get there, whatever was refused first.
+    has_secret = error.code == "secret_in_content" or bool(find_credentials(line.text))
     return RefusedLine(
         line=line.number,
         code=error.code,
-        reason=reason or str(error),
-        text="" if error.code == "secret_in_content" else line.text,
+        reason=masked_credentials(reason or str(error))[0],
+        text="" if has_secret else line.text,
         field=str(error.data.get("field", error.data.get("what", ""))),
     )
 
@@ -121,25 +124,28 @@ def rejects_path(path: str | Path) -> Path:
     return Path(path).parent / f"{stem}{REJECTS}"
 
 
-_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-"""A link under the name of the rejects would have another file overwritten."""
-
-
-def write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | None:
+def write_rejects(
+    rejects: Sequence[RefusedLine], path: Path | None, *, is_retry: bool
+) -> Path | None:
     """Write the refused lines into their file and return it; None when there are none.
+
+    A retry replaces the file that it has read. Any other file may hold mended lines: the new
+    one is numbered.
 
     Raises:
         Unavailable: `file_unreadable`.
     """
     if not rejects or path is None:
         return None
+    if not is_retry:
+        path = _free_name(path)
 
     try:
-        number = os.open(path, _NEW_FILE, 0o600)
-        with os.fdopen(number, "w", encoding="utf-8") as target:
+        # The file is moved into place, so a link under its name is replaced and never followed.
+        with whole_file(path) as target:
             for line in rejects:
                 record = line.plain | {"text": line.text}
-                target.write(json.dumps(record, ensure_ascii=False) + "\n")
+                target.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
     except OSError as error:
         raise Unavailable(
             f"the rejects file {path} cannot be written: {error.strerror or error}",
@@ -149,17 +155,34 @@ def write_rejects(rejects: Sequence[RefusedLine], path: Path | None) -> Path | N
     return path
 
 
-def reject_lines(path: str | Path) -> Iterator[Line]:
+def _free_name(path: Path) -> Path:
+    """The name itself, or the first numbered one that no file has.
+
+    >>> _free_name(Path("no/such/events.rejects.jsonl")).name
+    'events.rejects.jsonl'
+    """
+    stem, number = path.name.removesuffix(REJECTS), 1
+    while os.path.lexists(path):
+        number += 1
+        path = path.with_name(f"{stem}.{number}{REJECTS}")
+    return path
+
+
+def reject_lines(
+    path: str | Path, mapping: str | Path | Mapping[str, Any] | None = None
+) -> Iterator[Line]:
     """Yield the lines that a rejects file holds, by their numbers in the first file.
 
-    A record may state the mended line as `event`, an object, or in `text`.
+    A record may state the mended line as `event`, an object, or in `text`: an event, or a row of
+    the table that `mapping` reads.
 
     Raises:
         NotFound: `unknown_file`.
         InvalidInput: `bad_rejects` for a file of anything else.
     """
     with opened(path) as lines:
-        yield from _lines_of(lines)
+        rejects = _lines_of(lines)
+        yield from rejects if mapping is None else mapped_rows(rejects, mapping)
 
 
 def _lines_of(records: Iterable[Line]) -> Iterator[Line]:

@@ -1,10 +1,9 @@
-"""Talk in an import file: what was said becomes observations, and a model reads several at once.
+"""Talk in an import file becomes observations, several of which a model reads at once.
 
-A line says what was said, `{"observe": "I moved to Lisbon.", "speaker": "Ana"}`, or holds the
-messages of a conversation in place of the text. Each text is one transaction with its claims, and
-the store is the journal: a text that is stored is neither asked about nor written again, so an
-import that was interrupted is simply run again. Answers that had come and were not written yet are
-kept, so a second run pays for nothing twice.
+A line is a text, `{"observe": "I moved to Lisbon.", "speaker": "Ana"}`, or has the messages of a
+conversation in place of the text. Each text is one transaction with its claims, and the store is
+the journal: a stored text is not read by the model or written again, so an interrupted import can
+be run again. Answers that were not written yet are kept, so a second run pays for nothing twice.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from ..backend.backend import Backend
 from ..backend.caller import instant, mention
 from ..extraction.choice import TextQuestion
 from ..extraction.claims import BatchExtractor, PaidExtractor
-from .content import check_entity
-from .event_lines import Line, TalkLine, batches
+from .draft import check_entity
 from .ingest_report import TalkTotals
+from .lines import Line, TalkLine, batches
 from .observe import NO_CLAIMS, Observation, Observer, TextReading
 from .write import Writer
 
@@ -50,6 +49,9 @@ _FIELDS: Final = frozenset(
         "idempotency_key",
     }
 )
+
+Task: TypeAlias = TextQuestion | TextReading | TenureError | None
+"""A text to ask about, what was read in it, or why it is refused; None of one that is stored."""
 
 
 def observations_of(members: Mapping[str, Any], observer: Observer) -> list[Observation]:
@@ -107,10 +109,6 @@ class LineText(NamedTuple):
     observation: Observation
     object_id: str
     """Of its passage: made from its key, so that a second run finds it stored."""
-
-
-Task: TypeAlias = TextQuestion | TextReading | TenureError | None
-"""A text to ask about, what was read in it, or why it is refused; None of one that is stored."""
 
 
 @dataclass(slots=True)

@@ -1,38 +1,44 @@
-"""How far a write is trusted, and where it may stand.
+"""How far a write is trusted, and in which scope it may be stored.
 
-The lattice: a derived object is never more trusted or more open than its sources. Authority is
-the weakest of the sources, classification the highest, permission the intersection, origins the
-union, so that laundering cannot raise trust. It is isolated by all ids that isolate its sources,
-so what was said in one session never becomes something that every user reads; widening is an
-operation of its own, `memory.promote`.
+A derived object is never more trusted or more open than its sources. Its authority is that of the
+weakest source, its classification the highest, its permission the intersection, its origins the
+union. All ids that isolate its sources isolate it as well; only `memory.promote` widens it.
 
-An origin may lower authority, never raise it: kinds that would raise it must be granted to the
-caller (`Principal.source_kinds`), else the origin counts as `other` with the warning
+An origin may lower authority, never raise it. A kind that would raise it must be granted to the
+caller (`Principal.source_kinds`), or the origin counts as `other` with the warning
 `origin_unproven`. A stated level is never stronger than the caller's ceiling; a `model` origin is
-level 4 whatever is stated.
+always level 4.
 
-Facts may be written tenant-wide by every member: for others they are data. What tells others what
-to do (rules, tools, preferences and directives for everyone) needs a writer of level 0 or 1, or
-with a directive role.
+Every member may write tenant-wide facts, which are data for others. Rules, tools, preferences and
+directives for everyone need a writer of level 0 or 1, or with a directive role.
 Checklist: C-017, C-018, C-090, C-099.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Final
 
+from ...compiler.safety.detect import TextChannel
+from ...resolution.names import KnownNames
 from ...schema.claim import Assertion, Authorship, Details, Permissions
 from ...schema.errors import Forbidden, InvalidInput
 from ...schema.policy import Policy
 from ...schema.principal import EVERYONE_TAG, TENANT_SCOPE, Principal, Scope
 from ...schema.record_json import from_plain
-from ...schema.slots import UNPROVEN, Slot, SourceKind, Vocabulary, kind_of
+from ...schema.slots import (
+    RULE_KINDS,
+    RULE_TYPES,
+    UNPROVEN,
+    Slot,
+    SourceKind,
+    Vocabulary,
+    kind_of,
+)
 from ...schema.vocabulary import (
     Authority,
     Classification,
-    ObjectType,
     Precedence,
     Sensitivity,
     SlotKind,
@@ -43,17 +49,19 @@ from ...schema.write import Write
 
 _TOOL_KINDS: Final = frozenset({"workspace", "platform"})
 """Granted sources that may bring callable tools."""
+INGEST_CHANNELS: Final = {
+    "web": TextChannel.WEB,
+    "tool": TextChannel.TOOL,
+    "model": TextChannel.MODEL,
+    "agent": TextChannel.AGENT,
+    "document": TextChannel.DOCUMENT,
+}
+"""By kind of source, the channel whose thresholds hold for its texts."""
 _RULE_LAYERS: Final = frozenset({StateLayer.POLICY, StateLayer.TOOL})
-_RULE_TYPES: Final = frozenset(
-    {
-        ObjectType.PREFERENCE,
-        ObjectType.ACTIONABLE_CONSTRAINT,
-        ObjectType.POLICY_RULE,
-        ObjectType.TOOL_SCHEMA,
-    }
-)
-_RULE_KINDS: Final = frozenset({SlotKind.PREFERENCE, SlotKind.DIRECTIVE})
 _READING_ROLES: Final = frozenset({"viewer", "auditor"})
+
+_OWNER_ALONE = "owner"
+"""Whom an empty intersection leaves: the owner of the tenant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +72,21 @@ class References:
     """The object that is addressed instead of subject and slot."""
     sources: tuple[Assertion, ...] = ()
     """What it is derived from."""
+    names: KnownNames = field(default_factory=KnownNames)
+    """The names of the entities that it names by id, or that its target is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteContext:
-    """What sanitising knows beside the write."""
+    """What sanitising knows in addition to the write."""
 
     principal: Principal
     vocabulary: Vocabulary
     policy: Policy
     widens: bool = False
     """Whether this is a promotion, which may leave the scope of its source."""
+    outlines: bool = False
+    """Whether it is the document use-case, which alone writes outlines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,10 +298,6 @@ def _common_roles(allow: set[str], second: set[str]) -> set[str]:
     return allow if EVERYONE_TAG in second else (allow & second) or {_OWNER_ALONE}
 
 
-_OWNER_ALONE = "owner"
-"""Whom an empty intersection leaves: the owner of the tenant."""
-
-
 def check_standing(request: WriteRequest, details: Details, slot: Slot | None) -> None:
     """Refuse a write that would speak to more people than its writer may.
 
@@ -305,7 +313,7 @@ def check_standing(request: WriteRequest, details: Details, slot: Slot | None) -
         _check_viewer(principal, details.scope)
 
     tenant_wide = details.scope == TENANT_SCOPE
-    rule = details.object_type in _RULE_TYPES or (slot is not None and slot.kind in _RULE_KINDS)
+    rule = details.object_type in RULE_TYPES or (slot is not None and slot.kind in RULE_KINDS)
     stated_tenant = request.write.layer == StateLayer.TENANT.value
     if details.layer in _RULE_LAYERS or stated_tenant or (tenant_wide and rule):
         roles = ", ".join(sorted(request.context.policy.write.directive_roles))
@@ -339,13 +347,13 @@ def derived_scope(sources: Sequence[Assertion]) -> Scope:
     """
     ids: dict[str, str] = {}
     for source in sources:
-        for field in fields(Scope):
-            value = getattr(source.details.scope, field.name)
+        for part in fields(Scope):
+            value = getattr(source.details.scope, part.name)
             if value is None:
                 continue
-            if ids.setdefault(field.name, value) != value:
+            if ids.setdefault(part.name, value) != value:
                 raise InvalidInput(
-                    f"the sources belong to two {field.name}s, and no scope is inside of both; "
+                    f"the sources belong to two {part.name}s, and no scope is inside of both; "
                     "promote one of them first (memory.promote)",
                     code="derived_too_wide",
                     field="derived_from",
@@ -367,4 +375,18 @@ def check_narrow(scope: Scope, sources: Sequence[Assertion]) -> None:
             "leave scope out, or widen the object afterwards with memory.promote",
             code="derived_too_wide",
             field="scope",
+        )
+
+
+def check_outline(slot: Slot | None, context: WriteContext) -> None:
+    """Refuse an outline of a document that the document use-case did not make.
+
+    Raises:
+        InvalidInput: `reserved_slot`.
+    """
+    if slot is not None and slot.kind is SlotKind.STRUCTURE and not context.outlines:
+        raise InvalidInput(
+            f"slot {slot.name!r} holds what documents.put makes of a file; put or remove the "
+            "document instead",
+            code="reserved_slot",
         )

@@ -9,9 +9,8 @@ from typing import Any, TypedDict, Unpack
 from ...schema.layers import DecayRule
 from ...schema.principal import DEFINE
 from ...schema.slots import Slot, Vocabulary
-from ..backend.arguments import argument_checks, check_fields
-from ..backend.caller import Caller
-from ..reading.tools import StoredTool, ToolReader
+from ..backend.caller import Caller, argument_checks, check_definition, check_fields
+from ..reading.objects import StoredTool, ToolReader
 
 
 class SlotFields(TypedDict, total=False):
@@ -29,6 +28,9 @@ class SlotFields(TypedDict, total=False):
     sensitivity: Sequence[str] | None
     decay_rule: DecayRule | Mapping[str, float] | None
     retirement_rule: str | None
+    synonyms: Sequence[str] | None
+    limits: bool | None
+    constant: bool | None
 
 
 @argument_checks
@@ -62,6 +64,7 @@ class Words(Caller):
     def apply(self, definition: Mapping[str, Any]) -> Vocabulary:
         """Apply a `define` line of the import format and return the new vocabulary."""
         self.principal.require(DEFINE)
+        check_definition(definition)
         return self._backend.define(self._tenant, dict(definition))
 
     def slots(self) -> Mapping[str, Slot]:

@@ -7,16 +7,18 @@ so that nobody takes back what another said of him. Nothing is written for what 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
+from functools import cache
 from typing import Final, NamedTuple
 
-from ...resolution.text import sentence_spans
+from ...resolution.normalize import sentence_spans
 from ...schema.claim import Version, is_turn
 from ...schema.interval import INF_US
 from ...schema.principal import Scope, Sight
-from ...schema.slot_senses import OTHER_WORDS
+from ...schema.slots import OTHER_WORDS
 from ...schema.terms import content_terms
 from ...schema.values import moment
 from ...schema.vocabulary import Op
@@ -25,11 +27,16 @@ from ...store.port.records import ScopeTurns
 from ...store.port.store import Ask, Point, Reader
 from ...store.timeline.state import plain_value
 from ..backend.caller import Caller
-from ..extraction.claims import ANY_SLOT, LAST_HEARD, LAST_SAID, ExtractedClaim
-from ..extraction.taste_rules import is_meant
-from ..extraction.unnamed_rules import may_be_of_kind
-from ..reading.context_objects import visible_rows
-from ..reading.entity_views import names_by_id
+from ..extraction.claims import (
+    ANY_SLOT,
+    LANGUAGE_FILES,
+    LAST_HEARD,
+    LAST_SAID,
+    ExtractedClaim,
+    language_tables,
+)
+from ..reading.entities import names_by_id
+from ..reading.objects import visible_rows
 from ..reading.view import EntityLike, find, pinned, point_of
 
 _ANSWERS: Final = 8
@@ -74,7 +81,7 @@ class WithdrawalReader(Caller):
                 return _only_one(claim, known, search.point.valid_us)
             facts = _meant_facts(claim, known)
 
-        # A value that held twice stands in two rows, and is taken back once.
+        # A value that held twice is in two rows, and is taken back once.
         claims: dict[ExtractedClaim, None] = {}
         for fact in facts:
             subject_id = fact.version.details.subject_id
@@ -104,6 +111,14 @@ class WithdrawalReader(Caller):
             own_ids = search.members_of(speaker)
             kin = search.facts_about(own_ids, *KIN_SLOTS) if own_ids else []
             return any(fact.version.details.value_entity_id in members for fact in kin)
+
+    def is_free(self, name: str, speaker: EntityLike, scope: Scope) -> bool:
+        """Whether nobody but the speaker has a name in the scope in which he speaks."""
+        with self._reading() as reader:
+            search = self._search(reader, scope, None)
+            roots, _ = find(reader, name, search.sight, search.point.tx_us)
+            own, _ = find(reader, speaker, search.sight, search.point.tx_us)
+            return not roots or set(roots) <= set(own)
 
     def _search(self, reader: Reader, scope: Scope, said_at: Moment) -> _Search:
         point = point_of(pinned(self._backend, self.principal, reader, said_at, None))
@@ -264,3 +279,46 @@ def _means(claim: ExtractedClaim, fact: _Known) -> bool:
     topic = content_terms(f"{slot.replace('_', ' ')} {OTHER_WORDS.get(slot, '')}")
     words = content_terms(str(claim.value)) - topic
     return bool(words) and words <= content_terms(fact.value)
+
+
+def is_meant(denial: str, known: str) -> bool:
+    """Whether a denial means a known value: one says all the words of the other.
+
+    >>> is_meant("westerns", "old western movies"), is_meant("jazz", "techno")
+    (True, False)
+    """
+    words, known_words = content_terms(denial) - _fillers(), content_terms(known) - _fillers()
+    return bool(words and known_words) and (words <= known_words or known_words <= words)
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    """Words that name no thing of their own: "movies" alone takes no single taste back."""
+    texts = [language_tables(name)["classes"]["fillers"] for name in LANGUAGE_FILES]
+    return frozenset(content_terms(" ".join(texts)))
+
+
+def may_be_of_kind(kind: str, quote: str) -> bool:
+    """Whether what was said in a quotation may be of a kind: it names it, or no other.
+
+    >>> may_be_of_kind("dog", "We have a cat named Olive"), may_be_of_kind("car", "I drive a Volvo")
+    (False, True)
+    """
+    kinds = _kinds_in(kind)
+    quoted_kinds = _kinds_in(quote)
+    return not kinds or not quoted_kinds or not kinds.isdisjoint(quoted_kinds)
+
+
+def _kinds_in(text: str) -> set[int]:
+    words = re.findall(r"\w+", text.casefold())
+    return {_kind_of()[word] for word in words if word in _kind_of()}
+
+
+@cache
+def _kind_of() -> Mapping[str, int]:
+    """The kind of thing that a word means, in any language."""
+    kinds: dict[str, int] = {}
+    for name in LANGUAGE_FILES:
+        for number, words in enumerate(language_tables(name)["withdrawal"]["things"]):
+            kinds.update(dict.fromkeys(words.split(), number))
+    return kinds

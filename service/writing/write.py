@@ -8,26 +8,26 @@ Checklist: C-055.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from ...schema.claim import Assertion, Authorship, Claim, Version
+from ...resolution.keys import is_id
+from ...resolution.names import KnownNames
+from ...schema.claim import Assertion, Authorship, Claim, Content, Version
 from ...schema.errors import InvalidInput, TenureError
-from ...schema.interval import ALL_TIME
+from ...schema.interval import ALL_TIME, INF_US, MIN_US
 from ...schema.principal import OPERATE, visible_scopes
-from ...schema.signing import key_digest, key_id
-from ...schema.tool_manifest import signed_manifest
-from ...schema.values import canonical_json
-from ...schema.vocabulary import ObjectType, Op, Outcome, Status
+from ...schema.signing import key_digest, key_id, signed_manifest
+from ...schema.slots import RULE_KINDS, STRUCTURE_SLOTS
+from ...schema.values import canonical_json, canonical_value, moment
+from ...schema.vocabulary import Authority, ObjectType, Op, Outcome, SlotStatus, Status
 from ...schema.write import Draft, Receipt, Submission, Write
-from ...store.port.collector import collector_paused
-from ...store.port.store import WriteTx
-from ..backend.backend import event_id
-from ..backend.caller import Caller, unknown_object
-from ..backend.spans import DELETE, UPSERT
-from .content import INJECTION, check_shape
-from .sanitize import sanitize
+from ...store.port.store import Reader, WriteTx
+from ..backend.backend import DELETE, UPSERT, event_id
+from ..backend.caller import Caller, instant, unknown_object
+from ..reading.view import find, pinned, sight_of
+from .draft import INJECTION, check_shape, sanitize
 from .trust import References, WriteContext, may_offer_tools, recorded_authorship
 
 
@@ -67,14 +67,43 @@ def referenced_ids(writes: Iterable[Write]) -> set[str]:
     return object_ids
 
 
+def named_ids(writes: Iterable[Write]) -> set[str]:
+    """The ids by which writes name their subjects and values."""
+    ids: set[str] = set()
+    for write in writes:
+        ids.update(
+            end for end in (write.subject, write.value) if isinstance(end, str) and is_id(end)
+        )
+    return ids
+
+
 @dataclass(frozen=True, slots=True)
 class Writer(Caller):
     """The write use-case of one caller."""
 
-    def write_for(self, write: Write, authorship: Authorship) -> Receipt:
-        """The receipt of a write that repeats what another has said, and stays theirs."""
+    outlines: ClassVar[bool] = False
+    """Whether its writes may be outlines of documents."""
+
+    def write_for(self, write: Write, model: Version) -> Receipt:
+        """Write what another claim holds, with its author, words and source.
+
+        Where it could direct somebody, the words of a page or a tool stay behind: they would come
+        at the level of this caller.
+        """
         (draft,) = self.drafts([write])
-        return self.submit([by_author(draft, authorship)])[0]
+        draft = by_author(draft, model.details.authorship)
+        source, content = model.details, draft.content
+        directs = draft.slot is not None and draft.slot.kind in RULE_KINDS
+        if model.content and not (directs and source.authority_level >= Authority.RETRIEVED):
+            content = _with_words(content, model.content)
+        details = replace(
+            draft.details,
+            source_origin=source.source_origin,
+            update_path=source.update_path,
+            origins=tuple(sorted({*draft.details.origins, *source.origins})),
+        )
+        draft = replace(draft, content=content, details=details)
+        return self.submit([draft])[0]
 
     def write_many(
         self, writes: Sequence[Write], *, dry_run: bool = False, ids: Sequence[str] = ()
@@ -87,12 +116,49 @@ class Writer(Caller):
         self._check_size(len(writes))
         if not writes:
             return ()
-        # One write gives the collector nothing to do; a batch would set it off several times.
-        with collector_paused() if len(writes) > 1 else nullcontext():
-            return self.submit(self.drafts(writes, ids), dry_run=dry_run)
+        drafts = self.drafts(writes, ids)
+        moves = list(filter(None, map(self._moved_start, writes)))
+        if moves:
+            drafts = [*self.drafts(moves), *drafts]
+        return self.submit(drafts, dry_run=dry_run)[len(moves) :]
+
+    def _moved_start(self, write: Write) -> Write | None:
+        """What takes back a value before the later start that a correction states for it.
+
+        A correction that states the value which holds says that it did not hold before. None for
+        any other write.
+        """
+        subject, slot, value = write.subject, write.slot, write.value
+        if write.op != Op.CORRECT or write.valid_from is None or slot is None or value is None:
+            return None
+
+        start_us = instant(write.valid_from, field="valid_from")
+        # Of the two open ends one is no later start, and the other begins nothing.
+        if subject is None or not MIN_US < start_us < INF_US:
+            return None
+        definition = self._words_now().slot(slot)
+        with self._reading() as reader:
+            view = pinned(self._backend, self.principal, reader, moment(start_us), None)
+            state = view.slot(subject, slot, write.scope)
+            if definition.relates:
+                roots, _ = find(reader, value, sight_of(self.principal, None), INF_US - 1)
+                value = roots[0] if len(roots) == 1 else None
+        if value is None or state.status is not SlotStatus.CLEAN:
+            return None
+
+        key = canonical_value(value, definition.value_type).key
+        for candidate in state.candidates:
+            since = candidate.valid_from if definition.many else state.valid_from
+            is_same = canonical_value(candidate.value, definition.value_type).key == key
+            if is_same and candidate.status == Status.CLEAN and since != moment(start_us):
+                return replace(
+                    write, op=Op.RETRACT, valid_from=since or "-infinity", expected=None,
+                    idempotency_key=None,
+                )  # fmt: skip
+        return None
 
     def replay(self, groups: Sequence[RecordedGroup]) -> list[tuple[Receipt, ...]]:
-        """Return the receipts of each group of a history; all stand in one transaction, or none.
+        """Return the receipts of each group of a history; all are in one transaction, or none.
 
         The groups rise by their stamps, and none refers to what an earlier one of them makes.
 
@@ -101,7 +167,7 @@ class Writer(Caller):
         """
         self.principal.require(OPERATE)
         submissions = self._submissions(groups)
-        with collector_paused(), self._backend.span_of(UPSERT, self._tenant) as span:
+        with self._backend.span_of(UPSERT, self._tenant) as span:
             answers = self._backend.queue(self._tenant).submit(
                 lambda tx: self._commit_all(tx, submissions)
             )
@@ -120,13 +186,13 @@ class Writer(Caller):
         """The submission of each group; what all of them refer to is read once."""
         writes = [write for group in groups for write in group.writes]
         context = WriteContext(self.principal, self._words_now(), self._backend.policy)
-        versions = self._known_references(writes)
+        objects = self._known_objects(writes)
 
         submissions: list[Submission] = []
         for group in groups:
             self._check_size(len(group.writes))
             self._check_shapes(group.writes)
-            known = _KnownObjects(versions)
+            known = replace(objects, drafts={})
             drafts: list[Draft] = []
             for draft, event in zip(
                 self._drafts(group.writes, group.object_ids, context, known),
@@ -218,7 +284,9 @@ class Writer(Caller):
         contents = (
             (draft.object_id, draft.content)
             for draft, receipt in zip(drafts, receipts, strict=True)
-            if receipt.outcome is not Outcome.REFUSED and not receipt.replayed
+            if receipt.outcome is not Outcome.REFUSED
+            and not receipt.replayed
+            and draft.details.slot not in STRUCTURE_SLOTS
         )
         embedding.enqueue(self._tenant, contents)
 
@@ -280,8 +348,10 @@ class Writer(Caller):
         """
         self._check_shapes(writes)
         ids = ids or [self.object_id(write) for write in writes]
-        context = WriteContext(self.principal, self._words_now(), self._backend.policy, widens)
-        known = _KnownObjects(self._known_references(writes))
+        context = WriteContext(
+            self.principal, self._words_now(), self._backend.policy, widens, self.outlines
+        )
+        known = self._known_objects(writes)
         known.drafts.update({draft.object_id: draft for draft in earlier})
         return self._drafts(writes, ids, context, known)
 
@@ -308,20 +378,29 @@ class Writer(Caller):
             with _counted(number, len(writes)):
                 check_shape(write)
 
-    def _known_references(self, writes: Sequence[Write]) -> dict[str, Version]:
-        """Return what the writes refer to, as the caller may see it, by object id."""
-        object_ids = referenced_ids(writes)
-        if not object_ids:
-            return {}
+    def _known_objects(self, writes: Sequence[Write]) -> _KnownObjects:
+        """Return what the writes refer to, as the caller may see it."""
+        object_ids, entity_ids = referenced_ids(writes), named_ids(writes)
+        if not object_ids and not entity_ids:
+            return _KnownObjects({}, KnownNames())
         with self._reading() as reader:
-            rows = self._rows_of(reader, sorted(object_ids))
+            # What may not be seen, or was erased, is as good as absent: both refuse alike.
+            versions: dict[str, Version] = {}
+            for version in self._rows_of(reader, sorted(object_ids)):
+                if version.visible and version.content:
+                    versions[version.row.claim.object_id] = version
+                    details = version.details
+                    ends = details.subject_id, details.value_entity_id
+                    entity_ids.update(filter(None, ends))
 
-        # What may not be seen, or was erased, is as good as absent: both refuse alike.
-        versions: dict[str, Version] = {}
-        for version in rows:
-            if version.visible and version.content:
-                versions[version.row.claim.object_id] = version
-        return versions
+            names = self._names_of(reader, entity_ids) if entity_ids else KnownNames()
+        return _KnownObjects(versions, names)
+
+    def _names_of(self, reader: Reader, entity_ids: Iterable[str]) -> KnownNames:
+        tx_us = reader.clock().last_us
+        known = reader.entities(sorted(entity_ids), tx_us=tx_us)
+        rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
+        return KnownNames(known, tuple(rows), self.principal.sight())
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +409,10 @@ class _KnownObjects:
 
     versions: Mapping[str, Version]
     """What is stored, as the caller may see it."""
+    names: KnownNames
+    """The names of the entities that they are about, or that writes name by id."""
     drafts: dict[str, Draft] = field(default_factory=dict[str, Draft])
-    """What stands before them in the same call."""
+    """What comes before them in the same call."""
 
     def references_of(self, write: Write) -> References:
         """What a write refers to.
@@ -354,7 +435,7 @@ class _KnownObjects:
                     object_id=object_id,
                 )
             sources.append(_of_draft(draft) if draft else _assertion(versions, object_id))
-        return References(target, tuple(sources))
+        return References(target, tuple(sources), self.names)
 
 
 @contextmanager
@@ -380,6 +461,15 @@ def _assertion(versions: Mapping[str, Version], object_id: str) -> Assertion:
         content=version.content,
         permissions=version.permissions,
     )
+
+
+def _with_words(content: Content, words_content: Content) -> Content:
+    """The texts of a claim behind which another's own words stand."""
+    if words_content.text in (words_content.normalized_claim, content.text):
+        return content
+    words = dict.fromkeys((*content.terms.split(), *words_content.terms.split()))
+    text = f"{content.text}. {' '.join(words_content.text.split())}"
+    return replace(content, text=text, terms=" ".join(words))
 
 
 def by_author(draft: Draft, authorship: Authorship) -> Draft:

@@ -1,16 +1,37 @@
 """Admission: from a sanitised draft to a resolved claim, under the tenant's write lock.
 
-Mentions are bound against the register as it stands under the lock, so that sixteen writers
-naming one new entity make one. A claim without a resolved subject cannot be stated: only an
-`Admitted` reaches the planner; a write that is not admitted raises. Checklist: C-050 to C-055.
+Mentions are bound against the register as it is under the lock, so sixteen writers that name one
+new entity make one. A claim without a resolved subject cannot be stated: only an `Admitted` reaches
+the planner, and a write that is not admitted raises. A bind by score leaves its judgement and the
+review cases that it opens.
+
+A write may teach one entity a name that another one has. The write is accepted, the bare name is
+ambiguous from then on, and a suggestion about the two entities says why. That write makes it once,
+unless the two were judged already or a register numbers them apart. Checklist: C-050 to C-055.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...resolution.bind import SCORE_REASON, Scorer, bind
+from ...resolution.bind import (
+    SAME_IDENTIFIER,
+    SCORE_REASON,
+    Doubt,
+    Scorer,
+    alias_owners,
+    are_apart,
+    bind,
+)
+from ...resolution.clusters import pair
+from ...resolution.identifiers import (
+    Lesson,
+    fresh_identifiers,
+    stated_identifiers,
+)
 from ...resolution.keys import (
     MentionOrId,
     alias_key,
@@ -21,25 +42,47 @@ from ...resolution.keys import (
     of_slot_type,
 )
 from ...resolution.known import Teacher
-from ...resolution.lessons import Lesson, fresh_identifiers
 from ...resolution.names import short_id
 from ...resolution.register import Register, Rules, better_known, rules_of, taught_level
-from ...schema.claim import Assertion, Claim, MentionLink, slot_key, text_key
-from ...schema.entity import AUDIT, SUGGESTION, Alias, Entity, EntityRef, Resolution, Review
+from ...schema.claim import FULL_TRUST, Assertion, Claim, MentionLink, slot_key, text_key
+from ...schema.entity import (
+    AUDIT,
+    DOUBTED,
+    SUGGESTION,
+    Alias,
+    Entity,
+    EntityCandidate,
+    EntityRef,
+    Feature,
+    Judgement,
+    Resolution,
+    Review,
+)
 from ...schema.errors import InvalidInput
 from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
 from ...schema.slots import compatible
 from ...schema.values import canonical_value
-from ...schema.vocabulary import Authority, Decision, EntityState, ReviewState, ValueType
-from ...schema.write import Draft, Span, Submission
-from ..port.store import SlotRecord
+from ...schema.vocabulary import (
+    Authority,
+    CandidateSource,
+    Decision,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+    Op,
+    ReviewState,
+    ValueType,
+)
+from ...schema.write import Draft, Span, Submission, check_start
+from ..port.store import SlotRecord, WriteTx
 from ..timeline.ledger import PlanningSlot
-from .cases import doubted_case, is_sampled, match_row
+from .evidence import RECORD, StoredFacts, evidence_of, lines_key
 from .namesakes import ClaimLine, Subject, namesake_review, namesakes, subject_of
-from .shared_names import shared_name_case, shared_names
 from .surroundings import Neighbourhoods, VisibleRelations, surroundings_of
+
+_TAKES_BACK = (Op.RETRACT, Op.DELETE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +102,8 @@ class AdmittedClaim:
     reviews: tuple[Review, ...]
     """Cases that subject, entity value and mentions have opened, suggestions included."""
     mentions: tuple[MentionLink, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Why aliases that subject and value state were not kept."""
 
     def with_clusters(self, register: Register) -> AdmittedClaim:
         """Return it under the clusters that the whole write has made."""
@@ -78,6 +123,7 @@ class _Binding:
     resolution: Resolution
     pending: bool
     reviews: tuple[Review, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def admit(
@@ -88,6 +134,7 @@ def admit(
     bands: ResolutionPolicy,
     scorer: Scorer | None,
     neighbourhoods: Mapping[frozenset[str], VisibleRelations],
+    reads: WriteTx | None = None,
 ) -> tuple[AdmittedClaim, ...]:
     """Return the admitted claims of a submission, teaching the register what they create.
 
@@ -103,9 +150,16 @@ def admit(
     if neighbourhoods:
         surroundings = surroundings_of(submission, neighbourhoods, register, bands)
 
+    evidence = evidence_of(submission.drafts)
     for ordinal, draft in enumerate(submission.drafts):
         rules = replace(rules_of(submission, draft, bands), authority=draft.details.authority_level)
         beside_draft = surroundings.get(rules.scopes)
+        key = lines_key(draft)
+        if reads is not None and key is not None:
+            stated = evidence.get(key, {})
+            origin, slots = draft.details.source_origin, frozenset(stated)
+            stored = StoredFacts(reads, register, rules, origin, slots, tx)
+            rules = replace(rules, evidence=stated, stored=stored)
         claim = _Admission(draft, register, rules, scorer, tx, namesake_lines, beside_draft)
         claims.append(claim.admit(ordinal))
 
@@ -141,10 +195,12 @@ class _Admission:
 
         is_pending = False
         reviews: list[Review] = []
+        warnings: dict[str, None] = {}
         for binding in (subject, value):
             if binding is not None:
                 is_pending = is_pending or binding.pending
                 reviews += binding.reviews
+                warnings |= dict.fromkeys(binding.warnings)
 
         return AdmittedClaim(
             draft=draft,
@@ -157,6 +213,7 @@ class _Admission:
             pending=is_pending,
             reviews=(*reviews, *cases),
             mentions=links,
+            warnings=tuple(warnings),
         )
 
     def _assertion(
@@ -204,7 +261,8 @@ class _Admission:
         if resolution.decision is Decision.NEW and not span.stated:
             return None
         if resolution.entity is None or resolution.reason == SCORE_REASON:
-            return self._create(as_ref(span.mention), f"mention/{span.start}", resolution)
+            ref, _ = self._with_kept_aliases(as_ref(span.mention), resolution)
+            return self._create(ref, f"mention/{span.start}", resolution)
 
         self.register.named_now.add(resolution.entity)
         return _Binding(resolution.entity, resolution, False)
@@ -216,6 +274,9 @@ class _Admission:
 
         types = draft.slot.subject_types if draft.slot else ()
         bound = self._bind(draft.subject, "subject", types)
+        if self.rules.stored is not None:
+            said = {*self.rules.evidence.items(), (RECORD, draft.details.source_origin)}
+            self.register.said_now.setdefault(bound.raw, set()).update(said)
         entity = self.register.entity(bound.raw)
         if entity and draft.slot and types and not any(compatible(entity.type, t) for t in types):
             # Not by its name in the register, which may be one that the caller may not see.
@@ -242,9 +303,10 @@ class _Admission:
         if value is None:
             return draft.details.value_entity_id, draft.value_key, None
 
-        value_of_root = canonical_value(self.register.root(value.raw), ValueType.ENTITY)
+        # What was said: who is one with it is a matter of the moment that a plan or a view has.
+        said = canonical_value(value.raw, ValueType.ENTITY)
 
-        return value.raw, value_of_root.key, value_of_root.json
+        return value.raw, said.key, said.json
 
     def _bind(
         self,
@@ -255,6 +317,9 @@ class _Admission:
     ) -> _Binding:
         mention_typed = of_slot_type(mention, types)
         rules = replace(self.rules, related=related) if related else self.rules
+        if role != "subject":
+            types = self.draft.slot.value_types if self.draft.slot else ()
+            rules = replace(rules, evidence={}, stored=None, types=types)
         if self.surroundings:
             rules = self.surroundings.rules(rules, mention_typed, self.register)
 
@@ -263,27 +328,43 @@ class _Admission:
         if lines and resolution.decision is not Decision.REVIEW:
             resolution = namesake_review(as_ref(mention_typed), lines, self.register, self.rules)
 
+        ref, warnings = self._with_kept_aliases(as_ref(mention_typed), resolution)
         if resolution.entity is None or resolution.reason == SCORE_REASON:
-            return self._create(as_ref(mention_typed), role, resolution)
+            return replace(self._create(ref, role, resolution), warnings=warnings)
 
         self.register.named_now.add(resolution.entity)
-        cases: tuple[Review, ...] = ()
+        cases: list[Review] = []
         if isinstance(mention_typed, EntityRef):
-            cases = tuple(self._shared_names(mention_typed, resolution.entity))
-            self._teach(mention_typed, resolution.entity)
+            score, object_id = rules.bands.review_above, self.draft.object_id
+            for shared in shared_names(ref.aliases, resolution.entity, self.register, self.rules):
+                cases.append(shared_name_case(shared, score, object_id, self.tx))
+            self._teach(ref, resolution.entity)
 
         entity = self.register.entity(self.register.root(resolution.entity))
         pending = entity is not None and entity.state is EntityState.PENDING
 
-        return _Binding(resolution.entity, resolution, pending, cases)
+        return _Binding(resolution.entity, resolution, pending, tuple(cases), warnings)
 
-    def _shared_names(self, ref: EntityRef, raw: str) -> Iterator[Review]:
-        """Yield a suggestion for each other entity that a name taught by this write means, too."""
-        further_names = self._further_names(ref)
-        if further_names:
-            object_id = self.draft.object_id
-            for pair in shared_names(further_names, raw, self.register, self.rules):
-                yield shared_name_case(pair, self.rules.bands.review_above, object_id, self.tx)
+    def _with_kept_aliases(
+        self, ref: EntityRef, resolution: Resolution
+    ) -> tuple[EntityRef, tuple[str, ...]]:
+        """A mention with the aliases that the write may teach, and why others are left out.
+
+        An alias is a way to hijack an entity. Retrieved text and tools teach none, a description
+        ("the boss") names nobody, and one entity's name is no alias of another one.
+        """
+        if not ref.aliases:
+            return ref, ()
+        if self.draft.quarantine or self.draft.details.authority_level > Authority.USER:
+            return replace(ref, aliases=()), ("alias_untrusted",)
+
+        owners: Mapping[str, frozenset[str]] = {}
+        if resolution.reason != SAME_IDENTIFIER:
+            owners = alias_owners(ref, resolution.entity, self.register, self.rules)
+        reasons: dict[str, str] = dict.fromkeys(owners, "alias_of_other")
+        reasons |= dict.fromkeys(filter(is_description, ref.aliases), "alias_describes")
+        kept_names = tuple(name for name in ref.aliases if name not in reasons)
+        return replace(ref, aliases=kept_names), tuple(sorted(set(reasons.values())))
 
     def _namesake_lines(self, role: str) -> tuple[ClaimLine, ...]:
         """Return the lines of a subject that this write says two things about at once."""
@@ -319,9 +400,9 @@ class _Admission:
         return _Binding(new.entity_id, resolution, pending, tuple(cases))
 
     def _doubts(self, ref: EntityRef, raw: str, resolution: Resolution) -> Iterator[Review]:
-        """Yield a case for each automatic bind that a name under review has made ambiguous."""
-        reviewed = resolution.reason == SCORE_REASON and resolution.decision is Decision.REVIEW
-        if not self.scorer or not reviewed:
+        """Yield a case for each automatic bind that a new name has made ambiguous."""
+        is_scored = resolution.reason == SCORE_REASON and resolution.decision is Decision.REVIEW
+        if not self.scorer or not (is_scored or ref.external_ids):
             return
 
         for doubt in self.scorer.doubts(ref, raw, resolution, self.register, self.rules):
@@ -356,7 +437,8 @@ class _Admission:
         )
 
     def _of_record(self, ref: EntityRef) -> bool:
-        return bool(ref.external_ids) and self.draft.details.is_of_record
+        stated_rows = stated_identifiers(ref, self.rules.bands.attributes)
+        return bool(stated_rows) and self.draft.details.is_of_record
 
     def _teach(self, ref: EntityRef, raw: str) -> None:
         """Let a bound entity learn names, identifiers and its type from a trusted write."""
@@ -415,7 +497,7 @@ class _Admission:
 
     def _learn_names(self, ref: EntityRef, entity: Entity) -> None:
         draft = self.draft
-        for surface in dict.fromkeys((ref.name, *self._further_names(ref))):
+        for surface in dict.fromkeys((ref.name, *ref.aliases)):
             self._learn_name(surface, entity)
         if not ref.external_ids:
             return
@@ -425,15 +507,6 @@ class _Admission:
         known, rules = self.register, self.rules
         identifiers = fresh_identifiers(ref, entity.entity_id, lesson, known, rules)
         known.state(identifiers, Teacher(rules.actor, vouches))
-
-    def _further_names(self, ref: EntityRef) -> list[str]:
-        """Return the other names a write may teach: an alias is a way to hijack an entity.
-
-        Retrieved text and tools teach none, and a description ("the boss") names nobody.
-        """
-        if self.draft.quarantine or self.draft.details.authority_level > Authority.USER:
-            return []
-        return [name for name in ref.aliases if not is_description(name)]
 
     def _alias(self, surface: str, norm: str, entity: Entity, ordinal: int) -> Alias:
         return Alias(
@@ -461,7 +534,12 @@ class _Admission:
 
     def _claim(self, key: str, value_key: str, ordinal: int) -> Claim:
         draft = self.draft
+        check_start(draft, self.tx)
         since = self.tx if draft.valid_from is None else draft.valid_from
+        trust, confidence = draft.source_authority, draft.confidence
+        if draft.slot is not None and draft.slot.constant and draft.op not in _TAKES_BACK:
+            # What cannot change holds from the first: no later word and no trust outdoes another.
+            since, trust, confidence = MIN_US, FULL_TRUST, FULL_TRUST
         interval = ALL_TIME if draft.whole_extent else Interval(since, draft.valid_until)
 
         return Claim(
@@ -472,8 +550,8 @@ class _Admission:
             interval=interval,
             since_us=interval.start_us,
             level=draft.level,
-            source_authority=draft.source_authority,
-            confidence=draft.confidence,
+            source_authority=trust,
+            confidence=confidence,
             tx=self.tx,
             ordinal=ordinal,
         )
@@ -488,3 +566,136 @@ class _Admission:
             return (record.slot_key,)
 
         return self.register.slot_keys(raw, record.slot, record.scope_id)
+
+
+def match_row(object_id: str, raw: str, resolution: Resolution, tx: int) -> Judgement:
+    """The row that ties a surface bound by score to its entity, the centre of a star."""
+    assert resolution.entity is not None  # the decision is to bind
+    best, (left, right) = resolution.candidates[0], pair(raw, resolution.entity)
+    return Judgement(
+        judgement_id=entity_id(object_id, "judgement", raw),
+        merge_id=entity_id(object_id, "merge", raw),
+        left_id=left,
+        right_id=right,
+        verdict=JudgementVerdict.MATCH,
+        judged_by=JudgedBy.RULE,
+        actor="resolution",
+        score=best.score,
+        log_odds=best.log_odds,
+        evidence=best.evidence,
+        model_version=resolution.model_version,
+        reason=resolution.reason,
+        tx_start=tx,
+    )
+
+
+def doubted_case(entity: Entity, doubt: Doubt, object_id: str, tx: int) -> Review:
+    """The case of an automatic bind that a name under review has made ambiguous."""
+    return Review(
+        # The id is the bind's own, so that a bind is doubted once, whoever comes later.
+        review_id=entity_id(entity.entity_id, DOUBTED, entity.name),
+        entity_id=entity.entity_id,
+        mention=entity.name,
+        type=entity.type,
+        scope_id=entity.scope_id,
+        candidates=(doubt.bound_to, doubt.rival),
+        reason=DOUBTED,
+        object_id=object_id,
+        state=ReviewState.OPEN,
+        version=1,
+        opened_tx=tx,
+    )
+
+
+def suggestion(
+    younger: Entity,
+    elder: EntityCandidate,
+    *,
+    review_id: str,
+    object_id: str,
+    opened_tx: int,
+) -> Review:
+    """The case that asks whether two stored entities are one, and that nothing waits for."""
+    return Review(
+        review_id=review_id,
+        entity_id=younger.entity_id,
+        mention=younger.name,
+        type=younger.type,
+        scope_id=younger.scope_id,
+        candidates=(elder,),
+        reason=SUGGESTION,
+        object_id=object_id,
+        state=ReviewState.OPEN,
+        version=1,
+        opened_tx=opened_tx,
+    )
+
+
+def is_sampled(raw: str, share: float) -> bool:
+    """Whether an automatic decision is drawn for the audit: by its id, so always the same.
+
+    >>> is_sampled("x", 1.0), is_sampled("x", 0.0)
+    (True, False)
+    """
+    draw = int.from_bytes(hashlib.sha256(raw.encode()).digest()[:4])
+    return draw < round(share * 2**32)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedName:
+    """A name that two stored entities have."""
+
+    surface: str
+    elder: Entity
+    younger: Entity
+
+
+def shared_names(
+    surfaces: Sequence[str],
+    raw: str,
+    register: Register,
+    rules: Rules,
+) -> Iterator[SharedName]:
+    """Yield each other entity that has one of the names which a write is about to teach."""
+    family = register.members(raw)
+    entity = register.entity(register.root(raw))
+    surface_of: dict[str, str] = {}
+    for surface in surfaces:
+        aliases = register.named(alias_key(surface))
+        if any(alias.entity_id in family and rules.shows(alias, register) for alias in aliases):
+            continue  # it was taught before, and asked about then
+        for alias in aliases:
+            if rules.shows(alias, register):
+                surface_of.setdefault(register.root(alias.entity_id), surface)
+
+    for root, surface in sorted(surface_of.items()):
+        other = register.entity(root)
+        if entity is None or other is None or other.state is not EntityState.ACTIVE:
+            continue
+        is_possible = compatible(entity.type, other.type)
+        if is_possible and not are_apart(entity.entity_id, root, register, rules):
+            elder, younger = sorted((entity, other), key=lambda e: (e.tx_start, e.entity_id))
+            yield SharedName(surface, elder, younger)
+
+
+def shared_name_case(shared: SharedName, score: float, object_id: str, tx: int) -> Review:
+    """The suggestion about two entities of one name, opened by a write at a transaction time.
+
+    `score` is shown until something else is said of either: no comparison has been made.
+    """
+    elder, younger = shared.elder, shared.younger
+    candidate = EntityCandidate(
+        entity=elder.entity_id,
+        name=elder.name,
+        score=score,
+        log_odds=round(math.log(max(score, 1e-6) / (1 - score)), 6),
+        source=CandidateSource.ALIAS,
+        features=(Feature("alias", 1.0, 0.0, f"both are called {shared.surface!r}"),),
+    )
+    return suggestion(
+        younger,
+        candidate,
+        review_id=entity_id(object_id, "shared_name", f"{elder.entity_id} {younger.entity_id}"),
+        object_id=object_id,
+        opened_tx=tx,
+    )

@@ -1,12 +1,8 @@
-"""Candidates: everything that binding the doubtful mentions of a transaction may need.
+"""Look up everything that binding the doubtful mentions of a transaction may need.
 
-What exact keys leave open is looked up by blocking keys; where it stands in one fact with a known
-entity, what stands around both is read too. Everything is asked for the whole group at once and
-held in one register.
-
-Decides nothing about identity.
-
-Checklist: C-047.
+What exact keys leave open is looked up by blocking keys. If a doubtful mention occurs in one fact
+with a known entity, the surroundings of both are read too. All look-ups of the group are made at
+once and fill one register. Nothing here decides identity. Checklist: C-047.
 """
 
 from __future__ import annotations
@@ -36,7 +32,7 @@ class _Doubts:
     )
     """Places of submissions in the group, each with the scopes that its mentions may use."""
     known: set[str] = field(default_factory=set[str])
-    """Raw ids of what stands in one fact with a doubtful mention."""
+    """Raw ids of what is in one fact with a doubtful mention."""
     mentions: set[MentionKey] = field(default_factory=set[MentionKey])
 
 
@@ -118,7 +114,7 @@ def _near_any(
 def _doubts_of(
     group: Sequence[Submission], register: Register, doubtful: Mapping[MentionKey, Proposals]
 ) -> dict[Sight, _Doubts]:
-    """Return, by who sees it, what stands in one fact with a doubtful mention.
+    """Return, by who sees it, what is in one fact with a doubtful mention.
 
     A submission alone whose facts name nobody known has nothing around it; in a group an
     earlier submission may come to.

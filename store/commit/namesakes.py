@@ -1,12 +1,10 @@
-"""Namesakes: one name that, in one write, is said two things at once that only two could be.
+"""Namesakes: one name that, in one write, has two values that only two people can have.
 
-Two values for one slot of cardinality one, from one source, with one start, about a person
-named without an identifier, and neither by `correct`: that is a sign of two people, and a tie
-of values would hide it. Every line of that name in that write then waits under one pending
-entity, whose review lists the groups of values. `groups` is the same rule for what is stored,
-so that a steward sees today's claims and splits by them.
-
-Pure; decides nothing about identity, only who must be asked.
+The sign of two people is: two values for one slot of cardinality one, from one source, with one
+start, about a person named without an identifier, and neither by `correct`. A tie of values would
+hide it. Every line of that name in that write then waits under one pending entity, whose review
+lists the groups of values. `groups` applies the same rule to stored claims, so that a steward
+splits by today's claims. Pure; decides who must be asked, not who is who.
 """
 
 from __future__ import annotations
@@ -92,13 +90,10 @@ def namesakes(drafts: Iterable[Draft], register: Register) -> dict[Subject, tupl
 def _contradicts(lines: Sequence[ClaimLine]) -> bool:
     values: dict[tuple[str, str, int | None], str] = {}
     for line in lines:
-        if line.plain and values.setdefault(_place(line), line.value) != line.value:
+        place = (line.slot, line.source, line.since_us)
+        if line.plain and values.setdefault(place, line.value) != line.value:
             return True
     return False
-
-
-def _place(line: ClaimLine) -> tuple[str, str, int | None]:
-    return line.slot, line.source, line.since_us
 
 
 def subject_of(draft: Draft, register: Register) -> Subject | None:

@@ -1,17 +1,15 @@
 """The group-commit queue: concurrent writers share one transaction.
 
-A caller that finds no leader becomes it: it takes what waits, runs it as one group, hands
-each member its result or its error, and passes the lead to the oldest one that still waits.
-Nobody waits for a thread of the queue's own, because there is none.
+A caller that finds no leader becomes it: it runs all waiting jobs as one group, hands each member
+its result or its error, and passes the lead to the oldest caller that still waits. The queue has no
+thread of its own. The next leader waits briefly for the callers that are just being answered, at
+most a share of the time that their group took; otherwise two halves of the writers would take
+turns.
 
-Two halves of the writers would take turns: while one group runs, the others wait, and start
-without those who are just being answered. So who leads next waits a moment for them, at
-most a share of the time that their group took, and starts as soon as all are back.
-
-Guarantees. Jobs run in the order of their arrival. An exclusive job runs alone. Every member
-of a group that failed as a whole gets the error; a failing leader never strands the others. A
-job that is handed back an exception raises it in its own caller only. After `close` new jobs
-are refused, those that wait are still run. Pure threading: what a job is the store knows.
+Guarantees: jobs run in the order of arrival, and an exclusive job runs alone. If a group fails as a
+whole, every member gets the error; a failing leader never blocks the others. A job that returns an
+exception raises it in its own caller only. After `close`, new jobs are refused and waiting ones
+still run. The queue knows threads only; the store knows what a job does.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...schema.errors import Conflict
-from ..port.sessions import SessionRecord
+from ..port.records import SessionRecord
 from ..port.store import Batch, WriteTx
 
 

@@ -1,14 +1,10 @@
-"""Surroundings: what stands around a mention in the graph, as its writer sees it.
+"""The surroundings of a mention in the graph, as its writer sees them.
 
-A mention that stands in one fact with a known entity has it for a neighbour, and so in every
-line of the write, whatever the order of the lines. The names one step from neighbours are
-candidates too, and what stands around both the mention and a candidate is evidence. It is
-evidence among others: names, vetoes and bands decide. A fact that relates a mention to an
-entity also says that the two are not one.
-
-Decides nothing about identity.
-
-Checklist: C-047.
+A known entity in one fact with a mention is its neighbour, in every line of the write, whatever
+their order. The names one step from neighbours are candidates too, and what the mention and a
+candidate have in common is evidence among other evidence: names, vetoes and bands decide. A fact
+that relates a mention to an entity also says that the two are different.
+Nothing here decides identity. Checklist: C-047.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ from ..port.store import IdentityReads, Point
 Local = tuple[str, str, str]
 """A mention of one write: its key, its type and its scope."""
 Neighbours = Mapping[Local, frozenset[str]]
-"""The canonical ids that stand in one fact with each mention."""
+"""The canonical ids that are in one fact with each mention."""
 _STATES = (Op.ASSERT, Op.CORRECT)
 
 

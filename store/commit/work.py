@@ -1,25 +1,37 @@
-"""What a transaction has gathered, and what becomes of it: receipts, and one batch to apply.
+"""What a transaction has gathered, and what follows from it: receipts, actions and one batch.
 
 `commit` fills a `CommitWork` step by step. The batch lists everything in the order in which it
-came, so that the same group gives the same batch for every store.
+came, so the same group gives the same batch for every store. A conflict opens an action and its
+end closes it; a quarantined claim waits for a review; what was derived from an object that lost
+what it showed is flagged stale in the same transaction.
+
+Names in receipts are read once for the group, under its lock. A retry is answered by the receipt
+that is stored. Checklist: C-012, C-055, C-072, C-090, C-098.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from operator import attrgetter
 
 from ...resolution.keys import as_ref
+from ...resolution.known import Lookup
+from ...resolution.names import NameRow, visible_names
 from ...resolution.register import Register
-from ...schema.claim import Assertion, Edge, MentionLink, Row
+from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row
 from ...schema.entity import SUGGESTION, Review
-from ...schema.errors import TenureError
+from ...schema.errors import Conflict, NotFound, TenureError
+from ...schema.interval import ALL_TIME, INF_US, Interval
 from ...schema.policy import Policy
-from ...schema.values import moment
-from ...schema.vocabulary import EdgeKind, Outcome
+from ...schema.principal import Sight
+from ...schema.slots import RULE_KINDS, RULE_TYPES
+from ...schema.values import ENTITY_KEY, canonical_json, moment
+from ...schema.vocabulary import ActionKind, Authority, EdgeKind, ObjectType, Outcome
 from ...schema.write import Receipt, Submission
-from ..port.receipts import encode, receipt_candidates
+from ..port.receipts import decode, encode, receipt_candidates, with_names
 from ..port.store import (
     ActionClosing,
     ActionRecord,
@@ -29,10 +41,12 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
     TxEvent,
+    WriteTx,
 )
 from ..timeline.ledger import PlanningSlot, RowLedger
-from ..timeline.reconcile import Plan
+from ..timeline.reconcile import Plan, Tie
 from .admission import AdmittedClaim
+from .roots import EntityReads, Roots, raw_value
 from .surroundings import VisibleRelations
 
 Result = tuple[Receipt, ...] | TenureError
@@ -105,6 +119,20 @@ class CommitWork:
         for _, _, claims in self.admissions:
             yield from claims
 
+    def roots(self, reads: EntityReads) -> Roots:
+        """The canonical ids of entity values, those that the group has joined included."""
+        return Roots(reads, self.clock.last_us, self._joined)
+
+    def _joined(self, raw: str) -> str | None:
+        return self.register.root(raw) if self.register.entity(raw) is not None else None
+
+    def rooted(self, claim: Claim) -> Claim:
+        """A claim of the group under the canonical id of its value, which the register knows."""
+        raw = raw_value(claim)
+        if raw is None or (root := self.register.root(raw)) == raw:
+            return claim
+        return replace(claim, value_key=ENTITY_KEY + root)
+
     def ask(self, object_id: str, action: ActionRecord) -> None:
         """Open an action because of the write of an object."""
         self.actions.append(action)
@@ -160,7 +188,7 @@ def receipt_of(
         inserted=len(plan.insert) if plan else 1,
         actions=tuple(work.questions.get(draft.object_id, ())),
         reviews=tuple(review_ids),
-        warnings=_warnings(admission, stamp, outcome, policy),
+        warnings=_warnings(admission, stamp, plan, policy),
     )
 
 
@@ -180,9 +208,9 @@ def _superseded(plan: Plan | None) -> tuple[str, ...]:
 
 
 def _warnings(
-    admission: AdmittedClaim, stamp: int, outcome: Outcome, policy: Policy
+    admission: AdmittedClaim, stamp: int, plan: Plan | None, policy: Policy
 ) -> tuple[str, ...]:
-    draft, warnings = admission.draft, list(admission.draft.warnings)
+    draft, warnings = admission.draft, [*admission.draft.warnings, *admission.warnings]
     skew = policy.write.skew_limit_s * 1_000_000
     if draft.valid_from is not None and not draft.whole_extent:
         if draft.valid_from > stamp + skew and not draft.details.planned:
@@ -190,10 +218,13 @@ def _warnings(
         elif draft.valid_from < stamp - skew:
             warnings.append("backdated")
 
+    outcome = _outcome(admission, plan)
     if outcome is Outcome.CLIPPED:
         warnings.append("clipped")
     if outcome is Outcome.OVERRIDDEN:
         warnings.append("hidden_by_stronger")
+    if plan is not None and plan.withdrew:
+        warnings.append("withdrew")
     if admission.resolution and admission.resolution.reason == SUGGESTION:
         warnings.append(SUGGESTION)
     return tuple(warnings)
@@ -305,3 +336,233 @@ def stored_receipts_of(work: CommitWork) -> tuple[StoredReceipt, ...]:
             )
 
     return tuple(stored_receipts)
+
+
+def name_candidates(
+    tx: WriteTx,
+    group: Sequence[Submission],
+    work: CommitWork,
+    ids_of_place: Mapping[int, Sequence[str]],
+) -> None:
+    """Name candidates, raw ids by place in the group, as the writer of each place may see them."""
+    ids = sorted({raw for place_ids in ids_of_place.values() for raw in place_ids})
+    register = work.register
+    if not all(map(register.entity, ids)):
+        # A retry was answered before anything was looked up.
+        lookup = Lookup(entity_ids=tuple(ids), names_only=True)
+        register = Register(tx.known(lookup, scopes=(), tx_us=work.last))
+
+    rows_of_root: dict[str, list[NameRow]] = {}
+    for row in tx.name_rows(sorted(register.members_of(ids)), tx_us=work.last):
+        rows_of_root.setdefault(register.root(row.entity_id), []).append(row)
+
+    for place, place_ids in ids_of_place.items():
+        writer, receipts = group[place].writer, work.results[place]
+        assert writer is not None  # else nothing of it is to be named
+        assert isinstance(receipts, tuple)
+        names = _names(place_ids, rows_of_root, register, writer.sight())
+        work.results[place] = tuple([with_names(receipt, names) for receipt in receipts])
+
+
+def _names(
+    ids: Sequence[str],
+    rows_of_root: Mapping[str, Sequence[NameRow]],
+    register: Register,
+    sight: Sight,
+) -> dict[str, tuple[str, ...]]:
+    """The names of entities that a caller may see, by raw id."""
+    names: dict[str, tuple[str, ...]] = {}
+    for raw in ids:
+        root = register.root(raw)
+        names[raw] = visible_names(rows_of_root.get(root, ()), register, sight).get(root, ())
+    return names
+
+
+def find_older_keys(
+    tx: WriteTx,
+    group: Sequence[Submission],
+    receipts: Sequence[StoredReceipt],
+    by_object: dict[str, StoredReceipt],
+) -> None:
+    """Find what a draft's key wrote before keys were kept as digests of their caller.
+
+    A migration has made digests of such keys; those of an older export are there as they were.
+    """
+    by_key: dict[str | None, StoredReceipt] = {}
+    for receipt in receipts:
+        by_key[receipt.idempotency_key] = receipt
+
+    for submission in group:
+        for draft in submission.drafts:
+            if draft.plain_key is None or draft.object_id in by_object:
+                continue
+            older_receipt = by_key.get(draft.idempotency_key) or by_key.get(draft.plain_key)
+            if older_receipt is None:
+                continue
+
+            # The same key of another caller is another key, and none of that caller's business.
+            object_id = older_receipt.object_id
+            claim = tx.assertions((object_id,)).get(object_id)
+            if claim is None or claim.details.actor == submission.actor:
+                by_object[draft.object_id] = older_receipt
+
+
+def receipts_of(
+    submission: Submission, receipts: Mapping[str, StoredReceipt]
+) -> list[StoredReceipt]:
+    """The stored receipts of a submission's drafts, by their object ids."""
+    answers: list[StoredReceipt] = []
+    for draft in submission.drafts:
+        if draft.object_id in receipts:
+            answers.append(receipts[draft.object_id])
+    return answers
+
+
+def retry_answer(
+    submission: Submission, receipts: Sequence[StoredReceipt]
+) -> tuple[Receipt, ...] | TenureError:
+    """What a retry is answered: the first receipts, or why it is none."""
+    ids = sorted(receipt.object_id for receipt in receipts)
+    for receipt in receipts:
+        if not receipt.body:
+            return NotFound(
+                "what this idempotency key wrote was erased; take a new key to write again",
+                code="unknown_object",
+                object_ids=ids,
+            )
+
+    # The drafts of a submission share their answer, so that they are compared as a whole.
+    stored_prints = sorted(receipt.fingerprint for receipt in receipts)
+    if stored_prints == sorted(draft.fingerprint for draft in submission.drafts):
+        return tuple(decode(receipt.body, replayed=True) for receipt in receipts)
+    return Conflict(
+        "this idempotency key was used for another request; retry the first body, or take a "
+        "new key",
+        code="idempotency_mismatch",
+        object_ids=ids,
+    )
+
+
+def action_id(object_id: str, kind: ActionKind, interval: Interval) -> str:
+    """Return the id of an action: the same for the same object, kind and interval."""
+    # From its object, so that a retry or a replay opens the same action and not a second one.
+    name = f"{kind.value}/{interval.start_us}/{interval.end_us}"
+    return str(uuid.uuid5(uuid.UUID(object_id), name))
+
+
+def tie_action(claim: AdmittedClaim, tie: Tie, rows: Iterable[Row], stamp: int) -> ActionRecord:
+    """Return the action that asks a person to settle a tie (C-072).
+
+    `rows` are those of the slot. The action is about a member of the tie: the claim, or, where it
+    took away what stood above a tie of others, the one of them that was written last.
+    """
+    object_id, slot_key = claim.draft.object_id, claim.slot.slot_key
+    opened_id = action_id(object_id, ActionKind.SETTLE_TIE, tie.interval)
+    if object_id not in tie.members:
+        members = [row.claim for row in rows if row.claim.object_id in tie.members]
+        last = max(members, key=attrgetter("order"))
+        object_id, slot_key = last.object_id, last.slot_key
+
+    return ActionRecord(
+        action_id=opened_id,
+        kind=ActionKind.SETTLE_TIE,
+        object_id=object_id,
+        slot_key=slot_key,
+        interval=tie.interval,
+        members=tie.members,
+        detail=canonical_json({"slot": claim.slot.slot, "entity": claim.root}),
+        tx_start=stamp,
+        tx_end=INF_US,
+    )
+
+
+def hold_action(claim: AdmittedClaim, stamp: int) -> ActionRecord:
+    """Return the action that asks a person to accept or reject a quarantined claim."""
+    object_id, interval = claim.draft.object_id, claim.assertion.claim.interval
+    return ActionRecord(
+        action_id=action_id(object_id, ActionKind.REVIEW_QUARANTINE, interval),
+        kind=ActionKind.REVIEW_QUARANTINE,
+        object_id=object_id,
+        slot_key=claim.slot.slot_key,
+        interval=interval,
+        members=(object_id,),
+        detail=canonical_json({"reason": claim.assertion.quarantine, "entity": claim.root}),
+        tx_start=stamp,
+        tx_end=INF_US,
+    )
+
+
+def directive_action(claim: AdmittedClaim, stamp: int) -> ActionRecord | None:
+    """Return the action that asks a person to confirm what an agent wrote and would direct.
+
+    An agent's word is data until then. Only what a slot shows is asked about: a repetition, and
+    what a stronger word hides, changes nothing.
+    """
+    details, slot = claim.assertion.details, claim.draft.slot
+    is_rule = details.object_type in RULE_TYPES or (slot is not None and slot.kind in RULE_KINDS)
+    if details.authority_level is not Authority.INFERRED_MEMORY or not is_rule:
+        return None
+    if claim.assertion.claim.op.withdraws:
+        return None
+
+    action = due_action(claim.draft.object_id, ActionKind.CONFIRM_DIRECTIVE, stamp)
+    detail = {"slot": claim.slot.slot, "entity": claim.root}
+    return replace(action, slot_key=claim.slot.slot_key, detail=canonical_json(detail))
+
+
+def stands(action: ActionRecord, ties: Iterable[Tie]) -> bool:
+    """Tell whether the tie of an action is still among these."""
+    return any(
+        action.interval.overlaps(tie.interval) and set(action.members) <= set(tie.members)
+        for tie in ties
+    )
+
+
+def derivations(assertion: Assertion, stamp: int) -> list[Edge]:
+    """Return the edges from an object to what it was derived from."""
+    return [
+        Edge(
+            kind=EdgeKind.DERIVED_FROM,
+            src=assertion.claim.object_id,
+            dst=source,
+            interval=ALL_TIME,
+            reason="",
+            relation="",
+            tx=stamp,
+        )
+        for source in assertion.details.derived_from
+    ]
+
+
+def staleness(
+    dependants: Sequence[str], assertions: Mapping[str, Assertion], stamp: int
+) -> tuple[list[Flag], list[ActionRecord]]:
+    """Return the flags and actions for what was derived from changed objects (C-098)."""
+    flags = [Flag(object_id, "stale", True, stamp) for object_id in dependants]
+    actions = [
+        _renewal(object_id, assertions[object_id].details.object_type, stamp)
+        for object_id in dependants
+        if object_id in assertions
+    ]
+    return flags, actions
+
+
+def _renewal(object_id: str, object_type: ObjectType, stamp: int) -> ActionRecord:
+    belief = object_type is ObjectType.INFERRED_BELIEF
+    kind = ActionKind.REVERIFY_BELIEF if belief else ActionKind.REGENERATE_SUMMARY
+    return due_action(object_id, kind, stamp)
+
+
+def due_action(object_id: str, kind: ActionKind, stamp: int) -> ActionRecord:
+    """Return an action that has come due for one object; another stamp asks again."""
+    return ActionRecord(
+        action_id=str(uuid.uuid5(uuid.UUID(object_id), f"{kind.value}/{stamp}")),
+        kind=kind,
+        object_id=object_id,
+        slot_key=None,
+        interval=ALL_TIME,
+        members=(object_id,),
+        detail=canonical_json({}),
+        tx_start=stamp,
+        tx_end=INF_US,
+    )

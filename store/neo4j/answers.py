@@ -16,10 +16,9 @@ from ...schema.claim import Version
 from ...schema.errors import NotFound
 from ...schema.principal import Sight
 from . import codec
-from .calls import Calls
-from .claim_cache import BodyKey, key_of
+from .calls import BodyKey, Calls, key_of
 from .codec import ClaimBody, ClaimEntry, ClaimMarks
-from .cypher import candidates as cypher
+from .cypher import candidates
 
 _PART: Final = 500
 """Claims of one record of the second trip."""
@@ -154,7 +153,7 @@ def _fetch(
     asks = [[number, key[0], key[1]] for number, (key, _) in enumerate(lacking)]
     parts = [asks[start : start + _PART] for start in range(0, len(asks), _PART)]
     records = calls.rows(
-        cypher.CLAIMS,
+        candidates.CLAIMS,
         parts=parts,
         scopes=list(sight.scopes),
         tags=list(sight.tags),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any, Final, LiteralString
 
@@ -27,13 +27,10 @@ from ...schema.vocabulary import EdgeKind
 from ..port.importing import ImportJournal
 from ..port.receipts import GENESIS, chain_digest
 from ..port.store import Batch, Clock, VectorRow
-from . import codec, register_codec, sessions
+from . import codec, sessions
 from .calls import Writes
 from .codec import Properties
-from .cypher import core as cypher
-from .cypher import manifests as manifest_statements
-from .cypher import register
-from .importing import journal_of
+from .cypher import core, register
 
 LARGEST: Final = 1_000
 """Rows of one statement."""
@@ -102,7 +99,22 @@ class ClockCounters:
         """Write the counters, when they are not written yet."""
         if self.is_locked and self.props != self.last_write:
             self.last_write = self.props
-            calls.rows(cypher.SET_CLOCK, clock=self.last_write)
+            calls.rows(core.SET_CLOCK, clock=self.last_write)
+
+
+def journal_of(record: Mapping[str, Any]) -> ImportJournal | None:
+    """The journal that a clock's record holds; None where no import is in progress."""
+    if record["import_digest"] is None:
+        return None
+    return ImportJournal(record["import_digest"], record["import_applied"], record["import_total"])
+
+
+def keep_journal(calls: Writes, journal: ImportJournal | None) -> None:
+    """Keep a journal inside the open transaction; None ends the import."""
+    properties: dict[str, Any] = dict.fromkeys(("digest", "applied", "total"))
+    if journal is not None:
+        properties = asdict(journal)
+    calls.rows(core.KEEP_JOURNAL, journal=properties)
 
 
 def clock_of(record: Mapping[str, Any]) -> Clock:
@@ -188,10 +200,10 @@ def _write_names(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     number = counters.number
     norms: list[Properties] = []
     parts: Parts = {
-        "entities": [register_codec.entity_row(e, number()) for e in batch.entities],
-        "closed_aliases": [register_codec.alias_closing(a, tx) for a, tx in batch.closed_aliases],
-        "aliases": [register_codec.alias_row(a, number()) for a in batch.aliases],
-        "identifiers": [register_codec.identifier_row(i, number()) for i in batch.identifiers],
+        "entities": [codec.entity_row(e, number()) for e in batch.entities],
+        "closed_aliases": [codec.alias_closing(a, tx) for a, tx in batch.closed_aliases],
+        "aliases": [codec.alias_row(a, number()) for a in batch.aliases],
+        "identifiers": [codec.identifier_row(i, number()) for i in batch.identifiers],
         "norms": norms,
     }
     for norm, keys in batch.block_keys.items():
@@ -215,7 +227,7 @@ def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
         "events": list(_events(counters, batch)),
         "slots": [codec.slot_row(slot, number()) for slot in batch.slots],
         "claims": claims,
-        "close": [{"vid": closing.vid, "tx": closing.tx} for closing in batch.close],
+        "close": [{"vid": c.vid, "replaced_at": codec.time_text(c.tx)} for c in batch.close],
         "rows": [_row(row, fresh_ids) for row in batch.rows],
         "receipts": [],
         "closed": [closing.vid for closing in batch.close],
@@ -227,7 +239,7 @@ def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
         row = codec.claim_row(assertion, tenant=calls.tenant, n=number(), live=is_live)
         claims.append(row | {"signature": signatures.get(object_id)})
 
-    receipts = [register_codec.receipt_row(receipt, number()) for receipt in batch.receipts]
+    receipts = [codec.receipt_row(receipt, number()) for receipt in batch.receipts]
     parts = {**parts, "receipts": receipts, **_edges(counters, batch)}
 
     # what is numbered later takes its numbers from here, so that the clock is written now
@@ -235,7 +247,7 @@ def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     clock = [counters.props | {"serial": counters.serial + numbered_later}]
     if not counters.is_locked:
         clock = []
-    counts = _run(calls, cypher.PUT_FACTS, parts, clock=clock)
+    counts = _run(calls, core.PUT_FACTS, parts, clock=clock)
     # An empty batch ran no statement, so the clock has still to be written.
     counters.last_write = clock[0] if counts and clock else {}
     _require(counts.get("claims", 0) == len(batch.claims), "a claim names an unknown slot")
@@ -261,7 +273,7 @@ def _signatures(calls: Writes, batch: Batch) -> dict[str, str]:
         return {}
 
     # Keys come by epoch; only the newest one signs.
-    newest_key = bytes(calls.column(cypher.KEYS)[-1])
+    newest_key = bytes(calls.column(core.KEYS)[-1])
     return {i: sign_scope(newest_key, i, scope_id) for i, scope_id in scopes.items()}
 
 
@@ -304,24 +316,24 @@ def _write_judgements(calls: Writes, batch: Batch) -> None:
     closed = _put(calls, register.CLOSE_JUDGEMENTS, closings, inf=INF_US)
     _require(closed == len(closings), "a judgement to close was not open")
 
-    judgements = map(register_codec.judgement_row, batch.judgements)
+    judgements = map(codec.judgement_row, batch.judgements)
     count = _put(calls, register.PUT_JUDGEMENTS, judgements)
     _require(count == len(batch.judgements), "a judgement is about an unknown entity")
 
     # A case is never changed: a decision is its next version.
-    _put(calls, register.PUT_REVIEWS, map(register_codec.review_row, batch.reviews))
+    _put(calls, register.PUT_REVIEWS, map(codec.review_row, batch.reviews))
     pairs = [{"raw_id": raw, "canonical_id": canonical} for raw, canonical in batch.canonical]
-    _put(calls, register.PUT_CANONICAL, pairs, inf=INF_US, tx=batch.clock.last_us)
+    _put(calls, register.PUT_CANONICAL, pairs, tx=batch.clock.last_us)
 
 
 def _write_queue(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
-    _put(calls, register.PUT_ACTIONS, map(register_codec.action_row, batch.actions))
+    _put(calls, register.PUT_ACTIONS, map(codec.action_row, batch.actions))
     closings = list(map(to_plain, batch.closed_actions))
     closed = _put(calls, register.CLOSE_ACTIONS, closings, inf=INF_US)
     _require(closed == len(closings), "an action to close was not open")
 
     flags = [to_plain(flag) | {"n": counters.number()} for flag in batch.flags]
-    _require(_put(calls, cypher.PUT_FLAGS, flags) == len(flags), "a flag on an unknown object")
+    _require(_put(calls, core.PUT_FLAGS, flags) == len(flags), "a flag on an unknown object")
 
     changes: list[Properties] = []
     for change in batch.permissions:
@@ -329,11 +341,11 @@ def _write_queue(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
         row |= {"n": counters.number(), "object_id": change.object_id}
         changes.append(row | {"tx": change.tx, "actor": change.actor})
 
-    row_count = _put(calls, cypher.PUT_PERMISSIONS, changes)
+    row_count = _put(calls, core.PUT_PERMISSIONS, changes)
     _require(row_count == len(changes), "permissions of an unknown object")
 
     tombstones = map(to_plain, batch.tombstones)
-    _put(calls, cypher.PUT_TOMBSTONES, tombstones, seq=counters.clock.seq)
+    _put(calls, core.PUT_TOMBSTONES, tombstones, seq=counters.clock.seq)
 
 
 # --- what has calls of its own, and what a restore brings
@@ -358,9 +370,9 @@ def _write_restored(calls: Writes, counters: ClockCounters, batch: Batch) -> Non
     _put(calls, register.LOG_USAGE, usage)
 
     if batch.keys:
-        calls.rows(cypher.CLEAR_KEYS)
+        calls.rows(core.CLEAR_KEYS)
         keys = [{"epoch": epoch, "secret": secret} for epoch, secret in enumerate(batch.keys)]
-        _put(calls, cypher.PUT_KEYS, keys)
+        _put(calls, core.PUT_KEYS, keys)
 
 
 def define(calls: Writes, counters: ClockCounters, definitions: Sequence[str]) -> None:
@@ -387,7 +399,7 @@ def put_packs(calls: Writes, packs: Iterable[str]) -> None:
 def put_manifests(calls: Writes, rows: Iterable[Properties]) -> None:
     """Store manifests and what they compiled, unless they are there."""
     for row in rows:
-        calls.rows(manifest_statements.PUT_MANIFESTS, rows=[row])
+        calls.rows(core.PUT_MANIFESTS, rows=[row])
 
 
 def put_vectors(calls: Writes, counters: ClockCounters, vectors: Sequence[VectorRow]) -> None:

@@ -1,6 +1,7 @@
-"""Facts to properties of nodes and back: no decision is made here.
+"""Records to properties of nodes and back: no decision is made here.
 
-Times are the integers of `Interval`; lists of text are lists; what is absent has no property.
+Times are the integers of `Interval`; those of a fact are native in the graph, its open end absent.
+Lists of text are lists; what is absent has no property.
 A claim's node holds the whole assertion with today's permissions; a version's node holds only
 what differs between the pieces of a claim. A claim that the caller may not see comes without
 its content, so it is read veiled. A closing that the reader's tx cannot know reads as open.
@@ -10,12 +11,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from ...resolution.known import Restriction, Teacher
+from ...resolution.names import NameRow
+from ...resolution.register import taught_level
 from ...schema.claim import (
     EMPTY_CONTENT,
+    EVERYONE,
     Assertion,
     Claim,
     Content,
@@ -28,8 +34,17 @@ from ...schema.claim import (
     Version,
     is_turn,
 )
+from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
-from ...schema.vocabulary import EdgeKind, ObjectType, Op, Status
+from ...schema.values import canonical_json
+from ...schema.vocabulary import (
+    Authority,
+    EdgeKind,
+    ObjectType,
+    Op,
+    Status,
+)
+from ..port import tables
 from ..port.claim_columns import (
     CLAIM_COLUMNS,
     PERMISSION_COLUMNS,
@@ -38,8 +53,9 @@ from ..port.claim_columns import (
     encoder,
     names_of,
 )
-from ..port.store import PlacedVector, SlotRecord, Tombstone, TxEvent
-from .cypher.claim import CORE_NAMES, LINE_NAMES
+from ..port.store import PlacedVector, SlotRecord, StoredReceipt
+from ..port.tables import Lists, property_decoder, property_encoder
+from .cypher.template import CORE_NAMES, LINE_NAMES
 
 Properties = dict[str, Any]
 """The properties of a node or a relationship, or a row of a statement's list."""
@@ -48,6 +64,8 @@ HEAD: Final = 0
 HIDDEN_DENIAL: Final = 1
 HIDDEN_HEAD: Final = 2
 """The values of `open` on an open version; closed and quarantined ones have none."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _STANDING: Final = {
     ObjectType.POLICY_RULE,
@@ -90,11 +108,6 @@ def _look(status: str, reason: str, head: bool) -> Look:
     return Look(Status(status), reason, head)
 
 
-def known_end(tx_end: int, tx_us: int) -> int:
-    """A closing as a reader at a tx knows it."""
-    return INF_US if tx_end > tx_us else tx_end
-
-
 _EVERY_COLUMN: Final = (*CLAIM_COLUMNS, *SECRET_COLUMNS)
 _NODE: Final = tuple(column for column in _EVERY_COLUMN if column.table != "d")
 _CONTENT: Final = tuple(column for column in _EVERY_COLUMN if column.table == "d")
@@ -105,6 +118,10 @@ _OFTEN_EMPTY: Final = ("applicable_task_types", "sensitivity", "derived_from", "
 """What decodes to the same where it is absent; no statement looks at these."""
 _PERMISSION_NAMES: Final = names_of(PERMISSION_COLUMNS)
 _HIDDEN_NAMES: Final = LINE_NAMES[: -len(SECRET_COLUMNS)]
+_PIECE: Final = (
+    *("vid", "valid_from", "valid_until", "tx_start", "tx_end"),
+    *("status", "reason", "head", "continues"),
+)
 _SIGNATURE: Final = LINE_NAMES.index("signature")
 _ERASED: Final = LINE_NAMES.index("erased")
 _TURN: Final = LINE_NAMES.index("turn")
@@ -136,6 +153,16 @@ _own_permissions: Final = decoder(Permissions, "permissions", PERMISSION_COLUMNS
 # --- writing
 
 
+def instant(instant_us: int) -> datetime:
+    """An instant as the graph keeps the times of facts."""
+    return _EPOCH + timedelta(microseconds=instant_us)
+
+
+def time_text(instant_us: int) -> str | None:
+    """An instant as a write sends it, None for an open end: the driver packs a text sooner."""
+    return None if instant_us == INF_US else instant(instant_us).isoformat()
+
+
 def claim_row(assertion: Assertion, *, tenant: str, n: int, live: bool) -> Properties:
     """What creates a claim; `live` tells whether a head of it is open."""
     details = assertion.details
@@ -153,12 +180,20 @@ def claim_row(assertion: Assertion, *, tenant: str, n: int, live: bool) -> Prope
         "object_id": assertion.claim.object_id,
         "slot_key": assertion.claim.slot_key,
         "props": props,
+        "recorded_at": time_text(assertion.claim.tx),
         "text": [1] if details.slot is None and details.subject_id else [],
         "live": [1] if live and not assertion.erased else [],
+        "held": held_value(assertion.claim.slot_key, assertion.claim.value_key),
         "standing": [1] if details.object_type in _STANDING else [],
         "decaying": [1] if details.decay_rule else [],
         "turn": [1] if is_turn(details) else [],
     }
+
+
+def held_value(slot_key: str, value_key: str) -> str:
+    """What finds the claims of a value in a slot of many."""
+    # A digest: an index takes no text as long as a value may be.
+    return f"{slot_key} {hashlib.sha256(value_key.encode()).hexdigest()[:32]}"
 
 
 def _leave_out(props: Properties) -> None:
@@ -182,10 +217,10 @@ def version_row(row: Row) -> Properties:
     return {
         "vid": row.vid,
         "object_id": row.claim.object_id,
-        "valid_from": row.interval.start_us,
-        "valid_until": row.interval.end_us,
-        "tx_start": row.tx_start,
-        "tx_end": row.tx_end,
+        "valid_from": time_text(row.interval.start_us),
+        "valid_to": time_text(row.interval.end_us),
+        "recorded_at": time_text(row.tx_start),
+        "replaced_at": time_text(row.tx_end),
         "status": row.look.status.value,
         "reason": row.look.reason or None,
         "head": row.look.head,
@@ -215,6 +250,7 @@ def edge_row(edge: Edge, n: int) -> Properties:
         "reason": edge.reason,
         "relation": edge.relation,
         "tx": edge.tx,
+        "recorded_at": time_text(edge.tx),
         "merge_id": edge.merge_id,
     }
 
@@ -228,6 +264,7 @@ def slot_row(slot: SlotRecord, n: int) -> Properties:
         "slot": slot.slot or "",
         "scope_id": slot.scope_id,
         "many": slot.many,
+        "name": slot.slot or "text",
     }
 
 
@@ -259,15 +296,7 @@ def assertion(properties: Mapping[str, Any]) -> Assertion:
 
 def row(properties: Mapping[str, Any], claim: Claim, tx_us: int = INF_US) -> Row:
     """A version row as known at a tx."""
-    return Row(
-        properties["vid"],
-        claim,
-        Interval(properties["valid_from"], properties["valid_until"]),
-        _look(properties["status"], properties.get("reason") or "", properties["head"]),
-        properties["tx_start"],
-        known_end(properties["tx_end"], tx_us),
-        properties.get("continues"),
-    )
+    return _row_of_line([properties.get(name) for name in _PIECE], claim, tx_us)
 
 
 class ClaimBody(NamedTuple):
@@ -394,10 +423,10 @@ def _row_of_line(line: Sequence[Any], claim: Claim, tx_us: int) -> Row:
     row = Row.__new__(Row)
     _put_vid(row, vid)
     _put_claim(row, claim)
-    _put_interval(row, Interval(start, until))
+    _put_interval(row, Interval(start, INF_US if until is None else until))
     _put_look(row, _look(status, reason or "", head))
     _put_tx_start(row, tx_start)
-    _put_tx_end(row, INF_US if tx_end > tx_us else tx_end)
+    _put_tx_end(row, INF_US if tx_end is None or tx_end > tx_us else tx_end)
     _put_continues(row, continues)
     return row
 
@@ -453,24 +482,115 @@ def placed_vector(record: Mapping[str, Any], encoder_id: str) -> PlacedVector:
     return PlacedVector(record["object_id"], encoder_id, record["part"], vec16, record["scope_id"])
 
 
-def event(properties: Mapping[str, Any]) -> TxEvent:
-    """A stamped write of the audit log."""
-    return TxEvent(
-        seq=properties["seq"],
-        tx=properties["tx"],
-        actor=properties["actor"],
-        op=properties["op"],
-        object_ids=tuple(properties["object_ids"]),
+_OF_RECORD: Final = "system_of_record"
+
+
+def alias_key(alias: Alias) -> str:
+    """The key that only one open alias has."""
+    return canonical_json([alias.norm, alias.scope_id, alias.type, alias.ordinal, alias.valid_from])
+
+
+def closed_key(key: str, entity_id: str, tx_start: int, tx_end: int) -> str:
+    """The key of something that is closed."""
+    return f"{key}@{tx_end}/{tx_start}/{entity_id}"
+
+
+def name_row(properties: Mapping[str, Any], teacher: Mapping[str, Any] | None) -> NameRow:
+    """A name, with the level and the permissions of the claim that taught it."""
+    return NameRow(
+        entity_id=properties["entity_id"],
+        surface=properties["surface"],
+        scope_id=properties["scope_id"],
+        tx_start=properties["tx_start"],
+        object_id=properties["object_id"],
+        level=taught_level_of(teacher),
+        is_live=teacher is None or bool(teacher["is_live"]),
+        permissions=Permissions() if teacher is None else permissions(teacher),
     )
 
 
-def tombstone(properties: Mapping[str, Any]) -> Tombstone:
-    """What an erasure left."""
-    return Tombstone(
-        erasure_id=properties["erasure_id"],
-        tx=properties["tx"],
-        actor=properties["actor"],
-        reason=properties["reason"],
-        object_ids=tuple(properties["object_ids"]),
-        entity_ids=tuple(properties["entity_ids"]),
-    )
+def taught_level_of(teacher: Mapping[str, Any] | None) -> int:
+    """The level of a name by its teacher."""
+    if teacher is None:
+        return taught_level(None, None)
+    return taught_level(teacher["authority_level"], teacher["quarantine"])
+
+
+def alias_row(alias: Alias, n: int) -> Properties:
+    """What creates an alias."""
+    key = alias_key(alias)
+    if alias.tx_end != INF_US:
+        key = closed_key(key, alias.entity_id, alias.tx_start, alias.tx_end)
+    return {"alias_key": key, "props": asdict(alias) | {"n": n}}
+
+
+def alias_closing(alias: Alias, tx: int) -> Properties:
+    """What closes an alias."""
+    key = alias_key(alias)
+    return {
+        "alias_key": key,
+        "entity_id": alias.entity_id,
+        "tx": tx,
+        "closed_key": closed_key(key, alias.entity_id, alias.tx_start, tx),
+    }
+
+
+def identifier_teacher(teacher: Mapping[str, Any]) -> Teacher:
+    """Who stated an identifier."""
+    vouches = teacher["directs"] or teacher["authority_level"] <= Authority.DEVELOPER
+    return Teacher(teacher["actor"], bool(vouches) or teacher["source_kind"] == _OF_RECORD)
+
+
+def restriction(teacher: Mapping[str, Any] | None) -> Restriction | None:
+    """Who may know what a claim has taught, None where its whole scope may."""
+    if teacher is None:
+        return None
+    readers = permissions(teacher)
+    return None if readers == EVERYONE else Restriction(readers, teacher["actor"])
+
+
+def identifier_row(identifier: Identifier, n: int) -> Properties:
+    """What creates an identifier."""
+    teacher = identifier.scope_id, identifier.object_id
+    key = canonical_json([identifier.scheme, identifier.value, identifier.entity_id, *teacher])
+    if identifier.tx_end != INF_US:
+        key = closed_key(key, identifier.entity_id, identifier.tx_start, identifier.tx_end)
+    return asdict(identifier) | {"n": n, "identifier_key": key}
+
+
+def entity_row(entity: Entity, n: int) -> Properties:
+    """What creates or updates an entity."""
+    return _entity_properties(entity) | {"n": n}
+
+
+def review_row(review: Review) -> Properties:
+    """What creates a version of a review case."""
+    candidate_ids = [candidate.entity for candidate in review.candidates]
+    return _review_properties(review) | {"candidate_ids": candidate_ids}
+
+
+def judgement_row(judgement: Judgement) -> Properties:
+    """What creates a judgement."""
+    return _judgement_properties(judgement) | {"recorded_at": time_text(judgement.tx_start)}
+
+
+def receipt_row(receipt: StoredReceipt, n: int) -> Properties:
+    """What creates a receipt."""
+    return _receipt_properties(receipt) | {"n": n}
+
+
+_LISTS: Final = Lists(list, tuple)
+event: Final = property_decoder(tables.EVENTS, _LISTS)
+tombstone: Final = property_decoder(tables.TOMBSTONES, _LISTS)
+entity: Final = property_decoder(tables.ENTITIES, _LISTS)
+_entity_properties: Final = property_encoder(tables.ENTITIES, _LISTS)
+alias: Final = property_decoder(tables.ALIASES, _LISTS)
+identifier: Final = property_decoder(tables.IDENTIFIERS, _LISTS)
+judgement: Final = property_decoder(tables.JUDGEMENTS, _LISTS)
+_judgement_properties: Final = property_encoder(tables.JUDGEMENTS, _LISTS)
+review: Final = property_decoder(tables.REVIEWS, _LISTS)
+_review_properties: Final = property_encoder(tables.REVIEWS, _LISTS)
+action: Final = property_decoder(tables.ACTIONS, _LISTS)
+action_row: Final = property_encoder(tables.ACTIONS, _LISTS)
+receipt: Final = property_decoder(tables.RECEIPTS, _LISTS)
+_receipt_properties: Final = property_encoder(tables.RECEIPTS, _LISTS)

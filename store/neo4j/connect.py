@@ -22,7 +22,7 @@ import neo4j
 from neo4j import exceptions as driver_errors
 
 from ...schema.errors import Fault, Forbidden, InvalidInput, TenureError, Unavailable, unknown
-from ..port.targets import Target
+from ..port.records import Target
 from .cypher.core import COMPONENTS
 
 OLDEST_VERSION: Final = (5, 26)

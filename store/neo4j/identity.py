@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ...resolution import clusters
+from ...resolution.blocking import CROWD, HEAVIER_ENOUGH, hit_weight
 from ...resolution.known import (
     Known,
     Lookup,
@@ -26,22 +27,13 @@ from ...resolution.known import (
     worth_it,
 )
 from ...resolution.names import NameRow
-from ...resolution.postings import CROWD, HEAVIER_ENOUGH, hit_weight
 from ...schema.entity import Alias, Identifier, Judgement, Review
 from ...schema.interval import INF_US
 from ...schema.vocabulary import JudgementVerdict
-from . import register_codec as codec
+from . import codec
 from .calls import Calls
-from .claim_cache import Lead
-from .cypher import identity as cypher
 from .cypher import register
-from .entity_facts import (
-    EntityFacts,
-    Properties,
-    TaughtName,
-    entity_facts,
-    is_open,
-)
+from .versions import EntityFacts, Properties, TaughtName, entity_facts, is_open
 
 Names = tuple[Lookup, Sequence[str]]
 """What is looked up, and the scopes whose aliases are visible."""
@@ -118,16 +110,6 @@ class Neo4jRegister:
         """Those of some entities of which nothing was learned, in their order."""
         return tuple(filterfalse(self._facts.__contains__, entity_ids))
 
-    @property
-    def leads(self) -> list[Lead]:
-        """Which of the names, ids and identifiers that were looked up last were ever anybody's."""
-        if self._names is None:
-            return []
-        norms = {row["norm"] for row, _ in self._names.alias_rows}
-        ids = filter(self._facts.get, self._names.entity_ids)
-        pairs = {(row["scheme"], row["value"]) for row in self._names.identifier_rows}
-        return [*sorted(norms), *ids, *sorted(pairs)]
-
     # --- what is asked
 
     def known(self, lookup: Lookup, scopes: Sequence[str], tx_us: int) -> Known:
@@ -195,7 +177,7 @@ class Neo4jRegister:
         return tuple(codec.name_row(alias, teacher) for alias, teacher in names)
 
     def _aliases_of(self, entity_ids: set[str], tx_us: int) -> tuple[Alias, ...]:
-        rows = self._calls.column(cypher.OWN_ALIASES, entity_ids=sorted(entity_ids), tx=tx_us)
+        rows = self._calls.column(register.OWN_ALIASES, entity_ids=sorted(entity_ids), tx=tx_us)
         aliases = {codec.alias(row, tx_us) for row in rows}
         return tuple(sorted(aliases, key=alias_order))
 
@@ -207,7 +189,7 @@ class Neo4jRegister:
 
         names = self._names
         if names is None or not names.covers(lookup, scopes):
-            (record,) = self._calls.rows(cypher.KNOWN, **name_parameters(lookup, scopes))
+            (record,) = self._calls.rows(register.KNOWN, **name_parameters(lookup, scopes))
             self.meet(lookup, scopes, record)
             names = self._names
             assert names is not None  # it was met just now
@@ -221,7 +203,7 @@ class Neo4jRegister:
 
         for row in names.identifier_rows:
             is_asked = (row["scheme"], row["value"]) in pairs and is_open(row, tx_us)
-            if is_asked and codec.identifier_scope(row) in visible:
+            if is_asked and row["scope_id"] in visible:
                 match.owners.add(str(row["entity_id"]))
         return match
 
@@ -280,7 +262,7 @@ class Neo4jRegister:
         bound: dict[str, Any] = {"asked": list(questions), "tx": tx_us}
         bound |= {"most": limit, "most_norms": norms}
         bound |= {"heavier_enough": HEAVIER_ENOUGH, "crowd": CROWD}
-        for record in self._calls.rows(cypher.BLOCK_MATCHES, **bound):
+        for record in self._calls.rows(register.BLOCK_MATCHES, **bound):
             records_of.setdefault(int(record["place"]), []).append(record)
         return records_of
 
@@ -304,14 +286,14 @@ class Neo4jRegister:
         bound["most"] = max(limits)
         return {
             int(record["place"]): int(record["bearers"])
-            for record in self._calls.rows(cypher.BEARERS, **bound)
+            for record in self._calls.rows(register.BEARERS, **bound)
         }
 
     def _fetch(self, ids: set[str], tx_us: int) -> None:
         """Have the facts of these entities and of their clusters at a tx."""
         while missing := sorted(self._cluster(ids, tx_us) - self._facts.keys()):
             bound = name_parameters(Lookup(entity_ids=tuple(missing)), ())
-            (record,) = self._calls.rows(cypher.KNOWN, **bound)
+            (record,) = self._calls.rows(register.KNOWN, **bound)
             self.learn(missing, record["entities"])
 
     def _cluster(self, ids: set[str], tx_us: int) -> set[str]:

@@ -12,25 +12,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, LiteralString, NamedTuple
 
+from ...resolution.known import Lookup
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..port.records import NextReads, StandingSubjects, held_ask
+from ..port.records import NextReads, held_ask
 from ..port.store import ActionRecord, Ask, Page, Point
-from . import register_codec, versions
+from . import codec, versions
 from .answers import ListedClaim, ReadAnswer, answers_of
 from .calls import Reads
-from .cypher import prefetch as cypher
-from .identity import Neo4jRegister
-from .text_pools import PoolAnswer
-from .versions import Question, Search
+from .cypher import candidates, register
+from .identity import Neo4jRegister, name_parameters
+from .versions import PoolAnswer, Question, Search
 
-_SEARCH, _POOL, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, RIVALS, _ASKS = range(8)
+_SEARCH, _POOL, _STANDING, _FIRST_STEP, _SECOND_STEP, _QUEUE, _ASKS = range(7)
 """The places of the questions; those of the asks follow."""
 _ENTITIES: Final = -1
 """The place of the entities."""
 _COLUMNS: Final = ("place", "claims", "marks", "lines", "note")
 """What an answer says, in the order of its list."""
 _HELD_KIND: Final = ActionKind.REVIEW_QUARANTINE
+
+
+PLAN: Final = "EXPLAIN "
 
 
 class _Step(NamedTuple):
@@ -41,9 +44,9 @@ class _Step(NamedTuple):
     """The asks that it can answer, by parameter; any other is asked when its time comes."""
 
 
-_CANDIDATES: Final = _Step(cypher.CANDIDATES, ("objects", "subjects"))
-_FOLLOW_UP: Final = _Step(cypher.FOLLOW_UP, ("derived", "subjects", "pairs", "keys"))
-_TWO_HOPS: Final = _Step(cypher.TWO_HOPS, ())
+_CANDIDATES: Final = _Step(candidates.CANDIDATES, ("objects", "subjects"))
+_FOLLOW_UP: Final = _Step(candidates.FOLLOW_UP, ("derived", "subjects", "pairs", "keys"))
+_TWO_HOPS: Final = _Step(candidates.TWO_HOPS, ())
 
 
 class PrefetchKey(NamedTuple):
@@ -52,13 +55,6 @@ class PrefetchKey(NamedTuple):
     question: object
     sight: Sight
     point: Point
-
-
-class _ReadSlots(NamedTuple):
-    """Slots of which all heads at a point were read."""
-
-    keys: frozenset[str]
-    claims: tuple[ListedClaim, ...]
 
 
 class Prefetch:
@@ -72,11 +68,8 @@ class Prefetch:
         self._pools: dict[PrefetchKey, PoolAnswer] = {}
         self._hits: dict[PrefetchKey, dict[int, ListedClaim]] = {}
         """The claims of a pool by the number of their row; the key's question is None."""
-        self._slots: dict[PrefetchKey, _ReadSlots] = {}
-        """The slots that were read, by their keys; the key's question is None."""
         self._searched: set[PrefetchKey] = set()
         """Searches that were asked: one with more hits than a call can tell has no answer."""
-        self._subjects: dict[PrefetchKey, tuple[str, ...]] = {}
         self._actions: dict[tuple[ActionKind, int], tuple[ActionRecord, ...]] = {}
 
     # --- what is kept
@@ -85,26 +78,7 @@ class Prefetch:
         """The answer of an ask."""
         if ask.vids and ask == Ask(vids=ask.vids):
             return self._rows_of_hits(ask.vids, sight, point)
-        key = PrefetchKey(ask, sight, point)
-        # Kept, because it is looked for when it is foretold and again when it is read.
-        if key not in self._answers and ask.keys and ask == Ask(keys=ask.keys):
-            page = self._rows_of_slots(ask.keys, sight, point)
-            if page is not None:
-                self._answers[key] = page
-        return self._answers.get(key)
-
-    def _rows_of_slots(self, slot_keys: Sequence[str], sight: Sight, point: Point) -> Page | None:
-        """Rows of slots; None where one of these was not read."""
-        slots = self._slots.get(PrefetchKey(None, sight, point))
-        if slots is None or not slots.keys.issuperset(slot_keys):
-            return None
-
-        asked_keys = set(slot_keys)
-        claims: list[ListedClaim] = []
-        for claim in slots.claims:
-            if claim.body is not None and claim.body.claim.slot_key in asked_keys:
-                claims.append(claim)
-        return versions.every_row([ReadAnswer(RIVALS, tuple(claims), None)], sight, point.tx_us)
+        return self._answers.get(PrefetchKey(ask, sight, point))
 
     def _rows_of_hits(self, vids: Sequence[int], sight: Sight, point: Point) -> Page | None:
         """Rows among the hits of a pool; None where one is not among them."""
@@ -123,12 +97,6 @@ class Prefetch:
     ) -> Page | None:
         """What stands around entities."""
         return self._answers.get(PrefetchKey(_near_key(entity_ids, limit), sight, point))
-
-    def subjects(
-        self, question: StandingSubjects, sight: Sight, point: Point
-    ) -> tuple[str, ...] | None:
-        """About whom something stands."""
-        return self._subjects.get(PrefetchKey(question, sight, point))
 
     def search(self, search: Search | None, sight: Sight, point: Point) -> ReadAnswer | None:
         """The answer to a search, where it is a page."""
@@ -155,7 +123,7 @@ class Prefetch:
         forecast = replace(forecast, asks=asks)
         bound = questions_of(forecast, self._calls.tenant, live=live)
         (answers,) = self._calls.column(step.text, **self._calls.claims.bounds, **bound)
-        self.learn(forecast, answers, live=live)
+        self._learn(forecast, answers, live=live)
 
     def _lacking(self, forecast: NextReads, *, live: bool) -> NextReads:
         """What of a forecast is still to be asked."""
@@ -183,7 +151,7 @@ class Prefetch:
             walk=walk,
         )
 
-    def learn(self, forecast: NextReads, answers: Sequence[Any], *, live: bool) -> None:
+    def _learn(self, forecast: NextReads, answers: Sequence[Any], *, live: bool) -> None:
         """Keep the answers of the statement that asked a forecast."""
         records: list[dict[str, Any]] = []
         for answer in answers:
@@ -194,13 +162,6 @@ class Prefetch:
         for answer in by_place.pop(_ENTITIES, ()):
             self._register.learn(*answer.note)
         self._keep(forecast, search_of(forecast, live=live), by_place)
-
-    def learn_subjects(
-        self, question: StandingSubjects | None, ids: Sequence[str], sight: Sight, point: Point
-    ) -> None:
-        """Keep about whom something stands, where that was asked."""
-        if question is not None:
-            self._subjects[PrefetchKey(question, sight, point)] = tuple(ids)
 
     def _keep(
         self,
@@ -219,10 +180,6 @@ class Prefetch:
             self._searches[PrefetchKey(search, sight, point)] = answer
         for answer in by_place.get(_POOL, ()):
             self._keep_pool(PrefetchKey(search, sight, point), answer)
-        for answer in by_place.get(RIVALS, ()):
-            _, slot_keys = answer.note
-            slots = _ReadSlots(frozenset(slot_keys), answer.claims)
-            self._slots[PrefetchKey(None, sight, point)] = slots
         if forecast.standing is not None:
             page = versions.visible_rows(by_place.get(_STANDING, ()), point.tx_us)
             self._answers[PrefetchKey(("standing", *forecast.standing), sight, point)] = page
@@ -255,7 +212,7 @@ class Prefetch:
         (answer,) = answers
         tx_us = forecast.point.tx_us
         (entries,) = answer.note
-        actions = tuple(register_codec.action(entry, tx_us) for entry in entries)
+        actions = tuple(codec.action(entry, tx_us) for entry in entries)
         self._actions[_HELD_KIND, tx_us] = actions
 
         ask = held_ask([action.object_id for action in actions], forecast.held)
@@ -326,3 +283,20 @@ def questions_of(forecast: NextReads, tenant: str, *, live: bool) -> dict[str, A
         "room": walk.room if walk else 0,
         "entity_ids": list(forecast.entity_ids),
     }
+
+
+def plan_reads(calls: Reads) -> None:
+    """Have a server plan what a compile asks: the first plan of a statement takes seconds.
+
+    A plan depends on the text and on which parameters are numbers, never on their values.
+    """
+    names = name_parameters(Lookup(), ())
+    calls.rows(PLAN + register.OPENING, **names)
+
+    sight = Sight(scopes=(), tags=(), clearance=0)
+    forecast = NextReads(sight=sight, point=Point(0, 0))
+    bound = questions_of(forecast, calls.tenant, live=True) | calls.claims.bounds
+    for step in (_CANDIDATES, _FOLLOW_UP):
+        calls.rows(PLAN + step.text, **bound)
+    seen: dict[str, Any] = {"scopes": [], "tags": [], "clearance": sight.clearance}
+    calls.rows(PLAN + candidates.CLAIMS, parts=[], **seen)

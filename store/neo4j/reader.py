@@ -4,14 +4,16 @@ Neo4j reads committed data and keeps no snapshot, so consistency comes from the 
 only ever added and closed once, every statement tests both stamps against the pin, and what a
 later write did reads as not done. The counters are taken once, when the reader is opened, in one
 round trip with the tenant's keys and the names it is opened for; a later point is pinned to them.
-Questions that were told beforehand are answered by `foresight`. What has no stamp (reviews,
-vocabulary, manifests, vectors, usage) is read as it is now.
+Questions that were stated beforehand are answered by `prefetch`. What has no stamp (reviews,
+vocabulary, manifests, vectors, usage) is read as it is now. The export streams one statement a
+kind, without what is derived.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Final, LiteralString
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
@@ -22,14 +24,26 @@ from ...schema.interval import MIN_US
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
 from ..port.importing import import_in_progress
-from ..port.records import Names, NextReads, StandingSubjects, SubjectSpan, TextPool
-from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
+from ..port.records import (
+    Names,
+    NextReads,
+    SessionRecord,
+    SessionSnapshot,
+    SessionSummary,
+    SubjectSpan,
+    TextPool,
+)
 from ..port.store import (
     ActionRecord,
     Ask,
+    BlockKeys,
+    CanonicalId,
     Clock,
     DecidedValue,
+    Flag,
+    ManifestRecord,
     Page,
+    PermissionChange,
     PlacedVector,
     Point,
     RecordKind,
@@ -37,19 +51,104 @@ from ..port.store import (
     StoredReceipt,
     TxEvent,
     Usage,
+    VectorRow,
 )
 from ..port.vectors import Vectors
 from ..search.term_weights import common
-from . import codec, exporting, identity, register_codec, sessions, text_pools, versions
-from .applying import clock_of
+from . import codec, identity, sessions, versions
+from .applying import clock_of, journal_of
 from .calls import Reads
-from .cypher import core as cypher
-from .cypher import identity as cypher_identity
-from .cypher import prefetch as cypher_prefetch
-from .cypher import register
-from .guess import guess_of
-from .importing import journal_of
+from .cypher import core, register
 from .prefetch import Prefetch
+
+_Properties = Mapping[str, Any]
+
+
+def _block_keys(properties: _Properties) -> BlockKeys:
+    return BlockKeys(properties["norm"], tuple((key, kind) for key, kind in properties["keys"]))
+
+
+def _permission(properties: _Properties) -> PermissionChange:
+    permissions = codec.permissions(properties)
+    return PermissionChange(
+        properties["object_id"], permissions, properties["tx"], properties["actor"]
+    )
+
+
+def _manifest(properties: _Properties) -> ManifestRecord:
+    return ManifestRecord(
+        envelope_id=properties["envelope_id"],
+        manifest=properties["body"],
+        object_ids=tuple(properties["object_ids"]),
+        pack=properties["pack"],
+    )
+
+
+def _vector(properties: _Properties) -> VectorRow:
+    return VectorRow(
+        properties["object_id"],
+        properties["encoder_id"],
+        properties["part"],
+        bytes(properties["vec16"]),
+    )
+
+
+_READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], object]]]] = {
+    RecordKind.EVENT: (register.ALL_EVENTS, codec.event),
+    RecordKind.ENTITY: (register.ALL_ENTITIES, codec.entity),
+    RecordKind.ALIAS: (register.ALL_ALIASES, codec.alias),
+    RecordKind.IDENTIFIER: (register.ALL_IDENTIFIERS, codec.identifier),
+    RecordKind.BLOCK_KEYS: (register.ALL_NORMS, _block_keys),
+    RecordKind.SLOT: (register.ALL_SLOTS, codec.slot),
+    RecordKind.CLAIM: (register.ALL_CLAIMS, codec.assertion),
+    RecordKind.MENTION: (register.ALL_MENTIONS, codec.mention),
+    RecordKind.ROW: (
+        register.ALL_ROWS,
+        lambda properties: codec.row(properties["row"], codec.claim(properties["claim"])),
+    ),
+    RecordKind.EDGE: (
+        register.ALL_EDGES,
+        lambda properties: codec.edge(
+            properties["kind"], properties["src"], properties["dst"], properties["edge"]
+        ),
+    ),
+    RecordKind.JUDGEMENT: (register.ALL_JUDGEMENTS, codec.judgement),
+    RecordKind.REVIEW: (register.ALL_REVIEWS, codec.review),
+    RecordKind.CANONICAL: (
+        register.ALL_CANONICAL,
+        lambda properties: CanonicalId(properties["raw_id"], properties["canonical_id"]),
+    ),
+    RecordKind.ACTION: (register.ALL_ACTIONS, codec.action),
+    RecordKind.FLAG: (
+        register.ALL_FLAGS,
+        lambda properties: Flag(
+            properties["object_id"], properties["kind"], properties["on"], properties["tx"]
+        ),
+    ),
+    RecordKind.PERMISSION: (register.ALL_PERMISSIONS, _permission),
+    RecordKind.TOMBSTONE: (register.ALL_TOMBSTONES, codec.tombstone),
+    RecordKind.RECEIPT: (register.ALL_RECEIPTS, codec.receipt),
+    RecordKind.DEFINITION: (register.ALL_DEFINITIONS, lambda properties: str(properties["body"])),
+    RecordKind.PACK: (register.ALL_PACKS, lambda properties: str(properties["body"])),
+    RecordKind.MANIFEST: (register.ALL_MANIFESTS, _manifest),
+    RecordKind.VECTOR: (register.ALL_VECTORS, _vector),
+    RecordKind.USAGE: (
+        register.ALL_USAGE,
+        lambda properties: Usage(
+            properties["object_id"], properties["uses"], properties["last_us"]
+        ),
+    ),
+}
+
+
+def export_records(calls: Reads, kind: RecordKind) -> Iterator[object]:
+    """Yield every record of a kind in a fixed order."""
+    # Events of sessions are joined from two statements, which no row of the table can say.
+    if kind is RecordKind.SESSION_EVENT:
+        return sessions.all_events(calls)
+    text, read = _READ[kind]
+    return (read(record["record"]) for record in calls.stream(text))
+
 
 _LAST_ID = "\uffff"
 _NO_LIMIT = 2**31 - 1
@@ -68,15 +167,9 @@ class Neo4jReader:
         self._calls = calls
         self._near = near
         names = names or Names(Lookup(), ())
-        lookup, scopes, _ = names
+        lookup, scopes = names
         bound = identity.name_parameters(lookup, scopes)
-        claims = calls.likely_claims
-        self._guess = guess_of(names, claims)
-        if self._guess is None:
-            records = calls.rows(cypher_identity.OPENING, **bound)
-        else:
-            bound = {**self._guess.questions(calls), **bound, **claims.bounds}
-            records = calls.rows(cypher_prefetch.OPENING, **bound)
+        records = calls.rows(register.OPENING, **bound)
         if not records:
             raise no_such_tenant()
 
@@ -100,14 +193,6 @@ class Neo4jReader:
         self._register = identity.Neo4jRegister(calls, self._clock.last_us)
         self._register.meet(lookup, scopes, opening)
         self._prefetch = Prefetch(calls, self._register)
-        if self._guess is not None:
-            forecast = self._guess.forecast(opening, self._clock.last_us)
-            self._prefetch.learn(forecast, opening["answers"], live=True)
-            self._register.learn(opening["wishing_ids"], opening["wishing"])
-            self._register.learn(opening["linked_ids"], opening["linked"])
-            self._prefetch.learn_subjects(
-                self._guess.opening.wishes, opening["wishing_ids"], forecast.sight, forecast.point
-            )
 
     @property
     def round_trips(self) -> int:
@@ -129,8 +214,6 @@ class Neo4jReader:
         live = point.tx_us >= self._clock.last_us
         standing = forecast.standing if self._has_standing else None
         self._prefetch.ask(replace(forecast, point=point, standing=standing), live=live)
-        if self._guess is not None and forecast.terms:
-            self._guess.note(self._register.leads, forecast.terms, self._calls.claims)
 
     def clock(self) -> Clock:
         """The counters at the snapshot."""
@@ -192,7 +275,7 @@ class Neo4jReader:
     def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
         """Ids of objects that begin so, above another one, sorted; at most so many."""
         bound = {"beginning": beginning, "after": after, "limit": limit}
-        return tuple(map(str, self._calls.column(cypher.OBJECT_IDS, **bound)))
+        return tuple(map(str, self._calls.column(core.OBJECT_IDS, **bound)))
 
     def review(self, review_id: str) -> Review | None:
         """A review case in its newest version."""
@@ -202,7 +285,7 @@ class Neo4jReader:
         """Review cases in their newest version, oldest first; of a state, of a mention."""
         ids = {"first": "", "last": _LAST_ID}
         values = self._calls.column(register.REVIEWS, **ids, state=state, mention=mention)
-        return tuple(map(register_codec.review, values))
+        return tuple(map(codec.review, values))
 
     # --- versions
 
@@ -226,7 +309,7 @@ class Neo4jReader:
         self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
     ) -> TextPool | None:
         """The columns of the first hits; None where they are at most `unless`."""
-        ask = text_pools.PoolAsk(limit, unless)
+        ask = versions.PoolAsk(limit, unless)
         point = self._at_snapshot(point)
         live = self._is_live(point)
         # What was asked before counts words for a page: here it holds where a pool counts alike.
@@ -234,14 +317,14 @@ class Neo4jReader:
             search = versions.search_of(terms, sight=sight, limit=unless, live=live)
             answer = self._prefetch.pool(search, sight, point)
             if search and answer and not search.is_overtaken(point, answer.last_us):
-                return text_pools.pool_of_answer(answer, search, ask)
+                return versions.pool_of_answer(answer, search, ask)
             # Most questions match few claims: then nothing more is asked.
             page = self._prefetch.search(search, sight, point)
             if search and page and search.is_listed(page, point):
                 return None
 
         search = versions.search_of(terms, sight=sight, limit=limit, live=live)
-        return text_pools.text_pool(self._calls, search, ask, sight=sight, point=point)
+        return versions.text_pool(self._calls, search, ask, sight=sight, point=point)
 
     def _is_live(self, point: Point) -> bool:
         """Whether the index of live claims answers for a point."""
@@ -263,13 +346,8 @@ class Neo4jReader:
         if not self._has_standing:
             return ()
 
-        snapshot, question = self._at_snapshot(point), StandingSubjects(tuple(slots), span)
-        answer = self._prefetch.subjects(question, sight, snapshot)
-        if answer is not None:
-            return answer
-
         ids, entities = versions.standing_subjects(
-            self._calls, question, sight=sight, point=snapshot
+            self._calls, slots, span, sight=sight, point=self._at_snapshot(point)
         )
         # Whoever asks for them looks them up next, to tell one person under two ids from two.
         self._register.learn(ids, entities)
@@ -316,7 +394,7 @@ class Neo4jReader:
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """The edges from or to objects known at a tx."""
         records = self._calls.rows(
-            cypher.EDGES, object_ids=_distinct(object_ids), tx=self._pin(tx_us)
+            core.EDGES, object_ids=_distinct(object_ids), tx=self._pin(tx_us)
         )
         return tuple(codec.edge(r["kind"], r["src"], r["dst"], r["edge"]) for r in records)
 
@@ -328,7 +406,7 @@ class Neo4jReader:
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
         """The receipts of objects."""
         values = self._calls.column(register.RECEIPTS, keys=[], object_ids=_distinct(object_ids))
-        return tuple(map(register_codec.receipt, values))
+        return tuple(map(codec.receipt, values))
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
@@ -341,7 +419,7 @@ class Neo4jReader:
 
         after = tx_us if open_only else MIN_US
         values = self._calls.column(register.ACTIONS, tx=tx_us, after=after, kind=kind)
-        return tuple(register_codec.action(value, tx_us) for value in values)
+        return tuple(codec.action(value, tx_us) for value in values)
 
     def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
         """The events of the audit log with these stamps, by stamp."""
@@ -357,7 +435,7 @@ class Neo4jReader:
 
     def slot_in_use(self, name: str) -> bool:
         """Whether any claim of a slot of this name was ever stored."""
-        return bool(self._calls.rows(cypher.SLOT_IN_USE, name=name))
+        return bool(self._calls.rows(core.SLOT_IN_USE, name=name))
 
     def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[PlacedVector, ...]]:
         """The vector counter and the rows put after a count, in order."""
@@ -399,18 +477,18 @@ class Neo4jReader:
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Every object that is about one of these, points at it or mentions it."""
-        values = self._calls.column(cypher.OBJECTS_OF, entity_ids=_distinct(entity_ids))
+        values = self._calls.column(core.OBJECTS_OF, entity_ids=_distinct(entity_ids))
         return tuple(sorted(map(str, values)))
 
     def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
         """The objects that hold all of these searchable terms, none erased, sorted."""
         lucene = codec.holds_all(self._calls.tenant, words)
-        values = self._calls.column(cypher.OBJECTS_WITH, lucene=lucene)
+        values = self._calls.column(core.OBJECTS_WITH, lucene=lucene)
         return tuple(map(str, values))
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Whole claims by object id, with today's permissions; erased ones left out."""
-        values = self._calls.column(cypher.ASSERTIONS, object_ids=_distinct(object_ids))
+        values = self._calls.column(core.ASSERTIONS, object_ids=_distinct(object_ids))
         return {a.claim.object_id: a for a in map(codec.assertion, values)}
 
     def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
@@ -439,7 +517,7 @@ class Neo4jReader:
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""
-        return exporting.records(self._calls, kind)
+        return export_records(self._calls, kind)
 
 
 def no_such_tenant() -> NotFound:

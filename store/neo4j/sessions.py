@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from ...schema.errors import Fault
-from ..port.sessions import (
+from ..port.records import (
     LOG_START,
     SNAPSHOTS_KEPT,
     SessionHead,
@@ -25,7 +25,6 @@ from ..port.sessions import (
 )
 from .calls import Calls, Reads, Writes
 from .cypher import core
-from .cypher import sessions as cypher
 
 _LARGEST: Final = 500
 """Rows of one statement."""
@@ -35,7 +34,7 @@ _LAST: Final = 2**62
 
 def head(calls: Calls, session: str) -> SessionHead:
     """The last event of a session."""
-    records = calls.rows(cypher.HEAD, session=session)
+    records = calls.rows(core.HEAD, session=session)
     if not records:
         return SessionHead(0, LOG_START)
     return SessionHead(records[0]["seq"], bytes(records[0]["digest"]))
@@ -67,19 +66,19 @@ def put(calls: Writes, records: Sequence[SessionRecord]) -> None:
         events.append(event)
 
     for rows in _portions([_event_row(event) for event in events]):
-        calls.rows(cypher.PUT_EVENTS, rows=rows)
+        calls.rows(core.PUT_EVENTS, rows=rows)
     for rows in _portions([row for event in events for row in _text_rows(event)]):
-        calls.rows(cypher.PUT_TEXTS, rows=rows)
+        calls.rows(core.PUT_TEXTS, rows=rows)
 
 
 def empty(calls: Writes, places: Sequence[SessionPlace]) -> None:
     """Empty the texts of events; the snapshots that may repeat them go as a whole."""
     rows = [place._asdict() for place in places]
     for portion in _portions(rows):
-        calls.rows(cypher.EMPTY_TEXTS, rows=portion)
+        calls.rows(core.EMPTY_TEXTS, rows=portion)
     # A snapshot repeats texts in ways that nobody can search, so none of them stays.
     for session in {place.session for place in places}:
-        calls.rows(cypher.DROP_SNAPSHOTS, session=session, keep=0)
+        calls.rows(core.DROP_SNAPSHOTS, session=session, keep=0)
 
 
 def put_snapshot(calls: Writes, session: str, body: str) -> None:
@@ -93,13 +92,13 @@ def put_snapshot(calls: Writes, session: str, body: str) -> None:
     if last.seq == 0:
         raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
     snapshot_mac = snapshot_seal(key, last.digest, body)
-    calls.rows(cypher.PUT_SNAPSHOT, session=session, seq=last.seq, seal=snapshot_mac, body=body)
-    calls.rows(cypher.DROP_SNAPSHOTS, session=session, keep=SNAPSHOTS_KEPT)
+    calls.rows(core.PUT_SNAPSHOT, session=session, seq=last.seq, seal=snapshot_mac, body=body)
+    calls.rows(core.DROP_SNAPSHOTS, session=session, keep=SNAPSHOTS_KEPT)
 
 
 def snapshot(calls: Reads, session: str, key: bytes) -> SessionSnapshot | None:
     """The newest snapshot of a session whose seal holds."""
-    for row in calls.rows(cypher.SNAPSHOTS, session=session):
+    for row in calls.rows(core.SNAPSHOTS, session=session):
         # Newest first: one that was tampered with, or is of another log, is passed over.
         snapshot_mac = snapshot_seal(key, bytes(row["digest"]), row["body"])
         if hmac.compare_digest(bytes(row["seal"]), snapshot_mac):
@@ -109,7 +108,7 @@ def snapshot(calls: Reads, session: str, key: bytes) -> SessionSnapshot | None:
 
 def events(calls: Reads, session: str, after: int, until: int) -> tuple[SessionRecord, ...]:
     """The events of a session with numbers above `after` and up to `until`."""
-    rows = calls.rows(cypher.EVENTS, session=session, after=after, until=until)
+    rows = calls.rows(core.EVENTS, session=session, after=after, until=until)
     if not rows:
         return ()
 
@@ -117,7 +116,7 @@ def events(calls: Reads, session: str, after: int, until: int) -> tuple[SessionR
     # then, so that an event which comes in between has its text, or is not told of at all.
     last = rows[-1]["event"]["seq"]
     texts: dict[int, tuple[SessionText, ...]] = {}
-    text_rows = calls.stream(cypher.TEXTS, session=session, after=after, until=last)
+    text_rows = calls.stream(core.TEXTS, session=session, after=after, until=last)
     for seq, group in groupby(text_rows, key=lambda row: int(row["seq"])):
         texts[seq] = tuple(SessionText(row["text"], bytes(row["digest"])) for row in group)
 
@@ -136,7 +135,7 @@ def all_events(calls: Reads) -> Iterator[SessionRecord]:
 
 def summaries(calls: Reads) -> tuple[SessionSummary, ...]:
     """Every session with its last event, by session."""
-    rows = calls.rows(cypher.SUMMARIES)
+    rows = calls.rows(core.SUMMARIES)
 
     return tuple(SessionSummary(row["session"], row["seq"], row["recorded_us"]) for row in rows)
 

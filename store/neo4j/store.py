@@ -18,31 +18,28 @@ import hmac
 import os
 import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from ...schema.errors import Conflict, Unavailable
+from ...schema.errors import Conflict, TenureError, Unavailable
 from ...schema.interval import MIN_US
 from ..port.importing import ImportJournal, ImportStep, import_in_progress
-from ..port.records import Names
+from ..port.records import Names, Resolve, Target
 from ..port.store import Migration, Result, VectorRow
-from ..port.targets import Resolve, Target
 from ..port.vectors import Vectors
-from . import applying, checking, importing, schema
-from .calls import CallLimits, Pauses, Reads, ServerLink, Writes, retryable, run_at_once
-from .claim_cache import ClaimCache
+from . import applying, checking
+from .applying import journal_of
+from .calls import CallLimits, ClaimCache, Pauses, Reads, ServerLink, Writes, retryable, run_at_once
 from .connect import DriverSettings, connect, our_errors
-from .cypher import core as cypher
-from .cypher import manifests, register
-from .importing import journal_of
+from .cypher import core, register
 from .reader import Neo4jReader, no_such_tenant
 from .writer import Neo4jWriteTx, landed
 
 if TYPE_CHECKING:
-    from .import_steps import ImportSteps
+    from .importing import ImportSteps
     from .vector_index import Indexes
 
 KEY_BYTES: Final = 32
@@ -108,7 +105,7 @@ class Neo4jStore:
         with self._guard:
             if target not in self._links:
                 link = self._open(target)
-                schema.prepare(link)
+                checking.prepare(link)
                 self._links[target] = link
 
             return self._links[target]
@@ -146,7 +143,7 @@ class Neo4jStore:
         """
         with self._guard:
             link = self._open(self._target_of(tenant))
-        return schema.migrate(link, dry_run=dry_run)
+        return checking.migrate(link, dry_run=dry_run)
 
     # --- tenants
 
@@ -161,7 +158,7 @@ class Neo4jStore:
         secret = key or os.urandom(KEY_BYTES)
 
         def make(calls: Writes) -> bytes:
-            (record,) = calls.rows(cypher.ENSURE, min=MIN_US, secret=secret)
+            (record,) = calls.rows(core.ENSURE, min=MIN_US, secret=secret)
             return bytes(record["secret"])
 
         first = self._retry(tenant, lambda: self._run_alone(tenant, make))
@@ -210,6 +207,18 @@ class Neo4jStore:
         """Hear that an import will come: its largest statements are planned meanwhile."""
         self._import_steps().plan(lambda: self._prepared_link(tenant), tenant)
 
+    def expect_reads(self, tenant: str) -> None:
+        """Hear that compiles will come: a server plans their statements meanwhile."""
+        from .prefetch import plan_reads
+
+        def plan() -> None:
+            errors = TenureError, driver_errors.Neo4jError, driver_errors.DriverError
+            # Nothing waits for it: what fails here fails again where its caller learns of it.
+            with contextlib.suppress(*errors), self._prepared_link(tenant).reads(tenant) as calls:
+                plan_reads(calls)
+
+        Thread(target=plan, name="tenure-plan-reads", daemon=True).start()
+
     def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
         """Run a step of an import, and keep the journal it returns; it may run several times."""
         link = self._prepared_link(tenant)
@@ -217,7 +226,7 @@ class Neo4jStore:
 
     def _import_steps(self) -> ImportSteps:
         """The steps of imports, of which most processes run none."""
-        from .import_steps import ImportSteps, Transactions
+        from .importing import ImportSteps, Transactions
 
         with self._guard:
             if self._imports is None:
@@ -230,10 +239,10 @@ class Neo4jStore:
         Raises:
             Conflict: `no_import`.
         """
-        self.import_step(tenant, importing.begin_abort)
-        importing.remove_all(
-            lambda work: self._retry(tenant, lambda: self._run_alone(tenant, work))
-        )
+        from .importing import begin_abort, remove_all
+
+        self.import_step(tenant, begin_abort)
+        remove_all(lambda work: self._retry(tenant, lambda: self._run_alone(tenant, work)))
 
     def _retry(self, tenant: str, attempt: Callable[[], Result]) -> Result:
         """Run a unit of work until it succeeds or may not be tried again."""
@@ -369,7 +378,7 @@ class Neo4jStore:
 
         # A manifest that stands is not written again, so a lost answer does no harm either.
         records = self._retry(
-            tenant, lambda: run_at_once(self.link(tenant), tenant, manifests.KEEP_MANIFEST, row=row)
+            tenant, lambda: run_at_once(self.link(tenant), tenant, core.KEEP_MANIFEST, row=row)
         )
         if not records:
             raise no_such_tenant()

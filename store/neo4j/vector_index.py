@@ -22,15 +22,14 @@ from typing import Any, Final, LiteralString
 import neo4j
 
 from ...schema.errors import InvalidInput
+from ..port.records import Target
 from ..port.store import PlacedVector
-from ..port.targets import Target
 from ..port.vectors import Hit, VectorScore, unpack_vector
 from ..search.matrix import Matrix
 from . import codec
 from .calls import Calls, Reads, ServerLink, Writes
 from .connect import our_errors
-from .cypher import schema as schema_statements
-from .cypher import vectors as cypher
+from .cypher import candidates, schema
 
 OVERFETCH: Final = 5
 """How many times what is wanted the index is asked for: other claims hide some of it."""
@@ -53,9 +52,11 @@ class Dialect:
     """An index of the other kind may stand there from before an upgrade."""
 
 
-_PROCEDURE: Final = Dialect("CYPHER 5 " + cypher.MAKE_INDEX, cypher.NEAREST, cypher.DROP_FILTERED)
+_PROCEDURE: Final = Dialect(
+    "CYPHER 5 " + candidates.MAKE_INDEX, candidates.NEAREST, candidates.DROP_FILTERED
+)
 _CLAUSE: Final = Dialect(
-    "CYPHER 25 " + cypher.MAKE_FILTERED, cypher.NEAR_FILTERED, cypher.DROP_INDEX
+    "CYPHER 25 " + candidates.MAKE_FILTERED, candidates.NEAR_FILTERED, candidates.DROP_INDEX
 )
 
 
@@ -98,7 +99,7 @@ class IndexedVectors:
 
     def scores(self, query: Sequence[int], object_ids: Sequence[str]) -> tuple[VectorScore, ...]:
         """The exact scores of those of these claims that have vectors, in their order."""
-        rows = self._rows(cypher.PARTS_OF, object_ids=list(dict.fromkeys(object_ids)))
+        rows = self._rows(candidates.PARTS_OF, object_ids=list(dict.fromkeys(object_ids)))
         return self._exact(rows).scores(query, object_ids)
 
     def _exact(self, rows: Sequence[PlacedVector]) -> Matrix:
@@ -139,27 +140,27 @@ def searching(
 
 def fed_until(calls: Calls, encoder_id: str) -> int:
     """The number of the last vector that is in the index."""
-    return next(map(int, calls.column(cypher.FEED_POSITION, encoder_id=encoder_id)), 0)
+    return next(map(int, calls.column(candidates.FEED_POSITION, encoder_id=encoder_id)), 0)
 
 
 def first_dimensions(calls: Calls, encoder_id: str) -> int:
     """The length of a tenant's vectors; 0 without any."""
-    records = calls.rows(cypher.FIRST_VECTOR, encoder_id=encoder_id)
+    records = calls.rows(candidates.FIRST_VECTOR, encoder_id=encoder_id)
     return next((len(record["vec16"]) // 2 for record in records), 0)
 
 
 def feed(calls: Writes, encoder_id: str, until: int) -> int:
     """Put the next vectors into the index, and return the number of the last one."""
-    (row,) = calls.rows(cypher.LOCK_FEED, encoder_id=encoder_id)
+    (row,) = calls.rows(candidates.LOCK_FEED, encoder_id=encoder_id)
     after = int(row["fed"])
     if after >= until:
         return after
 
     # Bounded by numbers, not by rows: replaced vectors leave gaps, and the position moves on.
     last = min(after + STEP, until)
-    records = calls.rows(cypher.PENDING, encoder_id=encoder_id, after=after, until=last)
-    calls.rows(cypher.FEED, encoder_id=encoder_id, rows=list(_embeddings(records)))
-    calls.rows(cypher.SET_FED, encoder_id=encoder_id, until=last)
+    records = calls.rows(candidates.PENDING, encoder_id=encoder_id, after=after, until=last)
+    calls.rows(candidates.FEED, encoder_id=encoder_id, rows=list(_embeddings(records)))
+    calls.rows(candidates.SET_FED, encoder_id=encoder_id, until=last)
     return last
 
 
@@ -196,7 +197,7 @@ def _make(link: ServerLink, dimensions: int) -> None:
     dialect = dialect_of(link)
     config = {"vector.dimensions": dimensions, "vector.similarity_function": "cosine"}
     with our_errors(link.target), link.session(neo4j.WRITE_ACCESS) as session:
-        for record in list(session.run(link.dialect + cypher.PRESENT_INDEX)):
+        for record in list(session.run(link.dialect + candidates.PRESENT_INDEX)):
             size = int(record["config"]["vector.dimensions"])
             if size != dimensions:
                 raise InvalidInput(
@@ -207,6 +208,6 @@ def _make(link: ServerLink, dimensions: int) -> None:
                 )
 
         session.run(link.dialect + dialect.drop_other).consume()
-        session.run(link.dialect + cypher.FEED_KEY).consume()
+        session.run(link.dialect + candidates.FEED_KEY).consume()
         session.run(dialect.make, options={"indexConfig": config}).consume()
-        session.run(link.dialect + schema_statements.AWAIT_INDEXES).consume()
+        session.run(link.dialect + schema.AWAIT_INDEXES).consume()

@@ -1,4 +1,4 @@
-"""Reading versions: which rows, who may see them, and what they say.
+"""Reading versions: which rows, who may see them, and what they say; and facts about entities.
 
 Each read is one statement. The server filters by scope, permissions and both times; a row that
 the caller may not see comes back veiled (`versions`) or as a count, and its content never
@@ -8,25 +8,40 @@ that `prefetch` can ask many in one statement and read each as if it were alone.
 The text index proposes: every asked word scores what it counts, a whole number, so the score *is*
 the weight of the shared words, and the order is exact. The best proposals are looked at first;
 where too few of them may be seen, all are. The index of live claims answers for the last stamp
-only, and only while no write came between: the answer says for which stamp it holds.
+only, and only while no write came between: the answer says for which stamp it holds. Many hits
+come as columns, without their texts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, LiteralString, NamedTuple
 
+from ...resolution import clusters
 from ...schema.claim import Version
-from ...schema.interval import INF_US, MIN_US
+from ...schema.entity import AUDIT, SUGGESTION, Entity
 from ...schema.principal import Sight
-from ..port.records import StandingSubjects, SubjectSpan
+from ...schema.vocabulary import JudgementVerdict, ReviewState
+from ..port.records import SubjectSpan, TextPool
 from ..port.store import Ask, Page, Point, RelatedEnds
-from ..search.term_weights import HALVINGS, common, is_searchable, proposals, searched_scopes
+from ..search.term_weights import (
+    HALVINGS,
+    POOL_TERMS,
+    PoolRow,
+    common,
+    is_searchable,
+    pool_of,
+    pool_weights,
+    proposals,
+    searched_scopes,
+    visible_hits,
+)
 from . import codec
 from .answers import ReadAnswer, answers_of
 from .calls import Calls, Reads
-from .cypher import candidates as cypher
+from .cypher import candidates
 
 CLAUSES: Final = 512
 """Words of one search: Lucene takes 1,024 clauses."""
@@ -43,14 +58,14 @@ Question = dict[str, Any]
 """A question as a statement takes it."""
 
 _TEXTS: Final[Mapping[str, LiteralString]] = {
-    "objects": cypher.OF_OBJECTS,
-    "derived": cypher.OF_DERIVED,
-    "keys": cypher.OF_KEYS,
-    "vids": cypher.OF_VIDS,
-    "pairs": cypher.OF_PAIRS,
-    "subjects": cypher.OF_SUBJECTS,
-    "names": cypher.OF_NAMES,
-    "every": cypher.OF_TENANT,
+    "objects": candidates.OF_OBJECTS,
+    "derived": candidates.OF_DERIVED,
+    "keys": candidates.OF_KEYS,
+    "vids": candidates.OF_VIDS,
+    "pairs": candidates.OF_PAIRS,
+    "subjects": candidates.OF_SUBJECTS,
+    "names": candidates.OF_NAMES,
+    "every": candidates.OF_TENANT,
 }
 
 
@@ -84,9 +99,8 @@ def question(ask: Ask, point: Point, place: int = 0) -> Question:
         "heads": ask.heads,
         "facts": ask.facts,
         "extras": _ALL_ROWS if extras is None else extras,
-        "after": point.tx_us if ask.at_tx else MIN_US,
-        "from_max": point.valid_us if ask.at_valid else INF_US,
-        "until_min": point.valid_us if ask.at_valid else MIN_US,
+        "at_tx": ask.at_tx,
+        "at_valid": ask.at_valid,
     }
 
 
@@ -246,7 +260,7 @@ def matching(
 def _ask(calls: Reads, search: Search, sight: Sight, point: Point) -> ReadAnswer:
     questions = [search.question(calls.tenant)]
     bound = bounds(search) | seen_at(sight, point) | calls.claims.bounds
-    records = calls.rows(cypher.SEARCH, searches=questions, **bound)
+    records = calls.rows(candidates.SEARCH, searches=questions, **bound)
     (answer,) = answers_of(calls, records, sight)
     return answer
 
@@ -295,28 +309,23 @@ def standing(calls: Reads, *, sight: Sight, point: Point, scopes: Sequence[str])
     """The heads that a compile fetches with no query."""
     questions = standing_questions(sight, scopes)
     bound = seen_at(sight, point) | calls.claims.bounds
-    records = calls.rows(cypher.STANDING, standing=questions, **bound)
+    records = calls.rows(candidates.STANDING, standing=questions, **bound)
     return visible_rows(answers_of(calls, records, sight), point.tx_us)
 
 
 def standing_subjects(
-    calls: Calls, question: StandingSubjects, *, sight: Sight, point: Point
+    calls: Calls, slots: Sequence[str], span: SubjectSpan, *, sight: Sight, point: Point
 ) -> tuple[list[str], Sequence[Any]]:
     """About whom something stands in slots of these names, sorted, and what is known of them."""
-    bound = standing_bounds(question) | seen_at(sight, point)
-    (record,) = calls.rows(cypher.STANDING_SUBJECTS, **bound)
-    return record["ids"], record["entities"]
-
-
-def standing_bounds(question: StandingSubjects | None) -> dict[str, Any]:
-    """The question about whom something stands as a statement takes it; None asks for nobody."""
-    slots, span = question or ((), SubjectSpan("", "", 0))
-    return {
+    bound = {
         "standing_slots": list(slots),
         "scope": span.scope_id,
         "after": span.after,
         "most_subjects": span.limit,
+        **seen_at(sight, point),
     }
+    (record,) = calls.rows(candidates.STANDING_SUBJECTS, **bound)
+    return record["ids"], record["entities"]
 
 
 def around(
@@ -325,7 +334,7 @@ def around(
     """Clean heads about entities or pointing at them, the strongest of each."""
     question = {"place": 0, "ids": list(dict.fromkeys(entity_ids))}
     bound = seen_at(sight, point) | calls.claims.bounds | {"limit": limit}
-    records = calls.rows(cypher.NEIGHBOURHOOD, around=[question], **bound)
+    records = calls.rows(candidates.NEIGHBOURHOOD, around=[question], **bound)
     (answer,) = answers_of(calls, records, sight)
     return near_rows(answer, point.tx_us)
 
@@ -350,7 +359,7 @@ def relations(
     ends: set[tuple[str, str]] = set()
     hubs: set[str] = set()
     distinct = list(dict.fromkeys(entity_ids))
-    for record in calls.rows(cypher.RELATIONS, entity_ids=distinct, **bound):
+    for record in calls.rows(candidates.RELATIONS, entity_ids=distinct, **bound):
         if len(record["ends"]) > limit:
             hubs.add(str(record["entity_id"]))
         else:
@@ -364,9 +373,8 @@ def changes(
 ) -> Page:
     """Rows opened or closed in (after, until]."""
     records = calls.rows(
-        cypher.CHANGES,
-        after=after_us,
-        ended=min(until_us, INF_US - 1),
+        candidates.CHANGES,
+        after_at=codec.instant(after_us),
         subjects=list(dict.fromkeys(subjects)),
         **seen_at(sight, Point(0, until_us)),
         **calls.claims.bounds,
@@ -376,10 +384,161 @@ def changes(
 
 def decaying(calls: Calls, *, point: Point) -> Iterator[Version]:
     """The clean heads that have a decay rule, whoever may see them, by vid."""
-    records = calls.rows(cypher.DECAYING, valid=point.valid_us, tx=point.tx_us)
+    records = calls.rows(candidates.DECAYING, valid=point.valid_us, tx=point.tx_us)
     by_vid: dict[int, Version] = {}
     for record in records:
         entry = codec.ClaimEntry._make(record["entry"])
         marks = codec.claim_marks(record["marks"]).get(entry.object_id, codec.NO_MARKS)
         _add(by_vid, codec.versions(entry, codec.body(record["line"]), marks, point.tx_us))
     return iter(_by_vid(by_vid))
+
+
+Properties = Mapping[str, Any]
+"""What a node has, as stored."""
+TaughtName = Sequence[Any]
+"""An alias as stored, with what its teacher may say; None without such a claim."""
+TaughtIdentifier = Sequence[Any]
+"""An identifier as stored, with who stated it; None without such a claim."""
+
+
+@dataclass(slots=True)
+class EntityFacts:
+    """An entity with all that ever identified and judged it, as stored."""
+
+    entity: Entity
+    identifiers: list[TaughtIdentifier] = field(default_factory=list[TaughtIdentifier])
+    judgements: list[Properties] = field(default_factory=list[Properties])
+    names: list[TaughtName] = field(default_factory=list[TaughtName])
+    cases: list[Properties] = field(default_factory=list[Properties])
+
+    def case(self, tx_us: int) -> clusters.PendingCase | None:
+        """How its blocking case stood at a tx."""
+        newest: Properties | None = None
+        for case in self.cases:
+            if _decision_tx(case) > tx_us or case["reason"] in (SUGGESTION, AUDIT):
+                continue
+            if newest is None or int(case["version"]) > int(newest["version"]):
+                newest = case
+
+        if newest is None:
+            return None
+        return clusters.PendingCase(
+            ReviewState(newest["state"]), newest["decided_entity"] is not None
+        )
+
+    def matches(self, tx_us: int) -> set[str]:
+        """The entities that were one with it at a tx."""
+        ends: set[str] = set()
+        for judgement in self.judgements:
+            if judgement["verdict"] == JudgementVerdict.MATCH.value and is_open(judgement, tx_us):
+                ends |= {judgement["left_id"], judgement["right_id"]}
+        return ends
+
+
+class _EntityRows(NamedTuple):
+    """What stands about entities as a statement lists it: of all of them, kind by kind."""
+
+    entities: Sequence[Properties]
+    identifiers: Sequence[TaughtIdentifier]
+    judgements: Sequence[tuple[str, Properties]]
+    """Each with the entity that it is about."""
+    names: Sequence[TaughtName]
+    cases: Sequence[Properties]
+
+
+def entity_facts(records: Sequence[Sequence[Any]]) -> dict[str, EntityFacts]:
+    """What a statement says of entities, by their ids."""
+    rows = _EntityRows._make(records)
+    facts: dict[str, EntityFacts] = {}
+    for properties in rows.entities:
+        facts[properties["entity_id"]] = EntityFacts(codec.entity(properties))
+    for identifier in rows.identifiers:
+        facts[identifier[0]["entity_id"]].identifiers.append(identifier)
+    for entity_id, judgement in rows.judgements:
+        facts[entity_id].judgements.append(judgement)
+    for name in rows.names:
+        facts[name[0]["entity_id"]].names.append(name)
+    for case in rows.cases:
+        facts[case["entity_id"]].cases.append(case)
+    return facts
+
+
+def _decision_tx(case: Properties) -> int:
+    """When a version of a case was written: its decision, or its opening."""
+    decision = case["decided_tx"]
+    return int(case["opened_tx"] if decision is None else decision)
+
+
+def is_open(row: Properties, tx_us: int) -> bool:
+    """Whether a row was open at a tx."""
+    return bool(row["tx_start"] <= tx_us < row["tx_end"])
+
+
+class PoolAsk(NamedTuple):
+    """What is asked of a pool."""
+
+    limit: int
+    unless: int
+    """At most so many hits make no pool: their records cost less."""
+
+
+class PoolAnswer(NamedTuple):
+    """What a search answered that met more than a page, and no more than one call can tell."""
+
+    rows: Sequence[Sequence[Any]]
+    """Of all hits, best first; a bit for each word of the search in the order of its terms."""
+    holders: Sequence[int]
+    """How many claims hold each of these words."""
+    last_us: int
+    """The stamp that it holds for."""
+
+
+def pool_of_answer(answer: PoolAnswer, search: Search, ask: PoolAsk) -> TextPool | None:
+    """The columns that a search brought; None where hits that may be seen are at most `unless`."""
+    visible = visible_hits(map(_row, answer.rows), ask.limit)
+    if len(visible.rows) <= ask.unless:
+        return None
+
+    words = list(pool_weights(dict(zip(search.terms, answer.holders, strict=True)), ask.limit))
+    # The bits of a pool stand in the order of its words, the rarest first.
+    bits = [(1 << search.terms.index(word), 1 << place) for place, word in enumerate(words)]
+    masks: dict[int, int] = {}
+    for mask in {row.mask for row in visible.rows}:
+        masks[mask] = sum(bit for bit_of_term, bit in bits if mask & bit_of_term)
+    rows = [row._replace(mask=masks[row.mask]) for row in visible.rows]
+    return pool_of(visible._replace(rows=rows), words)
+
+
+def text_pool(
+    calls: Reads, search: Search | None, ask: PoolAsk, *, sight: Sight, point: Point
+) -> TextPool | None:
+    """The columns of the first hits that may be seen; None where they are at most `unless`."""
+    if search is None:
+        return None
+
+    search = search._replace(most=ask.limit + 1)
+    while True:
+        bound = bounds(search) | seen_at(sight, point)
+        questions = [search.question(calls.tenant)]
+        (record,) = calls.rows(candidates.POOL, searches=questions, pool_terms=POOL_TERMS, **bound)
+        rows: list[list[Any]] = record["rows"]
+        proposals: int = record["proposed"]
+        last_us: int = record["last_us"]
+        places: list[int] = record["words"]
+        if search.is_overtaken(point, last_us):
+            search = search._replace(live=False)
+            continue
+
+        visible = visible_hits(map(_row, rows), ask.limit)
+        if proposals >= search.most and not visible.cut:
+            search = search._replace(most=ALL_HITS)
+            continue
+
+        if len(visible.rows) <= ask.unless:
+            return None
+        return pool_of(visible, [search.terms[place] for place in places])
+
+
+def _row(columns: Sequence[Any]) -> PoolRow | None:
+    """A hit as a statement returns it; None for one that is hidden, of which nothing is told."""
+    return PoolRow(*columns) if columns else None

@@ -5,23 +5,29 @@ is tx order; it is the only lock a tenant has, so no two writers can deadlock. `
 When the connection breaks during the commit its outcome is unknown: `landed` then asks, under
 the lock, whether the last event's digest stands in the log. Nothing here decides: plans come
 from outside.
+
+An erasure empties contents, index entries, vectors, and every record that repeats them, in the
+transaction that marks it, so no reader sees half of one. Ids, times and the skeleton of
+supersession stay: a read of the past finds the row and says *erased*, and the audit chain still
+verifies. Its statements take at most `LARGEST` ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, LiteralString
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
 from ...schema.claim import Assertion, Claim, Row, Version
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault
-from ...schema.interval import INF_US
+from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import Sight
 from ..port.importing import import_in_progress
-from ..port.sessions import SessionHead, SessionPlace
+from ..port.receipts import without_candidates
+from ..port.records import SessionHead, SessionPlace
 from ..port.store import (
     ActionRecord,
     Batch,
@@ -32,12 +38,58 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
 )
-from . import applying, codec, erasing, identity, register_codec, sessions, versions
-from .applying import ClockCounters
+from . import applying, codec, identity, sessions, versions
+from .applying import LARGEST, ClockCounters
 from .calls import Writes
-from .cypher import core as cypher
-from .cypher import register
+from .cypher import core, register
 from .reader import Neo4jReader, no_such_tenant
+
+
+def empty(
+    calls: Writes,
+    counters: ClockCounters,
+    object_ids: Sequence[str],
+    entity_ids: Sequence[str],
+    nameless_ids: Sequence[str],
+) -> None:
+    """Empty what repeats these objects and entities."""
+    # Norms outlive their aliases here, and go last, when nobody has them any more.
+    norms: list[str] = []
+    for ids in _slices(object_ids):
+        calls.rows(core.EMPTY_OBJECTS, object_ids=ids)
+        calls.rows(core.EMPTY_VECTORS, object_ids=ids)
+        for record in calls.rows(register.EMPTY_RECORDS, object_ids=ids, min=MIN_US, inf=INF_US):
+            norms += record["norms"]
+
+    for ids in _slices(entity_ids):
+        for record in calls.rows(register.EMPTY_ENTITIES, entity_ids=ids):
+            norms += record["norms"]
+    for ids in _slices([*entity_ids, *nameless_ids]):
+        _empty_namings(calls, ids)
+
+    for part in _slices(norms):
+        counters.norms -= sum(map(int, calls.column(register.EMPTY_NORMS, norms=part)))
+
+    counters.store(calls)
+    calls.forget_claims()
+
+
+def _empty_namings(calls: Writes, entity_ids: list[str]) -> None:
+    """Empty the cases and receipts of others that repeat the names of entities."""
+    rows: list[dict[str, str]] = []
+    for record in calls.rows(register.EMPTY_NAMINGS, entity_ids=entity_ids):
+        body = without_candidates(record["body"], entity_ids)
+        if body != record["body"]:
+            rows.append({"object_id": record["object_id"], "body": body})
+    for start in range(0, len(rows), LARGEST):
+        calls.rows(register.SHORTEN_RECEIPTS, rows=rows[start : start + LARGEST])
+
+
+def _slices(ids: Sequence[str]) -> Iterator[list[str]]:
+    distinct = list(dict.fromkeys(ids))
+    for start in range(0, len(distinct), LARGEST):
+        yield distinct[start : start + LARGEST]
+
 
 _HEADS = [codec.HEAD, codec.HIDDEN_DENIAL]
 _EVERY_ROW = [*_HEADS, codec.HIDDEN_HEAD]
@@ -66,7 +118,7 @@ class Neo4jWriteTx:
             Conflict: `in_progress`, unless the transaction is a step of the import.
         """
         if self._counters is None:
-            records = self._calls.rows(cypher.LOCK)
+            records = self._calls.rows(core.LOCK)
             if not records:
                 raise no_such_tenant()
 
@@ -135,7 +187,7 @@ class Neo4jWriteTx:
         """The blocking cases of raw entities in their newest version, by review id."""
         bound = {"entity_ids": _distinct(entity_ids), "aside": [SUGGESTION, AUDIT]}
         values = self.calls.column(register.CASES, **bound)
-        return tuple(map(register_codec.review, values))
+        return tuple(map(codec.review, values))
 
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """How many blocking cases that a source has opened still wait, `limit` at most."""
@@ -150,61 +202,67 @@ class Neo4jWriteTx:
     ) -> tuple[StoredReceipt, ...]:
         """The receipts of idempotency keys and of objects."""
         values = self.calls.column(register.RECEIPTS, keys=list(keys), object_ids=list(object_ids))
-        return tuple(map(register_codec.receipt, values))
+        return tuple(map(codec.receipt, values))
 
     def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
         """Return, for each read, the open rows that overlap its span, by vid."""
-        questions: list[dict[str, Any]] = []
+        questions: dict[LiteralString, list[dict[str, Any]]] = {}
         for place, read in enumerate(reads):
-            questions.append(
-                {
-                    "place": place,
-                    "slot_keys": _distinct(read.slot_keys),
-                    "since": read.span.start_us,
-                    "until": read.span.end_us,
-                    "open": _EVERY_ROW if read.full else _HEADS,
-                }
-            )
+            slot_keys = _distinct(read.slot_keys)
+            question: dict[str, Any] = {
+                "place": place,
+                "since": codec.instant(read.span.start_us),
+                "until": codec.instant(read.span.end_us),
+                "open": _EVERY_ROW if read.full else _HEADS,
+            }
+            if read.values:
+                held = [codec.held_value(key, value) for key in slot_keys for value in read.values]
+                of_values = questions.setdefault(core.OPEN_OF_VALUES, [])
+                of_values += [question | {"held": part} for part in applying.portions_of(held)]
+            else:
+                question["slot_keys"] = slot_keys
+                questions.setdefault(core.OPEN_ROWS, []).append(question)
 
         rows_of: list[list[Row]] = [[] for _ in reads]
-        for portion in applying.portions_of(questions):
-            for record in self.calls.rows(cypher.OPEN_ROWS, reads=portion):
-                row = codec.row(record["row"], codec.claim(record["claim"]))
-                rows_of[int(record["place"])].append(row)
-                # What nothing is derived from has no dependants, and needs no further question.
-                if not record["used"]:
-                    self._unused.add(row.claim.object_id)
+        for text, asked in questions.items():
+            for portion in applying.portions_of(asked):
+                for record in self.calls.rows(text, reads=portion):
+                    row = codec.row(record["row"], codec.claim(record["claim"]))
+                    rows_of[int(record["place"])].append(row)
+                    # What nothing is derived from has no dependants: no further question.
+                    if not record["used"]:
+                        self._unused.add(row.claim.object_id)
 
         return tuple(map(tuple, rows_of))
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
         """The open rows of objects, quarantined ones included, by vid."""
-        records = self.calls.rows(cypher.ROWS_OF, object_ids=_distinct(object_ids), inf=INF_US)
+        records = self.calls.rows(core.ROWS_OF, object_ids=_distinct(object_ids))
         return tuple(codec.row(r["row"], codec.claim(r["claim"])) for r in records)
 
     def slot_claims(self, slot_keys: Sequence[str]) -> tuple[Claim, ...]:
         """Every claim of slots that is not quarantined or erased, in order of writing."""
-        values = self.calls.column(cypher.SLOT_CLAIMS, slot_keys=_distinct(slot_keys))
+        values = self.calls.column(core.SLOT_CLAIMS, slot_keys=_distinct(slot_keys))
         return tuple(map(codec.claim, values))
 
     def slots(self, slot_keys: Sequence[str]) -> tuple[SlotRecord, ...]:
         """The stored slots among the keys, by key."""
-        values = self.calls.column(cypher.SLOTS, slot_keys=_distinct(slot_keys))
+        values = self.calls.column(core.SLOTS, slot_keys=_distinct(slot_keys))
         return tuple(map(codec.slot, values))
 
     def slots_of(self, entity_ids: Sequence[str]) -> tuple[SlotRecord, ...]:
         """The slots of subjects, by key."""
-        values = self.calls.column(cypher.SLOTS_OF, entity_ids=_distinct(entity_ids))
+        values = self.calls.column(core.SLOTS_OF, entity_ids=_distinct(entity_ids))
         return tuple(map(codec.slot, values))
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Every object that is about one of these, points at it or mentions it."""
-        values = self.calls.column(cypher.OBJECTS_OF, entity_ids=_distinct(entity_ids))
+        values = self.calls.column(core.OBJECTS_OF, entity_ids=_distinct(entity_ids))
         return tuple(sorted(map(str, values)))
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """The objects with open rows whose scope has this id, sorted."""
-        values = self.calls.column(cypher.LIVE_OBJECTS, part=f",{kind}={value},", inf=INF_US)
+        values = self.calls.column(core.LIVE_OBJECTS, part=f",{kind}={value},")
         return tuple(map(str, values))
 
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
@@ -223,12 +281,12 @@ class Neo4jWriteTx:
     def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
         """The objects that hold all of these searchable terms, none erased, sorted."""
         lucene = codec.holds_all(self.calls.tenant, words)
-        values = self.calls.column(cypher.OBJECTS_WITH, lucene=lucene)
+        values = self.calls.column(core.OBJECTS_WITH, lucene=lucene)
         return tuple(map(str, values))
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Whole claims by object id, with today's permissions; erased ones left out."""
-        values = self.calls.column(cypher.ASSERTIONS, object_ids=_distinct(object_ids))
+        values = self.calls.column(core.ASSERTIONS, object_ids=_distinct(object_ids))
         return {a.claim.object_id: a for a in map(codec.assertion, values)}
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
@@ -236,7 +294,7 @@ class Neo4jWriteTx:
         known = set(object_ids)
         frontier = known - self._unused
         while frontier:
-            dependants = self.calls.column(cypher.DEPENDANTS, object_ids=sorted(frontier))
+            dependants = self.calls.column(core.DEPENDANTS, object_ids=sorted(frontier))
             frontier = set(map(str, dependants)) - known
             known |= frontier
 
@@ -248,12 +306,12 @@ class Neo4jWriteTx:
         """The open actions of slots or objects, by action id."""
         bound = {"slot_keys": list(slot_keys), "object_ids": list(object_ids), "inf": INF_US}
         values = self.calls.column(register.OPEN_ACTIONS, **bound)
-        return tuple(sorted(map(register_codec.action, values), key=attrgetter("action_id")))
+        return tuple(sorted(map(codec.action, values), key=attrgetter("action_id")))
 
     def action(self, action_id: str) -> ActionRecord | None:
         """An entry of the resolver queue, open or closed."""
         values = self.calls.column(register.ACTION, action_id=action_id)
-        return next(map(register_codec.action, values), None)
+        return next(map(codec.action, values), None)
 
     # --- writing
 
@@ -291,15 +349,15 @@ class Neo4jWriteTx:
         nameless_ids: Sequence[str] = (),
     ) -> None:
         """Empty what erasure must empty, in every place."""
-        erasing.empty(self.calls, self.counters, object_ids, entity_ids, nameless_ids)
+        empty(self.calls, self.counters, object_ids, entity_ids, nameless_ids)
 
 
 def landed(calls: Writes, mark: tuple[int, bytes]) -> bool:
     """Whether the event of a transaction stands in the log; waits for the lock first."""
     # Behind whoever may still be committing: its own commit is either done or gone by then.
-    calls.rows(cypher.LOCK)
+    calls.rows(core.LOCK)
     seq, digest = mark
-    return digest in map(bytes, calls.column(cypher.EVENT_AT, seq=seq))
+    return digest in map(bytes, calls.column(core.EVENT_AT, seq=seq))
 
 
 def _distinct(ids: Sequence[str]) -> list[str]:

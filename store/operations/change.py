@@ -1,7 +1,11 @@
-"""One operation's change: who ordered it, its stamp, and everything its batch will hold.
+"""The change of one operation: its actor, its stamp and everything its batch will hold.
 
 An operation locks the tenant, gathers what it does in an `OperationChange` and applies one `Batch`
-with one stamp and one event. Nothing here decides anything.
+with one stamp and one event.
+
+Reclassify changes who may see an object, at all times at once. Permissions belong to the object and
+not to its rows, so a read of the past applies today's. A derived object may not be wider than its
+source: dependants are tightened in the same transaction, and never widened.
 """
 
 from __future__ import annotations
@@ -9,14 +13,16 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar, cast
 
 from ...resolution.clusters import pair
-from ...schema.claim import Assertion, Edge, Row
+from ...schema.answers import ReclassifyReceipt
+from ...schema.claim import Assertion, Edge, Permissions, Row
 from ...schema.entity import Alias, Entity, Judgement, Review
 from ...schema.errors import NotFound
+from ...schema.principal import EVERYONE_TAG
 from ...schema.record_json import from_plain, to_plain
 from ...schema.values import canonical_json, stamp_time
 from ...schema.vocabulary import JudgedBy, JudgementVerdict
@@ -70,6 +76,7 @@ class OperationChange:
     )
     slots: list[SlotRecord] = field(default_factory=list[SlotRecord])
     claims: list[Assertion] = field(default_factory=list[Assertion])
+    quarantined_rows: list[Row] = field(default_factory=list[Row])
     closed_rows: list[Row] = field(default_factory=list[Row])
     """Rows outside the ledger: those of quarantined claims."""
     edges: list[Edge] = field(default_factory=list[Edge])
@@ -142,6 +149,11 @@ class OperationChange:
         for action_id, outcome in sorted(self.closed_actions.items()):
             closed_actions.append(ActionClosing(action_id, stamp, outcome, actor))
 
+        quarantined_rows: list[Row] = []
+        for row in self.quarantined_rows:
+            quarantined_rows.append(replace(row, vid=self.ledger.next_vid))
+            self.ledger.next_vid += 1
+
         # Two steps of one operation may draw the same edge or close the same row: each is once.
         closed_judgements = dict.fromkeys(self.closed_judgements, stamp)
         return Batch(
@@ -154,7 +166,7 @@ class OperationChange:
             slots=tuple(self.slots),
             claims=tuple(self.claims),
             close=tuple(closings),
-            rows=self.ledger.rows,
+            rows=(*self.ledger.rows, *quarantined_rows),
             edges=tuple(dict.fromkeys(self.edges)),
             judgements=tuple(self.judgements),
             closed_judgements=tuple(closed_judgements.items()),
@@ -235,4 +247,63 @@ def unknown_object(object_id: str) -> NotFound:
         "take the id from a receipt or from `tenure history`",
         code="unknown_object",
         object_id=object_id,
+    )
+
+
+def reclassify(
+    tx: WriteTx, object_id: str, permissions: Permissions, *, mandate: Mandate
+) -> ReclassifyReceipt:
+    """Set the permissions of an object, and tighten what was derived from it.
+
+    Raises:
+        NotFound: `unknown_object`.
+    """
+    change = begin(tx.lock(), mandate, "reclassify")
+    if object_id not in tx.assertions((object_id,)):
+        raise unknown_object(object_id)
+
+    permissions_of = {object_id: permissions}
+    dependants = tx.assertions(tx.dependants((object_id,)))
+    for dependant, assertion in dependants.items():
+        narrow = narrowed_permissions(assertion.permissions, permissions)
+        if narrow != assertion.permissions:
+            permissions_of[dependant] = narrow
+
+    change.objects += permissions_of
+    for affected_id, new_permissions in permissions_of.items():
+        change.permissions.append(
+            PermissionChange(affected_id, new_permissions, change.stamp, mandate.actor)
+        )
+    tx.apply(change.batch())
+    return ReclassifyReceipt(
+        object_id=object_id,
+        permissions=permissions,
+        tx=change.at,
+        tightened=tuple(sorted(permissions_of.keys() - {object_id})),
+    )
+
+
+def narrowed_permissions(target: Permissions, source: Permissions) -> Permissions:
+    """Permissions no wider than a source's: highest class, both lists, every denial.
+
+    >>> both = Permissions(allow=("hr", "legal"))
+    >>> narrowed_permissions(both, Permissions(allow=("legal",))).allow
+    ('legal',)
+    """
+    own_roles, source_roles = set(target.allow), set(source.allow)
+    if EVERYONE_TAG in own_roles:
+        roles = source_roles
+    elif EVERYONE_TAG in source_roles:
+        roles = own_roles
+    else:
+        roles = own_roles & source_roles
+
+    # An allow list is never empty, so two lists that share no role deny everyone instead.
+    deny = set(target.deny) | set(source.deny)
+    if not roles:
+        deny.add(EVERYONE_TAG)
+    return Permissions(
+        classification=max(target.classification, source.classification, key=lambda c: c.rank),
+        allow=tuple(sorted(roles)) or target.allow,
+        deny=tuple(sorted(deny)),
     )

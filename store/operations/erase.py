@@ -12,21 +12,21 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from ...resolution.clusters import WAITING
 from ...resolution.keys import entity_id as derived_entity_id
+from ...schema.answers import ErasureReceipt
 from ...schema.artifact import is_address
 from ...schema.claim import Assertion, Claim
 from ...schema.entity import Entity, Review
 from ...schema.errors import NotFound
-from ...schema.operation import ErasureReceipt
 from ...schema.values import NO_VALUE_KEY, micros
 from ...schema.vocabulary import EntityState, Op, ReviewState, Status
 from ..port.store import Clock, Tombstone, WriteTx
 from ..timeline.reconcile import Reach
 from .change import Mandate, OperationChange, begin, kept_receipt, unknown_object
-from .naming import refold_names
-from .naming_objects import objects_naming
+from .naming import objects_naming, refold_names
 from .replan import Group, ReplanCause, flag_dependants, groups_for, history_of, reach_of, replan
 
 
@@ -125,7 +125,16 @@ def erase_objects(
         actions=change.action_ids,
         originals=_originals(closure.assertions.values()),
     )
-    change.tombstones.append(_tombstone(receipt))
+    change.tombstones.append(
+        Tombstone(
+            erasure_id=receipt.erasure_id,
+            tx=micros(receipt.tx),
+            actor=receipt.actor,
+            reason=receipt.reason,
+            object_ids=receipt.object_ids,
+            entity_ids=receipt.entity_ids,
+        )
+    )
     change.keep_receipt(mandate.operation_id, receipt)
 
     # The fold reads the words, so they are emptied last; one transaction holds both.
@@ -162,7 +171,7 @@ class _Closure:
                 if named and object_id not in assertions:
                     raise unknown_object(object_id)
 
-            # What came along, or stands under an entity, may have been erased before.
+            # What came along, or is under an entity, may have been erased before.
             self.assertions |= assertions
             named = False
             self._read_slots()
@@ -172,17 +181,15 @@ class _Closure:
                 return
 
     def _read_slots(self) -> None:
-        # All of it anew each time: an object that came along may lie in another slot.
+        # All of it again each time: an object that came along may lie in another slot.
         keys = {assertion.claim.slot_key for assertion in self.assertions.values()}
         self.groups = groups_for(self.tx, keys, self.last_us)
 
-        slot_keys: list[str] = []
-        for group in self.groups:
-            slot_keys += group.keys
-        self.claims = list(self.tx.slot_claims(tuple(slot_keys)))
+        slot_keys = tuple(chain.from_iterable(group.keys for group in self.groups))
+        self.claims = list(self.tx.slot_claims(slot_keys))
 
         subjects: dict[str, str] = {}
-        for record in self.tx.slots(tuple(slot_keys)):
+        for record in self.tx.slots(slot_keys):
             if record.subject_id:
                 subjects[record.slot_key] = record.subject_id
 
@@ -193,24 +200,36 @@ class _Closure:
 
     def _withdrawals(self) -> Iterable[str]:
         """Yield withdrawals that name a value and reached no other claim of it."""
-        for group in self.groups:
-            claims = [claim for claim in self.claims if claim.slot_key in group.keys]
-            for withdrawal in claims:
-                if withdrawal.object_id in self.assertions or not _names_value(withdrawal):
-                    continue
+        claims_of: dict[str, list[Claim]] = {}
+        for claim in self.claims:
+            claims_of.setdefault(claim.slot_key, []).append(claim)
 
-                # One that took back another claim of the value as well keeps that one away.
-                targets: set[str] = set()
-                for claim in claims:
-                    if self._acts_on(withdrawal, claim):
-                        targets.add(claim.object_id)
-                if targets and targets <= self.assertions.keys():
-                    yield withdrawal.object_id
+        for group in self.groups:
+            by_value: dict[str, list[Claim]] = {}
+            for key in group.keys:
+                for claim in claims_of.get(key, ()):
+                    by_value.setdefault(claim.value_key, []).append(claim)
+            for claims in by_value.values():
+                yield from self._withdrawals_among(claims)
+
+    def _withdrawals_among(self, claims: Sequence[Claim]) -> Iterable[str]:
+        for withdrawal in claims:
+            is_delete = withdrawal.op is Op.DELETE and not withdrawal.says_nothing
+            names_value = withdrawal.op is Op.RETRACT or is_delete
+            if withdrawal.object_id in self.assertions or not names_value:
+                continue
+
+            # One that took back another claim of the value as well keeps that one away.
+            targets: set[str] = set()
+            for claim in claims:
+                if self._acts_on(withdrawal, claim):
+                    targets.add(claim.object_id)
+            if targets and targets <= self.assertions.keys():
+                yield withdrawal.object_id
 
     def _acts_on(self, withdrawal: Claim, claim: Claim) -> bool:
         return (
             claim.op is not Op.RETRACT
-            and claim.value_key == withdrawal.value_key
             and claim.order < withdrawal.order
             and claim.interval.overlaps(withdrawal.interval)
             and self.reach(withdrawal, claim)
@@ -228,43 +247,50 @@ class _Closure:
     def independent(self) -> set[str]:
         """Objects that say the same and stay."""
         words = _words(self.assertions.values())
-        values: set[tuple[str | None, str]] = set()
+        values: dict[str | None, set[str]] = {}
         sources: set[str] = set()
         for assertion in self.assertions.values():
             sources |= set(assertion.details.derived_from)
             if assertion.claim.value_key != NO_VALUE_KEY or assertion.details.slot is None:
-                values.add((assertion.details.subject_id, assertion.claim.value_key))
+                subject_values = values.setdefault(assertion.details.subject_id, set())
+                subject_values.add(assertion.claim.value_key)
 
         repeats: set[str] = set()
         source_assertions = self.tx.assertions(tuple(sorted(sources - self.assertions.keys())))
         for object_id, assertion in source_assertions.items():
             if _repeats(assertion, words):
                 repeats.add(object_id)
-        for subject, value in values:
-            for claim in self._claims_about(subject):
-                if claim.value_key == value:
-                    repeats.add(claim.object_id)
-        return repeats - self.assertions.keys()
+        for claim in self.claims:
+            if claim.value_key in values.get(None, ()):
+                repeats.add(claim.object_id)
+        subjects = filter(None, values)
+        return (repeats | self._claims_repeating(sorted(subjects), values)) - set(self.assertions)
 
-    def _claims_about(self, subject: str | None) -> Sequence[Claim]:
-        """Every claim about a subject, quarantined ones included."""
-        if subject is None:
-            return self.claims
+    def _claims_repeating(
+        self, subjects: Sequence[str], values: Mapping[str | None, Collection[str]]
+    ) -> set[str]:
+        """Claims about subjects with one of their values, quarantined ones included."""
+        if not subjects:
+            return set()
 
-        family = set(self.tx.entities((subject,), tx_us=self.last_us).entities)
-        assertions = self.tx.assertions(self.tx.objects_of(tuple(sorted(family))))
-        claims: list[Claim] = []
-        for assertion in assertions.values():
-            details = assertion.details
-            if details.subject_id in family or details.value_entity_id in family:
-                claims.append(assertion.claim)
-        return claims
+        known = self.tx.entities(subjects, tx_us=self.last_us)
+        clusters: dict[str, set[str]] = {}
+        for raw in known.entities:
+            clusters.setdefault(known.canonical.get(raw, raw), set()).add(raw)
 
-
-def _names_value(withdrawal: Claim) -> bool:
-    return withdrawal.op is Op.RETRACT or (
-        withdrawal.op is Op.DELETE and not withdrawal.says_nothing
-    )
+        # The claims of a cluster are read once, not once for each value that goes.
+        repeats: set[str] = set()
+        for members in clusters.values():
+            cluster_values: set[str] = set()
+            for raw in members:
+                cluster_values.update(values.get(raw, ()))
+            object_ids = self.tx.objects_of(tuple(sorted(members)))
+            for object_id, assertion in self.tx.assertions(object_ids).items():
+                details = assertion.details
+                is_about = not members.isdisjoint((details.subject_id, details.value_entity_id))
+                if is_about and assertion.claim.value_key in cluster_values:
+                    repeats.add(object_id)
+        return repeats
 
 
 def _originals(assertions: Iterable[Assertion]) -> tuple[str, ...]:
@@ -327,15 +353,4 @@ def decided_case(
         decided_tx=change.stamp,
         decided_by=change.mandate.actor,
         note=note or case.note,
-    )
-
-
-def _tombstone(receipt: ErasureReceipt) -> Tombstone:
-    return Tombstone(
-        erasure_id=receipt.erasure_id,
-        tx=micros(receipt.tx),
-        actor=receipt.actor,
-        reason=receipt.reason,
-        object_ids=receipt.object_ids,
-        entity_ids=receipt.entity_ids,
     )

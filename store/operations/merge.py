@@ -1,14 +1,19 @@
-"""Merge: a judgement row, the canonical ids, and the slots planned anew.
+"""Merge: one judgement row, the canonical ids, and the slots planned again.
 
 A merge ties two canonical ids by one MATCH row and folds the union of their slots; no claim is
-rewritten. A standing NON_MATCH of equal or higher strength refuses it and opens an action. It is
-idempotent, and `unmerge` takes it back.
+rewritten. An existing NON_MATCH of equal or higher strength refuses it and opens an action. A merge
+is idempotent, and `unmerge` reverses it.
+
+A relation between two entities (a manager and a report) is not a judgement, but it says that they
+differ. It refuses a merge that a person orders in the same way, and its `merge_conflict` action
+allows the merge all the same. The caller says which claims count, since it may not see all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from ...resolution.clusters import (
     WAITING,
@@ -20,19 +25,41 @@ from ...resolution.clusters import (
     pair,
 )
 from ...resolution.known import Known
+from ...schema.answers import MergeReceipt
+from ...schema.claim import Assertion
 from ...schema.entity import Entity, Judgement
 from ...schema.errors import Conflict, NotFound
-from ...schema.interval import ALL_TIME
-from ...schema.operation import MergeReceipt
+from ...schema.interval import ALL_TIME, INF_US, Interval
 from ...schema.policy import ResolutionPolicy
-from ...schema.values import canonical_json, stamp_time
-from ...schema.vocabulary import ActionKind, EntityState, JudgedBy, JudgementVerdict, ReviewState
-from ..port.store import ActionRecord, Clock, SlotRecord, WriteTx
+from ...schema.values import canonical_json, canonical_value, stamp_time
+from ...schema.vocabulary import (
+    ActionKind,
+    EntityState,
+    JudgedBy,
+    JudgementVerdict,
+    Op,
+    ReviewState,
+    Status,
+    ValueType,
+)
+from ..commit.roots import Roots
+from ..port.store import ActionRecord, Clock, SlotRead, SlotRecord, WriteTx
 from ..timeline.reconcile import Reach
 from .change import Mandate, OperationChange, begin, derived_id, judgement_of, kept_receipt
 from .erase import decided_case, review_id
-from .replan import ReplanCause, flag_dependants, groups_of, history_of, name_of, reach_of, replan
-from .standing import check_types, restate
+from .replan import (
+    Group,
+    ReplanCause,
+    check_types,
+    flag_dependants,
+    groups_for,
+    groups_of,
+    history_of,
+    name_of,
+    reach_of,
+    replan,
+    restate,
+)
 
 
 def merge(
@@ -92,7 +119,7 @@ def merge_at(
         )
 
     judgements = non_matches_between(known.judgements, *sides)
-    # A case that is decided anew is not held up by what its own earlier decision had said.
+    # A case that is decided again is not held up by what its own earlier decision had said.
     standing = [row for row in judgements if row.judgement_id not in judgement_ids]
     obstacle = blocking(standing, judged_by)
     if obstacle:
@@ -248,7 +275,7 @@ def replan_shared(
     *,
     root_of: Callable[[str], str],
 ) -> tuple[str, ...]:
-    """Plan anew the slots that several sides have, and return their names.
+    """Plan again the slots that several sides have, and return their names.
 
     `sides` has the canonical id of each member on its own side; what only one side has stays as
     it is. `root_of` gives the canonical id that a member has from now on.
@@ -267,10 +294,46 @@ def replan_shared(
         if len(sides_of[record.slot, record.scope_id]) > 1:
             shared_slots.append(record)
 
-    groups = groups_of(shared_slots, root_of)
-    replan(tx, change, groups, reach=_reach(tx, sides, shared_slots), cause=cause)
+    def root_after(raw: str) -> str | None:
+        return root_of(raw) if raw in sides else None
+
+    groups = list(groups_of(shared_slots, root_of))
+    plannings = {group.planning for group in groups}
+    for group in _value_groups(tx, change, sides, root_after):
+        if group.planning not in plannings:
+            groups.append(group)
+    groups.sort(key=attrgetter("planning"))
+
+    roots = Roots(tx, change.clock.last_us, root_after)
+    reach = _reach(tx, sides, records)
+    replan(tx, change, groups, reach=reach, cause=cause, roots=roots)
     flag_dependants(tx, change)
     return tuple(name_of(group.planning) for group in groups)
+
+
+def _value_groups(
+    tx: WriteTx,
+    change: OperationChange,
+    sides: Mapping[str, str],
+    root_after: Callable[[str], str | None],
+) -> tuple[Group, ...]:
+    """The slots that hold values of several sides: they say of one entity, or no more, the same."""
+    sides_of: dict[str, set[str]] = {}
+    for assertion in tx.assertions(tx.objects_of(tuple(sorted(sides)))).values():
+        value = assertion.details.value_entity_id
+        if value in sides and assertion.details.slot is not None:
+            sides_of.setdefault(assertion.claim.slot_key, set()).add(sides[value or ""])
+    if not sides_of:
+        return ()
+
+    groups: list[Group] = []
+    for group in groups_for(tx, sides_of, change.clock.last_us, root_after):
+        group_sides: set[str] = set()
+        for key in group.keys:
+            group_sides |= sides_of.get(key, set())
+        if len(group_sides) > 1:
+            groups.append(group)
+    return tuple(groups)
 
 
 def _reach(tx: WriteTx, members: Iterable[str], records: Iterable[SlotRecord]) -> Reach:
@@ -333,7 +396,7 @@ def ask_about_merge(
     obstacle_ids: Sequence[str],
     detail: Mapping[str, str | None],
 ) -> None:
-    """Record, once, what stands in the way of a merge, for a person to decide."""
+    """Record, once, what is in the way of a merge, for a person to decide."""
     # Whoever tries again is told the same, and asks nobody a second time.
     for action in tx.open_actions(object_ids=obstacle_ids):
         if action.kind is ActionKind.MERGE_CONFLICT:
@@ -406,9 +469,58 @@ def canonical_of(known: Known, raw: str) -> str:
 
 def members_of_root(known: Known, root: str) -> tuple[str, ...]:
     """The raw ids of the cluster of a canonical one, sorted."""
-    # Only clusters of two and more stand in `canonical`: one that is alone is not there.
+    # Only clusters of two and more are in `canonical`: one that is alone is not there.
     members = {root}
     for raw, top in known.canonical.items():
         if top == root:
             members.add(raw)
     return tuple(sorted(members))
+
+
+Sides = tuple[tuple[str, ...], tuple[str, ...]]
+"""The raw ids of two clusters."""
+
+
+def relations_between(
+    tx: WriteTx, sides: Sides, *, since_us: int, counts: Callable[[Assertion], bool]
+) -> tuple[Assertion, ...]:
+    """The claims that relate two clusters from a time on, by object id; those that count."""
+    ends: dict[str, frozenset[str]] = {}
+    for members, others in (sides, sides[::-1]):
+        keys = frozenset(canonical_value(raw, ValueType.ENTITY).key for raw in others)
+        ends.update(dict.fromkeys(members, keys))
+
+    records: list[SlotRecord] = []
+    reads: list[SlotRead] = []
+    span = Interval(since_us, INF_US)
+    for record in tx.slots_of(tuple(sorted(ends))):
+        if record.slot is not None:
+            records.append(record)
+            reads.append(SlotRead((record.slot_key,), span, full=False))
+
+    object_ids: set[str] = set()
+    for record, rows in zip(records, tx.open_rows(reads), strict=True):
+        for row in rows:
+            # What is denied, disputed or overtaken relates nobody.
+            says = row.look.head and row.look.status is Status.CLEAN and row.claim.op is not Op.DENY
+            if says and row.claim.value_key in ends[record.subject_id or ""]:
+                object_ids.add(row.claim.object_id)
+
+    if not object_ids:
+        return ()
+    assertions = tx.assertions(sorted(object_ids))
+    relations: list[Assertion] = []
+    for _, claim in sorted(assertions.items()):
+        if counts(claim):
+            relations.append(claim)
+    return tuple(relations)
+
+
+def ask_about_relation(
+    tx: WriteTx, ids: tuple[str, str], relations: Sequence[Assertion], *, mandate: Mandate
+) -> None:
+    """Record, once, that a relation is in the way of a merge, for a person to decide."""
+    object_ids = [relation.claim.object_id for relation in relations]
+    change = begin(tx.lock(), mandate, "merge_refused")
+    detail = {"relation": object_ids[0], "slot": relations[0].details.slot}
+    ask_about_merge(tx, change, ids, object_ids, detail)

@@ -1,32 +1,39 @@
-"""Naming: a person of authority teaches an entity another name.
+"""Naming: add a name to an entity, restore one, and withdraw the names that an erasure takes.
 
-An alias is a way to hijack an entity, so the edge checks the privilege. The name is an alias
-in one scope; where another entity carries it already, it takes the next ordinal, and a bare
-mention of it is a review from then on.
+An alias can hijack an entity, so the edge checks the privilege first. The name is an alias in one
+scope. If another entity has it already, it takes the next ordinal, and a bare mention of it opens a
+review from then on. A review case has a surface that is an alias too: a decision may close or widen
+it, and undoing the decision restores it.
 
-The surface of a review case names its entity, too: a decision may close that name or widen it,
-and undoing the decision teaches it again.
-
-Refolding: what an erasure takes away are also the names that it taught. A name that somebody
-else uses goes on as taught by that one, from the day it was; any other is gone.
+After an erasure, a name that another write also taught stays from the day of that write; the others
+end. Some objects name an entity in their words without a link: the text of a plain write, the words
+behind a fact about another entity, a name that was not yet known. A person must check whether they
+mean this entity or a namesake.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from operator import itemgetter
 from typing import Final
 
 from ...resolution.bind import Scorer
 from ...resolution.keys import alias_key, free_ordinal
 from ...resolution.known import Known, Lookup
+from ...resolution.lexicon import lexicon
 from ...resolution.names import short_id
+from ...resolution.normalize import normalize, plain_letters, whole_words
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, EntityRef, Review
 from ...schema.errors import NotFound
 from ...schema.interval import ALL_TIME, INF_US
+from ...schema.terms import terms
 from ...schema.vocabulary import CandidateSource, EntityState
 from ..port.store import WriteTx
+from ..search.term_weights import is_searchable
 from .change import Mandate, OperationChange, begin
 
 _BY_NAME: Final = frozenset(
@@ -138,19 +145,14 @@ def refold_names(
         ids |= {assertion.details.subject_id, assertion.details.value_entity_id}
     known = tx.entities(sorted(filter(None, ids)), tx_us=change.clock.last_us)
 
-    lost_aliases: list[Alias] = []
-    for alias in known.aliases:
-        if alias.object_id in erased_claims and alias.entity_id not in erased_ids:
-            lost_aliases.append(alias)
+    taken = (alias for alias in known.aliases if alias.object_id in erased_claims)
+    lost_aliases = [alias for alias in taken if alias.entity_id not in erased_ids]
     if not lost_aliases:
         return ()
 
     members = sorted({alias.entity_id for alias in lost_aliases})
     assertions = tx.assertions(tx.objects_of(members))
-    users: list[Assertion] = []
-    for object_id, assertion in sorted(assertions.items()):
-        if object_id not in erased_claims:
-            users.append(assertion)
+    users = [row for object_id, row in sorted(assertions.items()) if object_id not in erased_claims]
 
     nameless: set[str] = set()
     for alias in lost_aliases:
@@ -205,7 +207,7 @@ def _trust(assertion: Assertion) -> tuple[int, int, int, str]:
 def _rename_nameless(change: OperationChange, known: Known, raw: str) -> None:
     """Call an entity by a name that it keeps, or by the head of its id."""
     entity = known.entities[raw]
-    # A name that was passed on stands in the change anew; what is closed is no name any more.
+    # A name that was passed on is in the change again; what is closed is no name any more.
     names: list[Alias] = []
     norms: set[str] = set()
     for alias in (*known.aliases, *change.aliases):
@@ -218,3 +220,63 @@ def _rename_nameless(change: OperationChange, known: Known, raw: str) -> None:
     first = min(names, key=lambda alias: (alias.tx_start, alias.surface), default=None)
     name = short_id(raw) if first is None else first.surface
     change.entities.append(replace(entity, name=name))
+
+
+_TELLING: Final = 5
+"""Characters of an identifier that tells of somebody: a record number such as 7 is in any text."""
+_AT_ONCE: Final = 1_000
+"""Objects that are in memory at a time: a single name may be in a hundred thousand."""
+
+
+def objects_naming(tx: WriteTx, entity_ids: Collection[str], *, tx_us: int) -> frozenset[str]:
+    """The objects in whose words these entities are named, or an identifier of theirs stands."""
+    if not entity_ids:
+        return frozenset()
+
+    known = tx.entities(tuple(sorted(entity_ids)), tx_us=tx_us)
+    object_ids: set[str] = set()
+    for phrase, pattern in sorted(_mentions_of(known), key=itemgetter(0)):
+        words = list(filter(is_searchable, dict.fromkeys(terms(phrase))))
+        candidates = tx.objects_with(words) if words else ()
+        for first in range(0, len(candidates), _AT_ONCE):
+            for object_id, assertion in tx.assertions(candidates[first : first + _AT_ONCE]).items():
+                if pattern.search(plain_letters(_own_words(assertion))):
+                    object_ids.add(object_id)
+
+    return frozenset(object_ids)
+
+
+def _mentions_of(known: Known) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """The ways to write entities, each with words that its texts hold.
+
+    Names and identifiers stand whole. A family name counts behind a title or the initial of the
+    given name; alone it may mean anybody of the family.
+    """
+    names = {entity.name for entity in known.entities.values()}
+    names |= {alias.surface for alias in known.aliases}
+    identifiers = {row.value for row in known.identifiers if len(row.value) >= _TELLING}
+    for phrase in names | identifiers:
+        pattern = whole_words(phrase)
+        if pattern is not None:
+            yield phrase, pattern
+
+    if "person" not in {entity.type for entity in known.entities.values()}:
+        return
+    titles = "|".join(map(re.escape, sorted(lexicon().titles)))
+    for form in (normalize(name, "person") for name in names):
+        if len(form.core) > 1 and form.latin:
+            small = "|".join(map(re.escape, form.particles)) or "-"
+            before = rf"(?<!\w)(?:{titles}|{form.core[0][0]})\.?(?:\W+(?:{small}))*"
+            yield form.core[-1], re.compile(rf"{before}\W+{re.escape(form.core[-1])}(?!\w)")
+
+
+def _own_words(assertion: Assertion) -> str:
+    """What somebody wrote: the sentence that is made of a fact names its subject by itself."""
+    content = assertion.content
+    parts = [content.why_it_matters, content.behavioral_implication or ""]
+    if content.text != content.normalized_claim:
+        parts.append(content.text)
+    if not assertion.details.value_entity_id and json.loads(content.value_json) is not None:
+        parts.append(content.value_json)
+
+    return "\n".join(parts)

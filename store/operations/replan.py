@@ -1,28 +1,38 @@
-"""Planning slots anew: fold their claims, diff against the open rows, draw the consequences.
+"""Plan slots again: fold their claims, compare with the open rows, apply the consequences.
 
 Erase, merge and un-merge never patch rows. They fold the slots' own claims and withdrawals in
 order of writing and net the result, so a dominated claim that has no row comes back, and an
 un-merge gives each slot what it would have had alone. A withdrawal acts on those slots that
 were one cluster at its own transaction time. A hidden row whose claim stays hidden on the same
-extent keeps the reason it had, so nothing churns that nobody sees.
+extent keeps its reason, so no invisible row changes.
+
+Entities become pending, active or merged by their clusters and blocking cases, with the same rule
+that reads earlier beliefs (`clusters.believed`), so the two never differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final
 
-from ...resolution.clusters import Clusters, open_at
+from ...resolution.clusters import Clusters, PendingCase, entities_as_of, open_at
 from ...schema.claim import Claim, Edge, Row, slot_key
-from ...schema.entity import Judgement
+from ...schema.entity import Entity, Judgement
+from ...schema.errors import InvalidInput
 from ...schema.interval import ALL_TIME, Interval, relation
+from ...schema.slots import compatible
 from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind, EdgeKind, Op
-from ..commit.effects import staleness, stands
+from ..commit.roots import Roots, no_change, raw_value
+from ..commit.work import staleness, stands
 from ..port.store import ActionRecord, SlotRead, SlotRecord, WriteTx
 from ..timeline.ledger import PlanningSlot
-from ..timeline.reconcile import TIED_HEAD, Reach, Tie, fold, ties_of
+from ..timeline.reconcile import TIED_HEAD, Reach, Tie, fold, ties_of, was_tied
 from .change import OperationChange, derived_id
+
+_NAMES_VALUE: Final = (Op.RETRACT, Op.DELETE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,12 @@ def groups_of(records: Iterable[SlotRecord], root_of: Callable[[str], str]) -> t
     return tuple(groups)
 
 
-def groups_for(tx: WriteTx, slot_keys: Iterable[str], tx_us: int) -> tuple[Group, ...]:
+def groups_for(
+    tx: WriteTx,
+    slot_keys: Iterable[str],
+    tx_us: int,
+    change: Callable[[str], str | None] = no_change,
+) -> tuple[Group, ...]:
     """The groups of some slots, with the slots of every member of their clusters."""
     slot_records = tx.slots(tuple(sorted(set(slot_keys))))
     subjects: set[str] = set()
@@ -76,7 +91,7 @@ def groups_for(tx: WriteTx, slot_keys: Iterable[str], tx_us: int) -> tuple[Group
         canonical = tx.entities(sorted(subjects), tx_us=tx_us).canonical
 
     def root_of(raw: str) -> str:
-        return canonical.get(raw, raw)
+        return change(raw) or canonical.get(raw, raw)
 
     # The family's slots are all those of its members: only the ones that were asked for stay.
     plannings = {group.planning for group in groups_of(slot_records, root_of)}
@@ -96,17 +111,22 @@ def name_of(planning: PlanningSlot) -> str:
     return slot_key(root, slot, scope_id) if slot else root
 
 
-def reach_of(history: Sequence[Judgement], subjects: Mapping[str, str]) -> Reach:
-    """The rule by which a withdrawal acts over slots that were not always one.
+def reach_of(
+    history: Sequence[Judgement],
+    entities: Mapping[str, str],
+    *,
+    key: Callable[[Claim], str] = attrgetter("slot_key"),
+) -> Reach:
+    """The rule by which a withdrawal acts over what was not always one.
 
-    `history` holds MATCH rows, open and closed; `subjects` the raw id of each slot key.
+    `history` holds MATCH rows, open and closed; `entities` the raw id by the `key` of a claim.
     """
     clusters_at: dict[int, Clusters] = {}
 
     def reach(withdrawal: Claim, claim: Claim) -> bool:
-        left, right = subjects.get(withdrawal.slot_key), subjects.get(claim.slot_key)
-        if withdrawal.slot_key == claim.slot_key or left is None or right is None:
-            return withdrawal.slot_key == claim.slot_key
+        left, right = entities.get(key(withdrawal)), entities.get(key(claim))
+        if key(withdrawal) == key(claim) or left is None or right is None or left == right:
+            return key(withdrawal) == key(claim) or (left is not None and left == right)
 
         # Building a graph costs most, and a fold asks for each pair of a withdrawal and a claim.
         clusters = clusters_at.get(withdrawal.tx)
@@ -146,18 +166,24 @@ def replan(
     reach: Reach,
     cause: ReplanCause,
     excluding: Collection[str] = (),
+    roots: Roots | None = None,
 ) -> None:
     """Fold the claims of groups, save some, and take what follows into the change."""
     slot_keys: list[str] = []
     for group in groups:
         slot_keys += group.keys
 
-    claims_of: dict[str, list[Claim]] = {}
+    roots = roots or Roots(tx, change.clock.last_us)
+    said_claims: list[Claim] = []
     for claim in tx.slot_claims(tuple(slot_keys)):
         if claim.object_id not in excluding:
-            claims_of.setdefault(claim.slot_key, []).append(claim)
+            said_claims.append(claim)
+    reach = _of_one_value(tx, said_claims, reach)
+    claims_of: dict[str, list[Claim]] = {}
+    for claim in roots.claims(said_claims):
+        claims_of.setdefault(claim.slot_key, []).append(claim)
 
-    rows_before = tx.open_rows(whole_slots(groups))
+    rows_before = [roots.rows(rows) for rows in tx.open_rows(whole_slots(groups))]
     for group, before in zip(groups, rows_before, strict=True):
         claims: list[Claim] = []
         for key in group.keys:
@@ -172,6 +198,24 @@ def replan(
         after = change.ledger.slots[group.planning]
         change.edges += _edges(before, after, cause, change.stamp)
         note_ties(tx, change, group, before)
+
+
+def _of_one_value(tx: WriteTx, claims: Sequence[Claim], reach: Reach) -> Reach:
+    """The rule by which a withdrawal of a value acts on values that were one at its own moment."""
+    values = {claim.object_id: raw for claim in claims if (raw := raw_value(claim)) is not None}
+    if not any(claim.op in _NAMES_VALUE and claim.object_id in values for claim in claims):
+        return reach
+
+    history = history_of(tx, values.values())
+    of_one_value = reach_of(history, values, key=attrgetter("object_id"))
+
+    def reaches(withdrawal: Claim, claim: Claim) -> bool:
+        if not reach(withdrawal, claim):
+            return False
+        names_value = withdrawal.op in _NAMES_VALUE and withdrawal.object_id in values
+        return not names_value or of_one_value(withdrawal, claim)
+
+    return reaches
 
 
 def calm(before: Sequence[Row], after: Sequence[Row]) -> tuple[Row, ...]:
@@ -264,7 +308,7 @@ def note_ties(tx: WriteTx, change: OperationChange, group: Group, before: Sequen
     ties = change.ledger.ties(group.planning)
     claims = {row.claim.object_id: row.claim for row in change.ledger.slots[group.planning]}
     for tie in ties:
-        if not _stood_before(tie, ties_before):
+        if not was_tied(tie, ties_before):
             change.actions.append(_tie_action(change, group, tie, claims))
 
     # Not `ties_before`: a part of a cluster may hold one member of a tie only.
@@ -272,14 +316,6 @@ def note_ties(tx: WriteTx, change: OperationChange, group: Group, before: Sequen
         for action in tx.open_actions(slot_keys=group.keys):
             if action.kind is ActionKind.SETTLE_TIE and not stands(action, ties):
                 change.close_actions((action,), "settled")
-
-
-def _stood_before(tie: Tie, ties_before: Iterable[Tie]) -> bool:
-    """Whether somebody was asked about a tie already, if only for a part of its time."""
-    for old in ties_before:
-        if old.members == tie.members and old.interval.overlaps(tie.interval):
-            return True
-    return False
 
 
 def _tie_action(
@@ -311,7 +347,7 @@ def flag_dependants(
 ) -> tuple[str, ...]:
     """Flag what was derived from objects that lost what they showed, and return it, sorted.
 
-    `sources` come beside those of the ledger; dependants in `excluding` need no flag.
+    `sources` are added to those of the ledger; dependants in `excluding` need no flag.
     """
     changed_ids = sorted(set(sources).union(*change.ledger.changed.values()))
     dependants = tx.dependants(changed_ids) if changed_ids else ()
@@ -321,3 +357,39 @@ def flag_dependants(
         change.flags += flags
         change.actions += actions
     return tuple(stale)
+
+
+def restate(
+    tx: WriteTx,
+    change: OperationChange,
+    entities: Mapping[str, Entity],
+    canonical: Mapping[str, str],
+) -> None:
+    """Put entities in the state that the change leaves them in.
+
+    `entities` are whole clusters, `canonical` is as the change has it, and the decisions of
+    the change are in it already.
+    """
+    cases: dict[str, PendingCase] = {}
+    for case in (*tx.cases(sorted(entities)), *change.reviews):
+        if case.blocking:
+            cases[case.entity_id] = PendingCase(case.state, case.decided_entity is not None)
+
+    for raw, entity in entities_as_of(entities, canonical, cases).items():
+        if entity.state is not entities[raw].state:
+            change.entities.append(entity)
+
+
+def check_types(left: Entity, right: Entity) -> None:
+    """Refuse to make one of two that nothing can be both.
+
+    Raises:
+        InvalidInput: `incompatible_types`.
+    """
+    if not compatible(left.type, right.type):
+        raise InvalidInput(
+            f"{left.name!r} is of type {left.type} and {right.name!r} of type {right.type}, which "
+            "nothing can be both; look for the entity of the same type that is meant",
+            code="incompatible_types",
+            entities=sorted((left.entity_id, right.entity_id)),
+        )

@@ -4,7 +4,7 @@ Accept merges the pending entity into a candidate; reject makes it an entity of 
 says so by NON_MATCH rows; unsure records that somebody looked. Undo takes back what was said,
 without a time limit, and says nothing else: two who are no longer called one are not called
 different, and an automatic bind that was rejected stands again. The entity waits again and the
-case may be decided anew. A decision on an older version is refused.
+case may be decided again. A decision on an older version is refused.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from itertools import combinations
 from ...resolution.clusters import WAITING, pair
 from ...resolution.keys import alias_key
 from ...resolution.known import Known
+from ...schema.answers import ReviewReceipt
 from ...schema.entity import AUDIT, DOUBTED, NAMESAKES, EntityCandidate, Judgement, Review
 from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from ...schema.interval import INF_US
-from ...schema.operation import ReviewReceipt
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
 from ...schema.vocabulary import JudgedBy, JudgementVerdict, ReviewState
@@ -29,9 +29,8 @@ from .change import Mandate, OperationChange, begin, judgement_of
 from .erase import decided_case
 from .merge import bind_again, merge_at, rejoin_into
 from .naming import alias_of_case, teach_again
-from .split import claim_groups, members_of, split
-from .standing import restate
-from .unmerge import unmerge_into
+from .replan import restate
+from .split import claim_groups, members_of, split, unmerge_into
 
 
 class Remember(StrEnum):
@@ -442,7 +441,7 @@ def _judge(tx: WriteTx, change: OperationChange, case: Review, verdict: Judgemen
             continue
 
         old = row_of.get(pair(case.entity_id, root))
-        # What an undone decision of this case has left is said anew, so that an undo finds it.
+        # What an undone decision of this case has left is said again, so that an undo finds it.
         # Doubt does not lift it.
         is_renewed = verdict is JudgementVerdict.NON_MATCH and old and old.merge_id == case.merge_id
         if old and old.verdict is JudgementVerdict.NON_MATCH and not is_renewed:

@@ -1,31 +1,41 @@
-"""Splitting: the claims under one pending name, given to the people they are about.
+"""Split the claims under one pending name between people, and reverse merges.
 
-The first group stays with the entity that waited; each further group gets an entity of its own
-under the same name, told apart by a raised ordinal, and NON_MATCH rows between all of them. A
-claim moves by a retract of exactly that claim and a new assert that copies it; history stays.
-A row that is closed could not repair this: the claims of two people stand under one id.
+In a split the first group stays with the pending entity. Each further group gets an entity of its
+own with the same name, a raised ordinal, and NON_MATCH rows to all others. A claim moves by a
+retract of exactly that claim and a new assert that copies it, because the claims of two people are
+under one id and closing a row cannot separate them. History stays.
+
+An un-merge closes the rows of that merge, writes NON_MATCH across the cut and closes the aliases
+that the merge taught. Each slot gets what it would have had alone. If other merges still connect
+the sides, it refuses and names them. It is idempotent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
+from typing import Final
 
-from ...resolution.keys import alias_key
+from ...resolution.clusters import Clusters, canonical_id
+from ...resolution.keys import alias_key, is_id
+from ...resolution.known import Known
+from ...schema.answers import UnmergeReceipt
 from ...schema.claim import EMPTY_CONTENT, Assertion, slot_key, text_key
-from ...schema.entity import Alias, Entity, Review
-from ...schema.errors import InvalidInput
+from ...schema.entity import Alias, Entity, Judgement, Review
+from ...schema.errors import InvalidInput, NotFound
 from ...schema.interval import ALL_TIME
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, Op
-from ..commit.effects import derivations
 from ..commit.namesakes import ClaimLine, groups
-from ..port.claim_reads import ClaimReads
-from ..port.store import SlotRecord, WriteTx
+from ..commit.work import derivations
+from ..port.store import ClaimReads, SlotRecord, WriteTx
 from ..timeline.rule import everywhere
-from .change import OperationChange, derived_id, judgement_of
+from .change import Mandate, OperationChange, begin, derived_id, judgement_of, kept_receipt
+from .merge import replan_shared, still_connected, take_canonical
 from .naming import next_ordinal
-from .replan import Group, ReplanCause, flag_dependants, groups_for, replan
+from .replan import Group, ReplanCause, flag_dependants, groups_for, replan, restate
+
+_OPERATION: Final = "unmerge"
 
 
 def members_of(tx: WriteTx, case: Review) -> tuple[str, ...]:
@@ -62,7 +72,7 @@ def grouped(
     assertions: Sequence[Assertion], many_of: Mapping[str, bool]
 ) -> tuple[tuple[str, ...], ...]:
     """The object ids of claims, in groups; `many_of` says which slot keys hold several values."""
-    # A claim that an earlier split moved away stands under its new person.
+    # A claim that an earlier split moved away is under its new person.
     moved_ids: set[str | None] = set()
     for assertion in assertions:
         if assertion.claim.op.withdraws:
@@ -104,7 +114,7 @@ def split(
         InvalidInput: `not_a_member` for a claim that is not about the waiting entity.
     """
     assertions = _parts_read(tx, case, parts)
-    # After an undone split, claims of the first group may stand under another of its people.
+    # After an undone split, claims of the first group may be under another of its people.
     home: list[str] = []
     for object_id in parts[0] if parts else ():
         if assertions[object_id].details.subject_id != case.entity_id:
@@ -192,7 +202,7 @@ def _person(tx: WriteTx, change: OperationChange, case: Review, number: int) -> 
 
 
 def _move(change: OperationChange, old: Sequence[Group], assertion: Assertion, person: str) -> None:
-    """Retract one claim where it stands, and assert it about another person."""
+    """Retract one claim where it is, and assert it about another person."""
     claim, details = assertion.claim, assertion.details
     group = next(group for group in old if claim.slot_key in group.keys)
     retraction = replace(
@@ -235,3 +245,120 @@ def _move(change: OperationChange, old: Sequence[Group], assertion: Assertion, p
     change.edges += effect.edges
     change.edges += derivations(copy, change.stamp)
     change.objects += (retraction.claim.object_id, object_id)
+
+
+def unmerge(
+    tx: WriteTx, merge_id: str, *, mandate: Mandate, judged_by: JudgedBy = JudgedBy.HUMAN
+) -> UnmergeReceipt:
+    """Take a merge back; later merges stay, and a second call returns the first receipt.
+
+    Raises:
+        NotFound: `unknown_merge`.
+        Conflict: `still_connected`, with the merges that hold the sides together.
+    """
+    clock = tx.lock()
+    if not is_id(merge_id):
+        raise _unknown_merge(merge_id)
+    receipt = kept_receipt(tx, UnmergeReceipt, derived_id(merge_id, _OPERATION), withheld=False)
+    if receipt:
+        return receipt
+
+    change = begin(clock, mandate, _OPERATION)
+    receipt = unmerge_into(tx, change, merge_id, judged_by)
+    tx.apply(change.batch())
+    return receipt
+
+
+def unmerge_into(
+    tx: WriteTx,
+    change: OperationChange,
+    merge_id: str,
+    judged_by: JudgedBy,
+    *,
+    apart: bool = True,
+) -> UnmergeReceipt:
+    """Take a merge back inside a change, whose decisions say who waits again.
+
+    `apart` says of the two sides that they differ; without it nothing is said of them.
+    """
+    rows: list[Judgement] = []
+    ends: set[str] = set()
+    for row in tx.judgements(merge_id=merge_id):
+        if row.verdict is JudgementVerdict.MATCH and row.tx_end == ALL_TIME.end_us:
+            rows.append(row)
+            ends |= {row.left_id, row.right_id}
+    if not rows:
+        raise _unknown_merge(merge_id)
+    known = tx.entities(tuple(sorted(ends)), tx_us=change.clock.last_us)
+
+    closed = sorted(row.judgement_id for row in rows)
+    other_rows = [row for row in known.judgements if row.judgement_id not in closed]
+    # Before anything is taken into the change: without a way to part them nothing is written.
+    _check_apart(rows, other_rows)
+
+    change.closed_judgements += closed
+    for row in rows if apart else ():
+        ids = row.left_id, row.right_id
+        judgement = judgement_of(change, ids, JudgementVerdict.NON_MATCH, judged_by, _OPERATION)
+        # The row belongs to the merge it takes back, so that every un-merge of it has one id.
+        judgement_id = derived_id(merge_id, "/".join((_OPERATION, *ids)))
+        change.judgements.append(replace(judgement, judgement_id=judgement_id, merge_id=merge_id))
+
+    parts = _parts(Clusters(other_rows), known)
+    canonical: dict[str, str] = {}
+    for part, top in parts.items():
+        canonical |= dict.fromkeys(part, top)
+    take_canonical(change, known, canonical)
+    restate(tx, change, known.entities, canonical)
+    change.objects += sorted(ends)
+    for alias in known.aliases:
+        if alias.merge_id == merge_id:
+            change.closed_aliases.append(alias)
+
+    cause = ReplanCause("entity_unmerged", merge_id)
+    slots = replan_shared(tx, change, canonical, cause, root_of=canonical.__getitem__)
+    receipt = UnmergeReceipt(
+        merge_id=merge_id,
+        parts=tuple(sorted(map(_top_first, parts, parts.values()))),
+        replanned_slots=slots,
+        tx=change.at,
+        actions=change.action_ids,
+    )
+    change.keep_receipt(derived_id(merge_id, _OPERATION), receipt)
+    return receipt
+
+
+def _unknown_merge(merge_id: str) -> NotFound:
+    return NotFound(
+        f"there is no merge {merge_id} that stands; see the entity's history for its merges "
+        "(`tenure entities NAME`)",
+        code="unknown_merge",
+        merge_id=merge_id,
+    )
+
+
+def _check_apart(rows: Iterable[Judgement], other_rows: Sequence[Judgement]) -> None:
+    """Refuse when other merges still join the ends of these rows, and name all of them."""
+    obstacles: list[Judgement] = []
+    for row in rows:
+        judgements = list(other_rows)
+        # A path at a time, each taken out before the next is looked for: whoever wants them apart
+        # is told every merge to undo, and not one more with each try.
+        while chain := Clusters(judgements).path(row.left_id, row.right_id):
+            obstacles += chain
+            judgements = [judgement for judgement in judgements if judgement not in chain]
+    if obstacles:
+        raise still_connected(obstacles)
+
+
+def _parts(clusters: Clusters, known: Known) -> dict[tuple[str, ...], str]:
+    """The parts of what was one cluster, each with its canonical id."""
+    parts: dict[tuple[str, ...], str] = {}
+    for part in sorted(set(map(clusters.of, known.entities))):
+        parts[part] = canonical_id([known.entities[raw] for raw in part])
+    return parts
+
+
+def _top_first(part: tuple[str, ...], top: str) -> tuple[str, ...]:
+    other_members = [raw for raw in part if raw != top]
+    return (top, *other_members)

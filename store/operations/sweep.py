@@ -1,10 +1,13 @@
-"""Sweep: what has decayed below its threshold meets its retirement rule.
+"""Sweep: apply the retirement rule to objects that have decayed below their threshold.
 
-An age counts from the last confirmation, else from the claim's first stamp, and the policy says
-along which curve each object type fades. Use never refreshes it. The sweep is deterministic and
-idempotent: what is archived shows a gap, what is demoted or asked about carries its mark, and
-neither is met again. One transaction and one stamp a batch, and one more for each object it may
-erase.
+An age counts from the last confirmation, else from the claim's first stamp; the policy says along
+which curve each object type fades. Use never refreshes it. The sweep is deterministic and
+idempotent: archived objects show a gap, demoted or questioned ones carry a mark, and later sweeps
+skip both. Each batch is one transaction with one stamp, and each erased object another.
+
+Archiving withdraws the claim's own remaining pieces and puts "no value" there with the claim's own
+key. So nothing resurfaces, nothing else of the slot changes, and reads at earlier times still show
+the claim. In a slot of many values only the claim's value is deleted.
 """
 
 from __future__ import annotations
@@ -12,18 +15,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ...schema.claim import Assertion, Version
-from ...schema.decay import DecayPolicy
+from ...schema.answers import SweepReceipt
+from ...schema.claim import EMPTY_CONTENT, Assertion, Claim, Row, Version
 from ...schema.errors import InvalidInput
-from ...schema.operation import SweepReceipt
+from ...schema.interval import Interval
+from ...schema.layers import LAYERS, DecayPolicy
 from ...schema.policy import DEFAULT
-from ...schema.values import moment
-from ...schema.vocabulary import ActionKind, Op, RetirementRule, StateLayer, Status
-from ..commit.effects import due_action
+from ...schema.values import NO_VALUE_KEY, moment
+from ...schema.vocabulary import ActionKind, EdgeKind, Op, RetirementRule, StateLayer, Status
+from ..commit.work import due_action
 from ..port.store import Point, WriteTx
 from .change import Mandate, OperationChange, begin, derived_id
 from .erase import erase_objects
-from .retire import archive
+from .replan import Group, flag_dependants, groups_for, note_ties, whole_slots
+
+_QUESTIONS = frozenset(
+    {ActionKind.CONFIRM_DUE, ActionKind.REVERIFY_BELIEF, ActionKind.REGENERATE_SUMMARY}
+)
 
 _LAYERS = {
     "session": (StateLayer.SESSION, StateLayer.TASK),
@@ -98,7 +106,7 @@ def close_scope(
 ) -> SweepReceipt:
     """Retire what lived only until a session, task or project closed.
 
-    A task is closed by its session's id. Objects of other layers stay, and so does what stands in
+    A task is closed by its session's id. Objects of other layers stay, and so does what is in
     none of the `scopes`, if there are any: two users may each have a session of the same name.
 
     Raises:
@@ -121,10 +129,8 @@ def close_scope(
         object_ids = tuple(sorted(assertions))
 
     # Who was asked already is not asked twice, and what has ended needs no rule.
-    pending: set[str] = set()
-    for action in tx.open_actions(object_ids=object_ids):
-        if action.kind is ActionKind.CONFIRM_DUE:
-            pending.add(action.object_id)
+    questions = tx.open_actions(object_ids=object_ids)
+    pending = {action.object_id for action in questions if action.kind is ActionKind.CONFIRM_DUE}
     lasting: set[str] = set()
     for row in tx.rows_of(object_ids):
         if row.interval.end_us > mandate.now_us and row.look.status is not Status.QUARANTINED:
@@ -137,7 +143,13 @@ def close_scope(
             continue
         if assertion.claim.op is Op.DELETE:
             continue
-        if assertion.details.layer in _LAYERS[kind]:
+        layer = assertion.details.layer
+        if layer in _LAYERS[kind]:
+            # A session ends for all that lives in it; a deletion that was ordered stays one.
+            is_ordered = assertion.details.retirement_rule is RetirementRule.HARD_DELETE
+            if kind != "project" and not is_ordered:
+                details = replace(assertion.details, retirement_rule=LAYERS[layer].retirement)
+                assertion = replace(assertion, details=details)
             batch.append(assertion)
     receipt = retire_all(tx, change, batch)
     return replace(receipt, examined=len(object_ids))
@@ -202,3 +214,106 @@ def _mark(change: OperationChange, receipt: SweepReceipt) -> None:
 
 def _ids(assertions: Iterable[Assertion]) -> tuple[str, ...]:
     return tuple(assertion.claim.object_id for assertion in assertions)
+
+
+def archive(
+    tx: WriteTx, change: OperationChange, assertions: Sequence[Assertion]
+) -> tuple[str, ...]:
+    """Archive claims from the mandate's time on; return the gap claims, in order.
+
+    A claim of which nothing remains from then on is left as it is.
+    """
+    slot_keys: list[str] = []
+    object_ids: list[str] = []
+    for assertion in assertions:
+        slot_keys.append(assertion.claim.slot_key)
+        object_ids.append(assertion.claim.object_id)
+
+    groups = groups_for(tx, slot_keys, change.clock.last_us)
+    rows_of = tx.open_rows(whole_slots(groups))
+    gaps: list[str] = []
+    for group, rows in zip(groups, rows_of, strict=True):
+        change.ledger.load(group.planning, rows)
+        for assertion in assertions:
+            if assertion.claim.slot_key in group.keys:
+                gaps += _retire(change, group, rows, assertion)
+    change.ledger.settle(change.stamp)
+
+    for group, rows in zip(groups, rows_of, strict=True):
+        note_ties(tx, change, group, rows)
+    flag_dependants(tx, change, excluding=frozenset(object_ids))
+    # Nobody need confirm, verify or summarise again what is archived now.
+    for action in tx.open_actions(object_ids=tuple(object_ids)):
+        if action.kind in _QUESTIONS:
+            change.close_actions((action,), "archived")
+    return tuple(gaps)
+
+
+def _retire(
+    change: OperationChange, group: Group, rows: Iterable[Row], assertion: Assertion
+) -> Iterable[str]:
+    object_id = assertion.claim.object_id
+    intervals = [row.interval for row in rows if row.claim.object_id == object_id]
+    for piece in remaining(intervals, change.mandate.now_us):
+        gap = _gap(change, group, assertion, piece)
+        effect = change.ledger.write(group.planning, gap.claim, many=group.many)
+        change.claims.append(gap)
+        change.objects.append(gap.claim.object_id)
+
+        # What the gap hides in addition to the claim itself was hidden before, and keeps its
+        # reason.
+        for edge in effect.edges:
+            if edge.kind is EdgeKind.SUPERSEDES and edge.dst == object_id:
+                change.edges.append(replace(edge, reason="retired"))
+        yield gap.claim.object_id
+
+
+def remaining(pieces: Iterable[Interval], from_us: int) -> tuple[Interval, ...]:
+    """What is left of pieces from a time on, neighbours joined.
+
+    >>> remaining([Interval(5, 9), Interval(0, 5), Interval(20, 30)], 3)
+    (Interval(start_us=3, end_us=9), Interval(start_us=20, end_us=30))
+    """
+    remainder: list[Interval] = []
+    for piece in sorted(pieces):
+        if piece.end_us <= from_us:
+            continue
+        start_us = max(piece.start_us, from_us)
+        if remainder and remainder[-1].end_us == start_us:
+            remainder[-1] = Interval(remainder[-1].start_us, piece.end_us)
+        else:
+            remainder.append(Interval(start_us, piece.end_us))
+    return tuple(remainder)
+
+
+def _gap(change: OperationChange, group: Group, assertion: Assertion, piece: Interval) -> Assertion:
+    old = assertion.claim
+    name = f"retired/{piece.start_us}/{change.stamp}"
+    claim = Claim(
+        object_id=derived_id(old.object_id, name),
+        slot_key=old.slot_key,
+        op=Op.DELETE,
+        value_key=old.value_key if group.many else NO_VALUE_KEY,
+        interval=piece,
+        since_us=old.since_us,
+        level=old.level,
+        source_authority=old.source_authority,
+        confidence=old.confidence,
+        tx=change.stamp,
+        ordinal=len(change.claims),
+        target=old.object_id,
+    )
+    # A gap says nothing that could fade, and it was derived from nobody's text.
+    details = replace(
+        assertion.details,
+        source_origin="tenure://retirement",
+        source_kind="derived",
+        value_entity_id=None,
+        decay_rule=None,
+        derived_from=(),
+        actor=change.mandate.actor,
+        resolved_via="retired",
+    )
+    return Assertion(
+        claim=claim, details=details, content=EMPTY_CONTENT, permissions=assertion.permissions
+    )

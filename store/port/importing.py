@@ -1,8 +1,8 @@
 """What a store offers to an import that comes in groups, each a transaction of its own.
 
-Between its first group and its last a tenant holds a part of its history, which nobody may take
-for the whole. So the store keeps a journal of how far the import has come, and while there is
-one it refuses every other reader and writer of the tenant, with `in_progress`.
+Between its first group and its last a tenant holds a part of its history, which no reader may
+take for the whole. So the store keeps a journal of how far the import has come, and while there
+is one it refuses every other reader and writer of the tenant, with `in_progress`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ImportJournal:
     digest: str
     """The SHA-256 of the export's lines, in hex: only the same file may go on."""
     applied: int
-    """How many of its records stand in the store; `ABORTING` while they are being removed."""
+    """How many of its records are in the store; `ABORTING` while they are being removed."""
     total: int
     """How many records the export has."""
 
@@ -69,7 +69,7 @@ class Importing(Protocol):
 
     @property
     def writes_elsewhere(self) -> bool:
-        """Whether it writes in another process, beside which lines can be checked."""
+        """Whether it writes in another process, while which lines can be checked."""
         ...
 
     def expect_import(self, tenant: str) -> None:

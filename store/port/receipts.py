@@ -1,22 +1,19 @@
-"""What a write leaves beside its rows: its receipt, and its link in the audit chain.
+"""The receipt of a write, and its link in the audit chain. Pure.
 
-Receipts are canonical JSON: what a retry returns must be what the first call returned. The stored
-layout is older than the record codec and stays as it is, since receipts of existing stores are read
-by it: features and met relations are arrays, and `replayed` and `dry_run` are left out, for they
-belong to the call and not to the write.
+A receipt is canonical JSON, because a retry must return what the first call returned. Its layout is
+older than the record codec and must not change, since existing stores hold it: features and met
+relations are arrays, and `replayed` and `dry_run`, which belong to the call, are left out.
 
 Every stamped write carries the digest of the one before it. A digest covers ids, stamps and actors,
 never contents, so the chain still verifies after an erasure. Changing, removing or reordering an
-event breaks every digest after it. Both stores keep the digests and the doctor recomputes them.
-
-Pure. Checklist: C-292.
+event breaks every later digest. Both stores keep the digests and the doctor recomputes them.
+Checklist: C-292.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
@@ -36,13 +33,19 @@ _FEATURE_ROW = attrgetter(*_FEATURE)
 _RELATION = ("object_id", "relation", "verdict", "reason")
 _RELATION_ROW = attrgetter(*_RELATION)
 
+_EXAMPLES: Final = 5
+"""Examples named in a sentence of the doctor."""
+
+GENESIS: Final = b""
+"""What comes before the first event."""
+
 
 def encode(receipt: Receipt) -> str:
     """A receipt in its stored form."""
     # Every write makes one, and most of its fields are texts, words of a list and tuples of
     # them, which JSON writes as they are: only the records inside are taken apart.
     plain = members_of(receipt)
-    # Of the answer, not of the write: they are told anew when a receipt is read back.
+    # Of the answer, not of the write: they are told again when a receipt is read back.
     del plain["replayed"], plain["dry_run"]
 
     plain["tx"] = micros(receipt.tx)
@@ -180,13 +183,6 @@ def _name_features(candidates: list[dict[str, Any]]) -> None:
         candidate["features"] = [dict(zip(_FEATURE, row, strict=True)) for row in features]
 
 
-_EXAMPLES: Final = 5
-"""Examples named in a sentence of the doctor."""
-
-GENESIS: Final = b""
-"""What stands before the first event."""
-
-
 def chain_digest(previous: bytes, event: TxEvent) -> bytes:
     """Return the SHA-256 digest of an event after the one before it.
 
@@ -198,21 +194,8 @@ def chain_digest(previous: bytes, event: TxEvent) -> bytes:
     return hashlib.sha256(canonical_json(body).encode()).digest()
 
 
-def unattributed_problems(count: int) -> Iterator[str]:
-    """The doctor's sentence for rules and preferences whose writer no older version recorded.
-
-    >>> list(unattributed_problems(0))
-    []
-    """
-    if count:
-        yield (
-            f"{count} rules, preferences or decisions of an older version have no writer on "
-            "record, so they are data and instruct nobody; write those that should, anew"
-        )
-
-
 def value_problems(claims: Iterable[Sequence[str | None]]) -> Iterator[str]:
-    """The doctor's sentences for claims whose value was changed beside the store.
+    """The doctor's sentences for claims whose value was changed outside the store.
 
     A claim is its object id, slot, verb, value key, value as JSON, and text. The value stands
     twice, as itself and as the key that it competes by; that of a text without a slot is the text.
@@ -228,8 +211,7 @@ def value_problems(claims: Iterable[Sequence[str | None]]) -> Iterator[str]:
             continue
         is_own = key_names(key or "", value_json or "null")
         if slot is None and op == Op.ASSERT and (key or "").startswith("s:"):
-            words = unicodedata.normalize("NFC", text or "").strip()
-            is_own = is_own and f"s:{words}" == key
+            is_own = is_own and key_names(key or "", canonical_json(text or ""))
         if not is_own:
             object_ids.append(str(object_id))
             if len(object_ids) == _EXAMPLES:
@@ -239,7 +221,7 @@ def value_problems(claims: Iterable[Sequence[str | None]]) -> Iterator[str]:
 
 
 def name_problems(names: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The doctor's sentence for entities whose names were changed beside the store.
+    """The doctor's sentence for entities whose names were changed outside the store.
 
     A name is its entity, its surface and its norm. It stands twice, as itself and as the norm that
     it is found by; whoever changes both leaves a norm with blocking keys that names nobody.

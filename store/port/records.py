@@ -1,25 +1,155 @@
-"""The records that stores exchange with the rest: batches, asks, and what an export holds.
+"""The records that stores exchange with the rest: batches, asks, sessions, targets.
 
-A `Batch` is everything one transaction writes; an `Ask` says which versions to read; the
-kinds of `RecordKind` are what a lossless export is made of, so that a restore is an `apply`.
-Nothing here decides; the guarantees stand in `port`.
+A `Batch` is everything one transaction writes, an `Ask` says which versions to read, and the kinds
+of `RecordKind` make up a lossless export, so a restore is an `apply`. `store` states the
+guarantees.
+
+A session is an append-only list of events. An event's digest covers the one before it, its own
+fields and the keyed digests of its texts. Texts are stored apart, so an erasure empties them and
+the chain still verifies. A snapshot is a cache of the folded log; no chain and no export includes
+it.
+
+A target is a server and a database on it; a cell is a server for a group of tenants. Nothing
+crosses tenants, so a map from tenant to target is enough. No driver is imported here. `OwnIds`
+identify a caller with certainty, for whom personal data is shown whole. They leave out an
+identifier that another writer stated with the entity, unless a system of record or a directing
+writer did. C-133.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import hmac
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import groupby
 from typing import Final, NamedTuple
 
-from ...resolution.known import Lookup
-from ...schema.claim import Assertion, Edge, MentionLink, Permissions, Row, Version
+from ...resolution.known import Known, Lookup
+from ...schema.claim import Assertion, Details, Edge, MentionLink, Permissions, Row, Version
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
-from ...schema.interval import INF_US, Interval
-from ...schema.principal import Sight
-from ...schema.quick_init import quick_init
+from ...schema.errors import InvalidInput
+from ...schema.interval import Interval
+from ...schema.principal import Principal, Sight
+from ...schema.records import short_repr
+from ...schema.values import canonical_json
 from ...schema.vocabulary import ActionKind
-from .sessions import SessionRecord
+
+SNAPSHOTS_KEPT: Final = 2
+"""Of one session: the newest, and one to fall back on where the newest does not verify."""
+LOG_START: Final = b""
+"""What comes before the first event of a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionText:
+    """A text of an event."""
+
+    text: str | None
+    """None where an erasure emptied it."""
+    digest: bytes = b""
+    """Keyed digest of the text; set by the store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """One event of a session's log."""
+
+    session: str
+    """The session's scope, `session=s` or `session=s,user=u`."""
+    seq: int
+    """Rises by one from 1 inside the session."""
+    kind: str
+    actor: str
+    last_us: int
+    """The tenant's last stamp when it was appended: events of sessions take none."""
+    recorded_us: int
+    """The clock of the writer; for readers alone."""
+    body: str
+    """Canonical JSON without free text."""
+    texts: tuple[SessionText, ...] = ()
+    digest: bytes = b""
+    """Set by the store."""
+
+
+class SessionHead(NamedTuple):
+    """The last event of a session; sequence number 0 before the first."""
+
+    seq: int
+    digest: bytes
+
+
+class SessionSummary(NamedTuple):
+    """A session in a list of them."""
+
+    session: str
+    seq: int
+    recorded_us: int
+    """Of its last event."""
+
+
+class SessionSnapshot(NamedTuple):
+    """What a session's log comes to up to an event, as the writer encoded it."""
+
+    seq: int
+    body: str
+
+
+class SessionPlace(NamedTuple):
+    """A text of an event in a session."""
+
+    session: str
+    seq: int
+    part: int
+    """Its place among the texts of the event, from 0."""
+
+
+def seal(key: bytes, head: SessionHead, record: SessionRecord) -> SessionRecord:
+    """A record with its digests, as the event behind a head.
+
+    A text that was erased keeps the digest it came with: nobody can make it again.
+    """
+    # The chain goes over digests, never over texts: so it still closes when texts are erased.
+    texts: list[SessionText] = []
+    for text in record.texts:
+        digest = text.digest if text.text is None else _digest(key, text.text.encode())
+        texts.append(SessionText(text.text, digest))
+
+    header = [
+        record.session,
+        record.seq,
+        record.kind,
+        record.actor,
+        record.last_us,
+        record.recorded_us,
+        record.body,
+        [text.digest.hex() for text in texts],
+    ]
+    message = head.digest + canonical_json(header).encode()
+    return replace(record, texts=tuple(texts), digest=_digest(key, message))
+
+
+def snapshot_seal(key: bytes, event_digest: bytes, body: str) -> bytes:
+    """The seal of a snapshot: it holds behind the one event with this digest, and only there."""
+    return _digest(key, event_digest + b"snapshot" + body.encode())
+
+
+def chain_faults(key: bytes, records: Iterable[SessionRecord]) -> Iterator[str]:
+    """One sentence for each session whose log is broken; records come by session, then number."""
+    for session, events in groupby(records, key=lambda record: record.session):
+        head = SessionHead(0, LOG_START)
+        for event in events:
+            if event.seq != head.seq + 1:
+                yield f"the log of {session} has a gap before event {event.seq}"
+                break
+            if seal(key, head, event) != event:
+                yield f"the chain of {session} breaks at event {event.seq}"
+                break
+            head = SessionHead(event.seq, event.digest)
+
+
+def _digest(key: bytes, message: bytes) -> bytes:
+    return hmac.digest(key, message, "sha256")
 
 
 class Names(NamedTuple):
@@ -28,8 +158,6 @@ class Names(NamedTuple):
     lookup: Lookup
     scopes: tuple[str, ...]
     """Canonical ids of the scopes whose aliases are visible."""
-    reads: OpeningReads | None = None
-    """What will be asked about whom they mean; a store that answers at once needs no word of it."""
 
 
 def held_ask(object_ids: Sequence[str], newest: int) -> Ask:
@@ -62,11 +190,7 @@ class NextReads:
     """The scopes of what stands without any query; None: not asked."""
     walk: Walk | None = None
     entity_ids: tuple[str, ...] = ()
-    """Entities, beside those that the slots asked for point at."""
-
-
-NEWEST: Final = INF_US - 1
-"""The tx of a point that stands for the last stamp before that is known: no stamp is later."""
+    """Entities, in addition to those that the slots asked for point at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +202,6 @@ class SubjectSpan:
     """The raw id above which they begin; empty for the first."""
     limit: int
     """How many are answered at most."""
-
-
-class StandingSubjects(NamedTuple):
-    """The question about whom one scope prefers, bars or decides something."""
-
-    slots: tuple[str, ...]
-    """Names of slots, sorted."""
-    span: SubjectSpan
-
-
-class OpeningReads(NamedTuple):
-    """What is asked next where names mean entities without doubt and are spelled as these are."""
-
-    reads: NextReads
-    """At `NEWEST`. Its walk begins at whom the names mean, and has no entities yet."""
-    slots: Ask
-    """The slots of these and of the caller; its subjects are not known yet either."""
-    own_identifiers: tuple[tuple[str, str], ...] = ()
-    """The identifiers that are the caller's, around whom nothing is walked."""
-    wishes: StandingSubjects | None = None
-    """Asked for where the request is for nobody who is named; the slots of an only subject, too."""
-    siblings: Ask | None = None
-    """The other facts of a subject to which the words lead, which is not known yet either."""
-    rivals: Ask | None = None
-    """What stands in the caller's other scopes in the slots of all facts that are met."""
 
 
 class TextPool(NamedTuple):
@@ -154,6 +253,8 @@ class SlotRead:
     span: Interval
     full: bool
     """Also hidden rows: for `correct`, `retract` and `delete`."""
+    values: tuple[str, ...] = ()
+    """Of a slot of many values: rows of these value keys alone. Empty: of every value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +288,6 @@ class TxEvent:
     object_ids: tuple[str, ...]
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReceipt:
     """A receipt by object id and, when it was given one, by idempotency key."""
@@ -320,7 +420,6 @@ class Usage:
     last_us: int
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """Everything one transaction writes; applied in the order of the fields."""
@@ -420,7 +519,6 @@ class ScopeTurns(NamedTuple):
     """Each once, as `Version.turn` has them; numbers that nothing has bring nothing."""
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """Which versions to read; fields combine with AND, empty ones do not restrict."""
@@ -435,16 +533,16 @@ class Ask:
     keys: tuple[str, ...] = ()
     """Slot keys; stated alone."""
     vids: tuple[int, ...] = ()
-    """Numbers of rows: the claims that they belong to; stated alone, or beside `turns`."""
+    """Numbers of rows: the claims that they belong to; stated alone, or with `turns`."""
     turns: tuple[ScopeTurns, ...] = ()
-    """Turns of talk by their numbers, those of scopes in sight; stated alone, or beside `vids`."""
+    """Turns of talk by their numbers, those of scopes in sight; stated alone, or with `vids`."""
     texts: int | None = None
-    """Of `subjects` without `slots`: the newest texts about each that are needed beside the slots,
-    as a person may have said a hundred thousand; a store may give more. None: all."""
+    """Of `subjects` without `slots`: the newest texts about each that are needed in addition to the
+    slots, as a person may have said a hundred thousand; a store may give more. None: all."""
     extras: int | None = None
     """Of a whole timeline, with neither `heads` nor `at_valid`: the newest rows of each slot that
-    are needed beside those that decide the point's valid time, as a slot may have changed ten
-    thousand times; a store may give more. None: all."""
+    are needed in addition to those that decide the point's valid time, as a slot may have changed
+    ten thousand times; a store may give more. None: all."""
     heads: bool = True
     """Only rows that decide an instant; quarantined ones are never heads."""
     at_valid: bool = True
@@ -486,3 +584,108 @@ class Page(NamedTuple):
     returns with `visible=False` are among them."""
     cut: bool = False
     """Whether a limit cut the candidates."""
+
+
+DATABASE = "neo4j"
+"""The only database of a Community server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a tenant's data lives: a server and a database on it."""
+
+    __repr__ = short_repr
+
+    uri: str
+    """`neo4j://host:7687`, `bolt+s://…`; never with credentials in it."""
+    database: str = DATABASE
+    """The name of the database; `neo4j` is the only one on Community."""
+    auth: tuple[str, str] | None = field(default=None, repr=False)
+    """User and password of this server; None: those of the store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A target for a group of tenants."""
+
+    __repr__ = short_repr
+
+    target: Target
+    tenants: frozenset[str]
+
+
+Resolve = Callable[[str], Target]
+"""The target of a tenant."""
+
+
+def cell_map(cells: Sequence[Cell], default: Target) -> Resolve:
+    """Return the map of cells; a tenant of none of them lives at `otherwise`.
+
+    >>> a, b = Target(uri="bolt://a:7687"), Target(uri="bolt://b:7687")
+    >>> where = cell_map([Cell(target=b, tenants=frozenset({"acme"}))], a)
+    >>> where("acme").uri, where("globex").uri
+    ('bolt://b:7687', 'bolt://a:7687')
+
+    Raises:
+        InvalidInput: `bad_settings` for a tenant in two cells.
+    """
+    places: dict[str, Target] = {}
+    for cell in cells:
+        duplicates = sorted(cell.tenants & places.keys())
+        if duplicates:
+            raise InvalidInput(
+                f"the tenant {duplicates[0]!r} stands in two cells; leave it in one",
+                code="bad_settings",
+                tenant=duplicates[0],
+            )
+        places.update(dict.fromkeys(cell.tenants, cell.target))
+
+    return lambda tenant: places.get(tenant, default)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnIds:
+    """The raw ids of the entities that are a caller."""
+
+    vouched_ids: frozenset[str] = frozenset()
+    """By the word of others."""
+    claimed_ids: frozenset[str] = frozenset()
+    """By the caller's own word alone."""
+
+    def covers(self, details: Details, principal: Principal) -> bool:
+        """Whether a claim is about the caller beyond doubt, or their own word about themselves."""
+        subject = details.subject_id
+        return subject in self.vouched_ids or (
+            details.actor == principal.user and subject in self.claimed_ids
+        )
+
+
+NOBODY: Final = OwnIds()
+"""Of a caller who is no entity."""
+
+
+def own_ids_in(known: Known, identifier: tuple[str, str] | None, sight: Sight) -> OwnIds:
+    """The entities that bear a (scheme, value) as a caller may know it, their clusters whole."""
+    vouched_ids: set[str] = set()
+    claimed_ids: set[str] = set()
+    for row in known.identifiers:
+        if (row.scheme, row.value) == identifier and known.shows(row, sight):
+            ids = vouched_ids if _is_trusted(row, known) else claimed_ids
+            ids.update(_members(row.entity_id, known))
+    return OwnIds(frozenset(vouched_ids), frozenset(claimed_ids))
+
+
+def _is_trusted(row: Identifier, known: Known) -> bool:
+    """Whether an identifier is taken at its word."""
+    teacher = known.teachers.get(row.object_id)
+    if teacher is not None and teacher.vouches:
+        return True
+    entity = known.entities.get(row.entity_id)
+    came_with_entity = entity is not None and entity.tx_start == row.tx_start
+    return came_with_entity and (teacher is None or teacher.actor != row.value)
+
+
+def _members(raw: str, known: Known) -> frozenset[str]:
+    """The raw ids of an entity: a claim may be under any id that was merged into it."""
+    root = known.canonical.get(raw, raw)
+    return frozenset({raw, *(member for member, top in known.canonical.items() if top == root)})

@@ -7,7 +7,7 @@ caller's `Sight` and the `Point` it is asked at, so an unscoped query cannot be 
 Guarantees. A write transaction holds the tenant's one write lock from `lock` to commit, so
 commit order equals tx order. What `apply` is given becomes durable as a whole or not at all.
 A `Reader` is one consistent snapshot. Rows are never changed but for one closing of
-`tx_end`; content, permissions, usage, vectors and flags stand in tables of their own.
+`tx_end`; content, permissions, usage, vectors and flags are kept in tables of their own.
 Candidates are proposed generously, filtered by sight and time; scoring is the compiler's.
 """
 
@@ -19,12 +19,10 @@ from typing import Protocol, TypeVar
 
 from ...resolution.known import Known, Lookup
 from ...resolution.names import NameRow
-from ...schema.claim import Claim, Edge, MentionLink, Row, Version
+from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row, Version
 from ...schema.entity import Alias, Judgement, Review
 from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from .candidate_reads import CandidateReads
-from .claim_reads import ClaimReads
 from .importing import Importing
 from .records import (
     ActionClosing,
@@ -47,15 +45,21 @@ from .records import (
     Point,
     RecordKind,
     RelatedEnds,
+    SessionHead,
+    SessionPlace,
+    SessionRecord,
+    SessionSnapshot,
+    SessionSummary,
     SlotRead,
     SlotRecord,
     StoredReceipt,
+    SubjectSpan,
+    TextPool,
     Tombstone,
     TxEvent,
     Usage,
     VectorRow,
 )
-from .sessions import SessionHead, SessionPlace, SessionRecord, SessionSnapshot, SessionSummary
 from .vectors import Vectors
 
 __all__ = [
@@ -92,6 +96,66 @@ __all__ = [
     "WriteTx",
 ]
 
+
+class CandidateReads(Protocol):
+    """What a snapshot proposes, filtered by sight and time; scoring is the compiler's."""
+
+    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+        """Return heads at the point whose claim shares a term, the most telling ones first.
+
+        A term counts by how few claims hold it (`term_weights.weight`) of those in the scopes that
+        are searched (`term_weights.searched_scopes`), of equals the newest claim is first. A term
+        that more than `common(limit)` hold proposes nothing, unless all are so: then the
+        alphabetically first one does. What is withheld of the scopes that are searched is counted
+        up to the limit; a store may count what it met of others, too.
+        """
+        ...
+
+    def text_pool(
+        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
+    ) -> TextPool | None:
+        """Return as columns what `matching` would; None for at most `unless` rows."""
+        ...
+
+    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
+        """Return policy rules of levels 0-1, tool schemas, and what scopes prefer, bar, decided."""
+        ...
+
+    def standing_subjects(
+        self, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
+    ) -> tuple[str, ...]:
+        """Return about whom one scope prefers, bars or decides something in slots of these names.
+
+        Raw ids, sorted, of those in the span; what the caller may not see and what is erased tells
+        of nobody. Cost follows the subjects that are answered, not what is known of them.
+        """
+        ...
+
+    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
+        """Return clean heads about these entities, pointing at them or mentioning them.
+
+        At most `limit` for each entity: strongest authority, then trust, then vid first. What
+        only mentions it comes after all that is about it, the newest of equal trust first.
+        """
+        ...
+
+
+class ClaimReads(Protocol):
+    """Whole claims, whoever may see them; what is shown of them is for the asker to choose."""
+
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Every object that is about one of these, points at it or mentions it, none erased."""
+        ...
+
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The objects that hold all of these searchable terms, none erased, sorted."""
+        ...
+
+    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+        """Return whole claims by object id, with today's permissions; erased ones left out."""
+        ...
+
+
 Result = TypeVar("Result")
 
 
@@ -103,7 +167,7 @@ class IdentityReads(Protocol):
         ...
 
     def known_each(
-        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+        self, lookups: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
     ) -> Sequence[Known]:
         """Return what is known of each look-up over aliases of its scopes, in order."""
         ...
@@ -242,7 +306,7 @@ class WriteTx(IdentityReads, ClaimReads, Protocol):
         """Empty what erasure must empty, in every table and index.
 
         Of objects: content, paths, what repeats it, and closed names that they taught; an envelope
-        that one of them was compiled into, or whose own id stands among them, keeps its id. Of
+        that one of them was compiled into, or whose own id is among them, keeps its id. Of
         entities: names and identifiers; of these and of `nameless_ids`, which lost a name: cases,
         evidence, and candidates of others' receipts.
         """
@@ -329,7 +393,7 @@ class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
         """Return raw entity ids above another one, sorted; at most so many.
 
         With `scopes` only those that were ever named in one of them, and those that others are
-        one with, whose names may stand there.
+        one with, whose names may be there.
         """
         ...
 
@@ -448,6 +512,13 @@ class Store(Importing, Protocol):
         self, tenant: str, names: Callable[[], Names] | None = None
     ) -> AbstractContextManager[Reader]:
         """Open a snapshot; `names` tells what will be looked up first, and changes no answer."""
+        ...
+
+    def expect_reads(self, tenant: str) -> None:
+        """Hear that compiles of a tenant will come, and prepare meanwhile.
+
+        Nothing is stored and no tenant is made. What fails is met again by the compile itself.
+        """
         ...
 
     def writing(self, tenant: str) -> AbstractContextManager[WriteTx]:

@@ -1,11 +1,9 @@
 """Quantising: a vector as whole numbers, so that every score is exact on every machine.
 
-A vector is divided by its length and kept as `rint(4000 x)`, 16 bits a number. The product
-of two such vectors stays below 2**24 whatever part of it is summed first, because each is
-shorter than 4096: so float32 adds them exactly, in any order, and a score is a whole number
-in units of 1 / 16,000,000. Floats are rounded to even here and nowhere else.
-
-It judges no meaning and knows no encoder but by its number of dimensions.
+A vector is divided by its length and kept as `rint(4000 x)`, with 16 bits a number. Each is shorter
+than 4096, so every partial sum of a product stays below 2**24: float32 adds exactly, in any order,
+and a score is a whole number in units of 1 / 16,000,000. Floats are rounded to even here and
+nowhere else. An encoder is known only by its number of dimensions.
 """
 
 from __future__ import annotations

@@ -1,19 +1,22 @@
-"""Telling words: which words of a question propose claims, and how much each of them counts.
+"""Which words of a question propose claims, how much each counts, and the columns of many hits.
 
 The fewer claims hold a word, the more it tells (Spärck Jones 1972): a word counts one, and one
 more for each time that twice as many claims could hold it before it is too common to propose.
 Whole numbers and powers of two alone, so that a server and a file propose in the same order.
-
 Claims are counted in the scopes of the caller: of a tenant with thousands of users everybody says
 "dinner", and to each of them it still tells which of their own memories is meant.
+
+What thousands of hits cost are their records. A pool tells of each hit only where it is, how
+long it is and which words it holds, so that a ranking reads the records of the best alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from ...schema.principal import AUDIT, Sight
+from ..port.records import TextPool
 
 HALVINGS: Final = tuple(1 << step for step in range(32))
 """Powers of two: a word's weight is how many of them its claims may be multiplied by."""
@@ -25,6 +28,8 @@ _PROPOSALS: Final = 8
 """Times as many claims as are wanted: some may not be seen, or not at the point."""
 _MOST_SCOPES: Final = 64
 """Scopes that one search names. A caller of more sees so much that the tenant's counts serve."""
+
+T = TypeVar("T")
 
 
 def searched_scopes(sight: Sight) -> tuple[str, ...]:
@@ -97,3 +102,53 @@ def pool_weights(spread: Mapping[str, int], limit: int) -> dict[str, int]:
     words = [term for term in order if spread[term]][:POOL_TERMS]
     telling = telling_weights({word: spread[word] for word in words}, limit)
     return {word: telling.get(word, 0) for word in words}
+
+
+class PoolRow(NamedTuple):
+    """A hit that the caller may see."""
+
+    vid: int
+    """Number of its row at the point."""
+    mask: int
+    """Which words it holds, a bit each."""
+    size: int
+    """Characters of its terms."""
+    scope_id: str
+    turn: int
+    """Its number among the turns of its scope; 0 for what nobody said."""
+    is_fact: bool
+    """Whether it has a slot."""
+
+
+class VisibleHits(NamedTuple, Generic[T]):
+    """The first hits that may be seen."""
+
+    rows: list[T]
+    withheld: int
+    """Hits before the last of them that may not be seen."""
+    cut: bool
+    """Whether another one could be seen behind them."""
+
+
+def visible_hits(hits: Iterable[T | None], limit: int) -> VisibleHits[T]:
+    """The first `limit` of hits that may be seen; None represents one that may not.
+
+    >>> visible_hits(["a", None, "b", "c", None], 2)
+    VisibleHits(rows=['a', 'b'], withheld=1, cut=True)
+    """
+    rows: list[T] = []
+    withheld = 0
+    for hit in hits:
+        if hit is None:
+            withheld += 1
+        elif len(rows) == limit:
+            return VisibleHits(rows, withheld, True)
+        else:
+            rows.append(hit)
+    return VisibleHits(rows, withheld, False)
+
+
+def pool_of(page: VisibleHits[PoolRow], terms: Sequence[str]) -> TextPool:
+    """The columns of one hit or more, for words in the order of their bits."""
+    vids, masks, sizes, scopes, turns, facts = zip(*sorted(page.rows), strict=True)
+    return TextPool(tuple(terms), vids, masks, sizes, scopes, turns, facts, page.withheld, page.cut)

@@ -2,7 +2,8 @@
 
 The counters may only move as the batch says: its events take the next sequence numbers, and
 every closing must hit exactly one open row, else the transaction is a `Fault` and leaves no
-trace. The text index of live claims follows the heads that a batch opens and closes.
+trace. The text index of live claims follows the heads that a batch opens and closes. Events of
+sessions get their digests here, under the write lock, from the key of the file.
 
 An erasure empties tables in an order that lets the text indices read what they remove, then
 rewrites them, because FTS5 keeps deleted terms until segments are merged.
@@ -11,24 +12,138 @@ rewrites them, because FTS5 keeps deleted terms until segments are merged.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from ...schema.claim import Assertion, Permissions, Row
-from ...schema.entity import Alias, Entity
 from ...schema.errors import Fault
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import Op
 from ..port.receipts import GENESIS, chain_digest, without_candidates
-from ..port.store import ActionRecord, Batch, ManifestRecord, TxEvent, VectorRow
-from . import codec, register_codec, sessions
+from ..port.records import (
+    LOG_START,
+    SNAPSHOTS_KEPT,
+    SessionHead,
+    SessionPlace,
+    SessionRecord,
+    SessionSnapshot,
+    SessionSummary,
+    SessionText,
+    seal,
+    snapshot_seal,
+)
+from ..port.store import Batch, ManifestRecord, TxEvent, VectorRow
+from . import codec, register_sql, sql
 from .caches import Caches
 from .codec import Line
-from .sql import core as sql
-from .sql import register
-from .sql import rows as row_sql
+
+
+def session_head(db: sqlite3.Connection, session: str) -> SessionHead:
+    """The last event of a session."""
+    line = db.execute(register_sql.HEAD, (session,)).fetchone()
+    return SessionHead(0, LOG_START) if line is None else SessionHead(*line)
+
+
+def put_session_events(db: sqlite3.Connection, records: Sequence[SessionRecord]) -> None:
+    """Append events, each right behind the last one of its session.
+
+    Raises:
+        Fault: `invariant_broken`, for an event that leaves a gap or is there already.
+    """
+    key: bytes = db.execute(sql.KEYS).fetchone()[0]
+
+    for record in records:
+        last = session_head(db, record.session)
+        if record.seq != last.seq + 1:
+            raise Fault(
+                f"event {record.seq} does not follow event {last.seq} of its session",
+                code="invariant_broken",
+            )
+        event = seal(key, last, record)
+        fields = (event.actor, event.last_us, event.recorded_us, event.body, event.digest)
+        db.execute(register_sql.PUT_EVENT, (event.session, event.seq, event.kind, *fields))
+        for part, text in enumerate(event.texts):
+            db.execute(
+                register_sql.PUT_TEXT, (event.session, event.seq, part, text.digest, text.text)
+            )
+
+
+def empty_session_texts(db: sqlite3.Connection, places: Sequence[SessionPlace]) -> None:
+    """Empty the texts of events; the snapshots that may repeat them go as a whole."""
+    db.executemany(register_sql.EMPTY_TEXTS, places)
+    for session in {place.session for place in places}:
+        db.execute(register_sql.DROP_SNAPSHOTS, {"session": session, "keep": 0})
+
+
+def put_session_snapshot(db: sqlite3.Connection, session: str, body: str) -> None:
+    """Keep a snapshot behind the last event of a session, with the one before it.
+
+    Raises:
+        Fault: `invariant_broken`, for a session without events.
+    """
+    key: bytes = db.execute(sql.KEYS).fetchone()[0]
+    last = session_head(db, session)
+    if last.seq == 0:
+        raise Fault(f"{session} has no events to keep a snapshot of", code="invariant_broken")
+    db.execute(
+        register_sql.PUT_SNAPSHOT, (session, last.seq, snapshot_seal(key, last.digest, body), body)
+    )
+    db.execute(register_sql.DROP_SNAPSHOTS, {"session": session, "keep": SNAPSHOTS_KEPT})
+
+
+def session_snapshot(db: sqlite3.Connection, session: str) -> SessionSnapshot | None:
+    """The newest snapshot of a session whose seal holds."""
+    lines = db.execute(register_sql.SNAPSHOTS, (session,)).fetchall()
+    key: bytes = db.execute(sql.KEYS).fetchone()[0] if lines else b""
+    for seq, body, stored_seal, digest in lines:
+        if hmac.compare_digest(stored_seal, snapshot_seal(key, digest, body)):
+            return SessionSnapshot(seq, body)
+    return None
+
+
+def session_events(
+    db: sqlite3.Connection, session: str, after: int, until: int
+) -> tuple[SessionRecord, ...]:
+    """The events of a session with numbers above `after` and up to `until`."""
+    texts: dict[int, tuple[SessionText, ...]] = {}
+    lines = db.execute(register_sql.TEXTS, (session, after, until))
+    for seq, group in groupby(lines, key=lambda line: int(line[0])):
+        texts[seq] = tuple(SessionText(text, digest) for _, text, digest in group)
+
+    records: list[SessionRecord] = []
+    for line in db.execute(register_sql.EVENTS, (session, after, until)):
+        records.append(_record(line, texts.get(line[1], ())))
+    return tuple(records)
+
+
+def all_session_events(db: sqlite3.Connection) -> Iterator[SessionRecord]:
+    """Every event of every session, by session, then number."""
+    for line in db.execute(register_sql.ALL_EVENTS):
+        texts = db.execute(register_sql.EVENT_TEXTS, line[:2])
+        yield _record(line, tuple(SessionText(text, digest) for text, digest in texts))
+
+
+def session_summaries(db: sqlite3.Connection) -> tuple[SessionSummary, ...]:
+    """Every session with its last event, by session."""
+    return tuple(SessionSummary(*line) for line in db.execute(register_sql.SUMMARIES))
+
+
+def _record(line: Line, texts: tuple[SessionText, ...]) -> SessionRecord:
+    return SessionRecord(
+        session=line[0],
+        seq=line[1],
+        kind=line[2],
+        actor=line[3],
+        last_us=line[4],
+        recorded_us=line[5],
+        body=line[6],
+        digest=line[7],
+        texts=texts,
+    )
 
 
 class Counters(NamedTuple):
@@ -68,7 +183,7 @@ def batch(db: sqlite3.Connection, changes: Batch, *, counters: Counters, caches:
         _judgements(db, changes)
     _queue(db, changes, permits)
     if changes.session_events:
-        sessions.put(db, changes.session_events)
+        put_session_events(db, changes.session_events)
     _restore_rest(db, changes)
 
 
@@ -150,24 +265,24 @@ def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: bytes | Non
 def _register(db: sqlite3.Connection, changes: Batch) -> None:
     _run_many(
         db,
-        register.PUT_ENTITY,
-        map(_entity_line, changes.entities),
+        register_sql.PUT_ENTITY,
+        map(codec.entity_line, changes.entities),
     )
     # closings come first: a successor may take the same key in the same batch
     closed = _run_many(
         db,
-        register.CLOSE_ALIAS,
+        register_sql.CLOSE_ALIAS,
         (
             (tx, a.entity_id, a.norm, a.scope_id, a.type, a.ordinal, a.valid_from)
             for a, tx in changes.closed_aliases
         ),
     )
     _require(closed == len(changes.closed_aliases), "a closed alias was not open")
-    _run_many(db, register.PUT_ALIAS, map(_alias_line, changes.aliases))
+    _run_many(db, register_sql.PUT_ALIAS, map(codec.alias_line, changes.aliases))
     _run_many(
         db,
-        register.PUT_IDENTIFIER,
-        map(register_codec.identifier_line, changes.identifiers),
+        register_sql.PUT_IDENTIFIER,
+        map(codec.identifier_line, changes.identifiers),
     )
     if changes.block_keys:
         _block(db, changes.block_keys)
@@ -179,34 +294,24 @@ def _block(db: sqlite3.Connection, block_keys: Mapping[str, tuple[tuple[str, str
     fresh = 0
     for norm, keys in block_keys.items():
         stored_keys: set[str] = set()
-        known = db.execute(register.NORM_ID, (norm,)).fetchone()
+        known = db.execute(register_sql.NORM_ID, (norm,)).fetchone()
         if known is None:
             fresh += 1
-            known = db.execute(register.PUT_NORM, (norm,)).fetchone()
+            known = db.execute(register_sql.PUT_NORM, (norm,)).fetchone()
         else:
-            stored_keys.update(codec.first_column(db.execute(register.KEYS_OF_NORM, known)))
+            stored_keys.update(codec.first_column(db.execute(register_sql.KEYS_OF_NORM, known)))
         for key, kind in keys:
             if key not in stored_keys:
                 lines.append((key, known[0], kind))
 
     lines.sort()  # neighbours in the index are written together
-    _run_many(db, register.PUT_BLOCK_KEY, lines)
+    _run_many(db, register_sql.PUT_BLOCK_KEY, lines)
     # The counts say what a key is worth: without them a look-up would count all postings itself.
     counts = Counter((key, kind) for key, _, kind in lines)
-    counts[register.NORMS_COUNTED] += fresh
+    counts[register_sql.NORMS_COUNTED] += fresh
     _run_many(
-        db, register.COUNT_BLOCK_KEY, ((*key, count) for key, count in counts.items() if count)
+        db, register_sql.COUNT_BLOCK_KEY, ((*key, count) for key, count in counts.items() if count)
     )
-
-
-def _entity_line(e: Entity) -> Line:
-    return (e.entity_id, e.name, e.type, e.state.value, e.scope_id, e.tx_start, e.created_by,
-            int(e.recorded))  # fmt: skip
-
-
-def _alias_line(a: Alias) -> Line:
-    return (a.entity_id, a.surface, a.norm, a.type, a.scope_id, a.ordinal, a.valid_from,
-            a.valid_until, a.tx_start, a.tx_end, a.object_id, a.merge_id)  # fmt: skip
 
 
 # --- claims and versions
@@ -267,6 +372,7 @@ def _claims(db: sqlite3.Connection, changes: Batch, counters: Counters, permits:
     _run_many(db, sql.PUT_CLAIM, claim_lines)
     _run_many(db, sql.PUT_CONTENT, content_lines)
     _run_many(db, sql.PUT_TEXT, text_lines)
+    db.execute(sql.PUT_VALUES, (counters.last_claim,))
     _sign(db, claims)
 
     permit_lines: list[Line] = []
@@ -288,19 +394,19 @@ def _versions(db: sqlite3.Connection, changes: Batch) -> None:
     for closing in changes.close:
         closed_vids.append(closing.vid)
         closings.append((closing.tx, closing.vid))
-    closed = _run_many(db, row_sql.CLOSE_VERSION, closings)
+    closed = _run_many(db, sql.CLOSE_VERSION, closings)
     _require(closed == len(closings), "a row to close was not open")
-    _run_many(db, row_sql.PUT_VERSION, map(_row_line, changes.rows))
+    _run_many(db, sql.PUT_VERSION, map(_row_line, changes.rows))
 
     vids = codec.list_json([*closed_vids, *(row.vid for row in changes.rows)])
     # The text index holds the claims with an open head: it follows what leaves and enters `live`,
     # so that the question who has one is asked once.
     if changes.close:
-        departures = db.execute(row_sql.LEAVE_LIVE, (vids,)).fetchall()
-        _run_many(db, row_sql.LEAVE_TEXT_LIVE, departures)
+        departures = db.execute(sql.LEAVE_LIVE, (vids,)).fetchall()
+        _run_many(db, sql.LEAVE_TEXT_LIVE, departures)
     if changes.rows:
-        arrivals = db.execute(row_sql.ENTER_LIVE, (vids,)).fetchall()
-        _run_many(db, row_sql.ENTER_TEXT_LIVE, arrivals)
+        arrivals = db.execute(sql.ENTER_LIVE, (vids,)).fetchall()
+        _run_many(db, sql.ENTER_TEXT_LIVE, arrivals)
 
     _run_many(db, sql.PUT_EDGE, map(codec.edge_line, changes.edges))
 
@@ -317,11 +423,11 @@ def _row_line(row: Row) -> Line:
 
 def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
     closed = _run_many(
-        db, register.CLOSE_JUDGEMENT, ((tx, i) for i, tx in changes.closed_judgements)
+        db, register_sql.CLOSE_JUDGEMENT, ((tx, i) for i, tx in changes.closed_judgements)
     )
     _require(closed == len(changes.closed_judgements), "a judgement to close was not open")
-    _run_many(db, register.PUT_JUDGEMENT, map(register_codec.judgement_line, changes.judgements))
-    _run_many(db, register.PUT_REVIEW, map(register_codec.review_line, changes.reviews))
+    _run_many(db, register_sql.PUT_JUDGEMENT, map(codec.judgement_line, changes.judgements))
+    _run_many(db, register_sql.PUT_REVIEW, map(codec.review_line, changes.reviews))
 
     # an id that is its own canonical id needs no projection
     moved_ids: list[Line] = []
@@ -330,15 +436,15 @@ def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
         moved_ids.append((raw,))
         if raw != top:
             merged_ids.append((raw, top))
-    _run_many(db, register.DROP_CANONICAL, moved_ids)
-    _run_many(db, register.PUT_CANONICAL, merged_ids)
+    _run_many(db, register_sql.DROP_CANONICAL, moved_ids)
+    _run_many(db, register_sql.PUT_CANONICAL, merged_ids)
 
 
 def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
-    _actions(db, changes.actions)
+    _run_many(db, register_sql.PUT_ACTION, map(codec.action_line, changes.actions))
     closed = _run_many(
         db,
-        register.CLOSE_ACTION,
+        register_sql.CLOSE_ACTION,
         ((c.tx, c.outcome, c.closed_by, c.action_id) for c in changes.closed_actions),
     )
     _require(closed == len(changes.closed_actions), "an action to close was not open")
@@ -355,13 +461,9 @@ def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
     )  # fmt: skip
     _run_many(
         db,
-        register.PUT_RECEIPT,
+        register_sql.PUT_RECEIPT,
         ((r.object_id, r.tx, r.body, r.idempotency_key, r.fingerprint) for r in changes.receipts),
     )
-
-
-def _actions(db: sqlite3.Connection, actions: Sequence[ActionRecord]) -> None:
-    _run_many(db, register.PUT_ACTION, map(register_codec.action_line, actions))
 
 
 def _permissions(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
@@ -388,7 +490,7 @@ def _restore_rest(db: sqlite3.Connection, changes: Batch) -> None:
         put_manifest(db, manifest)
 
     put_vectors(db, changes.vectors)
-    _run_many(db, register.PUT_USAGE, ((u.object_id, u.uses, u.last_us) for u in changes.usage))
+    _run_many(db, register_sql.PUT_USAGE, ((u.object_id, u.uses, u.last_us) for u in changes.usage))
     if changes.keys:
         db.execute(sql.CLEAR_KEYS)
         _run_many(db, sql.PUT_KEY, enumerate(changes.keys))
@@ -403,17 +505,17 @@ def define(db: sqlite3.Connection, definition: str) -> None:
 def put_pack(db: sqlite3.Connection, pack: str) -> str:
     """Store a policy pack by its hash, and return the hash."""
     digest = hashlib.sha256(pack.encode()).hexdigest()
-    db.execute(register.PUT_PACK, (digest, pack))
+    db.execute(register_sql.PUT_PACK, (digest, pack))
     return digest
 
 
 def put_manifest(db: sqlite3.Connection, manifest: ManifestRecord) -> None:
     """Store a manifest and what it compiled, unless it is there."""
     line = (manifest.envelope_id, manifest.manifest, manifest.pack)
-    numbers = db.execute(register.PUT_MANIFEST, line).fetchall()
+    numbers = db.execute(register_sql.PUT_MANIFEST, line).fetchall()
     for (number,) in numbers:
         lines = ((number, place, oid) for place, oid in enumerate(manifest.object_ids))
-        _run_many(db, register.PUT_COMPILED, lines)
+        _run_many(db, register_sql.PUT_COMPILED, lines)
 
 
 def put_vectors(db: sqlite3.Connection, rows: Sequence[VectorRow]) -> None:
@@ -422,11 +524,11 @@ def put_vectors(db: sqlite3.Connection, rows: Sequence[VectorRow]) -> None:
         return
 
     # A vector that is put again takes a new number, so that who reads on from a count meets it.
-    _run_many(db, register.DROP_VECTOR, ((r.encoder_id, r.part, r.object_id) for r in rows))
+    _run_many(db, register_sql.DROP_VECTOR, ((r.encoder_id, r.part, r.object_id) for r in rows))
     first = db.execute(sql.COUNTERS).fetchone()[3] + 1
     _run_many(
         db,
-        register.PUT_VECTOR,
+        register_sql.PUT_VECTOR,
         (
             (number, r.encoder_id, r.part, r.vec16, r.object_id)
             for number, r in enumerate(rows, start=first)
@@ -437,7 +539,7 @@ def put_vectors(db: sqlite3.Connection, rows: Sequence[VectorRow]) -> None:
 
 def use(db: sqlite3.Connection, object_ids: Iterable[str], at_us: int) -> None:
     """Record that objects were used."""
-    _run_many(db, register.PUT_USAGE, ((oid, 1, at_us) for oid in object_ids))
+    _run_many(db, register_sql.PUT_USAGE, ((oid, 1, at_us) for oid in object_ids))
 
 
 def empty(
@@ -448,21 +550,23 @@ def empty(
 ) -> None:
     """Empty what repeats these objects and entities, and the indices over it."""
     claims = codec.first_column(db.execute(sql.CLAIM_IDS, (codec.list_json(object_ids),)))
-    _run_each(db, register.EMPTY_OBJECTS, claims)
-    _run_each(db, register.EMPTY_RECORDS, object_ids)
-    _run_each(db, register.EMPTY_ENTITIES, entity_ids)
+    _run_each(db, register_sql.EMPTY_OBJECTS, claims)
+    _run_each(db, register_sql.EMPTY_RECORDS, object_ids)
+    _run_each(db, register_sql.EMPTY_ENTITIES, entity_ids)
 
     # A receipt names the candidates that a write was compared with, whoever's write it was.
     unnamed_ids = [*entity_ids, *nameless_ids]
     if unnamed_ids:
-        _run_each(db, register.EMPTY_NAMINGS, unnamed_ids)
-        naming = db.execute(register.NAMING_RECEIPTS, (codec.list_json(unnamed_ids),)).fetchall()
+        _run_each(db, register_sql.EMPTY_NAMINGS, unnamed_ids)
+        naming = db.execute(
+            register_sql.NAMING_RECEIPTS, (codec.list_json(unnamed_ids),)
+        ).fetchall()
         for number, body in naming:
             short_body = without_candidates(body, unnamed_ids)
             if short_body != body:
-                db.execute(register.SHORTEN_RECEIPT, (short_body, number))
+                db.execute(register_sql.SHORTEN_RECEIPT, (short_body, number))
 
-    for statement in (*register.EMPTY_NORMS, *register.COMPACT_TEXT):
+    for statement in (*register_sql.EMPTY_NORMS, *register_sql.COMPACT_TEXT):
         db.execute(statement)
 
     db.execute(sql.RAISE_ERASURES)

@@ -1,8 +1,8 @@
-"""Copies of an embedded store while it is used, and what files it has.
+"""Copy an embedded store while it is in use, and list its files.
 
-A copy is a store of its own: one consistent snapshot of a tenant's file, checked before it takes
-its name. It holds the tenant's keys, so that it is made readable for its owner alone. Originals
-that lie beside the store are files already and are not in it.
+A copy is a store of its own: one consistent snapshot of a tenant's file, checked before it gets its
+name. It has the tenant's keys, so only its owner can read it. Originals next to the store are
+separate files and are not copied.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _snapshot(source: Path, copy: Path) -> None:
         ):
             db.backup(copied_db)
             (verdict,) = copied_db.execute("PRAGMA integrity_check").fetchone()
-            # The copy is one file: nothing of it may stand in a log beside it.
+            # The copy is one file: nothing of it may be in a log next to it.
             copied_db.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.Error as error:
         verdict = str(error)

@@ -1,14 +1,14 @@
 """What readers of one tenant's file share: decoded claims, permission sets, counts of words.
 
 Both hold only what never changes. Claims are immutable until an erasure, so decoded ones are
-kept per count of erasures: after one, also one by another process, a reader starts anew and a
+kept per count of erasures: after one, also one by another process, a reader starts again and a
 reader of an older snapshot keeps what it decodes to itself. Permission sets are only ever
 added, so what a sight may see is extended by the new ones; which set an object has is read
 from the file each time. How many claims hold a word is kept until the next event.
 
 Everything is bounded, and safe to share between threads because each step is one dictionary
 operation and a lost race only costs a second look-up. What is kept for a state of the file
-stands in one value with that state: no thread can meet the one without the other.
+is in one value with that state: no thread can meet the one without the other.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
-from ..search.cache_bounds import (
+from ..search.caches import (
     CLAIMS_IDLE_S,
     DEFAULT_BOUNDS,
     CacheBounds,
+    Halves,
     claim_bytes,
     entry_bytes,
 )
-from ..search.two_generation_cache import Halves
 
 if TYPE_CHECKING:  # what is kept here is decoded elsewhere, and not before something is read
     from ...resolution.known import Known, Lookup
@@ -46,18 +46,18 @@ _LOOKUPS: Final = 1_024
 _WORDS: Final = 1_024
 """Words in each half: those of the questions that are asked between two writes."""
 
+LookupCache: TypeAlias = "Halves[tuple[Lookup, tuple[str, ...]], Known]"
+"""What is known of a look-up over the aliases of some scopes."""
+
+WordCounts: TypeAlias = "Halves[WordCount, int]"
+"""How many claims hold a word."""
+
+T = TypeVar("T")
+
 
 def body_bytes(_number: int, body: Body) -> int:
     """What a decoded claim takes in memory, by its texts."""
     return claim_bytes(body.content)
-
-
-def _size_bytes(_number: int, _size: TextSize) -> int:
-    return _ENTRY
-
-
-def _permit_bytes(_number: int, permissions: Permissions) -> int:
-    return entry_bytes(permissions.allow, permissions.deny)
 
 
 def _sight_bytes(sight: Sight, last_and_visible: tuple[int, str]) -> int:
@@ -66,10 +66,6 @@ def _sight_bytes(sight: Sight, last_and_visible: tuple[int, str]) -> int:
 
 def _narrowing_bytes(sight: Sight, narrowing: Narrowing) -> int:
     return entry_bytes(sight.scopes, sight.tags, narrowing.query, narrowing.scopes)
-
-
-def _line_bytes(line: Line, _number: int) -> int:
-    return entry_bytes(*map(str, line))
 
 
 def _known_bytes(question: tuple[Lookup, tuple[str, ...]], known: Known) -> int:
@@ -83,16 +79,6 @@ def _known_bytes(question: tuple[Lookup, tuple[str, ...]], known: Known) -> int:
         known.judgements,
         known.canonical,
     )
-
-
-LookupCache: TypeAlias = "Halves[tuple[Lookup, tuple[str, ...]], Known]"
-"""What is known of a look-up over the aliases of some scopes."""
-
-WordCounts: TypeAlias = "Halves[WordCount, int]"
-"""How many claims hold a word."""
-
-
-T = TypeVar("T")
 
 
 class _ClaimMemory(NamedTuple):
@@ -135,7 +121,9 @@ class Caches:
         self._words: _StateMemory[WordCounts] = _StateMemory(partial(Halves, _WORDS))
         # Four maps share what permission sets may take, two halves each.
         room = bounds.most_bytes("permissions") // 8
-        self.permits: Halves[int, Permissions] = Halves(_PERMITS, room=room, size_of=_permit_bytes)
+        self.permits: Halves[int, Permissions] = Halves(
+            _PERMITS, room=room, size_of=lambda _, permit: entry_bytes(permit.allow, permit.deny)
+        )
         """By number."""
         self.sights: Halves[Sight, tuple[int, str]] = Halves(
             _SIGHTS, room=room, size_of=_sight_bytes
@@ -145,7 +133,9 @@ class Caches:
             _SIGHTS, room=room, size_of=_narrowing_bytes
         )
         """By sight: what narrows its searches."""
-        self.permit_numbers: Halves[Line, int] = Halves(_PERMITS, room=room, size_of=_line_bytes)
+        self.permit_numbers: Halves[Line, int] = Halves(
+            _PERMITS, room=room, size_of=lambda line, _: entry_bytes(*map(str, line))
+        )
         """By permission set as it is stored."""
         self._register_seq: int = 0
         self._known = self._new_lookups()
@@ -180,7 +170,7 @@ class Caches:
         room = self._bounds.most_bytes("claims")
         return _ClaimMemory(
             Halves(_BODIES, room=room * 3 // 8, size_of=body_bytes, idle_s=CLAIMS_IDLE_S),
-            Halves(_SIZES, room=room // 8, size_of=_size_bytes),
+            Halves(_SIZES, room=room // 8, size_of=lambda _number, _size: _ENTRY),
         )
 
     def _new_lookups(self) -> LookupCache:

@@ -20,15 +20,11 @@ from ..port.receipts import (
     GENESIS,
     chain_digest,
     name_problems,
-    unattributed_problems,
     value_problems,
 )
-from ..port.sessions import chain_faults
+from ..port.records import chain_faults
 from ..timeline.overlaps import overlapping
-from . import codec, register_codec, sessions
-from .sql import checks as sql
-from .sql import core as statements
-from .sql import register
+from . import apply, codec, register_sql, sql
 
 _EXAMPLES: Final = 5
 """Examples named in a sentence."""
@@ -40,21 +36,20 @@ _LONGEST: Final = 32_768
 def problems_of(db: sqlite3.Connection) -> Iterator[str]:
     """Yield one sentence for each broken invariant of a snapshot."""
     yield from _file(db)
-    for sentence, statement in sql.MUST_BE_EMPTY.items():
+    for sentence, statement in register_sql.MUST_BE_EMPTY.items():
         # A broken invariant may hold for every row: a few of them are enough to look at.
         examples = codec.first_column(db.execute(f"{statement} LIMIT {_EXAMPLES}"))
         if examples:
             yield f"{sentence}: {', '.join(map(str, examples))}"
 
-    yield from _overlaps(db, sql.CLEAN_HEADS, "two clean heads decide one point of slot")
-    yield from _overlaps(db, sql.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
+    yield from _overlaps(db, register_sql.CLEAN_HEADS, "two clean heads decide one point of slot")
+    yield from _overlaps(db, register_sql.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
     yield from _log(db)
-    yield from chain_faults(db.execute(statements.KEYS).fetchone()[0], sessions.all_events(db))
+    yield from chain_faults(db.execute(sql.KEYS).fetchone()[0], apply.all_session_events(db))
     yield from _identity(db)
     yield from _texts(db)
-    yield from value_problems(db.execute(sql.STORED_VALUES))
-    yield from name_problems(db.execute(sql.STORED_NAMES))
-    yield from unattributed_problems(db.execute(sql.UNATTRIBUTED_ROWS).fetchone()[0])
+    yield from value_problems(db.execute(register_sql.STORED_VALUES))
+    yield from name_problems(db.execute(register_sql.STORED_NAMES))
 
 
 def _file(db: sqlite3.Connection) -> Iterator[str]:
@@ -74,7 +69,7 @@ def _overlaps(db: sqlite3.Connection, statement: str, sentence: str) -> Iterator
 
 def _log(db: sqlite3.Connection) -> Iterator[str]:
     digest, number, last = GENESIS, 0, None
-    for line in db.execute(statements.EVENTS):
+    for line in db.execute(sql.EVENTS):
         event, number = codec.event(line), number + 1
         digest = chain_digest(digest, event)
         # Behind a gap or a break every digest would differ: only the first is worth a sentence.
@@ -89,18 +84,18 @@ def _log(db: sqlite3.Connection) -> Iterator[str]:
 
         last = event.tx
 
-    seq, last_us, *_ = db.execute(statements.COUNTERS).fetchone()
+    seq, last_us, *_ = db.execute(sql.COUNTERS).fetchone()
     if seq != number or (last is not None and last_us != last):
         yield f"the counters say {seq} events until {last_us}, the log {number} until {last}"
 
 
 def _identity(db: sqlite3.Connection) -> Iterator[str]:
-    lines = db.execute(sql.OPEN_JUDGEMENTS)
-    judgements: list[Judgement] = [register_codec.judgement(line) for line in lines]
+    lines = db.execute(register_sql.OPEN_JUDGEMENTS)
+    judgements: list[Judgement] = [codec.judgement(line) for line in lines]
     clusters_judged = {frozenset(members) for members in clusters.components(judgements)}
     members_of: dict[str, set[str]] = {}
 
-    for raw, canonical in db.execute(register.ALL_CANONICAL):
+    for raw, canonical in db.execute(register_sql.ALL_CANONICAL):
         members_of.setdefault(canonical, {canonical}).add(raw)
 
     clusters_stored = {frozenset(members) for members in members_of.values()}
@@ -113,7 +108,7 @@ def _texts(db: sqlite3.Connection) -> Iterator[str]:
     """Compare each text index with the terms it should hold, by an order-free checksum."""
     # An index lists its terms by term and the claims theirs by claim: sorting millions of pairs to
     # compare them would need the memory that a checksum does not.
-    for index, statement in sql.INDEXED_COLUMNS.items():
+    for index, statement in register_sql.INDEXED_COLUMNS.items():
         vocabulary = f"vocabulary_{index}"
         db.execute(
             f"CREATE VIRTUAL TABLE temp.{vocabulary} USING fts5vocab(main, {index}, instance)"

@@ -1,9 +1,7 @@
-"""Claims and versions: rows of the file to records and back; no decision is made here.
+"""Records to the lines of the tables and back; no decision is made here.
 
-The columns of a claim come from the table that both stores share; a list of texts is kept as
-JSON, which is decoded once and shared, since records are immutable. A claim whose content row is
-gone was erased; one that the caller may not see is read without its secret columns, so that its
-content and value never leave the file.
+Times are integers, flags 0 or 1, lists of texts JSON. A claim that the caller may not see comes
+without its content. A closing that the reader's tx cannot know reads as open.
 """
 
 from __future__ import annotations
@@ -16,13 +14,15 @@ from json.encoder import encode_basestring
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from ...resolution.known import Restriction, Teacher
+from ...resolution.names import NameRow
+from ...resolution.register import taught_level
 from ...schema.claim import (
     EMPTY_CONTENT,
     Assertion,
     Claim,
     Content,
     Details,
-    Edge,
     Look,
     MentionLink,
     Permissions,
@@ -30,7 +30,10 @@ from ...schema.claim import (
     is_turn,
 )
 from ...schema.interval import Interval
-from ...schema.vocabulary import EdgeKind, Status
+from ...schema.vocabulary import (
+    Status,
+)
+from ..port import tables
 from ..port.claim_columns import (
     CLAIM_COLUMNS,
     PERMISSION_COLUMNS,
@@ -42,7 +45,8 @@ from ..port.claim_columns import (
     encoder,
     names_of,
 )
-from ..port.store import SlotRecord, Tombstone, TxEvent
+from ..port.store import SlotRecord
+from ..port.tables import Lists, line_decoder, line_encoder
 
 Line = tuple[Any, ...]
 _FIRST: Final = itemgetter(0)
@@ -187,7 +191,7 @@ def body(line: Line) -> Body:
 
 
 def row(line: Line) -> Row:
-    """A row as the planner knows it, with its claim: the claim's columns stand first."""
+    """A row as the planner knows it, with its claim: the claim's columns come first."""
     vid, start_us, end_us, tx_start, tx_end, status, reason, head, continues = line[
         _ROW_START:ROW_END
     ]
@@ -221,7 +225,7 @@ def veiled_body(line: Line) -> Body:
 
 
 def assertion(line: Line) -> Assertion:
-    """A claim with today's permissions, which stand after its other columns."""
+    """A claim with today's permissions, which come after its other columns."""
     whole_claim = body(line)
     return Assertion(
         claim=whole_claim.claim,
@@ -244,35 +248,6 @@ def content_line(number: int, assertion: Assertion) -> Line:
     return number, *_content_values(assertion)
 
 
-def edge(line: Line) -> Edge:
-    """Return an edge between claims."""
-    return Edge(
-        kind=EdgeKind(line[0]),
-        src=line[1],
-        dst=line[2],
-        interval=Interval(line[3], line[4]),
-        reason=line[5],
-        relation=line[6],
-        tx=line[7],
-        merge_id=line[8],
-    )
-
-
-def edge_line(edge: Edge) -> Line:
-    """Return the columns of an edge."""
-    return (
-        edge.kind.value,
-        edge.src,
-        edge.dst,
-        edge.interval.start_us,
-        edge.interval.end_us,
-        edge.reason,
-        edge.relation,
-        edge.tx,
-        edge.merge_id,
-    )
-
-
 def mention(line: Line) -> MentionLink:
     """Return a name inside a text."""
     return MentionLink(object_id=line[0], entity_id=line[1], start=line[2], end=line[3])
@@ -281,25 +256,6 @@ def mention(line: Line) -> MentionLink:
 def slot(line: Line) -> SlotRecord:
     """Return a slot."""
     return SlotRecord(line[0], line[1], line[2], line[3], bool(line[4]))
-
-
-def event(line: Line) -> TxEvent:
-    """Return a stamped write of the audit log."""
-    return TxEvent(
-        seq=line[0], tx=line[1], actor=line[2], op=line[3], object_ids=tuple(json.loads(line[4]))
-    )
-
-
-def tombstone(line: Line) -> Tombstone:
-    """Return what an erasure left."""
-    return Tombstone(
-        erasure_id=line[0],
-        tx=line[1],
-        actor=line[2],
-        reason=line[3],
-        object_ids=tuple(json.loads(line[4])),
-        entity_ids=tuple(json.loads(line[5])),
-    )
 
 
 class OwnSlots(NamedTuple):
@@ -319,3 +275,57 @@ def slots_by_owner(slots: Iterable[Line]) -> OwnSlots:
         else:
             foreign.append(slot_id)
     return OwnSlots(own_slots, foreign)
+
+
+_OF_RECORD: Final = "system_of_record"
+_OPEN_TO_ALL: Final = frozenset({(0, '["*"]', "[]"), (None, None, None)})
+"""Permissions as most claims have them, and those of a name that no claim taught."""
+
+
+def name_row(line: Line) -> NameRow:
+    """A name, with the level and the permissions of the claim that taught it."""
+    return NameRow(
+        entity_id=line[0],
+        surface=line[1],
+        scope_id=line[2],
+        tx_start=line[3],
+        object_id=line[4],
+        level=taught_level(line[5], line[6]),
+        is_live=bool(line[7]),
+        permissions=Permissions() if line[8] is None else permissions(line[8:]),
+    )
+
+
+def teacher(line: Line) -> Teacher:
+    """Return who stated an identifier; its columns come first."""
+    actor, directs, source_kind = line[7:10]
+    return Teacher(actor, bool(directs) or source_kind == _OF_RECORD)
+
+
+def restriction(line: Line) -> Restriction | None:
+    """Return who may know what a claim has taught, None where its whole scope may."""
+    permissions_line = line[10:13]
+    if permissions_line in _OPEN_TO_ALL:
+        return None
+    return Restriction(permissions(permissions_line), line[7])
+
+
+_LISTS: Final = Lists(list_json, words)
+edge: Final = line_decoder(tables.EDGES, _LISTS)
+edge_line: Final = line_encoder(tables.EDGES, _LISTS)
+event: Final = line_decoder(tables.EVENTS, _LISTS)
+tombstone: Final = line_decoder(tables.TOMBSTONES, _LISTS)
+entity: Final = line_decoder(tables.ENTITIES, _LISTS)
+entity_line: Final = line_encoder(tables.ENTITIES, _LISTS)
+alias: Final = line_decoder(tables.ALIASES, _LISTS)
+alias_line: Final = line_encoder(tables.ALIASES, _LISTS)
+identifier: Final = line_decoder(tables.IDENTIFIERS, _LISTS)
+identifier_line: Final = line_encoder(tables.IDENTIFIERS, _LISTS)
+judgement: Final = line_decoder(tables.JUDGEMENTS, _LISTS)
+judgement_line: Final = line_encoder(tables.JUDGEMENTS, _LISTS)
+review: Final = line_decoder(tables.REVIEWS, _LISTS)
+review_line: Final = line_encoder(tables.REVIEWS, _LISTS)
+action: Final = line_decoder(tables.ACTIONS, _LISTS)
+action_line: Final = line_encoder(tables.ACTIONS, _LISTS)
+receipt: Final = line_decoder(tables.RECEIPTS, _LISTS)
+receipt_line: Final = line_encoder(tables.RECEIPTS, _LISTS)

@@ -1,10 +1,11 @@
-"""One tenant's file: its writer, its pool of readers, and how it comes to be.
+"""One tenant's file: its connections, its writer, its pool of readers, and how it comes to be.
 
-The file records its tenant and refuses another, and a schema newer than this code: at opening, and
+The file records its tenant and refuses another, and a schema of another version: at opening, and
 in every transaction, because a newer process may migrate it while this one runs. It is made
 in one transaction, so an interrupted creation leaves nothing that looks like a store. Writers
 of one process take turns at `turn`; those of other processes are held off by SQLite itself.
-Readers are handed out one per use and kept for the next, so no two threads share one.
+Readers are handed out one per use and kept for the next, so no two threads share one. Here
+SQLite's errors become ours.
 """
 
 from __future__ import annotations
@@ -15,35 +16,240 @@ import sqlite3
 import time
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from ...schema.errors import Conflict, Forbidden, InvalidInput, NotFound, Unavailable
+from ...schema.errors import (
+    Conflict,
+    Fault,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    TenureError,
+    Unavailable,
+)
 from ...schema.interval import MIN_US
-from ..port.importing import import_in_progress, no_import
-from ..search.cache_bounds import READERS
-from . import importing
+from ..port.importing import ImportJournal, import_in_progress, no_import
+from ..search.caches import DEFAULT_BOUNDS, READERS, CacheBounds
+from . import register_sql, sql
 from .caches import Caches
-from .connection import Tuning, connect, meaning, moved, our_errors, require_place, transaction
-from .sql import core as sql
-from .sql import importing as import_sql
-from .sql.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from .schema import APPLICATION_ID, FIRST_VERSION, MIGRATIONS, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from ..port.records import Migration
+
+OLDEST: Final = (3, 40)
+"""The SQLite this store is tested with; older ones lack STRICT tables or plan otherwise."""
+
+_STATEMENTS: Final = 512
+"""Prepared statements kept per connection: more than `statements` has."""
+_LOG_PAGES: Final = 4_000
+"""Pages of the write-ahead log, 16 MiB, after which they are copied into the file. A batch of a
+hundred writes some 1,000, of which the next ones write most again: at SQLite's own 1,000 each batch
+copied its own."""
+
+_CORRUPT: Final = (
+    Unavailable,
+    "store_corrupt",
+    "is damaged; restore it from a backup or an export, then run `tenure doctor`",
+)
+_BUSY: Final = (
+    Unavailable,
+    "store_busy",
+    "is being written by another process and stayed so; try again",
+)
+_READ_ONLY: Final = (
+    Unavailable,
+    "store_read_only",
+    "or its folder is read-only; make both writable for this user",
+)
+_UNREACHABLE: Final = (
+    Unavailable,
+    "store_unreachable",
+    "cannot be opened or read; check the path, its folder and their permissions",
+)
+_FULL: Final = (
+    Unavailable,
+    "store_full",
+    "has a full disk; nothing of this write was kept: free space, then retry",
+)
+_NOT_A_STORE: Final = (
+    InvalidInput,
+    "not_a_store",
+    "is not a tenure store; give another path",
+)
+
+_MEANING: Final[dict[int, tuple[type[TenureError], str, str]]] = {
+    sqlite3.SQLITE_PERM: _READ_ONLY,
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
+    sqlite3.SQLITE_READONLY: _READ_ONLY,
+    sqlite3.SQLITE_IOERR: _UNREACHABLE,
+    sqlite3.SQLITE_CORRUPT: _CORRUPT,
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_CANTOPEN: _UNREACHABLE,
+    sqlite3.SQLITE_NOTADB: _NOT_A_STORE,
+}
+"""What is raised for an error of SQLite, its code, and what is said of the path."""
 
 KEY_BYTES: Final = 32
 _TURN_S: Final = 0.02
 """Seconds between tries to switch a new file to WAL while another process has it."""
 _MIGRATION_MS: Final = 600_000
 """How long an opening waits for the process that migrates the file."""
-_PLACE_S: Final = 1.0
-"""How long a reader trusts that the file stands where it was opened."""
 _STATE: Final = """
     SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master)
     FROM pragma_user_version, pragma_application_id
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How connections are opened."""
+
+    busy_s: float = 10.0
+    """Seconds a writer waits for another one before `store_busy`."""
+    sync: Literal["full", "normal", "off"] = "full"
+    """When the disk must have it: at every commit; at checkpoints, so that a power failure may take
+    the last moments but never breaks the file; or never, for a store that dies with the process."""
+    bounds: CacheBounds = DEFAULT_BOUNDS
+    """Memory for the pages of its connections, and for what its readers and writers share."""
+
+
+def connect(path: Path, tuning: Tuning, *, reader: bool = False) -> sqlite3.Connection:
+    """Open a connection; a reader's refuses to write.
+
+    Raises:
+        Unavailable: The file cannot be opened, or SQLite is too old.
+    """
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise Unavailable(
+            f"this Python has SQLite {sqlite3.sqlite_version}; the embedded store needs "
+            f"{'.'.join(map(str, OLDEST))} or newer: use another build of Python",
+            code="store_unreachable",
+        )
+
+    pages_kib = tuning.bounds.most_bytes("reader_pages" if reader else "writer_pages") // 1_024
+    with our_errors(path):
+        db = sqlite3.connect(
+            path,
+            timeout=tuning.busy_s,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=_STATEMENTS,
+        )
+        try:
+            for pragma in (
+                "foreign_keys = ON",
+                "recursive_triggers = ON",
+                "secure_delete = ON",
+                "temp_store = MEMORY",
+                "trusted_schema = OFF",
+                f"synchronous = {tuning.sync}",
+                "fullfsync = ON",  # macOS alone knows it: there fsync stops at the drive's cache
+                f"cache_size = -{pages_kib}",
+                f"wal_autocheckpoint = {_LOG_PAGES}",
+                f"query_only = {'ON' if reader else 'OFF'}",
+            ):
+                db.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error:
+            db.close()
+            raise
+
+    return db
+
+
+def moved(path: Path) -> TenureError:
+    """The error of a file that does not stand where it was opened any more."""
+    return Unavailable(
+        f"{path} was moved, removed or replaced while it was open; put it back, or end this "
+        "process and open the store where it is",
+        code="store_unreachable",
+        path=str(path),
+    )
+
+
+def require_place(path: Path) -> None:
+    """Refuse the path of a file or a folder that nothing can be in.
+
+    Raises:
+        InvalidInput: `missing_folder`.
+    """
+    if not path.parent.is_dir():
+        raise InvalidInput(
+            f"the folder {path.parent} does not exist; make it first",
+            code="missing_folder",
+            path=str(path),
+        )
+
+
+def _told(kind: tuple[type[TenureError], str, str], path: Path) -> TenureError:
+    error, code, text = kind
+    return error(f"{path} {text}", code=code, path=str(path))
+
+
+def meaning(error: sqlite3.Error, path: Path) -> TenureError:
+    """Return the error of ours that an error of SQLite represents."""
+    number = getattr(error, "sqlite_errorcode", None)
+    told = None if number is None else _MEANING.get(number & 0xFF)
+    if "not decode to UTF-8" in str(error):  # the driver's own words: it gives no code
+        told = _CORRUPT
+    if told:
+        return _told(told, path)
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+        return Unavailable(f"{path} was closed; connect again", code="store_closed")
+    return Fault(
+        f"the store refused a statement: {error}; please report it",
+        code="invariant_broken",
+        path=str(path),
+    )
+
+
+def _is_damaged(db: sqlite3.Connection) -> bool:
+    """Whether the file contradicts itself; that is looked for where a read failed by surprise."""
+    checks = ("PRAGMA integrity_check(1)", "PRAGMA foreign_key_check")
+    return [row for check in checks for row in db.execute(check)] != [("ok",)]
+
+
+@contextmanager
+def our_errors(path: Path) -> Generator[None]:
+    """Turn every error of SQLite into one of ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise meaning(error, path) from error
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Generator[None]:
+    """Run a write transaction: a clean end commits, an error rolls back."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def read_journal(db: sqlite3.Connection) -> ImportJournal | None:
+    """How far an import has come; None where none is in progress."""
+    line = db.execute(register_sql.JOURNAL).fetchone()
+    return None if line is None else ImportJournal(*line)
+
+
+def keep_journal(db: sqlite3.Connection, journal: ImportJournal | None) -> None:
+    """Keep a journal inside the open transaction; None ends the import."""
+    if journal is None:
+        db.execute(register_sql.DROP_JOURNAL)
+        return
+    db.execute(register_sql.PUT_JOURNAL, (journal.digest, journal.applied, journal.total))
+
+
+_PLACE_S: Final = 1.0
+"""How long a reader trusts that the file stands where it was opened."""
 
 
 class Partition:
@@ -133,10 +339,10 @@ class Partition:
         if self._complete:
             return
 
-        journal = importing.journal(db)
+        journal = read_journal(db)
         if journal is not None:
             raise import_in_progress(journal)
-        self._complete = db.execute(import_sql.STAMPED).fetchone()[0] > 0
+        self._complete = db.execute(register_sql.STAMPED).fetchone()[0] > 0
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection]:
@@ -153,15 +359,18 @@ class Partition:
 
         db = self._take()
         try:
-            db.execute("BEGIN")
-            try:
-                self.require_schema(_version_of(db))
-                self.require_complete(db)
-                yield db
-            finally:
-                db.execute("ROLLBACK")
-        except sqlite3.Error as error:
-            raise meaning(error, self.path) from error
+            with our_errors(self.path):
+                db.execute("BEGIN")
+                try:
+                    self.require_schema(_version_of(db))
+                    self.require_complete(db)
+                    yield db
+                except (LookupError, TypeError, ValueError) as error:
+                    if _is_damaged(db):  # a row that refers to none, a value that cannot be read
+                        raise _told(_CORRUPT, self.path) from error
+                    raise
+                finally:
+                    db.execute("ROLLBACK")
         finally:
             self._give(db)
 
@@ -170,30 +379,24 @@ class Partition:
         """Hand out a connection for one statement that reads, which is its own snapshot.
 
         It is the writer's where nobody writes: that one keeps its pages over its own commits,
-        while a reader finds the file changed by them and reads its first pages anew.
+        while a reader finds the file changed by them and reads its first pages again.
 
         The version of the schema is not asked here, because that would be a second statement: what
         is read so, the vocabulary, is used by reads and writes that do ask.
         """
-        if self.turn.acquire(blocking=False):
-            try:
-                self._require_open()
-                self.require_complete(self._writer)
-                yield self._writer
-            except sqlite3.Error as error:
-                raise meaning(error, self.path) from error
-            finally:
-                self.turn.release()
-            return
-
-        db = self._take()
+        is_free = self.turn.acquire(blocking=False)
+        db = None
         try:
-            self.require_complete(db)
-            yield db
-        except sqlite3.Error as error:
-            raise meaning(error, self.path) from error
+            self._require_open()
+            db = self._writer if is_free else self._take()
+            with our_errors(self.path):
+                self.require_complete(db)
+                yield db
         finally:
-            self._give(db)
+            if is_free:
+                self.turn.release()
+            elif db:
+                self._give(db)
 
     @contextmanager
     def examining(self) -> Generator[sqlite3.Connection]:
@@ -326,6 +529,13 @@ def _schema_of(db: sqlite3.Connection, path: Path) -> int:
 
     if version > SCHEMA_VERSION:
         raise _newer_schema(path, version)
+    if version < FIRST_VERSION:
+        raise Unavailable(
+            f"{path} was written by a development version of tenure (schema {version}); export it "
+            "with that version (tenure export) and import the export into a new store",
+            code="older_schema",
+            schema=version,
+        )
 
     return int(version)
 
@@ -398,15 +608,15 @@ def start_over(path: Path, tenant: str, tuning: Tuning) -> None:
         Unavailable: `newer_schema`.
     """
     with closing(connect(path, tuning)) as db, our_errors(path):
-        # Triggers let nobody delete history, so tables are made anew; they go in any order.
+        # Triggers let nobody delete history, so tables are made again; they go in any order.
         db.execute("PRAGMA foreign_keys = OFF")
         with transaction(db):
             _schema_of(db, path)
-            if importing.journal(db) is None:
+            if read_journal(db) is None:
                 raise no_import()
 
             keys = [secret for (secret,) in db.execute(sql.KEYS)]
-            for kind, name in db.execute(import_sql.TABLES_AND_VIEWS).fetchall():
+            for kind, name in db.execute(register_sql.TABLES_AND_VIEWS).fetchall():
                 db.execute(f'DROP {kind} "{name}"')
 
             for statement in _steps_between(0, SCHEMA_VERSION):
@@ -421,7 +631,8 @@ def _mark(db: sqlite3.Connection) -> None:
 
 def _steps_between(version: int, target: int) -> Iterator[str]:
     """The statements that lead from a schema version to a later one."""
-    for parts in MIGRATIONS[version:target]:
+    first, last = (max(number - FIRST_VERSION + 1, 0) for number in (version, target))
+    for parts in MIGRATIONS[first:last]:
         for part in parts:
             yield from _statements(part)
 
@@ -434,7 +645,7 @@ def _lost_guards(db: sqlite3.Connection, version: int) -> Iterable[str]:
     for statement in _steps_between(0, version):
         kind, name = _step(statement).rsplit(" ", 1)
         made_once = kind.startswith("CREATE") and kind.endswith(("INDEX", "TRIGGER", "VIEW"))
-        # A later version may drop a guard and make it anew: the last text of a name is its own.
+        # A later version may drop a guard and make it again: the last text of a name is its own.
         if made_once and name not in present:
             missing[name] = statement
         elif kind.startswith("DROP"):

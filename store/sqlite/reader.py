@@ -1,9 +1,9 @@
 """One consistent snapshot of a tenant's file: everything the port lets a reader ask.
 
 The snapshot begins with the counters and lasts until the reader is given back; versions come
-from `versions`, mentions from `identity`, the export from `export`. The rest are plain
-look-ups, each one statement. What a question about facts never asks for, sessions and the export,
-is loaded by whoever asks for it.
+from `versions`, names from `identity`. The rest are plain look-ups, each one statement. The
+export is one statement a kind, which streams, so that it needs the memory of one record; what is
+derived (text indices, live marks, counts of blocking keys) is made again by applying it.
 """
 
 from __future__ import annotations
@@ -11,51 +11,128 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final
 
-from ...resolution.known import Known, Lookup
-from ...resolution.names import NameRow
-from ...schema.claim import Assertion, Edge, MentionLink, Version
-from ...schema.entity import Alias, Judgement, Review
+from ...schema.claim import Assertion, Edge, MentionLink
+from ...schema.entity import Review
 from ...schema.interval import MIN_US
-from ...schema.principal import Sight
 from ...schema.vocabulary import ActionKind
-from ..port.records import NextReads, SubjectSpan, TextPool
-from ..port.sessions import SessionRecord, SessionSnapshot, SessionSummary
+from ..port.records import (
+    NextReads,
+    SessionRecord,
+    SessionSnapshot,
+    SessionSummary,
+)
 from ..port.store import (
     ActionRecord,
-    Ask,
+    BlockKeys,
+    CanonicalId,
     Clock,
-    DecidedValue,
-    Page,
+    Flag,
+    ManifestRecord,
+    PermissionChange,
     PlacedVector,
-    Point,
     RecordKind,
-    RelatedEnds,
     StoredReceipt,
     TxEvent,
     Usage,
+    VectorRow,
 )
 from ..port.vectors import Vectors
-from . import claims, codec, register_codec
+from . import apply, codec, register_sql, sql
 from .caches import Caches
+from .codec import Line
 from .identity import SqliteRegister
-from .sql import core as sql
-from .sql import register
 from .versions import Timelines
 
 
-class SqliteReader:
+def _block_keys(db: sqlite3.Connection) -> Iterator[BlockKeys]:
+    for norm, lines in groupby(db.execute(register_sql.BLOCK_KEYS), key=lambda line: str(line[0])):
+        yield BlockKeys(norm, tuple((line[1], line[2]) for line in lines))
+
+
+def _manifests(db: sqlite3.Connection) -> Iterator[ManifestRecord]:
+    for number, envelope_id, manifest, pack in db.execute(register_sql.ALL_MANIFESTS):
+        object_ids = codec.first_column(db.execute(register_sql.COMPILED_IDS, (number,)))
+        yield ManifestRecord(
+            envelope_id=envelope_id, manifest=manifest, object_ids=tuple(object_ids), pack=pack
+        )
+
+
+def _permission(line: Line) -> PermissionChange:
+    return PermissionChange(line[0], codec.permissions(line[1:4]), line[4], line[5])
+
+
+def _plain(statement: str, decode: Callable[[Line], object]) -> Callable[..., Iterator[object]]:
+    def read(db: sqlite3.Connection) -> Iterator[object]:
+        return map(decode, db.execute(statement))
+
+    return read
+
+
+_READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]] = {
+    RecordKind.EVENT: _plain(sql.EVENTS, codec.event),
+    RecordKind.ENTITY: _plain(register_sql.ALL_ENTITIES, codec.entity),
+    RecordKind.ALIAS: _plain(register_sql.ALL_ALIASES, codec.alias),
+    RecordKind.IDENTIFIER: _plain(register_sql.ALL_IDENTIFIERS, codec.identifier),
+    RecordKind.BLOCK_KEYS: _block_keys,
+    RecordKind.SLOT: _plain(sql.ALL_SLOTS, codec.slot),
+    RecordKind.CLAIM: _plain(sql.ALL_CLAIMS, codec.assertion),
+    RecordKind.MENTION: _plain(sql.ALL_MENTIONS, codec.mention),
+    RecordKind.ROW: _plain(sql.ALL_ROWS, codec.row),
+    RecordKind.EDGE: _plain(sql.ALL_EDGES, codec.edge),
+    RecordKind.JUDGEMENT: _plain(register_sql.ALL_JUDGEMENTS, codec.judgement),
+    RecordKind.REVIEW: _plain(register_sql.ALL_REVIEWS, codec.review),
+    RecordKind.CANONICAL: _plain(
+        register_sql.ALL_CANONICAL, lambda line: CanonicalId(line[0], line[1])
+    ),
+    RecordKind.ACTION: _plain(register_sql.ACTIONS_EVER, codec.action),
+    RecordKind.FLAG: _plain(sql.FLAGS, lambda line: Flag(line[0], line[1], bool(line[2]), line[3])),
+    RecordKind.PERMISSION: _plain(sql.PERMISSION_CHANGES, _permission),
+    RecordKind.TOMBSTONE: _plain(sql.TOMBSTONES, codec.tombstone),
+    RecordKind.RECEIPT: _plain(register_sql.ALL_RECEIPTS, codec.receipt),
+    RecordKind.DEFINITION: _plain(sql.DEFINITION_BODIES, lambda line: str(line[0])),
+    RecordKind.PACK: _plain(register_sql.ALL_PACKS, lambda line: str(line[0])),
+    RecordKind.MANIFEST: _manifests,
+    RecordKind.VECTOR: _plain(register_sql.ALL_VECTORS, lambda line: VectorRow(*line)),
+    RecordKind.USAGE: _plain(register_sql.ALL_USAGE, lambda line: Usage(*line)),
+    RecordKind.SESSION_EVENT: apply.all_session_events,
+}
+
+
+def records(db: sqlite3.Connection, kind: RecordKind) -> Iterator[object]:
+    """Yield every record of a kind in a fixed order."""
+    return _READ[kind](db)
+
+
+def objects_of(db: sqlite3.Connection, entity_ids: Sequence[str]) -> tuple[str, ...]:
+    """Every object that is about one of these, points at it or mentions it, none erased."""
+    bound = {"ids": codec.list_json(dict.fromkeys(entity_ids))}
+    return tuple(line[0] for line in db.execute(sql.OBJECTS_OF, bound))
+
+
+def objects_with(db: sqlite3.Connection, words: Sequence[str]) -> tuple[str, ...]:
+    """Objects that hold all of these terms, none erased, sorted."""
+    query = " AND ".join(f'"{word}"' for word in words)
+    return tuple(line[0] for line in db.execute(sql.OBJECTS_WITH, (query,)))
+
+
+def assertions(db: sqlite3.Connection, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+    """Whole claims by object id, with today's permissions; erased ones left out."""
+    bound = (codec.list_json(dict.fromkeys(object_ids)),)
+    return {line[1]: codec.assertion(line) for line in db.execute(sql.ASSERTIONS, bound)}
+
+
+class SqliteReader(Timelines, SqliteRegister):
     """A reader over a connection inside a transaction."""
 
     def __init__(self, db: sqlite3.Connection, caches: Caches, home: str) -> None:
-        self._db = db
-        self._home = home
         *counters, erasures, permits = db.execute(sql.COUNTERS).fetchone()
-        self._clock = Clock(*counters)
-        self._register = SqliteRegister(db, self._clock.last_us)
-        self._timelines = Timelines(
-            db, caches, clock=self._clock, erasures=erasures, permits=permits or 0
-        )
+        clock = Clock(*counters)
+        Timelines.__init__(self, db, caches, clock=clock, erasures=erasures, permits=permits or 0)
+        SqliteRegister.__init__(self, db, clock.last_us)
+        self._home = home
 
     @property
     def home(self) -> str:
@@ -75,27 +152,6 @@ class SqliteReader:
 
     # --- identity
 
-    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
-        """Return what is known as of a tx, over aliases of these scopes."""
-        (answer,) = self._register.known_each([(lookup, scopes)], tx_us=tx_us)
-        return answer
-
-    def known_each(
-        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
-    ) -> Sequence[Known]:
-        """Return what is known of each look-up over aliases of its scopes, in order."""
-        return self._register.known_each(asked, tx_us=tx_us)
-
-    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
-        """Return entities with their clusters, aliases, identifiers and judgements."""
-        return self._register.entities(entity_ids, tx_us=tx_us)
-
-    def judgements(
-        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
-    ) -> tuple[Judgement, ...]:
-        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
-        return self._register.judgements(entity_ids, merge_id)
-
     def entity_ids(
         self,
         *,
@@ -108,9 +164,11 @@ class SqliteReader:
         bound = {"type": type, "after": after, "most": -1 if most is None else most}
         if scopes is not None:
             bound["scopes"] = codec.list_json(scopes)
-            statement = register.ENTITY_IDS_IN if type is None else register.ENTITY_IDS_IN_OF_TYPE
+            statement = (
+                register_sql.ENTITY_IDS_IN if type is None else register_sql.ENTITY_IDS_IN_OF_TYPE
+            )
         else:
-            statement = register.ENTITY_IDS if type is None else register.ENTITY_IDS_OF_TYPE
+            statement = register_sql.ENTITY_IDS if type is None else register_sql.ENTITY_IDS_OF_TYPE
         return tuple(codec.first_column(self._db.execute(statement, bound)))
 
     def object_ids(self, beginning: str, *, after: str = "", limit: int) -> tuple[str, ...]:
@@ -120,77 +178,15 @@ class SqliteReader:
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
-        line = self._db.execute(register.REVIEW, (review_id,)).fetchone()
-        return None if line is None else register_codec.review(line)
+        line = self._db.execute(register_sql.REVIEW, (review_id,)).fetchone()
+        return None if line is None else codec.review(line)
 
     def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
         """Return review cases in their newest version, oldest first; of a state, of a mention."""
-        lines = self._db.execute(register.REVIEWS, {"state": state, "mention": mention})
-        return tuple(map(register_codec.review, lines))
+        lines = self._db.execute(register_sql.REVIEWS, {"state": state, "mention": mention})
+        return tuple(map(codec.review, lines))
 
-    # --- versions
-
-    def versions(self, ask: Ask, *, sight: Sight, point: Point) -> Page:
-        """Return the versions of an ask."""
-        return self._timelines.versions(ask, sight=sight, point=point)
-
-    def decided_value(self, ask: Ask, *, sight: Sight, point: Point) -> DecidedValue | None:
-        """Return what one clean row says of a slot; None where the versions must be asked."""
-        return self._timelines.decided_value(ask, sight=sight, point=point)
-
-    def matching(self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
-        """Return heads at the point whose claim shares a term, the most telling ones first."""
-        return self._timelines.matching(terms, sight=sight, point=point, limit=limit)
-
-    def text_pool(
-        self, terms: Sequence[str], *, sight: Sight, point: Point, limit: int, unless: int
-    ) -> TextPool | None:
-        """Return the columns of the first hits; None where they are at most `unless`."""
-        return self._timelines.text_pool(
-            terms, sight=sight, point=point, limit=limit, unless=unless
-        )
-
-    def standing(self, *, sight: Sight, point: Point, scopes: Sequence[str]) -> Page:
-        """Return the heads that a compile fetches with no query."""
-        return self._timelines.standing(sight=sight, point=point, scopes=scopes)
-
-    def standing_subjects(
-        self, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
-    ) -> tuple[str, ...]:
-        """Return about whom something stands in slots of these names, in one scope."""
-        return self._timelines.standing_subjects(slots, sight=sight, point=point, span=span)
-
-    def around(self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int) -> Page:
-        """Return clean heads about these entities or pointing at them."""
-        return self._timelines.around(entity_ids, sight=sight, point=point, limit=limit)
-
-    def names_of(
-        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
-    ) -> tuple[Alias, ...]:
-        """Return the aliases that raw entities have in these scopes, in their order."""
-        return self._register.names_of(entity_ids, scopes=scopes, tx_us=tx_us)
-
-    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
-        """The names of raw entities that were open at a tx, whoever may see them."""
-        return self._register.name_rows(entity_ids, tx_us=tx_us)
-
-    def relations(
-        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> RelatedEnds:
-        """Return what relates entities to others by its raw ends; hubs are named apart."""
-        return self._timelines.relations(entity_ids, sight=sight, point=point, limit=limit)
-
-    def changes(
-        self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
-    ) -> Page:
-        """Return rows opened or closed in (after, until]; cost follows the changes."""
-        return self._timelines.changes(after_us, until_us, sight=sight, subjects=subjects)
-
-    def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """Return the clean heads that have a decay rule, with all content, by vid."""
-        return self._timelines.decaying(point=point)
-
-    # --- claims and what stands beside them
+    # --- claims and what stands next to them
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """Return the edges from or to objects known at a tx."""
@@ -205,15 +201,15 @@ class SqliteReader:
     def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
         """Return the receipts of objects."""
         bound = {"objects": codec.list_json(object_ids), "keys": "[]"}
-        return tuple(map(register_codec.receipt, self._db.execute(register.RECEIPTS, bound)))
+        return tuple(map(codec.receipt, self._db.execute(register_sql.RECEIPTS, bound)))
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
     ) -> tuple[ActionRecord, ...]:
         """Return actions known at a tx, of one kind or of all, oldest first."""
-        statement = register.ACTIONS_OPEN if open_only else register.ACTIONS
+        statement = register_sql.ACTIONS_OPEN if open_only else register_sql.ACTIONS
         lines = self._db.execute(statement, {"tx": tx_us, "kind": kind})
-        return tuple(register_codec.action(line, tx_us) for line in lines)
+        return tuple(codec.action(line, tx_us) for line in lines)
 
     def events_at(self, stamps: Sequence[int]) -> tuple[TxEvent, ...]:
         """Return the events of the audit log with these stamps, by stamp."""
@@ -233,7 +229,7 @@ class SqliteReader:
 
     def vectors(self, encoder_id: str, after: int) -> tuple[int, tuple[PlacedVector, ...]]:
         """Return the vector counter and the rows put after a count, in order."""
-        lines = self._db.execute(register.VECTORS, (after, encoder_id))
+        lines = self._db.execute(register_sql.VECTORS, (after, encoder_id))
         return self._clock.vec_seq, tuple(PlacedVector(*line) for line in lines)
 
     def near(self, encoder_id: str) -> Vectors | None:
@@ -246,35 +242,35 @@ class SqliteReader:
 
     def manifest(self, envelope_id: str) -> str | None:
         """Return a stored manifest; empty text when an erasure emptied it."""
-        return self._text(register.MANIFEST, envelope_id)
+        return self._text(register_sql.MANIFEST, envelope_id)
 
     def manifests(self, *, limit: int = 100) -> tuple[tuple[str, str], ...]:
         """Return (envelope id, manifest) pairs, newest first."""
-        return tuple(self._db.execute(register.MANIFESTS, (limit,)))
+        return tuple(self._db.execute(register_sql.MANIFESTS, (limit,)))
 
     def envelopes_of(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the envelope ids that any of these objects was compiled into, oldest first."""
-        return self._texts(register.ENVELOPES_OF, codec.list_json(object_ids))
+        return self._texts(register_sql.ENVELOPES_OF, codec.list_json(object_ids))
 
     def policy_pack(self, digest: str) -> str | None:
         """Return a stored policy pack."""
-        return self._text(register.PACK, digest)
+        return self._text(register_sql.PACK, digest)
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Every object that is about one of these, points at it or mentions it."""
-        return claims.objects_of(self._db, entity_ids)
+        return objects_of(self._db, entity_ids)
 
     def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
         """The objects that hold all of these searchable terms, none erased, sorted."""
-        return claims.objects_with(self._db, words)
+        return objects_with(self._db, words)
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""
-        return claims.assertions(self._db, object_ids)
+        return assertions(self._db, object_ids)
 
     def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
         """Return how objects were used, by object id."""
-        lines = self._db.execute(register.USAGE, (codec.list_json(object_ids),))
+        lines = self._db.execute(register_sql.USAGE, (codec.list_json(object_ids),))
         return {line[0]: Usage(*line) for line in lines}
 
     def keys(self) -> tuple[bytes, ...]:
@@ -285,27 +281,25 @@ class SqliteReader:
         self, session: str, *, after: int = 0, until: int = 2**62
     ) -> tuple[SessionRecord, ...]:
         """The events of a session with numbers above `after`, up to `until`, in order."""
-        from . import sessions
+        from . import apply
 
-        return sessions.events(self._db, session, after, until)
+        return apply.session_events(self._db, session, after, until)
 
     def session_snapshot(self, session: str) -> SessionSnapshot | None:
         """The newest snapshot of a session whose seal holds."""
-        from . import sessions
+        from . import apply
 
-        return sessions.snapshot(self._db, session)
+        return apply.session_snapshot(self._db, session)
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """Every session of the tenant with its last event, by session."""
-        from . import sessions
+        from . import apply
 
-        return sessions.summaries(self._db)
+        return apply.session_summaries(self._db)
 
     def records(self, kind: RecordKind) -> Iterator[object]:
         """Yield every record of a kind in a fixed order."""
-        from . import export
-
-        return export.records(self._db, kind)
+        return records(self._db, kind)
 
     def _text(self, statement: str, key: str) -> str | None:
         row = self._db.execute(statement, (key,)).fetchone()

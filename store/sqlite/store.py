@@ -24,10 +24,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import NotFound, Unavailable
+from . import sql
 from .caches import Caches
-from .connection import Tuning, require_place
-from .partition import Partition, create, migrate, other_tenant, start_over
-from .sql import core as sql
+from .partition import Partition, Tuning, create, migrate, other_tenant, require_place, start_over
 
 if TYPE_CHECKING:  # opening loads nothing of reading, and reading nothing of writing
     from ..port.importing import ImportJournal, ImportStep
@@ -81,14 +80,14 @@ class SqliteStore:
 
     @property
     def artifacts(self) -> Path:
-        """Return the folder that stands beside the files, for the artifacts of its tenants."""
+        """Return the folder that stands next to the files, for the artifacts of its tenants."""
         if self._folder:
             return self._root / "artifacts"
         return self._root.with_name(self._root.name + ".artifacts")
 
     @property
     def answers(self) -> Path:
-        """The file that stands beside the files, for what models answered about texts."""
+        """The file that stands next to the files, for what models answered about texts."""
         if self._folder:
             return self._root / "answers"
         return self._root.with_name(self._root.name + ".answers")
@@ -210,9 +209,12 @@ class SqliteStore:
     def expect_import(self, tenant: str) -> None:
         """Nothing: a file has nothing to prepare."""
 
+    def expect_reads(self, tenant: str) -> None:
+        """Nothing: a file has nothing to prepare."""
+
     def import_step(self, tenant: str, step: ImportStep) -> ImportJournal | None:
         """Run a step of an import, and keep the journal it returns."""
-        from . import importing
+        from .partition import keep_journal, read_journal
         from .writer import SqliteWriteTx
 
         partition = self._partition(tenant)
@@ -220,8 +222,8 @@ class SqliteStore:
             tx = SqliteWriteTx(partition, db)
             try:
                 tx.lock(importing=True)
-                journal = step(tx, importing.journal(db))
-                importing.keep_journal(db, journal)
+                journal = step(tx, read_journal(db))
+                keep_journal(db, journal)
                 tx.finish()
             finally:
                 tx.abandon()

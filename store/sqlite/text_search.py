@@ -1,6 +1,6 @@
 """The text search of one snapshot: which claims share words with a question, and what tells most.
 
-A search looks at the scopes of its caller alone, whose words stand in the index beside those of
+A search looks at the scopes of its caller alone, whose words are in the index next to those of
 the texts. How many claims hold each word there is counted first, so that a word that is everywhere
 proposes nothing; the telling ones are searched together, each by its weight.
 """
@@ -17,19 +17,21 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..port.records import TextPool
 from ..search.term_weights import (
     POOL_TERMS,
+    PoolRow,
+    VisibleHits,
     common,
     is_searchable,
+    pool_of,
     pool_weights,
     searched_scopes,
     telling_weights,
+    visible_hits,
 )
-from ..search.text_pool import PoolRow, VisibleHits, pool_of, visible_hits
-from . import codec
-from .sql import text as sql
+from . import codec, sql
 
 if TYPE_CHECKING:
     from ...schema.principal import Sight
-    from ..search.two_generation_cache import Halves
+    from ..search.caches import Halves
 
 _LARGE_SCOPES: Final = 6_000
 """Texts of scopes from which on a query of the index that names them is dear: it goes through them
@@ -57,7 +59,7 @@ class Narrowing(NamedTuple):
 
     permits: int
     query: str
-    """What stands before a query of the index; empty where nothing stands beside these scopes."""
+    """What comes before a query of the index; empty where nothing is next to these scopes."""
     scopes: str
     """The scopes as JSON."""
     lookup_limit: int
@@ -65,7 +67,7 @@ class Narrowing(NamedTuple):
 
 
 class WordSpread(NamedTuple):
-    """Where a word stands."""
+    """Where a word is."""
 
     claims: int
     """How many claims of the scopes that are searched hold it, exact up to what is common."""
@@ -175,7 +177,7 @@ class TextSearch:
         permits = dict(self._db.execute(sql.SCOPE_PERMITS, (scope_list,)))
         query, lookup_limit = "", 0
         if scopes and sum(permits.values()) < self._permits:
-            # Where nothing stands in any of them, the word of one is as good as those of all.
+            # Where nothing is in any of them, the word of one is as good as those of all.
             scopes_in_use = [scope for scope in scopes if permits[scope]] or scopes[:1]
             words = " OR ".join(_phrase(codec.scope_word(scope)) for scope in scopes_in_use)
             texts = self._db.execute(sql.COUNT_ALL, (words, _LARGE_SCOPES)).fetchone()[0]
@@ -263,7 +265,7 @@ class TextSearch:
         if gaps:
             lines = self._db.execute(sql.SIZES, (codec.list_json(gaps),))
             for claim_id, length, scope_id, turn, is_fact in lines:
-                # Thousands of texts stand in few scopes, whose names are kept once.
+                # Thousands of texts are in few scopes, whose names are kept once.
                 sizes[claim_id] = TextSize(length, intern(scope_id), turn or 0, bool(is_fact))
                 self._memory.sizes.put(claim_id, sizes[claim_id])
         return sizes

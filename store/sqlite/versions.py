@@ -23,12 +23,9 @@ from ...schema.principal import Sight
 from ...schema.vocabulary import Status
 from ..port.records import DecidedValue, SubjectSpan, TextPool
 from ..port.store import Ask, Clock, Page, Point, RelatedEnds
-from . import codec
+from . import codec, sql
 from .caches import Caches
 from .codec import Body, Line
-from .deciding import deciding_vids
-from .sql import core as sql
-from .sql import standing as standing_sql
 from .text_search import TextMemory, TextSearch
 
 _CHUNK: Final = 512
@@ -141,7 +138,7 @@ class Timelines:
         """Return the heads a compile fetches with no query."""
         own_scopes = [scope for scope in scopes if scope in sight.scopes]
         parameters = {"sight": codec.list_json(sight.scopes), "scopes": codec.list_json(own_scopes)}
-        claims = codec.first_column(self._db.execute(standing_sql.STANDING, parameters))
+        claims = codec.first_column(self._db.execute(sql.STANDING, parameters))
 
         lines = self._of_claims(claims, self._bound(sight, point), point) if claims else []
         return self._visible(lines, point.tx_us)
@@ -149,14 +146,12 @@ class Timelines:
     def standing_subjects(
         self, slots: Sequence[str], *, sight: Sight, point: Point, span: SubjectSpan
     ) -> tuple[str, ...]:
-        """Return about whom something stands in slots of these names, in one scope."""
+        """Return about whom something is in slots of these names, in one scope."""
         now = self._now(point)
-        statement = standing_sql.STANDING_SUBJECTS_NOW if now else standing_sql.STANDING_SUBJECTS
+        statement = sql.STANDING_SUBJECTS_NOW if now else sql.STANDING_SUBJECTS
         bound = self._bound(sight, point)
         bound |= {"scope": span.scope_id, "after": span.after, "limit": span.limit}
-        names = self._db.execute(
-            standing_sql.STANDING_NAMES, {**bound, "names": codec.list_json(slots)}
-        )
+        names = self._db.execute(sql.STANDING_NAMES, {**bound, "names": codec.list_json(slots)})
         subjects: set[str] = set()
         for name in codec.first_column(names):
             subjects.update(codec.first_column(self._db.execute(statement, bound | {"name": name})))
@@ -180,7 +175,7 @@ class Timelines:
                 for line in self._db.execute(statement, bound):
                     nearness[line[0]] = line[4], (0, *line[1:4], line[0])
 
-            # What only names the entity stands behind all that is about it: the first number says
+            # What only names the entity comes after all that is about it: the first number says
             # so. Among equals the newest counts, so its number is turned round.
             for line in self._db.execute(naming, bound):
                 nearness.setdefault(line[0], (line[4], (1, *line[1:4], -line[0])))
@@ -224,7 +219,7 @@ class Timelines:
         return RelatedEnds(tuple(sorted(pairs)), tuple(sorted(hubs)))
 
     def changes(
-        self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str]
+        self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
     ) -> Page:
         """Return rows opened or closed in (after, until]."""
         bound = self._bound(sight, Point(0, until_us)) | {"after": after_us}
@@ -498,3 +493,39 @@ class Timelines:
             signature=body.signature,
             turn=body.turn,
         )
+
+
+_WINDOWS: Final = (32, 160)
+"""Rows looked at in one order before the other is tried, then more of both. No single order is
+fast on every deep slot: of 10,000 rows, newest valid time takes 2.5 µs on a stream of changes and
+617 µs on one interval rewritten each time; newest stamp takes 195 µs and 2.3 µs."""
+
+
+def deciding_vids(
+    db: sqlite3.Connection, slot_id: int, point: Point, *, is_many: bool, now: bool
+) -> list[int]:
+    """Return the numbers of the rows that decide a slot; `now`: the point is the last stamp."""
+    parameters: dict[str, object] = {
+        "slot": slot_id,
+        "valid": point.valid_us,
+        "tx": point.tx_us,
+    }
+    # The first clean head of one value excludes all others, so that a window may stop the race.
+    if not is_many:
+        orders = (sql.WINDOW_OPEN,) if now else (sql.WINDOW_VALID, sql.WINDOW_TX)
+        for rows in _WINDOWS:
+            parameters["rows"] = rows
+            for order in orders:
+                first = db.execute(order, parameters).fetchone()
+                if first is not None:
+                    vid, status, deny = first
+                    if status == _CLEAN and not deny:
+                        return [vid]
+                    return _range(db, parameters, now=now)
+
+    return _range(db, parameters, now=now)
+
+
+def _range(db: sqlite3.Connection, parameters: dict[str, object], *, now: bool) -> list[int]:
+    statement = sql.RANGE_OPEN if now else sql.RANGE
+    return codec.first_column(db.execute(statement, parameters))

@@ -16,7 +16,7 @@ from ...schema.claim import Assertion, Claim, Row, Version
 from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
 from ...schema.errors import Fault
 from ...schema.principal import Sight
-from ..port.sessions import SessionHead, SessionPlace
+from ..port.records import SessionHead, SessionPlace
 from ..port.store import (
     ActionRecord,
     Batch,
@@ -27,14 +27,11 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
 )
-from . import apply, claims, codec, register_codec, sessions
+from . import apply, codec, reader, register_sql, sql
 from .caches import Caches, LookupCache
 from .identity import SqliteRegister
 from .partition import Partition
 from .reader import SqliteReader
-from .sql import core as sql
-from .sql import register
-from .sql import rows as row_sql
 from .versions import Timelines
 
 
@@ -46,7 +43,7 @@ class SqliteWriteTx:
         self._db = db
         self._erased = False
         self._counters: apply.Counters | None = None
-        """As they stand inside this transaction; read again after each change of ours."""
+        """As they are inside this transaction; read again after each change of ours."""
         self._seq = 0
         """The number of events, those of this transaction included."""
         self._last_us = 0
@@ -120,10 +117,10 @@ class SqliteWriteTx:
         return known
 
     def known_each(
-        self, asked: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+        self, lookups: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
     ) -> Sequence[Known]:
         """Return what is known of each look-up over aliases of its scopes, in order."""
-        return self._register().known_each(asked, tx_us=tx_us)
+        return self._register().known_each(lookups, tx_us=tx_us)
 
     def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
         """Return entities with their clusters, aliases, identifiers and judgements."""
@@ -150,18 +147,18 @@ class SqliteWriteTx:
 
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
-        line = self._connection().execute(register.REVIEW, (review_id,)).fetchone()
-        return None if line is None else register_codec.review(line)
+        line = self._connection().execute(register_sql.REVIEW, (review_id,)).fetchone()
+        return None if line is None else codec.review(line)
 
     def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
         """Return the blocking cases of raw entities in their newest version, by review id."""
         bound = _distinct(entity_ids), SUGGESTION, AUDIT
-        return tuple(map(register_codec.review, self._connection().execute(register.CASES, bound)))
+        return tuple(map(codec.review, self._connection().execute(register_sql.CASES, bound)))
 
     def waiting(self, actor: str, origin: str, *, limit: int) -> int:
         """Return how many blocking cases that a source has opened still wait, `limit` at most."""
         bound = (SUGGESTION, AUDIT, actor, origin, limit)
-        return int(self._connection().execute(register.WAITING, bound).fetchone()[0])
+        return int(self._connection().execute(register_sql.WAITING, bound).fetchone()[0])
 
     # --- what a plan needs
 
@@ -170,20 +167,21 @@ class SqliteWriteTx:
     ) -> tuple[StoredReceipt, ...]:
         """Return the receipts of idempotency keys and of objects."""
         bound = {"objects": codec.list_json(object_ids), "keys": codec.list_json(keys)}
-        return tuple(
-            map(register_codec.receipt, self._connection().execute(register.RECEIPTS, bound))
-        )
+        return tuple(map(codec.receipt, self._connection().execute(register_sql.RECEIPTS, bound)))
 
     def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
         """Return, for each read, the open rows that overlap its span, by vid."""
         db = self._connection()
-        bound_by_statement: dict[str, list[tuple[int, str, int, int]]] = {}
+        bound_by_statement: dict[str, list[tuple[object, ...]]] = {}
         for number, read in enumerate(reads):
-            statement = row_sql.OPEN_HIDDEN if read.full else row_sql.OPEN_DENIALS
+            statement = sql.OPEN_HIDDEN if read.full else sql.OPEN_DENIALS
+            if read.values:
+                statement = sql.OPEN_OF_VALUES
             span = read.span
             for slot_key in dict.fromkeys(read.slot_keys):
                 bound = (number, slot_key, span.start_us, span.end_us)
-                bound_by_statement.setdefault(statement, []).append(bound)
+                all_bound = bound_by_statement.setdefault(statement, [])
+                all_bound += [(*bound, value, read.full) for value in read.values] or [bound]
 
         # One statement reads all slots of a group, each over its own span.
         rows_by_read: list[list[Row]] = [[] for _ in reads]
@@ -195,7 +193,7 @@ class SqliteWriteTx:
 
     def rows_of(self, object_ids: Sequence[str]) -> tuple[Row, ...]:
         """Return the open rows of objects, quarantined ones included, by vid."""
-        lines = self._connection().execute(row_sql.OPEN_OF_OBJECTS, (_distinct(object_ids),))
+        lines = self._connection().execute(sql.OPEN_OF_OBJECTS, (_distinct(object_ids),))
         return tuple(map(codec.row, lines))
 
     def slot_claims(self, slot_keys: Sequence[str]) -> tuple[Claim, ...]:
@@ -216,11 +214,11 @@ class SqliteWriteTx:
 
     def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
         """Return every object that is about one of these, points at it or mentions it."""
-        return claims.objects_of(self._connection(), entity_ids)
+        return reader.objects_of(self._connection(), entity_ids)
 
     def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
         """The objects that hold all of these searchable terms, none erased, sorted."""
-        return claims.objects_with(self._connection(), words)
+        return reader.objects_with(self._connection(), words)
 
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """Return the objects with open rows whose scope has this id, sorted."""
@@ -247,11 +245,11 @@ class SqliteWriteTx:
         self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
     ) -> tuple[Judgement, ...]:
         """Return the judgements, open and closed, of raw entities or of a merge, by id."""
-        return self._register().judgements(entity_ids, merge_id)
+        return self._register().judgements(entity_ids=entity_ids, merge_id=merge_id)
 
     def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
         """Return whole claims by object id, with today's permissions; erased ones left out."""
-        return claims.assertions(self._connection(), object_ids)
+        return reader.assertions(self._connection(), object_ids)
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""
@@ -267,23 +265,23 @@ class SqliteWriteTx:
     ) -> tuple[ActionRecord, ...]:
         """Return the open actions of slots or objects, by action id."""
         bound = {"slots": codec.list_json(slot_keys), "objects": codec.list_json(object_ids)}
-        lines = self._connection().execute(register.OPEN_ACTIONS_OF, bound)
-        return tuple(map(register_codec.action, lines))
+        lines = self._connection().execute(register_sql.OPEN_ACTIONS_OF, bound)
+        return tuple(map(codec.action, lines))
 
     def action(self, action_id: str) -> ActionRecord | None:
         """Return an entry of the resolver queue, open or closed."""
-        line = self._connection().execute(register.ACTION, (action_id,)).fetchone()
-        return None if line is None else register_codec.action(line)
+        line = self._connection().execute(register_sql.ACTION, (action_id,)).fetchone()
+        return None if line is None else codec.action(line)
 
     # --- writing
 
     def session_head(self, session: str) -> SessionHead:
         """The last event of a session; number 0 for one that has none."""
-        return sessions.head(self._connection(), session)
+        return apply.session_head(self._connection(), session)
 
     def empty_session_texts(self, places: Sequence[SessionPlace]) -> None:
         """Empty texts of events, and drop their sessions' snapshots; events and chain stay."""
-        sessions.empty(self._connection(), places)
+        apply.empty_session_texts(self._connection(), places)
         self._erased = True
 
     def reader(self) -> SqliteReader:
@@ -293,7 +291,7 @@ class SqliteWriteTx:
 
     def put_session_snapshot(self, session: str, body: str) -> None:
         """Keep what a session's log folds to up to its last event; older ones but one go."""
-        sessions.put_snapshot(self._connection(), session, body)
+        apply.put_session_snapshot(self._connection(), session, body)
 
     def apply(self, batch: Batch) -> None:
         """Write a batch.
@@ -307,7 +305,7 @@ class SqliteWriteTx:
         self._seq, self._last_us = batch.clock.seq, batch.clock.last_us
         if batch.close:
             vids = codec.list_json(closing.vid for closing in batch.close)
-            self._overtaken += codec.first_column(db.execute(row_sql.CLAIMS_OF_ROWS, (vids,)))
+            self._overtaken += codec.first_column(db.execute(sql.CLAIMS_OF_ROWS, (vids,)))
         if apply.touches_names(batch):
             self._forget_names()
 

@@ -157,11 +157,11 @@ class RowLedger:
         `stored_rows` are its open rows from before the transaction, where it may hold only some.
         """
         tx, slot_rows = moment or SlotMoment(INF_US, self.slots[slot])
-        closed_vids = {closing.vid for closing in self._closed if closing.tx <= tx}
-        rows: dict[int, Row] = {}
-        for row in stored_rows:
-            if row.vid not in closed_vids:
-                rows[row.vid] = row
+        rows = {row.vid: row for row in stored_rows}
+        # Closings are of all slots: with none of its own to leave out, a slot does not read them.
+        for closing in self._closed if rows else ():
+            if closing.tx <= tx:
+                rows.pop(closing.vid, None)
         for row in slot_rows:
             rows[row.vid] = row
 

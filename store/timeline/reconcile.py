@@ -26,14 +26,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 from ...schema.claim import Claim, Edge, Look, Row
 from ...schema.errors import Fault
 from ...schema.interval import Interval, relation
-from ...schema.quick_init import quick_init
 from ...schema.vocabulary import ClaimVerdict, EdgeKind, Op, Outcome, Status
 from ...schema.write import RelationMet
 from .rule import (
@@ -43,6 +42,7 @@ from .rule import (
     IN_FORCE,
     TIED_HEAD,
     Reach,
+    acts_on_own_value,
     adds,
     everywhere,
     looks,
@@ -64,6 +64,7 @@ __all__ = [
     "plan",
     "rows_after",
     "ties_of",
+    "was_tied",
 ]
 
 _ROW_KEY: Final = attrgetter("row_key")
@@ -74,6 +75,13 @@ _REASON_OF_VERB: Final = {
 }
 _REASONS: Final = frozenset(_REASON_OF_VERB.values())
 
+_EDGE_OF: Final = {
+    ClaimVerdict.WINS: EdgeKind.SUPERSEDES,
+    ClaimVerdict.LOSES: EdgeKind.OVERRIDES,
+    ClaimVerdict.TIES: EdgeKind.CONFLICTS_WITH,
+    ClaimVerdict.CONFIRMS: EdgeKind.CONFIRMS,
+}
+
 
 class Tie(NamedTuple):
     """Claims that exclude each other on an interval."""
@@ -82,7 +90,6 @@ class Tie(NamedTuple):
     members: tuple[str, ...]
 
 
-@quick_init
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What one write does to a slot."""
@@ -94,6 +101,8 @@ class Plan:
     ties: tuple[Tie, ...]
     """Ties that the write made."""
     outcome: Outcome
+    withdrew: tuple[Row, ...] = ()
+    """Rows of a later start that were shown, and that a correction took back."""
 
 
 class _Span(NamedTuple):
@@ -146,6 +155,7 @@ def plan(rows: Sequence[Row], new: Claim, *, many: bool = False, reach: Reach = 
         edges=tuple(_edges(encounters, new)),
         ties=_new_ties(work, many),
         outcome=_outcome(work, new, many, reach),
+        withdrew=_withdrew(work, new),
     )
 
 
@@ -158,11 +168,25 @@ def fold(
     un-merge use this, because a dominated claim has no row to come back from:
     here it keeps its place, so that a withdrawal which reaches only the stronger claim shows it.
     """
-    rows: tuple[Row, ...] = ()
+    rows_of: dict[str, tuple[Row, ...]] = {}
     for claim in sorted(claims, key=lambda c: c.order):
+        value = claim.value_key if many else ""
+        # A claim is planned over the rows of its value, so that a fold of many values is linear.
+        if not many or acts_on_own_value(claim):
+            rows = rows_of.get(value, ())
+            work = _work_of(rows, claim, many, reach)
+            rows_of[value] = _after(rows, work.close, work.insert)
+            continue
+
+        rows = tuple(chain.from_iterable(rows_of.values()))
         work = _work_of(rows, claim, many, reach)
-        rows = _after(rows, work.close, work.insert)
-    return tuple(sorted(filter(_is_stored, rows), key=_place))
+        by_value: dict[str, list[Row]] = {}
+        for row in _after(rows, work.close, work.insert):
+            by_value.setdefault(row.claim.value_key, []).append(row)
+        rows_of = {key: tuple(rows) for key, rows in by_value.items()}
+
+    stored = filter(_is_stored, chain.from_iterable(rows_of.values()))
+    return tuple(sorted(stored, key=_place))
 
 
 def _is_stored(row: Row) -> bool:
@@ -230,7 +254,10 @@ def _work_of(rows: Iterable[Row], new: Claim, many: bool, reach: Reach) -> _Work
 
     # What is set apart stands in nobody's way until a person lets it in.
     incumbents: list[Row] = []
+    own_value = new.value_key if many and acts_on_own_value(new) else None
     for row in rows:
+        if own_value is not None and row.claim.value_key != own_value:
+            continue
         if row.interval.overlaps(new.interval) and row.look.status is not Status.QUARANTINED:
             incumbents.append(row)
     incumbents.sort(key=_place)
@@ -421,14 +448,6 @@ def _edges(encounters: Iterable[tuple[Row, RelationMet]], new: Claim) -> Iterato
         )
 
 
-_EDGE_OF: Final = {
-    ClaimVerdict.WINS: EdgeKind.SUPERSEDES,
-    ClaimVerdict.LOSES: EdgeKind.OVERRIDES,
-    ClaimVerdict.TIES: EdgeKind.CONFLICTS_WITH,
-    ClaimVerdict.CONFIRMS: EdgeKind.CONFIRMS,
-}
-
-
 def _new_ties(work: _Work, many: bool) -> tuple[Tie, ...]:
     """The ties that the write opens: one that stood before is not told a second time."""
     before = ties_of(work.incumbents, many=many)
@@ -436,13 +455,13 @@ def _new_ties(work: _Work, many: bool) -> tuple[Tie, ...]:
     for cell in work.cells:
         claims = [c for c, look in cell.looks if look == TIED_HEAD]
         for tie in _ties(Interval(cell.start, cell.end), claims, many):
-            if not _stood(tie, before):
+            if not was_tied(tie, before):
                 ties.append(tie)
 
     return _join_ties(ties)
 
 
-def _stood(tie: Tie, before: Iterable[Tie]) -> bool:
+def was_tied(tie: Tie, before: Iterable[Tie]) -> bool:
     """Tell whether the same claims were tied before, on some part of a stretch."""
     for past_tie in before:
         if past_tie.members == tie.members and past_tie.interval.overlaps(tie.interval):
@@ -479,20 +498,33 @@ def _outcome(work: _Work, new: Claim, many: bool, reach: Reach) -> Outcome:
     return Outcome.CONFIRMED if _was_shown(work, new) else Outcome.ACCEPTED
 
 
+def _withdrew(work: _Work, new: Claim) -> tuple[Row, ...]:
+    """The later changes that a correction took back along with what it corrects."""
+    if new.op is not Op.CORRECT or len(work.survivors) == len(work.incumbents):
+        return ()
+
+    survivor_ids = set(map(id, work.survivors))
+    rows: list[Row] = []
+    for row in work.incumbents:
+        is_later = row.look.head and row.claim.since_us > new.since_us
+        if id(row) not in survivor_ids and is_later and row.claim.says != new.says:
+            rows.append(row)
+    return tuple(rows)
+
+
 def _look_of(cell: _Cell, new: Claim) -> Look:
     """Return how what the claim says looks in a cell, whichever claim says it."""
     return next(look for c, look in cell.looks if c.says == new.says and look != DOMINATED_ROW)
 
 
 def _was_shown(work: _Work, new: Claim) -> bool:
-    """Tell whether the same was in force before the write on its whole interval."""
-    stretches: list[Interval] = []
-    for row in work.incumbents:
-        if row.look.status is Status.CLEAN and row.claim.says == new.says:
-            stretches.append(row.interval)
+    """Tell whether the same was in force before the write on its whole interval.
 
-    # Cells are cut at every end of a row, so where a cell starts speaks for all of it.
-    starts: set[int] = set(map(attrgetter("start"), work.cells))
-    for interval in stretches:
-        starts -= {start for start in starts if start in interval}
-    return not starts
+    A correction withdraws what came later, so the rows of its value must leave no gap.
+    """
+    reached_us = new.interval.start_us
+    for row in work.incumbents:  # by place
+        is_same = row.look.status is Status.CLEAN and row.claim.says == new.says
+        if is_same and row.interval.start_us <= reached_us:
+            reached_us = max(reached_us, row.interval.end_us)
+    return reached_us >= new.interval.end_us

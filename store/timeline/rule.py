@@ -1,10 +1,10 @@
 """The rule of one instant: which of the claims that cover it is shown, and how the rest look.
 
-Among the live claims the one with the greatest key is shown. Equal greatest keys with
-different values tie: all of them are excluded, and nothing weaker takes their place. Of claims
-that say the same only the strongest counts. A denial of the leading value hides it when its
-key is greater and ties with it when equal; it offers no other value, and is idle otherwise.
-Then the verbs: which stored claims a withdrawal names, and whether a write adds a claim.
+Among the live claims the one with the greatest key is shown. Equal greatest keys with different
+values tie: all are excluded, and nothing weaker takes their place. If several claims say the same,
+only the strongest counts. A denial hides the leading value if its key is greater and ties with it
+if equal; it offers no other value, and is idle otherwise. The verbs say which stored claims a
+withdrawal names, and whether a write adds a claim.
 
 Nothing here knows of intervals; `reconcile` cuts time into stretches and asks for each.
 """
@@ -26,6 +26,8 @@ IN_FORCE: Final = Look(Status.CLEAN, "denial", True)
 IDLE: Final = Look(Status.CLEAN, "denial", False)
 DOMINATED_ROW: Final = Look(Status.OVERRIDDEN, "dominated", False)
 """Of a claim beside a stronger one that says the same; no store ever holds such a row."""
+
+_Best = dict[tuple[bool, str], tuple[Key, Claim]]
 
 
 def everywhere(_withdrawal: Claim, _claim: Claim) -> bool:
@@ -49,9 +51,6 @@ def looks(alive: Iterable[Claim]) -> list[tuple[Claim, Look]]:
     for c in hidden_by_twins:
         looks_of_all.append((c, DOMINATED_ROW))
     return looks_of_all
-
-
-_Best = dict[tuple[bool, str], tuple[Key, Claim]]
 
 
 def _strongest(alive: Iterable[Claim]) -> tuple[_Best, list[Claim]]:
@@ -132,6 +131,13 @@ def named(new: Claim, incumbent: Claim, many: bool, reach: Reach) -> bool:
     if new.op is Op.RETRACT or (many and not new.says_nothing):
         return incumbent.value_key == new.value_key
     return True
+
+
+def acts_on_own_value(new: Claim) -> bool:
+    """Tell whether a write to a slot of many values acts on claims of its own value alone."""
+    if not new.op.withdraws:
+        return True
+    return new.target is None and (new.op is Op.RETRACT or not new.says_nothing)
 
 
 def withdrawn(new: Claim, incumbent: Claim, many: bool, reach: Reach) -> bool:

@@ -5,24 +5,22 @@
                                                   /erased.json
     <root>/<sha256 of the tenant>/of/<sha256 of an object id>/<64 hex>
 
-A tenant's files stand under a name that no caller can state, so no address reaches another's. Bytes
-are whole or not there: on a disk through temporary files, one sync for each and one for the names
-of a folder, elsewhere by one put, and they are checked against their digest whenever they are read.
-The grant appears last, so whoever finds it finds the bytes and the links. It is named by what it
-says: one that was edited or cut fits its name no longer, admits nobody, and is written anew by the
-next put of its caller. An erasure writes its tombstone first, and a put looks for one last, so that
-of the two at once the erasure holds. Nothing is remembered of a listing: other processes write too.
-A bucket is never made. Nothing here knows a caller: who may read is decided above.
+A tenant's files have a name that no caller can state, so no address reaches another tenant's. Bytes
+are whole or absent: a disk gets temporary files with one sync each and one for a folder's names,
+other systems one put. They are checked against their digest on every read. The grant is written
+last, so a reader that finds it finds the bytes and the links. Its name follows from its content: an
+edited or cut grant admits no reader, and the next put of its caller writes it again.
 
-Checklist: C-220.
+An erasure writes its tombstone first, and a put looks for one last, so the erasure wins. Listings
+are not cached, because other processes write too. A bucket is never created. Access is decided by
+the callers of this module. Checklist: C-220.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import import_module
@@ -31,7 +29,7 @@ from typing import Any, Final, Protocol, cast
 
 from ...schema.artifact import MAX_BYTES, Artifact, artifact_from_json
 from ...schema.errors import Conflict, InvalidInput, Unavailable
-from .whole_file import whole_files
+from .whole_file import private_folder, whole_files
 
 _DATA: Final = "data"
 _GRANT: Final = "grant-"
@@ -95,7 +93,7 @@ class ArtifactFiles:
                 contents[path] = grant.to_json().encode()
             self._write(contents)
 
-            # Once more: an eraser that ran beside this put has seen none of what it wrote.
+            # Once more: an eraser that ran during this put has seen none of what it wrote.
             self._refuse_erased(tenant, grant.digest)
 
     def read(self, tenant: str, digest: str) -> bytes:
@@ -128,7 +126,7 @@ class ArtifactFiles:
             return self._artifacts_at(self._files.find(self._path(tenant)))
 
     def holds(self, tenant: str, digest: str) -> bool:
-        """Tell whether bytes or grants of an artifact stand here, whatever state they are in."""
+        """Tell whether bytes or grants of an artifact are here, whatever state they are in."""
         with self._reaching():
             paths = self._files.find(self._path(tenant, digest))
         return any(not path.endswith(_ERASED) for path in paths)
@@ -224,9 +222,11 @@ class ArtifactFiles:
     def _write(self, contents: Mapping[str, bytes]) -> None:
         """Keep files, which appear in the order given."""
         # Files of this machine are synced and renamed into place; object stores do that alone.
-        if "file" in tuple(_protocols(self._files.protocol)):
+        # A file system has one name, or several.
+        protocol = self._files.protocol
+        if "file" in ((protocol,) if isinstance(protocol, str) else protocol):
             for path in contents:
-                os.makedirs(_folder(path), mode=0o700, exist_ok=True)
+                private_folder(_folder(path))
             whole_files({Path(path): data for path, data in contents.items()})
             return
 
@@ -268,10 +268,6 @@ def _folder(path: str) -> str:
 
 def _is_grant(path: str) -> bool:
     return path.rpartition("/")[2].startswith(_GRANT)
-
-
-def _protocols(protocol: str | Sequence[str]) -> Iterator[str]:
-    yield from (protocol,) if isinstance(protocol, str) else protocol
 
 
 def _failures() -> tuple[type[Exception], ...]:

@@ -1,6 +1,6 @@
 """Restoring an export into an empty tenant, in groups that are transactions of their own.
 
-An embedded store gets its first group when all lines are checked. A server works beside the check
+An embedded store gets its first group when all lines are checked. A server works during the check
 and would only wait for it: there the footer's seal is compared first, and a group is checked when
 it is read, while the one before it is written. Either way nobody reads of an export before its last
 line was checked, and no record of a bad one stays.
@@ -24,12 +24,14 @@ from operator import itemgetter
 from typing import IO, Any, Final
 
 from ...schema.errors import Conflict, Fault, InvalidInput
-from ..port.collector import collector_paused
+from ...schema.interval import INF_US
+from ...schema.values import check_not_future
 from ..port.importing import GroupTx, ImportJournal, import_in_progress
 from ..port.store import Batch, RecordKind, Store
 from .transfer import (
     ExportCheck,
     SealedExport,
+    bad_line,
     batch_of,
     check_lines,
     record_of,
@@ -51,6 +53,9 @@ _IN_MEMORY: Final = 1 << 23
 _CHECKED_EACH: Final = 10_000
 """Lines between two reports of the check."""
 
+_Records = Sequence[tuple[RecordKind, Any]]
+"""Records in their order, those of one transaction at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class RestoreProgress:
@@ -59,7 +64,7 @@ class RestoreProgress:
     lines_checked: int
     """Lines whose form was checked before the first group that this restore writes."""
     records_written: int
-    """Records that stand in the store, or whose commit is on its way."""
+    """Records that are in the store, or whose commit is on its way."""
     total: int
     """Records in all; 0 while they are being checked."""
 
@@ -74,6 +79,7 @@ def restore(
     tenant: str,
     *,
     resume: bool = False,
+    latest_us: int = INF_US,
     watch: Watch | None = None,
 ) -> None:
     """Write an export into an empty tenant, which is made when it is not there.
@@ -84,7 +90,8 @@ def restore(
 
     Raises:
         Conflict: `tenant_not_empty`; `in_progress` without `resume`, or for other lines.
-        InvalidInput: `bad_export`, with the number of the first bad line; no record stays.
+        InvalidInput: `bad_export`, with the number of the first bad line; no record stays;
+            `tx_in_future` where its last stamp is later than `latest_us`.
         Unavailable: the store gave up; what stands stays, for `resume`.
     """
     tell = watch or _no_watch
@@ -93,6 +100,7 @@ def restore(
         _IN_MEMORY, "w+", encoding="utf-8", errors="surrogatepass", newline="\n"
     ) as file:
         source = _source(lines, store, file, tell)
+        check_not_future(source.export.header.last_us, latest_us, "the export ends")
         store.ensure(tenant)
         journal = store.import_step(tenant, partial(_begin, source.export, resume))
         if journal is None:
@@ -140,15 +148,6 @@ def _begin(
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
-    """The records of one transaction, read once however often it is tried."""
-
-    size: int
-    batches: tuple[tuple[RecordKind, list[Any]], ...]
-    """Records of one kind each, in their order."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Source:
     """An export, and where its lines are kept."""
 
@@ -159,7 +158,7 @@ class _Source:
     """Whether they were checked; otherwise each is when it is read."""
     tell: Watch
 
-    def groups(self, start: int) -> Iterator[_Group]:
+    def groups(self, start: int) -> Iterator[_Records]:
         """The records behind the first `start`, in groups for one transaction each.
 
         Raises:
@@ -175,11 +174,11 @@ class _Source:
             left -= 1
             # The last group waits for what the check says of the end.
             if left and (len(group) == GROUP_RECORDS or characters >= GROUP_CHARACTERS):
-                yield _Group(len(group), tuple(_batches(group)))
+                yield group
                 group, characters = [], 0
 
         if group:
-            yield _Group(len(group), tuple(_batches(group)))
+            yield group
 
     def _read_records(self, start: int) -> Iterator[tuple[int, RecordKind, Any]]:
         for line in islice(self.file, 1 + start, 1 + self.export.records):
@@ -197,7 +196,7 @@ class _Source:
 
 
 def _source(lines: Iterable[str], store: Store, file: IO[str], tell: Watch) -> _Source:
-    """An export in a file, checked unless the store writes beside the check."""
+    """An export in a file, checked unless the store writes during the check."""
     watch = partial(_tell_check, tell)
     if not store.writes_elsewhere:
         export = check_lines(lines, file.write, watch)
@@ -223,24 +222,39 @@ def _apply_groups(store: Store, tenant: str, source: _Source, journal: ImportJou
         future = executor.submit(next, groups, None)
         while (group := future.result()) is not None:
             future = executor.submit(next, groups, None)
-            step = partial(_apply_group, export, group, position)
-            # The collector catches up between two groups.
-            with collector_paused():
-                store.import_step(tenant, step)
+            _write(store, tenant, export, group, position)
 
-            position += group.size
+            position += len(group)
             source.tell(RestoreProgress(export.records, position, export.records))
+
+
+def _write(store: Store, tenant: str, export: SealedExport, group: _Records, start: int) -> None:
+    """Write a group; where the store refuses it, halves of it lead to the record at fault.
+
+    Raises:
+        InvalidInput: `bad_export`, with the number of its line.
+    """
+    try:
+        store.import_step(tenant, partial(_apply_group, export, group, start))
+    except Fault as error:
+        if error.code != "invariant_broken":
+            raise
+        if len(group) == 1:
+            raise bad_line(start + 2, "it does not fit the records before it") from error
+        middle = len(group) // 2
+        _write(store, tenant, export, group[:middle], start)
+        _write(store, tenant, export, group[middle:], start + middle)
 
 
 def _apply_group(
     export: SealedExport,
-    group: _Group,
+    group: _Records,
     start: int,
     tx: GroupTx,
     journal: ImportJournal | None,
 ) -> ImportJournal | None:
     """The step that writes one group and moves the journal behind it."""
-    header, end = export.header, start + group.size
+    header, end = export.header, start + len(group)
     clock = tx.lock()
     if journal is None:
         # The commit of the last group whose answer was lost, or another process was faster.
@@ -257,7 +271,7 @@ def _apply_group(
         raise import_in_progress(journal)
 
     seq, last_us = clock.seq, clock.last_us
-    for kind, records in group.batches:
+    for kind, records in _batches(group):
         if kind is RecordKind.EVENT:
             seq, last_us = records[-1].seq, records[-1].tx
         tx.apply(batch_of(kind, records, header.clock(seq, last_us)))
@@ -266,7 +280,7 @@ def _apply_group(
 
 
 def _batches(
-    group: Sequence[tuple[RecordKind, Any]],
+    group: _Records,
 ) -> Iterator[tuple[RecordKind, list[Any]]]:
     """The records of a group, some of one kind at a time."""
     for kind, pairs in groupby(group, key=itemgetter(0)):

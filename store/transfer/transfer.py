@@ -11,21 +11,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
+from ...resolution.keys import alias_key
 from ...schema.claim import Assertion, Edge, MentionLink, Row
-from ...schema.documents import json_of
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.errors import InvalidInput, TenureError
 from ...schema.interval import MIN_US
-from ...schema.limits import check_json
+from ...schema.limits import check_json, json_of
 from ...schema.record_json import from_plain, to_plain
 from ...schema.terms import TERMS_VERSION
-from ...schema.values import canonical_json, fields_of
+from ...schema.values import ENTITY_KEY, NO_VALUE_KEY, canonical_json, fields_of
 from ...schema.vocabulary import Authority
-from ..port.sessions import SessionRecord
+from ..port.records import SessionRecord
 from ..port.store import (
     ActionRecord,
     Batch,
@@ -120,7 +121,7 @@ class ExportHeader:
     keys: tuple[bytes, ...]
 
     def clock(self, seq: int, last_us: int) -> Clock:
-        """The counters at a point of the restore; vectors count anew."""
+        """The counters at a point of the restore; vectors count again."""
         return Clock(seq, last_us, self.next_vid, 0)
 
 
@@ -213,7 +214,7 @@ class ExportCheck:
         number = self.number
         plain = _parse_line(line, number)
         if self._is_complete:
-            raise _bad(number, "nothing may follow the footer")
+            raise bad_line(number, "nothing may follow the footer")
 
         if self.header is None:
             self.header = _header(plain, number)
@@ -223,12 +224,12 @@ class ExportCheck:
         if "end" in plain:
             self._is_complete = True
             if plain != self._tally.footer():
-                raise _bad(number, "the lines are not those that were exported")
+                raise bad_line(number, "the lines are not those that were exported")
             return None
 
         kind = str(plain.get("kind"))
         if _ORDER.get(kind, -1) < self._place:
-            raise _bad(number, f"a record of kind {kind!r} is unknown or out of order")
+            raise bad_line(number, f"a record of kind {kind!r} is unknown or out of order")
         self._place = _ORDER[kind]
 
         record = _record(kind, plain.get("record"), number, self.header)
@@ -244,10 +245,10 @@ class ExportCheck:
             InvalidInput: `bad_export`: its footer is missing, or its counters are wrong.
         """
         if self.header is None or not self._is_complete:
-            raise _bad(self.number + 1, "the export ends too early: its footer is missing")
+            raise bad_line(self.number + 1, "the export ends too early: its footer is missing")
         # Events rise, so the last one states the counters that the header must have.
         if self._counters != (self.header.seq, self.header.last_us):
-            raise _bad(1, "its counters are not those of its events")
+            raise bad_line(1, "its counters are not those of its events")
 
         return SealedExport(self.header, self._tally.hex_digest, self._tally.records)
 
@@ -296,7 +297,8 @@ def sealed_export(lines: Iterable[str], keep: Callable[[str], object]) -> Sealed
     return SealedExport(header, tally.hex_digest, number - 2)
 
 
-def _bad(number: int, reason: str) -> InvalidInput:
+def bad_line(number: int, reason: str) -> InvalidInput:
+    """The refusal of an export for one of its lines."""
     return InvalidInput(
         f"line {number} of the export: {reason}; nothing was restored",
         code="bad_export",
@@ -310,16 +312,16 @@ def _parse_line(line: str, number: int) -> dict[str, Any]:
         # The digest of the footer has no key: whoever edits a line can make it fit.
         check_json(cast("object", plain), "the line")
     except InvalidInput as refusal:
-        raise _bad(number, str(refusal)) from refusal
+        raise bad_line(number, str(refusal)) from refusal
 
     if not isinstance(plain, dict):
-        raise _bad(number, "it is no JSON object")
+        raise bad_line(number, "it is no JSON object")
     return cast(dict[str, Any], plain)
 
 
 def _header(plain: dict[str, Any], number: int) -> ExportHeader:
     if plain.get("tenure_export") not in (1, FORMAT) or plain.get("terms") != TERMS_VERSION:
-        raise _bad(
+        raise bad_line(
             number,
             f"it is no header of format {FORMAT} with search terms {TERMS_VERSION}; export with "
             "this version of tenure",
@@ -328,7 +330,7 @@ def _header(plain: dict[str, Any], number: int) -> ExportHeader:
     try:
         header: ExportHeader = from_plain(ExportHeader, {name: plain.get(name) for name in _HEADER})
     except ValueError as error:
-        raise _bad(number, str(error)) from error
+        raise bad_line(number, str(error)) from error
 
     return header
 
@@ -338,9 +340,36 @@ def _record(kind: str, plain: Any, number: int, header: ExportHeader) -> Any:
         plain = _with_authorship(plain)
 
     try:
-        return from_plain(_TYPES[RecordKind(kind)], plain)
+        record = from_plain(_TYPES[RecordKind(kind)], plain)
     except (TenureError, ValueError) as error:
-        raise _bad(number, str(error)) from error
+        raise bad_line(number, str(error)) from error
+    if isinstance(record, Alias | BlockKeys):
+        return _with_today_key(record)
+    return _as_said(record) if isinstance(record, Assertion) else record
+
+
+def _with_today_key(record: Alias | BlockKeys) -> Alias | BlockKeys:
+    """A name with the key that it has today: in older exports a hyphen is no space."""
+    norm = alias_key(record.norm)
+    if norm == record.norm:
+        return record
+    if isinstance(record, BlockKeys):
+        return replace(record, norm=norm)
+    # Names of two keys may have one now. Their ordinals tell them apart, so those of another
+    # spelling are moved to where no other spelling has any.
+    return replace(record, norm=norm, ordinal=record.ordinal + zlib.crc32(record.norm.encode()))
+
+
+def _as_said(assertion: Assertion) -> Assertion:
+    """A claim with the raw id of its entity value: older exports hold the canonical one."""
+    raw, claim = assertion.details.value_entity_id, assertion.claim
+    if raw is None or claim.value_key in (NO_VALUE_KEY, ENTITY_KEY + raw):
+        return assertion
+    return replace(
+        assertion,
+        claim=replace(claim, value_key=ENTITY_KEY + raw),
+        content=replace(assertion.content, value_json=canonical_json(raw)),
+    )
 
 
 def _with_authorship(plain: Any) -> Any:
@@ -367,7 +396,11 @@ def record_of(line: str, header: ExportHeader) -> tuple[RecordKind, Any]:
 def batch_of(kind: RecordKind, records: Sequence[Any], clock: Clock) -> Batch:
     """The batch that writes records of one kind."""
     if kind is RecordKind.BLOCK_KEYS:
-        return Batch(clock=clock, block_keys={record.norm: record.keys for record in records})
+        keys_of: dict[str, tuple[tuple[str, str], ...]] = {}
+        for record in records:
+            known = keys_of.get(record.norm, ())
+            keys_of[record.norm] = tuple(dict.fromkeys((*known, *record.keys)))
+        return Batch(clock=clock, block_keys=keys_of)
     if kind is RecordKind.CANONICAL:
         pairs = tuple((record.raw_id, record.canonical_id) for record in records)
         return Batch(clock=clock, canonical=pairs)

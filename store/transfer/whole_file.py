@@ -3,7 +3,7 @@
     with whole_file("team.jsonl") as file:
         file.write(b"...")
 
-The bytes go into a file of another name beside it, reach the disk, and are then moved; the move
+The bytes go into a file of another name next to it, reach the disk, and are then moved; the move
 itself is made to last. A writer that fails leaves what was there before. Two writers of one name
 do not meet: the last to end is seen. The file is readable for its owner alone. Whether a name may
 be taken is the caller's business. `whole_files` writes several at the price of one sync a file and
@@ -70,6 +70,17 @@ def whole_files(contents: Mapping[Path, bytes]) -> None:
 
     if folder is not None:
         _keep_names(folder)
+
+
+def private_folder(path: str | Path) -> None:
+    """Make a folder and those above it that are missing, each for its owner alone.
+
+    `os.makedirs` gives its mode to the last folder and leaves the others to the umask.
+    """
+    folder = Path(path)
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
 
 
 def _part_beside(target: Path) -> tuple[int, Path]:

@@ -1,5 +1,6 @@
 """The bench of the pages, sampled: few cases and one drag, in a real browser."""
 
+# nightly, or when these change: bench/bench_pages.py faces/http service/visual
 from __future__ import annotations
 
 import os
@@ -11,7 +12,7 @@ import pytest
 from tenure.bench import bench_pages
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(
         shutil.which("chromium") is None and not os.environ.get("TENURE_REQUIRE_CHROMIUM"),
         reason="there is no chromium on the PATH",

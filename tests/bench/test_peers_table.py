@@ -1,5 +1,6 @@
 """The table of the comparison: medians over the rounds, dashes, failures, and its place."""
 
+# nightly, or when these change: bench/bench_peers.py bench/peers
 from __future__ import annotations
 
 from pathlib import Path
@@ -77,7 +78,7 @@ def test_every_system_has_its_module_and_the_page_its_marks() -> None:
     assert bench_peers.PAGE.read_text().count(bench_peers.BEGIN) == 1
 
 
-@pytest.mark.slow  # makes an environment
+@pytest.mark.nightly  # makes an environment
 def test_a_system_that_cannot_be_installed_is_left_out_with_the_reason(tmp_path: Path) -> None:
     absent = System("absent", ("./no-such-folder",), "", "", "", "")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.gathering.gather import gather
 from tenure.compiler.gathering.mentions import ExactBinder
 from tenure.compiler.ir.context import CompileContext
-from tenure.compiler.ir.snapshot import Snapshot
+from tenure.compiler.ir.records import Neighbours, Snapshot
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.request.request import CompileRequest
 from tenure.resolution.keys import alias_key
@@ -42,10 +42,9 @@ from tenure.schema.interval import INF_US, MIN_US, Interval
 from tenure.schema.layers import OBJECT_TYPES, DecayRule
 from tenure.schema.policy import DEFAULT, Policy
 from tenure.schema.principal import Principal, Scope, Sight
-from tenure.schema.signing import sign_scope
+from tenure.schema.signing import sign_scope, signed_manifest
 from tenure.schema.slots import BUILT_IN_KINDS, Vocabulary, kind_of, object_type_of
 from tenure.schema.terms import terms
-from tenure.schema.tool_manifest import signed_manifest
 from tenure.schema.values import canonical_json
 from tenure.schema.vocabulary import (
     ActionKind,
@@ -58,9 +57,11 @@ from tenure.schema.vocabulary import (
     StateLayer,
     Status,
 )
+from tenure.service.extraction.shipped_language import shipped_language
 from tenure.store.port.records import ScopeTurns, TextPool
 from tenure.store.port.store import ActionRecord, Ask, Clock, NextReads, Page, Point
-from tenure.store.search.text_pool import PoolRow, VisibleHits, pool_of
+from tenure.store.port.vectors import VectorScore
+from tenure.store.search.term_weights import PoolRow, VisibleHits, pool_of
 
 KEY = b"0123456789abcdef0123456789abcdef"
 NOW = 1_000_000_000_000_000
@@ -474,6 +475,7 @@ class Bench:
                 point=Point(self.now, self.tx),
                 keys=(KEY,),
                 encoder_id=self.encoder_id,
+                language=shipped_language(),
             ),
         )
 
@@ -506,6 +508,30 @@ class Bench:
         left = {o.object_id: (o.reason, o.detail) for o in trace.omitted_objects}
         left |= {o.object_id: (o.reason, o.detail) for o in trace.quarantined_objects}
         return {self.world.name_of(object_id): why for object_id, why in left.items()}
+
+
+class NearIndex:
+    """An index that finds the same claims for every query, each with its two scores."""
+
+    def __init__(self, world: World, hits: Mapping[str, tuple[int, int]]) -> None:
+        self.world, self.hits = world, hits
+
+    def prefetch(self, query: Any, *, limit: int) -> None:
+        """Nothing is worth to be looked up ahead."""
+
+    def facts(self, query: Any, *, limit: int) -> Neighbours:
+        """No facts are told apart."""
+        return Neighbours([], [])
+
+    def nearest(self, query: Any, *, limit: int) -> Neighbours:
+        """The claims of this index, by name."""
+        ids = {uid(name) for name in self.hits}
+        rows = [row for row in self.world.rows if row.row.claim.object_id in ids]
+        return Neighbours([VectorScore(uid(name), *both) for name, both in self.hits.items()], rows)
+
+    def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
+        """Nothing else has a score."""
+        return []
 
 
 def digest(text: str) -> str:

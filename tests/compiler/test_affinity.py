@@ -59,3 +59,16 @@ def test_whether_both_come_from_one_source() -> None:
 def test_whether_it_speaks_of_an_entity_of_the_request() -> None:
     assert affinity(4, subject="Nova", type="system") == 1000
     assert affinity(4) is None
+
+
+@pytest.mark.parametrize("limits", [{"rescue_keep": 2}, {"rescue_pool": 2}], ids=repr)
+def test_the_pool_and_the_number_of_rescues_are_bounded(limits: dict[str, int]) -> None:
+    bench = Bench().rules(relevance_floor=0.6, relevance_weight=1.0, **limits)
+    bench.world.add("near", text="alpha vault", claim="alpha vault", origin="doc://same")
+    page = {"level": 4, "object_type": "retrieved_passage", "why": "vault"}
+    for number in range(4):
+        filler = f"Of chapter {number} page {number * 7} says nothing at all. " * 40
+        text = f"{filler}{APT} It is gate {number}."
+        bench.world.add(f"page {number}", text=text, origin=f"doc://{number}", **page)
+    reasons = [reason for reason, _ in bench.omitted(bench.compile(query="alpha vault")).values()]
+    assert sorted(reasons) == ["below_floor"] * 2 + ["parent_remainder"] * 2

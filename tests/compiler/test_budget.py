@@ -12,10 +12,17 @@ from hypothesis import strategies as st
 
 from tenure.compiler.fitting.fit import Fit, fit
 from tenure.compiler.ir.context import CompileContext
-from tenure.compiler.ir.piece import Piece
+from tenure.compiler.ir.records import Piece
 from tenure.compiler.stages import order
-from tenure.compiler.tokens.capabilities import GENERIC, Capability, capability
-from tenure.compiler.tokens.window import Budget, ReservePolicy, compile_budget, elastic_tokens
+from tenure.compiler.tokens.capabilities import (
+    GENERIC,
+    Budget,
+    Capability,
+    ReservePolicy,
+    capability,
+    compile_budget,
+    elastic_tokens,
+)
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench

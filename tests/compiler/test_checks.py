@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.envelope.checks import HardConstraint, check_output, violations
-from tenure.compiler.ir.piece import EnforcementRule
+from tenure.compiler.ir.records import EnforcementRule
 from tenure.compiler.request.request import Constraint
 from tenure.schema.errors import InvalidInput
 from tenure.schema.vocabulary import Enforcement

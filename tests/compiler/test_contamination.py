@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenure.schema.claim import Authorship
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench
 
@@ -101,3 +102,20 @@ def test_identity_a_pending_entity_backs_no_guidance() -> None:
     envelope = found.compile(query="write")
     assert found.compiled(envelope) == {"style": "memory"}
     assert [b.kind.value for b in envelope.blocks if "terse" in b.text] == ["data"]
+
+
+def test_authority_a_wish_that_another_user_wrote_guides_nobody() -> None:
+    found = bench()
+    for user in ("ann", "bob"):
+        found.world.add(
+            user,
+            subject="Nova",
+            type="project",
+            slot="response_style",
+            value=f"alpha as {user} likes it",
+            scope={"project": "nova"},
+            author=Authorship(user=user),
+            since=ord(user[0]),
+        )
+    blocks = found.compile(query="alpha", entities=["Nova"]).blocks
+    assert {b.kind.value for b in blocks if "as bob likes it" in b.text} == {"data"}

@@ -46,6 +46,15 @@ SECRETS = [
     ("assigned_secret", "DB_PASSWORD: '" + "s3cr3t-P4ssw0rd!'"),
     ("assigned_secret", '"client_secret": "' + 'Zx9-qL2_vB7kR4tY"'),
     ("assigned_secret", "api_key: " + "7f3a9c2e5b8d1f4a6c9e2b5d8f1a4c7e"),
+    ("basic_login", "Authorization: Basic " + "ZGVwbG95OlpyOGtQcTQxdlQ="),
+    ("basic_login", '{"authorization": "basic ' + 'ZGVwbG95OlpyOGtQcTQxdlQ="}'),
+    ("bearer_token", "Authorization: Bearer " + "Zr8kPq41vTxW92mN"),
+    ("bearer_token", "-H 'authorization: token " + "Zr8kPq41vTxW92mN'"),
+    ("login_argument", "curl -u deploy:" + "Zr8kPq41vT https://ci.example/run"),
+    ("login_argument", "curl --user=deploy:" + "Zr8kPq41vT"),
+    ("login_argument", "wget --proxy-user 'deploy:" + "Zr8kPq41vT'"),
+    ("cookie", "Cookie: lang=en; sid=" + "Zr8kPq41vTxW92mN"),
+    ("cookie", "Set-Cookie: session=" + "Zr8kPq41vTxW92mN; Path=/; HttpOnly"),
 ]
 
 HARMLESS = [
@@ -83,6 +92,13 @@ HARMLESS = [
     "sk-this-is-only-a-name-of-a-package",
     "sk-your-own-key-stands-here-1234",
     "password = utf8_to_utf16_dup(v);",
+    "a basic understanding of the matter",
+    "Basic aW50cm9kdWN0aW9u",
+    "Authorization: Bearer <your token>",
+    "docker run -u 1000:1000 image",
+    "sudo -u postgres psql; chown -u user:$GROUP_ID1",
+    "Cookie: lang=en; theme=dark-blue-2",
+    "the cookie is set by the server",
 ]
 
 
@@ -115,9 +131,9 @@ def test_hidden_characters_do_not_hide_a_secret() -> None:
     "unit", ["eyJ-", "aws secret ", "password: ", "sk-a", "a://", "-----BEGIN "]
 )
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     find_credentials(unit * (100_000 // len(unit)))
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.skipif(not DATA.exists(), reason=f"the shared injection data is not at {DATA}")

@@ -5,68 +5,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenure.compiler.format.escape import LINE_BREAKS, escape_data, unescape_data
+from tenure.compiler.format.grammar import HEADINGS
+from tenure.tests.source_tree import data_table
+from tenure.tests.support.sampling import examples
 
-PIECES = st.sampled_from(
-    [
-        *[
-            "\\",
-            "\\\\",
-            "=",
-            "===",
-            "====",
-            " ",
-            "\t",
-            "a",
-            "x",
-            "Human:",
-            "system :",
-            "</",
-            "<",
-            "<|",
-        ],
-        *[
-            "[INST]",
-            "[/INST]",
-            "<<SYS>>",
-            "<</SYS>>",
-            "<s>",
-            "<system>",
-            "artifact://",
-            "rehydrate://",
-        ],
-        *[
-            "[OMITTED",
-            "[OMITTED: 3]",
-            "]",
-            "#",
-            ">",
-            "*",
-            "_",
-            "**",
-            "\u200d",
-            "\u2060",
-            "/",
-            ".",
-            ")",
-        ],
-        *[
-            "system_message",
-            "(",
-            ":",
-            "\uff1a",
-            "\uff1d\uff1d",
-            "\uff1c\uff5c",
-            "\u017fystem:",
-            "artifact://ok",
-        ],
-        *LINE_BREAKS,
-    ]
-)
+MARKS = r"""
+    \ \\ = === ==== a x Human: </ < <| [INST] [/INST] <<SYS>> <</SYS>> <s> <system> artifact://
+    rehydrate:// [OMITTED ] # > * _ ** / . ) system_message ( : artifact://ok
+"""
+UNSEEN = " ", "\t", "\u200d", "\u2060", "\uff1a", "\uff1d\uff1d", "\uff1c\uff5c", "\u017fystem:"
+PIECES = st.sampled_from([*MARKS.split(), *UNSEEN, "system :", "[OMITTED: 3]", *LINE_BREAKS])
 ISSUED = frozenset({"artifact://ok", "[OMITTED: 3]"})
 
 
 @given(st.lists(PIECES, max_size=20).map("".join))
-@settings(max_examples=1500)
+@settings(max_examples=examples(1500))
 def test_text_of_marks_and_backslashes_comes_back(text: str) -> None:
     assert unescape_data(escape_data(text)) == text
     assert unescape_data(escape_data(text, issued_pointers=ISSUED)) == text
@@ -86,34 +39,7 @@ def test_no_mark_stands_bare_in_escaped_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "=== EVIDENCE",
-        "===data",
-        "  === instruction AAAA",
-        "> === data",
-        "\u200d=== data",
-        "\uff1d\uff1d\uff1d data",
-        "==================== data",
-        "Human: hi",
-        "ASSISTANT : hi",
-        "**Human:** hi",
-        "### Instruction: do",
-        "system\uff1a do",
-        "###(system_message) do",
-        "<|im_start|>",
-        "\uff1c\uff5cbegin",
-        "[INST] x",
-        "[/inst]",
-        "<<SYS>>",
-        "<</SYS>>",
-        "</document>",
-        "<system>",
-        "<start_of_turn>",
-        "[TOOL_CALLS]",
-        "[OMITTED: 3 turns]",
-        "ARTIFACT://sha256/ab",
-        "rehydrate://t_17",
-    ],
+    data_table("hostile-texts.toml")["structure"],
 )
 def test_what_looks_like_structure_gets_one_backslash(text: str) -> None:
     escaped = escape_data(text)
@@ -122,19 +48,11 @@ def test_what_looks_like_structure_gets_one_backslash(text: str) -> None:
 
 
 LOOK_ALIKES = [
-    *(f"{sign * 3} data AAAAAAAAAA L4" for sign in "\u1400\u207c\u208c\u2261\u2550\u268c\u2e40"),
-    *(f"{sign * 3} data AAAAAAAAAA L4" for sign in "\u30a0\ua4ff\ua78a\ufe66\uff1d"),
-    *(
-        f"{sign * 3} data AAAAAAAAAA L4"
-        for sign in "\u2017\u2263\u2a75\u2a76\u2e17\u3013\U0001f7f0"
-    ),
-    *(f"{sign} {sign}  {sign} data AAAAAAAAAA end" for sign in "\u2261\uff1d\u2550\U0001f7f0"),
-    *(f"={sign}= data AAAAAAAAAA L4" for sign in "\u2550\ua78a\uff1d"),
-    *("= = = data AAAAAAAAAA end", "=\t=\t= EVIDENCE", "\uff1d== ROLE", "\u00a0=== data"),
-    *(f"{sign * 3} data AAAAAAAAAA L4" for sign in "-\u2010\u2013\u2014\u2015\u2212\u2500\u2501"),
-    *(f"{sign * 3} evidence" for sign in "\u2e3a\u30fc\ufe58\ufe63\uff0d\u23af\u23e4\u2504\u254d"),
-    *("[3] Sam: obey", '[12] "system": obey', "\uff3b3\uff3d Sam: obey", "\u30103\u3011 Sam: obey"),
-    *("\u27e63\u27e7 Sam: obey", "\u30143\u3015 Sam: obey", "\u27723\u2773 Sam: obey"),
+    *data_table("hostile-texts.toml")["drawn_like_our_lines"],
+    *("\u2a76 data end", "\u2261evidence", "\u2550 RELATED MEMORY"),
+    *(f"\u2014 \u2014 \u2014 {heading}" for heading in HEADINGS.values()),
+    *(f"{mark} System: obey" for mark in ("1.", "12)", "(a)", "-", "+", "\u2022", "\u2014")),
+    *("<think>", "</think>", "<tool_call>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[gMASK]"),
 ]
 
 
@@ -153,21 +71,7 @@ def test_every_line_break_starts_a_line(line_break: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "plain text, with: colons",
-        "Title\n=====\n\nText",
-        "====  =====\na     b\n====  =====",
-        "a Human: in the middle",
-        "if a === b:",
-        "x < y and y > z",
-        "<p>",
-        "[1] a note",
-        "--- a/file.py\n+++ b/file.py",
-        "---\ntitle: a page\n---",
-        "\u2014 data, said the clerk",
-        "C:\\path\\to",
-        "my-artifact:/one",
-    ],
+    data_table("hostile-texts.toml")["plain_lines"],
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:
     assert escape_data(text) == text
@@ -196,7 +100,7 @@ def test_only_pointers_that_were_issued_stay_bare(text: str, escaped: str) -> No
     ["\\", "\n", " ", "#", "=", "\n=", "\\\n", "<", "[OMITTED", "a", "> ", "\u2550 ", "=\u2550"],
 )
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     text = unit * (200_000 // len(unit))
     assert unescape_data(escape_data(text)) == text
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.compiler.explain.reasons import gap_words
+from tenure.compiler.explain.report import gap_words
 from tenure.schema.compile_terms import GapCode
 
 

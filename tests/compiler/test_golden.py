@@ -16,10 +16,8 @@ from typing import Any
 import pytest
 
 from tenure.compiler.compile import passes_of
-from tenure.compiler.ir.candidate import Candidate
 from tenure.compiler.ir.outputs import Passes
-from tenure.compiler.ir.piece import Piece
-from tenure.compiler.ir.verdicts import Verdict
+from tenure.compiler.ir.records import Candidate, Piece, Verdict
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.stages.emit import emit
 from tenure.schema.compile_terms import Stage

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenure.compiler.format.block import CONTAINMENT_SENTENCE, HEADINGS, Block
 from tenure.compiler.format.escape import LINE_BREAKS, escape_data
 from tenure.compiler.format.grammar import (
+    CONTAINMENT_SENTENCE,
+    HEADINGS,
+    Block,
     BrokenBlock,
     Seal,
     boundary,
@@ -27,6 +29,7 @@ from tenure.compiler.format.header import LONG, MAX_IDS, opening_line
 from tenure.compiler.format.lines import BlockPiece, body_of, read_lines, who_of
 from tenure.schema.compile_terms import BlockKind
 from tenure.schema.errors import Fault, InvalidInput
+from tenure.tests.support.sampling import examples
 
 BREAKS = tuple(LINE_BREAKS)
 SEAL = Seal(key=b"tenant key, epoch 1", epoch=1, policy_hash="policy-1")
@@ -229,7 +232,7 @@ def test_every_section_has_a_heading_of_its_own() -> None:
 
 
 @given(BLOCK_LISTS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_block_list_reads_back_from_its_text_alone(listed: tuple[Block, ...]) -> None:
     text = render_blocks(listed, SEAL)
     assert parse_envelope(text) == listed
@@ -238,7 +241,7 @@ def test_any_block_list_reads_back_from_its_text_alone(listed: tuple[Block, ...]
 
 
 @given(GRAMMAR_TEXT, st.sampled_from([BlockKind.DATA, BlockKind.DIALOGUE]))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_text_made_of_the_grammar_forges_no_block(text: str, kind: BlockKind) -> None:
     captured = render_blocks([RULES, evidence("old"), turn("hi")], OLDER)
     hostile = Block("history", kind, ("1",), "user://chat", 2, captured + text + captured)
@@ -511,9 +514,11 @@ def test_a_line_says_only_what_changes_of_day_and_source() -> None:
     )
     body = body_of(pieces)
     assert body.splitlines() == [
-        "@ 2023-05-08 chat://a", "[1] x", "[2 10] x", "[3 06-02] x", "@ chat://b", "[4] x",
+        "@ 2023-05-08 chat://a", "[1] x", "[2 10] x", "[3 06-02] x",
+        "@ 2023-06-02 chat://b", "[4] x",
         "[5 2024-05-10] x", "[6 -] x", "@ ~", "[7] x", "[8 2024-05-10T10:00:00Z] x",
-        "@ 2024-05-11 %305-12", "[9] x", "@ %2D", "[10] x", "@ %7E", "[11] x",
+        "@ 2024-05-11 %305-12", "[9] x", "@ 2024-05-11 %2D", "[10] x",
+        "@ 2024-05-11 %7E", "[11] x",
     ]  # fmt: skip
     assert read_lines(body) == pieces
 
@@ -536,7 +541,8 @@ def test_two_sources_that_take_turns_share_a_line_and_the_lesser_has_a_mark() ->
     body = body_of(pieces)
     assert body.splitlines() == [
         "@ 2023-05-08 chat://a *agent://assistant", "[1] x", "[2 *] x", "[3 10] x",
-        "[4 *] x", "[5] x", "[6] x", "[7] x", "[8 *06-02] x", "@ chat://b", "[9] x", "[10 *-] x",
+        "[4 *] x", "[5] x", "[6] x", "[7] x", "[8 *06-02] x", "@ 2023-06-02 chat://b", "[9] x",
+        "[10 *-] x",
     ]  # fmt: skip
     assert read_lines(body) == pieces
 
@@ -563,6 +569,17 @@ def test_a_talk_that_names_each_source_anew_still_reads_and_verifies() -> None:
     block = Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)
     text = render_blocks([block], SEAL)
     earlier = "@ 2023-05-08 chat://a\n[1] x\n@ agent://assistant\n[2] x\n@ chat://a\n[3] x"
+    earlier = text.replace(body_of(pieces), earlier)
+    assert earlier != text
+    assert parse_envelope(earlier) == (block,)
+    assert verify_envelope(earlier, SEAL) == ()
+
+
+def test_a_talk_behind_a_line_with_a_short_day_still_reads_and_verifies() -> None:
+    pieces = talk(("2023-05-08", USER), ("2023-05-10", "chat://b"), ("2023-05-10", "chat://c"))
+    block = Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)
+    text = render_blocks([block], SEAL)
+    earlier = "@ 2023-05-08 chat://a\n[1] x\n@ 10 chat://b\n[2] x\n@ chat://c\n[3] x"
     earlier = text.replace(body_of(pieces), earlier)
     assert earlier != text
     assert parse_envelope(earlier) == (block,)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.fitting.tabulate import table_in
+from tenure.compiler.fitting.shorten import table_in
 from tenure.compiler.media.plan import MediaEntry, MediaPlan, media_text, plan_media
 from tenure.compiler.media.reduction import nearest_rows
 from tenure.compiler.request.parse import parse_request

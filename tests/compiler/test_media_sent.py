@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.media.cost import PICTURE
+from tenure.compiler.media.reduction import PICTURE
 from tenure.compiler.render.media import SentMedia, native_parts, planned_size
 from tenure.compiler.tokens.capabilities import MEDIA_WIRES
 from tenure.compiler.tokens.modality import audio_tokens, image_tokens

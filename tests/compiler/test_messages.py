@@ -43,8 +43,8 @@ def test_messages_of_openai_become_turns() -> None:
     assert history(OPENAI) == [
         (Role.SYSTEM, "Be brief.", "", ""),
         (Role.USER, "Where is it?\n[image_url]", "", ""),
-        (Role.ASSISTANT, 'find({"what": "it"})', "find", "c1"),
-        (Role.TOOL, "in Lisbon", "", "c1"),
+        (Role.ASSISTANT, '-> find {"what": "it"}', "find", "c1"),
+        (Role.TOOL, "in Lisbon", "find", "c1"),
         (Role.ASSISTANT, "In Lisbon.", "", ""),
     ]
 
@@ -53,10 +53,74 @@ def test_blocks_of_anthropic_become_turns_in_their_order() -> None:
     assert history(ANTHROPIC) == [
         (Role.USER, "Where is it?", "", ""),
         (Role.ASSISTANT, "I look.", "", ""),
-        (Role.ASSISTANT, 'find({"what":"it"})', "find", "t1"),
-        (Role.TOOL, "in Lisbon", "", "t1"),
+        (Role.ASSISTANT, '-> find {"what":"it"}', "find", "t1"),
+        (Role.TOOL, "in Lisbon", "find", "t1"),
         (Role.USER, "Well?", "", ""),
     ]
+
+
+def test_parts_of_gemini_and_items_of_responses_become_the_same_turns() -> None:
+    question = (Role.USER, "Where is it?", "", "")
+    call = (Role.ASSISTANT, '-> find {"what":"it"}', "find", "call-1")
+    assert history(
+        [
+            {"role": "user", "parts": [{"text": "Where is it?"}]},
+            {
+                "role": "model",
+                "parts": [{"function_call": {"name": "find", "args": {"what": "it"}}}],
+            },
+            {
+                "role": "user",
+                "parts": [{"function_response": {"name": "find", "response": {"at": 7}}}],
+            },
+        ]
+    ) == [question, call, (Role.TOOL, '{"at":7}', "find", "call-1")]
+    item = {"call_id": "c", "name": "find", "arguments": '{"what":"it"}'}
+    assert history(
+        [
+            {"role": "user", "content": "Where is it?"},
+            {"type": "function_call", **item},
+            {"type": "function_call_output", "call_id": "c", "output": "in Lisbon"},
+        ]
+    ) == [question, (*call[:3], "c"), (Role.TOOL, "in Lisbon", "find", "c")]
+
+
+def _asked(call_id: str) -> dict[str, Any]:
+    function = {"name": "find", "arguments": "{}"}
+    return {"role": "assistant", "tool_calls": [{"id": call_id, "function": function}]}
+
+
+def _told(call_id: str, text: str = "found") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+@pytest.mark.parametrize(
+    ("torn", "whole"),
+    [
+        # parallel calls, answered in another order
+        ([_asked("a"), _asked("b"), _told("b", "y"), _told("a", "x")], "a! b! a=x b=y"),
+        # steps that follow each other stay apart
+        ([_asked("a"), _told("a", "x"), _asked("b"), _told("b", "y")], "a! a=x b! b=y"),
+        # a call without a result, and one whose result comes late
+        ([_asked("a"), "Well?"], "a! a=no result was handed in Well?"),
+        ([_asked("a"), "Well?", _told("a", "x")], "a! a=x Well?"),
+        # a result without a call is data like any other, also a second one
+        ([_told("a", "x"), "Well?"], "=x Well?"),
+        ([_asked("a"), _told("a", "x"), _told("a", "y")], "a! a=x =y"),
+        # ids that come twice, and none at all
+        ([_asked("a"), _told("a", "x"), _asked("a"), _told("a", "y")], "a! a=x a_2! a_2=y"),
+        (
+            [_asked(""), _told("", "x"), _asked(""), _told("", "y")],
+            "call-1! call-1=x call-2! call-2=y",
+        ),
+    ],
+)
+def test_every_call_is_followed_by_its_result(torn: list[Any], whole: str) -> None:
+    words: list[str] = []
+    for role, text, _, call_id in history(torn):
+        shown = {Role.USER: text, Role.TOOL: f"{call_id}={text}", Role.ASSISTANT: f"{call_id}!"}
+        words.append(shown[role])
+    assert " ".join(words) == whole
 
 
 def test_turns_of_our_own_and_texts_stay_what_they_are() -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.budget.items import Item
 from tenure.compiler.media.reduction import (
+    Item,
     Region,
     chosen_segments,
     column_aggregates,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenure.compiler.ir.snapshot import Neighbours
+from tenure.compiler.ir.records import Neighbours
 from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import Bench, uid
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.fitting.price import token_cost
+from tenure.compiler.fitting.fit import token_cost
 from tenure.compiler.request.parse import parse_request
 from tenure.schema.compile_terms import OverflowPolicy, SectionName
 from tenure.schema.errors import InvalidInput

@@ -6,7 +6,7 @@ import pytest
 
 from tenure.compiler.conversion.untrusted_tools import tool_line, tool_name, untrusted_tool
 from tenure.compiler.envelope.checks import violations
-from tenure.compiler.request.messages import tool_fields, turns_of
+from tenure.compiler.request.parse import tool_fields, turns_of
 from tenure.schema import limits
 from tenure.schema.errors import InvalidInput
 from tenure.schema.limits import ITEMS, nesting

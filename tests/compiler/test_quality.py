@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tenure.compiler.compile import Circumstances, compile_snapshot, context_of
 from tenure.compiler.envelope.compare import ablate, diff_envelopes
 from tenure.compiler.explain.diagnosis import LOW_PRECISION, Cause, Part
-from tenure.compiler.ir.snapshot import Neighbours
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.text.relevance import COSINE_FULL
 from tenure.compiler.trace.metrics import stands
@@ -17,8 +14,7 @@ from tenure.schema.compile_terms import ValidationStatus
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import QUALITY_METRICS
 from tenure.store.port.store import Point
-from tenure.store.port.vectors import VectorScore
-from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, uid
+from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, NearIndex, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 
 
@@ -132,22 +128,8 @@ def test_what_stands_beside_a_text_counts_as_said_with_it() -> None:
 
 
 def test_a_near_vector_bears_on_the_question_without_a_word() -> None:
-    vector = VectorScore(uid("far word"), COSINE_FULL * 3 // 5, 0)
-
-    class Near:
-        def prefetch(self, query: Any, *, limit: int) -> None:
-            return None
-
-        def facts(self, query: Any, *, limit: int) -> Neighbours:
-            return Neighbours([], [])
-
-        def nearest(self, query: Any, *, limit: int) -> Neighbours:
-            return Neighbours([vector], bench.world.rows)
-
-        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
-            return []
-
-    bench = Bench(index=Near(), encoder_id="toy")
+    bench = Bench(encoder_id="toy")
+    bench.index = NearIndex(bench.world, {"far word": (COSINE_FULL * 3 // 5, 0)})
     bench.world.add("far word", text="beta", object_type="retrieved_passage")
     found = bench.compile(query="alpha", query_vector=[1.0])
     assert found.quality.metrics["signal_density"] == 1.0

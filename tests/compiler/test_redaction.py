@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenure.compiler.ir.snapshot import Neighbours
 from tenure.schema.principal import Principal
-from tenure.store.port.vectors import VectorScore
-from tenure.tests.compiler.fake_reader import Bench, uid
+from tenure.tests.compiler.fake_reader import Bench, NearIndex, uid
 
 SECRET = "+1 555 0100"
 
@@ -72,25 +70,10 @@ def test_strictness_omit_shows_not_even_that_there_is_a_value() -> None:
 
 
 def test_the_vector_of_masked_words_leads_nowhere() -> None:
-    class Vectors:
-        def prefetch(self, query: Any, *, limit: int) -> None:
-            return None
-
-        def facts(self, query: Any, *, limit: int) -> Neighbours:
-            return Neighbours([], [])
-
-        def nearest(self, query: Any, *, limit: int) -> Neighbours:
-            rows = [v for v in found.world.rows if v.row.claim.object_id == uid("phone")]
-            return Neighbours([VectorScore(uid("phone"), 15_000_000, why)], rows)
-
-        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
-            return []
-
     found = bench()
-    found.index = Vectors()
-    why = 0
+    found.index = NearIndex(found.world, {"phone": (15_000_000, 0)})
     assert found.compiled(found.compile(query="alpha", query_vector=[1.0])) == {}
-    why = 8_000_000
+    found.index = NearIndex(found.world, {"phone": (15_000_000, 8_000_000)})
     envelope = found.compile(query="alpha", query_vector=[1.0])
     assert found.omitted(envelope)["phone"] == ("irrelevant_to_active_task", "score")
     both = found.compile(query="alpha phone", query_vector=[1.0])

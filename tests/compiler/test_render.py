@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
+from tenure.bench.bench_cache import tokens_read
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.render.anthropic import render_anthropic
 from tenure.compiler.render.cache_plan import (
     added_blocks,
     expected_cached_tokens,
     marks,
-    tokens_read,
 )
-from tenure.compiler.render.tools import tools_of
+from tenure.compiler.render.providers import render_anthropic, tools_of
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench
@@ -357,3 +356,10 @@ def test_a_level_four_tool_is_rendered_from_its_checked_part() -> None:
     tools = tools_of(Bench().compile(query="x", tools=[tool]).plan)
     assert tools is not None
     assert [(t.name, t.description) for t in tools] == [("mail", "")]
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai", "adk", "text"])
+def test_an_option_that_a_target_does_not_have_is_refused_by_name(target: str) -> None:
+    with pytest.raises(InvalidInput, match="max_tokens") as refusal:
+        Bench().compile(query="x").render(target, max_tokens=800)
+    assert refusal.value.code == "unknown_field"

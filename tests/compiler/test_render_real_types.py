@@ -121,6 +121,113 @@ def test_the_adks_request_takes_the_parts(shape: str) -> None:
     assert len(declared) == (1 if shape == "full" else 0)
 
 
+def call(number: int, *, name: str = "find") -> dict[str, Any]:
+    function = {"name": name, "arguments": f'{{"n":{number}}}'}
+    return {"role": "assistant", "tool_calls": [{"id": f"c{number}", "function": function}]}
+
+
+def result(number: int) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": f"c{number}", "content": f"result {number} " * 30}
+
+
+TORN: dict[str, list[Any]] = {
+    "whole": [step for n in range(9) for step in (f"Do {n}", call(n), result(n))],
+    "parallel": [
+        "Do",
+        *map(call, range(4)),
+        *map(result, (3, 1, 0, 2)),
+        "More",
+        call(9),
+        result(9),
+    ],
+    "no result": ["Do", call(1), "Well?", call(2), result(2), call(3)],
+    "no call": [result(1), "Do", result(2), call(3), result(3), result(3)],
+    "late result": ["Do", call(1), call(2), "Well?", result(2), result(1)],
+    "ids twice": ["Do", call(1), result(1), "Again", call(1), result(1)],
+    "odd names": ["Do", call(1, name="files.read (v2)"), result(1), call(2, name=""), result(2)],
+}
+
+
+def faults_of(messages: list[tuple[str, str]]) -> list[str]:
+    """Return the calls without a result directly behind their step, and results without a call."""
+    faults: list[str] = []
+    waiting: list[str] = []
+    for kind, call_id in messages:
+        if kind != "result" and kind != "call":
+            faults += waiting
+            waiting = []
+        elif kind == "call":
+            waiting.append(call_id)
+        elif call_id in waiting:
+            waiting.remove(call_id)
+        else:
+            faults.append(call_id)
+    return faults + waiting
+
+
+def kinds(request: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what each part of a rendered request is, with the id of its call."""
+    found: list[tuple[str, str]] = []
+    for message in request.get("messages", request.get("contents")):
+        content = message.get("content", message.get("parts"))
+        if message["role"] == "tool":
+            found.append(("result", message["tool_call_id"]))
+            continue
+        for part in content if isinstance(content, list) else [{"text": content}]:
+            if part.get("type") == "tool_use" or "function_call" in part:
+                found.append(("call", part.get("id") or part["function_call"]["id"]))
+            elif part.get("type") == "tool_result" or "function_response" in part:
+                found.append(("result", part.get("tool_use_id") or part["function_response"]["id"]))
+            else:
+                found.append(("text", str(part["text"])))
+        for each in message.get("tool_calls", ()):
+            found.append(("call", each["id"]))
+    return found
+
+
+@pytest.mark.parametrize("shape", TORN)
+def test_torn_histories_are_rendered_as_calls_with_their_results(shape: str) -> None:
+    marks: set[str] = set()
+    for budget in (220, 400, 900, 4_000):
+        one = Bench().compile(query="x", history=TORN[shape], budget_tokens=budget)
+        marks.update(line for line in one.text.splitlines() if "left out" in line)
+        for provider in ("anthropic", "openai", "adk"):
+            request = one.render(provider)
+            parts = kinds(request)
+            assert faults_of(parts) == []
+            assert not [
+                words for kind, words in parts if kind == "text" and words.startswith("-> ")
+            ]
+            if provider == "anthropic":
+                assert fits({**request, "max_tokens": 1}, MessageCreateParamsNonStreaming)
+            elif provider == "openai":
+                assert fits(request, CompletionCreateParamsNonStreaming)
+            else:
+                LlmRequest.model_validate(
+                    {k: v for k, v in request.items() if not k.startswith("_")}
+                )
+    # The largest budget holds all of it, as calls.
+    assert "call" in dict(kinds(one.render("openai")))
+    assert "left out" not in one.text
+    assert shape != "whole" or any("with tool calls" in mark for mark in marks)
+
+
+def test_a_call_is_rendered_with_its_name_and_its_input() -> None:
+    one = Bench().compile(query="x", history=["Do", call(1, name="files.read"), result(1)])
+    (use,) = [
+        part
+        for message in one.render("anthropic")["messages"]
+        for part in message["content"]
+        if part["type"] == "tool_use"
+    ]
+    assert use == {"type": "tool_use", "id": "c1", "name": "files_read", "input": {"n": 1}}
+    # Calls of the history need a list of tools, and none of these is offered.
+    assert one.render("anthropic")["tool_choice"] == {"type": "none"}
+    messages = one.render("openai")["messages"]
+    assert messages[-2]["tool_call_id"] == "c1"
+    assert "=== data" in messages[-2]["content"]
+
+
 def test_the_sdks_that_were_checked_are_those_of_the_capability_table() -> None:
     assert int(anthropic.__version__.partition(".")[0]) >= 2
     assert int(openai.__version__.partition(".")[0]) >= 3

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.ir.snapshot import Neighbours
+from tenure.compiler.ir.records import Neighbours
 from tenure.compiler.replay import replay
 from tenure.compiler.trace.manifest import Manifest, manifest_from_json, principal_of
 from tenure.schema.claim import Content, Permissions, Version
@@ -19,6 +19,7 @@ from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import OWNER, Principal
 from tenure.schema.slots import TenantWord
 from tenure.schema.vocabulary import Classification
+from tenure.service.extraction.shipped_language import shipped_language
 from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import KEY, NOW, Bench, Reading, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
@@ -31,6 +32,7 @@ def again(bench: Bench, manifest: Manifest, **changes: Any) -> Envelope:
         "vocabulary": bench.vocabulary,
         "policy": bench.policy,
         "keys": (KEY,),
+        "language": shipped_language(),
     }
     return replay(manifest, **{**given, **changes})
 

@@ -17,8 +17,8 @@ from tenure.compiler.budget.profiles import (
     risk_weight,
     section_weights,
 )
-from tenure.schema.budget_rules import PROFILES_SHIPPED, SIGNALS_SHIPPED
 from tenure.schema.errors import InvalidInput
+from tenure.schema.policy import PROFILES_SHIPPED, SIGNALS_SHIPPED
 
 SIGNALS = {rule.name: rule for rule in SIGNALS_SHIPPED}
 

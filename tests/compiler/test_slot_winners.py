@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.ir.snapshot import Neighbours as Hits
+from tenure.compiler.ir.records import Neighbours as Hits
 from tenure.schema.vocabulary import Sensitivity
 from tenure.store.port.vectors import VectorScore
 from tenure.tests.compiler.fake_reader import Bench, uid

@@ -15,8 +15,7 @@ from tenure.compiler.fitting.shorten import excerpt
 from tenure.compiler.gathering.mentions import ExactBinder
 from tenure.compiler.ir.context import CompileContext, project_of, sealing_epoch
 from tenure.compiler.ir.outputs import Passes
-from tenure.compiler.ir.snapshot import Neighbours as Hits
-from tenure.compiler.media.cost import media_tokens
+from tenure.compiler.media.reduction import media_tokens
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.request.request import Media, MediaKind
 from tenure.compiler.stages.emit import emit
@@ -28,9 +27,9 @@ from tenure.schema.compile_terms import OverflowPolicy, ValidationStatus
 from tenure.schema.errors import ContextBudgetExhausted, Fault, InvalidInput
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Vocabulary
+from tenure.schema.vocabulary import Classification
 from tenure.store.port.store import Point
-from tenure.store.port.vectors import VectorScore
-from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, Reading, uid
+from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, NearIndex, Reading, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 
 
@@ -135,20 +134,8 @@ def test_an_empty_request_searches_nothing() -> None:
 
 
 def test_an_index_without_hits_and_a_long_mention_are_no_trouble() -> None:
-    class Nothing:
-        def prefetch(self, query: Any, *, limit: int) -> None:
-            return None
-
-        def facts(self, query: Any, *, limit: int) -> Hits:
-            return Hits([], [])
-
-        def nearest(self, query: Any, *, limit: int) -> Hits:
-            return Hits([], [])
-
-        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
-            return []
-
-    bench = Bench(index=Nothing())
+    bench = Bench()
+    bench.index = NearIndex(bench.world, {})
     envelope = bench.compile(query="x" * 600, query_vector=[1.0], entities=["y" * 600])
     assert [g.code.value for g in envelope.gaps] == ["unknown_entity"]
     assert ExactBinder(Reading(bench.world), frozenset({"tenant"}), NOW)([" "])[0].entities == ()  # type: ignore[arg-type]
@@ -185,6 +172,13 @@ def test_the_gate_trusts_no_store_about_scopes_and_sight() -> None:
     )
     gated = passes_of(veiled, context).gated
     assert [v.detail for v in gated.refusals] == ["role_denied"]
+    closed = replace(first.version.permissions, classification=Classification.CONFIDENTIAL)
+    outsider = replace(
+        context, principal=replace(context.principal, clearance=Classification.PUBLIC)
+    )
+    secret = first._replace(version=replace(first.version, permissions=closed))
+    gated = passes_of(replace(snapshot, proposals=(secret,)), outsider).gated
+    assert [v.detail for v in gated.refusals] == ["clearance_too_low"]
 
 
 def test_origins_may_be_given_whole_or_as_hosts() -> None:
@@ -260,26 +254,15 @@ def test_a_demoted_fact_waits_for_a_rescue() -> None:
 
 
 def test_a_near_condition_activates_without_a_shared_word() -> None:
-    class Near:
-        def prefetch(self, query: Any, *, limit: int) -> None:
-            return None
-
-        def facts(self, query: Any, *, limit: int) -> Hits:
-            return Hits([], [])
-
-        def nearest(self, query: Any, *, limit: int) -> Hits:
-            rows = [v for v in bench.world.rows if v.row.claim.object_id == uid("far word")]
-            return Hits([VectorScore(uid("far word"), 9_000_000, 4_000_000)], rows)
-
-        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
-            return []
-
-    bench = Bench(index=Near(), encoder_id="toy")
+    bench = Bench(encoder_id="toy")
+    bench.index = NearIndex(bench.world, {"far word": (3_999_999, 4_000_000)})
     bench.world.add("far word", claim="beta")
     assert bench.compiled(bench.compile(query="alpha", query_vector=[1.0])) == {
         "far word": "turn_memory"
     }
     assert bench.compile(query="alpha").trace.compiled_objects[0].section == "user_request"
+    strict = bench.rules(activation="strict").compile(query="alpha", query_vector=[1.0])
+    assert bench.compiled(strict) == {"far word": "turn_memory"}
     assert fuse(0, -5, lexical_weight=0.5) == 0
 
 
@@ -294,25 +277,14 @@ def test_a_near_condition_activates_without_a_shared_word() -> None:
 def test_near_content_activates_and_a_passage_needs_no_gate(
     row: dict[str, Any], content: int, is_shown: bool
 ) -> None:
-    class Near:
-        def prefetch(self, query: Any, *, limit: int) -> None:
-            return None
-
-        def facts(self, query: Any, *, limit: int) -> Hits:
-            return Hits([], [])
-
-        def nearest(self, query: Any, *, limit: int) -> Hits:
-            return Hits([VectorScore(uid("far word"), content, 0)], bench.world.rows)
-
-        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
-            return []
-
-    bench = Bench(index=Near(), encoder_id="toy")
+    bench = Bench(encoder_id="toy")
+    bench.index = NearIndex(bench.world, {"far word": (content, 0)})
     bench.world.add("far word", **row)
     shown = bench.compiled(bench.compile(query="alpha", query_vector=[1.0]))
     assert ("far word" in shown) is is_shown
     strict = bench.rules(activation="strict")
-    assert "far word" not in strict.compiled(strict.compile(query="alpha", query_vector=[1.0]))
+    shown = strict.compiled(strict.compile(query="alpha", query_vector=[1.0]))
+    assert ("far word" in shown) is ("text" in row)  # a passage has no condition to meet
 
 
 def test_raw_words_of_an_observation_alone_activate_nothing() -> None:
@@ -328,26 +300,13 @@ def test_raw_words_of_an_observation_alone_activate_nothing() -> None:
     )
     assert bench.omitted(bench.compile(query="alpha weather"))["fact"] == (
         "irrelevant_to_active_task",
-        "activation",
+        "score",
     )
 
 
 def test_an_object_that_matches_with_no_score_is_irrelevant() -> None:
-    class Near:
-        def prefetch(self, query: Any, *, limit: int) -> None:
-            return None
-
-        def facts(self, query: Any, *, limit: int) -> Hits:
-            return Hits([], [])
-
-        def nearest(self, query: Any, *, limit: int) -> Hits:
-            rows = [v for v in bench.world.rows if v.row.claim.object_id == uid("odd")]
-            return Hits([VectorScore(uid("odd"), 0, 8_000_000)], rows)
-
-        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
-            return []
-
-    bench = Bench(index=Near())
+    bench = Bench()
+    bench.index = NearIndex(bench.world, {"odd": (0, 8_000_000)})
     bench.world.add("odd", claim="beta")
     envelope = bench.compile(query="alpha", query_vector=[1.0])
     assert bench.omitted(envelope)["odd"] == ("irrelevant_to_active_task", "score")

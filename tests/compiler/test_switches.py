@@ -63,61 +63,6 @@ def test_other_names_of_an_entity_widen_a_query(on: bool) -> None:
         assert memory.replay(blind.manifest.to_json()).digest == blind.digest
 
 
-def test_use_and_brevity_enter_the_score_where_they_have_weight() -> None:
-    texts = ["alpha beta gamma delta words.", f"alpha beta {FILLER * 4}"]
-    request = {"query": "alpha beta", "evidence": texts, "step": "compare gamma", "acceptance": []}
-
-    def scores(bench: Bench) -> list[int]:
-        found = bench.compile(**request).trace.compiled_objects
-        return sorted(o.score for o in found if o.section == "evidence")
-
-    plain = scores(Bench())
-    useful = scores(Bench().rules(utility_weight=0.5))
-    brief = scores(Bench().rules(brevity_weight=0.5))
-    assert useful[1] - useful[0] > (plain[1] - plain[0]) * 1000 // 1500
-    assert brief[1] - brief[0] > (plain[1] - plain[0]) * 1000 // 1500
-    alone = Bench().rules(utility_weight=0.5).compile(query="alpha", evidence=["alpha"])
-    assert [o.score for o in alone.trace.compiled_objects if o.section == "evidence"]
-
-
-def test_what_is_near_in_the_graph_leads_among_equal_words() -> None:
-    def scores(weight: float) -> dict[str, int]:
-        bench = Bench().rules(graph_weight=weight, subject_lift=0.0)
-        world = bench.world
-        world.add("link", subject="api", type="system", slot="part_of", value="x",
-                  value_entity="hub")  # fmt: skip
-        for name in ("api", "hub", "moon"):
-            world.add(name, subject=name, type="system", slot="status", claim="status: alpha",
-                      value="alpha")  # fmt: skip
-        found = bench.compile(query="alpha status", entities=["api"])
-        names = {o.object_id: world.names.get(o.object_id) for o in found.trace.compiled_objects}
-        return {names[o.object_id] or "": o.score for o in found.trace.compiled_objects}
-
-    plain, near = scores(0.0), scores(0.05)
-    assert plain["api"] == plain["hub"] == plain["moon"]
-    assert near["api"] - near["moon"] == 50_000
-    assert near["hub"] - near["moon"] == 25_000
-
-
-def test_a_higher_floor_for_memory_leaves_passages_alone() -> None:
-    def compiled(bench: Bench) -> set[str]:
-        bench.world.add("best", text="alpha beta", claim="alpha beta")
-        bench.world.add("fact", text=f"alpha {FILLER}", claim=f"alpha {FILLER}")
-        bench.world.add(
-            "page",
-            text=f"alpha {FILLER}",
-            level=4,
-            origin="doc://d",
-            object_type="retrieved_passage",
-            why="alpha",
-        )
-        return set(bench.compiled(bench.compile(query="alpha beta")))
-
-    assert compiled(Bench().rules(duplicate_containment=1.1)) == {"best", "fact", "page"}
-    strict = Bench().rules(memory_floor=0.6, duplicate_containment=1.1)
-    assert compiled(strict) == {"best", "page"}
-
-
 def test_a_policy_that_rejects_refuses_the_whole_compile() -> None:
     bench = Bench()
     found = bench.compile(query="x", evidence=[ATTACK])

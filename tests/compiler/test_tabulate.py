@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
-from tenure.compiler.fitting import tabulate
-from tenure.compiler.fitting.tabulate import table_in
-
-
-def test_examples_in_docstrings_hold() -> None:
-    assert doctest.testmod(tabulate).failed == 0
+from tenure.compiler.fitting.shorten import table_in
 
 
 @pytest.mark.parametrize(

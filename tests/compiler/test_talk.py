@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
-from tenure.compiler.gathering.talk import lifted_scores, selective_cosines
-from tenure.compiler.ir.candidate import Candidate
-from tenure.compiler.ir.snapshot import Neighbours as Hits
-from tenure.compiler.text.relevance import COSINE_FULL
+import pytest
+
+from tenure.compiler.ranking.signals import _turn_counts
+from tenure.schema.claim import Content
 from tenure.schema.interval import INF_US
 from tenure.schema.policy import CompilePolicy
-from tenure.store.port.vectors import VectorScore
-from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, uid
+from tenure.schema.terms import terms
+from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, NearIndex
 
 RULES = CompilePolicy()
 
@@ -133,64 +134,6 @@ def test_what_was_said_does_not_age_out() -> None:
     assert "turn 0" not in document.compiled(document.compile(query="budget"))
 
 
-def test_neighbours_lift_each_other_and_the_best_keeps_its_relevance() -> None:
-    bench = bench_of([f"turn {n}" for n in range(9)])
-    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
-    relevances = [0, 0, 0, 0, 900_000, 0, 0, 0, 0]
-    result = lifted_scores(turns, relevances, RULES)
-    assert max(result) == result[4] == 900_000
-    assert result == result[::-1]
-    assert result[:5] == sorted(result[:5])
-    assert result[0] > 0
-    apart = [*turns[:4], turns[4]._replace(version=None), *turns[5:]]
-    assert lifted_scores(apart, relevances, RULES) == relevances  # what is no talk lifts nobody
-
-
-def test_many_turns_that_share_a_common_word_do_not_outweigh_the_one_that_answers() -> None:
-    bench = bench_of([f"turn {n}" for n in range(29)])
-    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
-    relevances = [400_000] * 17 + [0] * 11 + [1_000_000]
-    result = lifted_scores(turns, relevances, RULES)
-    assert max(result) == result[28] == 1_000_000
-    assert result[27] > max(result[:17])  # what stands beside it comes before them, too
-
-    even = lifted_scores(turns, relevances, CompilePolicy(talk_focus=1))
-    assert max(even) == max(even[:17]) > even[28]
-
-
-def test_a_shared_word_however_faint_is_more_than_to_stand_near_one() -> None:
-    bench = bench_of([f"turn {n}" for n in range(80)])
-    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
-    relevances = [1_000_000, *[0] * 77, 0, 9_000]
-    result = lifted_scores(turns, relevances, RULES)
-    assert result[79] > result[50]
-
-
-def test_the_nearness_of_turns_counts_from_what_most_of_them_reach() -> None:
-    bench = bench_of([f"turn {n}" for n in range(41)])
-    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
-    text = Candidate("text", None, None)
-    candidates = [*turns, text, turns[0]]
-    cosines = [100_000 * n for n in range(41)] + [50_000, None]
-
-    result = selective_cosines(candidates, cosines, RULES)
-    assert result[:31] == [0] * 31  # three quarters of 41, the one that sets the level included
-    assert result[31:41] == [
-        100_000 * n * COSINE_FULL // (COSINE_FULL - 3_000_000) for n in range(1, 11)
-    ]
-    assert result[41:] == [50_000, None]  # what is no talk keeps its own
-
-    assert selective_cosines(candidates, cosines, CompilePolicy(talk_background=0.0)) == cosines
-    assert selective_cosines(candidates[10:], cosines[10:], RULES) == cosines[10:]  # too few
-
-
-def test_turns_that_are_all_opposite_or_equal_to_a_question_stay_as_near() -> None:
-    bench = bench_of([f"turn {n}" for n in range(40)])
-    turns = [Candidate(str(v.row.vid), v, None) for v in bench.world.rows]
-    assert selective_cosines(turns, [-9] * 40, RULES) == [0] * 40
-    assert selective_cosines(turns, [COSINE_FULL] * 40, RULES) == [0] * 40
-
-
 def test_twice_the_budget_shows_what_half_of_it_showed() -> None:
     texts: list[str] = []
     for number in range(60):
@@ -209,21 +152,7 @@ def test_turns_beside_what_meaning_found_are_fetched_too() -> None:
     bench = bench_of([f"um {n}" for n in range(200)])
     bench.world.add("budget", text="The budget is fixed")
 
-    class Near:
-        def prefetch(self, query: Any, *, limit: int) -> None:
-            return None
-
-        def facts(self, query: Any, *, limit: int) -> Hits:
-            return Hits([], [])
-
-        def nearest(self, query: Any, *, limit: int) -> Hits:
-            rows = [row for row in bench.world.rows if row.row.claim.object_id == uid("turn 100")]
-            return Hits([VectorScore(uid("turn 100"), 9_000_000, 0)], rows)
-
-        def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
-            return []
-
-    bench.index, bench.encoder_id = Near(), "toy"
+    bench.index, bench.encoder_id = NearIndex(bench.world, {"turn 100": (9_000_000, 0)}), "toy"
     bench.rules(talk_candidates=10)
     shown = set(bench.compiled(bench.compile(query="budget", query_vector=[1.0])))
     assert {f"turn {number}" for number in range(95, 106)} <= shown
@@ -249,19 +178,6 @@ def test_talk_of_many_days_states_each_day_shortly_and_stays_in_the_budget() -> 
     for budget in range(whole.tokens - 60, whole.tokens + 20):
         envelope = bench.compile(query="budget item", budget_tokens=budget)
         assert envelope.tokens <= envelope.tokens_upper <= budget
-
-
-def test_a_long_turn_is_no_worse_for_it_than_a_long_page() -> None:
-    long_text = (
-        "harbour, and then " + "we walked on along the shore and talked of this and that " * 3
-    )
-    scores: list[int] = []
-    for row in ({}, {"layer": "corpus", "origin": "doc://a"}):
-        bench = bench_of([long_text, *["harbour"] * 5], **row)
-        envelope = bench.compile(query="harbour", budget_tokens=4_000)
-        named = {bench.world.name_of(o.object_id): o for o in envelope.trace.compiled_objects}
-        scores.append(named["turn 0"].score)
-    assert scores[0] > scores[1]
 
 
 def test_the_newest_words_of_who_is_asked_about_fill_what_stays_free() -> None:
@@ -290,3 +206,20 @@ def test_no_talk_fills_the_context_of_code_nor_of_a_strict_policy() -> None:
     assert bench.compiled(bench.compile("conversation", query="Rename a class"))
     bench.rules(activation="strict")
     assert not bench.compiled(bench.compile("conversation", query="Rename a class"))
+
+
+@pytest.mark.parametrize("text", ["The budget is fixed", "The  budget is fixed"])
+def test_a_turn_is_as_long_as_what_is_said_in_it(text: str) -> None:
+    parts = dict.fromkeys((text, "The budget is fixed", "what Ann said in chat a"))
+    content = Content(
+        value_json="null",
+        text=text,
+        normalized_claim="The budget is fixed",
+        why_it_matters="what Ann said in chat a",
+        behavioral_implication="",
+        enforcement=None,
+        terms=" ".join(" ".join(terms(part)) for part in parts),
+    )
+    version: Any = SimpleNamespace(content=content)
+    wanted = frozenset({"budget", "chat", "ann"})
+    assert _turn_counts(version, wanted, "Ann Lee") == ({"budget": 1, "ann": 1}, 6)

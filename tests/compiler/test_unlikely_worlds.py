@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.conversion.memory_pieces import display_names
+from tenure.compiler.conversion.pieces import display_names
 from tenure.compiler.envelope.checks import violations
-from tenure.compiler.ir.snapshot import Neighbours as Page
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.safety.credentials import find_credentials, masked_credentials
 from tenure.resolution.known import Known
@@ -17,8 +16,7 @@ from tenure.schema.policy import Policy
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Vocabulary
 from tenure.service.client.connect import connect
-from tenure.store.port.vectors import VectorScore
-from tenure.tests.compiler.fake_reader import Bench, entity, uid
+from tenure.tests.compiler.fake_reader import Bench, NearIndex, entity, uid
 from tenure.tests.compiler.test_slot_winners import bench as two_scopes
 
 MINE = {"user": "ann"}
@@ -97,14 +95,19 @@ def test_an_alias_of_another_scope_widens_no_query() -> None:
         sam = {"name": "Sam Rivera", "type": "person", "external_ids": {"crm": "C-1"}}
         owner.write(subject=sam, slot="office", value="Rome")
         owner.write(
-            subject={**sam, "name": "Zebra"},
+            subject={**sam, "name": "Samantha Rivera"},
             slot="office",
             value="Rome",
             scope={"user": "bob"},
         )
         request = {"query": "seat", "entities": ["Sam Rivera"]}
-        assert "Zebra" not in memory.compile("analytical_reporting", **request).manifest.expansion
-        assert "Zebra" in owner.compile("analytical_reporting", **request).manifest.expansion
+        assert (
+            "Samantha Rivera"
+            not in memory.compile("analytical_reporting", **request).manifest.expansion
+        )
+        assert (
+            "Samantha Rivera" in owner.compile("analytical_reporting", **request).manifest.expansion
+        )
 
 
 def test_beyond_the_cap_what_the_request_names_stays() -> None:
@@ -131,34 +134,21 @@ def test_a_talk_is_read_on_in_one_read_and_not_at_all_without_candidates() -> No
     assert bench.world.calls.count("versions") == reads + reads - 1
 
 
-class _Index:
-    """An index that holds these scores, and finds the first."""
-
-    def __init__(self, bench: Bench, scores: dict[str, int]) -> None:
-        self._bench, self._scores = bench, scores
-
-    def prefetch(self, query: Any, *, limit: int) -> None:
-        return None
-
-    def facts(self, query: Any, *, limit: int) -> Page:
-        return Page([], [])
-
-    def nearest(self, query: Any, *, limit: int) -> Page:
-        ids = [uid(name) for name in self._scores]
-        rows = [v for v in self._bench.world.rows if v.row.claim.object_id in ids]
-        return Page([VectorScore(uid(n), s, s) for n, s in self._scores.items()], rows)
-
-    def scores(self, query: Any, object_ids: Any) -> list[VectorScore]:
-        return []
-
-
 @pytest.mark.parametrize(("rome", "oslo"), [(14_000_000, 9_000_000), (9_000_000, 14_000_000)])
 def test_the_winner_of_a_slot_has_the_best_score_of_all_that_say_it(rome: int, oslo: int) -> None:
     world = two_scopes()
-    world.index, world.encoder_id = _Index(world, {"rome": rome, "oslo": oslo}), "toy"
+    world.index, world.encoder_id = (
+        NearIndex(world.world, {"rome": (rome, rome), "oslo": (oslo, oslo)}),
+        "toy",
+    )
     envelope = world.compile(query="glacier", query_vector=[1.0])
     other = two_scopes()
-    other.index, other.encoder_id = _Index(other, {"rome": 14_000_000, "oslo": 14_000_000}), "toy"
+    other.index, other.encoder_id = (
+        NearIndex(
+            other.world, {"rome": (14_000_000, 14_000_000), "oslo": (14_000_000, 14_000_000)}
+        ),
+        "toy",
+    )
     best = other.compile(query="glacier", query_vector=[1.0])
     assert _score(world, envelope, "oslo") == _score(other, best, "oslo")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.format.grammar import parse_envelope
-from tenure.compiler.ir.variation import NO_VARIATION, SHAPES, variation
+from tenure.compiler.ir.context import NO_VARIATION, SHAPES, variation
 from tenure.schema.compile_terms import Stability
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench, texts_of

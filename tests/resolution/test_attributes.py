@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.resolution.attributes import COMPARATORS, compare_attributes
 from tenure.resolution.context import PairContext, PersonContext
 from tenure.resolution.model import default_model
 from tenure.resolution.normalize import normalize
 from tenure.resolution.score import PairScore, score_pair
+from tenure.resolution.vetoes import COMPARATORS, compare_attributes
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.vocabulary import AttributeKind

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tenure.resolution.bind import bind, needs_scoring
-from tenure.resolution.keys import alias_key, lookup_of
+from tenure.resolution.context import context_of
+from tenure.resolution.identifiers import lookup_of
+from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
-from tenure.resolution.pair_context import context_of
 from tenure.resolution.register import Register, Rules
 from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import Alias, Entity, EntityRef, Identifier, Judgement, Resolution
@@ -23,7 +24,7 @@ ANN = "00000000-0000-0000-0000-00000000000a"
 BEN = "00000000-0000-0000-0000-00000000000b"
 NOBODY = "00000000-0000-0000-0000-00000000000f"
 RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
-BOTH = EntityRef(name="Ann", external_ids={"email": "ben@example.org", "hr": "1"})
+BOTH = EntityRef(name="Ann", external_ids={"tax": "de 2", "hr": "1"})
 
 
 def entity(raw: str, name: str) -> Entity:
@@ -61,6 +62,7 @@ def register(canonical: dict[str, str] | None = None) -> Register:
             aliases=(alias(ANN, "Ann"), alias(BEN, "Ben")),
             identifiers=(
                 Identifier(entity_id=ANN, scheme="hr", value="1", tx_start=1),
+                Identifier(entity_id=BEN, scheme="tax", value="de2", tx_start=1),
                 Identifier(entity_id=BEN, scheme="email", value="ben@example.org", tx_start=1),
             ),
             canonical=canonical or {},
@@ -73,7 +75,7 @@ def test_identifiers_of_two_entities_are_a_conflict_that_names_both() -> None:
         bind(BOTH, register(), RULES)
     assert caught.value.code == "identifier_conflict"
     assert caught.value.data["entities"] == [ANN, BEN]
-    assert "email=ben@example.org, hr=1" in str(caught.value)
+    assert "hr=1, tax=de 2" in str(caught.value)
 
 
 def test_identifiers_of_one_merged_entity_agree() -> None:
@@ -95,7 +97,7 @@ def test_only_what_nothing_exact_decides_needs_a_scorer() -> None:
     assert needs_scoring("Annabel", known, RULES)
     assert not needs_scoring("Ann", known, RULES)
     assert not needs_scoring(BEN, known, RULES)
-    assert not needs_scoring(EntityRef(name="Annabel", external_ids={"hr": "1"}), known, RULES)
+    assert not needs_scoring(EntityRef(name="Anna", external_ids={"hr": "1"}), known, RULES)
 
 
 @pytest.mark.parametrize("mention", [BOTH, NOBODY], ids=["conflict", "unknown id"])
@@ -107,7 +109,13 @@ def test_a_look_up_asks_for_ids_names_and_identifiers_in_order() -> None:
     asked = lookup_of([BOTH, BEN, "The Boss"])
     assert asked.entity_ids == (BEN,)
     assert asked.norms == ("ann", "the boss")
-    assert asked.identifiers == (("email", "ben@example.org"), ("hr", "1"))
+    assert asked.identifiers == (
+        ("=hr", "1"),
+        ("=tax", "de2"),
+        ("hr", "1"),
+        ("tax", "de 2"),
+        ("tax", "de2"),
+    )
 
 
 def test_another_address_speaks_against_nobody() -> None:

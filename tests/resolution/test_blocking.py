@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.fuzz import token_set_ratio
 
-from tenure.resolution import blocking
 from tenure.resolution.blocking import (
+    COARSE_KINDS,
+    COARSE_LIMIT,
     KIND_WEIGHT,
+    LIMIT,
     KeyKind,
     acronyms,
     block_keys,
     near_names,
     outline,
+    shape_of,
+    unit_keys,
     weigh,
 )
-from tenure.resolution.look_alike import shape_of
 from tenure.resolution.normalize import normalize
-from tenure.resolution.postings import COARSE_KINDS, COARSE_LIMIT, LIMIT
 from tenure.resolution.renderings import sounds_of
-from tenure.resolution.short_names import unit_keys
 
 
 def keys(name, entity_type="organization"):
     return {key for key, _ in block_keys(normalize(name, entity_type))}
-
-
-def test_examples_in_docstrings_hold():
-    assert doctest.testmod(blocking).failed == 0
 
 
 def test_a_name_has_keys_of_every_kind():

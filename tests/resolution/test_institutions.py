@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
 from tenure import EntityRef, connect
-from tenure.resolution import institutions
 from tenure.resolution.blocking import block_keys, near_names
-from tenure.resolution.institutions import institution_keys
+from tenure.resolution.lexicon import institution_keys
 from tenure.resolution.normalize import form_of
 from tenure.resolution.renderings import is_rendering
 from tenure.schema.vocabulary import Decision
-
-
-def test_examples_in_docstrings_hold() -> None:
-    assert doctest.testmod(institutions).failed == 0
-
 
 SAME = (
     ("Bundesministerium der Finanzen", "Federal Ministry of Finance"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenure.resolution.locate import locate
+from tenure.resolution.bind import locate
 from tenure.schema.entity import EntityRef
 from tenure.tests.resolution.test_bind import register
 

@@ -10,13 +10,13 @@ from uuid import UUID
 import pytest
 
 from tenure import connect
-from tenure.resolution import name_cache as name_cache_module
+from tenure.resolution import names as name_cache_module
 from tenure.resolution.blocking import acronyms, outline
-from tenure.resolution.name_cache import LOOKUPS, MEMORY, NameMemory, name_cache
+from tenure.resolution.names import LOOKUPS, MEMORY, NameMemory, name_cache
 from tenure.resolution.normalize import form_of
 from tenure.resolution.scorer import NameScorer
 from tenure.schema.entity import EntityRef
-from tenure.store.search.cache_bounds import CacheBounds
+from tenure.store.search.caches import CacheBounds
 
 NAMES = 600
 

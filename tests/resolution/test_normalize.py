@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.resolution import lexicon, normalize
+from tenure.resolution import normalize
 from tenure.resolution.keys import alias_key
 from tenure.resolution.lexicon import Profile, is_nickname, nicknames, profile_of
 from tenure.resolution.normalize import normalize as form
-
-
-@pytest.mark.parametrize("module", [lexicon, normalize])
-def test_examples_in_docstrings_hold(module):
-    assert doctest.testmod(module).failed == 0
 
 
 @given(

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
-from tenure.resolution import paths as module
-from tenure.resolution.blocking import near_names
+from tenure.resolution.blocking import are_two_paths, is_tail, near_names
 from tenure.resolution.context import NO_CONTEXT
 from tenure.resolution.model import default_model
 from tenure.resolution.normalize import normalize
-from tenure.resolution.paths import are_two_paths, is_tail
 from tenure.resolution.score import PairScore, score_pair
-
-
-def test_examples_in_docstrings_hold() -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 def scored(left: str, right: str, kind: str = "document") -> PairScore:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.resolution.plain_name import acronyms_of, plain_name, stem_of
+from tenure.resolution.normalize import acronyms_of, plain_name, stem_of
 
 
 @pytest.mark.parametrize(

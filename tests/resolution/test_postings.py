@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.resolution.postings import Posting, heaviest, kth_largest
+from tenure.resolution.blocking import Posting, heaviest, kth_largest
 
 KEYS = st.lists(
     st.tuples(

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.resolution import renderings as module
 from tenure.resolution.blocking import KeyKind, block_keys
 from tenure.resolution.normalize import NameForm, normalize
 from tenure.resolution.renderings import given_names, is_rendering, sounds_of
-
-
-def test_examples_in_docstrings_hold() -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 def forms(left: str, right: str, entity_type: str = "person") -> tuple[NameForm, NameForm]:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import doctest
 from dataclasses import replace
 
 import pytest
 
-from tenure.resolution import resemblance as module
 from tenure.resolution.bind import short_words
 from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register, Rules
-from tenure.resolution.resemblance import learned_short_form, may_resemble, resemblance
+from tenure.resolution.scorer import learned_short_form, may_resemble, resemblance
 from tenure.schema.entity import Alias, Entity, EntityRef
 from tenure.schema.interval import INF_US
 from tenure.schema.vocabulary import EntityState
 
 RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
-
-
-def test_examples_in_docstrings_hold() -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 def register(*aliases: tuple[str, str], state: EntityState = EntityState.ACTIVE) -> Register:

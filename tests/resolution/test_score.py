@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.resolution import score as score_module
 from tenure.resolution.compare import COMPARISONS, measure
 from tenure.resolution.context import NO_CONTEXT, PairContext, PersonContext
 from tenure.resolution.model import default_model
@@ -52,10 +50,6 @@ def decision(*scores):
 
 def outcome(left, right, entity_type, context=TENANT):
     return decision(score(left, right, entity_type, context)).value
-
-
-def test_examples_in_docstrings_hold():
-    assert doctest.testmod(score_module).failed == 0
 
 
 # (left, right, type, names alone, same project): the decisions of the worked examples.
@@ -119,18 +113,13 @@ SAID_OTHERWISE = [
     ("Apollo II", "Apollo 2", "project"),
     ("First National Trust", "1st National Trust", "organization"),
     ("Alibaba.com Limited", "Alibaba", "organization"),
-    ("Alibaba Group", "Alibaba", "organization"),
     ("Сбербанк", "Sberbank", "organization"),
     ("Kakao", "카카오", "system"),
     ("Xiaohongshu", "小红书", "system"),
     ("SAP", "SAP SE", "organization"),
-    ("Grupa Allegro Sp. z o.o.", "Allegro", "organization"),
     ("www.infomaniak.com", "Infomaniak", "organization"),
-    ("Infomaniak", "Infomaniak Networks", "organization"),
-    ("Wind River", "WindRiver Systems", "organization"),
     ("Applied Physics Lab", "Applied Physics Laboratory", "organization"),
     ("Hewlett-Packard", "Hewlett-Pacakrd", "organization"),
-    ("Emran Halabi", "Emraan Halabi", "person"),
     ("Mohamed Lakhal", "Mohamed Lakahl", "person"),
     ("E-mail", "email", "system"),
     (".NET", "dotnet", "system"),
@@ -569,3 +558,32 @@ def test_what_opens_the_name_of_a_department_is_read_in_full(left, right, bound)
     forms = normalize(left, "organization"), [normalize(right, "organization")]
     pair = score_pair(*forms, "organization", NO_CONTEXT, default_model())
     assert (pair.score >= 0.95 and not pair.vetoes) is bound
+
+
+@pytest.mark.parametrize(
+    ("mention", "candidate", "entity_type"),
+    [
+        ("Alibaba Group", "Alibaba", "organization"),
+        ("Grupa Allegro Sp. z o.o.", "Allegro", "organization"),
+        ("Tessaly SE", "Tessaly Group SE", "organization"),
+        ("Infomaniak", "Infomaniak Networks", "organization"),
+        ("Wind River", "WindRiver Systems", "organization"),
+        ("Wuhan University", "Wuhan University of Technology", "organization"),
+        ("Emran Halabi", "Emraan Halabi", "person"),
+        ("Andrea Rossi", "Andreas Rossi", "person"),
+        ("Michele Rossi", "Michelle Rossi", "person"),
+        ("Sam Rivera Jr.", "Sam Rivera", "person"),
+        ("Tessaly (Bern)", "Tessaly", "organization"),
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_word_that_two_may_differ_by_asks_a_person(
+    mention: str, candidate: str, entity_type: str, *, turned: bool
+) -> None:
+    left, right = (candidate, mention) if turned else (mention, candidate)
+    context = PairContext(person_context=PersonContext.TENANT, same_scope=True)
+    pair = score_pair(
+        normalize(left, entity_type), [normalize(right, entity_type)], entity_type, context,
+        default_model(),
+    )  # fmt: skip
+    assert decide([ScoredEntity("e", pair)], ResolutionPolicy()).decision == "review"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.resolution.whole_words import plain_letters, whole_words, word_count
+from tenure.resolution.normalize import plain_letters, whole_words, word_count
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import pickle
 import pytest
 
 from tenure.schema import errors
+from tenure.schema.errors import InvalidInput, unknown, unknown_field
+from tenure.schema.slots import check_scheme
 
 
 @pytest.mark.parametrize(
@@ -72,3 +74,13 @@ def test_a_message_repeats_no_file_that_came_in_as_one_word() -> None:
     assert str(error).endswith("99; list them")
     path = "/" + "folder/" * 80
     assert path in str(errors.InvalidInput(f"there is no file {path}", code="unknown_file"))
+
+
+def test_an_error_repeats_no_word_that_may_be_a_key() -> None:
+    secret = "ghp_" + "a8Kd03LmQ2xZ" * 3
+    refusals = [unknown("slot", secret, ["office"]), unknown_field(secret, ["office"])]
+    with pytest.raises(InvalidInput) as scheme:
+        check_scheme(secret)
+    for error in (*refusals, scheme.value):
+        assert "a8Kd03Lm" not in f"{error} {error.data}"
+    assert "'ofice'" in str(unknown("slot", "ofice", ["office"]))

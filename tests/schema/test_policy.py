@@ -1,4 +1,4 @@
-"""A changed number changes the digest, whichever number it is."""
+"""Policies: a changed number changes the digest, and ready ones that take more or spend less."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ import pytest
 
 from tenure.compiler.budget.profiles import Layer
 from tenure.compiler.safety.detect import TextChannel
-from tenure.schema.budget_rules import (
+from tenure.schema.compile_terms import BlockKind, InjectionPolicy, OverflowPolicy
+from tenure.schema.errors import InvalidInput
+from tenure.schema.layers import HALVING, DecayKind, DecayPolicy, Fading
+from tenure.schema.policy import (
     BUDGET_LAYERS,
+    DEFAULT,
     SCANNED_CHANNELS,
     BudgetProfileRule,
+    CompilePolicy,
     DetectorLimit,
     LayerShare,
-    SignalRule,
-)
-from tenure.schema.compile_terms import InjectionPolicy, OverflowPolicy
-from tenure.schema.decay import HALVING, DecayKind, DecayPolicy, Fading
-from tenure.schema.errors import InvalidInput
-from tenure.schema.policy import (
-    DEFAULT,
-    CompilePolicy,
     Policy,
     ReadPolicy,
     ResolutionPolicy,
+    SignalRule,
     TypeBands,
     WritePolicy,
 )
+from tenure.schema.presets import PRESETS, ROLES, preset, role_prompt
 from tenure.service.compilation.compile import policy_from_json
+from tenure.tests.compiler.fake_reader import Bench
 
 FIELDS = [
     (group.name, item.name)
@@ -49,7 +49,7 @@ def _other(value: Any, name: str = "") -> Any:
         return next(member for member in type(value) if member is not value)
     if isinstance(value, str):
         other = {"tenant": "project", "broad": "strict", "mask": "omit", "coverage": "mmr",
-                 "omit": "show", "high": "moderate"}  # fmt: skip
+                 "last": "show", "omit": "show", "high": "moderate"}  # fmt: skip
         return other.get(value, f"{value}x")
     if value == () and name == "types":
         return (TypeBands(type="system", bind_at=0.99),)
@@ -98,7 +98,7 @@ def test_all_fields_are_met() -> None:
 
 def test_the_digest_of_the_default_pack_is_stable() -> None:
     """A change here is a change of every envelope's identity: say so in the changelog."""
-    assert DEFAULT.digest == "c3050a5a688d123753e84cab16762e4cce3efaa33acc719ca454f2f0efae40ce"
+    assert DEFAULT.digest == "4dd29464b144de65f0b65f468d603799c9034f9a04fa01e531c7c58e553a240d"
     assert Policy().digest == DEFAULT.digest
 
 
@@ -120,6 +120,8 @@ def test_a_pack_is_stored_as_canonical_json() -> None:
 
 
 SHARE = LayerShare("evidence", 100, 200)
+
+
 REST = (LayerShare("memory", 100, 200), LayerShare("conversation", 100, 200))
 
 
@@ -286,20 +288,6 @@ def test_a_word_that_a_policy_does_not_know_is_refused_when_it_is_made(
     assert caught.value.code == "unknown_vocabulary"
 
 
-@pytest.mark.parametrize("share", [1.01, -0.01, float("nan")])
-def test_a_background_of_talk_that_is_no_share_is_refused(share: float) -> None:
-    with pytest.raises(InvalidInput, match="talk_background") as caught:
-        CompilePolicy(talk_background=share)
-    assert caught.value.code == "bad_policy"
-
-
-@pytest.mark.parametrize("power", [0, 9])
-def test_a_focus_of_talk_that_is_no_small_power_is_refused(power: int) -> None:
-    with pytest.raises(InvalidInput, match="talk_focus a power, 1 to 8") as caught:
-        CompilePolicy(talk_focus=power)
-    assert caught.value.code == "bad_policy"
-
-
 @pytest.mark.parametrize("name", ["quality_floors", "quality_ceilings"])
 @pytest.mark.parametrize(
     "target", [("signal_density", 1.1), ("signal_density", -0.1), ("nois", 0.5)]
@@ -368,3 +356,53 @@ def test_a_type_may_have_bands_of_its_own() -> None:
     assert of_systems.max_cluster == 7
     assert policy.of_type("person") is policy
     assert policy_from_json(Policy(resolution=policy).to_json()).resolution == policy
+
+
+# ---- Ready policies, one that takes more and one that spends less
+
+
+def test_each_preset_is_a_policy_of_its_own() -> None:
+    assert preset("default") == DEFAULT
+    assert len({preset(name).digest for name in PRESETS}) == len(PRESETS) == 4
+
+
+def test_an_unknown_preset_names_the_nearest() -> None:
+    with pytest.raises(InvalidInput, match="did you mean 'cost_first'"):
+        preset("cost_frist")
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_stands_among_the_cached_rules_of_a_task(role: str) -> None:
+    envelope = Bench().compile(query="alpha", skills=[role_prompt(role)])
+    (block,) = (b for b in envelope.blocks if b.section == "skills")
+    assert role_prompt(role) in block.text
+    assert block.kind is BlockKind.INSTRUCTION
+    assert role.capitalize() in block.text
+
+
+def test_an_unknown_role_names_the_nearest() -> None:
+    with pytest.raises(InvalidInput, match="did you mean 'planner'"):
+        role_prompt("planer")
+
+
+def test_the_cheap_one_compiles_less_of_the_same_world_than_the_thorough_one() -> None:
+    def held(policy: Policy) -> int:
+        bench = Bench(policy=policy)
+        for i in range(40):
+            words = "alpha beta gamma delta".split()[: 1 + i % 4]
+            text = f"Note {i}: {' '.join(words)} {'filler ' * (i % 9)}"
+            bench.world.add(f"n{i}", text=text, claim=text)
+        return len(bench.compile(query="alpha beta gamma delta").trace.compiled_objects)
+
+    cost, normal, quality = (held(preset(n)) for n in ("cost_first", "default", "quality_first"))
+    assert cost < normal <= quality
+
+
+@pytest.mark.parametrize(
+    "name", ["text_candidates", "text_beside_vectors", "vector_candidates", "section_items"]
+)
+def test_the_thorough_one_looks_at_more_and_the_cheap_one_at_less(name: str) -> None:
+    cheap, usual, thorough = (
+        getattr(preset(each).compile, name) for each in ("cost_first", "default", "quality_first")
+    )
+    assert cheap < usual < thorough

@@ -1,32 +1,51 @@
-"""Vocabularies only grow, and what a slot's claims rest on never changes."""
+"""Vocabularies only grow, and an unknown slot brings near ones by spelling and by meaning."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+import tenure
+from tenure.schema.entity import AUDIT, SUGGESTION
 from tenure.schema.errors import InvalidInput
 from tenure.schema.slots import (
     BUILT_IN_SLOTS,
     ENTITY_TYPES,
+    OTHER_WORDS,
     ROLES,
     TASK_TYPES,
+    ActionStatus,
+    GraphForm,
+    Remembered,
+    ReviewKind,
+    ReviewStatus,
     Slot,
     TenantWord,
     Vocabulary,
     check_scheme,
     compatible,
     kind_of,
+    near_slots,
+    unknown_slot,
 )
-from tenure.schema.vocabulary import Cardinality, Precedence, SlotKind, ValueType
+from tenure.schema.vocabulary import Cardinality, Precedence, ReviewState, SlotKind, ValueType
+from tenure.store.operations.review import Remember
 
 BASE = Vocabulary()
+
+
 SHIRT = Slot(name="shirt_size", description="the size of their shirt")
 
+
 MANY = "health_condition medication vehicle allergy avoids answer_rule appointment child dislikes friend goal likes parent pet plan sibling specialty team todo email phone skill language depends_on uses deployed_in decision constraint policy author authorization_scope assumes related_to transcript"  # noqa: E501
+
+
 RANKED = "employer manager email phone status version deployed_in pricing_tier jurisdiction"
+
+
 RELATIONS = "child friend parent partner pet sibling employer manager team owner part_of depends_on uses author related_to"  # noqa: E501
 
 
@@ -36,7 +55,7 @@ def refused(code: str) -> pytest.RaisesExc[InvalidInput]:
 
 def test_the_built_in_slots_are_those_of_the_table() -> None:
     slots = BUILT_IN_SLOTS.values()
-    assert len(BUILT_IN_SLOTS) == 71
+    assert len(BUILT_IN_SLOTS) == 74
     assert {s.name for s in slots if s.many} == set(MANY.split())
     assert {s.name for s in slots if s.precedence is Precedence.SOURCE_RANK} == set(RANKED.split())
     assert {s.name for s in slots if s.relates} == set(RELATIONS.split())
@@ -44,6 +63,7 @@ def test_the_built_in_slots_are_those_of_the_table() -> None:
     assert {s.name for s in slots if s.value_type is ValueType.NUMBER} == {"budget", "quota"}
     assert {s.name for s in slots if s.value_type is ValueType.JSON} == {
         "checkpoint",
+        "document_version",
         "record",
         "schema",
         "transcript",
@@ -193,3 +213,79 @@ def test_an_identifier_scheme_has_a_form() -> None:
     for scheme in ("", "HR", "a b", "1a", "a" * 49):
         with refused("bad_name"):
             check_scheme(scheme)
+
+
+# ---- An unknown slot brings near ones by spelling and by meaning, and how to list or define
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("ofice", "office"),
+        ("works_for", "employer"),
+        ("hometown", "home"),
+        ("boss", "manager"),
+        ("wife", "partner"),
+        ("due_date", "deadline"),
+        ("allergies", "allergy"),
+        ("illness", "health_condition"),
+        ("medicine", "medication"),
+        ("car", "vehicle"),
+    ],
+)
+def test_the_nearest_slot_is_what_a_person_meant(name: str, nearest: str) -> None:
+    assert near_slots(name, BUILT_IN_SLOTS)[0] == nearest
+
+
+def test_what_only_sounds_alike_is_not_offered() -> None:
+    assert near_slots("salary", BUILT_IN_SLOTS) == ()
+
+
+def test_a_description_counts_where_no_name_does() -> None:
+    slots = {"shelf": Slot(name="shelf", description="where the warehouse keeps it")}
+    assert near_slots("warehouse_place", slots) == ("shelf",)
+
+
+def test_at_most_three_are_offered() -> None:
+    assert len(near_slots("name_title_team_office_email", BUILT_IN_SLOTS)) == 3
+
+
+def test_a_misspelt_slot_has_its_neighbour_alone() -> None:
+    assert str(unknown_slot("ofice", BUILT_IN_SLOTS)) == (
+        "unknown slot 'ofice': did you mean 'office'?"
+    )
+
+
+@pytest.mark.parametrize("name", ["works_for", "salary"])
+def test_a_slot_that_is_missing_says_how_to_list_and_how_to_define(name: str) -> None:
+    text = str(unknown_slot(name, BUILT_IN_SLOTS))
+    assert "`tenure slots`" in text
+    assert "`tenure define slot NAME" in text
+
+
+def test_the_other_words_are_those_of_slots_that_there_are() -> None:
+    assert set(OTHER_WORDS) <= set(BUILT_IN_SLOTS)
+
+
+# ---- The words that a checker reads are those that the calls take
+
+
+def test_the_words_of_a_list_are_those_of_its_states() -> None:
+    assert set(get_args(ReviewStatus)) == {"all", *(state.value for state in ReviewState)}
+    assert set(get_args(Remembered)) == {word.value for word in Remember}
+    assert {AUDIT, SUGGESTION} < set(get_args(ReviewKind))
+
+
+def test_every_word_is_taken_and_no_other() -> None:
+    with tenure.connect(":memory:") as memory:
+        calls: dict[Callable[[Any], object], Any] = {
+            memory.actions.list: ActionStatus,
+            memory.reviews.list: ReviewStatus,
+            lambda kind: memory.reviews.list(kind=kind): ReviewKind,
+            lambda form: memory.entities.export(format=form): GraphForm,
+        }
+        for call, words in calls.items():
+            for word in get_args(words):
+                call(word)
+            with pytest.raises(tenure.InvalidInput):
+                call("opne")

@@ -28,12 +28,13 @@ from tenure.schema.errors import InvalidInput
         (v.SlotStatus, "clean disputed denied unknown erased"),
         (v.Cardinality, "one many"),
         (v.Precedence, "authority source_rank"),
-        (v.ValueType, "string text integer number boolean instant date entity json"),
+        (v.ValueType, "string text integer number boolean instant date partial_date entity json"),
         (v.SlotKind, "attribute state measurement identifier contact preference directive decision "
-         "belief hierarchy membership ownership dependency authorship location association"),
+         "belief hierarchy membership ownership dependency authorship location association "
+         "structure"),
         (v.EdgeKind, "SUPERSEDES OVERRIDES CONFLICTS_WITH CONFIRMS DERIVED_FROM"),
         (v.ActionKind, "settle_tie confirm_due reverify_belief regenerate_summary "
-         "review_quarantine retire_approval merge_conflict"),
+         "review_quarantine retire_approval merge_conflict confirm_directive"),
         (v.EntityState, "active pending merged erased"),
         (v.Decision, "bind review new"),
         (v.JudgementVerdict, "MATCH NON_MATCH UNSURE"),

@@ -1,4 +1,4 @@
-"""The tunables of a window: each with its reason, and what a file may not state."""
+"""The tunables of a window, and five kinds of agent with a policy to start from."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ import pytest
 
 from tenure.schema.errors import InvalidInput
 from tenure.schema.window_policy import (
+    AGENT_POLICIES,
+    PROFILES,
+    AgentProfile,
+    BudgetProfile,
+    BudgetShares,
     EvictionPolicy,
     WindowPolicy,
     Zones,
     policy_from,
     tunables,
 )
-from tenure.schema.window_shares import PROFILES, BudgetProfile, BudgetShares
 
 
 def test_what_is_stated_counts_and_the_rest_keeps_its_default() -> None:
@@ -48,17 +52,18 @@ def test_every_tunable_has_its_reason() -> None:
     assert all(row.reason for row in rows)
     stated = {row.name: (row.value, row.default) for row in rows}
     assert stated["zones.target"] == (400, 600)
-    assert stated["cooldown_steps"] == (5, 5)
-    assert len(tunables(WindowPolicy())) == len(rows) - 5
+    assert stated["newest_units"] == (4, 4)
+    assert len(tunables(WindowPolicy())) == len(rows) - 6
 
 
 @pytest.mark.parametrize(
     ("values", "code", "words"),
     [
-        ({"cooldown_step": 3}, "unknown_vocabulary", "cooldown_steps"),
+        ({"newest_unit": 3}, "unknown_vocabulary", "newest_units"),
+        ({"cooldown_steps": 3}, "bad_policy", "zones.edit"),
         ({"zones": {"yelow": 3}}, "unknown_vocabulary", "yellow"),
         ({"eviction": "lfu"}, "unknown_vocabulary", "lru"),
-        ({"cooldown_steps": True}, "bad_policy", "cooldown_steps"),
+        ({"newest_units": True}, "bad_policy", "newest_units"),
         ({"page_tokens": "4000"}, "bad_policy", "page_tokens"),
         ({"page_tokens": 0}, "bad_policy", "page_tokens"),
         ({"half_life_turns": float("nan")}, "bad_policy", "half_life_turns"),
@@ -87,3 +92,19 @@ def test_a_word_counts_as_its_member_and_an_unknown_one_is_refused(field: str) -
     with pytest.raises(InvalidInput) as caught:
         WindowPolicy(**{field: "bogus"})
     assert caught.value.code == "unknown_vocabulary"
+
+
+# ---- Five kinds of agent, each with a policy to start from
+
+
+def test_every_kind_of_agent_has_a_policy_that_a_file_could_state() -> None:
+    assert set(AGENT_POLICIES) == set(AgentProfile)
+    for policy in AGENT_POLICIES.values():
+        plain = {name: value for name, value in policy.to_plain().items() if value is not None}
+        assert policy_from(plain) == policy
+
+
+def test_each_starts_from_another_eviction_policy() -> None:
+    evictions = [policy.eviction for policy in AGENT_POLICIES.values()]
+    assert len(set(evictions)) == 5
+    assert AGENT_POLICIES[AgentProfile.CRITICAL].eviction is EvictionPolicy.HYBRID

@@ -38,8 +38,16 @@ class Talk:
         return [names.get(str(value), str(value)) for value in values]
 
     def context(self, question: str) -> str:
+        """What is shown besides the question."""
+        return self._shown(question, "user_request")
+
+    def facts(self, question: str) -> str:
+        """What is shown besides the question and the words of talk."""
+        return self._shown(question, "user_request", "evidence")
+
+    def _shown(self, question: str, *left_out: str) -> str:
         envelope = self.memory().compile(
             "conversation", question, user_request=question, budget_tokens=500
         )
         blocks = tenure.parse_envelope(envelope.text)
-        return "\n".join(block.text for block in blocks if block.section != "request")
+        return "\n".join(block.text for block in blocks if block.section not in left_out)

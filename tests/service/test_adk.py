@@ -12,9 +12,9 @@ from google.adk.sessions.state import State
 from google.genai import types
 
 from tenure import Memory, connect
+from tenure.faces.adapters.adk import before_model, rewrite, user_text
+from tenure.faces.adapters.adk_state import Correlation
 from tenure.schema.errors import InvalidInput
-from tenure.service.adapters.adk import before_model, rewrite, user_text
-from tenure.service.adapters.adk_state import Correlation
 
 PICTURE = types.Part(inline_data=types.Blob(data=b"\x89PNG", mime_type="image/png"))
 

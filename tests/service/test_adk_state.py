@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tenure.faces.adapters.adk_state import allowed_tools, correlation, given_of
 from tenure.schema.errors import InvalidInput
-from tenure.service.adapters.adk_state import allowed_tools, correlation, given_of
 from tenure.service.client.connect import connect
 
 STATE = {

@@ -79,3 +79,17 @@ def test_numbered_siblings_are_two_and_nobody_is_asked(memory: Memory) -> None:
     rooms = [root_of(memory, name, "location") for name in ("Room 101", "Room 102", "Room 101")]
     assert rooms[0] == rooms[2] != rooms[1]
     assert questions(memory) == []
+
+
+def test_a_fact_of_one_of_two_says_that_it_is_undecided_of_whom(memory: Memory) -> None:
+    for number, title in (("3301", "welder"), ("3302", "planner")):
+        vance = EntityRef(name="Erik Vance", type="person", external_ids={"hr": number})
+        memory.write(vance, "title", title)
+    receipt = memory.write(EntityRef(name="Erik Vance", type="person"), "office", "Bergen")
+
+    question = "Where is Erik Vance's office, and what is his title?"
+    text = memory.compile("assistant", question, budget_tokens=900).text
+    assert "office = Bergen (said of one of the two; undecided)" in text
+    assert text.count("undecided)") == 1
+    memory.reviews.accept(receipt.reviews[0], entity=memory.reviews.list()[0].candidates[0].entity)
+    assert "undecided)" not in memory.compile("assistant", question, budget_tokens=900).text

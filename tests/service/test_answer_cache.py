@@ -14,8 +14,8 @@ import pytest
 from tenure import Memory, Principal, Unavailable, connect
 from tenure.service.backend.backend import Backend
 from tenure.service.backend.caller import backend_of
-from tenure.service.extraction import answer_cache
-from tenure.service.extraction.answer_cache import AnswerCache, TenantSeal
+from tenure.service.extraction import choice
+from tenure.service.extraction.choice import AnswerCache, TenantSeal
 from tenure.service.extraction.claims import ExtractedClaim, Extraction, ExtractionContext
 from tenure.store.commit.queue import CommitQueue
 
@@ -194,7 +194,7 @@ def test_a_body_that_nobody_can_read_counts_as_not_there(tmp_path: Path) -> None
 
 
 def test_the_oldest_answers_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_cache, "MOST_ANSWERS", 2)
+    monkeypatch.setattr(choice, "MOST_ANSWERS", 2)
     cache = AnswerCache(None)
     keys = [SEAL.key(SAID, str(number)) for number in range(3)]
     for key in keys:

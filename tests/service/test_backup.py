@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 import tenure
+from tenure.faces.cli.main import app
 from tenure.schema.principal import OWNER
-from tenure.service.cli.main import app
 from tenure.store.sqlite.backup import copy_store
 
 

@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from tenure import connect
+from tenure.faces.cli.main import app
 from tenure.schema.errors import InvalidInput
-from tenure.service.cli.frame import place_of
-from tenure.service.cli.main import app
+from tenure.service.opening import place_of
 from tenure.service.settings import CacheSettings, load
-from tenure.store.search.cache_bounds import DEFAULT_BOUNDS, CacheBounds
+from tenure.store.search.caches import DEFAULT_BOUNDS, CacheBounds
 
 CACHES = ["claims", "permissions", "lookups", "names", "vectors"]
 

@@ -28,4 +28,7 @@ def test_the_keywords_of_a_compile_are_the_fields_of_a_request() -> None:
 
 
 def test_the_keywords_of_a_slot_are_the_fields_of_a_slot() -> None:
-    assert {*SlotFields.__annotations__} == {field.name for field in fields(Slot)} - {"name"}
+    assert {*SlotFields.__annotations__} == {field.name for field in fields(Slot)} - {
+        "name",
+        "value_types",
+    }

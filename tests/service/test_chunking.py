@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.service.encoders.chunking import chunks_of
+from tenure.service.encoders.encoder import chunks_of
 
 
 def words(text: str) -> int:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 import tenure
-from tenure.service.client.comparison import ComparedCell, compared_slots
+from tenure.service.client.answer import ComparedCell, compared_slots
 
 STEWARD = tenure.Principal(user="stan", roles=frozenset({"steward"}))
 HIDDEN = {"deny_roles": ["steward"]}
 MASKED = {"sensitivity": ["personal"]}
-
-
-@pytest.fixture
-def memory() -> Iterator[tenure.Memory]:
-    with tenure.connect(":memory:") as memory:
-        yield memory
 
 
 def cell(memory: tenure.Memory, slot: str, view: tenure.View | None = None) -> ComparedCell:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from tenure import Memory, connect
-from tenure.compiler.compile import compile as compile_envelope
-from tenure.compiler.envelope.envelope import Envelope
-from tenure.schema.errors import InvalidInput
 
 
 @pytest.fixture
@@ -19,41 +14,6 @@ def memory() -> Iterator[Memory]:
     with connect(":memory:") as opened:
         opened.write(subject="Nova", slot="office", value="Rome")
         yield opened
-
-
-@pytest.fixture
-def collecting(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Return whether the collector ran freely, each time the stages of a compile began."""
-    seen: list[bool] = []
-
-    def watched(*args: Any, **given: Any) -> Envelope:
-        seen.append(gc.isenabled())
-        return compile_envelope(*args, **given)
-
-    monkeypatch.setattr("tenure.service.compilation.compile.compile_envelope", watched)
-    return seen
-
-
-def test_the_collector_waits_for_a_compile_and_goes_on_after_it(
-    memory: Memory, collecting: list[bool]
-) -> None:
-    memory.compile("code_generation", "Where is the office of Nova?")
-    assert (collecting, gc.isenabled()) == ([False], True)
-
-
-def test_a_compile_that_fails_lets_the_collector_go_on(memory: Memory) -> None:
-    with pytest.raises(InvalidInput):
-        memory.compile("no such task", "office")
-    assert gc.isenabled()
-
-
-def test_a_collector_that_the_process_switched_off_stays_off(memory: Memory) -> None:
-    gc.disable()
-    try:
-        memory.compile("code_generation", "Where is the office of Nova?")
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
 
 
 def test_a_trace_asked_for_late_tells_of_the_compile(memory: Memory) -> None:

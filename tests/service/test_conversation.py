@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tenure import Memory
+from tenure.bench.bench_cache import tokens_read
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.render.cache_plan import tokens_read
 from tenure.schema.compile_terms import Stability
 from tenure.tests.conversation import office, turns
 

@@ -12,10 +12,11 @@ import pytest
 
 from tenure import Memory, connect
 from tenure.schema.artifact import Artifact
+from tenure.tests.support.sampling import size
 
 WRITER = Path(__file__).with_name("crash_writer.py")
 ARTIFACT_WRITER = Path(__file__).with_name("artifact_writer.py")
-ROUNDS = 30
+ROUNDS = size(10, 30)
 
 
 def run_and_kill(store: Path, first: int, seconds: float, writer: Path = WRITER) -> set[str]:
@@ -33,7 +34,7 @@ def run_and_kill(store: Path, first: int, seconds: float, writer: Path = WRITER)
 
 
 @pytest.mark.slow
-def test_thirty_kills_lose_no_acknowledged_write(tmp_path: Path) -> None:
+def test_kills_lose_no_acknowledged_write(tmp_path: Path) -> None:
     store, chance = tmp_path / "crash.db", random.Random(7)
     acknowledged: set[str] = set()
     for number in range(ROUNDS):
@@ -52,7 +53,7 @@ def test_thirty_kills_lose_no_acknowledged_write(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_thirty_kills_lose_no_acknowledged_artifact(tmp_path: Path) -> None:
+def test_kills_lose_no_acknowledged_artifact(tmp_path: Path) -> None:
     store, chance = tmp_path / "crash.db", random.Random(7)
     acknowledged: set[str] = set()
     for number in range(ROUNDS):

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tenure import connect
+from tenure.faces.cli.main import app
 from tenure.schema.errors import InvalidInput
-from tenure.service.cli.main import app
 
 SYNCHRONOUS = {"full": 2, "normal": 1}
 

@@ -14,10 +14,10 @@ import pytest
 import tenure
 from tenure import Forbidden, InvalidInput, Memory, Principal, Write, connect
 from tenure.schema.policy import DEFAULT
-from tenure.service.encoders import embedding as module
-from tenure.service.encoders.embedding import Embedding, texts_of
-from tenure.service.encoders.progress import Progress
-from tenure.service.stewardship.re_embed import re_embed
+from tenure.service.encoders import models as module
+from tenure.service.encoders.encoder import Progress
+from tenure.service.encoders.models import Embedding, texts_of
+from tenure.service.stewardship.operations import re_embed
 from tenure.store.port.store import VectorRow
 from tenure.tests.service.toy_encoder import ToyEncoder
 
@@ -199,16 +199,16 @@ def test_what_is_refused_or_only_rehearsed_gets_no_vector(
 def test_what_is_ingested_or_replayed_gets_its_vectors(memory: Memory, tmp_path: Path) -> None:
     events = tmp_path / "events.jsonl"
     events.write_text(json.dumps({"content": CANTEEN, "source_origin": "doc://x"}) + "\n")
-    memory.ingest(events)
     memory.replay_import(
         [
             {
-                "recorded_at": "2999-01-01T00:00:00Z",
+                "recorded_at": "2020-01-01T00:00:00Z",
                 "content": "The cafeteria is open.",
                 "source_origin": "doc://y",
             }
         ]
     )
+    memory.ingest(events)
     memory.flush()
     assert len({row.object_id for row in stored(memory)}) == 2
 

@@ -13,9 +13,8 @@ import pytest
 
 from tenure import InvalidInput, Unavailable, connect
 from tenure.service.encoders.choice import encoder_of
-from tenure.service.encoders.chunking import chunks_of
-from tenure.service.encoders.encoder import CountsTokens, Encoder
-from tenure.service.encoders.onnx import OnnxEncoder, word_pieces
+from tenure.service.encoders.encoder import CountsTokens, Encoder, chunks_of
+from tenure.service.encoders.models import OnnxEncoder, word_pieces
 from tenure.store.port.vectors import to16
 from tenure.tests.service.toy_encoder import ToyEncoder
 
@@ -137,7 +136,7 @@ def test_a_broken_installation_is_not_taken_for_a_missing_one(
     def fail(name: str) -> Any:
         raise ModuleNotFoundError("no part", name="a_part_of_the_runtime")
 
-    monkeypatch.setattr("tenure.service.encoders.onnx.import_module", fail)
+    monkeypatch.setattr("tenure.service.encoders.models.import_module", fail)
     with pytest.raises(ModuleNotFoundError, match="no part"):
         encoder_of("onnx")
 

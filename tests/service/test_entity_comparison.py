@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from tenure import Memory, Principal, connect
+from tenure.faces.cli.main import app
 from tenure.schema.errors import NotFound
-from tenure.service.cli.main import app
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with connect(":memory:") as opened:
-        yield opened
 
 
 def said(memory: Memory, *names: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from tenure.service.calls.field_problems import field_problem
+from tenure.service.calls.run import field_problem
 
 
 class Request(BaseModel):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 import tenure
+from tenure.store.sqlite.reader import SqliteReader
 
 SECRET = "Nightshade Quokka"
 
@@ -105,3 +107,38 @@ def test_around_a_guessed_name_nobody_is_told(owner: tenure.Memory) -> None:
         answer = view.neighbourhood(guess)
         assert (answer.entities, answer.facts, answer.edges) == ((), (), ())
     assert owner.as_of().neighbourhood(SECRET).entities != ()
+
+
+READS = {
+    "slot": lambda memory, entity: memory.as_of().slot(entity, "office"),
+    "facts": lambda memory, entity: memory.as_of().facts(entity),
+    "timeline": lambda memory, entity: memory.as_of().timeline(entity, "office"),
+    "history": lambda memory, entity: memory.history(entity, "office"),
+    "log": lambda memory, entity: memory.log(entity=entity),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_an_unknown_id_takes_the_reads_of_a_hidden_one(
+    owner: tenure.Memory,
+    read: Callable[[tenure.Memory, str], object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hidden = member(owner, "ann").write("Zoe Park", "office", "Rome", scope={"user": "ann"})
+    bob = member(owner, "bob")
+    reads: list[str] = []
+    for name in ("known", "versions", "around", "name_rows", "changes", "events_at"):
+        method = getattr(SqliteReader, name)
+
+        def noting(*args: Any, _name: str = name, _method: Any = method, **options: Any) -> Any:
+            reads.append(_name)
+            return _method(*args, **options)
+
+        monkeypatch.setattr(SqliteReader, name, noting)
+
+    answers: list[tuple[object, list[str]]] = []
+    for entity in (hidden.entity, "00000000-0000-4000-8000-000000000000"):
+        reads.clear()
+        answers.append((read(bob, entity), list(reads)))
+    assert answers[0] == answers[1]
+    assert len(answers[0][1]) > 1

@@ -18,7 +18,7 @@ from tenure.schema.errors import NotFound
 from tenure.schema.values import canonical_json, micros
 from tenure.service.backend.backend import event_id
 from tenure.service.client.memory import Memory
-from tenure.service.writing import history
+from tenure.service.writing import ingest as history
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NAMES = ["Sam Rivera", "Samuel Rivera", "Ana Ortiz", "S. Rivera", "Anna Ortiz", "Orchid Foods"]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tenure import InvalidInput, connect
-from tenure.service.cli.files import read_text
-from tenure.service.mcp.install import install_changes
-from tenure.service.sessions.policy_file import window_policy
-from tenure.service.sessions.transcript import read_transcript
+from tenure.bench.replay_transcript import read_transcript
+from tenure.faces.cli.main import read_text
+from tenure.faces.mcp.hook import install_changes
+from tenure.service.sessions.terms import window_policy
 from tenure.service.settings import load
 from tenure.service.writing.csv_mapping import read_mapping
 

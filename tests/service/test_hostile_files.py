@@ -42,11 +42,11 @@ def with_footer(lines: list[str]) -> str:
 
 def refused(path: Path) -> TenureError:
     """The error of a restore, after which the tenant is empty and sound."""
-    began = time.perf_counter()
+    began = time.process_time()
     with connect(":memory:") as empty:
         with pytest.raises(TenureError) as caught:
             empty.import_file(path)
-        assert time.perf_counter() - began < LIMIT_S
+        assert time.process_time() - began < LIMIT_S
         assert empty.as_of().tx is None
         assert empty.doctor() == ()
     return caught.value

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from tenure import connect
-from tenure.service.cli import progress
-from tenure.service.cli import transfer as command
-from tenure.service.cli.main import app
+from tenure.faces.cli import main as progress
+from tenure.faces.cli import operate as command
+from tenure.faces.cli.main import app
 from tenure.store.transfer.restore import RestoreProgress
 
 KILLED = """

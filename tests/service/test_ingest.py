@@ -23,7 +23,7 @@ from tenure.schema.errors import (
 )
 from tenure.schema.principal import Principal
 from tenure.service.client.memory import Memory
-from tenure.service.writing.event_lines import Line, Reading, read
+from tenure.service.writing.lines import Line, Reading, read
 from tenure.service.writing.refusals import rejects_path
 
 MAY, JUNE, JULY = (f"2026-{month}-01T00:00:00Z" for month in ("05", "06", "07"))
@@ -105,7 +105,7 @@ BAD: list[tuple[str, dict[str, Any] | str, str]] = [
     ("unknown_vocabulary", event(op="asert"), "did you mean 'assert'"),
     ("unknown_vocabulary", event(sensitivity=["secret"]), "unknown"),
     ("naive_datetime", event(valid_until="2026-06-01T00:00:00"), "no time zone"),
-    ("naive_datetime", event(valid_until="2026-06-01"), "calendar date"),
+    ("bad_time", event(valid_until="2026-06-31"), "no date of the calendar"),
     ("bad_time", event(valid_until="June"), "ISO 8601"),
     ("sub_microsecond", event(valid_until="2026-06-01T00:00:00.123456789Z"), "finer"),
     ("empty_interval", event(valid_until=MAY), "empty"),

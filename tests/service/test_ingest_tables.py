@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import tenure
+from tenure.faces.cli.main import app
 from tenure.schema.errors import Forbidden, InvalidInput, NotFound, TenureError
 from tenure.schema.principal import Principal
-from tenure.service.cli.main import app
 from tenure.service.client.memory import Memory
 from tenure.service.writing.csv_mapping import fill_template, read_mapping
 from tenure.service.writing.refusals import MOST_TOLD
@@ -108,7 +108,7 @@ BAD_TABLES: list[tuple[str, dict[str, Any] | None, str, str]] = [
     ('subject,slot,value\nSam,office,"Chi', None, "bad_file", "line 2"),
     (PEOPLE, MAPPING | {"event": [{"slot": "office", "value": "{Ofice}"}]}, "unknown_column", "Of"),
     (PEOPLE, MAPPING | {"event": []}, "bad_mapping", "at least one"),
-    (PEOPLE, MAPPING | {"common": 3}, "bad_mapping", "table of fields"),
+    (PEOPLE, MAPPING | {"common": 3}, "bad_mapping", "are tables"),
     (PEOPLE, MAPPING | {"delimeter": ";"}, "bad_mapping", "did you mean 'delimiter'"),
     (PEOPLE, MAPPING | {"delimiter": ";;"}, "bad_mapping", "one character"),
     (PEOPLE, MAPPING | {"encoding": 8}, "bad_mapping", "must be a text"),
@@ -153,10 +153,28 @@ def test_a_row_that_cannot_be_an_event_is_refused_alone(
     assert "Rivera" in report.rejected[0].text
 
 
+def test_a_mended_row_is_read_again_by_its_mapping(memory: Memory, tmp_path: Path) -> None:
+    row = "10;Zoe;Park;Oslo;1 June;7;yes\n10;Zoe;Park;Rome;1 July;8;yes\n"
+    path = saved(tmp_path, PEOPLE + row)
+    report = memory.ingest(path, mapping=MAPPING, keep_going=True)
+    assert report.rejects_file is not None
+    rejects = Path(report.rejects_file)
+    first, second = rejects.read_text(encoding="utf-8").splitlines()
+    mended = first.replace("1 June", "01.06.2026")
+    rejects.write_text(f"{mended}\n{second}\n", encoding="utf-8")
+
+    retried = memory.ingest(rejects, mapping=MAPPING, retry=True, keep_going=True)
+    assert retried.events == 3
+    assert [(r.line, r.code, r.field) for r in retried.rejected] == [(7, "bad_time", "valid_from")]
+    assert memory.as_of("2026-07-01T00:00:00Z").value("Zoe Park", "office") == "Oslo"
+
+
 def test_a_time_without_a_zone_asks_for_one_in_the_mapping(memory: Memory, tmp_path: Path) -> None:
     zoneless = {name: part for name, part in MAPPING.items() if name != "zone"}
+    zoneless["dates"] = "%d.%m.%Y %H:%M"
+    table = PEOPLE.replace(".2026;", ".2026 12:00;")
     with pytest.raises(InvalidInput, match="state zone = ") as caught:
-        memory.ingest(saved(tmp_path, PEOPLE), mapping=zoneless)
+        memory.ingest(saved(tmp_path, table), mapping=zoneless)
     assert caught.value.code == "refused_lines"
 
 
@@ -332,12 +350,9 @@ def test_a_file_of_anything_else_is_no_rejects_file(
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize("wish", [{"replay": True}, {"mapping": {"event": [{}]}}])
-def test_a_retry_is_neither_a_history_nor_a_table(
-    memory: Memory, tmp_path: Path, wish: dict[str, Any]
-) -> None:
+def test_a_retry_is_no_history(memory: Memory, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as caught:
-        memory.ingest(tmp_path / "a.rejects.jsonl", retry=True, **wish)
+        memory.ingest(tmp_path / "a.rejects.jsonl", retry=True, replay=True)
     assert caught.value.code == "bad_settings"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import stat
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -12,19 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenure import EntityRef, InvalidInput, Memory, Principal, TenureError, Write, connect
 from tenure.schema.limits import ALIASES, LINE_BYTES, check_json
 from tenure.service.artifacts.artifacts import ArtifactKeeper
-from tenure.service.writing.event_lines import Line, Reading, read
+from tenure.service.writing.lines import Line, Reading, read
+from tenure.tests.support.sampling import examples
 
 SAM = "Sam Rivera"
 SECRET = "AKIAQ7PLMB4ZWX2RTNVD"
 LIMIT_S = 5.0  # a second on a free machine
 LIMIT_BYTES = 200_000_000
-FEW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=examples(150))
 QUIET = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
 
@@ -94,11 +97,11 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_field_is_refused_soon_and_by_code(memory: Memory, name: str) -> None:
     fields, code = BAD[name]
-    began = time.perf_counter()
+    began = time.process_time()
     with in_little_memory(), pytest.raises(TenureError) as caught:
         memory.write(**{"subject": SAM, "slot": "office", "value": "Rome", **fields})
     assert caught.value.code == code
-    assert time.perf_counter() - began < LIMIT_S
+    assert time.process_time() - began < LIMIT_S
     assert len(str(caught.value)) < 1_000
     assert SECRET not in str(caught.value)
 
@@ -210,11 +213,11 @@ REQUESTS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_bad_request_is_refused_soon_and_by_code(memory: Memory, name: str) -> None:
     fields, code = REQUESTS[name]
-    began = time.perf_counter()
+    began = time.process_time()
     with in_little_memory(), pytest.raises(TenureError) as caught:
         memory.compile("code_generation", **fields)
     assert caught.value.code == code
-    assert time.perf_counter() - began < LIMIT_S
+    assert time.process_time() - began < LIMIT_S
     assert len(str(caught.value)) < 1_000
 
 
@@ -240,11 +243,11 @@ def test_a_number_of_thousands_of_digits_is_no_time_and_no_share(memory: Memory)
     ids=["deep", "digits", "exponent", "keys"],
 )
 def test_a_hostile_line_is_refused_soon(text: str, code: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with in_little_memory(), pytest.raises(InvalidInput) as caught:
         read(Line(1, text), Reading())
     assert caught.value.code == code
-    assert time.perf_counter() - began < LIMIT_S
+    assert time.process_time() - began < LIMIT_S
 
 
 def test_a_packed_line_without_an_end_is_refused_by_its_number(tmp_path: Path) -> None:
@@ -264,20 +267,60 @@ def test_a_packed_export_without_an_end_is_refused_in_little_memory(tmp_path: Pa
     with gzip.open(path, "wb", compresslevel=9) as packed:
         for _ in range(64):
             packed.write(b" " * LINE_BYTES)
-    began = time.perf_counter()
+    began = time.process_time()
     with connect(":memory:") as memory, in_little_memory(), pytest.raises(TenureError):
         memory.import_file(path)
-    assert time.perf_counter() - began < LIMIT_S
+    assert time.process_time() - began < LIMIT_S
 
 
 def test_the_rejects_follow_no_link(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "in.rejects.jsonl").symlink_to(tmp_path / "precious")
     (tmp_path / "in.jsonl").write_text("no json\n")
-    with connect(":memory:") as memory, pytest.raises(TenureError) as caught:
-        memory.ingest(tmp_path / "in.jsonl", keep_going=True)
-    assert caught.value.code == "file_unreadable"
+    with connect(":memory:") as memory:
+        report = memory.ingest(tmp_path / "in.jsonl", keep_going=True)
+        assert report.rejects_file == str(tmp_path / "in.2.rejects.jsonl")
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_rejects_that_somebody_may_have_mended_are_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text("no json\n")
+    with connect(":memory:") as memory:
+        files = [memory.ingest(tmp_path / "in.jsonl", keep_going=True).rejects_file for _ in "123"]
+        names = [Path(str(file)).name for file in files]
+        assert names == ["in.rejects.jsonl", "in.2.rejects.jsonl", "in.3.rejects.jsonl"]
+        again = memory.ingest(str(files[1]), retry=True)
+        assert again.rejects_file == files[1]
+
+
+def test_every_file_and_folder_that_is_made_is_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        store = tmp_path / "store.db"
+        with connect(str(store), artifacts=str(tmp_path / "a" / "b" / "originals")) as memory:
+            memory.write("Sam Rivera", "office", "Rome")
+            memory.artifacts.put(b"bytes", name="x.txt")
+            memory.entities.export(tmp_path / "graph.xml")
+            memory.export(tmp_path / "all.jsonl")
+    finally:
+        os.umask(before)
+    for path in tmp_path.rglob("*"):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_a_graph_replaces_no_file_and_follows_no_link(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "link.xml").symlink_to(tmp_path / "precious")
+    (tmp_path / "open.xml").symlink_to(tmp_path / "nowhere")
+    with connect(":memory:") as memory:
+        memory.write("Sam Rivera", "office", "Rome")
+        for name in ("precious", "link.xml", "open.xml"):
+            with pytest.raises(TenureError) as caught:
+                memory.entities.export(tmp_path / name)
+            assert caught.value.code == "file_exists"
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_no_repr_prints_a_key() -> None:
@@ -336,3 +379,58 @@ def test_a_value_of_the_deepest_level_passes() -> None:
     check_json(nested(64), "value")
     with pytest.raises(InvalidInput):
         check_json(nested(65), "value")
+
+
+def nested_schema(levels: int) -> dict[str, object]:
+    tree: dict[str, object] = {"type": "object"}
+    for _ in range(levels):
+        tree = {"type": "array", "items": tree}
+    return tree
+
+
+OVERSIZED: dict[str, dict[str, object]] = {
+    "a deep schema": {"tools": [{"name": "weigh", "input_schema": nested_schema(1_500)}]},
+    "a deep schema as text": {"tools": [{"name": "weigh", "input_schema": "[" * 5_000}]},
+    "a long schema": {"tools": [{"name": "weigh", "input_schema": {"title": "x" * 5_000_000}}]},
+    "seconds": {"evidence": [{"kind": "audio", "uri": "call.wav", "seconds": 9e307}]},
+    "pixels": {"evidence": [{"kind": "image", "uri": "a.png", "width": 2**62, "height": 2}]},
+}
+
+
+@pytest.mark.parametrize("request_fields", OVERSIZED.values(), ids=OVERSIZED)
+def test_a_request_beyond_every_measure_is_refused_at_once(request_fields: dict[str, Any]) -> None:
+    with connect(":memory:") as memory:
+        memory.compile("assistant", "q", budget_tokens=600)
+        start_s = time.process_time()
+        with pytest.raises(InvalidInput) as refusal:
+            memory.compile("assistant", "q", budget_tokens=600, **request_fields)
+        assert refusal.value.code in ("bad_request", "too_large")
+        assert time.process_time() - start_s < 1
+
+
+DEFINITIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "a secret": ({"description": SECRET}, "secret_in_content"),
+    "a secret in a template": (
+        {"description": "load", "templates": {"*": SECRET}},
+        "secret_in_content",
+    ),
+    "a long description": ({"description": "x" * 5_000_000}, "too_large"),
+}
+
+
+@pytest.mark.parametrize(("fields", "code"), DEFINITIONS.values(), ids=DEFINITIONS)
+def test_a_definition_is_measured_and_searched_for_secrets(
+    fields: dict[str, Any], code: str
+) -> None:
+    with connect(":memory:") as memory:
+        line = {"define": "slot", "name": "crane_load", **fields}
+        with pytest.raises(InvalidInput) as refusal:
+            memory.vocabulary.apply(line)
+        assert refusal.value.code == code
+        assert SECRET not in str(refusal.value)
+        assert "crane_load" not in memory.vocabulary.slots()
+
+
+def test_a_line_that_never_ends_is_refused() -> None:
+    with connect(":memory:") as memory, pytest.raises(InvalidInput, match="no end"):
+        memory.ingest("/dev/zero")

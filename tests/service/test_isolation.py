@@ -200,6 +200,8 @@ def choices(world: World, owner: str, name: str) -> tuple[Any, ...]:
         "scope": SCOPES, "session": ("s-ann", "s-other"), "item": (1, "window://1"),
         "request": (1, "window://1", "turn:1", *WORDS), "edit": (1,), "message": ("hello",),
         "call_id": ("c",), "listener": (print,), "category": ("decision",),
+        "note": (1,),
+        "messages": ([{"role": "user", "content": "a plain remark"}],),
         "model": ("claude-opus-4-1",),
         "window": (20_000,), "parts": ("a plain answer",), "output": ("a plain answer",),
         "kind": ("session", "task", "object_type"),

@@ -10,21 +10,15 @@ from typing import Any, cast
 import pytest
 
 import tenure
+from tenure.faces.http.page_reviews import _entries
 from tenure.schema.principal import Principal
 from tenure.service.backend.caller import backend_of
-from tenure.service.client.summaries import entity_names
-from tenure.service.reading.list_reads import ListReads
-from tenure.service.server.queue_page import _entries
+from tenure.service.client.answer import entity_names
+from tenure.service.reading.view import ListReads
 from tenure.store.port.records import Ask, Page
 from tenure.store.sqlite.reader import SqliteReader
 
 NAMES = [f"Person {number}" for number in range(20)]
-
-
-@pytest.fixture
-def memory() -> Iterator[tenure.Memory]:
-    with tenure.connect(":memory:") as memory:
-        yield memory
 
 
 @contextmanager

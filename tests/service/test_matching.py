@@ -19,11 +19,11 @@ from typer.testing import CliRunner
 
 from tenure import EntityRef, Memory, Principal, connect
 from tenure.bench.bench_resolve import stock as stock_people
+from tenure.faces.cli.main import app
 from tenure.resolution.model import default_model, model_to_json, with_version
 from tenure.schema.errors import Forbidden, InvalidInput
 from tenure.schema.policy import Policy, ResolutionPolicy
 from tenure.schema.vocabulary import Authority
-from tenure.service.cli.main import app
 from tenure.service.stewardship.matching import DuplicatePair, label_of, most_telling
 
 PEOPLE = (
@@ -231,8 +231,6 @@ def test_the_commands_cross_go_on_label_and_measure(
 
     strict = with_version(replace(default_model(), shift=-20.0))
     Path("model.json").write_text(model_to_json(strict))
-    report = run("resolution", "evaluate", "labels.csv", "--model", "model.json")
-    assert strict.version in report
     assert "no two entities" in run("resolution", "xref", "--model", "model.json")
     assert "no file" in run("resolution", "xref", "--model", "absent.json", code=1)
 
@@ -270,7 +268,7 @@ def test_labels_take_a_single_key_where_the_terminal_can_and_are_kept_at_once(
 
     # A real terminal: no Enter is ever sent, and the second question meets a kill.
     terminal, side = pty.openpty()
-    command = "from tenure.service.cli.main import app; app()"
+    command = "from tenure.faces.cli.main import app; app()"
     words = [sys.executable, "-P", "-c", command, "resolution", "label", "labels.csv"]
     screen = ""
     with subprocess.Popen(words, stdin=side, stdout=side, stderr=side) as process:
@@ -296,7 +294,7 @@ def test_the_doctor_says_where_a_name_alone_binds_among_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tenure.service.cli.audit._PEOPLE_OF_ONE_NAME", len(PEOPLE) - 1)
+    monkeypatch.setattr("tenure.faces.cli.audit._PEOPLE_OF_ONE_NAME", len(PEOPLE) - 1)
     with connect("memory.db") as memory:
         stock(memory, *PEOPLE[1:])
     assert "person_context_scope" not in CliRunner().invoke(app, ["doctor"]).stdout

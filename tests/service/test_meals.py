@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tenure.bench.dialogues import SMALL_TALK
 from tenure.tests.service.daily_talk import Talk
-
-
-@pytest.fixture
-def talk() -> Iterator[Talk]:
-    """A store that somebody has talked to of films and the weather for a month."""
-    talk = Talk()
-    with talk.store:
-        yield talk
 
 
 @pytest.mark.parametrize(

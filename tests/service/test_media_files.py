@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from tenure import InvalidInput, Memory, connect
-from tenure.compiler.media.measures import measures, media_type_of
+from tenure.compiler.media.table import measures, media_type_of
 from tenure.compiler.request.request import MediaKind
-from tenure.service.artifacts.files import records_of
+from tenure.service.artifacts.artifacts import records_of
 from tenure.tests.media_samples import box, mp4, png, wav
 
 IMAGE, AUDIO, VIDEO = MediaKind.IMAGE, MediaKind.AUDIO, MediaKind.VIDEO

@@ -22,10 +22,10 @@ from typer.testing import CliRunner
 
 from tenure import InvalidInput, Memory, NotFound, Principal, SentMedia, Unavailable, connect
 from tenure.compiler.envelope.envelope import Envelope
-from tenure.compiler.media.cost import PICTURE
+from tenure.compiler.media.reduction import PICTURE
 from tenure.compiler.tokens.modality import audio_tokens, image_tokens
-from tenure.service.adapters.adk import before_model, user_text
-from tenure.service.cli.main import app
+from tenure.faces.adapters.adk import before_model, user_text
+from tenure.faces.cli.main import app
 from tenure.tests.media_samples import mp4, png, wav
 
 

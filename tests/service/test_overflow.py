@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -25,12 +24,6 @@ ASK: dict[str, Any] = {
     "evidence": [{"text": text, "origin": f"doc://report/{i}"} for i, text in enumerate(PAGES)],
     "errors": ["The last report was late."],
 }
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with connect(":memory:") as opened:
-        yield opened
 
 
 def under(overflow: OverflowPolicy, **given: Any) -> Any:
@@ -140,7 +133,7 @@ def test_signals_scale_the_weights_of_their_sections(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     ("signals", "named"),
-    [({"risk": 1}, "risk_weight"), ({"similarity": -1}, "at least 0"), ([1], "a mapping"),
+    [({"risk": 1}, "risk_weight"), ({"similarity": -1}, "from 0"), ([1], "a mapping"),
      ({"risk_weight": "hihg"}, "high")],
 )  # fmt: skip
 def test_a_signal_that_nobody_declared_is_refused(memory: Memory, signals: Any, named: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tenure
-from tenure.schema.frozen_dict import FrozenDict
+from tenure.schema.records import FrozenDict
 from tenure.service.backend.caller import ClientPart
 from tenure.service.sessions.session import Session
 from tenure.tests.service.test_isolation import (

@@ -14,11 +14,10 @@ import pytest
 from typer.testing import CliRunner
 
 import tenure
+from tenure.faces.cli.demo import NOW, take_tour
+from tenure.faces.cli.main import app
 from tenure.schema.principal import OWNER, Principal
-from tenure.service.cli.main import app
-from tenure.service.cli.tour import NOW, take_tour
-from tenure.service.visual.beliefs import BeliefState, axis
-from tenure.service.visual.plane import TimePlane
+from tenure.service.visual.plane import BeliefState, TimePlane, axis
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 ORCHID = ("Orchid Foods", "pricing_tier")
@@ -249,44 +248,52 @@ def texts_of(drawing: str) -> list[str]:
     return [element.text or "" for element in elements if element.tag.endswith("text")]
 
 
-def test_a_picture_for_a_phone_says_below_what_has_no_room_in_it() -> None:
-    value = "an office with a name that no phone is wide enough for"
+def test_each_value_has_its_name_and_its_colour_and_so_has_what_lost() -> None:
     with tenure.connect(":memory:") as memory:
-        for month in range(1, 9):
-            office = value if month == 4 else f"Room {month}"
+        for office, month in (("Rome", 1), ("Oslo", 3), ("Rome", 5)):
             memory.write("Sam Rivera", "office", office, valid_from=f"2026-0{month}-01T00:00:00Z")
+        memory.write(
+            "Sam Rivera", "office", "Lima",
+            valid_from="2026-03-01T00:00:00Z", source_origin="https://x.example",
+        )  # fmt: skip
         plane = memory.as_of().plane("Sam Rivera", "office")
-
-    width = 340
-    texts = texts_of(plane.phone_svg())
-    assert f'viewBox="0 0 {width} ' in plane.phone_svg()
-    (note,) = [text for text in texts if "an office with" in text and not text.startswith("an")]
-    number, _, words = note.partition("  ")
-    assert value.startswith(words.removesuffix("…"))
-    assert number in texts
-    # A number for each value alone, and each is told once.
-    notes = [text for text in texts if re.match(r"\d+  ", text)]
-    assert len(notes) == len(set(notes)) == len({note.split("  ")[0] for note in notes})
-
-    # The names of edges do not run into each other, and end within the picture.
-    spans: list[tuple[float, float]] = []
-    for element in ElementTree.fromstring(plane.phone_svg()).iter():
-        if element.tag.endswith("text") and re.fullmatch(r"1 \w{3} 26", element.text or ""):
-            start, length = float(element.attrib["x"]), 7.0 * len(element.text or "")
-            is_last = element.attrib.get("text-anchor") == "end"
-            spans.append((start - length, start) if is_last else (start, start + length))
-    spans.sort()
-    assert spans
-    assert all(left[1] <= right[0] for left, right in pairwise(spans))
-    assert spans[-1][1] <= width + 2
+    fills: dict[str, set[str]] = {}
+    drawing = plane.svg()
+    for rectangle, box in zip(
+        plane.rectangles(),
+        re.findall(r'<rect class="clean"[^>]* fill="([^"]+)"', drawing),
+        strict=True,
+    ):
+        fills.setdefault(rectangle.belief.words, set()).add(box)
+    assert {words: len(colours) for words, colours in fills.items()} == {"Rome": 1, "Oslo": 1}
+    assert len(set.union(*fills.values())) == 2
+    assert "Lima" in texts_of(drawing)
 
 
-def test_two_pictures_of_a_plane_share_no_id() -> None:
+def test_a_place_of_the_picture_asks_the_point_that_it_shows() -> None:
     with tenure.connect(":memory:") as memory:
-        memory.write("Sam Rivera", "office", "Rome")
+        for month in range(1, 5):
+            memory.write(
+                "Sam Rivera", "office", f"Room {month}", valid_from=f"2026-0{month}-01T00:00:00Z"
+            )
         plane = memory.as_of().plane("Sam Rivera", "office")
-    ids = re.findall(r' id="([^"]+)"', plane.svg() + plane.phone_svg())
-    assert len(ids) == len(set(ids)) == 6
+    moments = [*around(plane.valid_edges())]
+    for valid, band in product(moments, plane.bands):
+        asked = replace(plane, valid=valid, known=band.known_from)
+        cross = re.findall(r'<circle class="cross" cx="(\d+)" cy="(\d+)"', asked.svg())
+        ((x, y),) = cross
+        shown = asked.at(int(x), int(y))
+        assert shown.answer == asked.answer
+
+
+def test_a_plane_of_before_anything_was_known_says_so() -> None:
+    with tenure.connect(":memory:") as memory:
+        receipt = memory.write("Sam Rivera", "office", "Rome", valid_from="2026-01-01T00:00:00Z")
+        view = memory.as_of("2026-03-01T00:00:00Z", "2020-01-01T00:00:00Z")
+        sentence = view.plane(str(receipt.entity), "office").sentence
+    assert sentence.startswith(
+        "On 1 January 2020 nothing was known of it. Today we know it was Rome"
+    )
 
 
 def test_edges_keep_the_room_they_need_and_the_order_of_time() -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-import tenure
 from tenure import Memory, Principal
 from tenure.schema.answers import AttackSign
-from tenure.tests.service.mcp.test_tools import text, use
-from tenure.tests.service.test_cli import Run, run, told
+from tenure.tests.faces.cli.test_cli import Run, run, told
+from tenure.tests.faces.mcp.test_tools import text, use
 
 __all__ = ["run"]
 
@@ -22,12 +20,6 @@ SIGN = AttackSign(
     detail="tells the model to drop what it was told; folded: 'ignore all previous instructions'",
 )
 IN_WORDS = f"indirect, override instructions: {SIGN.detail}"
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with tenure.connect(":memory:") as memory:
-        yield memory
 
 
 def set_apart(memory: Memory, **fields: object) -> str:

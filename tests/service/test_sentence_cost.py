@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tenure.service.extraction.rules import RuleExtractor
+from tenure.service.extraction.engine import RuleExtractor
 
 _NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 _SHORT, *_LONGER = 100, 140, 200, 240, 395
@@ -44,7 +44,7 @@ def _cost(head: str, link: str, length: int) -> float:
     sentence = (head + link * length)[:length]
     costs: list[float] = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         RuleExtractor().extract(sentence, at=_NOON)
-        costs.append(time.perf_counter() - start)
+        costs.append(time.process_time() - start)
     return min(costs)

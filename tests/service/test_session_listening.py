@@ -6,7 +6,7 @@ import pytest
 
 from tenure import Memory, connect
 from tenure.schema.errors import InvalidInput
-from tenure.window.notices import NoticeKind, WindowNotice
+from tenure.window.report import NoticeKind, WindowNotice
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def talk(memory: Memory, notices: list[WindowNotice], sizes: list[int]) -> None:
 
 def test_a_listener_hears_of_zones_spikes_and_edits_once_each(memory: Memory) -> None:
     notices: list[WindowNotice] = []
-    talk(memory, notices, [20, 20, 20, 400, 20, 20, 700, 700])
+    talk(memory, notices, [20, 20, 20, 400, 20, 20, 700, 700, 700])
     kinds = [notice.kind for notice in notices]
     assert kinds.count(NoticeKind.SPIKE) == 2
     assert NoticeKind.EDITED in kinds
@@ -62,7 +62,7 @@ def test_what_a_listener_hears_is_durable_and_what_it_raises_loses_nothing(memor
 
     session.listen(upset)
     with pytest.raises(OSError, match="pager"):
-        session.on_turn_start(words(1_300))
+        session.on_turn_start(words(1_400))
     assert session.state.in_turn
     assert memory.session("trip").state == session.state
     session.listen(None)
@@ -74,7 +74,7 @@ def test_forks_and_children_are_heard_by_their_own_names(memory: Memory) -> None
     session = memory.session("trip", window=12_000)
     session.listen(notices.append)
     for heir in (session.fork("other"), session.delegate("hotel", "find one")):
-        heir.on_turn_start(words(1_300))
+        heir.on_turn_start(words(1_400))
     assert {notice.session for notice in notices} == {"session=other", "session=hotel"}
 
 

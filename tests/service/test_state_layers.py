@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tenure.schema.decay import DecayPolicy
 from tenure.schema.errors import InvalidInput
+from tenure.schema.layers import DecayPolicy
 from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import Principal
 from tenure.service.client.connect import connect
@@ -85,6 +85,20 @@ def test_working_memory_lives_until_its_time_or_its_session_ends(
     owner.close_scope("session", "s1")
     clock.now += HOUR
     assert "goal is the report" not in asked(ann)
+
+
+@pytest.mark.parametrize("layer", ["session", "task"])
+def test_a_closed_session_leaves_no_fact_of_its_layers_in_force(
+    owner: Memory, clock: Clock, layer: str
+) -> None:
+    ann = owner.bind(Principal(user="ann", session="s1"))
+    ann.write("Sam", "office", "Chicago", layer=layer)
+    ann.write("Sam", "preferred_language", "German", layer=layer)
+    assert len(owner.close_scope("session", "s1").archived) == 2
+    clock.now += HOUR
+    view = ann.as_of()
+    assert [view.value("Sam", slot) for slot in ("office", "preferred_language")] == [None, None]
+    assert view.search("retirement").hits == ()
 
 
 def test_an_explicit_word_weighs_more_than_an_inferred_one(owner: Memory) -> None:

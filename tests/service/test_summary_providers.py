@@ -16,9 +16,9 @@ from tenure.tests.service.model_server import ModelServer, model_server
 from tenure.window.events import EventKind
 from tenure.window.units import StandingForm
 
-ZONES = Zones(yellow=20, orange=900, red=950, target=10, rollover=990)
-POLICY = WindowPolicy(zones=ZONES, summary_from=60, expected_steps=0)
-"""Always yellow, and no edit pays: the window changes when it is told to."""
+ZONES = Zones(yellow=20, orange=900, red=950, target=100, edit=980, rollover=990)
+POLICY = WindowPolicy(zones=ZONES)
+"""Always yellow: the window changes when it is asked to."""
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def filled(memory: Memory) -> Session:
 
 
 def summary_of(prompt: str) -> str:
-    (flight,) = re.findall(r"HAT\d+X", prompt)
-    return f"{flight} is the Flight to Rome"
+    flights = re.findall(r"HAT\d+X", prompt)
+    return "".join(f"{flight} is the Flight to Rome. " for flight in flights)
 
 
 def model(kind: str, name: str, server: ModelServer) -> str:

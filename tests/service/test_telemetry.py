@@ -1,5 +1,6 @@
 """Spans: their names, what stands in them, and that nothing which was written ever does."""
 
+# nightly, or when these change: service/telemetry.py tests/adapter_env.py
 from __future__ import annotations
 
 import json
@@ -194,7 +195,7 @@ print(json.dumps({"names": names, "paths": sorted(set(paths)), "leaks": leaks}))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_collector_gets_them_over_otlp(tmp_path: Path) -> None:
     script = tmp_path / "collector.py"
     script.write_text(COLLECTOR, encoding="utf-8")

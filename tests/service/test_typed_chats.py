@@ -46,4 +46,6 @@ def test_the_answer_is_shown_and_what_is_over_is_not(
         envelope = memory.compile("assistant", question, budget_tokens=budget)
 
     assert answer in envelope.text
-    assert not former or former not in envelope.text
+    # No rule removes what was said: it stays among the words of its day, and in no row of facts.
+    told = [block.text for block in envelope.blocks if block.section != "evidence"]
+    assert not former or former not in "\n".join(told)

@@ -10,9 +10,9 @@ import pytest
 from tenure import connect
 from tenure.schema.errors import InvalidInput, Unavailable
 from tenure.schema.window_policy import EvictionPolicy, WindowPolicy, Zones
-from tenure.service.sessions.policy_file import window_policy
+from tenure.service.sessions.terms import window_policy
 
-SAME = WindowPolicy(eviction=EvictionPolicy.LRU, cooldown_steps=2, zones=Zones(target=300))
+SAME = WindowPolicy(eviction=EvictionPolicy.LRU, newest_units=2, zones=Zones(target=300))
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -22,22 +22,26 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def test_toml_and_yaml_say_the_same(tmp_path: Path) -> None:
-    toml = "eviction = 'lru'\ncooldown_steps = 2\n[zones]\ntarget = 300\n"
-    yaml = "eviction: lru\ncooldown_steps: 2\nzones: {target: 300}\n"
+    toml = "eviction = 'lru'\nnewest_units = 2\n[zones]\ntarget = 300\n"
+    yaml = "eviction: lru\nnewest_units: 2\nzones: {target: 300}\n"
     assert window_policy(written(tmp_path, "w.toml", toml)) == SAME
     assert window_policy(written(tmp_path, "w.yaml", yaml)) == SAME
     assert window_policy(tmp_path / "w.toml").digest == window_policy(tmp_path / "w.yaml").digest
 
 
 def test_a_session_takes_its_policy_from_a_file(tmp_path: Path) -> None:
-    path = written(tmp_path, "w.toml", "result_cap = 40\n")
+    path = written(tmp_path, "w.toml", "newest_units = 1\nresult_tokens = 40\n")
     with connect(":memory:") as memory:
         session = memory.session("s1", policy=str(path), window=9_000)
         session.on_turn_start("go")
         call = {"id": "c1", "function": {"name": "look", "arguments": "{}"}}
         session.on_step({"role": "assistant", "tool_calls": [call]})
         session.on_tool_result("c1", "\n".join(f"line {number}" for number in range(60)))
-        assert "Original: window://" in session.state.units[-1].results[0].text
+        session.on_turn_end("done")
+        session.on_turn_start("and now?")
+        session.compact(to=1)
+        assert "window://" in session.state.ledger.text
+        assert session._core.policy.result_tokens == 40
 
 
 @pytest.mark.parametrize(
@@ -54,7 +58,7 @@ def test_a_session_takes_its_policy_from_a_file(tmp_path: Path) -> None:
         ("w.yaml", "page_tokens: 5\npage_tokens: 6", "twice"),
         ("w.yaml", "a: &x [1]\nb: [*x, *x]", "alias"),
         ("w.yaml", "- 1\n- [2, 3]", "no names"),
-        ("w.yaml", "candidates: yes", "is a number"),
+        ("w.yaml", "page_tokens: yes", "is a number"),
         ("w.yaml", " ", "empty"),
         ("w.yaml", "#" * 1_100_000, "megabyte"),
     ],

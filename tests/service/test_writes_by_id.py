@@ -27,7 +27,7 @@ def test_an_id_alone_has_no_write_read_in_all_disguises(
         texts.append(text)
         return find_credentials(text)
 
-    monkeypatch.setattr("tenure.service.writing.content.find_credentials", find)
+    monkeypatch.setattr("tenure.service.writing.draft.find_credentials", find)
     sam = memory.write("person:Sam Rivera", "office", "Rome").entity
     eve = memory.write("person:Eve Park", "office", "Oslo").entity
     assert texts == []

@@ -4,7 +4,7 @@
 putting a value into a statement other than a parameter. `tenant_problems` follows a statement
 clause by clause and reports each pattern that could touch another tenant's nodes: one that
 starts from nothing bound before and states no `tenant_id`, and each created node without it.
-Neo4j's own grammar is asked in cypher_parser.py.
+A server plans each statement in each of its languages in neo4j/test_plans.py.
 
 A public `NAME: Final = "…"` is a statement. It is written as a whole: `statement(text, fragments)`
 puts a constant for each `{name}` in it, and nothing else may build one. Fragments that several
@@ -21,9 +21,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from tenure.store.neo4j.cypher.template import at_stamp, statement
+from tenure.store.neo4j.cypher.template import statement
 
-TEMPLATES = frozenset({"statement", "at_stamp"})
+TEMPLATES = frozenset({"statement"})
 BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
 CLAUSES = frozenset(
     {"OPTIONAL", "MATCH", "MERGE", "CREATE", "WITH", "RETURN", "UNWIND", "CALL", "UNION"}
@@ -124,9 +124,6 @@ def _text(value: ast.expr, constants: Mapping[str, Constant]) -> str | None:
         template = _text(value.args[0], constants)
         fragments = _table(value.args[1], constants)
         return statement(template, fragments) if template and fragments is not None else None
-    if isinstance(value, ast.Call) and ast.unparse(value.func) == "at_stamp":
-        text, stamp = (_text(part, constants) for part in value.args)
-        return at_stamp(text, stamp) if text and stamp else None
     return None
 
 

@@ -27,16 +27,22 @@ from tenure.schema.vocabulary import (
 )
 from tenure.store.commit.sessions import append_events
 from tenure.store.port import store as port
-from tenure.store.port.candidate_reads import CandidateReads
-from tenure.store.port.claim_reads import ClaimReads
 from tenure.store.port.importing import Importing
-from tenure.store.port.records import NextReads, ScopeTurns, SubjectSpan
-from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionText
+from tenure.store.port.records import (
+    NextReads,
+    ScopeTurns,
+    SessionPlace,
+    SessionRecord,
+    SessionText,
+    SubjectSpan,
+)
 from tenure.store.port.store import (
     ActionClosing,
     ActionRecord,
     Ask,
     Batch,
+    CandidateReads,
+    ClaimReads,
     Closing,
     Flag,
     IdentityReads,
@@ -424,6 +430,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
         MINE, envelope_id="t-env", manifest="{}", objects=["t-a"], pack="{}"
     ),
     "Store.log_usage": lambda store: store.log_usage(MINE, IDS, at_us=9),
+    "Store.expect_reads": lambda store: store.expect_reads(MINE),
     "Importing.expect_import": lambda store: store.expect_import(MINE),
     "Importing.import_step": lambda store: store.import_step(MINE, lambda tx, journal: journal),
     "Importing.abort_import": lambda store: store.abort_import(MINE),

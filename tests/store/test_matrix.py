@@ -15,9 +15,7 @@ from tenure.schema.errors import Fault, InvalidInput
 from tenure.store.port.store import Clock, PlacedVector
 from tenure.store.port.vectors import VectorScore, pack_vector, quantise, to16
 from tenure.store.search import matrix as module
-from tenure.store.search.matrices import Matrices
-from tenure.store.search.matrix import Matrix
-from tenure.store.search.vector_rows import BLOCK, VectorRows, sign_bits
+from tenure.store.search.matrix import BLOCK, Matrices, Matrix, VectorRows, sign_bits
 
 ENCODER = "test@1"
 EVERYTHING = 10**9

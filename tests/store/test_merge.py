@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tenure.schema.answers import ActionReceipt, ReviewReceipt
 from tenure.schema.entity import EntityRef
 from tenure.schema.errors import Conflict, InvalidInput, NotFound
 from tenure.schema.interval import ALL_TIME, INF_US
-from tenure.schema.operation import ActionReceipt, ReviewReceipt
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.principal import Scope
 from tenure.schema.vocabulary import (
@@ -30,26 +30,14 @@ from tenure.store.operations.change import Mandate
 from tenure.store.operations.erase import erase
 from tenure.store.operations.merge import merge
 from tenure.store.operations.review import Remember, accept, reject, undo, unsure
-from tenure.store.operations.unmerge import unmerge
-from tenure.store.port.store import SlotRead
-from tenure.store.sqlite.store import SqliteStore
+from tenure.store.operations.split import unmerge
+from tenure.store.port.store import Batch, SlotRead
 from tenure.store.timeline.reconcile import fold
 from tenure.tests.store.drafts import draft, uid, write
-from tenure.tests.store.memory_store import MemoryStore
+from tenure.tests.store.small_store import SmallStore
+from tenure.tests.support.sampling import examples
 
 POLICY = ResolutionPolicy()
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest) -> Iterator[Any]:
-    if request.param == "memory":
-        yield MemoryStore()
-        return
-    opened = SqliteStore(":memory:")
-    opened.ensure("default")
-    yield opened
-    assert opened.check("default") == ()
-    opened.close()
 
 
 def order(name: str, now: int = 1000) -> Mandate:
@@ -150,10 +138,10 @@ def test_a_merge_plans_the_slots_of_both_as_one_and_keeps_the_past(store: Any) -
 def test_a_merge_never_depends_on_the_order_of_arguments() -> None:
     found = []
     for turn in (False, True):
-        one = MemoryStore()
-        ids = people(one, "a", "b")
-        merged(one, *(reversed(ids) if turn else ids))
-        found.append((one.state.rows, one.state.judgements, one.state.entities))
+        with closing(SmallStore()) as one:
+            ids = people(one, "a", "b")
+            merged(one, *(reversed(ids) if turn else ids))
+            found.append((one.state.rows, one.state.judgements, one.state.entities))
     assert found[0] == found[1]
 
 
@@ -325,20 +313,16 @@ def test_unmerge_takes_back_one_merge_and_leaves_later_ones(store: Any) -> None:
     assert again.parts == receipt.parts
 
 
-def test_an_unknown_merge_is_not_found(store: Any) -> None:
-    with pytest.raises(NotFound):
-        unmerged(store, "nothing")
-
-
-def test_unmerge_refuses_while_other_merges_hold_the_sides_together() -> None:
-    store = MemoryStore()
+def test_unmerge_refuses_while_other_merges_hold_the_sides_together(store: SmallStore) -> None:
     a, b, c = people(store, "a", "b", "c")
     merged(store, a, b, "m1")
     merged(store, a, c, "m2")
     (row,) = (j for j in store.state.judgements.values() if j.merge_id == uid("m2"))
     other: dict[str, Any] = {"judgement_id": uid("j"), "merge_id": uid("m3")}
     left, right = sorted((b, c))
-    store.state.judgements[uid("j")] = replace(row, left_id=left, right_id=right, **other)
+    joined = replace(row, left_id=left, right_id=right, **other)
+    with store.writing("default") as tx:
+        tx.apply(Batch(clock=tx.lock(), judgements=(joined,)))
     with pytest.raises(Conflict) as refusal:
         unmerged(store, "m1")
     assert refusal.value.code == "still_connected"
@@ -387,20 +371,6 @@ def test_accept_merges_the_pending_entity_into_a_candidate(store: Any) -> None:
 def test_accept_takes_the_best_candidate_by_default(store: Any) -> None:
     case, (a, b, _) = waiting(store)
     assert decide(store, accept, case).canonical_id == min(a, b)
-
-
-def test_a_decision_is_taken_once_and_on_the_newest_version(store: Any) -> None:
-    case, _ = waiting(store)
-    with pytest.raises(Conflict) as stale:
-        decide(store, accept, case, version=9)
-    assert stale.value.code == "stale_version"
-    decide(store, accept, case, version=1)
-    for how in (accept, reject, unsure):
-        with pytest.raises(Conflict) as late:
-            decide(store, how, case, "d2")
-        assert late.value.code == "already_decided"
-    with store.writing("default") as tx, pytest.raises(NotFound):
-        reject(tx, uid("no"), mandate=order("x"))
 
 
 def test_reject_makes_an_entity_of_its_own(store: Any) -> None:
@@ -503,13 +473,6 @@ def test_a_standing_judgement_leaves_the_case_open(store: Any) -> None:
     assert case_of(store).state is ReviewState.UNSURE
 
 
-def test_unsure_gives_way_to_a_verdict(store: Any) -> None:
-    case, (_, _, c) = waiting(store)
-    decide(store, unsure, case)
-    decide(store, reject, case, "d2")
-    assert [j.verdict for j in judgements(store, c)] == [JudgementVerdict.NON_MATCH] * 2
-
-
 def test_a_verdict_that_stands_is_not_written_twice(store: Any) -> None:
     case, (a, _, c) = waiting(store)
     decide(store, accept, case, entity=a)
@@ -536,10 +499,11 @@ def test_a_conflict_that_was_settled_otherwise_is_closed(store: Any) -> None:
     assert opened(store, ActionKind.MERGE_CONFLICT) == []
 
 
-def test_a_case_without_candidates_needs_an_entity() -> None:
-    store = MemoryStore()
+def test_a_case_without_candidates_needs_an_entity(store: SmallStore) -> None:
     case, (a, _, _) = waiting(store)
-    store.state.reviews[case.review_id] = replace(case, candidates=())
+    bare = replace(case, candidates=(), version=case.version + 1)
+    with store.writing("default") as tx:
+        tx.apply(Batch(clock=tx.lock(), reviews=(bare,)))
     with pytest.raises(InvalidInput):
         decide(store, accept, case)
     assert decide(store, accept, case, entity=a).canonical_id == a
@@ -559,7 +523,7 @@ WRITE = st.tuples(
 HISTORY = st.lists(WRITE, min_size=2, max_size=12)
 
 
-def play(store: MemoryStore, history: list[Any], slot: str, first: int = 0) -> None:
+def play(store: SmallStore, history: list[Any], slot: str, first: int = 0) -> None:
     for n, (who, op, value, start, length, level) in enumerate(history, first):
         plain = op is Op.DELETE and slot == "office"
         write(
@@ -577,89 +541,92 @@ def play(store: MemoryStore, history: list[Any], slot: str, first: int = 0) -> N
         )
 
 
-def everybody(store: MemoryStore) -> list[str]:
-    return sorted(store.state.entities, key=lambda i: store.state.entities[i].name)
+def everybody(store: SmallStore) -> list[str]:
+    entities = store.state.entities
+    return sorted(entities, key=lambda one: entities[one].name)
 
 
 @given(HISTORY, st.sampled_from(["office", "skill"]))
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_a_fold_gives_the_stored_timeline(history: list[Any], slot: str) -> None:
-    store = MemoryStore()
-    play(store, history, slot)
-    for one in everybody(store):
-        with store.writing() as tx:
-            keys = [r.slot_key for r in tx.slots_of([one])]
-            again = fold(tx.slot_claims(keys), many=slot == "skill")
-        assert heads_of(again) == timeline(store, [one], slot)
+    with closing(SmallStore()) as store:
+        play(store, history, slot)
+        for one in everybody(store):
+            with store.writing("default") as tx:
+                tx.lock()
+                keys = [r.slot_key for r in tx.slots_of([one])]
+                again = fold(tx.slot_claims(keys), many=slot == "skill")
+            assert heads_of(again) == timeline(store, [one], slot)
 
 
 @given(HISTORY, st.sampled_from(["office", "skill"]), st.booleans())
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_unmerge_is_the_identity_on_what_was_not_written_after(
     history: list[Any], slot: str, three: bool
 ) -> None:
-    store = MemoryStore()
-    play(store, history, slot)
-    ids = everybody(store)
-    if len(ids) < 2:
-        return
-    before = {one: timeline(store, [one], slot) for one in ids}
-    names = [(entity.name, entity.state) for entity in store.state.entities.values()]
-    merged(store, ids[0], ids[1], "m1")
-    if three and len(ids) > 2:
-        merged(store, ids[0], ids[2], "m2")
-        unmerged(store, "m1")
-        unmerged(store, "m2")
-    else:
-        unmerged(store, "m1")
-    assert {one: timeline(store, [one], slot) for one in ids} == before
-    assert [(entity.name, entity.state) for entity in store.state.entities.values()] == names
-    assert roots(store, ids) == ids
-    assert opened(store, ActionKind.MERGE_CONFLICT) == []
+    with closing(SmallStore()) as store:
+        play(store, history, slot)
+        ids = everybody(store)
+        if len(ids) < 2:
+            return
+        before = {one: timeline(store, [one], slot) for one in ids}
+        names = [(entity.name, entity.state) for entity in store.state.entities.values()]
+        merged(store, ids[0], ids[1], "m1")
+        if three and len(ids) > 2:
+            merged(store, ids[0], ids[2], "m2")
+            unmerged(store, "m1")
+            unmerged(store, "m2")
+        else:
+            unmerged(store, "m1")
+        assert {one: timeline(store, [one], slot) for one in ids} == before
+        assert [(entity.name, entity.state) for entity in store.state.entities.values()] == names
+        assert roots(store, ids) == ids
+        assert opened(store, ActionKind.MERGE_CONFLICT) == []
 
 
 @given(HISTORY, HISTORY, st.sampled_from(["office", "skill"]))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_after_an_unmerge_each_slot_holds_what_it_would_have_had_alone(
     history: list[Any], later: list[Any], slot: str
 ) -> None:
-    store, apart = MemoryStore(), MemoryStore()
-    play(store, history, slot)
-    play(apart, history, slot)
-    ids = everybody(store)
-    if len(ids) < 2:
-        return
-    merged(store, ids[0], ids[1], "m1")
-    play(store, later, slot, first=2000)
-    play(apart, later, slot, first=2000)
-    unmerged(store, "m1")
-    assert everybody(store) == everybody(apart)
-    for one in ids:
-        assert timeline(store, [one], slot) == timeline(apart, [one], slot)
+    with closing(SmallStore()) as store, closing(SmallStore()) as apart:
+        play(store, history, slot)
+        play(apart, history, slot)
+        ids = everybody(store)
+        if len(ids) < 2:
+            return
+        merged(store, ids[0], ids[1], "m1")
+        play(store, later, slot, first=2000)
+        play(apart, later, slot, first=2000)
+        unmerged(store, "m1")
+        assert everybody(store) == everybody(apart)
+        for one in ids:
+            assert timeline(store, [one], slot) == timeline(apart, [one], slot)
 
 
 @given(HISTORY, HISTORY, st.sampled_from(["office", "skill"]))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_a_merged_cluster_never_shows_two_clean_values(
     history: list[Any], later: list[Any], slot: str
 ) -> None:
-    store = MemoryStore()
-    play(store, history, slot)
-    ids = everybody(store)
-    if len(ids) < 2:
-        return
-    merged(store, ids[0], ids[1], "m1")
-    play(store, later, slot, first=2000)
-    rows = [
-        row
-        for row in store.state.rows.values()
-        if row.live
-        and row.look.head
-        and row.look.status is Status.CLEAN
-        and row.claim.op is not Op.DENY
-        and store.state.claims[row.claim.object_id].details.subject_id in ids[:2]
-    ]
-    for n, row in enumerate(rows):
-        for other in rows[n + 1 :]:
-            same = slot == "office" or row.claim.value_key == other.claim.value_key
-            assert not (same and row.interval.overlaps(other.interval))
+    with closing(SmallStore()) as store:
+        play(store, history, slot)
+        ids = everybody(store)
+        if len(ids) < 2:
+            return
+        merged(store, ids[0], ids[1], "m1")
+        play(store, later, slot, first=2000)
+        state = store.state
+        rows = [
+            row
+            for row in state.rows.values()
+            if row.live
+            and row.look.head
+            and row.look.status is Status.CLEAN
+            and row.claim.op is not Op.DENY
+            and state.claims[row.claim.object_id].details.subject_id in ids[:2]
+        ]
+        for n, row in enumerate(rows):
+            for other in rows[n + 1 :]:
+                same = slot == "office" or row.claim.value_key == other.claim.value_key
+                assert not (same and row.interval.overlaps(other.interval))

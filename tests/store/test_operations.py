@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from tenure.schema.claim import Permissions
 from tenure.schema.entity import EntityRef
 from tenure.schema.errors import Conflict, Forbidden, InvalidInput, NotFound
 from tenure.schema.interval import INF_US
+from tenure.schema.layers import DecayKind, DecayPolicy
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.values import whole_repr
@@ -21,34 +24,22 @@ from tenure.schema.vocabulary import (
     Classification,
     EntityState,
     ObjectType,
+    Op,
     RetirementRule,
     StateLayer,
     Status,
 )
 from tenure.store.operations.actions import Powers, resolve
-from tenure.store.operations.change import Mandate
+from tenure.store.operations.change import Mandate, reclassify
 from tenure.store.operations.erase import erase
-from tenure.store.operations.reclassify import reclassify
-from tenure.store.operations.sweep import SweepRules, close_scope, sweep
+from tenure.store.operations.sweep import SweepRules, close_scope, is_due, sweep
 from tenure.store.port.store import Ask, Point
-from tenure.store.sqlite.store import SqliteStore
 from tenure.tests.store.drafts import DAY, decay, draft, uid, write
-from tenure.tests.store.memory_store import MemoryStore
+from tenure.tests.store.small_store import SmallStore
+from tenure.tests.support.sampling import examples
 
 POLICY = ResolutionPolicy()
 SEES = Sight(scopes=("project=nova", "session=s1", "tenant", "user=u"), tags=("*",), clearance=3)
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest) -> Iterator[Any]:
-    if request.param == "memory":
-        yield MemoryStore()
-        return
-    opened = SqliteStore(":memory:")
-    opened.ensure("default")
-    yield opened
-    assert opened.check("default") == ()
-    opened.close()
 
 
 def order(name: str, now: int = 1000, reason: str = "asked") -> Mandate:
@@ -264,6 +255,20 @@ def test_strength_decides_what_is_due(store: Any) -> None:
     assert swept(store, DAY + DAY // 100).archived == (uid("a"),)
 
 
+def test_a_denial_never_decays_and_each_type_fades_along_its_own_curve(store: Any) -> None:
+    step = DecayPolicy(kinds=((ObjectType.IDENTITY_FACT, DecayKind.STEP),))
+    write(store, decaying("a", RetirementRule.ARCHIVE, decay_rule=decay(1, 0.2)), now=0)
+    # After 1.5 half-lives a curve that halves has .35 left, and a step .1.
+    now = DAY + DAY // 2
+    assert swept(store, now, dry_run=True).touched == 0
+    assert swept(store, now, decay=step, dry_run=True).touched == 1
+
+    (stored,) = heads(store, 0)
+    assert is_due(stored, 9 * DAY, step)
+    denial = replace(stored.row.claim, op=Op.DENY)
+    assert not is_due(replace(stored, row=replace(stored.row, claim=denial)), 9 * DAY, step)
+
+
 def test_archive_leaves_a_gap_from_now_on_and_nothing_resurfaces(store: Any) -> None:
     write(store, draft("b", value="older", span=(-DAY, INF_US)), now=0)
     write(store, decaying("a", RetirementRule.ARCHIVE), now=1)
@@ -458,28 +463,28 @@ def test_a_privileged_sweep_erases_at_once(store: Any) -> None:
     st.integers(0, 9),
     st.booleans(),
 )
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_a_second_sweep_finds_nothing_to_do(history: list[Any], now: int, may_erase: bool) -> None:
-    store = MemoryStore()
-    for n, (who, rule, start, length, level) in enumerate(history):
-        span = (start * DAY, (start + length) * DAY)
-        one = draft(
-            f"s{n}",
-            subject=who,
-            value=f"v{n % 3}",
-            span=span,
-            level=level,
-            decay_rule=decay(level, 0.5),
-            retirement_rule=rule,
-        )
-        write(store, one, now=n)
-    swept(store, now * DAY, may_erase=may_erase)
-    while swept(store, now * DAY, may_erase=may_erase).touched:
-        # an erased claim may let an older one resurface that is due as well
-        assert may_erase
-    rows = dict(store.state.rows)
-    assert swept(store, now * DAY, may_erase=may_erase).touched == 0
-    assert store.state.rows == rows
+    with closing(SmallStore()) as store:
+        for n, (who, rule, start, length, level) in enumerate(history):
+            span = (start * DAY, (start + length) * DAY)
+            one = draft(
+                f"s{n}",
+                subject=who,
+                value=f"v{n % 3}",
+                span=span,
+                level=level,
+                decay_rule=decay(level, 0.5),
+                retirement_rule=rule,
+            )
+            write(store, one, now=n)
+        swept(store, now * DAY, may_erase=may_erase)
+        while swept(store, now * DAY, may_erase=may_erase).touched:
+            # an erased claim may let an older one resurface that is due as well
+            assert may_erase
+        rows = dict(store.state.rows)
+        assert swept(store, now * DAY, may_erase=may_erase).touched == 0
+        assert store.state.rows == rows
 
 
 def test_a_dry_run_and_batches(store: Any) -> None:
@@ -576,16 +581,35 @@ def test_a_stale_belief_is_verified_or_archived(store: Any, accept: bool) -> Non
     assert shown(store, 2000) == (["b", "c"] if accept else ["c", "gap"])
 
 
-def test_a_tie_takes_no_yes_or_no(store: Any) -> None:
-    write(store, draft("a", value="NYC", span=(0, 20)), now=10)
-    write(store, draft("b", value="Rome", span=(0, 10)), now=20)
-    (action,) = actions(store)
-    with pytest.raises(InvalidInput):
-        settled(store, action, accept=True)
+class CountedReads:
+    """A write transaction that counts the calls of each of its methods."""
+
+    def __init__(self, tx: Any) -> None:
+        self._tx = tx
+        self.calls: Counter[str] = Counter()
+
+    def __getattr__(self, name: str) -> Any:
+        self.calls[name] += 1
+        return getattr(self._tx, name)
 
 
-def test_an_unknown_action_is_not_found(store: Any) -> None:
-    who = EntityRef(name="Ann")
-    write(store, draft("a", subject=who, value="NYC"))
-    with store.writing("default") as tx, pytest.raises(NotFound):
-        resolve(tx, uid("no"), accept=True, mandate=order("x"), policy=POLICY, powers=Powers())
+@pytest.mark.parametrize("slot", [None, "team"], ids=["texts", "values"])
+def test_an_erasure_reads_the_claims_of_a_subject_once(store: Any, slot: str | None) -> None:
+    calls: list[Counter[str]] = []
+    for name, size in (("Ann", 3), ("Bea", 30)):
+        drafts = []
+        for number in range(size):
+            text = f"{name} said {number}" if slot is None else f"team {name} {number}"
+            value = None if slot is None else text
+            value_key = f"{name} {number}" if slot is None else ""
+            more = {"value_key": value_key} if slot is None else {}
+            span = (number, number + 1)
+            drafts.append(draft(f"{name}{number}", name, slot, value, span=span, text=text, **more))
+        receipts = write(store, *drafts, now=100 + size)
+        with store.writing("default") as tx:
+            counted = CountedReads(tx)
+            entity = receipts[0].entity
+            receipt = erase(counted, entity=entity, mandate=order(f"erase {name}", 1000 + size))
+        assert len(receipt.object_ids) == size
+        calls.append(counted.calls)
+    assert calls[0] == calls[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
 from itertools import groupby, permutations
@@ -19,8 +18,9 @@ from tenure.tests.store.core_checks import check_history, check_random, check_ti
 from tenure.tests.store.ledger import Ledger, answers, recorded
 from tenure.tests.store.painted_grid import painted, standing, undominated
 from tenure.tests.strategies import DAYS, PLAIN, History, histories
+from tenure.tests.support.sampling import examples, size
 
-HEAVY = int(os.environ.get("TENURE_HISTORIES", "100000"))
+HEAVY = size(20_000, 100_000)
 """Random histories of the slow comparison."""
 
 POINTS = range(-1, DAYS + 1)
@@ -31,13 +31,13 @@ def timeline(ledger: Ledger, tx: int) -> list[object]:
 
 
 @given(histories())
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_the_planner_agrees_with_the_painted_grid(history: History) -> None:
     check_history(history.claims, many=history.many)
 
 
 @given(histories())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_heads_and_denials_are_enough_for_assert_and_deny(history: History) -> None:
     check_history(history.claims, many=history.many, frugal=True)
 
@@ -48,13 +48,13 @@ def test_the_planner_agrees_with_the_painted_grid_on_many_random_histories() -> 
 
 
 @given(histories())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_no_instant_is_lost_and_no_claim_has_two_rows_at_one(history: History) -> None:
     check_tiling(history.claims, many=history.many)
 
 
 @given(histories(verbs=PLAIN, size=4, shared=False))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_plain_asserts_and_denials_commute(history: History) -> None:
     shown = set()
     for order in permutations(history.claims):
@@ -65,7 +65,7 @@ def test_plain_asserts_and_denials_commute(history: History) -> None:
 
 
 @given(histories(verbs=PLAIN, size=7), st.randoms(use_true_random=False))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_order_inside_a_write_does_not_matter_either(
     history: History, source: random.Random
 ) -> None:
@@ -78,7 +78,7 @@ def test_the_order_inside_a_write_does_not_matter_either(
 
 
 @given(histories(cardinality=(False,)))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_no_instant_has_two_clean_values(history: History) -> None:
     ledger = recorded(history.claims)
     for tx in {c.tx for c in history.claims}:
@@ -96,7 +96,7 @@ def test_no_instant_has_two_clean_values(history: History) -> None:
 
 
 @given(histories())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_no_later_write_changes_an_earlier_answer(history: History) -> None:
     ledger = Ledger(many=history.many)
     told: dict[int, list[object]] = {0: timeline(ledger, 0)}
@@ -107,7 +107,7 @@ def test_no_later_write_changes_an_earlier_answer(history: History) -> None:
 
 
 @given(histories())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_history_only_grows(history: History) -> None:
     ledger = Ledger(many=history.many)
     for _, group in groupby(history.claims, key=lambda c: c.tx):
@@ -120,7 +120,7 @@ def test_history_only_grows(history: History) -> None:
 
 
 @given(histories(shared=False))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_fold_equals_planning_one_by_one(history: History) -> None:
     rows: tuple[Row, ...] = ()
     for claim in history.claims:
@@ -134,7 +134,7 @@ def _own(withdrawal: Claim, claim: Claim) -> bool:
 
 
 @given(histories(size=7), st.lists(st.sampled_from("st"), min_size=7, max_size=7))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_a_fold_over_merged_slots_loses_no_claim(history: History, slots: list[str]) -> None:
     """Also a claim that a stronger one of the other slot repeated for a while."""
     merged = [replace(c, slot_key=s) for c, s in zip(history.claims, slots, strict=False)]
@@ -154,7 +154,7 @@ def _last(history: History) -> tuple[Plan, list[Row], Claim]:
 
 
 @given(histories())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_plan_touches_nothing_outside_the_written_interval(history: History) -> None:
     done, rows, new = _last(history)
     assert set(map(id, done.close)) <= set(map(id, rows))
@@ -168,14 +168,14 @@ def test_a_plan_touches_nothing_outside_the_written_interval(history: History) -
 
 
 @given(histories())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_plan_never_closes_a_row_to_write_it_again(history: History) -> None:
     done, _, _ = _last(history)
     assert not {row.row_key for row in done.close} & {row.row_key for row in done.insert}
 
 
 @given(histories())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_new_ties_are_those_that_were_not_there_before(history: History) -> None:
     done, rows, _ = _last(history)
     after = ties_of(rows_after(rows, done), many=history.many)
@@ -197,7 +197,7 @@ def test_new_ties_are_those_that_were_not_there_before(history: History) -> None
         max_size=12,
     )
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_corrections_of_one_source_paint_like_an_interval_dict(
     written: list[tuple[int, int, str]],
 ) -> None:
@@ -244,7 +244,7 @@ _LOOKS = {
 
 
 @given(histories())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_every_row_looks_as_the_table_of_statuses_says(history: History) -> None:
     for row in recorded(history.claims, many=history.many).rows:
         assert tuple(row.look) in _LOOKS
@@ -259,7 +259,7 @@ def _looks_of(rows: tuple[Row, ...], claim_id: str, edge: Edge) -> set[str]:
 
 
 @given(histories(verbs=(Op.ASSERT, Op.DENY, Op.CORRECT)))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_an_edge_tells_what_the_rows_show(history: History) -> None:
     done, rows, new = _last(history)
     after = rows_after(rows, done)
@@ -277,7 +277,7 @@ def test_an_edge_tells_what_the_rows_show(history: History) -> None:
 
 
 @given(histories())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_tie_of_the_new_claim_has_an_edge_to_each_member(history: History) -> None:
     done, rows, new = _last(history)
     heads = {row.claim.object_id for row in rows if row.look.head or row.claim.op is Op.DENY}

@@ -10,21 +10,17 @@ import pytest
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.vocabulary import ActionKind
 from tenure.store.port.store import ActionRecord
+from tenure.store.sqlite.writer import SqliteWriteTx
 from tenure.tests.store.drafts import draft, submission, uid, write, write_all
-from tenure.tests.store.memory_store import MemoryStore, MemoryTx
+from tenure.tests.store.small_store import SmallStore
 
 
-@pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
-
-
-def waiting(store: MemoryStore) -> list[ActionRecord]:
+def waiting(store: SmallStore) -> list[ActionRecord]:
     actions = [action for _, action in sorted(store.state.actions.items())]
     return [a for a in actions if a.kind is ActionKind.SETTLE_TIE and a.tx_end == INF_US]
 
 
-def test_a_tie_that_its_own_batch_settles_asks_nobody(store: MemoryStore) -> None:
+def test_a_tie_that_its_own_batch_settles_asks_nobody(store: SmallStore) -> None:
     write(store, draft("a", value="NYC"))
 
     tied, _ = write(store, draft("b", value="Rome"), draft("c", value="Oslo", op="correct"))
@@ -33,7 +29,7 @@ def test_a_tie_that_its_own_batch_settles_asks_nobody(store: MemoryStore) -> Non
     assert tied.actions == ()
 
 
-def test_a_batch_may_settle_the_stored_tie_that_it_widens(store: MemoryStore) -> None:
+def test_a_batch_may_settle_the_stored_tie_that_it_widens(store: SmallStore) -> None:
     write(store, draft("a", value="NYC"))
     write(store, draft("b", value="Rome"))
 
@@ -43,7 +39,7 @@ def test_a_batch_may_settle_the_stored_tie_that_it_widens(store: MemoryStore) ->
     assert len(store.state.actions) == 1
 
 
-def test_a_tie_that_a_later_write_of_a_group_settles_was_asked_about(store: MemoryStore) -> None:
+def test_a_tie_that_a_later_write_of_a_group_settles_was_asked_about(store: SmallStore) -> None:
     write(store, draft("a", value="NYC"))
 
     write_all(
@@ -57,10 +53,9 @@ def test_a_tie_that_a_later_write_of_a_group_settles_was_asked_about(store: Memo
     assert (action.tx_start, action.tx_end, action.outcome) == (5, 6, "settled")
 
 
-def test_what_a_retraction_uncovers_is_asked_about_one_of_the_tied(store: MemoryStore) -> None:
+def test_what_a_retraction_uncovers_is_asked_about_one_of_the_tied(store: SmallStore) -> None:
     for name, value, level in (("a", "NYC", 2), ("b", "Rome", 2), ("c", "Oslo", 1)):
         write(store, draft(name, value=value, level=level, span=(0, 10)))
-    store.state.actions.clear()
 
     (receipt,) = write(store, draft("d", value="Oslo", op="retract", level=1, span=(0, 10)))
 
@@ -73,7 +68,7 @@ def test_what_a_retraction_uncovers_is_asked_about_one_of_the_tied(store: Memory
     assert waiting(store) == []
 
 
-def test_an_older_tie_keeps_its_action_while_the_newest_is_settled(store: MemoryStore) -> None:
+def test_an_older_tie_keeps_its_action_while_the_newest_is_settled(store: SmallStore) -> None:
     for time in (0, 100):
         for value in ("NYC", "Rome"):
             write(store, draft(f"{value}{time}", value=f"{value} {time}", span=(time, INF_US)))
@@ -86,25 +81,25 @@ def test_an_older_tie_keeps_its_action_while_the_newest_is_settled(store: Memory
 
 
 def test_a_batch_reads_no_more_where_older_batches_left_ties(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    store: SmallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = 0
-    open_rows, open_actions = MemoryTx.open_rows, MemoryTx.open_actions
+    open_rows, open_actions = SqliteWriteTx.open_rows, SqliteWriteTx.open_actions
 
-    def counted_rows(tx: MemoryTx, reads: Sequence[Any]) -> Any:
+    def counted_rows(tx: SqliteWriteTx, reads: Sequence[Any]) -> Any:
         nonlocal lines
         rows_by_read = open_rows(tx, reads)
         lines += sum(map(len, rows_by_read))
         return rows_by_read
 
-    def counted_actions(tx: MemoryTx, **asked: Any) -> tuple[ActionRecord, ...]:
+    def counted_actions(tx: SqliteWriteTx, **asked: Any) -> tuple[ActionRecord, ...]:
         nonlocal lines
         actions = open_actions(tx, **asked)
         lines += len(actions)
         return actions
 
-    monkeypatch.setattr(MemoryTx, "open_rows", counted_rows)
-    monkeypatch.setattr(MemoryTx, "open_actions", counted_actions)
+    monkeypatch.setattr(SqliteWriteTx, "open_rows", counted_rows)
+    monkeypatch.setattr(SqliteWriteTx, "open_actions", counted_actions)
 
     counts: list[int] = []
     for batch in range(12):

@@ -1,5 +1,6 @@
 """The README's tour, the demo and the doctor, on each newer Python that is at hand."""
 
+# nightly, or when these change: README.md faces/cli/demo.py pyproject.toml
 from __future__ import annotations
 
 import re
@@ -42,7 +43,7 @@ def run(*command: str | Path, folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", ["3.12", "3.13", "3.14"])
 def test_the_wheel_does_what_the_readme_says_on(version: str, tmp_path: Path) -> None:
     base = interpreter(version)

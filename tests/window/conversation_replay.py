@@ -6,15 +6,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tenure.bench.window_checkers import FAULTS
 from tenure.schema.window_policy import WindowPolicy
-from tenure.window.checkers import FAULTS
-from tenure.window.editing import EditPlan, due_edit
-from tenure.window.events import EventKind, WindowEvent
+from tenure.window.editing import (
+    NO_WISH,
+    EditWish,
+    due_reason,
+    planned_edit,
+    target_tokens,
+)
+from tenure.window.events import EditReason, EventKind, WindowEvent
 from tenure.window.intake import Message, message_parts
 from tenure.window.layout import native_messages
-from tenure.window.state import EMPTY_STATE, WindowState, part_body, part_tokens
+from tenure.window.ledger import EditPlan
+from tenure.window.report import read_pressure
+from tenure.window.state import EMPTY_STATE, WindowState, part_tokens
 from tenure.window.step import step
-from tenure.window.units import MessagePart, PartKind, ToolKind
+from tenure.window.units import MessagePart, PartKind, ToolKind, WindowUnit, part_body
 
 
 class Conversation:
@@ -87,15 +95,39 @@ class Conversation:
         self.result(f"c{number}", result, name=name)
         self.model(f"answer {number}")
 
+    def plan(self, goal: int | None = None, wish: EditWish = NO_WISH) -> EditPlan | None:
+        """The edit down to a bound, by default the target."""
+        goal = target_tokens(self.state, self.policy) if goal is None else goal
+        return planned_edit(self.state, self.policy, EditReason.COMPACT, goal, wish=wish)
+
+    def everything(self) -> EditPlan | None:
+        """The edit after which all that may leave has left."""
+        return self.plan(0, EditWish(desperate=True))
+
+    def standing(self, number: int) -> WindowUnit:
+        """The unit of a number, which is in the window."""
+        return next(unit for unit in self.state.units if unit.number == number)
+
     def edit(self, plan: EditPlan | None) -> int:
         assert plan is not None
         return self.put(EventKind.EDITED, plan.body, plan.texts)
 
     def tidy(self) -> EditPlan | None:
-        plan = due_edit(self.state, self.policy)
+        """Edit where it is due, as a session does after each event."""
+        reading = read_pressure(self.state, self.policy)
+        if due_reason(self.state, self.policy, reading) is None:
+            return None
+        plan = self.plan()
         if plan is not None:
             self.edit(plan)
         return plan
+
+    def refold(self) -> WindowState:
+        """The state that the events fold to from the first on."""
+        state = EMPTY_STATE
+        for event in self.events:
+            state = step(state, event)
+        return state
 
 
 def faults(state: WindowState) -> list[str]:

@@ -1,31 +1,25 @@
 """Evict, compress or delegate; what an edit came to; and advice that waits."""
 
-from dataclasses import replace
-
 import pytest
 
-from tenure.schema.window_policy import WindowPolicy, Zones
-from tenure.schema.window_shares import BudgetShares
+from tenure.schema.window_policy import BudgetShares, Zones
 from tenure.tests.window.conversation_replay import Conversation
-from tenure.window.advice import (
+from tenure.window.editing import EditWish
+from tenure.window.report import (
+    AlertLevel,
+    NoticeKind,
     WindowAxis,
+    WindowComponent,
     axis_of,
+    component_uses,
     compression_result,
+    full_turns,
+    notice_lines,
+    pressure,
     tuning_advice,
     turn_work,
-)
-from tenure.window.budget import (
-    WindowComponent,
-    component_uses,
-    full_turns,
-    result_threshold,
     urgency_of,
 )
-from tenure.window.editing import concluding_edit, planned_edit
-from tenure.window.events import EditReason
-from tenure.window.health import AlertLevel
-from tenure.window.notices import NoticeKind, notice_lines
-from tenure.window.pressure import pressure
 from tenure.window.units import StandingForm, tokens_in
 
 
@@ -43,7 +37,7 @@ def test_the_work_of_one_turn_is_what_is_delegated() -> None:
 
     # A listener is told once by how much.
     reading = pressure(70_000, 400_000, (), 0, Zones())
-    (notice,) = notice_lines(talk.state, reading, None, (), WindowAxis.DELEGATE)
+    (notice,) = notice_lines(None, talk.state, None, reading, ())
     assert notice[0] is NoticeKind.DELEGATION_ADVISED
     assert f"takes {turn_work(talk.state)} tokens" in notice[1]
 
@@ -53,50 +47,12 @@ def test_the_work_of_one_turn_is_what_is_delegated() -> None:
     assert axis_of(talk.state, ()) is WindowAxis.NONE
 
 
-def test_an_edit_compresses_or_evicts() -> None:
-    talk = filled()
-    plan = planned_edit(talk.state, talk.policy, EditReason.COMPACT)
-    assert plan is not None
-    forms = {change.form for change in plan.changes}
-    axis = axis_of(talk.state, plan.changes)
-    assert (axis is WindowAxis.COMPRESS) == bool(forms & {StandingForm.EXTRACT})
-
-    evictions = [change for change in plan.changes if change.form is not StandingForm.EXTRACT]
-    if evictions:
-        assert axis_of(talk.state, evictions) is WindowAxis.EVICT
-
-
-def test_what_an_edit_came_to_adds_up() -> None:
-    talk = filled()
-    before = talk.state
-    plan = planned_edit(before, talk.policy, EditReason.COMPACT)
-    assert plan is not None
-    talk.edit(plan)
-
-    result = compression_result(before, plan.changes)
-    assert result is not None
-    assert result.original - result.compressed == plan.savings
-    assert result.saved_share == 1000 * plan.savings // result.original
-    assert result.factor > 1000
-    assert result.calls == 0
-    assert result.strategy in {change.form for change in plan.changes}
-    assert compression_result(before, ()) is None
-
-    # A change that freed much counts for more than one that freed little.
-    small, large = (replace(change, savings=10) for change in plan.changes[:2])
-    large = replace(large, savings=990, fidelity=500)
-    small = replace(small, fidelity=1000)
-    weighed = compression_result(before, (small, large))
-    assert weighed is not None
-    assert weighed.fidelity == (1000 * 10 + 500 * 990) // 1000
-
-
 def test_advice_waits_for_ten_sessions() -> None:
     talk = filled(limit=10_000, turns=30)
     uses = component_uses(talk.state, BudgetShares())
     assert tuning_advice(uses, talk.state, 9) == ()
     advice = tuning_advice(uses, talk.state, 10)
-    assert any("result_cap" in line for line in advice)
+    assert any("result_tokens" in line for line in advice)
     assert "reserve_tokens" in advice[0]  # this window keeps nothing for the answer
 
     roomy = Conversation(limit=10_000, window=20_000).state
@@ -142,34 +98,27 @@ def test_a_budget_of_81000_holds_135_turns_of_600() -> None:
     assert full_turns(10, 0) == 10
 
 
-def test_the_threshold_of_results_follows_what_is_left() -> None:
-    cap = WindowPolicy().result_cap
-    talk = Conversation(limit=10_000)
-    assert result_threshold(talk.state, cap) == 2_500
-
-    talk.user("word " * 7_000)
-    left = talk.state.limit - talk.state.tokens
-    assert result_threshold(talk.state, cap) == left // 2 < 2_500
-    assert result_threshold(Conversation(limit=200_000).state, cap) == cap
-
-    talk.model("word " * 5_000)
-    assert result_threshold(talk.state, cap) == 500
-
-
-def test_finished_work_is_folded_from_a_turn_on() -> None:
+def test_what_an_edit_came_to_adds_up() -> None:
     talk = filled()
-    plan = concluding_edit(talk.state, 5)
+    before = talk.state
+    plan = talk.plan(before.tokens // 2)
     assert plan is not None
-    assert plan.reason is EditReason.CONCLUSION
-    assert {change.reason for change in plan.changes} == {"concluded"}
-    talk.edit(plan)
+    forms = {change.form for change in plan.changes}
+    assert axis_of(before, plan.changes) is (
+        WindowAxis.COMPRESS if StandingForm.SHORT in forms else WindowAxis.EVICT
+    )
+    result = compression_result(before, plan.changes)
+    assert result is not None
+    changed = {change.unit for change in plan.changes}
+    assert result.original == tokens_in(u for u in before.units if u.number in changed)
+    assert result.original - result.compressed == plan.savings
+    assert 0 < result.saved_share <= 1000 and result.factor >= 1000
+    assert result.fidelity > 500
+    assert compression_result(before, ()) is None
 
-    by_form = [unit.form for unit in talk.state.units if unit.turn < 5]
-    assert set(by_form) == {StandingForm.FULL}
-    folds = [unit for unit in talk.state.units if unit.form is StandingForm.EXTRACT]
-    assert folds
-    assert folds[0].turn == 5
-    assert "window://" in folds[0].text
-    # The newest words of a user stay, and what is folded is not folded again.
-    assert any(unit.is_user for unit in talk.state.units if unit.turn == talk.state.turn)
-    assert concluding_edit(talk.state, 5) is None
+
+def test_finished_work_leaves_from_a_turn_on() -> None:
+    talk = filled(100_000, 8)
+    talk.edit(talk.plan(0, EditWish(since=3)))
+    assert all(unit.turn < 3 for unit in talk.state.units[:-4])
+    assert "RES0005" in talk.state.text

@@ -11,21 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.tests.window.conversation_replay import Conversation, faults
-from tenure.window.attachments import (
+from tenure.window.events import ERASURE_MARK, EventKind, WindowEvent
+from tenure.window.intake import (
     ATTACHMENT,
     ToolAttachment,
     attachment,
-    attachment_block,
     tool_content,
 )
-from tenure.window.changes import occurrences, shorter_forms
-from tenure.window.editing import EditPlan
-from tenure.window.erasing import with_erased_texts
-from tenure.window.events import ERASURE_MARK, EditReason, EventKind, WindowEvent
-from tenure.window.layout import native_messages
-from tenure.window.snapshot import snapshot_text, state_from
-from tenure.window.state import part_body, part_tokens
-from tenure.window.units import MessagePart, PartKind, StandingForm
+from tenure.window.layout import attachment_block, native_messages
+from tenure.window.state import part_tokens, snapshot_text, state_from
+from tenure.window.step import step
+from tenure.window.units import MessagePart, PartKind, part_body
 
 PIXELS = b"\x89PNG\r\n\x1a\n hello"
 DATA = b64encode(PIXELS).decode()
@@ -289,47 +285,6 @@ def test_pictures_of_parallel_calls_stay_with_their_results() -> None:
     assert native_messages(talk.state, "anthropic")[-2]["content"] == calls
 
 
-def forms_of(talk: Conversation) -> dict[StandingForm, Any]:
-    changes = shorter_forms(talk.state, talk.state.units[1], 500, "x", occurrences(talk.state))
-    return {change.form: change for change in changes}
-
-
-def test_pictures_leave_with_the_short_form_of_their_result() -> None:
-    talk = seen(SCREEN, SCREEN, words="row  7 " * 2_000)
-    change = forms_of(talk)[StandingForm.EXTERNAL]
-    tokens = talk.state.tokens
-    talk.edit(EditPlan(EditReason.COMPACT, (change,)))
-
-    unit = talk.state.units[1]
-    assert [item.kind for item in unit.items] == [PartKind.CALL, PartKind.RESULT]
-    assert unit.results[0].text.endswith("\n[2 pictures: image/png. Original: window://4]")
-    assert tokens - talk.state.tokens == change.savings > 3_000
-    assert isinstance(results(talk)["anthropic"], str)
-
-
-def test_words_that_are_short_already_stay_when_their_pictures_leave() -> None:
-    talk = seen(SCREEN)
-    talk.edit(EditPlan(EditReason.COMPACT, (forms_of(talk)[StandingForm.EXTERNAL],)))
-    line = "[1 picture: image/png. Original: window://4]"
-    assert talk.state.units[1].results[0].text == f"a page\n{line}"
-
-    silent = seen(SCREEN, words="")
-    silent.edit(EditPlan(EditReason.COMPACT, (forms_of(silent)[StandingForm.EXTERNAL],)))
-    assert silent.state.units[1].results[0].text == line
-
-
-def test_pictures_stay_where_only_the_format_of_the_words_goes() -> None:
-    talk = seen(SCREEN, words='{"a":   1}')
-    change = forms_of(talk)[StandingForm.PRUNED]
-    tokens = talk.state.tokens
-    talk.edit(EditPlan(EditReason.COMPACT, (change,)))
-    assert tokens - talk.state.tokens == change.savings
-    assert results(talk)["anthropic"] == [
-        {"type": "text", "text": '{"a":1}'},
-        SHAPES["anthropic"],
-    ]
-
-
 def test_pictures_that_wait_in_the_log_are_no_part_of_the_window() -> None:
     talk = seen(SCREEN, words="short", apart=True)
     assert results(talk)["anthropic"] == "short"
@@ -345,7 +300,7 @@ def test_the_bytes_of_a_picture_are_no_words() -> None:
 def test_an_erased_picture_leaves_the_mark_in_its_result() -> None:
     talk = seen(SCREEN)
     event = WindowEvent(seq=9, kind=EventKind.TEXTS_ERASED, body={"places": [[4, 1]]})
-    talk.state = with_erased_texts(talk.state, event)
+    talk.state = step(talk.state, event)
     assert results(talk)["anthropic"] == f"a page\n{ERASURE_MARK}"
     assert len(native_messages(talk.state, "anthropic")) == 3
 

@@ -3,9 +3,8 @@
 from tenure.compiler.tokens.capabilities import capability
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.events import EventKind
-from tenure.window.judging import VerbatimJudge, judged_fidelity
 from tenure.window.links import overtaken_lines
-from tenure.window.units import StandingForm
+from tenure.window.report import VerbatimJudge, judged_fidelity
 
 LIMIT = 10_000
 WORDS = "The form was sent to the desk and somebody will look at it. " * 6
@@ -48,17 +47,16 @@ def test_zombies_stand_with_what_holds_now_beside_them() -> None:
     talk = Conversation(limit=LIMIT)
     unit = talk.user("The office is in Oslo.")
     talk.put(EventKind.CLAIMS_LINKED, {"unit": unit, "claims": ["claim-1"]})
-    assert overtaken_lines(talk.state.links, talk.state.units) == ()
+    assert overtaken_lines(talk.state.links, talk.state.units, talk.state.ledger) == ()
 
     judged = {"claims": [{"claim": "claim-1", "why": "superseded", "slot": "office"}]}
     talk.put(EventKind.CLAIMS_JUDGED, judged, ("Oslo", "Rome"))
-    (line,) = overtaken_lines(talk.state.links, talk.state.units)
+    (line,) = overtaken_lines(talk.state.links, talk.state.units, talk.state.ledger)
     assert '"Oslo", now "Rome"' in line
 
 
 def test_amnesia_what_left_has_an_address_and_its_names_stand() -> None:
     whole, managed = talk_of(60, edits=False), talk_of(60, edits=True)
-    left = [unit for unit in managed.state.units if unit.form is not StandingForm.FULL]
-    assert left
-    assert all("window://" in unit.text for unit in left)
+    assert managed.state.ledger.spans
+    assert "window://" in managed.state.ledger.text
     assert judged_fidelity(whole.state, managed.state, VerbatimJudge()).share >= 850

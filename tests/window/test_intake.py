@@ -83,8 +83,6 @@ def test_a_gemini_content_is_read_with_calls_pictures_and_what_is_unknown() -> N
     "message",
     [
         {"role": "tool", "content": "x"},
-        {"role": "assistant"},
-        {"role": "assistant", "content": ""},
         {"role": "assistant", "content": 5},
         {"role": "assistant", "content": ["x"]},
         {"role": "assistant", "content": [{"type": "tool_result", "content": "x"}]},
@@ -97,7 +95,6 @@ def test_a_gemini_content_is_read_with_calls_pictures_and_what_is_unknown() -> N
         {"role": "model", "parts": "x"},
         {"role": "model", "parts": ["x"]},
         {"role": "model", "parts": [{"function_call": "look"}]},
-        {"role": "model", "parts": None},
     ],
 )
 def test_what_cannot_be_sent_again_is_refused(message: Any) -> None:
@@ -141,6 +138,19 @@ def test_an_input_that_is_no_object_is_wrapped_and_not_lost(arguments: Any) -> N
     block = {"type": "tool_use", "id": "t1", "name": "look", "input": arguments}
     (call,) = message_parts({"role": "assistant", "content": [block]}, "assistant")
     assert json.loads(call.text) == {"raw": arguments}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"role": "assistant"}, {"role": "assistant", "content": ""}, {"role": "model", "parts": None}],
+)
+def test_an_empty_answer_is_recorded_as_empty_and_an_empty_question_is_refused(
+    message: Any,
+) -> None:
+    (part,) = message_parts(message, "assistant")
+    assert (part.kind, part.text) == (PartKind.ASSISTANT, "")
+    with pytest.raises(InvalidInput):
+        message_parts({"role": "user", "content": None}, "user")
 
 
 @pytest.mark.parametrize("message", ["  ", {"content": "\n"}, {"parts": [{"text": ""}]}])

@@ -2,11 +2,11 @@
 
 import pytest
 
+from tenure.schema.window_policy import WindowPolicy
 from tenure.tests.window.conversation_replay import Conversation
-from tenure.window.editing import everything_that_can_go
-from tenure.window.health import AlertLevel
-from tenure.window.judging import (
+from tenure.window.report import (
     QUESTIONS,
+    AlertLevel,
     JudgedFidelity,
     VerbatimJudge,
     fidelity_questions,
@@ -15,7 +15,7 @@ from tenure.window.judging import (
 
 
 def talk_of(turns: int) -> Conversation:
-    talk = Conversation(limit=100_000)
+    talk = Conversation(limit=100_000, policy=WindowPolicy(ledger_share=0))
     for number in range(turns):
         talk.exchange(number, f"reservation RES{number:04d} is confirmed")
     return talk
@@ -26,7 +26,7 @@ def test_a_whole_window_answers_everything_and_an_empty_one_little() -> None:
     history = talk.state
     assert judged_fidelity(history, talk.state, VerbatimJudge()).share == 1000
 
-    talk.edit(everything_that_can_go(talk.state))
+    talk.edit(talk.everything())
     judged = judged_fidelity(history, talk.state, VerbatimJudge())
     assert judged.questions >= 25
     assert judged.agreements <= 3
@@ -36,7 +36,7 @@ def test_a_whole_window_answers_everything_and_an_empty_one_little() -> None:
 def test_questions_are_spread_over_the_whole_conversation() -> None:
     questions = fidelity_questions(talk_of(100).state)
     assert 30 <= len(questions) <= QUESTIONS
-    numbers = [int(name[-4:]) for name in questions]
+    numbers = [int(question[-5:-1]) for question in questions]
     assert numbers[0] < 5
     assert numbers[-1] > 90
 

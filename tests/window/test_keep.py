@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from tenure.schema.decay import DecayKind
+from tenure.schema.layers import DecayKind
 from tenure.schema.window_policy import EvictionPolicy, WindowPolicy
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.events import EventKind
-from tenure.window.keep import SCORES, Signals, keep_scores, stale_units
-from tenure.window.units import LOSS, StandingForm
+from tenure.window.keep import SCORES, Signals, keep_scores, leaving_order, stale_units
 
 
 def talk_of(*results: str) -> Conversation:
@@ -93,6 +92,20 @@ def test_relevance_cost_lets_the_largest_irrelevant_unit_go_first() -> None:
     values = scores(talk, EvictionPolicy.RELEVANCE_COST)
     assert values[3] < values[8]
 
+    base = Signals(0, 0, 0, 0, 0, 0, 0, tokens=0, lifetime=1)
+    cost = SCORES[EvictionPolicy.RELEVANCE_COST]
+    worth = {
+        (semantic, tokens): cost(replace(base, semantic=semantic, tokens=tokens))
+        for semantic, tokens in ((0, 200), (0, 1_000), (500, 1_000), (1_000, 9_000), (0, 9_000))
+    }
+    assert worth == {
+        (0, 200): 900,
+        (0, 1_000): 500,
+        (500, 1_000): 750,
+        (1_000, 9_000): 1_000,
+        (0, 9_000): 0,
+    }
+
 
 def test_hybrid_is_the_weighted_sum_of_five_signals() -> None:
     signals = Signals(
@@ -136,26 +149,6 @@ def test_a_correction_outlasts_what_was_said_before_and_behind_it() -> None:
     values = scores(talk, EvictionPolicy.TURN_FACTORS)
     before, correction, behind, _ = (values[u.number] for u in talk.state.units if u.is_user)
     assert correction > max(before, behind)
-
-
-def test_what_loses_least_is_left_out_first() -> None:
-    talk = Conversation(limit=100_000)
-    talk.user("I prefer an aisle seat, always.")
-    talk.exchange(1, "the timetable of the harbour ferries " * 9)
-    for number in (1, 2):
-        talk.call(f"same{number}", "get", id="A1")
-        talk.result(f"same{number}", f"version {number} of the booking and what it costs " * 9)
-    talk.model("Sure, let me check that.")
-    values = scores(talk, EvictionPolicy.HYBRID)
-    by_text = {unit.text: values[unit.number] for unit in talk.state.units}
-
-    def worth(words: str) -> int:
-        return next(value for text, value in by_text.items() if words in text)
-
-    acknowledgement, superseded = worth("Sure"), worth("version 1")
-    assert acknowledgement < superseded < worth("ferries") < worth("aisle seat")
-    assert worth("aisle seat") >= 950
-    assert LOSS[StandingForm.PRUNED] == LOSS[StandingForm.POINTER] == 0
 
 
 def test_a_call_made_again_makes_its_first_result_stale() -> None:
@@ -209,3 +202,24 @@ def test_a_curve_may_keep_a_unit_whole_and_then_drop_it(curve: DecayKind, score:
     by_age = [scores[unit.number] for unit in reversed(talk.state.units)]
     assert by_age[4] >= score
     assert by_age[20] <= 100
+
+
+def test_what_loses_least_leaves_first_under_every_policy() -> None:
+    talk = Conversation(limit=100_000)
+    talk.user("I prefer an aisle seat, always.")
+    talk.exchange(1, "the timetable of the harbour ferries " * 9)
+    for number in (1, 2):
+        talk.call(f"same{number}", "get", id="A1")
+        talk.result(f"same{number}", f"version {number} of the booking and what it costs " * 9)
+    talk.model("Sure, let me check that.")
+    talk.user("The crane is what matters.")
+    for policy in EvictionPolicy:
+        values = scores(talk, policy)
+        stale = stale_units(talk.state.units)
+        order = leaving_order(talk.state, values, stale, "crane")
+        texts = [unit.text for unit in order]
+
+        def place(words: str, texts: list[str] = texts) -> int:
+            return next(n for n, text in enumerate(texts) if words in text)
+
+        assert place("version 1") < place("Sure") < place("ferries") < place("crane")

@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 
+from tenure.bench.window_checkers import (
+    anthropic_fault,
+    gemini_fault,
+    openai_fault,
+    responses_fault,
+)
 from tenure.schema.errors import Conflict, InvalidInput
 from tenure.tests.window.conversation_replay import Conversation, faults
-from tenure.window.checkers import anthropic_fault, gemini_fault, openai_fault, responses_fault
+from tenure.window.editing import reachable_units
 from tenure.window.events import EventKind
-from tenure.window.folding import reachable_units
 from tenure.window.layout import native_messages
 
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "abc"}
@@ -108,7 +113,7 @@ def test_a_message_that_begins_with_a_picture_or_a_file_is_its_user_s(
     number = talk.user({"role": "user", "content": [{"type": kind, "source": {}}, *words]})
     assert native_messages(talk.state, "anthropic")[0]["role"] == "user"
     # The newest message of the user is out of an edit's reach.
-    assert talk.state.unit(number) not in reachable_units(talk.state)
+    assert number not in [unit.number for unit in reachable_units(talk.state, talk.policy)]
 
 
 def test_a_picture_that_a_model_made_is_the_model_s() -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tenure.tests.window.conversation_replay import Conversation
-from tenure.window.editing import everything_that_can_go, planned_edit
-from tenure.window.events import ERASURE_MARK, EditReason, EventKind
+from tenure.window.events import ERASURE_MARK, EventKind
 from tenure.window.links import overtaken_lines, overtaken_units
-from tenure.window.snapshot import snapshot_text, state_from
+from tenure.window.state import snapshot_text, state_from
 from tenure.window.step import step
-from tenure.window.units import StandingForm
 
 
 def linked_talk(turns: int = 3, limit: int = 20_000) -> Conversation:
@@ -29,7 +27,7 @@ def judge(talk: Conversation, claim: str, why: str, said: str = "", now: str = "
 
 
 def lines(talk: Conversation) -> tuple[str, ...]:
-    return overtaken_lines(talk.state.links, talk.state.units)
+    return overtaken_lines(talk.state.links, talk.state.units, talk.state.ledger)
 
 
 def test_what_still_holds_says_nothing() -> None:
@@ -61,40 +59,19 @@ def test_a_value_that_was_replaced_has_a_line_until_it_holds_again() -> None:
 def test_the_next_edit_takes_what_was_overtaken_first() -> None:
     talk = linked_talk(12, limit=5_000)
     number = talk.state.units[0].number
-    before = planned_edit(talk.state, talk.policy, EditReason.COMPACT)
+    before = talk.plan()
     judge(talk, "c1", "error_invalidated", "Chicago", "Oslo")
-    plan = planned_edit(talk.state, talk.policy, EditReason.COMPACT)
+    plan = talk.plan()
     assert plan is not None
     assert before is not None
-    assert number not in {change.unit for change in before.changes}
-    assert number not in {change.unit for change in plan.changes}  # another claim of it holds
+    # Another claim of it holds, so it leaves in its turn.
+    assert {c.reason for c in (*before.changes, *plan.changes)} == {"least_loss"}
 
     judge(talk, "c2", "superseded", "silver", "gold")
-    plan = planned_edit(talk.state, talk.policy, EditReason.COMPACT)
+    plan = talk.plan()
     assert plan is not None
     (change,) = [change for change in plan.changes if change.unit == number]
     assert change.reason == "superseded"
-
-
-def test_a_fold_that_does_not_repeat_a_value_needs_no_line() -> None:
-    talk = linked_talk(12, limit=5_000)
-    judge(talk, "c1", "superseded", "Chicago", "Oslo")
-    judge(talk, "c2", "superseded", "silver", "gold")
-    talk.edit(planned_edit(talk.state, talk.policy, EditReason.COMPACT))
-    holder = talk.state.units[0]
-    assert holder.form is StandingForm.EXTRACT
-    for line, value in zip(lines(talk), ("Chicago", "silver"), strict=False):
-        assert value in line
-        assert value in holder.text
-
-    item = replace(holder.items[0], content=replace(holder.items[0].content, text="nothing"))
-    silent = replace(holder, items=(item,))
-    assert overtaken_lines(talk.state.links, (silent, *talk.state.units[1:])) == ()
-
-    # What left under an address states nothing any more.
-    talk.edit(everything_that_can_go(talk.state))
-    assert talk.state.links == ()
-    assert overtaken_lines(linked_talk().state.links, ()) == ()
 
 
 def test_an_erased_value_is_in_no_line() -> None:
@@ -112,17 +89,15 @@ def test_an_erased_value_is_in_no_line() -> None:
     state = talk.state
     again = linked_talk().state
     assert replace(again, seq=seq - 1).links != state.links
-    assert overtaken_lines(step(again, emptied).links, again.units) == ()
-    assert overtaken_lines(whole.links, whole.units) != ()
+    assert overtaken_lines(step(again, emptied).links, again.units, again.ledger) == ()
+    assert overtaken_lines(whole.links, whole.units, whole.ledger) != ()
 
 
-def test_a_fold_that_says_a_value_in_another_case_or_with_marks_keeps_its_line() -> None:
+def test_a_value_that_left_and_is_in_the_ledger_keeps_its_line() -> None:
     talk = linked_talk(12, limit=5_000)
-    judge(talk, "c1", "superseded", 'the "Big Office" in Chicago', "Oslo")
-    judge(talk, "c2", "superseded", "silver", "gold")
-    talk.edit(planned_edit(talk.state, talk.policy, EditReason.COMPACT))
-    unit = talk.state.units[0]
-    for words, count in (('user: "At the \\"big office\\" in CHICAGO."', 1), ("a big office", 0)):
-        content = replace(unit.items[0].content, text=words)
-        fold = replace(unit, items=(replace(unit.items[0], content=content),))
-        assert len(overtaken_lines(talk.state.links, (fold,))) == count
+    talk.edit(talk.everything())
+    number = talk.state.links[0].unit
+    assert all(unit.number != number for unit in talk.state.units)
+    judge(talk, "c1", "superseded", "Chicago", "Oslo")
+    (line,) = lines(talk)
+    assert '"Chicago", now "Oslo"' in line

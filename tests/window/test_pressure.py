@@ -8,7 +8,7 @@ import pytest
 
 from tenure.schema.errors import InvalidInput
 from tenure.schema.window_policy import LARGE_ZONES, SMALL_ZONES, WindowPolicy, Zones
-from tenure.window.pressure import VelocityClass, WindowStatus, Zone, next_mean, pressure
+from tenure.window.report import VelocityClass, WindowStatus, Zone, next_mean, pressure
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,12 @@ def test_the_exponential_mean_starts_with_the_first_growth() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"clear_at_least": 0},
+        {"ledger_share": 501},
         {"memory_share": 501},
         {"half_life_turns": 0.0},
-        {"zones": Zones(target=800)},
+        {"zones": Zones(target=860)},
+        {"half_life_turns": float("inf")},
+        {"half_life_turns": float("nan")},
     ],
 )
 def test_a_policy_that_contradicts_itself_is_refused(wrong: dict[str, object]) -> None:
@@ -101,4 +103,4 @@ def test_a_policy_that_contradicts_itself_is_refused(wrong: dict[str, object]) -
 
 def test_the_digest_names_the_values() -> None:
     assert WindowPolicy().digest == WindowPolicy().digest
-    assert WindowPolicy().digest != WindowPolicy(grid_tokens=32).digest
+    assert WindowPolicy().digest != WindowPolicy(newest_units=3).digest

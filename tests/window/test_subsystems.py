@@ -1,22 +1,27 @@
 """Six parts may be replaced: each keeps its protocol, is called, and is named in the identity."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from tenure import InvalidInput
-from tenure.schema.window_policy import WindowPolicy
-from tenure.schema.window_shares import BudgetShares
+from tenure.schema.window_policy import BudgetShares, WindowPolicy
 from tenure.tests.window.conversation_replay import Conversation
-from tenure.window.budget import ComponentUse, component_uses
-from tenure.window.changes import Occurrences, UnitChange, departure
 from tenure.window.checkpoint import TaskCheckpoint, task_checkpoint
-from tenure.window.editing import EditPlan, due_edit, planned_edit
+from tenure.window.editing import due_reason, planned_edit
 from tenure.window.events import EditReason
-from tenure.window.health import HealthReading, health_reading
-from tenure.window.pressure import Pressure, pressure, read_pressure
+from tenure.window.ledger import EditPlan
+from tenure.window.report import (
+    ComponentUse,
+    HealthReading,
+    Pressure,
+    component_uses,
+    health_reading,
+    pressure,
+    read_pressure,
+)
 from tenure.window.state import WindowState
 from tenure.window.subsystems import (
     BUILT_IN,
@@ -28,7 +33,7 @@ from tenure.window.subsystems import (
     PressureSubsystem,
     Subsystems,
 )
-from tenure.window.units import StandingForm, WindowUnit
+from tenure.window.units import StandingForm, WindowItem
 
 POLICY = WindowPolicy()
 
@@ -61,29 +66,14 @@ class NewestFirst(Part):
     def scores(
         self, state: WindowState, policy: WindowPolicy, focus: str, stale: Container[int]
     ) -> Mapping[int, int]:
-        return {unit.number: 5_000 - 100 * unit.number for unit in state.units}
+        return {unit.number: 1_000 - 10 * unit.number for unit in state.units}
 
 
-class Departures(Part):
-    """Whatever is shortened leaves as a whole."""
+class FirstWord(Part):
+    """Of an old result one word is left."""
 
-    def forms(
-        self,
-        state: WindowState,
-        unit: WindowUnit,
-        keep: int,
-        reason: str,
-        recurrences: Occurrences,
-    ) -> Iterator[UnitChange]:
-        yield departure(unit, keep, reason, 4)
-
-
-class Elsewhere(Departures):
-    """It answers for the unit behind the one that it is asked about."""
-
-    def forms(self, *arguments: Any) -> Iterator[UnitChange]:
-        for change in super().forms(*arguments):
-            yield replace(change, unit=change.unit + 1)
+    def short(self, item: WindowItem, most: int, count: Callable[[str], int]) -> str:
+        return item.text.split()[0]
 
 
 class GoalAlone(Part):
@@ -104,7 +94,7 @@ REPLACEMENTS: dict[str, Any] = {
     "pressure": Calm(),
     "budget": OneShare(),
     "eviction": NewestFirst(),
-    "compression": Departures(),
+    "compression": FirstWord(),
     "cross_window": GoalAlone(),
     "health": Faithless(),
 }
@@ -112,12 +102,14 @@ REPLACEMENTS: dict[str, Any] = {
 
 def full() -> Conversation:
     """A talk that an edit is due in."""
-    talk = Conversation()
-    while read_pressure(talk.state, talk.policy).utilisation < 700:
+    talk = Conversation(20_000)
+    while read_pressure(talk.state, talk.policy).utilisation < 860:
         turn = talk.state.turn
         talk.user(
             f"Please look at ticket TK-{turn:04d} of customer C{turn:05d}. " + "It waits. " * 30
         )
+        talk.call(f"c{turn}", id=turn)
+        talk.result(f"c{turn}", f"ROW-{turn:05d} is open\n" * 90)
         talk.model(f"Ticket TK-{turn:04d} is open since day {turn}. " + "Noted so far. " * 30)
     return talk
 
@@ -141,12 +133,9 @@ def check_eviction(part: EvictionSubsystem) -> None:
 
 
 def check_compression(part: CompressionSubsystem) -> None:
-    state = full().state
-    unit = state.units[0]
-    changes = list(part.forms(state, unit, 500, "least_loss", Occurrences({}, {})))
-    assert changes
-    assert {change.unit for change in changes} == {unit.number}
-    assert all(change.form is not StandingForm.FULL for change in changes)
+    item = next(unit.results[0] for unit in full().state.units if unit.results)
+    count = full().state.count
+    assert count(part.short(item, 40, count)) <= count(item.text)
 
 
 def check_cross_window(part: CrossWindowSubsystem) -> None:
@@ -201,40 +190,37 @@ def test_a_part_without_its_protocol_is_refused(role: str) -> None:
         Subsystems(**{role: unnamed})
 
 
-def numbers(plan: EditPlan | None) -> list[int]:
+def planned(state: WindowState, subsystems: Subsystems = BUILT_IN) -> EditPlan:
+    goal = state.tokens * 3 // 4
+    plan = planned_edit(state, POLICY, EditReason.COMPACT, goal, subsystems=subsystems)
     assert plan is not None
-    return [change.unit for change in plan.changes]
+    return plan
 
 
 def test_a_calm_reading_makes_no_edit() -> None:
-    talk = full()
-    assert due_edit(talk.state, POLICY) is not None
-    assert due_edit(talk.state, POLICY, Subsystems(pressure=Calm())) is None
+    state = full().state
+    assert due_reason(state, POLICY, read_pressure(state, POLICY)) is not None
+    assert due_reason(state, POLICY, Calm().read(state, POLICY)) is None
 
 
 def test_the_lowest_scores_of_ones_own_leave_first() -> None:
-    state = full().state
-    usual = planned_edit(state, POLICY, EditReason.COMPACT)
-    newest = planned_edit(
-        state, POLICY, EditReason.COMPACT, subsystems=Subsystems(eviction=NewestFirst())
-    )
-    assert min(numbers(newest)) > min(numbers(usual))
-    assert newest is not None
-    assert all(1 <= change.keep <= 1000 for change in newest.changes)
+    talk = Conversation()
+    for number in range(20):
+        talk.user(f"question {number} " + "well then " * 60)
+    state = talk.state
+    leaving = [c.unit for c in planned(state).changes if c.form is StandingForm.LEDGER]
+    own = planned(state, Subsystems(eviction=NewestFirst()))
+    newest = [c.unit for c in own.changes if c.form is StandingForm.LEDGER]
+    assert min(newest) > max(leaving)
+    assert all(1 <= change.keep <= 1000 for change in own.changes)
 
 
-def test_forms_of_ones_own_are_what_stands() -> None:
-    state = full().state
-    plan = planned_edit(
-        state, POLICY, EditReason.COMPACT, subsystems=Subsystems(compression=Departures())
-    )
-    assert plan is not None
-    assert {change.form for change in plan.changes} == {StandingForm.TOMBSTONE}
-
-    with pytest.raises(InvalidInput, match="answered for unit"):
-        planned_edit(
-            state, POLICY, EditReason.COMPACT, subsystems=Subsystems(compression=Elsewhere())
-        )
+def test_a_short_form_of_ones_own_is_what_a_request_shows() -> None:
+    talk = full()
+    talk.edit(planned(talk.state, Subsystems(compression=FirstWord())))
+    short = [unit for unit in talk.state.units if unit.form is StandingForm.SHORT]
+    assert short
+    assert all(len(unit.results[0].text.split()) == 1 for unit in short)
 
 
 def test_the_share_of_a_profile_is_the_budget_of_tenure() -> None:

@@ -1,11 +1,14 @@
-"""The Cypher of reads of versions: each set of candidates, asked by itself.
+"""The Cypher of candidates: each question alone, several in one round trip, and near vectors.
 
-Under the rules that `core` states. The shape of questions and answers is that of `fragments`:
-asked alone or beforehand with others (`prefetch`), the text is that of `questions`.
+Under the rules that `core` states. Each step of a compile has a statement of its own, as a server
+works at every question of a statement, though nobody asks it. All answers come as the lists of
+one record, because each record is a message that the client waits for and takes apart by itself.
+Vectors are found by an index of the server, a clause or a procedure by its version.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, LiteralString
 
 from .questions import QUESTIONS as _QUESTIONS
@@ -70,7 +73,7 @@ CALL (ask, words, telling, rare) {
   WITH node AS c, toInteger(score) AS mask, weights, ask
   WITH c, mask, {shared} AS shared
   ORDER BY shared DESC, c.n DESC LIMIT $most
-  OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
+  OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE {at_point}
   WITH v, mask, shared,
     c {.n, .turn, .slot, .terms, .scope_id, .class_rank, .allow, .deny} AS p
   WITH v, v.vid AS vid, mask, shared, p, coalesce({visible}, false) AS seen
@@ -103,7 +106,7 @@ RETURN ids, entities
 DECAYING: Final[LiteralString] = statement(
     """
 MATCH (c:Decaying) WHERE c.tenant_id = $tenant AND c.half_life_days > 0
-MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE v.status = 'clean' AND {at_point}
+MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE v.status = 'clean' AND {at_point}
 WITH c, {piece} AS piece
 WITH c, collect({row}) AS rows, properties(c) AS p, true AS seen
 WITH *, [c] AS marked
@@ -118,10 +121,9 @@ RELATIONS: Final[LiteralString] = statement(
 UNWIND $given.entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
 CALL (e) {
-  MATCH (e)<-[a:ABOUT]-(v:ContextVersion)-[:PIECE_OF]->(c:Claim)
-  WHERE a.tx_start <= $tx AND a.tx_end > $tx AND a.valid_from <= $valid
-    AND a.valid_until > $valid AND v.head AND v.status = 'clean' AND NOT v.deny
-    AND c.subject_id IS NOT NULL AND c.value_entity_id IS NOT NULL
+  MATCH (e)-[a:FACT]-(:Entity)
+  WHERE a.head AND a.status = 'clean' AND {link_at_point}
+  MATCH (:Fact {tenant_id: $tenant, vid: a.vid})-[:PIECE_OF]->(c:Claim)
   WITH c {.scope_id, .class_rank, .allow, .deny, .subject_id, .value_entity_id} AS p
   WITH p WHERE {visible}
   WITH DISTINCT p.subject_id AS subject, p.value_entity_id AS value LIMIT $most
@@ -132,3 +134,169 @@ RETURN entity_id, ends
 )
 NEIGHBOURHOOD: Final[LiteralString] = statement("CALL () {\n{around} }\n{answered}", _QUESTIONS)
 CHANGES: Final[LiteralString] = statement("CALL () {\n{changes} }\n{answered}", _QUESTIONS)
+
+
+CANDIDATES: Final[LiteralString] = statement(
+    """
+CALL () {
+  CALL () {
+{by_request}
+UNION ALL
+{of_subjects}
+UNION ALL
+{walk} }
+  {gathered}
+  RETURN {listed}
+UNION ALL
+{search}
+UNION ALL
+{search_or_pool} }
+{together}
+""",
+    _QUESTIONS,
+)
+"""What proposes the candidates of a compile."""
+FOLLOW_UP: Final[LiteralString] = statement(
+    """
+CALL () {
+{of_derived}
+UNION ALL
+{of_subjects}
+UNION ALL
+{of_pairs}
+UNION ALL
+{of_keys} }
+WITH collect([place, c, row, note]) AS hits
+WITH hits, $given.entity_ids + [hit IN hits WHERE hit[1].value_entity_id IS NOT NULL
+  AND hit[1].scope_id IN $given.scopes | hit[1].value_entity_id] AS ids
+{entities_of}
+CALL (hits, ids, entities) {
+  UNWIND hits AS hit
+  WITH hit[0] AS place, hit[1] AS c, hit[2] AS row, hit[3] AS note
+  {gathered}
+  RETURN {listed}
+UNION ALL
+  RETURN -1 AS place, [] AS claims, [] AS known, [] AS marked, [ids, entities] AS note }
+{together}
+""",
+    _QUESTIONS,
+)
+"""What the candidates of a compile lead to, and the entities that these and their values are."""
+TWO_HOPS: Final[LiteralString] = statement(
+    """
+CALL () {
+{walk} }
+{gathered}
+WITH {listed}
+{together}
+""",
+    _QUESTIONS,
+)
+"""Two steps of a walk, which is all that a neighbourhood asks."""
+
+
+_FRAGMENTS: Final[Mapping[str, LiteralString]] = {
+    "parts": """
+MATCH (v:Vector) WHERE v.tenant_id = $tenant AND v.object_id = object_id
+  AND v.encoder_id = $given.encoder_id AND v.part >= ''
+WITH v
+MATCH (c:Claim {tenant_id: $tenant, object_id: v.object_id})
+RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16, c.scope_id AS scope_id
+"""
+}
+
+# Made with the index and not by a migration: without the option no database has it.
+FEED_KEY: Final[LiteralString] = """
+CREATE CONSTRAINT u_feed IF NOT EXISTS FOR (n:VectorFeed)
+REQUIRE (n.tenant_id, n.encoder_id) IS UNIQUE
+"""
+MAKE_INDEX: Final[LiteralString] = """
+CREATE VECTOR INDEX vx_near IF NOT EXISTS FOR (n:Near) ON (n.embedding) OPTIONS $options
+"""
+MAKE_FILTERED: Final[LiteralString] = """
+CREATE VECTOR INDEX vx_near_filtered IF NOT EXISTS FOR (n:Near) ON n.embedding
+WITH [n.tenant_id, n.encoder_id] OPTIONS $options
+"""
+DROP_INDEX: Final[LiteralString] = "DROP INDEX vx_near IF EXISTS"
+DROP_FILTERED: Final[LiteralString] = "DROP INDEX vx_near_filtered IF EXISTS"
+
+PRESENT_INDEX: Final[LiteralString] = """
+SHOW INDEXES YIELD name, options WHERE name IN ['vx_near', 'vx_near_filtered']
+RETURN name, options.indexConfig AS config
+"""
+FEED_POSITION: Final[LiteralString] = """
+MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) RETURN f.vec_seq AS fed
+"""
+# The same self-assignment as on the clock: it takes the lock before it reads.
+LOCK_FEED: Final[LiteralString] = """
+MERGE (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) ON CREATE SET f.vec_seq = 0
+SET f.vec_seq = f.vec_seq + 0
+RETURN f.vec_seq AS fed
+"""
+# Contents alone: the vector of why something matters proposes nothing.
+PENDING: Final[LiteralString] = """
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id
+  AND x.vec_seq > $after
+  AND x.vec_seq <= $until
+WITH x WHERE x.part <> 'why'
+RETURN x.object_id AS object_id, x.part AS part, x.vec16 AS vec16 ORDER BY x.vec_seq
+"""
+FEED: Final[LiteralString] = """
+UNWIND $given.rows AS row
+MATCH (x:Vector {tenant_id: $tenant, object_id: row.object_id, encoder_id: $given.encoder_id,
+  part: row.part})
+SET x:Near, x.embedding = row.embedding
+"""
+SET_FED: Final[LiteralString] = """
+MATCH (f:VectorFeed {tenant_id: $tenant, encoder_id: $given.encoder_id}) SET f.vec_seq = $until
+"""
+# Nobody states the length of an encoder's vectors; the first one shows it.
+FIRST_VECTOR: Final[LiteralString] = """
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id AND x.vec_seq > 0
+RETURN x.vec16 AS vec16 LIMIT 1
+"""
+
+NEAREST: Final[LiteralString] = statement(
+    """
+CALL db.index.vector.queryNodes('vx_near', $k, $given.near) YIELD node, score
+WHERE node.tenant_id = $tenant AND node.encoder_id = $given.encoder_id
+WITH DISTINCT node.object_id AS object_id
+{parts}
+""",
+    _FRAGMENTS,
+)
+NEAR_FILTERED: Final[LiteralString] = statement(
+    """
+MATCH (x:Near)
+SEARCH x IN (VECTOR INDEX vx_near_filtered FOR $given.near
+  WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id LIMIT $k) SCORE AS score
+WITH DISTINCT x.object_id AS object_id
+{parts}
+""",
+    _FRAGMENTS,
+)
+PARTS_OF: Final[LiteralString] = statement(
+    """
+UNWIND $given.object_ids AS object_id
+{parts}
+""",
+    _FRAGMENTS,
+)
+
+WITHOUT_TENANT: Final[Mapping[str, str]] = {
+    "FEED_KEY": "the schema is the database's",
+    "MAKE_INDEX": "the schema is the database's",
+    "MAKE_FILTERED": "the schema is the database's",
+    "DROP_INDEX": "the schema is the database's",
+    "DROP_FILTERED": "the schema is the database's",
+    "PRESENT_INDEX": "the schema is the database's",
+}
+"""The statements that name no tenant, each with the reason."""
+
+LANGUAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "MAKE_INDEX": ("5",),
+    "NEAREST": ("5",),
+    "MAKE_FILTERED": ("25",),
+    "NEAR_FILTERED": ("25",),
+}
+"""The statements that are run in one version of Cypher only."""

@@ -1,16 +1,17 @@
-"""The Cypher of facts: slots, claims, versions, edges, and what stands on the clock.
+"""The Cypher of facts: slots, claims, versions, edges, sessions, manifests, imports, the clock.
 
 Each text is a constant, with values only as parameters, and names its tenant, or stands in
 `WITHOUT_TENANT` with the reason. A public name is a statement; a name with a leading underscore
 is a fragment that statements are added together from. `LiteralString` lets the type checkers
-refuse a text made at run time. The tests hold this module, `register_statements` and
-`schema_statements` to that, put every text before Neo4j's own grammar, in Cypher 5 and 25, and
-look at the plans.
+refuse a text made at run time. The tests hold every module of this folder to that, put every
+text before Neo4j's own grammar, in Cypher 5 and 25, and look at the plans.
 
-One text serves every case of a read: a bound that does not restrict is given its extreme value
-($from_max the open end, $until_min and $after the open start). Reads walk from nodes whose keys
-never change, over relationships, and test both stamps of each row: an index over what a commit
-changes could lose a row in the instant between its old and its new place.
+One text serves every case of a read: `ask.at_tx` and `ask.at_valid` say which of the two times
+restricts it. A write sends the times of facts as texts, and the server makes them native: the
+driver packs a datetime in a tenth of a millisecond. Reads walk from nodes whose keys never
+change, over relationships, and test both stamps of each row: an index over what a commit
+changes could lose a row in the instant between its old and its new place. Sessions are found by
+their unique key alone.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
-from .claim import CONTENT_COLUMNS as _CONTENT_COLUMNS
-from .claim import CORE as _CORE
+from .questions import FRAGMENTS as _QUESTIONS
+from .template import CONTENT_COLUMNS as _CONTENT_COLUMNS
+from .template import CORE as _CORE
 from .template import statement
 
 _FRAGMENTS: Final[Mapping[str, LiteralString]] = {
+    **_QUESTIONS,
     "counters": """
 RETURN k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
   k.serial AS serial, k.norms AS norms, k.definitions AS definitions, k.digest AS digest,
@@ -34,15 +37,13 @@ MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})
   MATCH (b:Claim {tenant_id: $tenant, object_id: row.dst})
 """,
     "edge": """
-{n: row.n, valid_from: row.valid_from, valid_until: row.valid_until,
-    reason: row.reason, relation: row.relation, tx: row.tx, merge_id: row.merge_id}
+{n: row.n, valid_from: row.valid_from, valid_until: row.valid_until, reason: row.reason,
+    relation: row.relation, tx: row.tx, recorded_at: datetime(row.recorded_at),
+    merge_id: row.merge_id}
 """,
     "claim": _CORE,
     "content_columns": _CONTENT_COLUMNS,
-    "row": """
-v {.vid, .object_id, .valid_from, .valid_until, .tx_start, .tx_end,
-  .status, .reason, .head, .continues}
-""",
+    "row": "{counted}",
     "slot": "s {.slot_key, .subject_id, .slot, .scope_id, .many}",
 }
 
@@ -113,13 +114,15 @@ CALL () {
   UNWIND $given.slots AS row
   MERGE (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
   ON CREATE SET s.n = row.n, s.subject_id = row.subject_id, s.about_id = row.subject_id,
-    s.slot = row.slot, s.scope_id = row.scope_id, s.many = row.many
+    s.slot = row.slot, s.scope_id = row.scope_id, s.many = row.many, s.name = row.name
   RETURN count(s) AS slots }
 CALL () {
   UNWIND $given.claims AS row
   MATCH (s:Slot {tenant_id: $tenant, slot_key: row.slot_key})
   CREATE (c:Claim {tenant_id: $tenant, object_id: row.object_id})
-  SET c += row.props, c.signature = row.signature
+  SET c += row.props, c.signature = row.signature, c.recorded_at = datetime(row.recorded_at)
+  FOREACH (_ IN CASE WHEN s.many AND c.erased IS NULL THEN [1] ELSE [] END |
+    SET c.held = row.held)
   FOREACH (_ IN row.text | SET s.about_id = c.subject_id)
   FOREACH (_ IN row.live | SET c:Live)
   FOREACH (_ IN row.standing | SET c:Standing)
@@ -135,31 +138,42 @@ CALL () {
   RETURN count(c) AS claims }
 CALL () {
   UNWIND $given.close AS row
-  MATCH (v:ContextVersion {tenant_id: $tenant, vid: row.vid})
-  WHERE v.tx_end = $inf
-  SET v.tx_end = row.tx
+  MATCH (v:Fact {tenant_id: $tenant, vid: row.vid})
+  WHERE v.replaced_at IS NULL
+  SET v.replaced_at = datetime(row.replaced_at)
   REMOVE v.open
   WITH v, row
-  OPTIONAL MATCH (v)-[a:ABOUT]->(:Entity)
-  SET a.tx_end = row.tx
+  OPTIONAL MATCH (e:Entity)-[h:HAS_FACT]->(v)
+  SET h.replaced_at = v.replaced_at
+  WITH v, row, e
+  CALL (v, row, e) {
+    MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE c.value_entity_id IS NOT NULL
+    MATCH (o:Entity {tenant_id: $tenant, entity_id: c.value_entity_id})
+    MATCH (e)-[f:FACT|DENIED]->(o) WHERE f.vid = v.vid
+    SET f.replaced_at = v.replaced_at }
   RETURN count(DISTINCT v) AS closed }
 CALL () {
   UNWIND $given.rows AS row
   MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})-[:ASSERTS]->(s:Slot)
-  CREATE (v:ContextVersion {tenant_id: $tenant, vid: row.vid, slot_key: s.slot_key,
-    object_id: row.object_id, valid_from: row.valid_from, valid_until: row.valid_until,
-    tx_start: row.tx_start, tx_end: row.tx_end, status: row.status, reason: row.reason,
+  CREATE (v:Fact {tenant_id: $tenant, vid: row.vid, slot_key: s.slot_key,
+    object_id: row.object_id, slot: s.slot, valid_from: datetime(row.valid_from),
+    valid_to: datetime(row.valid_to), recorded_at: datetime(row.recorded_at),
+    replaced_at: datetime(row.replaced_at), status: row.status, reason: row.reason,
     head: row.head, deny: row.deny, open: row.open, continues: row.continues})
   CREATE (v)-[:VERSION_OF]->(s)
   CREATE (v)-[:PIECE_OF]->(c)
   FOREACH (_ IN CASE WHEN c.erased IS NULL THEN row.live ELSE [] END | SET c:Live)
-  WITH v, c, row
-  CALL (v, c, row) {
-    UNWIND [['subject', c.subject_id], ['value', c.value_entity_id]] AS about
-    WITH v, c, row, about WHERE about[1] IS NOT NULL
-    MERGE (e:Entity {tenant_id: $tenant, entity_id: about[1]})
-    CREATE (v)-[:ABOUT {role: about[0], valid_from: row.valid_from, valid_until: row.valid_until,
-      tx_start: row.tx_start, tx_end: row.tx_end}]->(e) }
+  WITH v, c
+  {caption}
+  WITH v, c
+  CALL (v, c) {
+    WITH v, c WHERE c.subject_id IS NOT NULL
+    MERGE (e:Entity {tenant_id: $tenant, entity_id: c.subject_id})
+    CREATE (e)-[:HAS_FACT {{times}}]->(v)
+    WITH v, c, e WHERE c.value_entity_id IS NOT NULL
+    MERGE (o:Entity {tenant_id: $tenant, entity_id: c.value_entity_id})
+    FOREACH (_ IN CASE WHEN v.deny THEN [] ELSE [1] END | CREATE (e)-[:FACT {relation}]->(o))
+    FOREACH (_ IN CASE WHEN v.deny THEN [1] ELSE [] END | CREATE (e)-[:DENIED {relation}]->(o)) }
   RETURN count(v) AS rows }
 CALL () {
   UNWIND $given.receipts AS row
@@ -193,9 +207,9 @@ CALL () {
   RETURN count(e) AS derives }
 CALL () {
   UNWIND $given.closed AS vid
-  MATCH (v:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
+  MATCH (v:Fact {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
   WITH DISTINCT c
-  WITH c, EXISTS { MATCH (c)<-[:PIECE_OF]-(o:ContextVersion) WHERE o.open = 0 } AS live
+  WITH c, EXISTS { MATCH (c)<-[:PIECE_OF]-(o:Fact) WHERE o.open = 0 } AS live
   FOREACH (_ IN CASE WHEN live THEN [] ELSE [1] END | REMOVE c:Live)
   RETURN count(c) AS moved }
 MATCH (k:TenantClock {tenant_id: $tenant})
@@ -241,10 +255,25 @@ OPEN_ROWS: Final[LiteralString] = statement(
 UNWIND $given.reads AS read
 UNWIND read.slot_keys AS slot_key
 UNWIND read.open AS open
-MATCH (v:ContextVersion)
+MATCH (v:Fact)
 WHERE v.tenant_id = $tenant AND v.slot_key = slot_key AND v.open = open
-  AND v.valid_from < read.until AND v.valid_until > read.since
+  AND v.valid_from < read.until AND coalesce(v.valid_to > read.since, true)
 MATCH (v)-[:PIECE_OF]->(c:Claim)
+RETURN read.place AS place, {row} AS row, {claim} AS claim,
+  EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
+ORDER BY v.vid
+""",
+    _FRAGMENTS,
+)
+OPEN_OF_VALUES: Final[LiteralString] = statement(
+    """
+UNWIND $given.reads AS read
+UNWIND read.held AS held
+MATCH (c:Claim) USING INDEX SEEK c:Claim(tenant_id, held)
+WHERE c.tenant_id = $tenant AND c.held = held
+MATCH (c)<-[:PIECE_OF]-(v:Fact)
+WHERE v.open IN read.open AND v.valid_from < read.until
+  AND coalesce(v.valid_to > read.since, true)
 RETURN read.place AS place, {row} AS row, {claim} AS claim,
   EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
 ORDER BY v.vid
@@ -254,8 +283,8 @@ ORDER BY v.vid
 ROWS_OF: Final[LiteralString] = statement(
     """
 UNWIND $given.object_ids AS object_id
-MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
-WHERE v.tx_end = $inf
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:Fact)
+WHERE v.replaced_at IS NULL
 RETURN {row} AS row, {claim} AS claim ORDER BY v.vid
 """,
     _FRAGMENTS,
@@ -318,7 +347,7 @@ LIVE_OBJECTS: Final[LiteralString] = """
 MATCH (s:Slot) USING INDEX s:Slot(tenant_id, scope_id)
 WHERE s.tenant_id = $tenant AND s.scope_id >= ''
   AND (',' + s.scope_id + ',') CONTAINS $given.part
-MATCH (s)<-[:VERSION_OF]-(v:ContextVersion) WHERE v.tx_end = $inf
+MATCH (s)<-[:VERSION_OF]-(v:Fact) WHERE v.replaced_at IS NULL
 RETURN DISTINCT v.object_id AS object_id ORDER BY object_id
 """
 SLOT_IN_USE: Final[LiteralString] = """
@@ -355,7 +384,9 @@ UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 SET c.erased = true, c.update_path = '', c.origins = [],
   c.source_origin = split(c.source_origin, '://')[0] + '://'
-REMOVE c:Live, c.tenant_tok, {content_columns}
+REMOVE c:Live, c.tenant_tok, c.held, c.title, {content_columns}
+WITH c MATCH (c)<-[:PIECE_OF]-(v:Fact)
+REMOVE v.title, v.value
 """,
     _FRAGMENTS,
 )
@@ -373,3 +404,177 @@ WITHOUT_TENANT: Final[Mapping[str, str]] = {
 
 LANGUAGES: Final[Mapping[str, tuple[str, ...]]] = {}
 """The statements that exist for some versions of Cypher only; all others run in 5 and 25."""
+
+
+KEEP_JOURNAL: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+SET k.import_digest = $given.journal.digest, k.import_applied = $given.journal.applied,
+  k.import_total = $given.journal.total
+"""
+"""A null takes a property away."""
+
+REMOVE_SOME: Final[LiteralString] = """
+CALL () {
+  MATCH (n:Fact) WHERE n.tenant_id = $tenant AND n.vid >= 0 RETURN n
+  UNION ALL
+  MATCH (n:Flag) WHERE n.tenant_id = $tenant AND n.n >= 0 RETURN n
+  UNION ALL
+  MATCH (n:PermissionChange) WHERE n.tenant_id = $tenant AND n.n >= 0 RETURN n
+  UNION ALL
+  MATCH (n:Vector) WHERE n.tenant_id = $tenant AND n.object_id >= '' AND n.encoder_id >= ''
+    AND n.part >= '' RETURN n
+  UNION ALL
+  MATCH (n:Usage) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
+  UNION ALL
+  MATCH (n:Manifest) WHERE n.tenant_id = $tenant AND n.envelope_id >= '' RETURN n
+  UNION ALL
+  MATCH (n:Compiled) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
+  UNION ALL
+  MATCH (n:Pack) WHERE n.tenant_id = $tenant AND n.digest >= '' RETURN n
+  UNION ALL
+  MATCH (n:Receipt) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
+  UNION ALL
+  MATCH (n:Action) WHERE n.tenant_id = $tenant AND n.action_id >= '' RETURN n
+  UNION ALL
+  MATCH (n:Review) WHERE n.tenant_id = $tenant AND n.review_id >= '' AND n.version >= 0 RETURN n
+  UNION ALL
+  MATCH (n:Judgement) WHERE n.tenant_id = $tenant AND n.judgement_id >= '' RETURN n
+  UNION ALL
+  MATCH (n:SessionText) WHERE n.tenant_id = $tenant AND n.session_id >= '' AND n.seq >= 0
+    AND n.part >= 0 RETURN n
+  UNION ALL
+  MATCH (n:SessionSnapshot) WHERE n.tenant_id = $tenant AND n.session_id >= '' AND n.seq >= 0
+  RETURN n
+  UNION ALL
+  MATCH (n:SessionEvent) WHERE n.tenant_id = $tenant AND n.session_id >= '' AND n.seq >= 0
+  RETURN n
+  UNION ALL
+  MATCH (n:Claim) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
+  UNION ALL
+  MATCH (n:Slot) WHERE n.tenant_id = $tenant AND n.slot_key >= '' RETURN n
+  UNION ALL
+  MATCH (n:Alias) WHERE n.tenant_id = $tenant AND n.alias_key >= '' RETURN n
+  UNION ALL
+  MATCH (n:Identifier) WHERE n.tenant_id = $tenant AND n.identifier_key >= '' RETURN n
+  UNION ALL
+  MATCH (n:Norm) WHERE n.tenant_id = $tenant AND n.norm >= '' RETURN n
+  UNION ALL
+  MATCH (n:BlockKey) WHERE n.tenant_id = $tenant AND n.key >= '' RETURN n
+  UNION ALL
+  MATCH (n:Entity) WHERE n.tenant_id = $tenant AND n.entity_id >= '' RETURN n
+  UNION ALL
+  MATCH (n:Tombstone) WHERE n.tenant_id = $tenant AND n.erasure_id >= '' RETURN n
+  UNION ALL
+  MATCH (n:Definition) WHERE n.tenant_id = $tenant AND n.number >= 0 RETURN n
+  UNION ALL
+  MATCH (n:TxEvent) WHERE n.tenant_id = $tenant AND n.seq >= 0 RETURN n
+}
+WITH n LIMIT $most DETACH DELETE n
+RETURN count(*) AS count
+"""
+"""What has most relations comes last, when they are gone. Each condition names all of a key."""
+
+START_OVER: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+SET k = {tenant_id: $tenant, seq: 0, last_us: $min, next_vid: 1, vec_seq: 0, serial: 0,
+  norms: 0, definitions: 0, erased_seq: 0, incarnation: randomUUID()}
+"""
+
+
+PUT_EVENTS: Final[LiteralString] = """
+UNWIND $given.rows AS row
+CREATE (e:SessionEvent {tenant_id: $tenant, session_id: row.session, seq: row.seq})
+SET e.kind = row.kind, e.actor = row.actor, e.last_us = row.last_us,
+  e.recorded_us = row.recorded_us, e.body = row.body, e.digest = row.digest
+"""
+PUT_TEXTS: Final[LiteralString] = """
+UNWIND $given.rows AS row
+CREATE (x:SessionText {tenant_id: $tenant, session_id: row.session, seq: row.seq, part: row.part})
+SET x.text = row.text, x.digest = row.digest
+"""
+# The digest stays, so the chain of a session still verifies after an erasure.
+EMPTY_TEXTS: Final[LiteralString] = """
+UNWIND $given.rows AS row
+MATCH (x:SessionText) WHERE x.tenant_id = $tenant AND x.session_id = row.session
+  AND x.seq = row.seq AND x.part = row.part
+REMOVE x.text
+"""
+HEAD: Final[LiteralString] = """
+MATCH (e:SessionEvent) WHERE e.tenant_id = $tenant AND e.session_id = $given.session AND e.seq > 0
+RETURN e.seq AS seq, e.digest AS digest ORDER BY e.seq DESC LIMIT 1
+"""
+EVENTS: Final[LiteralString] = """
+MATCH (e:SessionEvent) WHERE e.tenant_id = $tenant AND e.session_id = $given.session
+  AND e.seq > $after AND e.seq <= $until
+RETURN e {.session_id, .seq, .kind, .actor, .last_us, .recorded_us, .body, .digest} AS event
+ORDER BY e.seq
+"""
+TEXTS: Final[LiteralString] = """
+MATCH (x:SessionText) WHERE x.tenant_id = $tenant AND x.session_id = $given.session
+  AND x.seq > $after AND x.seq <= $until AND x.part >= 0
+RETURN x.seq AS seq, x.text AS text, x.digest AS digest ORDER BY x.seq, x.part
+"""
+SUMMARIES: Final[LiteralString] = """
+MATCH (e:SessionEvent) WHERE e.tenant_id = $tenant AND e.session_id >= '' AND e.seq > 0
+RETURN e.session_id AS session, max(e.seq) AS seq, max(e.recorded_us) AS recorded_us
+ORDER BY session
+"""
+PUT_SNAPSHOT: Final[LiteralString] = """
+MERGE (s:SessionSnapshot {tenant_id: $tenant, session_id: $given.session, seq: $seq})
+SET s.seal = $given.seal, s.body = $given.body
+"""
+# With the digest of the event that it stands behind: its seal covers both.
+SNAPSHOTS: Final[LiteralString] = """
+MATCH (s:SessionSnapshot)
+WHERE s.tenant_id = $tenant AND s.session_id = $given.session AND s.seq > 0
+MATCH (e:SessionEvent {tenant_id: $tenant, session_id: $given.session, seq: s.seq})
+RETURN s.seq AS seq, s.body AS body, s.seal AS seal, e.digest AS digest ORDER BY s.seq DESC
+"""
+DROP_SNAPSHOTS: Final[LiteralString] = """
+MATCH (s:SessionSnapshot)
+WHERE s.tenant_id = $tenant AND s.session_id = $given.session AND s.seq > 0
+WITH s ORDER BY s.seq DESC SKIP $keep
+DELETE s
+"""
+
+
+# `Compiled` leads from an object to its envelopes: an erasure finds what repeats it.
+_MANIFEST_FRAGMENTS: Final[dict[str, LiteralString]] = {
+    "created": """
+CREATE (m:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id, n: number, body: row.body,
+    pack: row.pack, object_ids: row.object_ids})
+  WITH m, row
+  UNWIND row.object_ids AS object_id
+  WITH DISTINCT m, object_id ORDER BY object_id
+  MERGE (o:Compiled {tenant_id: $tenant, object_id: object_id})
+  CREATE (m)-[:COMPILED]->(o)
+""",
+}
+
+PUT_MANIFESTS: Final[LiteralString] = statement(
+    """
+UNWIND $given.rows AS row
+OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
+WITH row, row.n AS number, old WHERE old IS NULL
+{created}
+""",
+    _MANIFEST_FRAGMENTS,
+)
+# What `SET` reads of the clock it reads behind its lock, as its own new value depends on the old.
+KEEP_MANIFEST: Final[LiteralString] = statement(
+    """
+MATCH (k:TenantClock {tenant_id: $tenant})
+SET k.serial = k.serial + CASE WHEN k.import_digest IS NULL THEN 1 ELSE 0 END
+WITH k.serial AS number, k {.import_digest, .import_applied, .import_total} AS journal
+CALL (number, journal) {
+  WITH *, $given.row AS row WHERE journal.import_digest IS NULL
+  MERGE (p:Pack {tenant_id: $tenant, digest: row.pack}) ON CREATE SET p.body = row.pack_body
+  WITH row, number
+  OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
+  WITH row, number, old WHERE old IS NULL
+  {created} }
+RETURN journal
+""",
+    _MANIFEST_FRAGMENTS,
+)
+"""The lock, a manifest, its pack and its number in one trip; nothing while an import goes on."""

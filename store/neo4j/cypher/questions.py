@@ -1,7 +1,15 @@
-"""The questions about versions, as Cypher: asked alone (`candidates`) or together (`prefetch`).
+"""The questions about versions, as Cypher, and the fragments that they and others share.
 
-Each yields rows of claims as `fragments` describes; the two searches yield answers, as they have
-read the permissions of what they met.
+Each question yields rows of claims and is asked alone or with others (`candidates`); the two
+searches yield answers, as they have read the permissions of what they met. A fragment is never a
+statement by itself. What a caller may not see is decided here, once: `visible` tests scope,
+classification and roles of the permissions that are today's.
+
+A `Fact` is one row of a claim. Its times are native, and an open end is null: an auditor reads
+them as they are, while the product counts in microseconds. `(:Entity)-[:HAS_FACT]->(:Fact)` leads
+from a subject to its facts, and `(:Entity)-[:FACT]->(:Entity)` to a value that is an entity, or
+`DENIED` where a claim says that it is not so. Both repeat the times of the fact, so that a walk
+from an entity with many facts need not open each. `title` and `value` are captions for people.
 """
 
 from __future__ import annotations
@@ -9,10 +17,412 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
-from .fragments import FRAGMENTS as _FRAGMENTS
+from .template import OPEN_LINE as _OPEN_LINE
+from .template import SECRET_LINE as _SECRET_LINE
+
+FRAGMENTS: Final[Mapping[str, LiteralString]] = {
+    # --- facts: their times are native in the graph and numbers in an answer
+    # One map of what a row says: each property that is named walks the version's chain anew.
+    "piece": """
+v {.vid, .valid_from, .valid_to, .recorded_at, .replaced_at, .status,
+  .reason, .head, .continues}
+""",
+    # The rows of an answer with their times as numbers: turned once, when all are found.
+    "counted_rows": """
+[r IN rows | [r[0], r[1].epochSeconds * 1000000 + r[1].microsecond,
+    r[2].epochSeconds * 1000000 + r[2].microsecond, r[3].epochSeconds * 1000000 + r[3].microsecond,
+    r[4].epochSeconds * 1000000 + r[4].microsecond] + r[5..]]
+""",
+    "counted": """
+head([n IN [v {.vid, .object_id, .valid_from, .valid_to, .recorded_at, .replaced_at, .status,
+    .reason, .head, .continues}] | n {.vid, .object_id, .status, .reason, .head, .continues,
+    valid_from: n.valid_from.epochSeconds * 1000000 + n.valid_from.microsecond,
+    valid_until: n.valid_to.epochSeconds * 1000000 + n.valid_to.microsecond,
+    tx_start: n.recorded_at.epochSeconds * 1000000 + n.recorded_at.microsecond,
+    tx_end: n.replaced_at.epochSeconds * 1000000 + n.replaced_at.microsecond}])
+""",
+    "at_point": """
+v.head AND v.recorded_at <= $given.tx_at AND coalesce(v.replaced_at > $given.tx_at, true)
+  AND v.valid_from <= $given.valid_at AND coalesce(v.valid_to > $given.valid_at, true)
+""",
+    # The same of a relationship, which says whether its fact decides.
+    "link_at_point": """
+a.recorded_at <= $given.tx_at AND coalesce(a.replaced_at > $given.tx_at, true)
+  AND a.valid_from <= $given.valid_at AND coalesce(a.valid_to > $given.valid_at, true)
+""",
+    "times": """
+valid_from: v.valid_from, valid_to: v.valid_to, recorded_at: v.recorded_at,
+    replaced_at: v.replaced_at
+""",
+    "relation": """
+{slot: c.slot, vid: v.vid, status: v.status, head: v.head, {times}}
+""",
+    # A claim reads "Sam Rivera office: Chicago"; of a structure it names no value.
+    "caption": """
+CALL (v, c) {
+    WITH v, c, c {.slot, .op, .text, .normalized_claim, .value_json} AS p WHERE c.erased IS NULL
+    WITH v, c, p, coalesce(p.normalized_claim, p.text, '') AS claim,
+      ' ' + replace(p.slot, '_', ' ') + ':' AS label
+    WITH v, c, p, claim, split(claim, label)[0] AS name, size(label) AS label_size
+    WITH v, c, p, claim, name, CASE WHEN p.slot IS NULL THEN claim
+      ELSE trim(substring(claim, size(name) + label_size)) END AS said
+    WITH v, c, p, claim, name, CASE p.op WHEN 'deny' THEN 'not ' ELSE '' END
+      + CASE said WHEN '' THEN coalesce(p.value_json, '') ELSE said END AS value
+    WITH v, c, left(value, 80) AS value, left(CASE WHEN p.slot IS NULL THEN claim
+      ELSE name + ': ' + p.slot + ' = ' + value END, 120) AS title
+    SET v.title = title, v.value = value, c.title = title }
+""",
+    # --- what a read says
+    "visible": """
+(p.scope_id IN $given.scopes AND p.class_rank <= $clearance
+  AND any(tag IN p.allow WHERE tag IN $given.tags)
+  AND none(tag IN p.deny WHERE tag IN $given.tags))
+""",
+    "in_window": """
+piece.recorded_at <= $given.tx_at
+  AND (NOT ask.at_tx OR coalesce(piece.replaced_at > $given.tx_at, true))
+  AND (NOT ask.at_valid OR piece.valid_from <= $given.valid_at
+    AND coalesce(piece.valid_to > $given.valid_at, true))
+  AND (piece.head OR NOT ask.heads)
+""",
+    "marks": """
+CALL (marked) {
+  UNWIND marked AS m
+  MATCH (m)<-[e:CONFIRMS|MARKS]-(f)
+  WHERE coalesce(e.tx, f.tx) <= $tx
+  RETURN collect([m.object_id, e.tx, f.n, f.kind, f.on]) AS marks }
+""",
+    "row": """
+[piece.vid, piece.valid_from, piece.valid_to, piece.recorded_at, piece.replaced_at,
+  piece.status, piece.reason, piece.head, piece.continues]
+""",
+    "open_line": _OPEN_LINE,
+    "secret_line": _SECRET_LINE,
+    "entry": """
+[p.object_id, p.tx, seen, p.erased, p.scope_id, p.class_rank, p.allow, p.deny,
+  {counted_rows}]
+""",
+    "claim": """
+c {.object_id, .tx, .erased, .scope_id, .class_rank, .allow, .deny, .slot, .subject_id,
+  .value_entity_id}
+""",
+    "is_marked": "EXISTS { (c)<-[:CONFIRMS|MARKS]-() }",
+    "gathered": """
+WITH place, c, collect(row) AS rows, head(collect(note)) AS note
+WITH *, {claim} AS p
+WITH *, {visible} AS seen, {is_marked} AS is_marked
+""",
+    "listed": """
+place, collect(CASE WHEN c IS NOT NULL THEN {entry} END) AS claims,
+  collect(CASE WHEN c IS NOT NULL THEN [c, p, seen] END) AS known,
+  collect(CASE WHEN is_marked THEN c END) AS marked, head(collect(note)) AS note
+""",
+    "told": """
+{marks}
+WITH place, claims, marks, {lines}, note
+""",
+    "answered": """
+{gathered}
+WITH {listed}
+{told}
+RETURN place, claims, marks, lines, note
+""",
+    "lines": """
+[k IN known WHERE size(known) <= $whole OR k[1].tx > $fresh |
+    head([p IN [properties(k[0])] |
+      {open_line} + CASE WHEN k[2] THEN {secret_line} ELSE [] END])] AS lines
+""",
+    # What a search met and listed, whose permissions it has read already.
+    "shown_hits": """
+CALL (shown) {
+  UNWIND shown AS hit
+  WITH hit[0] AS c, hit[1] AS p, hit[2] AS piece
+  WITH c, p, [{row}] AS rows, true AS seen, {is_marked} AS is_marked
+  RETURN collect({entry}) AS claims, collect([c, p, seen]) AS known,
+    collect(CASE WHEN is_marked THEN c END) AS marked }
+""",
+    "pool_row": """
+[vid, mask, size(p.terms), p.scope_id, coalesce(p.turn, 0), p.slot IS NOT NULL]
+""",
+    "no_row": "null AS c, null AS row",
+    # --- the text search
+    "met": """
+CALL (ask) {
+  UNWIND ask.probes AS probe
+  CALL db.index.fulltext.queryNodes(ask.index, probe, {limit: ask.most_met + 1}) YIELD node, score
+  WHERE node.tenant_id = $tenant
+  RETURN collect([node, toInteger(score)]) AS met }
+WITH ask, met, size(ask.probes) > 0 AND size(met) <= ask.most_met AS is_whole
+""",
+    "holders": """
+[at IN range(0, size(ask.clauses) - 1) |
+  size([hit IN met WHERE hit[1] / ask.bits[at] % 2 = 1])]
+""",
+    "weighed_hits": """
+WITH ask, met, [count IN holders |
+    size([times IN ask.halvings WHERE count * times <= ask.common])] AS weights
+  UNWIND met AS hit
+  WITH ask, weights, hit[0] AS c, hit[1] AS mask
+  WITH c, mask, {shared} AS shared
+""",
+    # What the words that a claim holds weigh, by its bits.
+    "shared": """
+reduce(sum = 0, at IN range(0, size(weights) - 1) |
+    sum + CASE WHEN mask / ask.bits[at] % 2 = 1 THEN weights[at] ELSE 0 END)
+""",
+    # --- slots
+    "pairs": """
+UNWIND $given.pairs AS ask
+UNWIND ask.subjects AS subject
+UNWIND ask.names AS name
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot = name
+""",
+    "subjects": """
+UNWIND $given.subjects AS ask
+{slots_of_subjects}
+""",
+    "slots_of_subjects": """
+UNWIND ask.subjects AS subject
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = subject AND s.slot >= ''
+""",
+    "names": """
+UNWIND $given.names AS ask
+UNWIND ask.names AS name
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.slot = name
+""",
+    "keys": """
+UNWIND $given.keys AS ask
+UNWIND ask.keys AS slot_key
+MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key}) WHERE s.slot_key = slot_key
+""",
+    "tenant_slots": """
+UNWIND $given.every AS ask
+MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.slot >= ''
+""",
+    "own_rows": """
+AND s.scope_id IN $given.scopes
+MATCH (s)<-[:VERSION_OF]-(v:Fact)
+WITH ask, v, {piece} AS piece
+WHERE {in_window}
+MATCH (v)-[:PIECE_OF]->(c:Claim)
+RETURN ask.place AS place, c, {row} AS row, null AS note
+""",
+    "newest_rows": """
+AND s.scope_id IN $given.scopes
+CALL (s, ask) {
+  MATCH (s)<-[:VERSION_OF]-(v:Fact)
+  WITH ask, v, {piece} AS piece
+  WHERE {in_window}
+  WITH ask, v, piece.vid AS vid, {row} AS row,
+    piece.head AND piece.valid_from <= $given.valid_at
+      AND coalesce(piece.valid_to > $given.valid_at, true) AS decides
+  ORDER BY vid DESC
+  WITH ask, collect(CASE WHEN decides THEN [v, row] END) AS deciding,
+    collect(CASE WHEN NOT decides THEN [v, row] END) AS others
+  UNWIND deciding + others[..ask.extras] AS newest
+  RETURN newest[0] AS v, newest[1] AS row }
+MATCH (v)-[:PIECE_OF]->(c:Claim)
+RETURN ask.place AS place, c, row, null AS note
+""",
+    "foreign_rows": """
+AND NOT s.scope_id IN $given.scopes
+MATCH (s)<-[:VERSION_OF]-(v:Fact)
+WITH ask, {piece} AS piece
+WHERE {in_window}
+RETURN ask.place AS place, {no_row}, [count(piece)] AS note
+""",
+    "changed_rows": """
+MATCH (v)-[:PIECE_OF]->(c:Claim)
+WHERE size($given.subjects) = 0 OR c.subject_id IN $given.subjects
+WITH c, {piece} AS piece
+RETURN 0 AS place, c, {row} AS row, null AS note
+""",
+    # --- entities
+    "near_heads": """
+MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
+  CALL (e) {
+    CALL (e) {
+      MATCH (e)-[a:HAS_FACT]->(v:Fact)
+      WHERE {link_at_point} AND v.head AND v.status = 'clean'
+      RETURN v, 0 AS far
+      UNION ALL
+      MATCH (e)<-[a:FACT|DENIED]-(:Entity)
+      WHERE a.head AND a.status = 'clean' AND {link_at_point}
+      MATCH (v:Fact {tenant_id: $tenant, vid: a.vid})
+      RETURN v, 0 AS far
+      UNION ALL
+      MATCH (e)<-[:MENTIONS]-(:Claim)<-[:PIECE_OF]-(v:Fact)
+      WHERE v.status = 'clean' AND {at_point}
+      RETURN v, 1 AS far }
+    WITH v, min(far) AS far
+    MATCH (v)-[:PIECE_OF]->(c:Claim)
+    WITH v, far, c {.scope_id, .class_rank, .allow, .deny, .level, .source_authority,
+      .confidence} AS p
+    WITH v, far, p, {visible} AS seen
+    ORDER BY far, p.level, p.source_authority DESC, p.confidence DESC,
+      CASE far WHEN 0 THEN v.vid ELSE -v.vid END
+    RETURN collect(CASE WHEN seen THEN v END) AS shown,
+      collect(CASE WHEN NOT seen THEN v.vid END) AS unseen }
+  RETURN collect(shown[..$limit]) AS kept, collect(unseen) AS hidden,
+    coalesce(max(size(shown)), 0) > $limit AS cut }
+""",
+    "neighbourhood_rows": """
+CALL (edge) {
+  UNWIND edge AS entity_id
+  {near_heads}
+{near_claims}
+""",
+    "two_hops": """
+CALL (ask) {
+  UNWIND ask.ids AS entity_id
+  {near_heads}
+WITH ask, kept AS first_kept, hidden AS first_hidden, cut AS first_cut
+CALL (ask, first_kept) {
+  UNWIND first_kept AS near
+  UNWIND near AS v
+  WITH DISTINCT ask, v ORDER BY v.vid
+  MATCH (v)-[:PIECE_OF]->(c:Claim)
+  UNWIND [c.subject_id, c.value_entity_id] AS end
+  WITH ask, end WHERE end IS NOT NULL AND NOT end IN ask.ids
+  RETURN collect(DISTINCT end)[..$room] AS met }
+CALL (met) {
+  UNWIND met AS entity_id
+  {near_heads}
+UNWIND [[ask.place, first_kept, first_hidden, first_cut, ask.ids],
+  [ask.place + 1, kept, hidden, cut, met]] AS step
+WITH step[0] AS place, step[1] AS kept, step[2] AS hidden, step[3] AS cut, step[4] AS edge
+{near_claims}
+""",
+    "near_claims": """
+CALL (kept) {
+  UNWIND kept AS near
+  UNWIND near AS v
+  WITH DISTINCT v
+  MATCH (v)-[:PIECE_OF]->(c:Claim)
+  WITH c, {piece} AS piece
+  RETURN collect([c, {row}]) AS hits }
+WITH place, hits, [hidden, cut, edge] AS counts
+{rows_of_hits}
+""",
+    # The note of a list stands in a row of its own, so that an empty list has one.
+    "rows_of_hits": """
+UNWIND [[null, null]] + hits AS hit
+RETURN place, hit[0] AS c, hit[1] AS row, CASE WHEN hit[0] IS NULL THEN counts END AS note
+""",
+    "entity": """
+e {.entity_id, .name, .type, .state, .scope_id, .tx_start,
+  .created_by, .recorded}
+""",
+    "alias": """
+a {.entity_id, .surface, .norm, .type, .scope_id, .ordinal,
+  .valid_from, .valid_until, .tx_start, .tx_end, .object_id, .merge_id}
+""",
+    "teacher": """
+head(COLLECT { MATCH (t:Claim {tenant_id: $tenant, object_id: a.object_id})
+  RETURN t {.authority_level, .quarantine, .class_rank, .allow, .deny, .actor, is_live: t:Live} })
+""",
+    "identifier": """
+i {.entity_id, .scheme, .value, .tx_start, .tx_end, .scope_id, .object_id}
+""",
+    "identifier_teacher": """
+head(COLLECT { MATCH (t:Claim {tenant_id: $tenant, object_id: i.object_id})
+  RETURN t {.actor, .directs, .authority_level, .source_kind, .class_rank, .allow, .deny} })
+""",
+    "matched": """
+MATCH (e)<-[:LEFT|RIGHT]-(j:Judgement)-[:LEFT|RIGHT]->(m:Entity)
+    WHERE j.verdict = 'MATCH'
+""",
+    # One expansion for what identifies, judges and names entities: each is a step of its own.
+    "related": """
+CALL (members) {
+  UNWIND members AS e
+  MATCH (e)<-[:IDENTIFIES|LEFT|RIGHT|ALIAS_OF]-(n)
+  WITH e, n AS i, n AS j, n AS a
+  RETURN collect(CASE WHEN i:Identifier THEN [{identifier}, {identifier_teacher}] END)
+      AS identifier_rows,
+    collect(CASE WHEN j:Judgement THEN [e.entity_id, properties(j)] END) AS judgement_rows,
+    collect(CASE WHEN a:Alias THEN
+      [a {.entity_id, .surface, .scope_id, .tx_start, .tx_end, .object_id, .n}, {teacher}] END)
+      AS name_rows }
+""",
+    "reviewed": """
+CALL (members) {
+  UNWIND members AS e
+  MATCH (r:Review) WHERE r.tenant_id = $tenant AND r.entity_id = e.entity_id
+  RETURN collect(r {.entity_id, .reason, .version, .state, .decided_entity, .opened_tx,
+    .decided_tx}) AS case_rows }
+""",
+    "named": """
+CALL () {
+  UNWIND $given.norms AS norm
+  UNWIND $given.alias_scopes AS scope_id
+  MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = norm AND a.scope_id = scope_id
+  RETURN collect([{alias}, {teacher}]) AS aliases }
+CALL () {
+  UNWIND $given.identifiers AS pair
+  MATCH (i:Identifier) WHERE i.tenant_id = $tenant AND i.scheme = pair[0] AND i.value = pair[1]
+    AND coalesce(i.scope_id, 'tenant') IN $given.alias_scopes
+  RETURN collect({identifier}) AS identifiers }
+WITH *, $given.entity_ids + [a IN aliases | a[0].entity_id]
+  + [i IN identifiers | i.entity_id] AS ids
+{entities_of}
+""",
+    "named_in": """
+AND ($given.scopes IS NULL OR EXISTS { (e)<-[:SAME_AS]-(:Entity) } OR EXISTS {
+    MATCH (e)<-[:ALIAS_OF]-(a:Alias) WHERE a.scope_id IN $given.scopes })
+""",
+    "standing_subjects": """
+UNWIND standing_slots AS name
+CALL (name) {
+  MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.scope_id = $given.scope
+    AND c.slot = name AND c.subject_id > $given.after AND c.erased IS NULL
+    AND c.object_type IN ['preference', 'actionable_constraint', 'project_decision']
+    AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE {at_point} }
+  WITH c.subject_id AS subject_id, c {.scope_id, .class_rank, .allow, .deny} AS p
+  WHERE {visible}
+  RETURN DISTINCT subject_id ORDER BY subject_id LIMIT $most_subjects }
+WITH DISTINCT subject_id ORDER BY subject_id LIMIT $most_subjects
+""",
+    "counters": """
+MATCH (k:TenantClock {tenant_id: $tenant})
+WITH k.seq AS seq, k.last_us AS last_us, k.next_vid AS next_vid, k.vec_seq AS vec_seq,
+  k.definitions AS definitions, k.erased_seq AS erased_seq, k.incarnation AS incarnation,
+  k {.import_digest, .import_applied, .import_total} AS journal, COLLECT { MATCH (n:TenantKey)
+    WHERE n.tenant_id = $tenant AND n.epoch >= 0 WITH n ORDER BY n.epoch
+    RETURN n.secret } AS secrets, EXISTS { MATCH (c:Standing) WHERE c.tenant_id = $tenant
+    AND c.object_type >= '' AND c.scope_id >= '' } AS has_standing
+""",
+    "opening": """
+seq, last_us, next_vid, vec_seq, definitions, erased_seq, incarnation, journal, secrets,
+  has_standing, aliases, identifiers
+""",
+    # Step by step over all entities: most were never judged, and each query inside costs.
+    "entities_of": """
+CALL (ids) {
+  UNWIND ids AS id
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: id})
+  WITH collect(DISTINCT e) AS named
+  CALL (named) {
+    UNWIND named AS e
+    {matched}
+    RETURN collect(DISTINCT m) AS near }
+  CALL (near) {
+    UNWIND near AS e
+    {matched}
+    RETURN collect(DISTINCT m) AS far }
+  UNWIND named + near + far AS e
+  WITH DISTINCT e WHERE e.tx_start IS NOT NULL
+  WITH collect(e) AS members
+  {related}
+  {reviewed}
+  RETURN [[e IN members | {entity}], identifier_rows, judgement_rows, name_rows, case_rows]
+    AS entities }
+""",
+}
+
 
 QUESTIONS: Final[Mapping[str, LiteralString]] = {
-    **_FRAGMENTS,
+    **FRAGMENTS,
     # --- slots and objects
     "of_pairs": """
 {pairs}
@@ -52,7 +462,7 @@ UNION ALL
     "of_objects": """
 UNWIND $given.objects AS ask
 UNWIND ask.objects AS object_id
-MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:Fact)
 WHERE (size(ask.subjects) = 0 OR c.subject_id IN ask.subjects)
   AND (size(ask.names) = 0 OR c.slot IN ask.names)
   AND (NOT ask.facts OR c.slot IS NOT NULL)
@@ -66,7 +476,7 @@ UNWIND ask.sources AS source
 MATCH (o:Claim {tenant_id: $tenant, object_id: source})<-[:DERIVED_FROM]-(c:Claim)
 WHERE c.tenant_id = $tenant
 WITH DISTINCT ask, c
-MATCH (c)<-[:PIECE_OF]-(v:ContextVersion)
+MATCH (c)<-[:PIECE_OF]-(v:Fact)
 WITH ask, c, {piece} AS piece
 WHERE {in_window}
 RETURN ask.place AS place, c, {row} AS row, null AS note
@@ -75,7 +485,7 @@ RETURN ask.place AS place, c, {row} AS row, null AS note
 UNWIND $given.vids AS ask
 CALL (ask) {
   UNWIND ask.vids AS vid
-  MATCH (:ContextVersion {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
+  MATCH (:Fact {tenant_id: $tenant, vid: vid})-[:PIECE_OF]->(c:Claim)
   RETURN c
   UNION
   UNWIND ask.turns AS turns
@@ -85,24 +495,10 @@ CALL (ask) {
   WHERE c.tenant_id = $tenant AND c.scope_id = scope_id AND c.turn = number
     AND c.scope_id IN $given.scopes
   RETURN c }
-MATCH (c)<-[:PIECE_OF]-(v:ContextVersion)
+MATCH (c)<-[:PIECE_OF]-(v:Fact)
 WITH ask, c, {piece} AS piece
 WHERE {in_window}
 RETURN ask.place AS place, c, {row} AS row, null AS note
-""",
-    # The slots of whom the names of an opening mean, and of the caller, and the other facts of the
-    # subject that its words led to.
-    "of_meant": """
-{meant_subjects}
-  {newest_rows}
-UNION ALL
-{meant_subjects}
-  {foreign_rows}
-""",
-    "meant_subjects": """
-UNWIND [ask IN $given.subjects | ask {.*, subjects: subject_ids}]
-  + [ask IN $given.siblings | ask {.*, subjects: leading_ids}] AS ask
-{slots_of_subjects}
 """,
     # --- the other sets of candidates
     # Walked from a label of its own: a tenant has thousands of facts and few of these.
@@ -110,7 +506,7 @@ UNWIND [ask IN $given.subjects | ask {.*, subjects: subject_ids}]
 UNWIND $given.standing AS one
 MATCH (c:Standing) WHERE c.tenant_id = $tenant AND c.object_type = one.object_type
   AND c.scope_id IN one.scopes AND c.authority_level <= one.level
-MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
+MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE {at_point}
 WITH one, c, {piece} AS piece
 RETURN one.place AS place, c, {row} AS row, null AS note
 """,
@@ -124,7 +520,7 @@ CALL (ask) {
   RETURN collect(properties(a)) AS actions, collect(a.object_id) AS object_ids }
 CALL (ask, object_ids) {
   UNWIND object_ids[-ask.newest..] AS object_id
-  MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:ContextVersion)
+  MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:Fact)
   WITH ask, c, {piece} AS piece
   WHERE {in_window}
   RETURN collect([c, {row}]) AS hits }
@@ -141,17 +537,14 @@ WITH ask.place AS place, ask.ids AS edge
 UNWIND $given.walks AS ask
 {two_hops}
 """,
-    "walk_from_meant": """
-UNWIND [ask IN $given.walks | ask {.place, ids: centre_ids}] AS ask
-{two_hops}
-""",
     "changes": """
-MATCH (v:ContextVersion) USING INDEX v:ContextVersion(tenant_id, tx_start)
-WHERE v.tenant_id = $tenant AND v.tx_start > $after AND v.tx_start <= $tx
+MATCH (v:Fact) USING INDEX SEEK v:Fact(tenant_id, recorded_at)
+WHERE v.tenant_id = $tenant AND v.recorded_at > $given.after_at AND v.recorded_at <= $given.tx_at
 {changed_rows}
 UNION ALL
-MATCH (v:ContextVersion) USING INDEX v:ContextVersion(tenant_id, tx_end)
-WHERE v.tenant_id = $tenant AND v.tx_end > $after AND v.tx_end <= $ended AND v.tx_start <= $after
+MATCH (v:Fact) USING INDEX SEEK v:Fact(tenant_id, replaced_at)
+WHERE v.tenant_id = $tenant AND v.replaced_at > $given.after_at AND v.replaced_at <= $given.tx_at
+  AND v.recorded_at <= $given.after_at
 {changed_rows}
 """,
     "by_request": """
@@ -199,7 +592,7 @@ CALL (ask, met, is_whole) {
       WITH node AS c, round(sum(score)) AS shared
       RETURN c, shared, c.n AS number ORDER BY shared DESC, number DESC LIMIT $most }
     RETURN c, shared, number }
-  OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
+  OPTIONAL MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE {at_point}
   WITH c, v, shared, number, CASE WHEN v IS NOT NULL THEN {claim} END AS p
   WITH c, v, shared, number, p, {visible} AS seen
   WITH c, v, shared, number, p, seen, CASE WHEN seen THEN {piece} END AS piece
@@ -223,7 +616,7 @@ WITH ask, met, is_whole, {holders} AS holders
 CALL (ask, met, is_whole, holders) {
   WITH * WHERE is_whole
   {weighed_hits}
-  MATCH (c)<-[:PIECE_OF]-(v:ContextVersion) WHERE {at_point}
+  MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE {at_point}
   WITH c, v, mask, shared, {claim} AS p
   WITH c, v, mask, shared, p, coalesce({visible}, false) AS seen
   ORDER BY shared DESC, c.n DESC, v.vid
@@ -248,59 +641,6 @@ WITH place, is_whole, holders, pool, seen_hits, shown, k.last_us AS read_us
 {shown_hits}
 RETURN place, claims, known, marked,
   [is_whole, seen_hits, [hit IN shown | hit[2].vid], pool, holders, read_us] AS note
-""",
-    # --- what the candidates of an opening lead to
-    # Told where all that the words met is here, and states facts: what talk and pages lead to
-    # depends on what is made of them, as it does which of many hits are read.
-    "text_hits": """
-CALL () {
-  CALL () {
-{search_or_pool} }
-  WITH *, note[0] AS is_whole, note[3] AS pool, [k IN known | k[1]] AS facts
-  RETURN collect([place, claims, known, marked, note]) AS text_hits,
-    coalesce(head(collect(facts)), []) AS facts,
-    NOT false IN collect(is_whole AND size(pool) = 0) AS are_listed }
-WITH *, are_listed AND none(fact IN facts WHERE fact.slot IS NULL) AS is_foretold
-WITH *, [fact IN facts WHERE is_foretold AND NOT fact.subject_id IN subject_ids |
-  fact.subject_id][..1] AS leading_ids
-""",
-    # The slots of all facts in the caller's other scopes, by the keys that `slot_key` makes.
-    "rivals": """
-CALL (lists, is_foretold) {
-  UNWIND $given.rivals AS ask
-  WITH * WHERE is_foretold
-  UNWIND lists AS answer
-  UNWIND answer[2] AS k
-  WITH ask, answer[0] AS place, k[1] AS p
-  WITH ask, p WHERE p.slot IS NOT NULL AND p.scope_id IN $given.scopes
-    AND none(one IN $given.siblings WHERE one.place = place)
-  WITH ask, p.scope_id AS scope_id, p.subject_id + '/' + p.slot + '/' AS beginning
-  WITH ask, collect(DISTINCT beginning) AS beginnings,
-    collect(DISTINCT beginning + scope_id) AS known_keys
-  UNWIND beginnings AS beginning
-  UNWIND $given.scopes AS scope_id
-  WITH ask, known_keys, beginning + scope_id AS slot_key
-  WITH ask, slot_key WHERE NOT slot_key IN known_keys
-  WITH ask, collect(slot_key) AS slot_keys
-  CALL (ask, slot_keys) {
-    UNWIND slot_keys AS slot_key
-    MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key}) WHERE s.slot_key = slot_key
-    {own_rows}
-  UNION ALL
-    RETURN ask.place AS place, {no_row}, [0, slot_keys] AS note }
-  {gathered}
-  WITH {listed}
-  RETURN collect([place, claims, known, marked, note]) AS rival_lists }
-""",
-    "linked": """
-CALL (all_lists, is_foretold) {
-  WITH * WHERE is_foretold
-  UNWIND all_lists AS answer
-  UNWIND answer[2] AS k
-  WITH k[1] AS p WHERE p.scope_id IN $given.scopes
-  UNWIND [p.subject_id, p.value_entity_id] AS id
-  RETURN collect(DISTINCT id) AS ids }
-{entities_of}
 """,
     # --- their end together
     "together": """

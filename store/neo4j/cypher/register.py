@@ -1,15 +1,13 @@
-"""The Cypher of the register, the queues and what stands beside history.
+"""The Cypher of who is who, of queues, names, vocabulary, vectors and the export.
 
-The second part of `statements`, under the same rules: entities, aliases, identifiers, blocking
-keys, judgements, reviews; actions and receipts; definitions, manifests, vectors, usage; the
-export; and what an erasure empties of them. Aliases are filtered by scope before any cut.
+Under the rules that `core` states.
 """
 
 from __future__ import annotations
 
 from typing import Final, LiteralString
 
-from .fragments import FRAGMENTS as _FRAGMENTS
+from .questions import FRAGMENTS as _FRAGMENTS
 from .template import statement
 
 # --- writing the register
@@ -77,7 +75,7 @@ UNWIND $given.rows AS row
 MATCH (l:Entity {tenant_id: $tenant, entity_id: row.left_id})
 MATCH (r:Entity {tenant_id: $tenant, entity_id: row.right_id})
 CREATE (j:Judgement {tenant_id: $tenant, judgement_id: row.judgement_id})
-SET j += row
+SET j += row, j.recorded_at = datetime(row.recorded_at)
 CREATE (j)-[:LEFT]->(l)
 CREATE (j)-[:RIGHT]->(r)
 RETURN count(j) AS made
@@ -93,11 +91,11 @@ RETURN count(j) AS closed
 PUT_CANONICAL: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MATCH (m:Entity {tenant_id: $tenant, entity_id: row.raw_id})
-OPTIONAL MATCH (m)-[old:SAME_AS]->(:Entity) WHERE old.tx_end = $inf
-SET old.tx_end = $tx
+OPTIONAL MATCH (m)-[old:SAME_AS]->(:Entity) WHERE old.replaced_at IS NULL
+SET old.replaced_at = $given.tx_at
 WITH DISTINCT m, row WHERE row.raw_id <> row.canonical_id
 MATCH (c:Entity {tenant_id: $tenant, entity_id: row.canonical_id})
-CREATE (m)-[:SAME_AS {tx_start: $tx, tx_end: $inf}]->(c)
+CREATE (m)-[:SAME_AS {recorded_at: $given.tx_at}]->(c)
 """
 # `newest` stands on one version of a case, so that a queue reads no others.
 PUT_REVIEWS: Final[LiteralString] = """
@@ -107,13 +105,13 @@ OPTIONAL MATCH (old:Review) WHERE old.tenant_id = $tenant AND old.review_id = ro
 SET old.newest = false
 WITH DISTINCT row
 CREATE (v:Review {tenant_id: $tenant, review_id: row.review_id, newest: true})
-SET v += row
+SET v += row, v.title = row.reason + CASE row.mention WHEN '' THEN '' ELSE ': ' + row.mention END
 RETURN count(v) AS made
 """
 PUT_ACTIONS: Final[LiteralString] = """
 UNWIND $given.rows AS row
 CREATE (a:Action {tenant_id: $tenant, action_id: row.action_id})
-SET a += row
+SET a += row, a.title = replace(row.kind, '_', ' ')
 RETURN count(a) AS made
 """
 CLOSE_ACTIONS: Final[LiteralString] = """
@@ -313,7 +311,7 @@ CALL () {
 CALL () {
   UNWIND $given.object_ids AS object_id
   MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.object_id = object_id
-  SET v.mention = '', v.candidates = '[]', v.note = '' }
+  SET v.mention = '', v.candidates = '[]', v.note = '', v.title = v.reason }
 CALL () {
   MATCH (a:Alias)-[:ALIAS_OF]->(:Entity) WHERE a.tenant_id = $tenant AND a.alias_key >= ''
   WITH DISTINCT a WHERE a.tx_end < $inf AND a.object_id IN $given.object_ids
@@ -330,11 +328,11 @@ CALL () {
 CALL () {
   UNWIND $given.entity_ids AS entity_id
   MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.entity_id = entity_id
-  SET v.mention = '', v.candidates = '[]', v.note = '' }
+  SET v.mention = '', v.candidates = '[]', v.note = '', v.title = v.reason }
 CALL () {
   MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= '' AND v.version >= 0
     AND any(one IN v.candidate_ids WHERE one IN $given.entity_ids)
-  SET v.mention = '', v.candidates = '[]', v.note = '' }
+  SET v.mention = '', v.candidates = '[]', v.note = '', v.title = v.reason }
 MATCH (r:Receipt) WHERE r.tenant_id = $tenant AND r.object_id >= ''
   AND any(id IN $given.entity_ids WHERE r.body CONTAINS id)
 RETURN r.object_id AS object_id, r.body AS body
@@ -423,11 +421,14 @@ MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.object_id >= ''
 RETURN properties(t) AS record ORDER BY t.n
 """
 # A row is decoded with its claim, which the record repeats.
-ALL_ROWS: Final[LiteralString] = """
-MATCH (t:ContextVersion) WHERE t.tenant_id = $tenant AND t.vid > 0
-MATCH (t)-[:PIECE_OF]->(c:Claim)
-RETURN {row: properties(t), claim: properties(c)} AS record ORDER BY t.vid
-"""
+ALL_ROWS: Final[LiteralString] = statement(
+    """
+MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid > 0
+MATCH (v)-[:PIECE_OF]->(c:Claim)
+RETURN {row: {counted}, claim: properties(c)} AS record ORDER BY v.vid
+""",
+    _FRAGMENTS,
+)
 # Where a server holds few of a relationship, a planner would begin at those of every tenant.
 ALL_EDGES: Final[LiteralString] = """
 MATCH (t:Claim) USING INDEX t:Claim(tenant_id, object_id)
@@ -447,7 +448,7 @@ RETURN properties(t) AS record ORDER BY t.opened_tx, t.review_id, t.version
 ALL_CANONICAL: Final[LiteralString] = """
 MATCH (t:Entity) USING INDEX t:Entity(tenant_id, entity_id)
 WHERE t.tenant_id = $tenant AND t.entity_id >= ''
-MATCH (t)-[e:SAME_AS]->(c:Entity) WHERE e.tx_end = $inf
+MATCH (t)-[e:SAME_AS]->(c:Entity) WHERE e.replaced_at IS NULL
 RETURN {raw_id: t.entity_id, canonical_id: c.entity_id} AS record ORDER BY t.entity_id
 """
 ALL_ACTIONS: Final[LiteralString] = """
@@ -497,4 +498,72 @@ RETURN properties(t) AS record ORDER BY t.vec_seq
 ALL_USAGE: Final[LiteralString] = """
 MATCH (t:Usage) WHERE t.tenant_id = $tenant AND t.object_id >= ''
 RETURN t {.object_id, .uses, .last_us} AS record ORDER BY t.object_id
+"""
+
+
+KNOWN: Final[LiteralString] = statement(
+    """
+{named}
+RETURN aliases, identifiers, entities
+""",
+    _FRAGMENTS,
+)
+"""All that names, identifiers and ids were ever known to mean: what was closed later, too."""
+OPENING: Final[LiteralString] = statement(
+    """
+{counters}
+{named}
+RETURN {opening}, entities
+""",
+    _FRAGMENTS,
+)
+"""The same after the counters and keys of the tenant: what is stamped later reads as not done."""
+OWN_ALIASES: Final[LiteralString] = statement(
+    """
+UNWIND $given.entity_ids AS entity_id
+MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
+WHERE a.tx_start <= $tx AND a.tx_end > $tx
+RETURN {alias} AS alias
+""",
+    _FRAGMENTS,
+)
+BLOCK_MATCHES: Final[LiteralString] = statement(
+    """
+UNWIND $given.asked AS one
+CALL (one) {
+  UNWIND one.weights AS hit
+  MATCH (b:BlockKey {tenant_id: $tenant, key: hit[0]})<-[:HAS_KEY]-(m:Norm)
+  WITH one, m.norm AS norm, sum(hit[1]) AS weight ORDER BY weight DESC, norm
+  WITH one, collect([norm, weight]) AS ranked
+  WITH one, ranked, size(ranked) AS total,
+    CASE WHEN size(ranked) < $most THEN 0 ELSE ranked[$most - 1][1] END AS bar
+  WITH one, ranked, total, size([named IN ranked WHERE named[1] > bar]) AS heavier,
+    size([named IN ranked WHERE named[1] = bar]) AS tied
+  WITH one, ranked, total, $most_norms = $most AND heavier >= $heavier_enough
+    AND tied > $crowd * ($most - heavier) AS crowded, heavier
+  WITH one, total, crowded, ranked[..CASE WHEN crowded THEN heavier ELSE $most_norms END] AS heavy
+  UNWIND heavy AS named
+  UNWIND one.scopes AS scope_id
+  MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = named[0] AND a.scope_id = scope_id
+    AND a.tx_start <= $tx AND a.tx_end > $tx
+  RETURN a, named[1] AS weight, total, crowded
+  ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most }
+RETURN one.place AS place, {alias} AS alias, weight, total, crowded
+""",
+    _FRAGMENTS,
+)
+# A person counts once, however many names end so: by the entity that all of them belong to.
+BEARERS: Final[LiteralString] = """
+UNWIND $given.asked AS one
+CALL (one) {
+  MATCH (b:BlockKey {tenant_id: $tenant, key: one.key})<-[:HAS_KEY]-(m:Norm)
+  WHERE m.norm ENDS WITH one.ending
+  UNWIND one.scopes AS scope_id
+  MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = m.norm AND a.scope_id = scope_id
+    AND a.type IN ['person', 'unknown'] AND a.tx_start <= $tx AND a.tx_end > $tx
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: a.entity_id})
+  OPTIONAL MATCH (e)-[same:SAME_AS]->(c:Entity) WHERE same.replaced_at IS NULL
+  WITH DISTINCT coalesce(c.entity_id, e.entity_id) AS person LIMIT $most
+  RETURN count(person) AS bearers }
+RETURN one.place AS place, bearers
 """

@@ -1,4 +1,4 @@
-"""The schema of a Neo4j database: constraints and indices, one statement at a time.
+"""The schema of a Neo4j database, and the statements of the doctor.
 
 Neo4j runs one schema command a transaction and no data beside it, so a migration is a list of
 statements that are each safe to repeat. Every unique key starts with the tenant, so that one
@@ -7,13 +7,20 @@ predicate on each of its properties, so no property of one is ever absent where 
 
 `open` stands on the open versions only (0 decides, 1 a hidden denial, 2 hidden): the index over
 it holds no history. `:Live` stands on the claims with an open head, `:Standing` on the types
-that a compile fetches with no query, `:Decaying` on claims with a decay rule.
+that a compile fetches with no query, `:Decaying` on claims with a decay rule. `held` leads a slot
+of many values to the claims of one of them.
+
+Each statement of `MUST_BE_EMPTY` finds what breaks its sentence. These look at all of a tenant,
+so they scan; nothing else does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final, LiteralString
+
+from .questions import FRAGMENTS as _QUESTIONS
+from .template import statement
 
 MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
     (
@@ -27,8 +34,6 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         " REQUIRE (n.tenant_id, n.slot_key) IS UNIQUE",
         "CREATE CONSTRAINT u_claim IF NOT EXISTS FOR (n:Claim)"
         " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
-        "CREATE CONSTRAINT u_version IF NOT EXISTS FOR (n:ContextVersion)"
-        " REQUIRE (n.tenant_id, n.vid) IS UNIQUE",
         "CREATE CONSTRAINT u_entity IF NOT EXISTS FOR (n:Entity)"
         " REQUIRE (n.tenant_id, n.entity_id) IS UNIQUE",
         "CREATE CONSTRAINT u_alias IF NOT EXISTS FOR (n:Alias)"
@@ -63,12 +68,6 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         " REQUIRE (n.tenant_id, n.digest) IS UNIQUE",
         "CREATE CONSTRAINT u_usage IF NOT EXISTS FOR (n:Usage)"
         " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
-        "CREATE INDEX ix_version_open IF NOT EXISTS FOR (n:ContextVersion)"
-        " ON (n.tenant_id, n.slot_key, n.open, n.valid_from)",
-        "CREATE INDEX ix_version_began IF NOT EXISTS FOR (n:ContextVersion)"
-        " ON (n.tenant_id, n.tx_start)",
-        "CREATE INDEX ix_version_ended IF NOT EXISTS FOR (n:ContextVersion)"
-        " ON (n.tenant_id, n.tx_end)",
         "CREATE INDEX ix_event IF NOT EXISTS FOR (n:TxEvent) ON (n.tenant_id, n.tx)",
         "CREATE INDEX ix_slot_subject IF NOT EXISTS FOR (n:Slot)"
         " ON (n.tenant_id, n.about_id, n.slot)",
@@ -106,133 +105,178 @@ MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
         "CREATE FULLTEXT INDEX ft_claim IF NOT EXISTS FOR (n:Claim) ON EACH [n.terms, n.tenant_tok]"
         " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace',"
         " `fulltext.eventually_consistent`: false}}",
-    ),
-    (),
-    (
         "CREATE CONSTRAINT u_session_event IF NOT EXISTS FOR (n:SessionEvent)"
         " REQUIRE (n.tenant_id, n.session_id, n.seq) IS UNIQUE",
         "CREATE CONSTRAINT u_session_text IF NOT EXISTS FOR (n:SessionText)"
         " REQUIRE (n.tenant_id, n.session_id, n.seq, n.part) IS UNIQUE",
-    ),
-    (
         "CREATE CONSTRAINT u_session_snapshot IF NOT EXISTS FOR (n:SessionSnapshot)"
         " REQUIRE (n.tenant_id, n.session_id, n.seq) IS UNIQUE",
-    ),
-    (),
-    (),
-    (
         "CREATE INDEX ix_standing_subject IF NOT EXISTS FOR (n:Standing)"
         " ON (n.tenant_id, n.scope_id, n.slot, n.subject_id)",
-    ),
-    (),
-    (),  # claims and rows lack what nearly all would say: an older tenure cannot read them
-    (),
-    (
         "CREATE INDEX ix_claim_turn IF NOT EXISTS FOR (n:Claim)"
         " ON (n.tenant_id, n.scope_id, n.turn)",
     ),
+    ("CREATE INDEX ix_claim_held IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.held)",),
+    (
+        "CREATE CONSTRAINT u_fact IF NOT EXISTS FOR (n:Fact)"
+        " REQUIRE (n.tenant_id, n.vid) IS UNIQUE",
+        "CREATE INDEX ix_fact_open IF NOT EXISTS FOR (n:Fact)"
+        " ON (n.tenant_id, n.slot_key, n.open, n.valid_from)",
+        "CREATE INDEX ix_fact_recorded IF NOT EXISTS FOR (n:Fact) ON (n.tenant_id, n.recorded_at)",
+        "CREATE INDEX ix_fact_replaced IF NOT EXISTS FOR (n:Fact) ON (n.tenant_id, n.replaced_at)",
+        "CREATE INDEX ix_entity_name IF NOT EXISTS FOR (n:Entity) ON (n.tenant_id, n.name)",
+    ),
 )
-"""The statements that lead from each schema version to the next, oldest first."""
+"""The statements of `FIRST_VERSION`, and those that lead from each version to the next."""
 
-SCHEMA_VERSION: Final = len(MIGRATIONS)
+FIRST_VERSION: Final = 11
+"""A database of an older version comes over by export and import."""
+
+SCHEMA_VERSION: Final = sum((FIRST_VERSION, len(MIGRATIONS[1:])))
 """What this code reads and writes; a database with a higher number is refused."""
 
-KNOW_WRITERS: Final[LiteralString] = """
-MATCH (c:Claim) WHERE c.directs IS NULL
-CALL (c) {
-  SET c.directs = c.authority_level <= 1, c.writer_user =
-    CASE WHEN (',' + c.scope_id + ',') CONTAINS (',user=' + c.actor + ',') THEN c.actor END
-  SET c.unattributed = CASE WHEN c:Standing AND NOT c.directs AND c.writer_user IS NULL
-    AND c.authority_level < 4 THEN true END
-} IN TRANSACTIONS OF 10000 ROWS
+UNHELD_CLAIMS: Final[LiteralString] = """
+MATCH (s:Slot {many: true})<-[:ASSERTS]-(c:Claim) WHERE c.held IS NULL AND c.erased IS NULL
+RETURN c.tenant_id AS tenant, c.object_id AS object_id, s.slot_key AS slot_key,
+  c.value_key AS value_key
 """
-"""Who wrote an older claim, as far as its actor and level prove it; safe to repeat."""
-
-EMPTY_PATHS: Final[LiteralString] = """
-MATCH (c:Claim) WHERE c.erased = true
-CALL (c) {
-  SET c.update_path = '', c.origins = [],
-    c.source_origin = split(c.source_origin, '://')[0] + '://'
-} IN TRANSACTIONS OF 10000 ROWS
-"""
-"""What erasures of older versions left of addresses; safe to repeat."""
-
-STATED_KEYS: Final[LiteralString] = """
-MATCH (r:Receipt) WHERE r.idempotency_key IS NOT NULL
-MATCH (k:TenantKey {tenant_id: r.tenant_id, epoch: 0})
-OPTIONAL MATCH (c:Claim {tenant_id: r.tenant_id, object_id: r.object_id})
-RETURN r.tenant_id AS tenant, r.object_id AS object_id, r.idempotency_key AS key,
-  c.actor AS actor, k.secret AS secret
-"""
-PUT_DIGESTS: Final[LiteralString] = """
+PUT_HELD: Final[LiteralString] = """
 UNWIND $rows AS row
-MATCH (r:Receipt {tenant_id: row.tenant, object_id: row.object_id})
-SET r.idempotency_key = row.digest
+MATCH (c:Claim {tenant_id: row.tenant, object_id: row.object_id}) WHERE c.erased IS NULL
+SET c.held = row.held
 """
 
-UNPLACED_SCOPES: Final[LiteralString] = """
-MATCH (c:Claim) WHERE c.tenant_tok IS NOT NULL AND NOT c.tenant_tok CONTAINS ' '
-RETURN DISTINCT c.tenant_id AS tenant, c.scope_id AS scope_id
+HELD_SINCE: Final = 12
+"""The schema version from which a slot of many values finds its claims by their values."""
+
+GRAPH_SINCE: Final = 13
+"""The schema version from which facts have native times, captions and relationships of their own.
+
+Before it a fact was a `ContextVersion` with `ABOUT` to its entities.
 """
-PUT_PLACES: Final[LiteralString] = """
-MATCH (c:Claim) WHERE c.tenant_tok IS NOT NULL AND NOT c.tenant_tok CONTAINS ' '
-CALL (c) {
-  SET c.tenant_tok = coalesce($words[c.tenant_id][c.scope_id], c.tenant_tok)
-} IN TRANSACTIONS OF 10000 ROWS
+
+# While facts are moved, a process that opened the database before reads and writes nothing.
+HOLD_TENANTS: Final[LiteralString] = """
+MATCH (k:TenantClock) WHERE k.import_digest IS NULL
+SET k.import_digest = 'schema', k.import_applied = 0, k.import_total = 0
 """
-"""Texts whose words in an index say the tenant alone: `$words` says by tenant and scope what they
-are; safe to repeat."""
-
-PLACE_IDENTIFIERS: Final[LiteralString] = """
-MATCH (i:Identifier) WHERE i.scope_id IS NULL
-CALL (i) {
-  OPTIONAL MATCH (e:TxEvent) WHERE e.tenant_id = i.tenant_id AND e.tx = i.tx_start
-  UNWIND coalesce(e.object_ids, []) + [''] AS object_id
-  OPTIONAL MATCH (c:Claim {tenant_id: i.tenant_id, object_id: object_id})
-  WHERE i.entity_id IN [c.subject_id, c.value_entity_id]
-    OR EXISTS { (c)-[:MENTIONS]->(:Entity {tenant_id: i.tenant_id, entity_id: i.entity_id}) }
-  WITH i, c ORDER BY c IS NULL, c.scope_id <> 'tenant', size(c.scope_id), c.n LIMIT 1
-  SET i.object_id = coalesce(c.object_id, ''), i.scope_id =
-    CASE WHEN i.scheme = 'user' AND (',' + c.scope_id + ',') CONTAINS (',user=' + i.value + ',')
-    THEN 'user=' + i.value ELSE coalesce(c.scope_id, 'tenant') END
-} IN TRANSACTIONS OF 1000 ROWS
+FREE_TENANTS: Final[LiteralString] = """
+MATCH (k:TenantClock) WHERE k.import_digest = 'schema'
+REMOVE k.import_digest, k.import_applied, k.import_total
 """
-"""Who taught an older identifier, and where it is known: by the widest write of its stamp about its
-entity, and in the whole tenant where none can be told; safe to repeat."""
-
-NUMBER_TURNS: Final[LiteralString] = """
-MATCH (c:Claim) WHERE c.turn IS NULL AND c.slot IS NULL AND c.object_type = 'retrieved_passage'
-  AND c.layer IN ['user', 'session']
-WITH c ORDER BY c.tenant_id, c.n
-CALL (c) {
-  WITH c, head(COLLECT {
-    MATCH (t:Claim) WHERE t.tenant_id = c.tenant_id AND t.scope_id = c.scope_id AND t.turn >= 1
-    RETURN t.turn ORDER BY t.tenant_id DESC, t.scope_id DESC, t.turn DESC LIMIT 1 }) AS last
-  SET c.turn = coalesce(last, 0) + 1
-} IN TRANSACTIONS OF 10000 ROWS
-"""
-"""Turns that have no number, one after the other: each takes the next one of its scope; safe to
-repeat."""
-
-DIGESTS_SINCE: Final = 5
-"""The schema version from which idempotency keys are kept as digests of their callers."""
-
-SCOPES_SINCE: Final = 8
-"""The schema version from which the words of a text in an index say its scope."""
-
-TEACHERS_SINCE: Final = 10
-"""The schema version from which an identifier says who taught it."""
-
-TURNS_SINCE: Final = 11
-"""The schema version from which the turns of a scope are numbered."""
-
-FILLS: Final[Mapping[int, tuple[LiteralString, ...]]] = {
-    2: (KNOW_WRITERS,),
-    DIGESTS_SINCE: (EMPTY_PATHS,),
-    TEACHERS_SINCE: (PLACE_IDENTIFIERS,),
-    TURNS_SINCE: (NUMBER_TURNS,),
+# The rows of one transaction are whole: what was moved has no old label, what was not has all of
+# the old shape. So an interrupted move goes on where it stopped.
+_MOVES: Final[Mapping[str, LiteralString]] = {
+    **_QUESTIONS,
+    "rows": "IN TRANSACTIONS OF 5000 ROWS",
+    "seconds": "(us - (us % 1000000 + 1000000) % 1000000) / 1000000",
+    "nanoseconds": "(us % 1000000 + 1000000) % 1000000 * 1000",
+    "native": "datetime({epochSeconds: {seconds}, nanosecond: {nanoseconds}})",
 }
-"""What fills in the data of older versions, by the schema version that needs it."""
+MOVE_CLAIMS: Final[LiteralString] = statement(
+    """
+MATCH (c:Claim) WHERE c.recorded_at IS NULL
+CALL (c) {
+  WITH c, c.tx AS us
+  SET c.recorded_at = {native} } {rows}
+""",
+    _MOVES,
+)
+MOVE_FACTS: Final[LiteralString] = statement(
+    """
+MATCH (v:ContextVersion)
+CALL (v) {
+  MATCH (v)-[:PIECE_OF]->(c:Claim) MATCH (v)-[:VERSION_OF]->(s:Slot)
+  WITH v, c, s, [us IN [v.valid_from, v.valid_until, v.tx_start, v.tx_end] |
+    CASE WHEN us < $inf THEN {native} END] AS native
+  SET v:Fact, v.slot = s.slot, v.valid_from = native[0], v.valid_to = native[1],
+    v.recorded_at = native[2], v.replaced_at = native[3]
+  REMOVE v:ContextVersion, v.valid_until, v.tx_start, v.tx_end
+  WITH v, c
+  {caption}
+  WITH v, c
+  OPTIONAL MATCH (v)-[a:ABOUT {role: 'subject'}]->(e:Entity)
+  OPTIONAL MATCH (v)-[b:ABOUT {role: 'value'}]->(o:Entity)
+  FOREACH (_ IN CASE WHEN e IS NULL THEN [] ELSE [1] END |
+    CREATE (e)-[:HAS_FACT {{times}}]->(v))
+  FOREACH (_ IN CASE WHEN e IS NULL OR o IS NULL OR v.deny THEN [] ELSE [1] END |
+    CREATE (e)-[:FACT {relation}]->(o))
+  FOREACH (_ IN CASE WHEN e IS NULL OR o IS NULL OR NOT v.deny THEN [] ELSE [1] END |
+    CREATE (e)-[:DENIED {relation}]->(o))
+  DELETE a, b } {rows}
+""",
+    _MOVES,
+)
+MOVE_EDGES: Final[LiteralString] = statement(
+    """
+MATCH (:Claim)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(:Claim)
+WHERE e.recorded_at IS NULL
+CALL (e) {
+  WITH e, e.tx AS us
+  SET e.recorded_at = {native} } {rows}
+""",
+    _MOVES,
+)
+MOVE_JUDGEMENTS: Final[LiteralString] = statement(
+    """
+MATCH (j:Judgement) WHERE j.recorded_at IS NULL
+CALL (j) {
+  WITH j, j.tx_start AS us
+  SET j.recorded_at = {native} } {rows}
+""",
+    _MOVES,
+)
+MOVE_SAME: Final[LiteralString] = statement(
+    """
+MATCH (:Entity)-[e:SAME_AS]->(:Entity) WHERE e.tx_end IS NOT NULL
+CALL (e) {
+  WITH e, [us IN [e.tx_start, e.tx_end] |
+    CASE WHEN us < $inf THEN {native} END] AS native
+  SET e.recorded_at = native[0], e.replaced_at = native[1]
+  REMOVE e.tx_start, e.tx_end } {rows}
+""",
+    _MOVES,
+)
+MOVE_CAPTIONS: Final[LiteralString] = statement(
+    """
+CALL () {
+  MATCH (n:Slot) WHERE n.name IS NULL
+  RETURN n, CASE n.slot WHEN '' THEN 'text' ELSE n.slot END AS caption
+  UNION ALL
+  MATCH (n:Review) WHERE n.title IS NULL
+  RETURN n, n.reason + CASE n.mention WHEN '' THEN '' ELSE ': ' + n.mention END AS caption
+  UNION ALL
+  MATCH (n:Action) WHERE n.title IS NULL
+  RETURN n, replace(n.kind, '_', ' ') AS caption }
+CALL (n, caption) {
+  FOREACH (_ IN CASE WHEN n:Slot THEN [1] ELSE [] END | SET n.name = caption)
+  FOREACH (_ IN CASE WHEN n:Slot THEN [] ELSE [1] END | SET n.title = caption) } {rows}
+""",
+    _MOVES,
+)
+MOVES: Final = (
+    MOVE_CLAIMS,
+    MOVE_FACTS,
+    MOVE_EDGES,
+    MOVE_JUDGEMENTS,
+    MOVE_SAME,
+    MOVE_CAPTIONS,
+)
+"""What brings an older graph to this shape, each safe to repeat."""
+
+DROPPED: Final[tuple[LiteralString, ...]] = (
+    "DROP CONSTRAINT u_version IF EXISTS",
+    "DROP INDEX ix_version_open IF EXISTS",
+    "DROP INDEX ix_version_began IF EXISTS",
+    "DROP INDEX ix_version_ended IF EXISTS",
+)
+"""The constraints and indices of the older graph."""
+
+LOCK_VERSION: Final[LiteralString] = """
+MERGE (n:SchemaVersion {name: 'tenure'}) SET n.number = coalesce(n.number, 0)
+RETURN n.number AS number
+"""
+"""Waits until no other process moves a graph."""
 
 READ_VERSION: Final[LiteralString] = """
 MATCH (n:SchemaVersion {name: 'tenure'}) RETURN n.number AS number
@@ -250,17 +294,366 @@ SHOW INDEXES YIELD name, state RETURN name, state ORDER BY name
 """Every index; a uniqueness constraint has one of its own name."""
 
 WITHOUT_TENANT: Final = {
-    "KNOW_WRITERS": "the schema is the database's",
-    "EMPTY_PATHS": "the schema is the database's",
-    "STATED_KEYS": "the schema is the database's",
-    "PUT_DIGESTS": "the schema is the database's",
-    "UNPLACED_SCOPES": "the schema is the database's",
-    "PUT_PLACES": "the schema is the database's",
-    "PLACE_IDENTIFIERS": "the schema is the database's",
-    "NUMBER_TURNS": "the schema is the database's",
+    "UNHELD_CLAIMS": "the schema is the database's",
+    "PUT_HELD": "the schema is the database's",
     "READ_VERSION": "the schema is the database's",
     "SET_VERSION": "the schema is the database's",
+    "LOCK_VERSION": "the schema is the database's",
+    "HOLD_TENANTS": "holds all of a database",
+    "FREE_TENANTS": "holds all of a database",
+    **dict.fromkeys(
+        (
+            *("MOVE_CLAIMS", "MOVE_FACTS", "MOVE_EDGES"),
+            *("MOVE_JUDGEMENTS", "MOVE_SAME", "MOVE_CAPTIONS"),
+        ),
+        "moves all of a database",
+    ),
     "AWAIT_INDEXES": "touches no node",
     "INDEX_STATES": "the schema is the database's",
 }
 """The statements that name no tenant, each with the reason."""
+
+
+_FRAGMENTS: Final[Mapping[str, LiteralString]] = {
+    "rows": "MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid >= 0",
+    "times": """
+v.valid_from.epochSeconds * 1000000 + v.valid_from.microsecond AS valid_from,
+  coalesce(v.valid_to.epochSeconds * 1000000 + v.valid_to.microsecond, $inf) AS valid_until,
+  v.recorded_at.epochSeconds * 1000000 + v.recorded_at.microsecond AS tx_start,
+  coalesce(v.replaced_at.epochSeconds * 1000000 + v.replaced_at.microsecond, $inf) AS tx_end
+""",
+    "bad_rows": "RETURN v.vid AS bad ORDER BY bad LIMIT $shown",
+    # Where a server holds few of a relationship, a planner would begin at those of every tenant.
+    "claims": """
+MATCH (c:Claim) USING INDEX c:Claim(tenant_id, object_id)
+WHERE c.tenant_id = $tenant AND c.object_id >= ''
+""",
+    "bad_claims": "RETURN c.object_id AS bad ORDER BY bad LIMIT $shown",
+    "entities": """
+MATCH (e:Entity) USING INDEX e:Entity(tenant_id, entity_id)
+WHERE e.tenant_id = $tenant AND e.entity_id >= ''
+""",
+    "bad_entities": "RETURN e.entity_id AS bad ORDER BY bad LIMIT $shown",
+    "erased_objects": """
+MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
+UNWIND t.object_ids AS object_id
+""",
+}
+
+
+ROW_WITHOUT_PLACE: Final[LiteralString] = statement(
+    """
+{rows} AND (COUNT { (v)-[:VERSION_OF]->(:Slot) } <> 1
+  OR COUNT { (v)-[:PIECE_OF]->(:Claim) } <> 1)
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+ROW_OF_ANOTHER_SLOT: Final[LiteralString] = statement(
+    """
+{rows}
+MATCH (v)-[:VERSION_OF]->(s:Slot) MATCH (v)-[:PIECE_OF]->(c:Claim)
+WHERE v.slot_key <> s.slot_key OR c.slot_key <> s.slot_key OR v.object_id <> c.object_id
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+FALSE_DENIAL: Final[LiteralString] = statement(
+    """
+{rows}
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.deny <> (c.op = 'deny')
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+EMPTY_INTERVAL: Final[LiteralString] = statement(
+    """
+{rows} AND (v.valid_from >= v.valid_to OR v.recorded_at >= v.replaced_at)
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+FIFTH_STATUS: Final[LiteralString] = statement(
+    """
+{rows} AND NOT v.status IN ['clean', 'disputed', 'overridden', 'quarantined']
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+QUARANTINED_HEAD: Final[LiteralString] = statement(
+    """
+{rows} AND v.status = 'quarantined' AND v.head
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+FALSE_OPEN: Final[LiteralString] = statement(
+    """
+{rows} AND coalesce(v.open, -1) <> CASE
+  WHEN (v.replaced_at IS NOT NULL OR v.status = 'quarantined') THEN -1
+  WHEN v.head THEN 0 WHEN v.deny THEN 1 ELSE 2 END
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+EARLY_ROW: Final[LiteralString] = statement(
+    """
+{rows}
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.recorded_at < c.recorded_at
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+UNLOGGED_ROW: Final[LiteralString] = statement(
+    """
+{rows}
+UNWIND [v.recorded_at, v.replaced_at] AS time
+WITH DISTINCT time.epochSeconds * 1000000 + time.microsecond AS stamp
+WHERE stamp IS NOT NULL
+  AND NOT EXISTS { MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.tx = stamp }
+RETURN stamp AS bad ORDER BY bad LIMIT $shown
+""",
+    _FRAGMENTS,
+)
+HIGH_ROW: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid >= k.next_vid
+RETURN v.vid AS bad ORDER BY bad LIMIT $shown
+"""
+HIGH_VECTOR: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id >= '' AND x.vec_seq > k.vec_seq
+RETURN x.vec_seq AS bad ORDER BY bad LIMIT $shown
+"""
+DEFINITION_GAP: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+OPTIONAL MATCH (d:Definition) WHERE d.tenant_id = $tenant AND d.number > 0
+WITH k.definitions AS stated, count(d) AS held, coalesce(max(d.number), 0) AS top
+WHERE stated <> held OR held <> top
+RETURN top AS bad
+"""
+NO_PERMISSIONS: Final[LiteralString] = statement(
+    """
+{claims} AND (c.class_rank IS NULL OR c.deny IS NULL OR size(coalesce(c.allow, [])) = 0)
+{bad_claims}
+""",
+    _FRAGMENTS,
+)
+TWO_SCOPES: Final[LiteralString] = statement(
+    """
+{claims}
+MATCH (c)-[:ASSERTS]->(s:Slot) WHERE c.scope_id <> s.scope_id
+{bad_claims}
+""",
+    _FRAGMENTS,
+)
+FALSE_COPY: Final[LiteralString] = statement(
+    """
+{rows}
+MATCH (v)-[:PIECE_OF]->(c:Claim)
+OPTIONAL MATCH (e:Entity)-[h:HAS_FACT]->(v)
+WITH v, c, collect(h) AS links, collect(e.entity_id) AS subjects
+CALL (v, c) {
+  MATCH (e:Entity {tenant_id: $tenant, entity_id: c.subject_id})-[f:FACT|DENIED]->(o:Entity)
+  WHERE f.vid = v.vid
+  RETURN collect(f) AS relations, collect(o.entity_id) AS values }
+WITH v, links + relations AS copies, relations,
+  subjects = [one IN [c.subject_id] WHERE one IS NOT NULL]
+    AND values = [one IN [c.value_entity_id] WHERE one IS NOT NULL] AS right
+WHERE NOT right OR any(f IN relations WHERE f.head <> v.head OR f.status <> v.status
+    OR (type(f) = 'DENIED') <> v.deny)
+  OR any(a IN copies WHERE a.valid_from <> v.valid_from OR a.recorded_at <> v.recorded_at
+    OR coalesce(a.valid_to <> v.valid_to, a.valid_to IS NOT NULL OR v.valid_to IS NOT NULL)
+    OR coalesce(a.replaced_at <> v.replaced_at,
+      a.replaced_at IS NOT NULL OR v.replaced_at IS NOT NULL))
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+LOST_CONTENT: Final[LiteralString] = statement(
+    """
+{claims} AND (c.erased IS NOT NULL OR c.value_json IS NULL)
+  AND NOT EXISTS { MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
+    AND c.object_id IN t.object_ids }
+{bad_claims}
+""",
+    _FRAGMENTS,
+)
+KEPT_CONTENT: Final[LiteralString] = statement(
+    """
+{erased_objects}
+MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
+WHERE c.erased IS NULL OR c.value_json IS NOT NULL OR c.terms IS NOT NULL
+  OR c.held IS NOT NULL OR c.title IS NOT NULL OR c:Live
+  OR EXISTS { MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE v.title IS NOT NULL OR v.value IS NOT NULL }
+RETURN object_id AS bad ORDER BY bad LIMIT $shown
+""",
+    _FRAGMENTS,
+)
+OLD_ROW: Final[LiteralString] = """
+MATCH (v:ContextVersion) WHERE v.tenant_id = $tenant
+RETURN v.vid AS bad ORDER BY bad LIMIT $shown
+"""
+UNHELD_VALUE: Final[LiteralString] = statement(
+    """
+{claims} AND c.erased IS NULL
+MATCH (c)-[:ASSERTS]->(s:Slot) WHERE s.many <> (c.held IS NOT NULL)
+{bad_claims}
+""",
+    _FRAGMENTS,
+)
+FAR_MENTION: Final[LiteralString] = statement(
+    """
+{claims} AND c.text IS NOT NULL
+MATCH (c)-[m:MENTIONS]->(:Entity) WHERE m.until > size(c.text)
+{bad_claims}
+""",
+    _FRAGMENTS,
+)
+KEPT_RECEIPT: Final[LiteralString] = statement(
+    """
+{erased_objects}
+MATCH (r:Receipt {tenant_id: $tenant, object_id: object_id}) WHERE r.body <> ''
+RETURN object_id AS bad ORDER BY bad LIMIT $shown
+""",
+    _FRAGMENTS,
+)
+KEPT_MANIFEST: Final[LiteralString] = statement(
+    """
+{erased_objects}
+MATCH (:Compiled {tenant_id: $tenant, object_id: object_id})<-[:COMPILED]-(m:Manifest)
+WHERE m.body <> ''
+RETURN object_id AS bad ORDER BY bad LIMIT $shown
+""",
+    _FRAGMENTS,
+)
+KEPT_VECTOR: Final[LiteralString] = statement(
+    """
+{erased_objects}
+MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.object_id = object_id AND x.encoder_id >= ''
+  AND x.part >= ''
+RETURN object_id AS bad ORDER BY bad LIMIT $shown
+""",
+    _FRAGMENTS,
+)
+KEPT_NAME: Final[LiteralString] = statement(
+    """
+{entities} AND e.state = 'erased' AND (e.name <> '' OR EXISTS { (e)<-[:ALIAS_OF]-(:Alias) }
+  OR EXISTS { (e)<-[:IDENTIFIES]-(:Identifier) })
+{bad_entities}
+""",
+    _FRAGMENTS,
+)
+OPEN_ERASED: Final[LiteralString] = statement(
+    """
+{rows} AND v.replaced_at IS NULL
+MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE c.erased IS NOT NULL
+{bad_rows}
+""",
+    _FRAGMENTS,
+)
+FALSE_LIVE: Final[LiteralString] = statement(
+    """
+{claims} AND c:Live <> (c.erased IS NULL
+  AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE v.replaced_at IS NULL AND v.head })
+{bad_claims}
+""",
+    _FRAGMENTS,
+)
+FALSE_NORMS: Final[LiteralString] = """
+MATCH (k:TenantClock {tenant_id: $tenant})
+OPTIONAL MATCH (m:Norm) WHERE m.tenant_id = $tenant AND m.norm >= ''
+WITH k.norms AS stated, count(m) AS held WHERE stated <> held
+RETURN held AS bad
+"""
+LONELY_NORM: Final[LiteralString] = """
+MATCH (m:Norm) WHERE m.tenant_id = $tenant AND m.norm >= ''
+  AND NOT EXISTS { MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = m.norm
+    AND a.scope_id >= '' }
+RETURN m.n AS bad ORDER BY bad LIMIT $shown
+"""
+BAD_STAR: Final[LiteralString] = statement(
+    """
+{entities}
+MATCH (e)-[r:SAME_AS]->(c:Entity) WHERE r.replaced_at IS NULL
+  AND (COUNT { MATCH (e)-[x:SAME_AS]->(:Entity) WHERE x.replaced_at IS NULL } > 1
+    OR EXISTS { MATCH (c)-[y:SAME_AS]->(:Entity) WHERE y.replaced_at IS NULL }
+    OR c.tenant_id <> $tenant)
+{bad_entities}
+""",
+    _FRAGMENTS,
+)
+STORED_VALUES: Final[LiteralString] = statement(
+    """
+{claims} AND c.value_json IS NOT NULL
+RETURN c.object_id AS object_id, c.slot AS slot, c.op AS op, c.value_key AS value_key,
+  c.value_json AS value_json, c.text AS text
+""",
+    _FRAGMENTS,
+)
+STORED_NAMES: Final[LiteralString] = """
+MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.alias_key >= ''
+RETURN a.entity_id AS entity_id, a.surface AS surface, a.norm AS norm
+"""
+UNLOGGED_TOMBSTONE: Final[LiteralString] = """
+MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
+  AND NOT EXISTS { MATCH (e:TxEvent) WHERE e.tenant_id = $tenant AND e.tx = t.tx }
+RETURN t.erasure_id AS bad ORDER BY bad LIMIT $shown
+"""
+
+MUST_BE_EMPTY: Final[Mapping[str, LiteralString]] = {
+    "a row has not exactly one slot and one claim": ROW_WITHOUT_PLACE,
+    "a row lies in another slot than its claim": ROW_OF_ANOTHER_SLOT,
+    "a row is marked as a denial and is none, or the reverse": FALSE_DENIAL,
+    "an interval is empty or reversed": EMPTY_INTERVAL,
+    "a row has a status that does not exist": FIFTH_STATUS,
+    "a quarantined row decides": QUARANTINED_HEAD,
+    "a row is marked open and is not, or the reverse": FALSE_OPEN,
+    "a row was believed before its claim was written": EARLY_ROW,
+    "a stamp of a row stands in no event": UNLOGGED_ROW,
+    "a version number is not below the next one": HIGH_ROW,
+    "a vector number is above the counter": HIGH_VECTOR,
+    "the definitions have a gap": DEFINITION_GAP,
+    "a claim has no permissions": NO_PERMISSIONS,
+    "a claim and its slot name different scopes": TWO_SCOPES,
+    "a relationship to an entity differs from its row": FALSE_COPY,
+    "content is gone and no tombstone says why": LOST_CONTENT,
+    "an erased object still has text": KEPT_CONTENT,
+    "a slot of many values does not find a claim by its value (run: tenure migrate)": UNHELD_VALUE,
+    "a fact has the shape of an older version (run: tenure migrate)": OLD_ROW,
+    "a mention lies outside its text": FAR_MENTION,
+    "an erased object still has a receipt": KEPT_RECEIPT,
+    "an erased object still has a manifest": KEPT_MANIFEST,
+    "an erased object still has a vector": KEPT_VECTOR,
+    "an erased entity still has a name": KEPT_NAME,
+    "an erased claim has an open row": OPEN_ERASED,
+    "a live mark is missing or stands where no open head is": FALSE_LIVE,
+    "a count of blocking keys is wrong": FALSE_NORMS,
+    "a norm with blocking keys names no alias": LONELY_NORM,
+    "canonical ids form no star": BAD_STAR,
+    "a stamp of a tombstone stands in no event": UNLOGGED_TOMBSTONE,
+}
+"""Statements by the sentence that holds when they find nothing."""
+
+CLEAN_HEADS: Final[LiteralString] = statement(
+    """
+{rows} AND v.head AND v.status = 'clean' AND NOT v.deny
+MATCH (v)-[:VERSION_OF]->(s:Slot) MATCH (v)-[:PIECE_OF]->(c:Claim)
+RETURN CASE WHEN s.many THEN s.slot_key + ' ' + coalesce(c.value_key, c.object_id)
+  ELSE s.slot_key END AS place, {times} ORDER BY place
+""",
+    _FRAGMENTS,
+)
+"""Rows that exclude each other: of a slot, of one value where it holds several."""
+
+ROWS_OF_CLAIMS: Final[LiteralString] = statement(
+    """
+{rows}
+RETURN v.object_id AS place, {times} ORDER BY place
+""",
+    _FRAGMENTS,
+)
+OPEN_JUDGEMENTS: Final[LiteralString] = """
+MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.judgement_id >= '' AND j.tx_end = $inf
+RETURN properties(j) AS record ORDER BY j.judgement_id
+"""

@@ -1,7 +1,9 @@
-"""Statements written as a whole: what several of them share stands in them by its name.
+"""How the texts of statements are made: from the columns of a claim, and from shared fragments.
 
-`{in_window}` in a text stands for the fragment of that name. Cypher itself has no word alone in
-braces, so a text with its names can be read, and a name is never taken for a map.
+The one place where a text is put together: from names of columns and of fragments, never from a
+value. A statement is written as a whole, and what several share stands in it by its name,
+`{in_window}` for the fragment of that name. Cypher itself has no word alone in braces, so a text
+with its names can be read, and a name is never taken for a map.
 """
 
 from __future__ import annotations
@@ -10,9 +12,40 @@ import re
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
+from ...port import claim_columns as table
+
+_CORE_COLUMNS: Final = tuple(
+    column
+    for column in (*table.CLAIM_COLUMNS, *table.SECRET_COLUMNS)
+    if column.attribute.startswith("claim.")
+)
+CORE_NAMES: Final = table.names_of(_CORE_COLUMNS)
+LINE_NAMES: Final = (
+    *table.names_of(table.CLAIM_COLUMNS),
+    "signature",
+    "erased",
+    "turn",
+    *table.names_of(table.SECRET_COLUMNS),
+)
+"""The order in which a read lists a claim; one that is hidden ends before its secret columns."""
+
+CORE: Final[LiteralString] = "c {" + table.column_list(_CORE_COLUMNS, "") + "}"
+OPEN_LINE: Final[LiteralString] = (
+    "[" + table.column_list(table.CLAIM_COLUMNS, "p") + ", p.signature, p.erased, p.turn]"
+)
+SECRET_LINE: Final[LiteralString] = "[" + table.column_list(table.SECRET_COLUMNS, "p") + "]"
+"""A line, from the map of a claim's properties.
+
+The server keeps properties as a chain and walks it from its start for each one that is named:
+forty columns of a node cost it ten times what one map of them all costs.
+"""
+CONTENT_COLUMNS: Final[LiteralString] = table.column_list(
+    (column for column in table.SECRET_COLUMNS if column.table == "d"), "c"
+)
+"""What an erasure removes."""
+
+
 _NAME: Final = re.compile(r"\{(\w+)\}")
-_IMPORTS: Final = re.compile(r"CALL \((.*?)\)")
-"""What a query inside another one takes from it."""
 
 
 def statement(template: LiteralString, fragments: Mapping[str, LiteralString]) -> LiteralString:
@@ -27,17 +60,3 @@ def statement(template: LiteralString, fragments: Mapping[str, LiteralString]) -
         text = text.replace("{" + name + "}", statement(fragments[name].strip(), fragments))
     # Both parts are literal texts of this package; a name between braces adds nothing to them.
     return text  # pyright: ignore[reportReturnType]
-
-
-def at_stamp(text: LiteralString, stamp: LiteralString) -> LiteralString:
-    """A text that reads as of a stamp which its statement has read itself, in place of `$tx`.
-
-    Every query inside imports it. A question that looks at later rows is cut down to it, too.
-    """
-
-    def imports(match: re.Match[str]) -> str:
-        return f"CALL ({', '.join(filter(None, (match[1], stamp)))})"
-
-    at_tx = f"CASE WHEN ask.after > {stamp} THEN {stamp} ELSE ask.after END"
-    text = text.replace("$tx", stamp).replace("ask.after", at_tx)
-    return _IMPORTS.sub(imports, text)  # pyright: ignore[reportReturnType] - a text of ours

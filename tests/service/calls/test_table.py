@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 from tenure import InvalidInput, Memory, connect
-from tenure.service.calls.envelope import EnvelopeRecord
-from tenure.service.calls.models import answer_adapter, request_model
-from tenure.service.calls.run import answer_json, run
-from tenure.service.calls.table import BY_NAME, CALLS, EMBEDDED_ONLY, PARTS
+from tenure.service.calls.run import answer_adapter, answer_json, request_model, run
+from tenure.service.calls.table import BY_NAME, CALLS, EMBEDDED_ONLY, PARTS, EnvelopeRecord
 
-EMBEDDED_CALLS = 18
+EMBEDDED_CALLS = 19
 """How many calls stay in the process of the store; each more needs its reason."""
 
 
@@ -34,11 +32,13 @@ def test_every_public_call_is_in_the_table_or_says_why_not() -> None:
     assert len(BY_NAME) == len(CALLS)
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
-def test_every_call_has_a_request_and_an_answer(call: Any) -> None:
-    schema = request_model(call).model_json_schema()
-    assert schema["additionalProperties"] is False
-    assert answer_adapter(call).json_schema(mode="serialization") is not None
+def test_every_call_has_a_request_and_an_answer() -> None:
+    open_calls: list[str] = []
+    for call in CALLS:
+        if request_model(call).model_json_schema()["additionalProperties"] is not False:
+            open_calls.append(call.name)
+        assert answer_adapter(call).json_schema(mode="serialization") is not None, call.name
+    assert open_calls == []
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,9 @@ def memory() -> Iterator[Memory]:
         memory.write("Sam Rivera", "office", "Austin", valid_from="2026-01-01T00:00:00Z")
         memory.write("Sam Rivera", "office", "Chicago", valid_from="2026-06-01T00:00:00Z")
         memory.write("Kim Lee", "manager", "Sam Rivera")
+        text = "# Leave\n\nParental leave is 14 weeks.\n"
+        fields = {"name": "leave.md", "source": "handbook", "effective": "2026-01-01"}
+        memory.documents.put(text, **fields)
         yield memory
 
 
@@ -55,7 +58,7 @@ REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("diff", {"tx1": "-infinity", "tx2": "infinity"}),
     ("log", {}),
     ("mentions", {"text": "Ask Kim Lee."}),
-    ("sessions", {}),
+    ("sessions.list", {}),
     ("doctor", {}),
     ("policy", {}),
     ("view.slot", {"entity": "Sam Rivera", "slot": "office", "valid": "2026-02-01T00:00:00Z"}),
@@ -81,6 +84,11 @@ REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("actions.actions", {}),
     ("envelopes.list", {}),
     ("artifacts.list", {}),
+    ("documents.list", {}),
+    ("documents.get", {"name": "handbook/leave.md"}),
+    ("documents.versions", {"name": "handbook/leave.md"}),
+    ("documents.compare", {"name": "handbook/leave.md", "a": "2026-02-01", "b": "2026-03-01"}),
+    ("documents.cite", {"object_ids": []}),
 )
 
 

@@ -20,8 +20,32 @@ from tenure.store.sqlite import SqliteStore
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.store.apart import ApartStore
 from tenure.tests.store.builders import TENANT, StoreFactory
+from tenure.tests.support.sampling import is_due
 
+FOLDER = Path(__file__).parent
+PARTS: dict[str, Callable[[bool, bool], bool]] = {
+    "whole": lambda is_port, is_due: True,
+    "oldest": lambda is_port, is_due: is_port or is_due,
+    "newest": lambda is_port, is_due: is_port and is_due,
+}
+"""Which tests a server runs: all of the port, and the quarter of the rest that is due today, or
+of a newer server the quarter of the port."""
 STORES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.integration)]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what this server need not run."""
+    is_wanted = PARTS[config.getoption("--contract")]
+    left_out = [
+        item
+        for item in items
+        if item.path.parent == FOLDER
+        and item.get_closest_marker("integration")
+        and not is_wanted(item.path.name.startswith("test_port_"), is_due(item.name))
+    ]
+    config.hook.pytest_deselected(items=left_out)
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
 
 
 @pytest.fixture(params=STORES)

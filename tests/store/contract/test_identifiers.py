@@ -65,7 +65,7 @@ def test_a_wider_write_teaches_a_private_identifier_to_all(open_memory: Open) ->
     assert identifiers(ann) == identifiers(bob) == {"email": EMAIL}
     before = bob.write(person(SAM, email=EMAIL), "skill", "sailing", scope={"user": "bob"})
     assert before.resolution is not None
-    assert before.resolution.reason == "same_identifier"
+    assert before.resolution.reason == "exact"
 
 
 def test_an_identifier_is_told_by_the_permissions_of_its_teacher_today(open_memory: Open) -> None:
@@ -110,8 +110,8 @@ def test_one_number_that_two_users_keep_to_themselves_is_two_people(open_memory:
     # What the tenant says of the number is a third; each goes on with their own.
     of_all = memory.write(person("Eve", crm="7"), "office", "Bern")
     assert of_all.entity not in (of_ann.entity, of_bob.entity)
-    for name, user, own in (("ann", ann, of_ann), ("bob", bob, of_bob)):
-        told = user.write(person("The same", crm="7"), "title", "CFO", scope={"user": name})
+    for name, user, own, first in (("ann", ann, of_ann, "Sam"), ("bob", bob, of_bob, "Dana")):
+        told = user.write(person(f"{first} Brandt", crm="7"), "title", "CFO", scope={"user": name})
         assert told.entity == own.entity
         assert user.as_of().entity(person("The same", crm="7")).entity_id == own.entity
     assert memory.reviews.list() == ()
@@ -150,3 +150,19 @@ def test_a_copy_keeps_who_taught_an_identifier(open_memory: Open, tmp_path: Any)
     copy.import_file(tmp_path / "all.jsonl")
     assert identifiers(caller(copy, "ann")) == {}
     assert identifiers(caller(copy, "bob")) == {"email": EMAIL}
+
+
+@pytest.mark.parametrize(
+    "strangers", [("Vera Stolz", "Ivo Kraan"), ("Vera Stolz", "Ivo Kraan", "Uma Tell")]
+)
+def test_a_third_stranger_at_an_address_puts_the_binds_that_rested_on_it_in_doubt(
+    open_memory: Open, strangers: tuple[str, ...]
+) -> None:
+    memory = open_memory()
+    jo = memory.write(person("Jo Wend", email="jw@mill.example"), "office", "1")
+    bound = memory.write(person("J. Wend", email="jw@mill.example"), "office", "1")
+    assert bound.entity == jo.entity
+    for name in strangers:
+        memory.write(person(name, email="jw@mill.example"), "office", "1")
+    doubted = [case.mention for case in memory.reviews.list(kind="all") if case.reason == "doubted"]
+    assert doubted == (["J. Wend"] if len(strangers) == 3 else [])

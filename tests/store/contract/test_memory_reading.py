@@ -246,23 +246,6 @@ def test_a_tie_is_settled_by_a_person(open_memory: Open) -> None:
     assert memory.actions() == ()
 
 
-def test_tenants_share_nothing(open_memory: Open) -> None:
-    memory = open_memory(tenants=True)
-    other = caller(
-        memory, tenant=f"{memory.principal.tenant}-b", roles={"owner"}, authority_level=0
-    )
-    mine = memory.write(subject="Sam", slot="office", value="Canary-A")
-    theirs = other.write(subject="Sam", slot="office", value="Canary-B")
-    assert mine.entity != theirs.entity
-    assert memory.as_of().value("Sam", "office") == "Canary-A"
-    assert memory.as_of().search("canary").hits[0].object.value == "Canary-A"
-    with pytest.raises(NotFound):
-        memory.explain(theirs.object_id)
-    with pytest.raises(NotFound):
-        memory.write(object_id=theirs.object_id, op="retract")
-    assert "Canary-B" not in whole_repr(memory.as_of().facts("Sam"))
-
-
 def test_diff_says_what_changed_between_two_beliefs(open_memory: Open) -> None:
     memory = open_memory()
     first = memory.write(subject="Sam", slot="office", value="NYC", valid_from=JAN)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tenure import EntityRef, InvalidInput, Memory
-from tenure.resolution.mention import Mention, MentionSource
+from tenure.resolution.extract import Mention, MentionSource
 from tenure.schema.claim import MentionLink
 from tenure.schema.errors import Fault
 from tenure.schema.vocabulary import EntityState

@@ -109,18 +109,6 @@ def test_another_key_for_a_known_tenant_is_refused(store: Store) -> None:
     assert caught.value.code == "key_mismatch"
 
 
-def test_tenants_share_nothing(store: Store) -> None:
-    store.ensure("other")
-    commit(store, [Say(object_id="a")], tx=10)
-    commit(store, [Say(object_id="a", value="Oslo")], tx=5, tenant="other")
-    with store.reading("other") as reader:
-        assert reader.clock().last_us == 5
-        other = reader.keys()
-    with store.reading(TENANT) as reader:
-        assert reader.clock().last_us == 10
-        assert reader.keys() != other
-
-
 def test_an_unknown_tenant_is_not_found(store: Store) -> None:
     with pytest.raises(NotFound) as caught, store.reading("nobody"):
         pass

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from tenure.resolution.blocking import hit_weight
 from tenure.resolution.known import FamilyName, Lookup
-from tenure.resolution.postings import hit_weight
 from tenure.schema.entity import Alias, EntityCandidate, Feature, Identifier, Judgement, Review
 from tenure.schema.errors import TenureError
 from tenure.schema.interval import INF_US

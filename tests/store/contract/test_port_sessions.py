@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tenure.schema.errors import Conflict, Fault
 from tenure.store.commit.sessions import append_events
-from tenure.store.port.sessions import SessionPlace, SessionRecord, SessionSnapshot, SessionText
+from tenure.store.port.records import (
+    LOG_START,
+    SessionHead,
+    SessionPlace,
+    SessionRecord,
+    SessionSnapshot,
+    SessionText,
+    seal,
+)
 from tenure.store.port.store import Batch, Store, WriteTx
 from tenure.store.transfer.restore import restore
 from tenure.store.transfer.transfer import export_lines
@@ -111,6 +121,25 @@ def test_the_chain_covers_every_field_and_text(store: Store) -> None:
     first, second = events(store)
     assert first.digest != second.digest
     assert store.check(TENANT) == ()
+
+
+CHANGES: dict[str, Any] = {
+    "session": "session=s2,user=ann",
+    "seq": 2,
+    "kind": "turn_ended",
+    "actor": "bob",
+    "last_us": 1,
+    "recorded_us": 1,
+    "body": "{}",
+    "texts": (SessionText("b"),),
+}
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_a_change_of_any_field_breaks_the_seal(field: str) -> None:
+    head, record = SessionHead(0, LOG_START), said(1, "a")
+    changed = replace(record, **{field: CHANGES[field]})
+    assert seal(b"key", head, record).digest != seal(b"key", head, changed).digest
 
 
 def test_emptied_texts_are_gone_and_the_chain_still_holds(store: Store) -> None:

@@ -98,4 +98,5 @@ def test_every_method_of_the_port_has_a_case() -> None:
     tried = {name.partition(",")[0] for name in CASES}
     assert tried | set(OF_NO_TENANT) == port_members()
     assert not tried & set(OF_NO_TENANT)
-    assert protocols_of_port() == {"IdentityReads", "Reader", "Store", "WriteTx"}
+    identity = {"CandidateReads", "ClaimReads", "IdentityReads"}
+    assert protocols_of_port() == identity | {"Reader", "Store", "WriteTx"}

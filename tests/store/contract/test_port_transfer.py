@@ -176,6 +176,10 @@ def _swap(lines: list[str], old: str, new: str) -> list[str]:
     return [line.replace(old, new) for line in lines]
 
 
+def _without_claims(lines: list[str]) -> list[str]:
+    return [line for line in lines if not line.startswith('{"kind":"claim"')]
+
+
 @pytest.mark.parametrize(
     ("spoil", "line"),
     [
@@ -197,6 +201,8 @@ def _swap(lines: list[str], old: str, new: str) -> list[str]:
         (lambda x: signed(_swap(x, '"tenure_export":2', '"tenure_export":3')), 1),
         (lambda x: signed(_swap(x, '"next_vid":', '"next_vids":')), 1),
         (lambda x: signed(_swap(x, '["clean","",true]', '["clean","",1]')), "some"),
+        (lambda x: signed(_swap(x, '"seq":2', '"seq":9')), "some"),
+        (lambda x: signed(_without_claims(x)), "some"),
     ],
 )
 def test_a_spoilt_export_is_refused_with_its_line_and_nothing_is_written(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tenure.schema.claim import EMPTY_CONTENT, Edge
-from tenure.schema.interval import ALL_TIME, INF_US, MIN_US
+from tenure.schema.interval import ALL_TIME, INF_US
 from tenure.schema.vocabulary import EdgeKind, Op, Status
 from tenure.store.port.store import Ask, Flag, Page, Point, Reader, Store
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
@@ -56,13 +56,6 @@ def test_a_point_shows_what_was_believed_then(
     assert found.withheld == 0
 
 
-@pytest.mark.parametrize(("valid", "tx"), [(-1, 300), (25, 99), (MIN_US, INF_US)])
-def test_outside_of_everything_nothing_is_shown(store: Store, valid: int, tx: int) -> None:
-    moved(store)
-    with store.reading(TENANT) as reader:
-        assert at(reader, valid, tx) == Page((), 0)
-
-
 def test_a_version_carries_the_whole_claim(store: Store) -> None:
     say = Say(object_id="a", value_entity="e7")
     commit(store, [say], tx=10)
@@ -88,30 +81,6 @@ def test_a_later_closing_is_not_shown_to_an_earlier_view(store: Store) -> None:
         (whole,) = at(reader, 9, 20, Ask(objects=("a",), heads=False, at_tx=False)).versions[:1]
     assert before.versions[0].row.tx_end == INF_US
     assert whole.row.tx_end == 20
-
-
-def test_the_timeline_at_a_tx_has_all_heads(store: Store) -> None:
-    moved(store)
-    ask = Ask(subjects=("e1",), slots=("office",), at_valid=False)
-    with store.reading(TENANT) as reader:
-        now = at(reader, 0, 300, ask).versions
-        then = at(reader, 0, 200, ask).versions
-    spans = sorted(
-        (v.row.interval.start_us, v.row.interval.end_us, v.row.claim.object_id) for v in now
-    )
-    assert spans == [(0, 20, "rome"), (20, 30, "bonn"), (30, 50, "rome"), (50, INF_US, "oslo")]
-    assert [v.row.claim.object_id for v in then] == ["rome", "oslo"]
-
-
-def test_history_has_every_row_known_by_then(store: Store) -> None:
-    moved(store)
-    ask = Ask(subjects=("e1",), slots=("office",), heads=False, at_valid=False, at_tx=False)
-    with store.reading(TENANT) as reader:
-        everything = at(reader, 0, 300, ask).versions
-        early = at(reader, 0, 200, ask).versions
-    assert [v.row.vid for v in everything] == list(range(1, len(everything) + 1))
-    assert [v.row.vid for v in early] == [v.row.vid for v in everything if v.row.tx_start <= 200]
-    assert {v.row.look.head for v in everything} == {True, False}
 
 
 def test_of_what_is_said_about_a_subject_the_newest_texts_come_and_all_slots(store: Store) -> None:
@@ -148,44 +117,6 @@ def test_of_a_long_timeline_what_decides_comes_and_the_newest_others(
     deciding = [v for v in whole.versions if v.row.look.head and valid in v.row.interval]
     others = [v for v in whole.versions if v not in deciding and v.row.claim.object_id != "desk"]
     assert {v.row.vid for v in (*deciding, *others[-2:])} <= set(vids)  # a store may give more
-
-
-@pytest.mark.parametrize("tx", [250, 300])
-def test_hidden_rows_are_returned_when_asked(store: Store, tx: int) -> None:
-    moved(store)
-    ask = Ask(subjects=("e1",), slots=("office",), heads=False)
-    with store.reading(TENANT) as reader:
-        assert sorted(objects(at(reader, 60, tx, ask))) == ["oslo", "rome"]
-
-
-def test_all_members_of_a_tie_are_returned(store: Store) -> None:
-    commit(store, [Say(object_id="a", value="Rome", start=10)], tx=1)
-    commit(store, [Say(object_id="b", value="Oslo", start=10, until=20)], tx=2)
-    with store.reading(TENANT) as reader:
-        for tx in (2, 99):
-            assert objects(at(reader, 15, tx)) == ["b", "a"] or sorted(
-                objects(at(reader, 15, tx))
-            ) == ["a", "b"]
-        assert objects(at(reader, 25, 2)) == ["a"]
-
-
-def test_a_denied_value_and_its_denial_are_both_heads(store: Store) -> None:
-    commit(store, [Say(object_id="a", value="Rome", start=10)], tx=1)
-    commit(store, [Say(object_id="no", value="Rome", start=20, op=Op.DENY)], tx=2)
-    commit(store, [Say(object_id="other", slot="team")], tx=3)
-    with store.reading(TENANT) as reader:
-        for tx in (2, 3):
-            assert sorted(objects(at(reader, 25, tx))) == ["a", "no"]
-            assert objects(at(reader, 15, tx)) == ["a"]
-
-
-def test_a_slot_of_many_values_gives_all_of_them(store: Store) -> None:
-    for tx, value in enumerate(("Go", "Rust", "C"), start=1):
-        commit(store, [Say(object_id=value, value=value, slot="skill", many=True)], tx=tx)
-    with store.reading(TENANT) as reader:
-        ask = Ask(subjects=("e1",), slots=("skill",))
-        assert objects(at(reader, 5, 3, ask)) == ["Go", "Rust", "C"]
-        assert objects(at(reader, 5, 2, ask)) == ["Go", "Rust"]
 
 
 def test_asks_combine_with_and(store: Store) -> None:

@@ -161,6 +161,29 @@ def test_open_rows_give_heads_and_denials_and_hidden_ones_on_demand(store: Store
     assert full[0].claim.value_key == "s:Rome"
 
 
+def test_open_rows_of_a_value_leave_out_the_other_values_of_the_slot(store: Store) -> None:
+    says: list[Say] = []
+    for number in range(5):
+        says.append(Say(object_id=f"o{number}", slot="team", value=f"Team {number}", many=True))
+        commit(store, says[-1:], tx=number + 1)
+    commit(store, [replace(says[3], object_id="no", op=Op.DENY)], tx=11)
+    key = says[0].slot_key
+    with store.writing(TENANT) as tx:
+        tx.lock()
+        own, two, unknown, later = tx.open_rows(
+            [
+                SlotRead((key,), ALL_TIME, False, ("s:Team 3",)),
+                SlotRead((key,), ALL_TIME, True, ("s:Team 0", "s:Team 4")),
+                SlotRead((key,), ALL_TIME, True, ("s:Team 9",)),
+                SlotRead((key,), Interval(-9, -8), True, ("s:Team 1",)),
+            ]
+        )
+    assert sorted(row.claim.object_id for row in own) == ["no", "o3"]
+    assert [row.claim.object_id for row in two] == ["o0", "o4"]
+    assert unknown == later == ()
+    assert store.check(TENANT) == ()
+
+
 def test_open_rows_join_the_slots_of_a_cluster_and_leave_quarantined_ones_out(
     store: Store,
 ) -> None:

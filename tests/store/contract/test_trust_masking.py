@@ -105,7 +105,7 @@ def test_who_says_that_a_known_person_is_they_sees_no_more_of_it(open_memory: Op
     assert receipt.entity == memory.as_of().entity("Ann Lee").entity_id
 
     assert "QUOKKAROAD" not in answers(mallory, object_id)
-    envelope = mallory.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])
+    envelope = mallory.compile("code_generation", "the title of Ann Lee", entities=["Ann Lee"])
     assert "director" in envelope.text
     assert mallory.replay(envelope).text == envelope.text
 

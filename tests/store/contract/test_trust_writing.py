@@ -109,6 +109,31 @@ def test_sources_of_two_users_have_no_common_scope(open_memory: Open) -> None:
     assert caught.value.code in ("derived_too_wide", "unknown_object")
 
 
+def test_a_derived_object_is_as_weak_as_its_weakest_source(open_memory: Open) -> None:
+    memory = open_memory()
+    told = memory.write(SAM, "office", "Rome", source_authority=0.9).object_id
+    page = memory.write(
+        SAM, "office", "Bari", source_origin="https://x.org", source_authority=0.2
+    ).object_id
+    derived = memory.write(
+        SAM, "office", "Oslo", derived_from=[told, page], source_authority=0.8
+    ).object_id
+    found = memory.as_of().object(derived)
+    assert found.source_authority == 0.2
+    assert found.authority_level == 4
+
+
+def test_a_record_derived_from_a_page_outranks_no_statement(open_memory: Open) -> None:
+    owner = open_memory()
+    owner.write(SAM, "status", "active")
+    memory = bound(owner, user="hr", roles={"steward"}, source_kinds={"system_of_record"})
+    page = memory.write(content="Sam is gone.", why_it_matters="x", source_origin="https://x.org")
+    memory.write(SAM, "status", "gone", source_origin="record://hr", derived_from=[page.object_id])
+    assert memory.as_of().value(SAM, "status") == "active"
+    memory.write(SAM, "status", "on leave", source_origin="record://hr")
+    assert memory.as_of().value(SAM, "status") == "on leave"
+
+
 def test_nothing_is_derived_from_what_is_set_apart(open_memory: Open) -> None:
     ann = bound(open_memory(), user="ann")
     page = ann.write(content=INJECTION, source_origin="https://x.org", scope={"user": "ann"})

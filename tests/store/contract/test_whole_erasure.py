@@ -82,7 +82,7 @@ def test_what_is_said_while_an_erasure_looks_is_emptied_too(
     operate = operations.Steward._operate
 
     def operate_late(steward: Any, *work: Any) -> Any:
-        memory.session("s1").on_turn_end("Sam Rivera moves.")
+        memory.session("s1", resume=True).on_turn_end("Sam Rivera moves.")
         memory.session("s2", **TERMS).on_turn_start("Sam Rivera, again.")
         return operate(steward, *work)
 

@@ -54,11 +54,28 @@ def test_a_turn_with_a_part_taken_back_stays_in_the_history(open_memory: Open, w
 
     ann.observe([{"role": "user", "content": word}])
     now = ann.compile(**ask)
-    assert turn not in now.text
-    omitted = {each.object_id: each.detail for each in now.trace.omitted_objects}
-    assert omitted[said.object_id] == "claim_taken_back"
+    # No rule removes the words of a turn; no row of facts says what is over.
+    assert turn in now.text and word in now.text
+    facts = [block.text for block in now.blocks if block.section == "turn_memory"]
+    assert "nuts" not in "\n".join(facts)
     assert ann.replay(now.manifest).text == now.text
 
     assert turn in ann.compile(**ask, tx=said.tx).text
     assert ann.replay(first.manifest).text == first.text
     assert turn in [hit.object.content for hit in ann.as_of().search("allergic nuts").hits]
+
+
+@pytest.mark.parametrize(
+    "word", ["Forget that I'm allergic to nuts.", "I'm no longer allergic to nuts."]
+)
+def test_by_default_a_turn_is_shown_with_the_words_that_take_it_back(
+    open_memory: Open, word: str
+) -> None:
+    memory = open_memory()
+    ann = memory.bind(replace(memory.principal, user="ann"))
+    turn = "I live in Ulm and I'm allergic to nuts."
+    for content in (turn, word):
+        ann.observe([{"role": "user", "content": content}])
+    text = ann.compile("conversation", "Which allergies do I have?").text
+    assert 0 < text.find(turn) < text.find(word)
+    assert "Not known: ann allergy." in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 
 import neo4j
@@ -23,3 +24,11 @@ def store(neo4j_server: Server, neo4j_driver: neo4j.Driver) -> Iterator[ApartSto
     yield apart
     apart.wipe()
     apart.close()
+
+
+@pytest.fixture
+def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
+    """The name of a tenant that nobody else uses."""
+    name = f"test-{secrets.token_hex(8)}"
+    yield name
+    wipe(neo4j_driver, name)

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator
 from dataclasses import replace
 
-import neo4j
 import pytest
 
 from tenure import Memory, Write, connect
 from tenure.schema.principal import OWNER
-from tenure.service.encoders.progress import Progress
-from tenure.service.stewardship.re_embed import re_embed
+from tenure.service.encoders.encoder import Progress
+from tenure.service.stewardship.operations import re_embed
 from tenure.store.port.store import VectorRow
-from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_server import Server
 from tenure.tests.service.toy_encoder import ToyEncoder
 
 pytestmark = pytest.mark.integration
 
 PASSAGES = 300
-
-
-@pytest.fixture
-def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
-    name = f"test-{secrets.token_hex(6)}"
-    yield name
-    wipe(neo4j_driver, name)
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])

@@ -10,8 +10,8 @@ from tenure.schema.errors import NotFound
 from tenure.schema.principal import Sight
 from tenure.store.neo4j import codec
 from tenure.store.neo4j.answers import ReadAnswer, answers_of
-from tenure.store.neo4j.claim_cache import ClaimCache
-from tenure.store.neo4j.cypher.claim import LINE_NAMES
+from tenure.store.neo4j.calls import ClaimCache
+from tenure.store.neo4j.cypher.template import LINE_NAMES
 from tenure.tests.store.builders import ALL, Say
 
 WIDTH = LINE_NAMES.index("value_entity_id")

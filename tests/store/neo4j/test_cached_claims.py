@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import neo4j
 import pytest
 
 from tenure import connect
@@ -21,7 +18,6 @@ from tenure.store.neo4j.calls import Reads
 from tenure.store.neo4j.cypher import candidates as cypher
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.store.port.store import Ask, Point
-from tenure.tests.neo4j_fixtures import wipe
 from tenure.tests.neo4j_server import Server
 
 pytestmark = pytest.mark.integration
@@ -40,13 +36,6 @@ with connect(uri, auth=auth, principal=replace(OWNER, tenant=tenant)) as memory:
     memory.erase(erased, reason="asked to")
     memory.reclassify(hidden, security_classification="highly_restricted")
 """
-
-
-@pytest.fixture
-def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
-    name = f"test-{secrets.token_hex(8)}"
-    yield name
-    wipe(neo4j_driver, name)
 
 
 def written(server: Server, tenant: str) -> tuple[str, list[str]]:

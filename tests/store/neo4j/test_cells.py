@@ -16,14 +16,14 @@ import pytest
 from typer.testing import CliRunner
 
 from tenure import Cell, Envelope, Memory, Target, connect
+from tenure.faces.cli.main import app
 from tenure.schema.errors import InvalidInput, NotFound
 from tenure.schema.principal import OWNER
 from tenure.schema.values import moment
-from tenure.service.cli.frame import place_of
-from tenure.service.cli.main import app
+from tenure.service.opening import place_of
 from tenure.service.settings import load
 from tenure.store.neo4j.store import open_store
-from tenure.store.port.targets import cell_map
+from tenure.store.port.records import cell_map
 from tenure.tests.neo4j_process import LocalServer
 from tenure.tests.store.tenancy import exported
 
@@ -160,7 +160,7 @@ def test_the_settings_file_maps_tenants_to_cells(
     Path("tenure.toml").write_text(TOML.format(west=west.uri, east=east.uri))
 
     def tenure(*words: str) -> Any:
-        result = CliRunner().invoke(app, ["--json", *words])
+        result = CliRunner().invoke(app, ["--json", "--config", "tenure.toml", *words])
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tenure.schema.interval import INF_US
 from tenure.store.neo4j import codec
-from tenure.store.neo4j.claim_cache import (
-    LEADS_MOST,
+from tenure.store.neo4j.calls import (
     WHOLE_COLD,
     WHOLE_WARM,
     BodyKey,
@@ -13,8 +12,8 @@ from tenure.store.neo4j.claim_cache import (
     TenantClaims,
 )
 from tenure.store.neo4j.codec import ClaimBody
-from tenure.store.neo4j.cypher.claim import LINE_NAMES
-from tenure.store.search.cache_bounds import claim_bytes
+from tenure.store.neo4j.cypher.template import LINE_NAMES
+from tenure.store.search.caches import claim_bytes
 from tenure.tests.store.builders import Say
 
 SEEN: BodyKey = ("a", True, False)
@@ -142,15 +141,3 @@ def test_the_newest_flag_of_a_kind_decides_and_the_last_confirmation_counts() ->
     )
     assert marks["a"] == codec.ClaimMarks(None, demoted=True)
     assert marks["b"] == codec.ClaimMarks(20)
-
-
-def test_the_words_of_names_are_remembered_until_there_are_too_many() -> None:
-    cache = ClaimCache(64)
-    claims = cache.claims_of("acme", "one", erased_seq=0, snapshot_us=1)
-    for number in range(LEADS_MOST):
-        claims.note_words((f"anna {number}", ("tenant",)), ("keller",))
-    assert len(cache.likely("acme").lead_words) == LEADS_MOST
-
-    claims.note_words(("bob", ("tenant",)), ("ray",))
-    assert cache.likely("acme").lead_words == {("bob", ("tenant",)): ("ray",)}
-    assert cache.likely("globex").lead_words == {}

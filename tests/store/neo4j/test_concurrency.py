@@ -19,20 +19,13 @@ from tenure.schema.errors import TenureError, Unavailable
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.store.port.store import Batch, RecordKind, TxEvent, Usage, WriteTx
-from tenure.tests.neo4j_fixtures import strict_settings, wipe
+from tenure.tests.neo4j_fixtures import strict_settings
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.builders import Say, after, commit, event
 
 pytestmark = pytest.mark.integration
 
 WRITERS = 16
-
-
-@pytest.fixture
-def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
-    name = f"test-{secrets.token_hex(8)}"
-    yield name
-    wipe(neo4j_driver, name)
 
 
 @pytest.fixture

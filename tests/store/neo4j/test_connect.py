@@ -23,7 +23,7 @@ from tenure.store.neo4j.connect import (
     server_facts,
     version_numbers,
 )
-from tenure.store.port.targets import Target
+from tenure.store.port.records import Target
 from tenure.tests.neo4j_process import DATABASE, LocalServer, free_port
 from tenure.tests.neo4j_server import Server
 

@@ -16,10 +16,10 @@ from neo4j import exceptions as driver_errors
 from tenure import connect
 from tenure.schema.errors import TenureError
 from tenure.schema.principal import OWNER
-from tenure.store.neo4j import import_steps
+from tenure.store.neo4j import importing as import_steps
 from tenure.store.neo4j.calls import Writes
 from tenure.store.neo4j.cypher import core
-from tenure.store.neo4j.import_steps import LOOKED_FOR
+from tenure.store.neo4j.importing import LOOKED_FOR
 from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.store.port.store import Batch
 from tenure.store.transfer import restore as groups

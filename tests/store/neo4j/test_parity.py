@@ -7,8 +7,6 @@ ids and boundaries are made from them. Then it goes from the embedded store to t
 from __future__ import annotations
 
 import random
-import secrets
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -40,13 +38,6 @@ REQUESTS: list[dict[str, Any]] = [
     {"task": "data_extraction", "query": "party of Edward Markey", "tx": "2015-06-01T00:00:00Z"},
     {"task": "data_extraction", "query": "seat of Harold Rogers"},
 ]
-
-
-@pytest.fixture
-def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
-    name = f"test-{secrets.token_hex(6)}"
-    yield name
-    wipe(neo4j_driver, name)
 
 
 def told(memory: Memory) -> list[tuple[str, str, str]]:

@@ -5,33 +5,24 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 
-import neo4j
 import pytest
 from typer.testing import CliRunner
 
 from tenure import connect
+from tenure.faces.cli.frame import FINDINGS
+from tenure.faces.cli.main import app
 from tenure.schema.errors import Unavailable
 from tenure.schema.principal import OWNER
-from tenure.service.cli.frame import FINDINGS
-from tenure.service.cli.main import app
 from tenure.store.neo4j.calls import CallLimits
 from tenure.store.neo4j.store import Neo4jStore, open_store
-from tenure.tests.neo4j_fixtures import strict_settings, wipe
+from tenure.tests.neo4j_fixtures import strict_settings
 from tenure.tests.neo4j_server import Server
 from tenure.tests.store.builders import Say, commit
 from tenure.tests.store.neo4j.bolt_pose import posing
 
 KERNEL = "Neo4j Kernel"
-
-
-@pytest.fixture
-def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
-    name = f"test-{secrets.token_hex(6)}"
-    yield name
-    wipe(neo4j_driver, name)
 
 
 @pytest.mark.parametrize(

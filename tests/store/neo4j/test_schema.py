@@ -8,20 +8,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from neo4j.exceptions import ClientError
 from typer.testing import CliRunner
 
-from tenure import Principal, connect
+from tenure import connect
+from tenure.faces.cli.main import app
 from tenure.schema.errors import Unavailable
-from tenure.schema.principal import Scope
-from tenure.service.cli.main import app
+from tenure.schema.interval import ALL_TIME, INF_US
+from tenure.schema.vocabulary import Op
+from tenure.store.neo4j.checking import name_of
 from tenure.store.neo4j.cypher import schema as schema_statements
-from tenure.store.neo4j.schema import name_of
 from tenure.store.neo4j.store import Neo4jStore, open_store
-from tenure.store.port.store import Point
+from tenure.store.port.store import SlotRead
 from tenure.tests.neo4j_fixtures import strict_settings
 from tenure.tests.neo4j_process import DATABASE, LocalServer
-from tenure.tests.store.builders import ALL, TENANT, Say, commit
-from tenure.tests.store.contract.test_port_turns import numbers, talk
+from tenure.tests.store.builders import TENANT, Say, commit
+from tenure.tests.store.contract.test_port_transfer import lived_in
 
 pytestmark = pytest.mark.integration
 
@@ -62,13 +64,17 @@ def opened(server: LocalServer) -> Neo4jStore:
 
 
 def ask(server: LocalServer, text: str) -> list[str]:
+    return list(map(str, first_values(server, text)))
+
+
+def first_values(server: LocalServer, text: str) -> list[Any]:
     import neo4j
 
     with (
         neo4j.GraphDatabase.driver(server.uri, auth=server.auth) as driver,
         driver.session(database=DATABASE) as session,
     ):
-        return [str(record[0]) for record in session.run(text)]
+        return [record[0] for record in session.run(text)]
 
 
 def names(server: LocalServer) -> list[str]:
@@ -103,97 +109,139 @@ def test_an_interrupted_migration_goes_on(bare: LocalServer) -> None:
     store.close()
 
 
-def test_texts_of_an_older_version_learn_their_scope(bare: LocalServer) -> None:
+def test_values_of_an_older_version_are_found_by_their_slot(bare: LocalServer) -> None:
     store = opened(bare)
-    scopes = ("ann", "bob")
     store.ensure(TENANT)
-    says = [Say(object_id=user, slot=None, text="fox", scope=Scope(user=user)) for user in scopes]
-    commit(store, says, tx=1)
-    sights = [replace(ALL, scopes=(Scope(user=user).scope_id,)) for user in scopes]
+    says = [Say(object_id=f"o{n}", slot="team", value=f"Team {n}", many=True) for n in range(3)]
+    for number, say in enumerate(says):
+        commit(store, [say], tx=number + 1)
 
-    def hits() -> list[list[str]]:
-        shown: list[list[str]] = []
-        with store.reading(TENANT) as reader:
-            for sight in sights:
-                page = reader.matching(["fox"], sight=sight, point=Point(5, 1_000), limit=9)
-                shown.append([version.row.claim.object_id for version in page.versions])
-        return shown
+    def found() -> list[str]:
+        read = SlotRead((says[0].slot_key,), ALL_TIME, False, ("s:Team 1",))
+        with store.writing(TENANT) as tx:
+            tx.lock()
+            (rows,) = tx.open_rows([read])
+        return [row.claim.object_id for row in rows]
 
-    ask(bare, "MATCH (c:Claim) SET c.tenant_tok = split(c.tenant_tok, ' ')[0]")
-    assert hits() == [[], []]
-    assert any("run: tenure migrate" in sentence for sentence in store.check(TENANT))
-    store.migrate("")
-    assert hits() == [["ann"], ["bob"]]
+    assert found() == ["o1"]
+    ask(bare, "MATCH (c:Claim) REMOVE c.held")
+    ask(bare, "DROP INDEX ix_claim_held")
+    ask(bare, f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.HELD_SINCE - 1}")
+    store.close()
+    store = opened(bare)
+    assert found() == ["o1"]
     assert store.check(TENANT) == ()
 
-    older = f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.SCOPES_SINCE - 1}"
-    ask(bare, "MATCH (c:Claim) SET c.tenant_tok = split(c.tenant_tok, ' ')[0]")
-    ask(bare, older)
-    store.close()
-    store = opened(bare)
-    assert hits() == [["ann"], ["bob"]]
-
-    ask(bare, "MATCH (c:Claim) SET c.tenant_tok = split(c.tenant_tok, ' ')[0]")
-    ask(bare, older)
-    assert store.migrate("").before == schema_statements.SCOPES_SINCE - 1
-    assert hits() == [["ann"], ["bob"]]
-    store.close()
-
-
-def test_identifiers_of_an_older_version_learn_who_taught_them(bare: LocalServer) -> None:
-    sam: dict[str, Any] = {"name": "Sam Rivera", "type": "person"}
-    scope = {"user": "ann", "session": "s1"}
-    ids = {"user": "ann", "email": "a@x.example"}
-    with connect(bare.uri, auth=bare.auth) as memory:
-        ann = memory.bind(Principal(user="ann", session="s1"))
-        first = memory.write(sam | {"external_ids": {"crm": "7"}}, "office", "Rome")
-        later = ann.write(sam | {"external_ids": ids}, "title", "CFO", scope=scope)
-
-    def taught() -> list[str]:
-        columns = "i.scheme + ' ' + i.scope_id + ' ' + i.object_id"
-        return ask(bare, f"MATCH (i:Identifier) RETURN {columns} AS line ORDER BY line")
-
-    newest = [
-        f"crm tenant {first.object_id}",
-        f"email user=ann,session=s1 {later.object_id}",
-        f"user user=ann {later.object_id}",
-    ]
-    assert taught() == newest
-    ask(bare, "MATCH (i:Identifier) REMOVE i.scope_id, i.object_id")
-    with connect(bare.uri, auth=bare.auth) as memory:
-        assert dict(memory.entities.get("Sam Rivera").entity.external_ids) == ids | {"crm": "7"}
-
-    since = schema_statements.TEACHERS_SINCE
-    ask(bare, f"MATCH (n:SchemaVersion) SET n.number = {since - 1}")
-    opened(bare).close()
-    assert taught() == newest
-
-    # Of what no write is known any more, all that is sure is that everybody could read it.
-    ask(bare, "MATCH (i:Identifier) REMOVE i.scope_id, i.object_id SET i.tx_start = 2")
-    store = unopened(bare)
+    # What an older process wrote meanwhile.
+    ask(bare, "MATCH (c:Claim) REMOVE c.held")
+    assert found() == []
+    assert any("run: tenure migrate" in sentence for sentence in store.check(TENANT))
     store.migrate("")
+    assert found() == ["o1"]
     store.close()
-    assert taught() == [f"{scheme} tenant " for scheme in ("crm", "email", "user")]
 
 
-def test_turns_of_an_older_version_are_numbered_by_scope(bare: LocalServer) -> None:
-    store = opened(bare)
+OLD_GRAPH = (
+    "MATCH (v:Fact) SET v:ContextVersion, v.valid_until = {valid_to}, v.tx_start = {recorded_at},"
+    " v.tx_end = {replaced_at}, v.valid_from = {valid_from}"
+    " REMOVE v:Fact, v.slot, v.title, v.value, v.valid_to, v.recorded_at, v.replaced_at",
+    "MATCH (v:ContextVersion)<-[r:HAS_FACT]-(e) CREATE (v)-[:ABOUT {role: 'subject'}]->(e)"
+    " DELETE r",
+    "MATCH (v:ContextVersion)-[:PIECE_OF]->(c:Claim) MATCH (o:Entity {tenant_id: v.tenant_id,"
+    " entity_id: c.value_entity_id}) CREATE (v)-[:ABOUT {role: 'value'}]->(o)",
+    "MATCH ()-[r:FACT|DENIED]->() DELETE r",
+    "MATCH ()-[v:SAME_AS]->() SET v.tx_start = {recorded_at}, v.tx_end = {replaced_at}"
+    " REMOVE v.recorded_at, v.replaced_at",
+    "MATCH ()-[r:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->()"
+    " REMOVE r.recorded_at",
+    "MATCH (n:Claim|Judgement|Review|Action) REMOVE n.recorded_at, n.title",
+    "MATCH (n:Slot) REMOVE n.name",
+    "DROP CONSTRAINT u_fact",
+    "DROP INDEX ix_fact_open",
+    "DROP INDEX ix_fact_recorded",
+    "DROP INDEX ix_fact_replaced",
+    "DROP INDEX ix_entity_name",
+    "CREATE CONSTRAINT u_version FOR (n:ContextVersion) REQUIRE (n.tenant_id, n.vid) IS UNIQUE",
+    f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.GRAPH_SINCE - 1}",
+)
+"""What makes of a graph one of the version before native times."""
+ONE_ROW = "\nWITH * LIMIT 1\nCALL ("
+
+
+def age(server: LocalServer) -> None:
+    """Give a database the shape that it had before facts had native times."""
+    micros = "coalesce(v.{0}.epochSeconds * 1000000 + v.{0}.microsecond, " + f"{INF_US})"
+    for text in OLD_GRAPH:
+        for name in ("valid_from", "valid_to", "recorded_at", "replaced_at"):
+            text = text.replace("{" + name + "}", micros.format(name))
+        ask(server, text)
+
+
+def whole_graph(server: LocalServer) -> list[str]:
+    """Every node and every relationship with all of its properties, sorted."""
+    return sorted(
+        repr(record)
+        for text in (
+            "MATCH (n) RETURN [labels(n), [k IN keys(n) | k + '=' + toStringOrNull(n[k])]] AS one",
+            "MATCH (n)-[r]->(m) RETURN [type(r), 'from ' + toString(coalesce(n.vid, n.entity_id,"
+            " n.object_id)), 'to ' + toString(coalesce(m.vid, m.entity_id, m.object_id,"
+            " m.slot_key)), [k IN keys(r) | k + '=' + toStringOrNull(r[k])]] AS one",
+        )
+        for record in map(sorted_lists, first_values(server, text))
+    )
+
+
+def sorted_lists(value: Any) -> Any:
+    return sorted(map(sorted_lists, value), key=repr) if isinstance(value, list) else value
+
+
+def lived_in_server(server: LocalServer) -> Neo4jStore:
+    store = opened(server)
     store.ensure(TENANT)
-    talk(store)
-    told = ("a1", "a2", "a3", "b1", "b2", "b3", "t1", "fact", "page")
-    numbered = numbers(store, *told)
-    store.close()
+    lived_in(store)
+    relation = Say(object_id="r", subject="e1", slot="manager", value_entity="e2")
+    commit(store, [relation, replace(relation, object_id="s", op=Op.DENY, slot="team")])
+    return store
 
-    older = f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.TURNS_SINCE - 1}"
-    ask(bare, "MATCH (c:Claim) REMOVE c.turn")
-    ask(bare, older)
+
+@pytest.mark.parametrize("interrupted_in", [None, *range(len(schema_statements.MOVES))])
+def test_an_older_graph_is_moved_whole_also_after_an_interruption(
+    bare: LocalServer, monkeypatch: pytest.MonkeyPatch, interrupted_in: int | None
+) -> None:
+    lived_in_server(bare).close()
+    graph = whole_graph(bare)
+    age(bare)
+    assert whole_graph(bare) != graph
+
+    if interrupted_in is not None:
+        # One transaction of one row is kept, then the process ends.
+        moves: list[str] = list(schema_statements.MOVES[: interrupted_in + 1])
+        moves[-1] = moves[-1].replace("5000 ROWS", "1 ROWS").replace("\nCALL (", ONE_ROW, 1)
+        monkeypatch.setattr(schema_statements, "MOVES", (*moves, "RETURN 1 / 0"))
+        with pytest.raises(ClientError, match="by zero"):
+            opened(bare)
+        monkeypatch.undo()
+        held = ask(bare, "MATCH (k:TenantClock) RETURN k.import_digest AS digest")
+        assert held == ["schema"]
+
     store = opened(bare)
-    assert numbers(store, *told) == numbered
-    # What an older process wrote meanwhile stands behind the others of its scope.
-    ask(bare, "MATCH (c:Claim {object_id: 'a3'}) REMOVE c.turn")
-    store.migrate("")
-    assert numbers(store, *told) == numbered
+    assert store.check(TENANT) == ()
     store.close()
+    assert whole_graph(bare) == graph
+
+
+def test_a_database_of_a_development_version_is_refused_with_the_way_out(
+    bare: LocalServer,
+) -> None:
+    opened(bare).close()
+    version = schema_statements.FIRST_VERSION - 1
+    ask(bare, f"MATCH (n:SchemaVersion) SET n.number = {version}")
+    old = unopened(bare)
+    for use in (lambda: opened(bare), lambda: old.migrate("")):
+        with pytest.raises(Unavailable, match="import the export") as older:
+            use()
+        assert (older.value.code, older.value.data["schema"]) == ("older_schema", version)
+    old.close()
 
 
 def test_the_command_line_migrates_and_says_when_it_is_current(bare: LocalServer) -> None:
@@ -225,7 +273,7 @@ def test_a_newer_schema_is_refused_by_every_way_in(bare: LocalServer) -> None:
     ("drop", "name"),
     [
         ("DROP CONSTRAINT u_claim", "u_claim"),
-        ("DROP INDEX ix_version_open", "ix_version_open"),
+        ("DROP INDEX ix_fact_open", "ix_fact_open"),
         ("DROP INDEX ft_live", "ft_live"),
     ],
 )

@@ -10,9 +10,9 @@ import pytest
 from neo4j import exceptions as driver_errors
 
 from tenure.schema.errors import Unavailable
-from tenure.store.neo4j import schema
+from tenure.store.neo4j import checking as schema
 from tenure.store.neo4j.calls import CallLimits, ServerLink
-from tenure.store.port.targets import Target
+from tenure.store.port.records import Target
 
 
 class Answer(list[Any]):

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from tenure.store.neo4j import sessions
 from tenure.store.neo4j.calls import Reads
-from tenure.store.neo4j.cypher import sessions as cypher
+from tenure.store.neo4j.cypher import core as cypher
 
 
 class GrowingLog:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ from tenure.store.neo4j.store import Neo4jStore, open_store
 from tenure.store.neo4j.vector_index import IndexedVectors, dialect_of
 from tenure.store.port.store import Store, VectorRow
 from tenure.store.port.vectors import Vectors, quantise, to16
-from tenure.store.search.matrices import Matrices
+from tenure.store.search.matrix import Matrices
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.neo4j_process import DATABASE
 from tenure.tests.neo4j_server import Server
@@ -30,13 +29,6 @@ from tenure.tests.store.renamed import Renamed
 DIMENSIONS, ENCODER, CLAIMS = 64, "toy@1", 300
 
 Opener = Callable[..., Store]
-
-
-@pytest.fixture
-def tenant(neo4j_driver: neo4j.Driver) -> Iterator[str]:
-    name = f"test-{secrets.token_hex(6)}"
-    yield name
-    wipe(neo4j_driver, name)
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,10 @@ from tenure.schema.policy import DEFAULT
 from tenure.schema.principal import OWNER
 from tenure.service.backend.backend import Backend, uuid7, wall_clock
 from tenure.store.port.store import Point
-from tenure.store.search import two_generation_cache
-from tenure.store.search.cache_bounds import CacheBounds, entry_bytes
-from tenure.store.search.two_generation_cache import Halves
+from tenure.store.search import caches as two_generation_cache
+from tenure.store.search.caches import CacheBounds, Halves, entry_bytes
 from tenure.store.sqlite.caches import Caches, body_bytes
-from tenure.store.sqlite.connection import Tuning
+from tenure.store.sqlite.partition import Tuning
 from tenure.store.sqlite.reader import SqliteReader
 from tenure.store.sqlite.store import SqliteStore
 from tenure.tests.store.builders import ALL, TENANT, Say, commit

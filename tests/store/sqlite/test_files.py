@@ -28,8 +28,8 @@ from tenure.schema.errors import (
 )
 from tenure.store.port.store import Point
 from tenure.store.sqlite import SqliteStore, open_store
-from tenure.store.sqlite.connection import Tuning, meaning
-from tenure.store.sqlite.sql.schema import MIGRATIONS, SCHEMA_VERSION
+from tenure.store.sqlite.partition import Tuning, meaning
+from tenure.store.sqlite.schema import SCHEMA_VERSION
 from tenure.store.sqlite.writer import SqliteWriteTx
 from tenure.tests.store.builders import ALL, TENANT, Say, add, commit
 from tenure.tests.store.contract.test_port_versions import OFFICE
@@ -109,16 +109,13 @@ def test_a_promise_does_not_outrank_what_another_process_made(tmp_path: Path) ->
     store.close()
 
 
-def test_a_file_refuses_another_tenant(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "memory.db")
-    store.ensure(TENANT)
+def test_a_file_refuses_another_tenant(store: SqliteStore) -> None:
     error = refused(store, "other")
     assert isinstance(error, Forbidden)
     assert error.code == "tenant_mismatch"
     assert TENANT not in str(error)
     with pytest.raises(Forbidden), store.reading("other"):
         pass
-    store.close()
 
 
 @pytest.mark.parametrize("exists", [True, False])
@@ -293,9 +290,7 @@ def test_a_damaged_file_is_reported_and_found_by_the_doctor(tmp_path: Path) -> N
     store.close()
 
 
-def test_a_full_disk_keeps_nothing_of_the_write(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "memory.db")
-    store.ensure(TENANT)
+def test_a_full_disk_keeps_nothing_of_the_write(store: SqliteStore) -> None:
     commit(store, [Say(object_id="a")], tx=1)
     with store.writing(TENANT) as tx:
         tx.lock()
@@ -309,6 +304,37 @@ def test_a_full_disk_keeps_nothing_of_the_write(tmp_path: Path) -> None:
         tx._db.execute("PRAGMA max_page_count = 1073741823")
     commit(store, [Say(object_id="b", slot="team", text="x" * 50_000)], tx=2)
     assert store.check(TENANT) == ()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE claim SET op = CAST(x'fff0' AS TEXT)",  # no UTF-8
+        "UPDATE version SET claim_id = claim_id + 7",  # a version of no claim
+    ],
+)
+def test_rows_that_contradict_each_other_are_told_as_damage(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "memory.db"
+    store = SqliteStore(path)
+    store.ensure(TENANT)
+    commit(store, [Say(object_id="a")])
+    store.close()
+    with closing(sqlite3.connect(path)) as db, db:
+        triggers = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        db.executescript(";".join([*(f"DROP TRIGGER {name}" for (name,) in triggers), damage]))
+    store = SqliteStore(path)
+    with pytest.raises(Unavailable) as caught, store.reading(TENANT) as reader:
+        reader.versions(type(OFFICE)(subjects=("e1",)), sight=ALL, point=Point(5, 9_999))
+        raise KeyError("a row that refers to none")
+    assert caught.value.code == "store_corrupt"
+    store.close()
+
+
+def test_a_callers_own_error_inside_a_snapshot_stays_what_it_is(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "memory.db")
+    store.ensure(TENANT)
+    with pytest.raises(KeyError), store.reading(TENANT):
+        raise KeyError("theirs")
     store.close()
 
 
@@ -489,31 +515,22 @@ def test_a_writer_of_the_same_process_is_waited_for_and_then_reported(tmp_path: 
     store.close()
 
 
-def test_reading_goes_on_while_another_writes(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "memory.db")
-    store.ensure(TENANT)
+def test_reading_goes_on_while_another_writes(store: SqliteStore) -> None:
     commit(store, [Say(object_id="a")], tx=1)
     with store.writing(TENANT) as tx:
         tx.lock()
         with store.reading(TENANT) as reader, store.reading(TENANT) as second:
             assert reader.clock() == second.clock()
-    store.close()
 
 
-def test_a_reader_refuses_to_write(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "memory.db")
-    store.ensure(TENANT)
+def test_a_reader_refuses_to_write(store: SqliteStore) -> None:
     with pytest.raises(Unavailable), store.reading(TENANT) as reader:
         reader._db.execute("DELETE FROM usage")
-    store.close()
 
 
-def test_a_write_begins_with_the_lock(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "memory.db")
-    store.ensure(TENANT)
+def test_a_write_begins_with_the_lock(store: SqliteStore) -> None:
     with pytest.raises(Fault), store.writing(TENANT) as tx:
         tx.slots([])
-    store.close()
 
 
 def test_a_moved_file_keeps_everything(tmp_path: Path) -> None:
@@ -592,24 +609,3 @@ def test_nothing_is_left_open_behind(tmp_path: Path) -> None:
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_a_file_of_an_older_schema_is_brought_up_to_date(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Stores made before mentions were kept have no table for them."""
-    path = tmp_path / "memory.db"
-    older = MIGRATIONS[: next(n for n, parts in enumerate(MIGRATIONS) if "mention" in parts[0])]
-    monkeypatch.setattr("tenure.store.sqlite.partition.MIGRATIONS", older)
-    monkeypatch.setattr("tenure.store.sqlite.partition.SCHEMA_VERSION", len(older))
-    store = SqliteStore(path)
-    store.ensure(TENANT)
-    store.close()
-    monkeypatch.undo()
-    store = SqliteStore(path)
-    store.ensure(TENANT)
-    commit(store, [Say(object_id="a")])
-    with store.reading(TENANT) as reader:
-        assert reader.mentions(["a"]) == ()
-    assert store.check(TENANT) == ()
-    store.close()

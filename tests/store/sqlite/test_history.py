@@ -15,7 +15,7 @@ from tenure.schema.interval import INF_US, Interval
 from tenure.schema.vocabulary import ActionKind
 from tenure.store.port.store import ActionRecord, Flag, PermissionChange, Tombstone
 from tenure.store.sqlite import SqliteStore
-from tenure.store.sqlite.connection import Tuning, connect
+from tenure.store.sqlite.partition import Tuning, connect
 from tenure.tests.store.builders import TENANT, Say, add, alias, commit, entity
 from tenure.tests.store.contract.test_port_identity import judgement
 
@@ -156,9 +156,7 @@ def test_every_connection_sets_what_the_triggers_rely_on(db: sqlite3.Connection)
     assert {name: db.execute(f"PRAGMA {name}").fetchone()[0] for name in wanted} == wanted
 
 
-def test_a_born_closed_alias_frees_its_key(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "memory.db")
-    store.ensure(TENANT)
+def test_a_born_closed_alias_frees_its_key(store: SqliteStore) -> None:
     add(
         store,
         tx=5,
@@ -166,4 +164,3 @@ def test_a_born_closed_alias_frees_its_key(tmp_path: Path) -> None:
         aliases=(replace(alias("e1"), tx_end=4), alias("e2")),
     )
     assert store.check(TENANT) == ()
-    store.close()

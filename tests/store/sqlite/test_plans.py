@@ -12,13 +12,7 @@ import pytest
 from tenure.schema.interval import Interval
 from tenure.schema.principal import Scope
 from tenure.store.port.store import Ask, Point, SlotRead
-from tenure.store.sqlite import SqliteStore
-from tenure.store.sqlite.sql import checks as check_sql
-from tenure.store.sqlite.sql import core as statements
-from tenure.store.sqlite.sql import register as register_sql
-from tenure.store.sqlite.sql import rows as row_sql
-from tenure.store.sqlite.sql import standing as standing_sql
-from tenure.store.sqlite.sql import text as text_sql
+from tenure.store.sqlite import SqliteStore, register_sql, sql
 from tenure.tests.store.builders import ALL, TENANT, Say, commit
 
 SCANS_ON_PURPOSE = {
@@ -67,10 +61,10 @@ def plan(db: sqlite3.Connection, statement: str) -> list[str]:
 
 def everything() -> Iterator[tuple[str, str]]:
     for name, value in (
-        *vars(statements).items(),
-        *vars(row_sql).items(),
-        *vars(standing_sql).items(),
-        *vars(text_sql).items(),
+        *vars(sql).items(),
+        *vars(sql).items(),
+        *vars(sql).items(),
+        *vars(sql).items(),
     ):
         if name.isupper() and not name.startswith("_"):
             found = value.values() if isinstance(value, dict) else value
@@ -93,10 +87,10 @@ def test_no_read_scans_a_table(db: sqlite3.Connection, name: str, statement: str
 @pytest.mark.parametrize(
     ("statement", "index"),
     [
-        (statements.WINDOW_OPEN, "version_open"),
-        (statements.WINDOW_VALID, "version_by_valid"),
-        (statements.RANGE_OPEN, "version_open"),
-        (statements.RANGE, "version_by_valid"),
+        (sql.WINDOW_OPEN, "version_open"),
+        (sql.WINDOW_VALID, "version_by_valid"),
+        (sql.RANGE_OPEN, "version_open"),
+        (sql.RANGE, "version_by_valid"),
     ],
 )
 def test_point_reads_never_leave_their_index(
@@ -110,37 +104,37 @@ def test_point_reads_never_leave_their_index(
 @pytest.mark.parametrize(
     ("statement", "index"),
     [
-        (statements.OPENINGS, "version_began (tx_start>? AND tx_start<?)"),
-        (statements.CLOSINGS, "version_ended (tx_end>? AND tx_end<?)"),
-        (row_sql.OPEN_DENIALS, "version_open (slot_id=? AND valid_until>?)"),
-        (row_sql.OPEN_HIDDEN, "version_open (slot_id=? AND valid_until>?)"),
-        (row_sql.OPEN_DENIALS, "version_open_rest (slot_id=? AND deny=? AND valid_until>?)"),
-        (statements.NEIGHBOURS_NOW[0], "version_open (slot_id=?"),
-        (statements.NEIGHBOURS[0], "version_by_valid (slot_id=?"),
-        (statements.NEIGHBOURS[2], "claim_by_value (value_entity_id=?)"),
-        (standing_sql.STANDING, "claim_standing (object_type=? AND scope_id=?)"),
-        (standing_sql.STANDING_SUBJECTS, "version_by_valid (slot_id=?"),
-        (standing_sql.STANDING_SUBJECTS_NOW, "version_open (slot_id=?"),
+        (sql.OPENINGS, "version_began (tx_start>? AND tx_start<?)"),
+        (sql.CLOSINGS, "version_ended (tx_end>? AND tx_end<?)"),
+        (sql.OPEN_DENIALS, "version_open (slot_id=? AND valid_until>?)"),
+        (sql.OPEN_HIDDEN, "version_open (slot_id=? AND valid_until>?)"),
+        (sql.OPEN_DENIALS, "version_open_rest (slot_id=? AND deny=? AND valid_until>?)"),
+        (sql.NEIGHBOURS_NOW[0], "version_open (slot_id=?"),
+        (sql.NEIGHBOURS[0], "version_by_valid (slot_id=?"),
+        (sql.NEIGHBOURS[2], "claim_by_value (value_entity_id=?)"),
+        (sql.STANDING, "claim_standing (object_type=? AND scope_id=?)"),
+        (sql.STANDING_SUBJECTS, "version_by_valid (slot_id=?"),
+        (sql.STANDING_SUBJECTS_NOW, "version_open (slot_id=?"),
         (
-            standing_sql.STANDING_SUBJECTS_NOW,
+            sql.STANDING_SUBJECTS_NOW,
             "COVERING INDEX claim_standing_subject (scope_id=? AND slot=? AND subject_id>?)",
         ),
         (
-            standing_sql.STANDING_NAMES,
+            sql.STANDING_NAMES,
             "COVERING INDEX claim_standing_subject (scope_id=? AND slot=? AND subject_id>?)",
         ),
-        (statements.DECAYING, "claim_decays"),
-        (statements.NEWEST_TEXT_SLOT_IDS, "claim_text_about (subject_id=?)"),
-        (statements.NEWEST_FOREIGN_SLOT_IDS, "claim_text_about (subject_id=?)"),
-        (statements.NEWEST_VIDS[True], "version_open_rest (slot_id=?)"),
-        (statements.NEWEST_VIDS[True], "version_open (slot_id=? AND valid_until>?"),
-        (statements.WINDOW_TX, "COVERING INDEX claim_by_slot (slot_id=? AND tx<?)"),
-        (statements.WINDOW_TX, "version_by_claim (claim_id=? AND tx_end>?)"),
-        (statements.NEWEST_VIDS[False], "claim_by_slot (slot_id=?)"),
-        (statements.NEWEST_VIDS[False], "version_by_valid (slot_id=?"),
-        (statements.SLOT_IDS_OF_PAIR, "COVERING INDEX slot_of_subject (subject_id=? AND slot=?)"),
-        (statements.OF_VID, "COVERING INDEX edge_confirms (dst_id=? AND tx<?)"),
-        (statements.SLOT_IDS_OF_PAIRS, "slot_of_subject (subject_id=? AND slot=?)"),
+        (sql.DECAYING, "claim_decays"),
+        (sql.NEWEST_TEXT_SLOT_IDS, "claim_text_about (subject_id=?)"),
+        (sql.NEWEST_FOREIGN_SLOT_IDS, "claim_text_about (subject_id=?)"),
+        (sql.NEWEST_VIDS[True], "version_open_rest (slot_id=?)"),
+        (sql.NEWEST_VIDS[True], "version_open (slot_id=? AND valid_until>?"),
+        (sql.WINDOW_TX, "COVERING INDEX claim_by_slot (slot_id=? AND tx<?)"),
+        (sql.WINDOW_TX, "version_by_claim (claim_id=? AND tx_end>?)"),
+        (sql.NEWEST_VIDS[False], "claim_by_slot (slot_id=?)"),
+        (sql.NEWEST_VIDS[False], "version_by_valid (slot_id=?"),
+        (sql.SLOT_IDS_OF_PAIR, "COVERING INDEX slot_of_subject (subject_id=? AND slot=?)"),
+        (sql.OF_VID, "COVERING INDEX edge_confirms (dst_id=? AND tx<?)"),
+        (sql.SLOT_IDS_OF_PAIRS, "slot_of_subject (subject_id=? AND slot=?)"),
         (register_sql.ALIASES_BY_NORM, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
         (register_sql.VISIBLE_ALIASES, "alias_by_norm (norm=? AND scope_id=? AND tx_start<?)"),
         (register_sql.JUDGEMENTS_OF, "judgement_by_left (left_id=? AND tx_start<?)"),
@@ -164,13 +158,11 @@ def test_no_plan_builds_an_index_of_its_own(db: sqlite3.Connection) -> None:
 
 
 def test_the_doctor_s_statements_are_valid(db: sqlite3.Connection) -> None:
-    for statement in check_sql.MUST_BE_EMPTY.values():
+    for statement in register_sql.MUST_BE_EMPTY.values():
         assert plan(db, statement)
 
 
-def test_a_deep_slot_is_written_without_reading_its_past(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "memory.db")
-    store.ensure(TENANT)
+def test_a_deep_slot_is_written_without_reading_its_past(store: SqliteStore) -> None:
     for n in range(120):
         commit(store, [Say(object_id=f"o{n}", value=str(n), start=n)])
     with store.writing(TENANT) as tx:
@@ -180,12 +172,9 @@ def test_a_deep_slot_is_written_without_reading_its_past(tmp_path: Path) -> None
         (full,) = tx.open_rows([SlotRead((key,), Interval(500, 501), True)])
     assert len(rows) == 1
     assert len(full) == 120
-    store.close()
 
 
-def test_a_point_read_takes_few_statements_whatever_the_depth(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "memory.db")
-    store.ensure(TENANT)
+def test_a_point_read_takes_few_statements_whatever_the_depth(store: SqliteStore) -> None:
     for n in range(400):
         commit(store, [Say(object_id=f"o{n}", value=str(n), start=n)])
     ask = Ask(subjects=("e1",), slots=("office",))
@@ -197,11 +186,10 @@ def test_a_point_read_takes_few_statements_whatever_the_depth(tmp_path: Path) ->
             reader._db.set_trace_callback(None)
             assert len(found.versions) == 1
             assert len(ran) <= 9, ran
-    store.close()
 
 
 def test_the_slots_of_a_subject_are_found_without_a_look_at_its_texts(
     db: sqlite3.Connection,
 ) -> None:
-    steps = plan(db, statements.SLOT_IDS_OF_SUBJECTS_ALONE)
+    steps = plan(db, sql.SLOT_IDS_OF_SUBJECTS_ALONE)
     assert any("slot_of_subject (subject_id=? AND slot>?)" in step for step in steps), steps

@@ -1,0 +1,163 @@
+"""What becomes of each thing that a question asks: known, disputed, unknown, cut or withheld.
+
+Asked are each named entity in each asked slot that its type may have, a named entity as a whole
+where no slot is asked, and each name that means no known entity. A slot that the way from a named
+entity fills, or another one of several, is asked of that one alone. `answers_of` runs before the
+text is fitted, so it knows of no cut; `finished` says after it what the budget left out. That
+something is withheld is said only of an entity and a slot that the request names, and where no
+value is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ...schema.compile_terms import GapCode
+from ...schema.slots import UNKNOWN_TYPE
+from ..ir.context import CompileContext
+from ..ir.outputs import Gated, Ranked, Resolved, Validated
+from ..ir.records import Asked, Candidate, Piece, Snapshot
+
+_ROUND = 100
+_FRAME = 12
+"""Tokens of the frame of a piece that the budget left out."""
+
+
+def answers_of(
+    resolved: Resolved,
+    gated: Gated,
+    validated: Validated,
+    ranked: Ranked,
+    snapshot: Snapshot,
+    context: CompileContext,
+) -> tuple[Asked, ...]:
+    """The state of each thing that is asked, before anything is cut."""
+    slot_of = {candidate.object_id: _slot_of(candidate) for candidate in resolved.candidates}
+    hidden = {slot_of.get(verdict.object_id) for verdict in gated.refusals}
+    hidden.update(snapshot.withheld_slots)
+    disputed: set[tuple[str, str]] = set()
+    for gap in validated.gaps:
+        if gap.code is GapCode.DISPUTED_VALUE:
+            disputed.add((gap.subject, gap.detail))
+    lost = {slot_of.get(verdict.object_id): verdict.reason for verdict in validated.verdicts}
+    clean: dict[tuple[str, str], list[str]] = {}
+    on_the_way = dict.fromkeys(_slot_of(c) for c in ranked.candidates if c.way)
+    of_others = {slot for _, slot in on_the_way}
+    for candidate in ranked.candidates:
+        subject, slot = _slot_of(candidate)
+        if subject:
+            clean.setdefault((subject, slot), []).append(candidate.object_id)
+            clean.setdefault((subject, ""), []).append(candidate.object_id)
+
+    if len(ranked.asked_slots) > 1:
+        of_others.update(slot for subject, slot in ranked.asked if (subject, slot) in clean)
+
+    records: list[Asked] = []
+    ends = (pair for pair in on_the_way if pair[1] in ranked.asked_slots)
+    for subject, slot in dict.fromkeys((*ranked.asked, *ends)):
+        entity = snapshot.known.entities.get(subject)
+        definition = context.vocabulary.slots.get(slot)
+        types = definition.subject_types if definition is not None else ()
+        key = subject, slot
+        is_foreign = entity is not None and types and entity.type not in (*types, UNKNOWN_TYPE)
+        is_of_other = slot in of_others and key not in hidden | disputed
+        if (is_foreign or is_of_other) and key not in clean:
+            continue
+        record = Asked(subject=subject, slot=slot, name=entity.name if entity else "")
+        if key in clean and key not in disputed:
+            record = replace(record, state="known", object_ids=tuple(sorted(clean[key])))
+        elif slot and key in hidden:
+            record = replace(record, state="withheld", why="withheld")
+        elif key in disputed:
+            record = replace(record, state="disputed", why="disputed_value")
+        else:
+            why = lost[key].value if key in lost else "no_value"
+            record = replace(record, why=why)
+        records.append(record)
+    return (*records, *_unknown_names(ranked, resolved))
+
+
+def _slot_of(candidate: Candidate) -> tuple[str, str]:
+    version = candidate.version
+    slot = version.details.slot if version is not None else None
+    return candidate.subject or "", slot or ""
+
+
+def _unknown_names(ranked: Ranked, resolved: Resolved) -> Iterator[Asked]:
+    """The names that mean no known entity, or several."""
+    for gap in resolved.gaps:
+        if gap.code in (GapCode.UNKNOWN_ENTITY, GapCode.AMBIGUOUS_ENTITY):
+            yield Asked(subject=gap.subject, why=gap.code.value, name=gap.subject)
+    # Most words that begin with a capital letter name nobody: only of whom a slot is asked counts.
+    for name in ranked.unknown_names:
+        for slot in ranked.asked_slots:
+            yield Asked(subject=name, slot=slot, why=GapCode.UNKNOWN_ENTITY.value, name=name)
+
+
+def finished(
+    answers: Iterable[Asked],
+    shown: Iterable[Piece],
+    offered: Iterable[Piece],
+    tokens: int,
+    context: CompileContext,
+) -> tuple[Asked, ...]:
+    """The records with what the budget left out, and a budget that would show it."""
+    shown_ids: set[str] = set()
+    for piece in shown:
+        shown_ids.update(piece.object_ids)
+    left_out = [piece for piece in offered if piece.object_id not in shown_ids]
+    left_out.sort(key=lambda piece: (-piece.value, piece.object_id))
+
+    records: list[Asked] = []
+    for record in answers:
+        if record.state != "known" or shown_ids.intersection(record.object_ids):
+            shown_of = tuple(i for i in record.object_ids if i in shown_ids)
+            records.append(replace(record, object_ids=shown_of))
+            continue
+
+        budget = tokens
+        for piece in left_out:
+            budget += context.counter.upper_bound(piece.text) + _FRAME
+            if piece.object_id in record.object_ids:
+                break
+        else:
+            budget = 0
+        needed = -(-budget * 102 // (100 * _ROUND)) * _ROUND
+        why = "over_budget" if budget else "section_cap"
+        records.append(replace(record, state="cut", why=why, budget_tokens=needed))
+    return tuple(records)
+
+
+def unanswered_line(answers: Sequence[Asked]) -> str:
+    """One line on what is asked and not known; empty where all is.
+
+    >>> unanswered_line([Asked(subject="x", slot="phone", why="no_value", name="Mira Falk")])
+    'Not known: Mira Falk phone.'
+    """
+    namesakes = {record.name for record in answers if record.why == "ambiguous_entity"}
+    by_state: dict[str, list[str]] = {}
+    for record in answers:
+        # Of a subject as a whole what is shown is the answer, be it little.
+        if (
+            record.state == "known"
+            or not record.name
+            or (record.why, record.slot) == ("no_value", "")
+        ):
+            continue
+        if record.name in namesakes and record.state == "unknown":
+            by_state.setdefault("namesakes", []).append(record.name)
+        else:
+            by_state.setdefault(record.state, []).append(record.words)
+    openings = {
+        "namesakes": "Undecided which one is meant",
+        "unknown": "Not known",
+        "disputed": "Disputed, undecided",
+        "withheld": "Withheld",
+        "cut": "Left out by the budget",
+    }
+    parts: list[str] = []
+    for state, opening in openings.items():
+        if state in by_state:
+            parts.append(f"{opening}: {'; '.join(dict.fromkeys(by_state[state]))[:120]}.")
+    return " ".join(parts)

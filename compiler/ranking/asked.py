@@ -1,0 +1,232 @@
+"""What a question asks: which slots, of which entities, and which of its words nothing holds.
+
+A slot is asked when all words of its name or of one synonym are in the question, the names of
+entities left aside. Slots and their synonyms are data of the tenant and of the language; no word
+of any language is here.
+
+>>> from tenure.schema.slots import Vocabulary
+>>> sorted(slots_of("Who is the manager of the owner?", frozenset(), Vocabulary()))
+['manager', 'owner']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from ...resolution.known import Known
+from ...schema.language import NO_LANGUAGE, Language
+from ...schema.slots import Slot, Vocabulary
+from ...schema.terms import content_terms, terms
+from ..ir.context import CompileContext, question
+from ..ir.records import PERSON, Bound, Snapshot
+from ..text.relevance import FULL, slot_terms, terms_of
+
+_ANSWERING_TASKS: Final = frozenset({"conversation", "assistant", "analytical_reporting"})
+"""Task types whose result a person reads as an answer."""
+BY_SYNONYM: Final = 900_000
+"""How surely a synonym of one word asks for a slot; a name, or two words, wholly."""
+_MOST_SEEDS: Final = 4
+"""Entities that the question names without a binding."""
+_NAME: Final = re.compile(r"(?<=[^\s.?!:\"'(])\s+(\w*[^\W\d_a-z]\w*)")
+"""A word with a capital letter that does not begin a sentence."""
+_FORM: Final = re.compile(r"\w+")
+_ONE_FORM: Final = "="
+"""Before a synonym of which only the written form counts."""
+_PHRASE: Final = re.compile(r"(?<=[^\s.?!:\"'(]) (?:[^\W\d_a-z][\w'-]*(?: (?=[^\W\d_a-z]))?)+")
+"""A run of such words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A question as far as the ranking depends on it."""
+
+    terms: frozenset[str]
+    """Its content terms, and the names of what it means."""
+    names: Mapping[str, frozenset[str]]
+    """Terms of the names of each seed, by its canonical id."""
+    slots: Mapping[str, int]
+    """The asked slots, with how surely."""
+    slot_words: frozenset[str]
+    """Content terms of the asked slots: their names, synonyms and descriptions."""
+    people: frozenset[str]
+    """Canonical ids of whom the request is for."""
+    own: frozenset[str]
+    """The caller's own person, where the request names no entity."""
+    unknown: frozenset[str]
+    """Terms that are written as names and mean no known entity."""
+    past: bool
+    """Whether it asks what was so."""
+    whole: bool
+    """Whether it asks for all that is known of the caller."""
+    phrases: tuple[str, ...]
+    """Runs of words that are written as names."""
+
+    def names_of(self, unmatched: AbstractSet[str]) -> tuple[str, ...]:
+        """The phrases of which nothing visible holds a word."""
+        unknown: list[str] = []
+        for phrase in self.phrases:
+            words = terms_of(phrase) - self.slot_words
+            if words and words <= unmatched & self.unknown:
+                unknown.append(phrase)
+        return tuple(dict.fromkeys(unknown))
+
+    @property
+    def free_terms(self) -> frozenset[str]:
+        """Its content terms without the names of seeds."""
+        return self.terms.difference(*self.names.values())
+
+    @property
+    def further_terms(self) -> frozenset[str]:
+        """What it says beyond names and the words of the asked slots."""
+        return self.free_terms - self.slot_words
+
+    def own_terms(self, ends: Iterable[str | None]) -> frozenset[str]:
+        """The terms by which a fact with these ends is found: the names of its ends are none."""
+        names = [self.names[end] for end in ends if end is not None and end in self.names]
+        return self.terms.difference(*names) if names else self.terms
+
+
+def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
+    """What the request of a compile asks, over what was read for it."""
+    request = context.request
+    wording = "\n".join(dict.fromkeys((request.query, request.user_request, request.goal)))
+    spoken = question(context)
+    entities = snapshot.known.entities
+
+    names: dict[str, frozenset[str]] = {}
+    for bound in (*snapshot.subjects, *snapshot.query_subjects):
+        if len(bound.entities) == 1:
+            root = bound.entities[0]
+            name = entities[root].name if root in entities else ""
+            known = names.get(root, frozenset())
+            names[root] = known | terms_of(f"{name}\n{bound.mention}")
+    if not names:
+        names = dict(_unbound_seeds(spoken, snapshot.known))
+
+    all_names = frozenset[str]().union(*names.values())
+    slots = slots_of(wording, all_names, context.vocabulary, context.language)
+    words: set[str] = set()
+    for slot in slots:
+        words |= _words_of(context.vocabulary.slots[slot], context.language)
+
+    own = frozenset[str]()
+    if not roots_of(snapshot.query_subjects) and not snapshot.subjects:
+        kinds = ("user", PERSON)
+        own = frozenset(snapshot.own_subjects[k] for k in kinds if k in snapshot.own_subjects)
+    aliases = terms_of("\n".join(snapshot.expansion))
+    return Topic(
+        terms=spoken | all_names | aliases,
+        names=names,
+        slots=slots,
+        slot_words=frozenset(words),
+        people=people_of(snapshot),
+        own=own,
+        unknown=_unknown_names(wording, all_names | words),
+        past=context.language.is_about_past(wording),
+        whole=context.language.is_about_all(wording),
+        phrases=tuple(match[0].strip() for match in _PHRASE.finditer(wording)),
+    )
+
+
+def _unbound_seeds(spoken: frozenset[str], known: Known) -> Iterator[tuple[str, frozenset[str]]]:
+    """The entities whose whole name is in the question, where no mention is bound."""
+    found = 0
+    for raw in sorted(known.entities):
+        name_terms = terms_of(known.entities[raw].name)
+        if name_terms and name_terms <= spoken and found < _MOST_SEEDS:
+            found += 1
+            yield known.canonical.get(raw, raw), name_terms
+
+
+def _unknown_names(wording: str, known: AbstractSet[str]) -> frozenset[str]:
+    """The terms of words that are written as names and belong to no known one."""
+    return content_terms(" ".join(_NAME.findall(wording))) - known
+
+
+def slots_of(
+    wording: str,
+    names: AbstractSet[str],
+    vocabulary: Vocabulary,
+    language: Language = NO_LANGUAGE,
+) -> dict[str, int]:
+    """The slots that a text asks, with how surely, without the words of names."""
+    words = frozenset(terms(wording)) - names
+    written = frozenset(_FORM.findall(wording.casefold()))
+    asked: dict[str, int] = {}
+    for name, slot in vocabulary.slots.items():
+        own = slot_terms(name)
+        if own and own <= words:
+            asked[name] = FULL
+            continue
+        synonyms = *slot.synonyms, *language.synonyms.get(name, ())
+        for sense in _senses(synonyms):
+            if sense <= words:
+                surely = FULL if len(sense) > 1 else BY_SYNONYM
+                asked[name] = max(asked.get(name, 0), surely)
+        if name not in asked and not written.isdisjoint(_forms(synonyms)):
+            asked[name] = BY_SYNONYM
+    return asked
+
+
+def asked_slots(context: CompileContext) -> dict[str, int]:
+    """The slots that a request asks, names of entities not left aside."""
+    request = context.request
+    wording = f"{request.query}\n{request.user_request}"
+    return slots_of(wording, frozenset(), context.vocabulary, context.language)
+
+
+@lru_cache(maxsize=1_024)
+def _senses(synonyms: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    """Synonyms as sets of terms, stop words included: "where work" is no "stops working"."""
+    inflected = (synonym for synonym in synonyms if not synonym.startswith(_ONE_FORM))
+    return tuple(filter(None, (frozenset(terms(synonym)) for synonym in inflected)))
+
+
+@lru_cache(maxsize=1_024)
+def _forms(synonyms: tuple[str, ...]) -> frozenset[str]:
+    """The synonyms that ask in one form alone: "call" does, and "called" does not."""
+    return frozenset(s.removeprefix(_ONE_FORM).casefold() for s in synonyms if s[:1] == _ONE_FORM)
+
+
+def _words_of(slot: Slot, language: Language) -> frozenset[str]:
+    synonyms = (*slot.synonyms, *language.synonyms.get(slot.name, ()))
+    return slot_terms(slot.name) | terms_of("\n".join((slot.description, *synonyms)))
+
+
+def roots_of(bindings: Sequence[Bound]) -> tuple[str, ...]:
+    """Return the entities that mentions mean without doubt, sorted."""
+    roots: set[str] = set()
+    for bound in bindings:
+        if len(bound.entities) == 1:
+            roots.add(bound.entities[0])
+    return tuple(sorted(roots))
+
+
+def people_of(snapshot: Snapshot) -> frozenset[str]:
+    """Whom the request is for: the entities it names, the caller's own user, or who is meant."""
+    named_ids: set[str] = set()
+    for bound in snapshot.subjects:
+        if len(bound.entities) == 1:
+            named_ids.add(bound.entities[0])
+
+    # Who is only meant is no binding: a name among the query's terms would lift all their facts.
+    for kind in ("user", PERSON):
+        if kind in snapshot.own_subjects:
+            named_ids.add(snapshot.own_subjects[kind])
+    return frozenset(named_ids)
+
+
+def speakers_of(snapshot: Snapshot, task_types: AbstractSet[str]) -> frozenset[str]:
+    """Whose words may answer, whatever they are: whom a request is for, and whom it names.
+
+    Nobody's where code is written or data extracted: there talk has to bear on the request.
+    """
+    if _ANSWERING_TASKS.isdisjoint(task_types):
+        return frozenset()
+
+    return people_of(snapshot).union(roots_of(snapshot.query_subjects))

@@ -1,0 +1,230 @@
+"""The order of the turns of talk: by windows, so that a turn counts with those around it.
+
+What answers a question often shares no word with it: it is said a turn after the turn that does.
+So each turn is scored by itself and with its window, by words and by nearness, each on the scale
+of all turns, and the mean of the four orders them. A good neighbour, the speaker whom the
+question names and the best turn of the session add a little. Long messages say everything
+themselves: there a turn counts alone, and an answer takes a share of the question before it.
+
+Sums run in the order of the turns and results are whole millionths, so both stores and all
+machines agree. `bench/bench_talk.py` and `bench/bench_chats.py` measure it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Final, NamedTuple
+
+from ..text.relevance import COSINE_FULL, FULL, Background, bm25_weights
+
+K1: Final = 1.2
+B: Final = 0.3
+"""How much the length of a turn counts: who says more about a thing is no less about it, and short
+turns often answer nothing (`bench/bench_chats.py`: 1 to 3 points at 500 tokens over 0.75)."""
+
+
+class Reach(NamedTuple):
+    """How far turns count for each other: the shorter they are, the farther."""
+
+    window: int
+    """Turns on each side that are scored with one."""
+    near: int
+    near_weight: float
+    far: int
+    far_weight: float
+    """Weights of a turn's score for those up to so many turns away, falling to nothing."""
+    close: float = 0.0
+    """For a turn that is a hit, and less the farther from one: so the rest of a talk is ordered."""
+    focus: int = 1
+    """The power to which a score is raised. Without it, a common word that is in many short
+    turns adds up to more than the one turn that answers (`bench/bench_talk.py`: 2 points at 1k, 3
+    at 2k)."""
+
+
+REACH: Final = Reach(window=1, near=1, near_weight=0.3, far=24, far_weight=0.03, close=0.02)
+SHORT_REACH: Final = Reach(window=2, near=4, near_weight=0.3, far=24, far_weight=0.24, focus=3)
+LONG_REACH: Final = Reach(window=0, near=0, near_weight=0.0, far=0, far_weight=0.0)
+"""Set on every second meeting of `talk/meetings` and checked on the others and on the chats: in
+meetings of six words a turn an answer is a run of turns, among messages each stands alone."""
+SPEAKER: Final = 0.07
+"""For the words of the one speaker whom the question names."""
+SESSION: Final = 0.10
+"""Share of the best score of its session."""
+ANSWER: Final = 0.3
+"""What a long answer takes of the score of the question before it."""
+SHORT: Final = 9
+"""Terms that the median turn holds of its own, below which turns count as short."""
+LONG: Final = 60
+"""The same from which messages count as long."""
+NEAR: Final = COSINE_FULL // 4
+"""The cosine below which nearness alone finds no turn."""
+
+
+class SpokenTurn(NamedTuple):
+    """A turn as far as its place in the order depends on it."""
+
+    counts: Mapping[str, int]
+    """How often it, or who says it, holds each term of the question."""
+    size: int
+    """Its terms."""
+    cosine: int | None = None
+    """Nearness to the question, as a whole number."""
+    is_question: bool = False
+    by_named: bool = False
+    """Whether the one speaker says it whom the question names."""
+
+
+def order_turns(
+    turns: Sequence[SpokenTurn],
+    runs: Sequence[Sequence[int]],
+    *,
+    background: Background | None = None,
+) -> list[int]:
+    """The scores of turns in millionths of the best; 0 for all where nothing speaks for any.
+
+    `runs` are the places of turns that follow each other, one run a session.
+    """
+    nearest = max((turn.cosine or 0 for turn in turns), default=0)
+    if nearest < NEAR and not any(turn.counts for turn in turns):
+        return [0] * len(turns)
+
+    reach = reach_of([turn.size for turn in turns])
+    windows = list(turns)
+    for run in runs:
+        for position, place in enumerate(run):
+            first = max(0, position - reach.window)
+            members = run[first : position + reach.window + 1]
+            windows[place] = _joined([turns[member] for member in members])
+
+    parts = [_by_words(turns, background)]
+    if reach.window:
+        parts.append(_by_words(windows, background))
+    if nearest:
+        parts.append(_on_scale([turn.cosine for turn in turns]))
+        if reach.window:
+            parts.append(_on_scale([window.cosine for window in windows]))
+
+    own = [(sum(scores) / len(parts)) ** reach.focus for scores in zip(*parts, strict=True)]
+    totals = [0.0] * len(turns)
+    for run in runs:
+        scores = [own[place] for place in run]
+        best, lifts = max(scores), _lifts(scores, reach)
+        distances = _distances(scores)
+        for position, place in enumerate(run):
+            total = scores[position] + SPEAKER * turns[place].by_named + SESSION * best
+            if reach.window:
+                total += lifts[position] + reach.close / (1 + distances[position])
+            elif position and turns[run[position - 1]].is_question:
+                total += ANSWER * scores[position - 1]
+            totals[place] = total
+
+    highest = max(totals) or 1.0
+    return [max(1, round(FULL * total / highest)) for total in totals]
+
+
+def reach_of(sizes: Sequence[int]) -> Reach:
+    """How far turns of these sizes count for each other."""
+    size = median(sizes)
+    if size > LONG:
+        return LONG_REACH
+    return SHORT_REACH if size < SHORT else REACH
+
+
+def _lifts(scores: Sequence[float], reach: Reach) -> list[float]:
+    """What each turn of a run gets from those around it.
+
+    >>> _lifts([0.0, 1.0, 0.0], Reach(1, 1, 0.5, 0, 0.0))
+    [0.25, 0.0, 0.25]
+    """
+    lifts = [0.0] * len(scores)
+    for most, weight in ((reach.near, reach.near_weight), (reach.far, reach.far_weight)):
+        for place, score in enumerate(scores):
+            for step in range(1, most + 1) if score else ():
+                share = weight * score * (most + 1 - step) / (most + 1)
+                if place >= step:
+                    lifts[place - step] += share
+                if place + step < len(scores):
+                    lifts[place + step] += share
+    return lifts
+
+
+def _distances(scores: Sequence[float]) -> list[int]:
+    """How many turns away the nearest one with a score is.
+
+    >>> _distances([0.0, 0.5, 0.0, 0.0])
+    [1, 0, 1, 2]
+    """
+    distances = [len(scores)] * len(scores)
+    for places in (range(len(scores)), reversed(range(len(scores)))):
+        distance = len(scores)
+        for place in places:
+            distance = 0 if scores[place] else distance + 1
+            distances[place] = min(distances[place], distance)
+    return distances
+
+
+def _joined(turns: Sequence[SpokenTurn]) -> SpokenTurn:
+    """The turns of a window as one: its words, and its mean nearness."""
+    counts: dict[str, int] = {}
+    for turn in turns:
+        for term, count in turn.counts.items():
+            counts[term] = counts.get(term, 0) + count
+    known = [turn.cosine for turn in turns if turn.cosine is not None]
+    cosine = sum(known) // len(known) if known else None
+    return SpokenTurn(counts, sum(turn.size for turn in turns), cosine)
+
+
+def _by_words(turns: Sequence[SpokenTurn], background: Background | None) -> list[float]:
+    """BM25 of each turn on the scale of all."""
+    holders: dict[str, int] = {}
+    for turn in turns:
+        for term in turn.counts:
+            holders[term] = holders.get(term, 0) + 1
+    total = max(len(turns), background.total if background else 0)
+    if background is not None:
+        holders = {term: max(n, background.holders.get(term, 0)) for term, n in holders.items()}
+    weights = bm25_weights(Background(total, dict(sorted(holders.items()))))
+    mean = sum(turn.size for turn in turns) / max(1, len(turns)) or 1.0
+
+    scores: list[float] = []
+    for turn in turns:
+        norm = K1 * (1 - B + B * turn.size / mean)
+        score = 0.0
+        for term in sorted(turn.counts):
+            count = turn.counts[term]
+            score += weights[term] * count * (K1 + 1) / (count + norm)
+        scores.append(score)
+    return _on_scale(scores)
+
+
+def _on_scale(scores: Sequence[float | None]) -> list[float]:
+    """Scores between the least and the greatest of them; an unknown one is the least."""
+    known = [score for score in scores if score is not None]
+    least, span = min(known, default=0), max(known, default=0) - min(known, default=0)
+    if not span:
+        # Alone, or all alike: what speaks for one speaks for all.
+        return [float(bool(score)) for score in scores]
+    return [0.0 if score is None else (score - least) / span for score in scores]
+
+
+def named_speaker(question: str, names: Iterable[str]) -> str:
+    """The one of some speakers whom a question names; empty where it names none or several.
+
+    By the full name, or by a first name that is capitalised and does not begin the sentence.
+
+    >>> names = ["Ann Lee", "Will Ek"]
+    >>> named_speaker("What did Ann say?", names), named_speaker("Will it rain?", names)
+    ('Ann Lee', '')
+    """
+    found: set[str] = set()
+    for name in sorted(set(names)):
+        first = name.partition(" ")[0]
+        full = rf"(?<!\w){re.escape(name)}(?!\w)" if " " in name else r"(?!)"
+        inner = rf"(?<![.?!:\n] )(?<!^)(?<!\w){re.escape(first)}(?!\w)"
+        if re.search(full, question, re.IGNORECASE) or (
+            first.istitle() and re.search(inner, question)
+        ):
+            found.add(name)
+    return found.pop() if len(found) == 1 else ""

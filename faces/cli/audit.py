@@ -1,0 +1,631 @@
+"""Commands for auditors and operators: `history`, `diff`, `log`, `explain`, `actions`, `doctor`.
+
+`explain` shows what each stage of a compile did, what it costs and how good it is; `tenure compile`
+and `replay` use it too. People get short tables, machines the same under `explanation`; `--html`
+and `--svg` write files that a browser shows without a network.
+"""
+
+from __future__ import annotations
+
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+
+import typer
+
+from ...schema.principal import TENANT_SCOPE
+from ...schema.vocabulary import ActionKind
+from ...service.backend.caller import backend_of
+from ...service.client.answer import entity_names, object_words, opening_of, value_reader
+from ...service.client.connect import READERS
+from ...service.compilation.shown import reason_words
+from ...service.opening import place_of
+from ...service.visual.text import by_field, counted, held_span, when, when_text
+from .frame import (
+    FINDINGS,
+    Columns,
+    Screen,
+    action_of,
+    answer,
+    entity_of,
+    examples,
+    frame_of,
+    note,
+    object_of,
+    open_memory,
+)
+from .main import write_bytes
+from .read import NO_VERSION, Entity, SlotName, nothing_of
+
+if TYPE_CHECKING:
+    from ...schema.answers import Action, Explanation, HistoryRow, Link, Quarantine
+    from ...schema.slots import ActionStatus
+    from ...service.backend.backend import Backend
+    from ...service.client.answer import Wording
+    from ...service.client.memory import Memory
+    from ...service.compilation.shown import Envelope, StageAccount
+
+app = typer.Typer()
+
+ObjectId = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of an object, or its beginning.")
+]
+
+_VERSIONS: Columns = {
+    "holds": held_span,
+    "known from": "tx_start",
+    "known until": lambda row: when(row.tx_end, missing="now"),
+    "op": "op",
+    "status": "status",
+    "reason": "reason",
+    "by": "actor",
+    "object": "object_id",
+}
+
+_DURABILITY: Final[Mapping[str, str]] = {
+    "full": "on the disk when they are acknowledged",
+    "normal": "on the disk within moments; a power failure may take the last ones",
+    "server": "as durable as the server is set to make them",
+}
+
+_LINKS: Columns = {
+    "on": held_span,
+    "relation": "relation",
+    "because": "reason",
+    "known from": "tx",
+    "object": "object_id",
+}
+
+actions = typer.Typer(help="The resolver queue: what waits for a decision.", no_args_is_help=True)
+
+_PEOPLE_OF_ONE_NAME: Final = 1_000
+"""People from which an equal name needs context: namesakes grow with the register, from about
+0.03 % of new people at 1,000 to 2 % at 60,000."""
+
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Also say what went in, what stayed out, and why.")
+]
+Html = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a page that shows it whole.")
+]
+Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture of it.")]
+_SECTIONS: Columns = {
+    "section": "name",
+    "changes with": "stability",
+    "blocks": "blocks",
+    "objects": "objects",
+    "allocated": "allocated",
+    "tokens": "tokens",
+}
+_LINEAGE: Columns = {
+    "from": "origin",
+    "found by": "found",
+    "became": lambda entry: [*entry.changes, entry.became],
+    "block": lambda entry: f"{entry.block} {entry.section}",
+    "object": "object_id",
+}
+_LEFT_OUT: Columns = {
+    "at stage": "stage",
+    "because": "reason",
+    "detail": lambda entry: when_text(entry.detail),
+    "object": "object_id",
+}
+_GAPS: Columns = {"lacks": "reason", "about": "topic", "detail": lambda gap: when_text(gap.detail)}
+_DIAGNOSIS: Columns = {
+    "context is": "cause",
+    "look at": lambda row: row.part.value.replace("_", " "),
+    "because": "why",
+}
+
+
+@app.command(epilog=examples("tenure history 'Sam Rivera' office"))
+def history(context: typer.Context, entity: Entity, slot: SlotName) -> None:
+    """Show every version of a slot, oldest knowledge first."""
+    with open_memory(context) as memory:
+        rows = memory.history(entity_of(memory, entity), slot)
+        columns = _version_columns(memory, slot, rows)
+        missing = "" if rows else nothing_of(memory, entity, NO_VERSION)
+    answer(context, rows, lambda screen: screen.table(rows, columns, placeholder=missing))
+
+
+def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow]) -> Columns:
+    """The columns of version rows of one slot, with their values as people read them."""
+    # All of them at once: a name a row would be a round trip a row.
+    text = value_reader(memory, [(slot, row.value) for row in rows])
+
+    def value(row: HistoryRow) -> str:
+        return "erased" if row.erased else text(slot, row.value)
+
+    return {"value": value, **_VERSIONS}
+
+
+@app.command(
+    epilog=examples(
+        "tenure diff 2026-01-01T00:00:00Z 2026-06-30T00:00:00Z",
+        "tenure diff -- -infinity 2026-06-30T00:00:00Z",
+    )
+)
+def diff(
+    context: typer.Context,
+    tx1: Annotated[str, typer.Argument(help="After this moment of knowledge,")],
+    tx2: Annotated[str, typer.Argument(help="up to and with this one.")],
+    entity: Annotated[str | None, typer.Option(help="Only about this entity.")] = None,
+) -> None:
+    """Show how belief changed between two moments of knowledge."""
+    with open_memory(context) as memory:
+        changes = memory.diff(tx1, tx2, entity and entity_of(memory, entity))
+        names = entity_names(memory, (change.entity for change in changes))
+        text = value_reader(memory, [(change.slot, change.value) for change in changes])
+
+    columns: Columns = {
+        "change": lambda change: "+" if change.kind == "opened" else "-",
+        "entity": lambda change: names.get(change.entity, change.entity),
+        "slot": lambda change: change.slot or "(text)",
+        "value": lambda change: text(change.slot, change.value),
+        "holds": held_span,
+        "status": "status",
+        "known from": "tx",
+        "by": "actor",
+        "object": "object_id",
+    }
+    answer(context, changes, columns)
+
+
+@app.command(
+    epilog=examples("tenure log", "tenure log --entity 'Sam Rivera' --since 2026-06-01T00:00:00Z")
+)
+def log(
+    context: typer.Context,
+    since: Annotated[str | None, typer.Option(help="Only after this moment of knowledge,")] = None,
+    until: Annotated[str | None, typer.Option(help="up to and with this one.")] = None,
+    entity: Annotated[str | None, typer.Option(help="Only what changed this entity.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many transactions.")] = 50,
+) -> None:
+    """Show who changed what and when, newest first."""
+    with open_memory(context) as memory:
+        subject = entity and entity_of(memory, entity)
+        entries = memory.log(since, until=until, entity=subject, limit=limit)
+
+    def show(screen: Screen) -> None:
+        for entry in entries:
+            screen.line(f"{when(entry.tx)}  {entry.actor}  {entry.op.replace('_', ' ')}")
+            for text in entry.sentences:
+                screen.line(f"    {text}")
+        if not entries:
+            screen.line("nothing was changed")
+
+    answer(context, entries, show)
+
+
+@app.command(
+    epilog=examples(
+        "tenure explain 0190e3a2-7c1f-7000-8000-000000000001", "tenure explain 0190e3a2-7c1f"
+    )
+)
+def explain(
+    context: typer.Context,
+    object_id: ObjectId,
+) -> None:
+    """Show where an object comes from, and what became of it."""
+    with open_memory(context) as memory:
+        explanation = memory.explain(object_of(memory, object_id))
+        versions = _version_columns(memory, explanation.object.slot, explanation.rows)
+        links = [link for _, links in _links(explanation) for link in links]
+        words = object_words(memory, [link.object_id for link in links])
+        link_columns: Columns = {"says": lambda link: words[link.object_id], **_LINKS}
+
+        def show(screen: Screen) -> None:
+            _show_explanation(screen, explanation, versions=versions, links=link_columns)
+
+        answer(context, explanation, show)
+
+
+def _links(explanation: Explanation) -> tuple[tuple[str, Sequence[Link]], ...]:
+    """The other objects that an object has to do with, under what they are to it."""
+    return (
+        ("it took the place of", explanation.superseded),
+        ("its place was taken by", explanation.superseded_by),
+        ("it conflicts with", explanation.conflicts),
+        ("the same was said by", explanation.confirmations),
+        ("it was derived from", explanation.sources),
+        ("derived from it", explanation.derived),
+    )
+
+
+def _show_explanation(
+    screen: Screen, explanation: Explanation, *, versions: Columns, links: Columns
+) -> None:
+    subject = explanation.object
+    screen.line(subject.content)
+    screen.line(
+        f"  {subject.object_type.value} from {subject.source_origin} ({subject.source_kind}), "
+        f"level {int(subject.authority_level)}, trust {subject.source_authority:.2f}, "
+        f"confidence {subject.confidence_score:.2f}"
+    )
+    screen.line(f"  why it matters: {subject.why_it_matters}")
+    screen.line(f"  {subject.security_classification.value}, {subject.state_layer.value} layer")
+    if explanation.quarantine is not None:
+        _show_quarantine(screen, explanation.quarantine)
+    screen.table(explanation.rows, versions)
+
+    for head, neighbours in _links(explanation):
+        if neighbours:
+            screen.line(f"{head}:")
+            screen.table(neighbours, links)
+
+    for envelope in explanation.envelopes:
+        screen.line(f"compiled into envelope {envelope}")
+
+
+def _show_quarantine(screen: Screen, quarantine: Quarantine) -> None:
+    screen.line(f"set apart: {reason_words(quarantine.reason)}")
+    for sign in quarantine.signs:
+        screen.line(f"  {sign}")
+    screen.line(f"  {quarantine.remedy}")
+
+
+app.add_typer(actions, name="actions")
+
+
+def _objects(action: Action) -> object:
+    return action.members or action.object_id
+
+
+def _state(action: Action) -> str:
+    return f"{action.outcome} by {action.closed_by}" if action.closed else "open"
+
+
+_ACTIONS: Columns = {
+    "slot": "slot",
+    "objects": _objects,
+    "on": held_span,
+    "state": _state,
+}
+
+
+@actions.command("list", epilog=examples("tenure actions list", "tenure actions list --status all"))
+def list_actions(
+    context: typer.Context,
+    status: Annotated[str, typer.Option(help="open, closed or all.")] = "open",
+) -> None:
+    """List ties to settle, due confirmations and texts set apart."""
+    with open_memory(context) as memory:
+        queue = memory.actions(cast("ActionStatus", status))
+        # Read while the store is open: the table is printed when it is closed.
+        names = entity_names(memory, (action.entity for action in queue))
+        words = {action.action_id: _words(memory, action) for action in queue}
+
+    columns: Columns = {
+        "id": "action_id",
+        "what": "kind",
+        "entity": lambda action: names.get(action.entity, ""),
+        "says": lambda action: words[action.action_id],
+        **_ACTIONS,
+    }
+    is_suspect = any(action.kind is ActionKind.REVIEW_QUARANTINE for action in queue)
+
+    def show(screen: Screen) -> None:
+        screen.table(queue, columns, placeholder="nothing waits for a decision")
+        if is_suspect:
+            screen.line("tenure explain OBJECT says why a text was set apart, and what to do")
+
+    answer(context, queue, show)
+
+
+def _words(memory: Memory, action: Action) -> list[str]:
+    """What the objects of an action say, each in a few words; of a refused merge the names."""
+    # The members of a refused merge are entities; those of a tie are objects.
+    if action.kind is ActionKind.MERGE_CONFLICT:
+        return list(entity_names(memory, action.members).values())
+    object_ids = action.members or (action.object_id,)
+    return [opening_of(memory, object_id) for object_id in object_ids]
+
+
+@actions.command(
+    "resolve",
+    epilog=examples(
+        "tenure actions resolve a3f1… --winner 0190e3a2-7c1f-7000-8000-000000000001",
+        "tenure actions resolve a3f1… --value Chicago",
+        "tenure actions resolve a3f1… --accept",
+    ),
+)
+def resolve_action(
+    context: typer.Context,
+    action_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The id of an action, or its beginning.")
+    ],
+    winner: Annotated[str | None, typer.Option(help="Of a tie: the object that is right.")] = None,
+    value: Annotated[str | None, typer.Option(help="Of a tie: what is right instead.")] = None,
+    accept: Annotated[
+        bool | None, typer.Option("--accept/--reject", help="Of any other action.")
+    ] = None,
+) -> None:
+    """Settle an action. A tie is settled by a correction at the caller's level."""
+    with open_memory(context) as memory:
+        action = action_of(memory, action_id)
+        right = winner and object_of(memory, winner)
+        # Read before it is settled: what is set apart and then erased has no words any more.
+        queue = {entry.action_id: entry for entry in memory.actions.list("all")}
+        words = _action_words(memory, queue[action]) if action in queue else action
+        receipt = memory.actions.resolve(action, winner=right, value=value, accept=accept)
+        answer(context, receipt, f"{words}: {receipt.outcome}")
+
+
+@actions.command("undo", epilog=examples("tenure actions undo a3f1…"))
+def undo_action(
+    context: typer.Context,
+    action_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The id of a settled action, or its beginning.")
+    ],
+) -> None:
+    """Take a decision back: retract what it wrote, and ask again."""
+    with open_memory(context) as memory:
+        receipt = memory.actions.undo(action_of(memory, action_id))
+        answer(context, receipt, f"{receipt.kind.value.replace('_', ' ')}: {receipt.outcome}")
+
+
+def _action_words(memory: Memory, action: Action) -> str:
+    """What an action is about, in a few words."""
+    kind = action.kind.value.replace("_", " ")
+    if action.slot is None or action.entity is None:
+        return f"{kind} ({', '.join(_words(memory, action))})"
+    (name,) = entity_names(memory, [action.entity]).values()
+    return f"{kind} ({name}, {action.slot})"
+
+
+_CHECKS: Final = {
+    "invariants": "what is stored agrees with itself: rows, clocks, chain, indices",
+    "clock": "the last stamp does not lie in the future of this machine",
+    "permissions": "nobody but its owner may read the file",
+}
+
+
+@app.command(epilog=examples("tenure doctor", "tenure --store team.db doctor --json"))
+def doctor(context: typer.Context) -> None:
+    """Check the store: invariants, clock and permissions.
+
+    Exits with 4 when it found something.
+    """
+    with open_memory(context) as memory:
+        findings = [{"check": check, "finding": text} for check, text in _findings(memory)]
+        advice = list(_advice(memory))
+        backend = backend_of(memory)
+        url, tenant = backend.store.url, memory.principal.tenant
+        caches = dict(_caches(backend))
+
+    # How durable a server is stands in its own configuration, which is not read here.
+    place = place_of(frame_of(context).settings().settings)
+    durability = "server" if place.is_server else place.durability
+    report = {
+        "store": url,
+        "tenant": tenant,
+        "durability": durability,
+        "caches": caches,
+        "checked": list(_CHECKS),
+        "findings": findings,
+        "advice": advice,
+    }
+
+    def show(screen: Screen) -> None:
+        screen.line(f"{url}, tenant {tenant}")
+        screen.line(f"  writes: {_DURABILITY[durability]}")
+        screen.line(f"  caches: {_caches_in_words(caches)}")
+        if not place.is_server:
+            bounds = place.caches
+            screen.line(
+                f"  pages:  {bounds.writer_pages_mib} MiB for the writer,"
+                f" {bounds.reader_pages_mib} for each of up to {READERS} readers"
+            )
+
+        for check, text in _CHECKS.items():
+            sentences = [finding["finding"] for finding in findings if finding["check"] == check]
+            screen.line(f"  {'FOUND' if sentences else 'ok   '}  {text}")
+            for sentence in sentences:
+                screen.line(f"         {sentence}")
+        for sentence in advice:
+            screen.line(f"  advice {sentence}")
+
+    answer(context, report, show)
+    # Behind the answer: a script reads the findings, and a supervisor the code alone.
+    if findings:
+        raise typer.Exit(FINDINGS)
+
+
+def _caches(backend: Backend) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield what each cache of the store may take and what it takes in this process."""
+    for name, used_bytes in backend.used_bytes().items():
+        yield name, {"bound_bytes": backend.caches.most_bytes(name), "used_bytes": used_bytes}
+
+
+def _caches_in_words(caches: Mapping[str, Mapping[str, int]]) -> str:
+    """The bounds in one line."""
+    bounds = [f"{name} {sizes['bound_bytes'] >> 20:,}" for name, sizes in caches.items()]
+    return f"{', '.join(bounds)} MiB"
+
+
+def _advice(memory: Memory) -> Iterator[str]:
+    """Yield what is not broken and would better be set otherwise."""
+    if memory.policy.resolution.person_context_scope != TENANT_SCOPE.scope_id:
+        return
+
+    # No count: a register of millions answers as fast as one just above the limit.
+    with backend_of(memory).store.reading(memory.principal.tenant) as reader:
+        people = reader.entity_ids(type="person", most=_PEOPLE_OF_ONE_NAME + 1)
+    if len(people) > _PEOPLE_OF_ONE_NAME:
+        yield (
+            f"more than {_PEOPLE_OF_ONE_NAME:,} people are known, and equal names bind in the "
+            'whole tenant; set policy.resolution.person_context_scope = "project", so that a '
+            "namesake needs an identifier, a project or neighbours"
+        )
+
+
+def _findings(memory: Memory) -> Iterator[tuple[str, str]]:
+    backend = backend_of(memory)
+    for sentence in memory.doctor():
+        yield "invariants", sentence
+
+    with backend.store.reading(memory.principal.tenant) as reader:
+        lead_s = (reader.clock().last_us - time.time_ns() // 1_000) / 1_000_000
+    if lead_s > memory.policy.write.skew_limit_s:
+        yield (
+            "clock",
+            f"the last stamp is {lead_s:,.0f} s ahead of this machine's clock; new writes are "
+            "stamped after it. Set the clock, or check what was replayed",
+        )
+
+    # The address of a server is no path that exists, so that nothing is said of its files.
+    path = Path(backend.store.url).expanduser()
+    if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        yield "permissions", f"others may open {path}; run: chmod go= {path}"
+
+
+class Picture(StrEnum):
+    """Which picture `--svg` draws."""
+
+    BUDGET = "budget"
+    LINEAGE = "lineage"
+
+
+PictureChoice = Annotated[Picture, typer.Option("--picture", help="Which picture --svg writes.")]
+
+
+def write_pages(
+    memory: Memory, envelope: Envelope, *, html: Path | None, svg: Path | None, picture: Picture
+) -> None:
+    """Write the page and the picture that were asked for.
+
+    Raises:
+        Unavailable: `file_unwritable`.
+    """
+    if html is not None:
+        from ...service.client.answer import opening_words
+
+        _write(html, envelope.to_html(words=opening_words(memory, envelope)))
+    if svg is not None:
+        draw = {
+            Picture.BUDGET: envelope.budget_svg,
+            Picture.LINEAGE: envelope.lineage_svg,
+        }
+        _write(svg, draw[picture]() + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    write_bytes(path, text.encode("utf-8"))
+    note(f"wrote {path}")
+
+
+def explanation(envelope: Envelope) -> Mapping[str, Any]:
+    """The account of an envelope as values; what the trace holds already is not repeated."""
+    quality = envelope.quality
+    return {
+        "stages": [by_field(stage) for stage in envelope.stages],
+        "lineage": [by_field(entry) for entry in envelope.lineage],
+        "quality": {
+            "metrics": quality.metrics,
+            "alerts": quality.alerts,
+            "failed": quality.failed,
+        },
+        "diagnosis": [by_field(cause) for cause in envelope.diagnosis],
+    }
+
+
+def show_explanation(screen: Screen, envelope: Envelope, wording: Wording) -> None:
+    """Print what each stage did, what the text is made of and costs, and how good it is."""
+
+    def says(entry: Any) -> str:
+        return wording.openings.get(entry.object_id, "")
+
+    screen.line("\nstage by stage")
+    screen.table(envelope.stages, _STAGES)
+    screen.line("\nthe text")
+    screen.table(envelope.sections, _SECTIONS)
+    screen.line("\nthe budget")
+    _show_budget(screen, envelope)
+    screen.line("\nwhere it came from")
+    screen.table(envelope.lineage, {"says": says, **_LINEAGE})
+
+    screen.line("\nleft out")
+    screen.table(envelope.trace.left_out, {"says": says, **_LEFT_OUT})
+    for place, count in envelope.trace.withheld.items():
+        screen.line(f"{counted(count, 'object')} may not be seen by this caller ({place})")
+
+    screen.line("\ngaps")
+    screen.table(wording.gaps, _GAPS)
+
+    screen.line("\ncache plan")
+    _show_cache(screen, envelope)
+    screen.line("\nquality")
+    _show_quality(screen, envelope)
+    screen.line("\nif an answer is wrong, look here first")
+    screen.table(envelope.diagnosis, _DIAGNOSIS)
+    screen.line(f"\ndigest {envelope.digest}")
+
+
+def _reasons(stage: StageAccount) -> str:
+    if stage.reasons:
+        return ", ".join(f"{reason} {count}" for reason, count in stage.reasons)
+    return f"{stage.converted} changed" if stage.converted else "-"
+
+
+_STAGES: Columns = {
+    "stage": "stage",
+    "objects in": "entered",
+    "left out": "left_out",
+    "because": _reasons,
+}
+
+
+def _show_budget(screen: Screen, envelope: Envelope) -> None:
+    budget = envelope.trace.budget
+    free = int(budget["budget_tokens"]) - envelope.tokens_upper
+    screen.line(
+        f"{envelope.tokens_upper:,} of {budget['budget_tokens']:,} tokens used, {free:,} free; "
+        f"{budget['asked_tokens']:,} asked for, {budget['reserve_tokens']:,} kept for the answer"
+    )
+
+    price = float(budget["shadow_price"])
+    if price:
+        screen.line(f"one token more would be worth {price:g} (shadow price)")
+    else:
+        screen.line("nothing was scarce (shadow price 0)")
+
+    for stand_in in budget["compression"]:
+        screen.line(
+            f"{stand_in['conversion']}: {stand_in['original_tokens']:,} tokens became "
+            f"{stand_in['compressed_tokens']:,}, fidelity {stand_in['fidelity']:g}"
+        )
+
+
+def _show_cache(screen: Screen, envelope: Envelope) -> None:
+    plan = envelope.trace.cache_metadata
+    zones: Columns = {"zone": lambda pair: pair[0], "tokens": lambda pair: pair[1]}
+    screen.table(plan["zones"].items(), zones)
+
+    for name, value in plan.items():
+        if isinstance(value, str | int | float):
+            screen.line(f"{name.replace('_', ' ')}: {value}")
+
+
+def _show_quality(screen: Screen, envelope: Envelope) -> None:
+    from ...service.compilation.shown import stands
+
+    quality = envelope.quality
+    targets = quality.targets
+    columns: Columns = {
+        "metric": str,
+        "value": lambda name: f"{quality.metrics[name]:g}",
+        "target": lambda name: f"{targets[name].floor:g} to {targets[name].ceiling:g}",
+        "is": lambda name: stands(name, quality),
+    }
+    screen.table(quality.metrics, columns)
+
+    # How long it took stands outside of the envelope, whose bytes must not depend on it.
+    core = {**envelope.trace.metrics}
+    latency = envelope.sidecar.get("compilation_latency_ms")
+    if latency is not None:
+        core["compilation_latency_ms"] = latency
+    figures: Columns = {"of the compile": str, "value": lambda name: f"{core[name]:g}"}
+    screen.table(core, figures)

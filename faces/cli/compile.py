@@ -1,0 +1,711 @@
+"""`tenure compile`, `replay`, `envelope`, `ablate` and `artifact`.
+
+Lists of a compile's request come from JSON files, or from standard input for the name `-`. The
+request itself checks their items, and its error names the one that it cannot read.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import mimetypes
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+
+import typer
+
+from ...schema.artifact import SCHEME
+from ...schema.errors import InvalidInput
+from ...schema.limits import json_of
+from ...service.artifacts.artifacts import kind_of_file
+from ...service.client.answer import Wording, opening_words, wording_of
+from ...service.compilation.shown import MediaKind, measures, media_type_of
+from ...service.visual.text import by_field, counted, visible
+from .audit import (
+    Explain,
+    Html,
+    Picture,
+    PictureChoice,
+    Svg,
+    explanation,
+    show_explanation,
+    write_pages,
+)
+from .frame import Columns, Screen, answer, examples, note, object_of, open_memory
+from .main import envelope_named, read_bytes, read_standard_input, read_text, write_bytes
+from .read import Tx, Valid
+
+if TYPE_CHECKING:
+    from ...service.compilation.shown import Ablation, Envelope, EnvelopeDiff, Originals
+
+_Texts = list[str] | None
+
+Task = Annotated[str, typer.Option(help="A task type, such as code_generation.")]
+Query = Annotated[str, typer.Option(help="What to look for in the memory.")]
+UserRequest = Annotated[str, typer.Option("--request", help="What the user asks; verbatim.")]
+Budget = Annotated[int, typer.Option("--budget", min=1, help="At most so many tokens.")]
+Reserve = Annotated[
+    int | None, typer.Option("--reserve", min=0, help="Tokens kept for the answer. [by the model]")
+]
+Goal = Annotated[str | None, typer.Option(help="What it is all for.")]
+Step = Annotated[str | None, typer.Option(help="The step that is done now.")]
+Acceptance = Annotated[_Texts, typer.Option(metavar="TEXT", help="When it is done; repeat it.")]
+Constraints = Annotated[
+    _Texts, typer.Option("--constraint", metavar="TEXT", help="What must hold; repeat it.")
+]
+Entities = Annotated[
+    _Texts, typer.Option("--entity", metavar="NAME", help="Who or what it is about; repeat it.")
+]
+ForUser = Annotated[
+    str | None, typer.Option("--for", metavar="USER", help="Whom it is for. [the caller's user]")
+]
+EvidenceFiles = Annotated[
+    _Texts,
+    typer.Option(
+        "--evidence",
+        metavar="FILE",
+        help="A text, a picture, a recording, a film, or an artifact, as untrusted evidence; "
+        "repeat it.",
+    ),
+]
+Pins = Annotated[
+    _Texts,
+    typer.Option(
+        "--pin",
+        metavar="ID",
+        help="An object, an artifact or a text that stands whatever the query finds; repeat it.",
+    ),
+]
+Skills = Annotated[
+    _Texts, typer.Option("--skill", metavar="TEXT", help="How to go about it; repeat it.")
+]
+Progress = Annotated[_Texts, typer.Option(metavar="TEXT", help="What is done so far; repeat it.")]
+Lessons = Annotated[
+    _Texts, typer.Option("--error", metavar="TEXT", help="What failed, and why; repeat it.")
+]
+ToolFile = Annotated[
+    str | None,
+    typer.Option(
+        "--tools", metavar="FILE", help="What may be called: a JSON list; - reads standard input."
+    ),
+]
+HistoryFile = Annotated[
+    str | None,
+    typer.Option(
+        "--history",
+        metavar="FILE",
+        help="The turns so far: a JSON list of messages; - reads standard input.",
+    ),
+]
+Hypothesis = Annotated[
+    str, typer.Option(help="A made-up answer to search with, where the policy's hyde is on.")
+]
+Profile = Annotated[str, typer.Option(help="How the budget is divided, such as research.")]
+Signals = Annotated[
+    _Texts,
+    typer.Option(
+        "--signal",
+        metavar="NAME=VALUE",
+        help="What shifts the budget, such as risk_weight=high; repeat it.",
+    ),
+]
+
+_STANDARD_INPUT: Final = "-"
+_FORMS: Final[Mapping[str, str]] = {
+    "tools": '[{"name": "find_flight", "description": "…", "input_schema": {…}}]',
+    "history": '[{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]',
+}
+"""What the file of a list holds, by the field of the request that it fills."""
+
+app = typer.Typer()
+
+envelope = typer.Typer(help="Compiled envelopes, found again.", no_args_is_help=True)
+
+_ENVELOPES: Columns = {
+    "compiled at": lambda row: "erased" if row.erased else row.tx,
+    "task": "task",
+    "query": "query",
+    "tokens": lambda row: "" if row.erased else row.tokens,
+    "objects": lambda row: "" if row.erased else row.objects,
+    "id": "envelope_id",
+}
+
+artifact = typer.Typer(help="Originals kept beside the facts.", no_args_is_help=True)
+
+_Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="artifact://sha256/…")]
+
+_ARTIFACTS: Columns = {
+    "name": "name",
+    "bytes": "size",
+    "type": "media_type",
+    "origin": "origin",
+    "kept at": "at",
+    "address": "address",
+}
+
+
+_Media = Annotated[
+    bool, typer.Option(help="Put pictures, recordings and films into the request of --render.")
+]
+
+_Time = Annotated[str | None, typer.Option(metavar="TIME", help="A transaction time, ISO 8601.")]
+
+
+@app.command(
+    "compile",
+    epilog=examples(
+        "tenure compile --task code_generation --query 'deployment' --budget 2000",
+        "tenure compile --task code_generation --query office --explain",
+        "tenure compile --task code_generation --query office --html envelope.html",
+        "tenure compile --task data_extraction --query prices --evidence page.txt \\",
+        "    --manifest envelope.json",
+        "tenure compile --task assistant --query 'the flight' --tools tools.json \\",
+        "    --history - < messages.json",
+        "tenure compile --task data_extraction --query total --evidence invoice.png \\",
+        "    --model claude-opus-4-8 --render anthropic > request.json",
+    ),
+)
+def compile_envelope(
+    context: typer.Context,
+    task: Task = "assistant",
+    query: Query = "",
+    user_request: UserRequest = "",
+    budget_tokens: Budget = 8000,
+    reserve_tokens: Reserve = None,
+    goal: Goal = None,
+    step: Step = None,
+    acceptance: Acceptance = None,
+    constraints: Constraints = None,
+    entities: Entities = None,
+    user: ForUser = None,
+    evidence: EvidenceFiles = None,
+    pinned: Pins = None,
+    tools: ToolFile = None,
+    history: HistoryFile = None,
+    skills: Skills = None,
+    progress: Progress = None,
+    errors: Lessons = None,
+    hypothesis: Hypothesis = "",
+    profile: Profile = "default",
+    signals: Signals = None,
+    model: Annotated[str, typer.Option(help="The model it is meant for.")] = "generic",
+    valid: Valid = None,
+    tx: Tx = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="Keep the manifest in this file, for a replay.")
+    ] = None,
+    render: Annotated[
+        str | None,
+        typer.Option(help="Print the request for a provider: anthropic, openai, adk or text."),
+    ] = None,
+    media: _Media = True,
+    explain: Explain = False,
+    html: Html = None,
+    svg: Svg = None,
+    picture: PictureChoice = Picture.BUDGET,
+) -> None:
+    """Compile the context of a task within a budget."""
+    items, originals = _evidence_items(evidence or ())
+    # The options that bear the name of a field of the request are that field.
+    fields = request_of({**context.params, "evidence": items})
+    with open_memory(context) as memory:
+        envelope = memory.compile(task, query, **fields)
+        write_pages(memory, envelope, html=html, svg=svg, picture=picture)
+        if manifest is not None:
+            write_bytes(manifest, (envelope.manifest.to_json() + "\n").encode())
+
+        files = None
+        if media and render not in (None, "text"):
+            files = memory.media(envelope, originals=originals)
+        text = _rendering(envelope, render, files)
+        _answer(context, envelope, text, wording_of(memory, envelope) if explain else None)
+
+
+@app.command(
+    epilog=examples("tenure replay envelope.json", "tenure replay 0f5c… --explain"),
+)
+def replay(
+    context: typer.Context,
+    manifest: Annotated[
+        str,
+        typer.Argument(
+            help="A manifest file, - for standard input, or an envelope id, which may be shortened."
+        ),
+    ],
+    explain: Explain = False,
+    html: Html = None,
+    svg: Svg = None,
+    picture: PictureChoice = Picture.BUDGET,
+) -> None:
+    """Print the same bytes again, whatever was written since."""
+    with open_memory(context) as memory:
+        envelope = memory.replay(envelope_named(memory, manifest))
+        write_pages(memory, envelope, html=html, svg=svg, picture=picture)
+
+        wording = wording_of(memory, envelope) if explain else None
+        _answer(context, envelope, envelope.text, wording)
+
+
+def _evidence_items(
+    addresses: Iterable[str],
+) -> tuple[list[Mapping[str, Any]], dict[str, bytes]]:
+    """The evidence of a request, and the bytes of the files in it that are no text."""
+    items: list[Mapping[str, Any]] = []
+    originals: dict[str, bytes] = {}
+
+    for address in addresses:
+        if address.startswith(SCHEME):
+            items.append({"artifact": address})
+            continue
+
+        path = Path(address)
+        origin = f"file://{path.name}"
+        data = read_bytes(path)
+        kind = _media_kind(path.name, data)
+        if kind is None:
+            items.append({"text": read_text(path), "origin": origin, "title": path.name})
+            continue
+
+        # Two files of one name in different folders are two originals.
+        if origin in originals:
+            origin = f"file://{len(originals) + 1}/{path.name}"
+        originals[origin] = data
+        caption = {"kind": kind.value, "uri": origin, "description": path.name}
+        items.append({**caption, **measures(data, kind)})
+
+    return items, originals
+
+
+def _media_kind(name: str, data: bytes) -> MediaKind | None:
+    """What a file is that is no text."""
+    # Text first: by its name alone a program in TypeScript (.ts) is a film.
+    try:
+        if "\0" not in data.decode("utf-8"):
+            return None
+    except UnicodeDecodeError:
+        pass
+    return kind_of_file(media_type_of(data) or mimetypes.guess_type(name)[0] or "")
+
+
+def _answer(context: typer.Context, envelope: Envelope, text: str, wording: Wording | None) -> None:
+    """Print a text of an envelope; with the wording of its ids also the account of it."""
+    report: dict[str, Any] = {
+        "envelope_id": envelope.envelope_id,
+        "digest": envelope.digest,
+        "tokens": envelope.tokens,
+        "tokens_upper": envelope.tokens_upper,
+        "text": text,
+        "sections": envelope.sections,
+        "gaps": [by_field(gap) for gap in envelope.gaps],
+        "asked": envelope.asked,
+        "unmatched": envelope.unmatched,
+        "trace": envelope.trace.to_dict(envelope.sidecar),
+        "manifest": envelope.manifest.to_dict(),
+        "sidecar": dict(envelope.sidecar),
+    }
+    if wording is not None:
+        report["explanation"] = explanation(envelope)
+
+    def show(screen: Screen) -> None:
+        # A pipe gets the very bytes of the envelope, a terminal never a control character.
+        page = visible(text) if screen.console.is_terminal else text
+        print(page, end="" if text.endswith("\n") else "\n")
+        if wording is not None:
+            show_explanation(screen, envelope, wording)
+
+    answer(context, report, show)
+
+    # What follows goes to standard error: the text itself may be piped into a model.
+    for record in envelope.asked:
+        if record.state != "known":
+            needed = f", {record.budget_tokens:,} tokens show it" if record.budget_tokens else ""
+            note(f"{record.state}: {visible(record.words)} ({record.why}{needed})")
+    budget = envelope.trace.budget["budget_tokens"]
+    media_tokens = envelope.plan.media_tokens
+    media = f"{media_tokens:,} more in media, " if media_tokens else ""
+    note(
+        f"{envelope.tokens:,} of {budget:,} tokens, {media}"
+        f"{counted(len(envelope.trace.compiled_objects), 'object')} in, "
+        f"{len(envelope.trace.left_out):,} left out\nenvelope {envelope.envelope_id}"
+    )
+
+
+def _rendering(envelope: Envelope, target: str | None, media: Originals | None) -> str:
+    if target is None:
+        return envelope.text
+    request = envelope.render(target, media=media)
+    if isinstance(request, str):
+        return request
+    # A provider's client takes the bytes of media as they are; JSON has no form for them.
+    return json.dumps(request, ensure_ascii=False, default=_base64)
+
+
+def _base64(data: bytes) -> str:
+    """Bytes as JSON holds them for Google's API."""
+    return base64.b64encode(data).decode("ascii")
+
+
+app.add_typer(envelope, name="envelope")
+
+
+def request_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The request, by field, that the options of a command state under the names of its fields.
+
+    Raises:
+        InvalidInput: `bad_file`, for a file that holds no list; and what `read_text` raises.
+    """
+    from ...service.compilation.compile import RequestFields
+
+    values = {name: value for name, value in options.items() if value is not None}
+    files = {field: values[field] for field in _FORMS if field in values}
+    if list(files.values()).count(_STANDARD_INPUT) > 1:
+        names = " and ".join(f"--{field}" for field in files)
+        raise typer.BadParameter(f"{names} cannot both read standard input; name a file for one")
+
+    fields = {name: values[name] for name in RequestFields.__annotations__ if name in values}
+    fields |= {field: _list_in(name, field) for field, name in files.items()}
+    return fields | {"signals": _signals(values.get("signals", ()))}
+
+
+def _list_in(name: str, field: str) -> Sequence[Any]:
+    is_standard = name == _STANDARD_INPUT
+    text = read_standard_input() if is_standard else read_text(Path(name))
+    place = "standard input" if is_standard else name
+    needs = f"--{field} takes a JSON list, such as {_FORMS[field]}"
+
+    try:
+        items: object = json_of(text, place, code="bad_file")
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}; {needs}", code="bad_file") from error
+    if not isinstance(items, list):
+        raise InvalidInput(f"{place} holds no list; {needs}", code="bad_file")
+
+    return cast("Sequence[object]", items)
+
+
+def _signals(assignments: Sequence[str]) -> dict[str, float | str]:
+    """The signals of a request: numbers, and the words that stand for some.
+
+    >>> _signals(["freshness=3", "risk_weight=high"])
+    {'freshness': 3.0, 'risk_weight': 'high'}
+    """
+    signals: dict[str, float | str] = {}
+    for assignment in assignments:
+        name, sign, text = assignment.partition("=")
+        if not sign:
+            raise typer.BadParameter(f"--signal {assignment!r} is not NAME=VALUE")
+        if name in signals:
+            raise typer.BadParameter(f"--signal {name!r} stands twice")
+        signals[name] = _number_or_word(text)
+    return signals
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@envelope.command(
+    "list",
+    epilog=examples(
+        "tenure envelope list",
+        "tenure envelope list --task code_generation --since 2026-06-01T00:00:00Z",
+    ),
+)
+def list_envelopes(
+    context: typer.Context,
+    object_id: Annotated[
+        str | None,
+        typer.Option("--object", metavar="ID", help="Those that hold this object."),
+    ] = None,
+    in_session: Annotated[
+        str | None, typer.Option("--in-session", metavar="ID", help="Those of a session.")
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="Those of a task type.")] = None,
+    since: _Time = None,
+    until: _Time = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+) -> None:
+    """List the envelopes that were compiled, newest first."""
+    with open_memory(context) as memory:
+        target = object_id and object_of(memory, object_id)
+        envelopes = memory.envelopes.list(
+            limit, object_id=target, session=in_session, task=task, since=since, until=until
+        )
+
+    # The manifest is the whole request, and `replay` takes the id alone.
+    listing = [asdict(replace(envelope, manifest=None)) for envelope in envelopes]
+    for entry in listing:
+        del entry["manifest"]
+
+    placeholder = "no envelope was found"
+    answer(
+        context,
+        listing,
+        lambda screen: screen.table(envelopes, _ENVELOPES, placeholder=placeholder),
+    )
+
+
+@envelope.command(
+    "diff",
+    epilog=examples("tenure envelope diff 0f5c… 91ab…", "tenure envelope diff before.json 91ab…"),
+)
+def diff_envelopes(
+    context: typer.Context,
+    before: Annotated[
+        str, typer.Argument(help="A manifest file, or an envelope id, which may be shortened.")
+    ],
+    after: Annotated[str, typer.Argument(help="The one to compare it with.")],
+) -> None:
+    """Compare two envelopes, and say what the change costs."""
+    from ...service.compilation.shown import diff_envelopes as compare
+
+    with open_memory(context) as memory:
+        first = memory.replay(envelope_named(memory, before))
+        second = memory.replay(envelope_named(memory, after))
+        difference = compare(first, second)
+        words = opening_words(memory, first, second)
+
+    answer(
+        context, difference, lambda screen: _show_diff(screen, difference, (first, second), words)
+    )
+
+
+def _show_diff(
+    screen: Screen,
+    difference: EnvelopeDiff,
+    pair: tuple[Envelope, Envelope],
+    words: Mapping[str, str],
+) -> None:
+    signs: dict[str, str] = {}
+    for sign, ids in (
+        ("+", difference.added),
+        ("-", difference.removed),
+        ("~", difference.modified),
+    ):
+        signs |= dict.fromkeys(ids, sign)
+
+    # The later envelope says where an object stands now that both hold.
+    entries = {entry.object_id: entry for side in pair for entry in side.trace.compiled_objects}
+    columns: Columns = {
+        "change": lambda object_id: signs[object_id],
+        "says": lambda object_id: words.get(object_id, ""),
+        "section": lambda object_id: entries[object_id].section,
+        "from": lambda object_id: entries[object_id].source_origin,
+        "object": str,
+    }
+    if signs:
+        screen.table(signs, columns)
+        screen.line()
+    screen.line(
+        f"{len(difference.added)} added, {len(difference.removed)} removed, "
+        f"{len(difference.modified)} modified, {difference.unchanged} unchanged"
+    )
+
+    if difference.section_deltas:
+        deltas = [*difference.section_deltas, ("all", difference.token_delta)]
+        screen.table(deltas, {"section": _first, "tokens": lambda row: f"{row[1]:+,}"})
+
+    before, after = difference.utilisation
+    screen.line(f"budget used: {before:.1%} before, {after:.1%} after")
+    if difference.first_change is None:
+        screen.line("the texts are the same")
+    else:
+        prefix = f"{difference.first_change:,} characters"
+        screen.line(f"the first {prefix} are the same and may stay cached")
+
+
+def _first(row: Sequence[object]) -> object:
+    return row[0]
+
+
+@app.command(
+    epilog=examples(
+        "tenure ablate --task assistant --query office --expect Chicago",
+        "tenure ablate --task assistant --query office --expect Chicago --pairs",
+        "tenure ablate --task assistant --query office --expect Chicago --sections",
+    )
+)
+def ablate(
+    context: typer.Context,
+    task: Annotated[str, typer.Option(help="A task type, such as code_generation.")],
+    expect: Annotated[
+        list[str], typer.Option(metavar="TEXT", help="What the envelope should hold; repeat it.")
+    ],
+    query: Annotated[str, typer.Option(help="What to look for in the memory.")] = "",
+    budget: Annotated[int, typer.Option(min=1, help="At most so many tokens.")] = 8000,
+    entity: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Who it is about; repeat it.")
+    ] = None,
+    sections: Annotated[
+        bool, typer.Option("--sections", help="Leave out sections instead of objects.")
+    ] = False,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Also leave out every two.")] = False,
+) -> None:
+    """Compile without each object in turn: what is it worth?
+
+    The worth of an envelope is the share of the expected texts that it holds.
+    """
+    from ...service.client.answer import ablate as weigh
+
+    request: dict[str, Any] = {
+        "task": task,
+        "query": query,
+        "budget_tokens": budget,
+        "entities": tuple(entity or ()),
+    }
+    with open_memory(context) as memory:
+        envelope = memory.compile(**request)
+        names = [section.name for section in envelope.sections] if sections else None
+        ablation = weigh(memory, request, utility=_share_of(expect), objects=names, pairs=pairs)
+        words = None if sections else opening_words(memory, envelope)
+
+    answer(context, ablation, lambda screen: _show_ablation(screen, ablation, words))
+
+
+def _share_of(texts: Sequence[str]) -> Callable[[Envelope], float]:
+    """How to tell the share of expected texts that an envelope holds, whatever their case."""
+    needles = [text.casefold() for text in texts]
+
+    def share(envelope: Envelope) -> float:
+        haystack = envelope.text.casefold()
+        return sum(text in haystack for text in needles) / len(needles)
+
+    return share
+
+
+def _show_ablation(screen: Screen, ablation: Ablation, words: Mapping[str, str] | None) -> None:
+    """Print what each object is worth, with its words, or each section where there are none."""
+    screen.line(f"with everything it is worth {ablation.utility:g}")
+
+    columns: Columns = {"section": _first, "is worth": _change}
+    if words is not None:
+        columns = {
+            "says": lambda row: words.get(row[0], ""),
+            "is worth": _change,
+            "object": _first,
+        }
+    if ablation.single:
+        screen.table(ablation.ranked, columns)
+
+    text_of = words or {}
+    for head, pairs in (("synergy", ablation.synergies), ("redundancy", ablation.redundancies)):
+        if pairs:
+            screen.table(
+                pairs,
+                {
+                    "one": lambda row: text_of.get(row[0]) or row[0],
+                    "and": lambda row: text_of.get(row[1]) or row[1],
+                    head: _change,
+                },
+            )
+    if ablation.pairs and not ablation.synergies and not ablation.redundancies:
+        screen.line("no two of them depend on each other")
+
+
+def _change(row: Sequence[object]) -> str:
+    return f"{row[-1]:+g}"
+
+
+app.add_typer(artifact, name="artifact")
+
+_Roles = list[str] | None
+
+
+@artifact.command(
+    "put",
+    epilog=examples(
+        "tenure artifact put deploy.log --origin tool://ci",
+        "psql -c 'select …' | tenure artifact put - --name prices.csv",
+    ),
+)
+def put(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
+    name: Annotated[str | None, typer.Option(help="What to call it. [default: the file's]")] = None,
+    media_type: Annotated[str | None, typer.Option(help="Such as text/csv.")] = None,
+    origin: Annotated[str, typer.Option(help="Where it comes from, such as tool://ci.")] = "",
+    for_tenant: Annotated[
+        bool, typer.Option("--shared", help="For the whole tenant, not for the caller alone.")
+    ] = False,
+    classification: Annotated[
+        str | None, typer.Option("--as", help="public … highly_restricted.")
+    ] = None,
+    allow_role: Annotated[_Roles, typer.Option(metavar="ROLE", help="Who may read it.")] = None,
+    deny_role: Annotated[_Roles, typer.Option(metavar="ROLE", help="Who may not.")] = None,
+) -> None:
+    """Keep a file, and print its address."""
+    data = sys.stdin.buffer.read() if file == "-" else read_bytes(Path(file))
+    default_name = "" if file == "-" else Path(file).name
+
+    with open_memory(context, create=True) as memory:
+        record = memory.artifacts.put(
+            data,
+            name=default_name if name is None else name,
+            media_type=media_type,
+            origin=origin,
+            # An empty scope is the whole tenant, and none is the caller's own.
+            scope={} if for_tenant else None,
+            security_classification=classification,
+            allow_roles=tuple(allow_role or ()),
+            deny_roles=tuple(deny_role or ()),
+        )
+    answer(context, record, record.address)
+
+
+@artifact.command("get", epilog=examples("tenure artifact get artifact://sha256/9f86… --out a"))
+def get(
+    context: typer.Context,
+    address: _Address,
+    target: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write it here.")
+    ] = None,
+) -> None:
+    """Print an artifact, or write it into a file."""
+    with open_memory(context) as memory:
+        data = memory.artifacts.get(address)
+
+    if target is not None:
+        write_bytes(target, data)
+        note(f"wrote {len(data):,} bytes to {target}")
+    else:
+        # Bytes go past the text layer, which may hold something that was printed before.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
+@artifact.command("list", epilog=examples("tenure artifact list"))
+def list_artifacts(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+) -> None:
+    """List the artifacts that the caller may read, newest first."""
+    with open_memory(context) as memory:
+        records = memory.artifacts.list(limit)
+    placeholder = "no artifact was found"
+    answer(
+        context, records, lambda screen: screen.table(records, _ARTIFACTS, placeholder=placeholder)
+    )
+
+
+@artifact.command(
+    "erase", epilog=examples("tenure artifact erase artifact://sha256/9f86… --reason 'case 17'")
+)
+def erase(
+    context: typer.Context,
+    address: _Address,
+    reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove an artifact, and what was compiled from it. It cannot be undone."""
+    if not yes:
+        typer.confirm(f"Erase {address} for ever?", abort=True, err=True)
+    with open_memory(context) as memory:
+        memory.artifacts.erase(address, reason=reason)
+    answer(context, {"address": address, "reason": reason}, f"erased {address}")

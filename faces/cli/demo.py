@@ -1,0 +1,613 @@
+"""`tenure demo`: the guided tour through a small office's log, for people new to tenure.
+
+The log (`demo_log.jsonl`) is a history in the import format, written for this tour: two people of
+one name, a nickname, a move, a price that was entered late, a preference with its reason, a planned
+change, a poisoned web page, a rumour, and two words of equal weight. Clock and key are fixed, so
+every run shows the same ids, bytes and digests.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.resources import files
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+
+import typer
+
+from ...schema.errors import Conflict
+from ...schema.principal import OWNER, Principal
+from ...schema.values import canonical_json
+from ...schema.write import Receipt
+from ...service.backend.backend import event_id
+from ...service.backend.caller import backend_of
+from ...service.client.answer import opening_words
+from ...service.client.connect import connect
+from ...service.reading.actors import decode
+from ...service.visual.text import value_text
+from ...service.writing.lines import Event, Line, Reading, read
+from .frame import Columns, Screen, answer, examples, frame_of, note
+
+if TYPE_CHECKING:
+    from ...schema.entity import EntityCandidate, Review
+    from ...service.client.memory import Memory
+    from ...service.compilation.shown import Envelope
+
+app = typer.Typer()
+
+_BAR: Final = 40
+"""Characters of a full budget."""
+
+_PROSE_WIDTH: Final = 80
+
+_SPEAKER_WIDTH: Final = 16
+"""Characters of the longest name of a speaker in the log."""
+
+_QUOTE: Final = "  │ "
+"""Stands before each line of what a model reads."""
+
+
+@app.command(epilog=examples("tenure demo", "tenure demo --keep demo.db"))
+def demo(
+    context: typer.Context,
+    keep: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the store under this name.")
+    ] = None,
+) -> None:
+    """Take the guided tour of one office's log. Takes seconds."""
+    if keep is not None and keep.exists():
+        raise Conflict(
+            f"{keep} is there already; the tour needs a new store, so name another file",
+            code="file_exists",
+        )
+
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="tenure-demo-") as folder:
+        store = str(keep or Path(folder) / "demo.db")
+        tour = take_tour(store)
+        quotes = read_handbook(store)
+    seconds = time.perf_counter() - begin
+
+    facts = {**_facts(tour), "handbook": quotes}
+
+    def show(screen: Screen) -> None:
+        _show(screen, tour)
+        _show_handbook(screen, quotes)
+
+    answer(context, facts, show)
+    if not frame_of(context).as_json:
+        note(f"\n{seconds:.1f} s. {_next_steps(keep)}")
+
+
+def _next_steps(keep: Path | None) -> str:
+    if keep is None:
+        return (
+            "The store was temporary. Now try:\n"
+            "  tenure demo --keep demo.db    the same in a file that stays\n"
+            "  tenure serve --demo           the same as pages (pip install 'tenure[server]')"
+        )
+    return (
+        f"The store is {keep}. Go on with:\n"
+        f"  tenure --store {keep} timeline 'Orchid Foods' pricing_tier\n"
+        f"  tenure --store {keep} history 'Sam Rivera' office\n"
+        f"  tenure --store {keep} document compare handbook/leave.md 2026-03-03 2026-06-03\n"
+        f"  tenure --store {keep} actions list"
+    )
+
+
+def _facts(tour: Tour) -> dict[str, Any]:
+    log: list[dict[str, Any]] = []
+    for entry in tour.entries:
+        log.append(
+            {
+                "recorded_at": entry.event.members["recorded_at"],
+                "object_id": entry.receipt.object_id,
+                "outcome": entry.receipt.outcome,
+                "text": _sentence(entry),
+                "because": _because(entry),
+            }
+        )
+    return {
+        "log": log,
+        "questions": tour.questions,
+        "reviews": tour.reviews,
+        "envelope": {
+            "digest": tour.envelope.digest,
+            "tokens": tour.envelope.tokens,
+            "text": tour.envelope.text,
+            "left_out": tour.omissions,
+        },
+        "later_digest": tour.after_correction.digest,
+        "replay_digest": tour.replay.digest,
+    }
+
+
+def _show(screen: Screen, tour: Tour) -> None:
+    screen.line("tenure: a guided tour", style="bold")
+    _prose(
+        screen,
+        "It is 15 July 2026 at a small supplier of flour. For half a year its agents, its "
+        "systems and a few web pages have told tenure what they know. Mira must send a renewal "
+        "note to a customer, Orchid Foods, and asks her agent to draft it.",
+    )
+
+    _chapter(screen, "1  What came in, and what became of it")
+    for entry in tour.entries:
+        _show_entry(screen, entry)
+    screen.line()
+    _prose(
+        screen,
+        f"Names are settled before anything is written: Sam Rivera is Samantha Rivera and Bill "
+        f"Nakamura is {tour.nickname}, because the HR system says so; the two Daniel Okafors "
+        "are two people, because their staff numbers differ.",
+    )
+
+    _chapter(screen, "2  One fact, two clocks")
+    _prose(
+        screen,
+        "On 1 April the billing system recorded that Orchid Foods had been premium since "
+        "15 February. Nothing was overwritten, so each of these has its own answer:",
+    )
+    screen.line()
+    screen.table(tour.questions, _QUESTIONS)
+
+    _chapter(screen, "3  What the machine would not decide alone")
+    for review in tour.reviews:
+        _show_review(screen, review, tour)
+
+    _chapter(screen, "4  What an agent is given to read")
+    _show_envelope(screen, tour)
+
+    _chapter(screen, "5  The same bytes again")
+    _show_replay(screen, tour)
+
+
+def _show_handbook(screen: Screen, quotes: tuple[HandbookQuote, ...]) -> None:
+    _chapter(screen, "6  What the handbook said, and when")
+    _prose(
+        screen,
+        "Three files of a handbook came in two versions, one in force from 1 January and one from "
+        f"1 June. The question {HANDBOOK_QUESTION!r} on two dates:",
+    )
+
+    for quote in quotes:
+        screen.line()
+        screen.line(f"  {quote.date}  {quote.text}")
+        screen.line(f"{'':14}{quote.citation}", style="dim")
+
+
+def _prose(screen: Screen, text: str) -> None:
+    """Print a paragraph in lines that are read with ease, however wide the terminal is."""
+    screen.line(textwrap.fill(text, min(screen.width, _PROSE_WIDTH)))
+
+
+def _chapter(screen: Screen, title: str) -> None:
+    screen.line()
+    screen.line(title, style="bold cyan")
+    screen.line()
+
+
+def _sentence(entry: TourEntry) -> str:
+    write = entry.event.write
+    if write.content:
+        return write.content
+    name = write.subject["name"] if isinstance(write.subject, dict) else write.subject
+    return f"{name}: {(write.slot or '').replace('_', ' ')} = {value_text(write.value)}"
+
+
+_BECAUSE: Final[dict[str, str]] = {
+    "newer_valid_from": "begins later than what was known, so it takes over from there",
+    "unresolved_tie": "as strong as another word: neither is shown, a person is asked",
+    "lower_authority": "a web page does not overrule the system of record",
+    "lower_trust": "from a less trusted source than what is shown",
+    "injection_suspected": "hides an instruction in a page: set apart, never shown as truth",
+    "ambiguous": "two people have this name: a person is asked, see 3",
+    "same_identifier": "known by the identifier of its system",
+    "exact": "known by this name",
+    "alias": "known by this name",
+    "no_candidate": "a new name",
+    "possible_same_as": "the name is taken by another staff number: a person of their own",
+}
+
+
+def _because(entry: TourEntry) -> str:
+    receipt = entry.receipt
+    if receipt.outcome.value == "quarantined":
+        return _BECAUSE["injection_suspected"]
+    if receipt.outcome.value == "pending_review":
+        return _BECAUSE["ambiguous"]
+
+    reason = receipt.resolution.reason if receipt.resolution else ""
+    if receipt.relations:
+        reason = receipt.relations[0].reason
+    return _BECAUSE.get(reason, reason.replace("_", " "))
+
+
+_OUTCOME_STYLES: Final[dict[str, str]] = {
+    "accepted": "green",
+    "disputed": "yellow",
+    "overridden": "yellow",
+    "pending review": "yellow",
+    "quarantined": "red",
+}
+
+
+def _show_entry(screen: Screen, entry: TourEntry) -> None:
+    """Print who said what and when, and below it what became of it and why.
+
+    As a table of five columns it would break every reason into words.
+    """
+    head = f"{str(entry.event.members['recorded_at'])[:10]}  {_speaker(entry):<{_SPEAKER_WIDTH}}  "
+    margin = " " * len(head)
+    width = min(screen.width, _PROSE_WIDTH)
+
+    screen.line(textwrap.fill(head + _sentence(entry), width, subsequent_indent=margin))
+    outcome = entry.receipt.outcome.value.replace("_", " ")
+    verdict = textwrap.fill(
+        f"{margin}→ {outcome}: {_because(entry)}", width, subsequent_indent=f"{margin}  "
+    )
+    screen.line(verdict, style=_OUTCOME_STYLES.get(outcome))
+
+
+def _speaker(entry: TourEntry) -> str:
+    scheme, _, path = entry.event.write.source_origin.partition("://")
+    host = path.partition("/")[0]
+    if scheme == "record":
+        return f"{host} system"
+    return "a colleague" if scheme == "chat" else host
+
+
+def _moment(moment: datetime) -> str:
+    """A day in the tour's own words."""
+    return "today" if moment == NOW else f"{moment:%Y-%m-%d}"
+
+
+_QUESTIONS: Columns = {
+    "question": "words",
+    "true when": lambda question: _moment(question.valid),
+    "as known": lambda question: _moment(question.tx),
+    "pricing tier": "answer",
+}
+
+
+def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
+    _prose(
+        screen,
+        f"Somebody said a thing about {review.mention!r}. There are two of them, told apart by "
+        "their staff numbers, and the text names none. Rather than guess, tenure keeps what was "
+        "said with a third, pending person and opens a review:",
+    )
+    screen.line()
+    columns: Columns = {
+        "is it": "name",
+        "who is": lambda candidate: tour.titles[candidate.entity],
+        "score": lambda candidate: f"{candidate.score:.2f}",
+        "evidence": _evidence,
+        "but": _objection,
+    }
+    screen.table(review.candidates, columns)
+    screen.line()
+    _prose(
+        screen,
+        f"Review {review.review_id[:8]} is {review.state.value}: a steward accepts or rejects it, "
+        "and may undo that at any time.",
+    )
+
+
+def _evidence(candidate: EntityCandidate) -> str:
+    return "; ".join(feature.detail for feature in candidate.features) or "none"
+
+
+def _objection(candidate: EntityCandidate) -> str:
+    vetoes = ", ".join(candidate.vetoes)
+    return vetoes.replace("margin", "another fits as well")
+
+
+def _show_envelope(screen: Screen, tour: Tour) -> None:
+    envelope = tour.envelope
+    budget = envelope.trace.budget["budget_tokens"]
+    screen.line(f"Mira's agent may spend {budget} tokens. It gets {envelope.tokens}:\n")
+    _show_bars(screen, envelope, budget)
+
+    screen.line("\nThe text itself:\n")
+    room = min(screen.width, _PROSE_WIDTH) - len(_QUOTE)
+    for line in envelope.text.rstrip("\n").splitlines():
+        for part in textwrap.wrap(line, room) or [""]:
+            screen.line(_QUOTE + part, style="dim")
+
+    for head, is_apart in (
+        ("set apart, and never shown as truth", True),
+        ("left out", False),
+    ):
+        screen.line(f"\nWhat was {head}:\n")
+        omissions = [item for item in tour.omissions if item.set_apart is is_apart]
+        screen.table(omissions, _OMISSIONS)
+
+
+def _show_bars(screen: Screen, envelope: Envelope, budget: int) -> None:
+    for section in envelope.sections:
+        bar = "█" * max(1, round(section.tokens / budget * _BAR))
+        screen.line(f"  {section.name:<16}{section.tokens:>5}  {bar}", style="green")
+
+    length = min(_BAR, round(envelope.tokens / budget * _BAR))
+    bar = "█" * length + "░" * (_BAR - length)
+    screen.line(f"  {'in all':<16}{envelope.tokens:>5}  {bar}", style="bold")
+
+
+_REASONS: Final[dict[str, str]] = {
+    "injection_suspected": "it looks like an injected instruction",
+    "conflicting_claim_unresolved": "two words of equal weight; an action is open",
+    "not_yet_valid": "planned: not true yet",
+    "expired_valid_time": "true once, not any more",
+    "over_budget": "worth less than what took its tokens",
+    "below_floor": "not about the question",
+}
+
+
+_OMISSIONS: Columns = {
+    "what": "text",
+    "why": lambda item: _REASONS.get(item.reason, item.reason.replace("_", " ")),
+}
+
+
+def _show_replay(screen: Screen, tour: Tour) -> None:
+    _prose(
+        screen,
+        "Then billing corrected Orchid Foods to enterprise, since 1 July already. A new compile "
+        "knows it; a replay of the first envelope still gives the very bytes the agent read:",
+    )
+    screen.line()
+    digest = tour.envelope.digest
+    columns: Columns = {
+        "": lambda row: row[0],
+        "digest": lambda row: row[1][:16],
+        "it is": lambda row: "the same" if row[1] == digest else "another",
+    }
+    screen.table(
+        (
+            ("the envelope above", digest),
+            ("compiled anew", tour.after_correction.digest),
+            ("replayed", tour.replay.digest),
+        ),
+        columns,
+    )
+
+
+NOW: Final = datetime(2026, 7, 15, 9, tzinfo=UTC)
+"""The day on which the tour takes place."""
+
+MIRA: Final = Principal(
+    user="mira", roles=frozenset({"analyst"}), projects=frozenset({"atlas"}), session="s-42"
+)
+"""Whose agent compiles the envelope."""
+
+BUDGET_TOKENS: Final = 500
+"""Less than all that would fit the question, so that something must stay out."""
+
+_MINUTES: Final = """
+Item 1: Orchid Foods asks whether the renewal can start before the autumn rush.
+Item 2: their buyer compares our premium tier with two offers from elsewhere.
+Item 3: the bakery needs delivery windows before six in the morning.
+Item 4: nobody could say which day in the autumn the renewal is due.
+Item 5: a new contact person will be named for the second bakery.
+Item 6: the buyer repeats that a short renewal note is enough for now.
+Item 7: packaging complaints from spring are settled and need no mention.
+Item 8: the next call about the renewal takes place when the note is out.
+"""
+
+REQUEST: Final[Mapping[str, Any]] = {
+    "task": "analytical_reporting",
+    "query": "Orchid Foods renewal: pricing tier, deadline, and Sam Rivera's office",
+    "user_request": "Draft the renewal note for Orchid Foods, and say how the signed contract "
+    "reaches Sam Rivera.",
+    "goal": "a renewal note that Mira can send today",
+    "entities": ("Orchid Foods", "Sam Rivera", "Atlas"),
+    "evidence": (
+        {
+            "title": "minutes of the renewal call",
+            "origin": "doc://minutes/2026-07-14",
+            "text": " ".join(_MINUTES.split()),
+        },
+    ),
+    "budget_tokens": BUDGET_TOKENS,
+}
+
+_KEY: Final = bytes(range(32))
+
+
+HANDBOOK_QUESTION: Final = "How long is parental leave?"
+_HANDBOOK: Final[Mapping[str, str]] = {
+    "leave.md": "# Leave\n\n## Parental leave\n\nParental leave is {weeks} weeks.\n\n"
+    "## Sick leave\n\nWho is ill says so before nine in the morning.\n",
+    "travel.md": "# Travel\n\nTrains come first; a flight needs the word of {approver}.\n",
+    "hours.txt": "The mill is open from six to {end}.\n",
+}
+_HANDBOOK_VERSIONS: Final = (
+    ("2026-01-01", {"weeks": "14", "approver": "a manager", "end": "four"}),
+    ("2026-06-01", {"weeks": "20", "approver": "a director", "end": "four"}),
+)
+
+
+class HandbookQuote(NamedTuple):
+    """What the handbook said on a date, and where."""
+
+    date: str
+    text: str
+    citation: str
+
+
+class TourEntry(NamedTuple):
+    """A line of the log, and what became of it."""
+
+    event: Event
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class TourQuestion:
+    """A question on two axes, in words, with its answer."""
+
+    words: str
+    valid: datetime
+    tx: datetime
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class TourOmission:
+    """Something that is not in the envelope as truth."""
+
+    text: str
+    reason: str
+    set_apart: bool
+    """Quarantined rather than omitted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tour:
+    """Everything the tour shows."""
+
+    entries: tuple[TourEntry, ...]
+    nickname: str
+    """Who Bill Nakamura is."""
+    questions: tuple[TourQuestion, ...]
+    reviews: tuple[Review, ...]
+    titles: Mapping[str, str]
+    """What is known of each candidate of a review, by entity id."""
+    envelope: Envelope
+    omissions: tuple[TourOmission, ...]
+    after_correction: Envelope
+    """The same request after a correction."""
+    replay: Envelope
+    """The first envelope again, after the correction."""
+
+
+def log_lines() -> tuple[str, ...]:
+    """The lines of the log, as they are shipped."""
+    text = files("tenure.faces.cli").joinpath("demo_log.jsonl").read_text(encoding="utf-8")
+    return tuple(text.splitlines())
+
+
+def take_tour(store: str, *, tenant: str = OWNER.tenant) -> Tour:
+    """Load the log into a new store at a path, and see what there is to see."""
+    with connect(
+        store,
+        principal=replace(OWNER, tenant=tenant),
+        clock=lambda: NOW,
+        tenant_key=_KEY,
+        ids=_steady_ids(),
+    ) as memory:
+        memory.replay_import([json.loads(line) for line in log_lines()])
+        entries = _entries(memory)
+        questions = _questions(memory)
+        reviews = memory.reviews.list()
+
+        # The correction comes between two compiles of one request, and the replay behind it.
+        mira = memory.bind(replace(MIRA, tenant=tenant))
+        envelope = mira.compile(**REQUEST)
+        memory.write(
+            subject="Orchid Foods",
+            slot="pricing_tier",
+            value="enterprise",
+            op="correct",
+            valid_from="2026-07-01T00:00:00Z",
+            source_origin="record://billing/accounts",
+        )
+
+        view = memory.as_of()
+        ids = [candidate.entity for review in reviews for candidate in review.candidates]
+        return Tour(
+            entries=entries,
+            nickname=view.entity("Bill Nakamura").name,
+            questions=questions,
+            reviews=reviews,
+            titles={i: str(view.value(i, "title", "nothing else is known")) for i in ids},
+            envelope=envelope,
+            omissions=_omissions(mira, envelope),
+            after_correction=mira.compile(**REQUEST),
+            replay=mira.replay(envelope.manifest),
+        )
+
+
+def read_handbook(store: str) -> tuple[HandbookQuote, ...]:
+    """Take in a handbook of three files in two versions, and ask it one question on two dates."""
+    quotes: list[HandbookQuote] = []
+    with connect(store, clock=lambda: NOW, tenant_key=_KEY) as memory:
+        for date, words in _HANDBOOK_VERSIONS:
+            for name, text in _HANDBOOK.items():
+                content = text.format_map(words)
+                memory.documents.put(content, name=name, source="handbook", effective=date)
+
+        for date in ("2026-03-03", "2026-06-03"):
+            envelope = memory.compile("assistant", HANDBOOK_QUESTION, valid=date)
+            for citation in envelope.citations.values():
+                if citation.headings[-1:] == ("Parental leave",):
+                    words_said = memory.rehydrate(citation.object_id).data.decode()
+                    quotes.append(HandbookQuote(date, words_said, str(citation)))
+    return tuple(quotes)
+
+
+def _steady_ids() -> Callable[[], str]:
+    """Object ids that are the same in every tour."""
+    numbers = count(1)
+    return lambda: event_id("demo", 0, next(numbers), "")
+
+
+def _entries(memory: Memory) -> tuple[TourEntry, ...]:
+    """The log with its receipts; a replay derives the ids from the events."""
+    tenant = memory.principal.tenant
+    group_sizes: dict[int, int] = {}
+    events: dict[str, Event] = {}
+
+    for number, text in enumerate(log_lines(), start=1):
+        event = read(Line(number, text), Reading(replay=True))
+        if not isinstance(event, Event) or event.recorded_us is None:
+            continue
+
+        # Events of one moment are told apart by their position in it.
+        position = group_sizes.get(event.recorded_us, 0)
+        group_sizes[event.recorded_us] = position + 1
+        body = canonical_json(event.members)
+        events[event_id(tenant, event.recorded_us, position, body)] = event
+
+    with backend_of(memory).store.reading(tenant) as reader:
+        receipts = {
+            receipt.object_id: decode(receipt.body) for receipt in reader.receipts([*events])
+        }
+    return tuple(TourEntry(event, receipts[object_id]) for object_id, event in events.items())
+
+
+def _questions(memory: Memory) -> tuple[TourQuestion, ...]:
+    march = datetime(2026, 3, 1, tzinfo=UTC)
+    next_year = datetime(2027, 2, 1, tzinfo=UTC)
+
+    questions: list[TourQuestion] = []
+    for words, valid, tx in (
+        ("What is true today?", NOW, NOW),
+        ("What did we believe on 1 March?", march, march),
+        ("What was true on 1 March, as we know today?", march, NOW),
+        ("What will be true in February 2027, as planned today?", next_year, NOW),
+    ):
+        answer = memory.as_of(valid, tx).value("Orchid Foods", "pricing_tier")
+        questions.append(TourQuestion(words, valid, tx, answer))
+    return tuple(questions)
+
+
+def _omissions(memory: Memory, envelope: Envelope) -> tuple[TourOmission, ...]:
+    words = opening_words(memory, envelope)
+    omissions: list[TourOmission] = []
+
+    for quarantine in envelope.trace.quarantined_objects:
+        text = words[quarantine.object_id] or quarantine.object_id
+        omissions.append(TourOmission(text, quarantine.reason, set_apart=True))
+    for entry in envelope.trace.omitted_objects:
+        text = words[entry.object_id] or entry.object_id
+        omissions.append(TourOmission(text, entry.reason, set_apart=False))
+    return tuple(omissions)

@@ -1,0 +1,493 @@
+"""Commands for operators: `sweep`, `erase`, `reclassify`, `migrate`, transfers and settings.
+
+`export` and `import`, `backup` and `restore` move a tenant as a file; `tenants` lists them.
+`config` shows the settings in force and where each came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...schema.errors import InvalidInput, Unavailable
+from ...schema.principal import EVERYONE_TAG
+from ...service.backend.caller import backend_of
+from ...service.client.answer import entity_names, opening_of
+from ...service.opening import copy_in, copy_out, place_of, require_store, tenants_of
+from ...service.reading.view import words_of
+from ...service.visual.text import counted, json_text, sentence, when
+from .audit import ObjectId
+from .frame import (
+    Columns,
+    Screen,
+    answer,
+    entity_of,
+    examples,
+    frame_of,
+    note,
+    object_of,
+    open_memory,
+)
+from .main import ProgressMeter, meter
+
+if TYPE_CHECKING:
+    from ...schema.answers import ErasureReceipt, SweepReceipt
+    from ...service.client.connect import Place
+    from ...service.client.memory import Memory
+    from ...service.opening import TenantFile
+    from ...service.settings import Setting
+    from ...service.stewardship.transfer import RestoreProgress
+
+app = typer.Typer()
+
+_Roles = list[str] | None
+
+_TENANTS: Columns = {
+    "tenant": itemgetter("tenant"),
+    "bytes": itemgetter("bytes"),
+    "last write": lambda entry: when(entry["last_write"], missing="none"),
+    "file": itemgetter("path"),
+}
+
+config = typer.Typer(help="The settings in force.", no_args_is_help=True)
+
+
+@app.command(epilog=examples("tenure sweep --dry-run", "tenure sweep"))
+def sweep(
+    context: typer.Context,
+    dry_run: Annotated[bool, typer.Option(help="Say what is due; change nothing.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Objects a transaction.")] = 500,
+) -> None:
+    """Retire what has decayed, as its retirement rule says."""
+    from ...service.stewardship.operations import Steward
+
+    with open_memory(context) as memory, meter("objects retired") as gauge:
+        steward = Steward(backend_of(memory), memory.principal)
+        receipt = steward.sweep(
+            dry_run=dry_run, limit=limit, watch=lambda total: gauge.tell(total.touched)
+        )
+    answer(context, receipt, lambda screen: _show_sweep(screen, receipt, dry_run=dry_run))
+
+
+def _show_sweep(screen: Screen, receipt: SweepReceipt, *, dry_run: bool) -> None:
+    groups = (
+        ("archived", receipt.archived),
+        ("demoted to the archive", receipt.demoted),
+        ("waiting for a confirmation", receipt.asked),
+        ("erased", receipt.erased),
+        ("waiting for an approval", receipt.approvals),
+    )
+    for state, ids in groups:
+        for object_id in ids:
+            screen.line(sentence("would be" if dry_run else "", f"{state}: {object_id}"))
+
+    if not any(ids for _, ids in groups):
+        screen.line("nothing is due")
+    if receipt.remaining:
+        screen.line("more are due; sweep again")
+
+
+@app.command(
+    epilog=examples(
+        "tenure erase 0190e3a2-7c1f-7000-8000-000000000001 --reason 'request 17'",
+        "tenure erase --entity 'Sam Rivera' --reason 'case 17' --yes",
+    )
+)
+def erase(
+    context: typer.Context,
+    object_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The id of an object, or its beginning.")
+    ] = None,
+    entity: Annotated[
+        str | None, typer.Option(help="Instead: an entity, with all that is said about it.")
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would go, and erase nothing.")
+    ] = False,
+) -> None:
+    """Empty an object, or everything about an entity. It cannot be undone.
+
+    What a user said in private is seen, and counted before, only with --user.
+    """
+    if bool(object_id) == bool(entity):
+        raise InvalidInput("name an ID or an --entity, one of them", code="missing_subject")
+    if not reason.strip():
+        raise InvalidInput("say with --reason why; its tombstone tells", code="missing_reason")
+
+    with open_memory(context) as memory:
+        target = object_id and object_of(memory, object_id)
+        subject = entity and entity_of(memory, entity)
+        preview = _preview(memory, target, subject)
+        if dry_run:
+            answer(context, preview, lambda screen: _show_preview(screen, preview))
+            return
+        # The words and not the id alone: nobody knows by an id what is about to be gone.
+        if not yes:
+            title = _title(memory, target, subject)
+            typer.confirm(
+                f"Erase {title} for ever ({counted(len(preview), 'object')} that you see)?",
+                abort=True,
+                err=True,
+            )
+        receipt = memory.erase(target, entity=subject, reason=reason)
+    answer(context, receipt, lambda screen: _show_erasure(screen, receipt))
+
+
+def _preview(memory: Memory, object_id: str | None, entity: str | None) -> list[dict[str, Any]]:
+    """The objects that an erasure empties, as far as the caller sees them."""
+    if object_id is not None:
+        return [{"object_id": object_id, "text": opening_of(memory, object_id)}]
+
+    from ...service.reading.audit import Auditor
+
+    view = memory.as_of()
+    auditor = Auditor(backend_of(memory), memory.principal, view)
+    entity_id = memory.entities.get(entity or "").entity.entity_id
+    history = auditor.dossier(entity_id, words_of(view).slots).history
+    ids = dict.fromkeys(row.object_id for rows in history.values() for row in rows)
+    return [{"object_id": each, "text": opening_of(memory, each)} for each in ids]
+
+
+def _show_preview(screen: Screen, preview: list[dict[str, Any]]) -> None:
+    for row in preview:
+        screen.line(f"  would go: {row['object_id']}  {row['text']}")
+    screen.line(f"{counted(len(preview), 'object')}; nothing was erased")
+
+
+def _title(memory: Memory, object_id: str | None, entity: str | None) -> str:
+    """What an erasure is about to empty, by its id and its words."""
+    if object_id is None:
+        names = entity_names(memory, [entity])
+        return f"all about {names.get(entity or '', entity)}"
+    words = opening_of(memory, object_id)
+    return f"{object_id} ({words})" if words else object_id
+
+
+def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:
+    screen.line(f"erased on {when(receipt.tx)} by {receipt.actor}: {receipt.reason}")
+
+    for role, ids in (
+        ("object", receipt.object_ids),
+        ("entity", receipt.entity_ids),
+        ("still says the same, or names it, on its own behalf", receipt.independent),
+        ("was derived from it and is flagged stale", receipt.stale),
+        ("artifact erased with it", receipt.artifacts),
+        ("artifact it was taken from, which stays", receipt.originals),
+        ("envelope emptied", receipt.envelopes),
+        ("texts emptied in, or one name for a person to look at in", receipt.sessions),
+    ):
+        for object_id in ids:
+            screen.line(f"  {role}: {object_id}")
+
+
+@app.command(
+    epilog=examples(
+        "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --as confidential",
+        "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --allow-role auditor",
+    )
+)
+def reclassify(
+    context: typer.Context,
+    object_id: ObjectId,
+    classification: Annotated[
+        str | None, typer.Option("--as", help="public … highly_restricted.")
+    ] = None,
+    allow_role: Annotated[
+        _Roles, typer.Option(metavar="ROLE", help="Only these may see it; repeat it.")
+    ] = None,
+    deny_role: Annotated[
+        _Roles, typer.Option(metavar="ROLE", help="These may not; repeat it.")
+    ] = None,
+) -> None:
+    """Change who may see an object. What is not stated stays.
+
+    It changes for all times at once.
+    """
+    with open_memory(context) as memory:
+        target = object_of(memory, object_id)
+        receipt = memory.reclassify(
+            target,
+            security_classification=classification,
+            allow_roles=allow_role,
+            deny_roles=deny_role,
+        )
+        words = opening_of(memory, target)
+    access = receipt.permissions
+    denial = f", not for {', '.join(access.deny)}" if access.deny else ""
+    public = "everybody of that clearance"
+    readers = ", ".join(public if tag == EVERYONE_TAG else tag for tag in access.allow)
+    title = f"{words} ({target})" if words else target
+    classes = f"{access.classification.value}, for {readers}"
+    answer(context, receipt, f"{title}: {classes}{denial}")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreMigration:
+    """What became of the schema of one store."""
+
+    store: str
+    """The file, or the address and database of a server."""
+    before: int
+    """The number of the schema that was found; 0 for none."""
+    after: int
+    steps: tuple[str, ...]
+    """What was made, or would be; empty where the schema is current."""
+    dry_run: bool
+
+
+@app.command(epilog=examples("tenure migrate --dry-run", "tenure --store team.db migrate --json"))
+def migrate(
+    context: typer.Context,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done; change nothing.")
+    ] = False,
+) -> None:
+    """Bring the schema of the store up to date.
+
+    On every server of the map. Opening a store does the same for an older schema; this does it
+    before anybody opens it, and remakes constraints and indices that were dropped. It can be
+    stopped and run again.
+    """
+    settings = frame_of(context).settings().settings
+    require_store(settings.store, settings.tenant)
+
+    place = place_of(settings)
+    # Opening it the usual way would migrate before anything was said.
+    store = place.open(prepare=False)
+    try:
+        migrations: list[StoreMigration] = []
+        for name, tenant in _stores(place, settings.tenant):
+            migrations.append(
+                StoreMigration(name, *store.migrate(tenant, dry_run=dry_run), dry_run)
+            )
+    finally:
+        store.close()
+
+    answer(context, migrations, lambda screen: _show_migrations(screen, migrations))
+
+
+def _stores(place: Place, tenant: str) -> Iterator[tuple[str, str]]:
+    """Yield each store by name, with a tenant that lives there.
+
+    Tenants of one database share its schema, so one stands for all of a cell; in an embedded
+    store each has a file, and a schema, of its own.
+    """
+    cells = () if callable(place.cells) else place.cells
+
+    # No tenant has an empty name, so it means the server that no cell claims.
+    yield place.url, "" if cells else tenant
+    for cell in cells:
+        yield f"{cell.target.uri}, database {cell.target.database}", min(cell.tenants)
+
+
+def _show_migrations(screen: Screen, migrations: Sequence[StoreMigration]) -> None:
+    for migration in migrations:
+        if not migration.steps:
+            screen.line(f"{migration.store}: already current (schema {migration.after})")
+            continue
+
+        verb = "would go" if migration.dry_run else "went"
+        screen.line(
+            f"{migration.store}: {verb} from schema {migration.before} to {migration.after}"
+        )
+        for step in migration.steps:
+            screen.line(f"  {step}")
+
+
+@app.command(epilog=examples("tenure export team.jsonl.gz", "tenure export - --without-keys"))
+def export(
+    context: typer.Context,
+    file: Annotated[str, typer.Argument(help="Where to; .gz packs it, - is standard output.")],
+    without_keys: Annotated[
+        bool, typer.Option("--without-keys", help="Leave the tenant's secret keys out.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a file of this name.")
+    ] = False,
+) -> None:
+    """Write all of the tenant into a file only its owner may read."""
+    with open_memory(context) as memory, meter("records") as gauge:
+        report = memory.transfer.export(
+            file, keys=not without_keys, replace=replace, watch=gauge.tell
+        )
+    # Standard output is the export itself: nothing else may stand in it.
+    if file == "-":
+        note(f"{report.records:,} records")
+        return
+    keys = "with the tenant's secret keys: keep it safe" if report.keys else "without keys"
+    answer(context, report, f"{file}: {report.records:,} records, {keys}")
+
+
+@app.command(
+    "import",
+    epilog=examples(
+        "tenure --store new.db import team.jsonl.gz",
+        "tenure import team.jsonl.gz --resume",
+        "tenure import --abort",
+    ),
+)
+def import_file(
+    context: typer.Context,
+    file: Annotated[
+        str, typer.Argument(help="An export; .gz too, - is standard input.", show_default=False)
+    ] = "",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an import that was interrupted.")
+    ] = False,
+    accept_future: Annotated[
+        bool, typer.Option("--accept-future", help="Take an export that ends after the clock.")
+    ] = False,
+    abort: Annotated[
+        bool, typer.Option("--abort", help="Take back an import that was interrupted.")
+    ] = False,
+) -> None:
+    """Import an export into an empty tenant.
+
+    It is written in groups; until the last one is there, nobody may read it.
+    """
+    if abort == bool(file) or (abort and resume):
+        raise InvalidInput(
+            "name the file of an export, or say --abort alone to take an import back",
+            code="bad_settings",
+        )
+
+    with open_memory(context, create=not abort) as memory:
+        if abort:
+            memory.transfer.abort()
+            answer(context, {"aborted": True}, "the import was taken back; the tenant is empty")
+            return
+
+        with _telling(file), meter("lines checked") as gauge:
+            report = memory.transfer.import_file(
+                file, resume=resume, accept_future=accept_future, watch=_watch(gauge)
+            )
+    answer(context, report, f"{report.records:,} records imported into tenant {report.tenant}")
+
+
+def _watch(gauge: ProgressMeter) -> Callable[[RestoreProgress], None]:
+    """Tell how far an import is: the lines checked before it writes, then the records."""
+
+    def tell(progress: RestoreProgress) -> None:
+        if progress.total:
+            gauge.noun = "records"
+            gauge.tell(progress.records_written, progress.total)
+        else:
+            gauge.tell(progress.lines_checked)
+
+    return tell
+
+
+@contextmanager
+def _telling(file: str) -> Generator[None]:
+    """Say how to go on when the store gives up in the middle."""
+    try:
+        yield
+    except (Unavailable, KeyboardInterrupt) as error:
+        # Nothing was written of a file that could not be read, and there is nothing to go on with.
+        if getattr(error, "code", "") != "file_unreadable":
+            note(f"what was written stays; go on with: tenure import {file} --resume")
+        raise
+
+
+@app.command(epilog=examples("tenure --store team.db backup team-backup.db"))
+def backup(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Where to.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a file of this name.")
+    ] = False,
+) -> None:
+    """Copy an embedded store, also while it is used.
+
+    The copy is checked, and a store of its own. It holds the tenant's keys: keep it safe.
+    Originals beside the store are files of their own.
+    """
+    copied_file = copy_out(frame_of(context).settings().settings, file, replace=replace)
+    answer(
+        context, _entry(copied_file), f"{file}: {copied_file.bytes:,} bytes of {copied_file.tenant}"
+    )
+
+
+@app.command(epilog=examples("tenure --store team.db restore team-backup.db"))
+def restore(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A copy that `tenure backup` made.")],
+) -> None:
+    """Put a copy where the store was. A store is never overwritten."""
+    copied_file = copy_in(frame_of(context).settings().settings, file)
+    answer(
+        context, _entry(copied_file), f"{copied_file.path}: {copied_file.bytes:,} bytes restored"
+    )
+
+
+@app.command(epilog=examples("tenure --store stores/ tenants"))
+def tenants(context: typer.Context) -> None:
+    """List the tenants of a store, with size and last write."""
+    entries = list(map(_entry, tenants_of(frame_of(context).settings().settings)))
+    answer(context, entries, _TENANTS)
+
+
+def _entry(file: TenantFile) -> dict[str, Any]:
+    """A file of a tenant as JSON shows it: its times read like those of every other answer."""
+    from ...schema.values import moment
+
+    return {
+        "tenant": file.tenant,
+        "path": file.path,
+        "bytes": file.bytes,
+        "last_write": moment(file.last_us) if file.last_us > 0 else None,
+    }
+
+
+app.add_typer(config, name="config")
+
+
+@config.command(
+    "show",
+    epilog=examples(
+        "tenure config show", "TENURE_POLICY__WRITE__MAX_BATCH=500 tenure config show --origin"
+    ),
+)
+def show(
+    context: typer.Context,
+    origin: Annotated[bool, typer.Option("--origin", help="Say where each came from.")] = False,
+    with_defaults: Annotated[
+        bool, typer.Option("--all", help="Also the defaults of the policy pack.")
+    ] = False,
+) -> None:
+    """Show the settings in force.
+
+    Defaults < tenure.toml < TENURE_… variables < flags.
+    """
+    columns: Columns = {"setting": "key", "value": _as_typed}
+    if origin:
+        columns = {**columns, "origin": "origin"}
+
+    settings: list[Setting] = []
+    entries: list[dict[str, Any]] = []
+    for setting in frame_of(context).settings().listed():
+        is_default = setting.origin == "default" and setting.key.startswith("policy.")
+        # The pack has hundreds of them, among which those that somebody stated would drown.
+        if is_default and not with_defaults:
+            continue
+
+        settings.append(setting)
+        entry = {"key": setting.key, "value": setting.value}
+        entries.append(entry | ({"origin": setting.origin} if origin else {}))
+
+    answer(context, entries, lambda screen: screen.table(settings, columns))
+
+
+def _as_typed(setting: Setting) -> str:
+    """A value as a person would state it: a port has no comma."""
+    if setting.value in (None, (), [], ""):
+        return "-"
+    return json_text(setting.value, indent=None).strip('"')

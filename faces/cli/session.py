@@ -1,0 +1,334 @@
+"""`tenure session …`: the windows of agents, looked into and tidied from outside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...schema.values import iso, moment
+from ...service.visual.text import counted, opening, when
+from .frame import Columns, Screen, answer, examples, open_memory
+
+if TYPE_CHECKING:
+    from ...service.client.memory import Memory
+    from ...service.sessions.decision import HealthReading, Pressure, UnitChange, WindowDecision
+    from ...service.sessions.session import Session
+
+app = typer.Typer()
+session = typer.Typer(help="The windows of agents, kept as sessions.", no_args_is_help=True)
+app.add_typer(session, name="session")
+
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="A session of one's own.")]
+_Policy = Annotated[
+    Path | None, typer.Option("--window-policy", metavar="FILE", help="Tunables, TOML or YAML.")
+]
+_Focus = Annotated[str, typer.Option(help="What to stay close to.")]
+_Keep = Annotated[
+    list[str] | None, typer.Option(metavar="ADDRESS", help="Leave this unit alone; repeat it.")
+]
+
+_NO_SESSION = "there is nothing to free: the window is below its target, or all of it must stay"
+_CHANGES: Columns = {
+    "unit": lambda change: f"window://{change.unit}",
+    "form": lambda change: change.form.value,
+    "frees": "savings",
+    "why": "reason",
+    "facts left": lambda change: f"{change.fidelity / 10:.0f} %",
+}
+
+_HEALTH: Columns = {"health": itemgetter(0), "value": itemgetter(1), "what it is": itemgetter(2)}
+
+
+@contextmanager
+def _opened(context: typer.Context, name: str, policy: Path | None = None) -> Generator[Session]:
+    """A session that is there; a misspelt name must not begin another one."""
+    # A session begins when it is first named, so that only the list tells whether it is there.
+    with open_memory(context) as memory:
+        _event_count(memory, name)
+        yield memory.session(name, policy=policy)
+
+
+def _event_count(memory: Memory, name: str) -> int:
+    """How many events a session has.
+
+    Raises:
+        NotFound: `unknown_session`.
+    """
+    from ...schema.errors import NotFound
+
+    for summary in memory.sessions():
+        if summary.session == name:
+            return summary.seq
+    raise NotFound(
+        f"there is no session {name!r}; tenure session list names them", code="unknown_session"
+    )
+
+
+@session.command("list", epilog=examples("tenure --user ann session list"))
+def list_sessions(context: typer.Context) -> None:
+    """List one's own sessions, by name."""
+    with open_memory(context) as memory:
+        summaries = memory.sessions()
+    listing: list[dict[str, Any]] = []
+    for summary in summaries:
+        at = iso(summary.recorded_us)
+        listing.append({"session": summary.session, "seq": summary.seq, "recorded_at": at})
+    columns: Columns = {
+        "session": "session",
+        "events": "seq",
+        "last event": lambda summary: when(moment(summary.recorded_us)),
+    }
+    answer(
+        context,
+        listing,
+        lambda screen: screen.table(summaries, columns, placeholder="no sessions"),
+    )
+
+
+@session.command(epilog=examples("tenure session show trip-1"))
+def show(context: typer.Context, name: _Name) -> None:
+    """Show what stands in the window, unit by unit."""
+    with _opened(context, name) as opened:
+        units = opened.state.units
+    listing = [asdict(unit) for unit in units]
+    answer(
+        context,
+        listing,
+        lambda screen: screen.table(units, _UNITS, placeholder="the window is empty"),
+    )
+
+
+_MARK = re.compile(r"\A\[From turn [^\]]*\]\s*")
+_OPENING = 40
+"""Characters of a unit's words: the table stands within eighty columns."""
+_UNITS: Columns = {
+    "unit": lambda unit: f"window://{unit.number}",
+    "turn": "turn",
+    "form": lambda unit: unit.form.value,
+    "tokens": "tokens",
+    # Of a summary without its heading.
+    "begins": lambda unit: opening(_MARK.sub("", unit.text) or unit.text, _OPENING),
+}
+
+
+@session.command(epilog=examples("tenure session preview trip-1 --focus fees"))
+def preview(
+    context: typer.Context,
+    name: _Name,
+    focus: _Focus = "",
+    keep: _Keep = None,
+    policy: _Policy = None,
+) -> None:
+    """Say what `compact` would do now; change nothing."""
+    with _opened(context, name, policy) as opened:
+        plan = opened.preview(focus=focus, keep=keep or ())
+        reading = opened.report().pressure
+    changes = plan.changes if plan else ()
+
+    def show_plan(screen: Screen) -> None:
+        _show(screen, changes)
+        screen.line(_fill(reading))
+
+    answer(context, [asdict(change) for change in changes], show_plan)
+
+
+@session.command(epilog=examples("tenure session compact trip-1 --keep window://12"))
+def compact(
+    context: typer.Context,
+    name: _Name,
+    focus: _Focus = "",
+    keep: _Keep = None,
+    policy: _Policy = None,
+) -> None:
+    """Edit the window down to its target now."""
+    with _opened(context, name, policy) as opened:
+        decision = opened.compact(focus=focus, keep=keep or ())
+    answer(context, asdict(decision), lambda screen: _show_decision(screen, name, decision))
+
+
+@session.command(epilog=examples("tenure session undo trip-1 57"))
+def undo(
+    context: typer.Context,
+    name: _Name,
+    edit: Annotated[int, typer.Argument(metavar="EDIT", help="The number of the edit.")],
+) -> None:
+    """Put back what an edit took, while the window has room."""
+    with _opened(context, name) as opened:
+        decision = opened.undo(edit)
+    answer(
+        context,
+        asdict(decision),
+        lambda screen: _show_decision(screen, name, decision, undone=True),
+    )
+
+
+def _show(screen: Screen, changes: tuple[UnitChange, ...]) -> None:
+    screen.table(changes, _CHANGES, placeholder=_NO_SESSION)
+
+
+def _show_decision(
+    screen: Screen, name: str, decision: WindowDecision, *, undone: bool = False
+) -> None:
+    # An undo has no edit of its own; a compact without one found nothing.
+    if decision.actions or not undone:
+        _show(screen, decision.actions)
+    if decision.edit is not None:
+        screen.line(f"undo it with: tenure session undo {name} {decision.edit}")
+    screen.line(_fill(decision.reading))
+
+
+def _fill(reading: Pressure) -> str:
+    return f"{reading.tokens:,} of {reading.limit:,} tokens"
+
+
+@session.command(
+    epilog=examples(
+        "tenure session rehydrate trip-1 window://57", "tenure session rehydrate trip-1 turn:12"
+    )
+)
+def rehydrate(
+    context: typer.Context,
+    name: _Name,
+    request: Annotated[
+        str, typer.Argument(metavar="REQUEST", help="An address, turn:N, a cursor, or a question.")
+    ],
+) -> None:
+    """Read originals, a page at a time."""
+    with _opened(context, name) as opened:
+        page = opened.rehydrate(request)
+    tail = f"\nread on with: {page.cursor}" if page.cursor else ""
+    answer(context, asdict(page), page.text + tail)
+
+
+@session.command(epilog=examples("tenure session checkpoint trip-1"))
+def checkpoint(context: typer.Context, name: _Name) -> None:
+    """Save the state of the task in the session, and print it."""
+    with _opened(context, name) as opened:
+        task = opened.checkpoint()
+    answer(context, task.to_json(), task.to_markdown())
+
+
+@session.command(epilog=examples("tenure session resume trip-1"))
+def resume(context: typer.Context, name: _Name) -> None:
+    """Print the task as a new window takes it up, in five steps."""
+    with _opened(context, name) as opened:
+        task = opened.bootstrap()
+    steps = "\n".join(f"{entry.step.value}: {entry.text}" for entry in task.entries)
+    answer(context, asdict(task), f"{task.text}\n{steps}\n")
+
+
+@session.command(epilog=examples("tenure --user ann session erase trip-1 --reason 'case 17'"))
+def erase(
+    context: typer.Context,
+    name: _Name,
+    reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Empty every text of a session, and close it. It cannot be undone.
+
+    Its checkpoints and what was compiled for it go too; of another user's session with --user.
+    """
+    from ...schema.errors import InvalidInput
+
+    if not reason.strip():
+        raise InvalidInput("say with --reason why; its tombstone tells", code="missing_reason")
+
+    with open_memory(context) as memory:
+        events = counted(_event_count(memory, name), "event")
+        if not yes:
+            typer.confirm(f"Erase all {events} of session {name} for ever?", abort=True, err=True)
+        object_ids = memory.erase_session(name, reason=reason)
+
+    def show_erasure(screen: Screen) -> None:
+        screen.line(f"emptied all {events} of session {name}, and closed it: {reason}")
+        for object_id in object_ids:
+            screen.line(f"  checkpoint: {object_id}")
+
+    answer(context, {"session": name, "object_ids": object_ids}, show_erasure)
+
+
+@session.command(epilog=examples("tenure session report trip-1"))
+def report(context: typer.Context, name: _Name) -> None:
+    """Show pressure, tokens by component, and health."""
+    from ...service.sessions.decision import alert_text
+
+    with _opened(context, name) as opened:
+        status = opened.report()
+
+    def show_report(screen: Screen) -> None:
+        reading = status.pressure
+        screen.line(f"{reading.status.value}: {_fill(reading)}, {status.trend.direction.value}")
+        screen.line(
+            f"turn {status.turn}, step {status.step}, {counted(status.edits, 'edit')}, "
+            f"{counted(status.evictions, 'unit')} shortened, window {status.windows}"
+        )
+        components: Columns = {
+            "component": lambda use: use.component.value,
+            "tokens": "tokens",
+            "a turn": "burn",
+        }
+        screen.table(status.components, components)
+        screen.line()
+        screen.table(_health_rows(status.health), _HEALTH)
+        for alert in status.alerts:
+            screen.line(f"alert: {alert_text(alert)}")
+        if status.urgency is not None:
+            screen.line(f"{status.urgency.value}: full in {status.turns_left} turns at this rate")
+        for line in status.advice:
+            screen.line(f"advice: {line}")
+
+    answer(context, asdict(status), show_report)
+
+
+def _health_rows(health: HealthReading) -> list[tuple[str, str, str]]:
+    """The six metrics with what is meant by each."""
+    return [
+        ("utilisation", _percent(health.utilisation), "of the limit, at the upper bound"),
+        ("evictions a turn", _tenths(health.evictions_per_turn), "shortened, in twenty turns"),
+        ("compression", f"{_tenths(health.compression)} times", "shorter, what was edited"),
+        ("burn rate", f"{health.burn_rate:,}", "tokens a turn"),
+        ("fidelity", _percent(health.fidelity), "facts left by the last edit"),
+        ("tool bloat", _percent(health.tool_bloat), "of the limit, schemas and results"),
+    ]
+
+
+def _percent(permille: int) -> str:
+    return f"{permille / 10:.1f} %"
+
+
+def _tenths(thousandths: int) -> str:
+    return f"{thousandths / 1000:.1f}"
+
+
+@session.command(epilog=examples("tenure session config", "tenure session config window.toml"))
+def config(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A policy in TOML or YAML.")
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(help="Where to start: chat, exploration, mixed, repetitive, critical."),
+    ] = None,
+) -> None:
+    """Print every tunable of a window, and why its default is so."""
+    from ...schema.errors import InvalidInput
+    from ...schema.vocabulary import parse
+    from ...schema.window_policy import AGENT_POLICIES, DEFAULT_WINDOW, AgentProfile, tunables
+    from ...service.sessions.terms import window_policy
+
+    if file is not None and profile is not None:
+        raise InvalidInput("state a file or a profile, not both", code="bad_policy")
+    policy = DEFAULT_WINDOW if file is None else window_policy(file)
+    if profile is not None:
+        policy = AGENT_POLICIES[parse(AgentProfile, profile)]
+    rows = tunables(policy)
+    columns: Columns = {"tunable": "name", "value": "value", "reason of the default": "reason"}
+    answer(context, [asdict(row) for row in rows], lambda screen: screen.table(rows, columns))

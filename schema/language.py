@@ -1,0 +1,137 @@
+r"""Words of a language as one frozen value, handed to whatever reads a question.
+
+The core knows no word of any language. Synonyms say which slot a question asks, related words join
+"wife" and "partner", and patterns tell a question about the past. An empty value is legal: then
+slots are asked by their names alone.
+
+>>> english = Language(synonyms={"manager": ("boss",)}, asks_past=(r"\bused to\b",))
+>>> english.synonyms["manager"], english.is_about_past("Who used to be the boss?")
+(('boss',), True)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+
+from .terms import terms
+from .values import canonical_json
+
+_LONGEST = 2_000
+"""Characters of a question that are read: a longer request brings its own text."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """What the words of one or several languages mean to a question."""
+
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Other words for a slot by its name; `=call` means this form alone, so not "called"."""
+    forms: tuple[str, ...] = ()
+    """Groups of forms of one word that no stem joins: `go went gone`."""
+    related: tuple[str, ...] = ()
+    """Groups of words, one of which asks for what another says: `wife husband partner`."""
+    asks_past: tuple[str, ...] = ()
+    """Patterns of a question about what was so, without regard to case."""
+    asks_whole: tuple[str, ...] = ()
+    """Patterns of a question about all that is known of the caller, the same way."""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all of it."""
+        words = [dict(sorted(self.synonyms.items())), self.forms, self.related]
+        parts = canonical_json([*words, self.asks_past, self.asks_whole])
+        return hashlib.sha256(parts.encode()).hexdigest()
+
+    def is_about_past(self, text: str) -> bool:
+        """Whether a text asks what was so and may be so no more."""
+        return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_past))
+
+    def is_about_all(self, text: str) -> bool:
+        """Whether a text asks for all that is known of who asks."""
+        return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_whole))
+
+    def related_terms(self, question: frozenset[str]) -> Mapping[str, frozenset[str]]:
+        """The terms of a question that each related term means; none of its own is related."""
+        if question in self._relations:
+            return self._relations[question]
+
+        meanings: dict[str, frozenset[str]] = {}
+        for term in sorted(question):
+            for variant in self._variants_of(term) - question:
+                meanings[variant] = meanings.get(variant, frozenset()) | {term}
+        if len(self._relations) >= _KEPT:
+            self._relations.clear()
+        self._relations[question] = meanings
+        return meanings
+
+    def unspoken_terms(self, question: frozenset[str], text_terms: AbstractSet[str]) -> list[str]:
+        """The terms of a question that a text does not hold, but other words for them, sorted."""
+        meanings = self.related_terms(question)
+        spoken = [meanings[term] for term in meanings.keys() & text_terms]
+        return sorted(frozenset[str]().union(*spoken) - text_terms)
+
+    @cached_property
+    def _tables(self) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+        return _groups_of(self.forms), _groups_of(self.related)
+
+    @cached_property
+    def _relations(self) -> dict[frozenset[str], Mapping[str, frozenset[str]]]:
+        return {}
+
+    def _forms_of(self, term: str) -> frozenset[str]:
+        """A term and what else its word may have become as one."""
+        forms = self._tables[0].get(term, frozenset()) | {term}
+        if len(term) <= 3:
+            return forms
+        # "studied" and "applies" lose an ending of which "study" and "apply" keep a letter.
+        if term.endswith("y") and term[-2] not in "aeiou":
+            return forms | {f"{term[:-1]}i"}
+        return forms | {f"{term[:-1]}y"} if term.endswith("i") else forms
+
+    def _variants_of(self, term: str) -> frozenset[str]:
+        variants = set(self._forms_of(term))
+        for form in self._forms_of(term):
+            variants.update(*map(self._forms_of, self._tables[1].get(form, ())))
+        return frozenset(variants - {term})
+
+
+NO_LANGUAGE = Language()
+_KEPT = 64
+"""Questions whose related terms are remembered: the stages of one compile ask alike."""
+
+
+def joined_language(parts: Sequence[Language]) -> Language:
+    """Several languages as one."""
+    synonyms: dict[str, tuple[str, ...]] = {}
+    for part in parts:
+        for slot, words in part.synonyms.items():
+            synonyms[slot] = (*synonyms.get(slot, ()), *words)
+    return Language(
+        synonyms=MappingProxyType(synonyms),
+        forms=tuple(group for part in parts for group in part.forms),
+        related=tuple(group for part in parts for group in part.related),
+        asks_past=tuple(pattern for part in parts for pattern in part.asks_past),
+        asks_whole=tuple(pattern for part in parts for pattern in part.asks_whole),
+    )
+
+
+@lru_cache(maxsize=8)
+def _patterns(sources: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(source, re.IGNORECASE) for source in sources)
+
+
+@lru_cache(maxsize=4)
+def _groups_of(groups: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
+    """The terms next to a term in any group, itself among them."""
+    members: dict[str, frozenset[str]] = {}
+    for group in groups:
+        group_terms = frozenset(terms(group))
+        for term in group_terms:
+            members[term] = members.get(term, frozenset()) | group_terms
+    return MappingProxyType(members)

@@ -1,0 +1,119 @@
+"""Claims that the passages of a document make, each quoted to its sentence.
+
+A claim needs a subject that its sentence names: a file has no speaker, whose tastes and orders
+could be meant. It derives from its passage, holds no longer than that does, and has the trust,
+scope and readers of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from ...schema.claim import UNKNOWN_AUTHOR, Version
+from ...schema.errors import InvalidInput, TenureError
+from ...schema.principal import Sight
+from ...schema.slots import Slot
+from ...schema.values import moment
+from ...schema.vocabulary import SlotKind
+from ...schema.write import Draft, Write
+from ...store.port.store import Ask, Point, Reader
+from ..backend.caller import Caller, instant
+from ..extraction.choice import TextQuestion, answer_key, kept_extractions
+from ..extraction.claims import ExtractedClaim, ExtractionContext, PaidExtractor
+from ..writing.write import Writer, by_author
+
+_UNTOLD: Final = frozenset((SlotKind.PREFERENCE, SlotKind.DIRECTIVE, SlotKind.STRUCTURE))
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFinder(Caller):
+    """Finds what passages claim, by rules or by the model of the connection."""
+
+    def drafts(
+        self,
+        passages: Mapping[str, str],
+        head: Write,
+        finder: str,
+        earlier: Sequence[Draft],
+    ) -> list[Draft]:
+        """The drafts of the claims of passages, given by object id.
+
+        `head` is the write of their outline, of whose origin, readers and time they are, and whose
+        date is "today"; `earlier` are the drafts of its version.
+
+        Raises:
+            InvalidInput: `bad_extractor`, where a model is asked for and none was chosen.
+        """
+        extractor = self._backend.extractor if finder == "model" else None
+        if finder not in ("rules", "model") or (finder == "model" and extractor is None):
+            raise InvalidInput(
+                f"claims={finder!r} finds none: state off, rules, or model with the extractor "
+                "that connect was given",
+                code="bad_extractor",
+            )
+
+        words = self._words_now()
+        today = moment(instant(head.valid_from, field="valid_from")) or datetime.now(UTC)
+        context = ExtractionContext(at=today, slots=words.slots, vocabulary_version=words.version)
+        questions: list[TextQuestion] = []
+        for object_id, text in passages.items():
+            key = None
+            if isinstance(extractor, PaidExtractor):
+                key = answer_key(extractor, text, context, self._backend.seal(self._tenant))
+            if key is not None:
+                # Before the write: what is erased right after it leaves no answer behind.
+                self._backend.answers.bind(key, object_id)
+            questions.append(TextQuestion(text, context, key))
+
+        answers = kept_extractions(extractor, questions, self._backend.answers)
+        writer = Writer(self._backend, self.principal)
+        drafts: list[Draft] = []
+        for (object_id, text), answer in zip(passages.items(), answers, strict=True):
+            for claim in answer.claims:
+                if not _is_of_text(claim, text, words.slots):
+                    continue
+                write = replace(
+                    head,
+                    op="assert",
+                    subject=claim.subject,
+                    slot=claim.slot,
+                    value=claim.value,
+                    valid_from=claim.valid_from or head.valid_from,
+                    valid_until=claim.valid_until or head.valid_until,
+                    planned=claim.planned,
+                    content=text[claim.start : claim.end].strip(),
+                    confidence=claim.confidence,
+                    layer=None,
+                    update_path=None,
+                    derived_from=(object_id,),
+                )
+                # What an extractor proposes may be refused, and takes no other claim along.
+                try:
+                    drafts += writer.drafts([write], earlier=earlier)
+                except TenureError:
+                    continue
+
+        return [by_author(draft, UNKNOWN_AUTHOR) for draft in drafts]
+
+
+def claims_of_passages(
+    reader: Reader, passage_ids: Sequence[str], sight: Sight, point: Point
+) -> Iterator[Version]:
+    """The claims that are believed and derive from nothing but some passages."""
+    if not passage_ids:
+        return
+    gone = frozenset(passage_ids)
+    ask = Ask(sources=tuple(passage_ids), heads=False, at_valid=False)
+    for version in reader.versions(ask, sight=sight, point=point).versions:
+        if version.details.slot is not None and gone.issuperset(version.details.derived_from):
+            yield version
+
+
+def _is_of_text(claim: ExtractedClaim, text: str, slots: Mapping[str, Slot]) -> bool:
+    slot = slots.get(claim.slot)
+    if slot is None or slot.kind in _UNTOLD or claim.op != "assert" or claim.if_known:
+        return False
+    return claim.subject is not None and claim.subject in text[claim.start : claim.end]

@@ -1,0 +1,156 @@
+"""Which reader takes a file, decided by its first bytes and then by its name; and its encoding.
+
+Markdown, text, source code, mail and chats need nothing but the core, in strict UTF-8. All else
+needs the extra `documents`. A format that no reader takes is refused, never read as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from typing import Any, Final, NamedTuple
+
+from .blocks import MAX_BYTES, FileBlockKind, FileReading, extra_module, refusal
+from .html_reader import read_docx, read_html
+from .mail_reader import read_mail
+from .pdf_reader import read_pdf
+from .text_reader import read_code, read_markdown, read_text
+
+
+class FileFormat(NamedTuple):
+    """A format: its names, and its reader."""
+
+    name: str
+    media_type: str
+    suffixes: frozenset[str]
+    read: Callable[..., FileReading]
+    takes_bytes: bool = False
+    is_plain: bool = False
+    """Whether its reader is Python alone and linear in the text, so that it may run in process."""
+
+
+_DOCX: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_PDF: Final = FileFormat("pdf", "application/pdf", frozenset((".pdf",)), read_pdf, True)
+_HTML: Final = FileFormat("html", "text/html", frozenset((".html", ".htm", ".xhtml")), read_html)
+_CODE: Final = FileFormat("code", "text/plain", frozenset(), read_code, is_plain=True)
+_MAIL: Final = frozenset((".eml", ".mbox", ".mht", ".mhtml"))
+_MARKDOWN: Final = frozenset((".md", ".markdown", ".mdown", ".mkd"))
+_TEXT: Final = frozenset((".txt", ".text", ".log", ".csv", ".tsv", ".rst", ".adoc", ".org", ""))
+_FORMATS: Final = (
+    _PDF,
+    FileFormat("docx", _DOCX, frozenset((".docx",)), read_docx, True),
+    FileFormat("mail", "message/rfc822", _MAIL, read_mail, True),
+    _HTML,
+    FileFormat("markdown", "text/markdown", _MARKDOWN, read_markdown, is_plain=True),
+    FileFormat("text", "text/plain", _TEXT, read_text, is_plain=True),
+)
+_FOREIGN: Final = (
+    *(b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"7z\xbc\xaf", b"\x7fELF"),
+    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*"),
+)
+"""First bytes of archives, programs and pictures."""
+_MARKS: Final = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_SURE: Final = 0.8
+"""Confidence of the detector from which an encoding is taken without being stated."""
+
+
+def format_of(data: bytes, name: str, media_type: str | None = None) -> FileFormat:
+    """The format of a file.
+
+    Raises:
+        InvalidInput: `unknown_format`, `empty_document`.
+    """
+    start = data[:512].lstrip().lower()
+    suffix = PurePosixPath(name).suffix.lower()
+    if not start and not data.strip():
+        raise refusal("empty_document", f"{name} has no content")
+    if start.startswith(b"%pdf-"):
+        return _PDF
+    named = [form for form in _FORMATS if suffix in form.suffixes or media_type == form.media_type]
+    found = named[0] if named else _CODE
+    if not found.takes_bytes and start.startswith((b"<!doctype html", b"<html")):
+        return _HTML
+    if found.name not in ("pdf", "docx") and data.startswith(_FOREIGN):
+        raise refusal(
+            "unknown_format",
+            f"{name} is no document that can be read; hand in its text as Markdown",
+        )
+
+    return found
+
+
+def read_file(
+    data: bytes,
+    name: str,
+    *,
+    media_type: str | None = None,
+    encoding: str | None = None,
+    password: str | None = None,
+) -> FileReading:
+    """The reading of a file.
+
+    Raises:
+        InvalidInput: a code of the table in `docs/documents.md`.
+        Unavailable: `documents_extra_missing`.
+    """
+    if len(data) > MAX_BYTES:
+        raise refusal("too_large", f"{name} has {len(data)} bytes, at most {MAX_BYTES} are taken")
+    form = format_of(data, name, media_type)
+    content = data if form.takes_bytes else decode(data, name, encoding)
+    options: dict[str, Any] = {"password": password} if form is _PDF else {}
+    reading = form.read(content, name, **options)
+    blocks = tuple(block for block in reading.blocks if block.text.strip())
+    if not blocks:
+        raise refusal("no_text", f"{name} has no text; a scan must be recognised first")
+    titles = [block.text for block in blocks if block.kind is FileBlockKind.HEADING]
+    return reading._replace(
+        blocks=blocks,
+        title=reading.title or next(iter(titles), PurePosixPath(name).stem),
+        media_type=reading.media_type or form.media_type,
+        reader=f"{form.name}/1",
+    )
+
+
+def decode(data: bytes, name: str, encoding: str | None) -> str:
+    r"""The text of a file, with line feeds alone.
+
+    >>> decode(b"\xef\xbb\xbfone\r\ntwo", "a.txt", None)
+    'one\ntwo'
+
+    Raises:
+        InvalidInput: `invalid_encoding`, with the best guess.
+        Unavailable: `documents_extra_missing`.
+    """
+    stated = encoding or next((code for mark, code in _MARKS if data.startswith(mark)), "")
+    try:
+        text = data.decode(stated or "utf-8")
+    except (UnicodeDecodeError, LookupError) as error:
+        if stated:
+            raise refusal("invalid_encoding", f"{name} is not {stated}: {error}") from error
+        text = data.decode(_guess(data, name))
+
+    if "\0" in text:
+        raise refusal("invalid_encoding", f"{name} holds NUL characters; state encoding=")
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _guess(data: bytes, name: str) -> str:
+    guess = extra_module("chardet").detect(data)
+    encoding, confidence = guess["encoding"], guess["confidence"]
+    try:
+        if encoding and confidence >= _SURE:
+            data.decode(encoding)
+            return str(encoding)
+    except (UnicodeDecodeError, LookupError):
+        confidence = 0.0
+
+    raise refusal(
+        "invalid_encoding",
+        f"{name} is not UTF-8; the best guess is {encoding} ({confidence:.0%}). State encoding=",
+    )

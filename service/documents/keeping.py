@@ -1,0 +1,688 @@
+"""Taking documents in: what of a file is new, as one transaction.
+
+The plan of a version is made from one snapshot and submitted only where no other writer changed
+the document meanwhile. A version holds from its date to the next later one that is known, so that
+an older one that arrives late fills its own stretch, in whatever order versions come.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, ClassVar, Final, NamedTuple
+
+from ...compiler.safety.credentials import masked_credentials
+from ...compiler.safety.detect import TextChannel, bears_no_sign
+from ...compiler.text.relevance import one_line
+from ...schema.claim import Permissions, Version
+from ...schema.entity import EntityRef
+from ...schema.errors import Conflict, Forbidden, TenureError
+from ...schema.interval import INF_US, MIN_US
+from ...schema.policy import WritePolicy
+from ...schema.principal import ERASE, EVERYONE_TAG, OPERATE, Scope
+from ...schema.slots import kind_of
+from ...schema.values import iso, moment
+from ...schema.vocabulary import Classification, Outcome
+from ...schema.write import Draft, Moment, Receipt, Write
+from ...store.operations.change import Mandate, reclassify
+from ...store.operations.naming import add_alias
+from ...store.port.store import Point, Reader, WriteTx
+from ..backend.caller import Caller, instant, permissions_as_stated
+from ..writing.draft import is_unsuspected
+from ..writing.write import Writer
+from .blocks import MAX_BYTES, MAX_PASSAGES, FileReading, refusal
+from .chat_keeping import ChatKeeper
+from .chats import read_chats
+from .child import ParsingChild
+from .claims import ClaimFinder, claims_of_passages
+from .cutting import CUTTER, CutPassage, cut, plain_title
+from .dating import effective_date
+from .outline import Difference, DocumentOutline, OutlineEntry, difference, passage_keys
+from .records import DocumentReport
+from .state import (
+    SCHEME,
+    SLOT,
+    StoredDocument,
+    check_clash,
+    full_name,
+    hidden_rows,
+    keyed_id,
+    load_document,
+    passage_rows,
+    unknown_document,
+)
+from .terms import Terms
+
+MOST_FLAGGED: Final = 20
+"""Flagged passages of one version that are taken in quarantine; more refuse the file."""
+MOST_WRITES: Final = 10_000
+"""Writes of one transaction."""
+_SHARE_RENAMED: Final = 0.8
+_TRIES: Final = 8
+"""Plans of one put: each other writer of the same document costs one."""
+WITHHELD_HEADING: Final = "[heading withheld]"
+
+
+class _File(NamedTuple):
+    """A file that was read and cut, before anything is known of what is stored."""
+
+    name: str
+    reading: FileReading
+    outline: DocumentOutline
+    """Without root and entries."""
+    pieces: tuple[CutPassage, ...]
+    """With their secrets masked."""
+    day_us: int | None
+    """None: the recording time."""
+    masked: int
+    warnings: tuple[str, ...]
+    former: str = ""
+    """The name of the document that goes on under this one."""
+
+
+class _Plan(NamedTuple):
+    """What a version changes, found in one snapshot."""
+
+    stored_document: StoredDocument
+    diff: Difference
+    outline: DocumentOutline
+    head: Write
+    """The outline's, without its value."""
+    head_id: str
+    writes: dict[str, Write]
+    texts: dict[str, str]
+    """Those of the passages that begin, by passage id."""
+
+
+class DocumentWriter(Writer):
+    """The writer of outlines, which submits only where nothing has changed since the plan."""
+
+    __slots__ = ()
+    outlines: ClassVar[bool] = True
+
+    def submit_unless_changed(
+        self, drafts: Sequence[Draft], stored_document: StoredDocument, name: str | None = None
+    ) -> tuple[Receipt, ...] | None:
+        """The receipts of drafts; None where another writer changed the document meanwhile.
+
+        `name` is a further name that the document gets with the first of them, its outline.
+        """
+        submission = self._submission(drafts, has_reader=False)
+        sight = self.principal.sight()
+
+        def work(tx: WriteTx, mandate: Mandate) -> tuple[Receipt, ...] | None:
+            tx.lock()
+            if (
+                load_document(tx.reader(), stored_document.name, sight).stamp
+                != stored_document.stamp
+            ):
+                return None
+            (result,) = self._backend.commit(tx, [submission])
+            # Raised inside of the transaction, which takes the whole document back.
+            if isinstance(result, TenureError):
+                raise result
+            first = result[0]
+            if first.outcome in (Outcome.REFUSED, Outcome.PENDING_REVIEW):
+                raise Conflict(
+                    f"{stored_document.name} waits for a review of its name: {first.detail}",
+                    code="name_clash",
+                )
+
+            if name is not None:
+                # Under the id of the outline, so that whoever may not see that sees no name.
+                mandate = replace(mandate, operation_id=drafts[0].object_id)
+                scope_id = drafts[0].details.scope.scope_id
+                add_alias(
+                    tx, str(first.entity), name, scope_id=scope_id, mandate=mandate, scorer=None
+                )
+            return result
+
+        receipts = self._operate(work)
+        if receipts is not None:
+            self.embed(drafts, receipts)
+        return receipts
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKeeper(Caller):
+    """What takes documents in, ends them and changes who may see them."""
+
+    def put(
+        self,
+        content: bytes,
+        name: str,
+        terms: Terms,
+        effective: Moment = None,
+        read: Callable[..., FileReading] | None = None,
+    ) -> DocumentReport:
+        """Take in the bytes of a file; `read` is where they are parsed.
+
+        Raises:
+            TenureError: why the file is refused; nothing was written.
+        """
+        if read is None:
+            with ParsingChild() as child:
+                return self.put(content, name, terms, effective, child.read)
+
+        name = full_name(name, terms.source)
+        self._check_terms(name, terms)
+        if len(content) > MAX_BYTES:
+            raise refusal("too_large", f"{name} has {len(content)} bytes, at most {MAX_BYTES}")
+        keeper = self._as_reader(name, self._permissions(terms))
+        chats = read_chats(content, name, dates=terms.dates, zone=terms.zone)
+        if chats is not None:
+            return ChatKeeper(self._backend, keeper.principal).observe(chats, name, terms)
+        digest = self.digest(content)
+        stated_us = None if effective is None else instant(effective, field="effective")
+
+        stored_document = keeper._stored(name)
+        is_reclassified = terms.governs and keeper._with_readers(stored_document, terms)
+        last = stored_document.last
+        if (
+            last is not None
+            and stored_document.is_now(digest)
+            and stated_us in (None, last.start_us)
+        ):
+            return DocumentReport(
+                document=last.entity_id,
+                name=name,
+                title=last.outline.title,
+                outcome="reclassified" if is_reclassified else "same",
+                effective=moment(last.start_us),
+                dated=last.outline.dated,
+                kept=len(last.outline.entries),
+            )
+
+        options = {
+            "media_type": terms.media_type,
+            "encoding": terms.encoding,
+            "password": terms.password,
+        }
+        file = keeper._cut(name, digest, read(content, name, **options), stated_us)
+        if last is None:
+            file = keeper._with_former(file, terms.former)
+        if file.former and terms.governs:
+            # In another folder other rules hold, also for what stays of the document.
+            keeper._with_readers(keeper._stored(file.former), terms)
+        return _until_written(name, lambda: keeper._submit(file, terms, content))
+
+    def _with_former(self, file: _File, names: Sequence[str]) -> _File:
+        """A file with the document whose bytes it has, else that of the most passages.
+
+        At least four fifths of the passages of its newest version are in the file.
+        """
+        lengths = Counter(piece.length for piece in file.pieces)
+        best, best_share = file, _SHARE_RENAMED
+        for name in names:
+            last = self._stored(name).last
+            if last is None:
+                continue
+            if last.outline.digest == file.outline.digest:
+                # The version is the same, and holds from when it held.
+                return file._replace(former=name, day_us=last.start_us)
+            entries = last.outline.entries
+            common = lengths & Counter(entry.length for entry in entries)
+            if not entries or common.total() < best_share * len(entries):
+                continue
+            keys = frozenset(self._keys(file, last.outline.root))
+            share = sum(entry.key in keys for entry in entries) / len(entries)
+            if share >= best_share:
+                best, best_share = file._replace(former=name), share
+
+        return best
+
+    def remove(self, name: str, effective: Moment = None) -> DocumentReport:
+        """End a document from a time on.
+
+        Raises:
+            NotFound: `unknown_document`.
+        """
+        keeper = self._as_reader(name) if self.principal.holds(OPERATE) else self
+        stated_us = None if effective is None else instant(effective, field="effective")
+        return _until_written(name, lambda: keeper._end(name, stated_us))
+
+    def _end(self, name: str, stated_us: int | None) -> DocumentReport | None:
+        """The report of an ending; None where another writer came first."""
+        stored_document = self._stored(name, former=True)
+        start_us = self._backend.now_us() if stated_us is None else stated_us
+        ended = [version for version in stored_document.versions if version.end_us > start_us]
+        if not ended:
+            raise unknown_document(name)
+        writes: list[Write] = []
+        closed = 0
+        with self._reading() as reader:
+            for version in ended:
+                span_us = max(start_us, version.start_us), version.end_us
+                rows = self._rows_at(reader, list(version.outline.numbers), span_us[0])
+                fields = _common_fields(name, Terms(), span_us)
+                closed += len(rows)
+                ends = [version.object_id, *(row.row.claim.object_id for row in rows.values())]
+                ends += self._claims_of(reader, list(rows), span_us)
+                writes += [_ending(object_id, fields) for object_id in ends]
+
+        writer = DocumentWriter(self._backend, self.principal)
+        if writer.submit_unless_changed(writer.drafts(writes), stored_document) is None:
+            return None
+        return DocumentReport(
+            document=ended[-1].entity_id,
+            name=name,
+            title=ended[-1].outline.title,
+            outcome="removed",
+            effective=moment(start_us),
+            closed=closed,
+        )
+
+    def digest(self, content: bytes) -> str:
+        """The keyed digest of a file: equal for equal bytes of one tenant, and for no others."""
+        return hmac.digest(self._backend.secret(self._tenant), content, "sha256").hex()[:32]
+
+    def reclassify(self, name: str, change: Callable[[Permissions], Permissions]) -> int:
+        """Change who may see every object of a document; how many objects changed.
+
+        Raises:
+            NotFound: `unknown_document`.
+        """
+        self.principal.require(OPERATE)
+        last = self._as_reader(name)._stored(name, former=True).last
+        if last is None:
+            raise unknown_document(name)
+        entity_id = last.entity_id
+
+        def work(tx: WriteTx, mandate: Any) -> int:
+            tx.lock()
+            own = {
+                object_id
+                for object_id, assertion in tx.assertions(tx.objects_of((entity_id,))).items()
+                if assertion.details.subject_id == entity_id
+                and assertion.details.slot in (None, SLOT)
+            }
+            # What is derived from passages of this document alone has its readers.
+            derived = tx.assertions(tx.dependants(sorted(own)))
+            own |= {
+                object_id
+                for object_id, assertion in derived.items()
+                if own.issuperset(assertion.details.derived_from)
+            }
+            changed = 0
+            for object_id, assertion in sorted(tx.assertions(sorted(own)).items()):
+                permissions = change(assertion.permissions)
+                if permissions != assertion.permissions:
+                    reclassify(tx, object_id, permissions, mandate=mandate)
+                    changed += 1
+
+            return changed
+
+        return self._operate(work)
+
+    def _with_readers(self, stored_document: StoredDocument, terms: Terms) -> bool:
+        """Give a stored document the readers of some terms; whether it had others."""
+        permissions = self._permissions(terms)
+        if all(version.permissions == permissions for version in stored_document.versions):
+            return False
+        if not terms.check:
+            self.reclassify(stored_document.name, lambda _: permissions)
+        return True
+
+    def entity_id(self, name: str) -> str:
+        """The entity of a document that the caller may erase.
+
+        Raises:
+            Forbidden: `privilege_required`.
+            NotFound: `unknown_document`.
+        """
+        self.principal.require(ERASE)
+        with self._reading() as reader:
+            for row in hidden_rows(reader, name, self.principal.sight()):
+                return str(row.details.subject_id)
+
+        raise unknown_document(name)
+
+    def _permissions(self, terms: Terms) -> Permissions:
+        stated = terms.security_classification or None, terms.allow_roles, terms.deny_roles
+        return permissions_as_stated(Permissions(), self._words_now(), *stated)
+
+    def _as_reader(self, name: str, permissions: Permissions | None = None) -> DocumentKeeper:
+        """The same keeper with the roles of a document's readers, for an operator.
+
+        Operators keep documents for readers to whom they do not belong. Any other caller keeps
+        what that caller may read.
+
+        Raises:
+            Forbidden: `not_a_reader`, also where a document of others has the name.
+        """
+        sight = self.principal.sight()
+        with self._reading() as reader:
+            readers = [row.permissions for row in hidden_rows(reader, name, sight)]
+        readers += [] if permissions is None else [permissions]
+        if all(permitted.admits(sight) for permitted in readers):
+            return self
+        if not self.principal.holds(OPERATE):
+            raise Forbidden(
+                f"this caller is not among the readers of {name}; state roles that the caller "
+                "has, or have an operator put it",
+                code="not_a_reader",
+            )
+
+        admitted = {role for permitted in readers for role in permitted.allow} - {EVERYONE_TAG}
+        denied = {role for permitted in readers for role in permitted.deny}
+        principal = replace(
+            self.principal,
+            roles=frozenset((self.principal.roles | admitted) - denied),
+            clearance=Classification.HIGHLY_RESTRICTED,
+        )
+        return replace(self, principal=principal)
+
+    def _stored(self, name: str, **options: bool) -> StoredDocument:
+        with self._reading() as reader:
+            return load_document(reader, name, self.principal.sight(), **options)
+
+    def _claims_of(
+        self, reader: Reader, passage_ids: Sequence[str], span_us: tuple[int, int]
+    ) -> list[str]:
+        """The claims that some passages alone make in a stretch of valid time."""
+        point = Point(span_us[0], reader.clock().last_us)
+        rows = claims_of_passages(reader, passage_ids, self.principal.sight(), point)
+        found: dict[str, None] = {}
+        for row in rows:
+            if row.row.interval.start_us < span_us[1] and row.row.interval.end_us > span_us[0]:
+                found[row.row.claim.object_id] = None
+        return list(found)
+
+    def _rows_at(
+        self, reader: Reader, passage_ids: Sequence[str], valid_us: int
+    ) -> dict[str, Version]:
+        point = Point(valid_us, reader.clock().last_us)
+        return passage_rows(reader, passage_ids, self.principal.sight(), point)
+
+    def _check_terms(self, name: str, terms: Terms) -> None:
+        policy = self._backend.policy.write
+        if is_suspicious(name, policy):
+            raise refusal("bad_name", f"{name!r:.80} looks like an instruction; rename the file")
+        if terms.origin is not None:
+            kind = kind_of(terms.origin, self._words_now().source_kinds)
+            if kind.granted and kind.name not in self.principal.source_kinds:
+                raise Forbidden(
+                    f"this caller may not speak for {kind.name}: leave the origin out, or have "
+                    "the source kind granted",
+                    code="origin_not_granted",
+                )
+
+    def _cut(self, name: str, digest: str, reading: FileReading, stated_us: int | None) -> _File:
+        """A file in passages, its secrets masked and its titles scanned."""
+        text, headings, pieces = cut(reading)
+        if len(pieces) > MAX_PASSAGES:
+            raise refusal("too_large", f"{name} makes {len(pieces)} passages; split it by chapters")
+        policy, masked = self._backend.policy.write, 0
+        titles = [one_line(reading.title[:300]), *(one_line(h.title) for h in headings)]
+        for number, title in enumerate(titles):
+            titles[number], found = masked_credentials(title)
+            masked += found
+            # A title is shown beside what it is about, also where that is not set apart.
+            if is_suspicious(titles[number], policy):
+                titles[number] = WITHHELD_HEADING
+
+        shown: list[CutPassage] = []
+        for piece in pieces:
+            words, found = masked_credentials(piece.text)
+            masked += found
+            shown.append(piece._replace(text=words))
+
+        dated = effective_date(reading.dates, text, reading.sent)
+        day_us = stated_us
+        if day_us is None and dated.day is not None:
+            day_us = instant(dated.day, field="effective")
+        outline = DocumentOutline(
+            root=name,
+            digest=digest,
+            title=titles[0],
+            media_type=reading.media_type,
+            reader=reading.reader,
+            cutter=CUTTER,
+            headings=tuple(h._replace(title=t) for h, t in zip(headings, titles[1:], strict=True)),
+            dated=dated.source if stated_us is None else "stated",
+            facts={name: reading.dates[name] for name in _FACTS if name in reading.dates},
+        )
+        warnings = (dated.warning,) if dated.warning and stated_us is None else ()
+        return _File(name, reading, outline, tuple(shown), day_us, masked, warnings)
+
+    def _plan(self, file: _File, terms: Terms, start_us: int) -> _Plan:
+        """What a version changes of the stored document where it begins."""
+        stored_document = self._stored(file.former or file.name, whole=True)
+        span_us = start_us, stored_document.end_from(start_us)
+        covering = stored_document.at(start_us)
+        before = () if covering is None else covering.outline.entries
+        with self._reading() as reader:
+            if stored_document.last is None:
+                check_clash(reader, file.name, self.principal.sight())
+                root, head_id = self._new_root(reader, file.name, terms)
+            else:
+                root, head_id = stored_document.last.outline.root, self._backend.ids()
+            keys = self._keys(file, root)
+            new_keys = frozenset(keys)
+            leaving = [entry.passage_id for entry in before if entry.key not in new_keys]
+            rows = self._rows_at(reader, leaving, start_us)
+            same_words = _same_words(rows, before, keys, file.pieces)
+            diff = difference(before, keys, stored_document.known, same_words)
+            known_ids = frozenset((*stored_document.known.values(), *rows))
+            old_ids = [diff.ids[number] for number in diff.written if diff.ids[number] in known_ids]
+            erased = {
+                row.row.claim.object_id for row in self._rows_of(reader, old_ids) if row.erased
+            }
+            closed = [passage_id for passage_id in diff.closed if passage_id in rows]
+            ends = [rows[passage_id].row.claim.object_id for passage_id in closed]
+            ends += self._claims_of(reader, closed, span_us)
+
+        subject = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
+        about = subject if stored_document.last is None else stored_document.last.entity_id
+        common = _common_fields(file.name, terms, span_us)
+        # The id of each write is that of its object where this opens one, else that of a change.
+        writes = {self._backend.ids(): _ending(object_id, common) for object_id in ends}
+        for number in diff.written:
+            passage_id = diff.ids[number]
+            fields: dict[str, Any] = {**common, **_passage_fields(file, number)}
+            if passage_id in known_ids and passage_id not in erased:
+                # What comes back, or moves, is one history with what it was before.
+                change = Write(op="correct", object_id=passage_id, **fields)
+                writes[self._backend.ids()] = change
+            elif passage_id not in erased:
+                writes[passage_id] = Write(subject=about, object_type=_PASSAGE, **fields)
+
+        entries = [
+            OutlineEntry(passage_id, key, *piece[1:])
+            for passage_id, key, piece in zip(diff.ids, keys, file.pieces, strict=True)
+        ]
+        outline = replace(file.outline, root=root, entries=tuple(entries))
+        verb = "assert" if covering is None else "correct"
+        head = Write(op=verb, subject=about, slot=SLOT, **common)
+        opened = [number for number in diff.opened if diff.ids[number] not in erased]
+        texts = {diff.ids[number]: file.pieces[number].text for number in opened}
+        return _Plan(stored_document, diff, outline, head, head_id, writes, texts)
+
+    def _submit(self, file: _File, terms: Terms, content: bytes) -> DocumentReport | None:
+        """The report of a version that was written; None where another writer came first."""
+        now_us = self._backend.now_us()
+        start_us = now_us if file.day_us is None else file.day_us
+        plan = self._plan(file, terms, start_us)
+        stored_document, diff, writes = plan.stored_document, plan.diff, plan.writes
+        writer = DocumentWriter(self._backend, self.principal)
+        drafts = writer.drafts(list(writes.values()), list(writes)) if writes else []
+        flagged = sum(bool(draft.quarantine) for draft in drafts)
+        if flagged > MOST_FLAGGED and not terms.accept_flagged:
+            raise refusal(
+                "injection_suspected",
+                f"{flagged} passages of {file.name} look like injected instructions; look at them, "
+                "then put it with accept_flagged",
+            )
+
+        claims: list[Draft] = []
+        if terms.claims != "off":
+            # What is in quarantine claims nothing until it is accepted.
+            silent = {
+                write.object_id or object_id
+                for (object_id, write), draft in zip(writes.items(), drafts, strict=True)
+                if draft.quarantine
+            }
+            passages = {name: text for name, text in plan.texts.items() if name not in silent}
+            finder = ClaimFinder(self._backend, self.principal)
+            claims = finder.drafts(passages, plan.head, terms.claims, drafts)
+
+        value = replace(plan.outline, flagged=flagged).to_value()
+        drafts = [*writer.drafts([replace(plan.head, value=value)], [plan.head_id]), *drafts]
+        covering = stored_document.at(start_us)
+        is_correction = covering is not None and covering.start_us == start_us
+        outcome = "renamed" if file.former else "corrected" if is_correction else "changed"
+        report = DocumentReport(
+            document=stored_document.last.entity_id if stored_document.last else "",
+            name=file.name,
+            former=file.former,
+            title=plan.outline.title,
+            outcome=outcome if stored_document.last else "new",
+            effective=moment(start_us),
+            dated=plan.outline.dated,
+            kept=diff.kept,
+            opened=len(diff.opened),
+            closed=len(diff.closed),
+            moved=len(diff.moved),
+            flagged=flagged,
+            masked=file.masked,
+            claims=len(claims),
+            dropped=dict(file.reading.dropped),
+            warnings=(*file.warnings, *(("planned",) if start_us > now_us else ())),
+            problems=file.reading.problems,
+        )
+        if terms.check:
+            return report
+        room = MOST_WRITES - len(drafts)
+        further_name = file.name if file.former else None
+        receipts = writer.submit_unless_changed(
+            [*drafts, *claims[:room]], stored_document, further_name
+        )
+        if receipts is None:
+            return None
+        for at in range(room, len(claims), MOST_WRITES):
+            # Claims that do not fit follow, from passages that are there.
+            writer.submit(claims[at : at + MOST_WRITES])
+        if terms.keep_original:
+            self._keep_original(file, terms, content, [drafts[0].object_id])
+        return replace(report, document=str(receipts[0].entity))
+
+    def _new_root(self, reader: Reader, name: str, terms: Terms) -> tuple[str, str]:
+        """What identifies a new document, and the id of its first outline.
+
+        Where an erased document had the name, or another one had it first, it is the name with a
+        number, behind an empty part that no name has.
+
+        Raises:
+            Conflict: `erased`.
+        """
+        for number in count():
+            first_id = keyed_id(self._backend.secret(self._tenant), "document", name, number)
+            rows = self._rows_of(reader, [first_id])
+            if not rows:
+                return f"{name}//{number}" if number else name, first_id
+            if all(row.erased for row in rows) and not terms.again:
+                raise Conflict(
+                    f"{name} was erased; put it with again=True to take it in once more",
+                    code="erased",
+                )
+        raise AssertionError("a number is free")
+
+    def _keys(self, file: _File, root: str) -> tuple[str, ...]:
+        titles = ["", *(plain_title(heading.title) for heading in file.outline.headings)]
+        pairs = [(titles[piece.heading], piece.text) for piece in file.pieces]
+        return passage_keys(root, self._backend.secret(self._tenant), pairs)
+
+    def _keep_original(
+        self, file: _File, terms: Terms, content: bytes, object_ids: Sequence[str]
+    ) -> None:
+        from ..artifacts.artifacts import Artifacts
+
+        Artifacts(self._backend, self.principal).put(
+            content,
+            name=file.name,
+            media_type=file.reading.media_type,
+            origin=f"doc://{file.name}",
+            scope=terms.scope or Scope(),
+            security_classification=terms.security_classification,
+            allow_roles=terms.allow_roles,
+            deny_roles=terms.deny_roles,
+            object_ids=object_ids,
+        )
+
+
+_PASSAGE: Final = "retrieved_passage"
+_FACTS: Final = ("modified", "published")
+
+
+def _until_written(name: str, attempt: Callable[[], DocumentReport | None]) -> DocumentReport:
+    for _ in range(_TRIES):
+        report = attempt()
+        if report is not None:
+            return report
+    raise Conflict(f"{name} keeps changing under this call; try again", code="stale_version")
+
+
+def _passage_fields(file: _File, number: int) -> dict[str, str]:
+    """The words of a passage; the titles above it find it as its words do."""
+    piece = file.pieces[number]
+    path = (file.outline.title, *file.outline.paths[piece.heading])
+    reason = " > ".join(dict.fromkeys(filter(None, path))) or file.name
+    return {"content": piece.text, "why_it_matters": reason}
+
+
+def _common_fields(name: str, terms: Terms, span_us: tuple[int, int]) -> dict[str, Any]:
+    """The fields that all writes of a version share."""
+    return {
+        "source_origin": terms.origin or f"doc://{name}",
+        "update_path": name,
+        "layer": "corpus",
+        "scope": terms.scope,
+        "authority_level": terms.authority_level,
+        "security_classification": terms.security_classification,
+        "allow_roles": tuple(terms.allow_roles),
+        "deny_roles": tuple(terms.deny_roles),
+        "applicable_task_types": tuple(terms.task_types),
+        "valid_from": _when(span_us[0]),
+        "valid_until": _when(span_us[1]),
+    }
+
+
+def _ending(object_id: str, common: Mapping[str, Any]) -> Write:
+    names = ("source_origin", "update_path", "valid_from", "valid_until")
+    return Write(op="retract", object_id=object_id, **{name: common[name] for name in names})
+
+
+def _when(instant_us: int) -> str | None:
+    if instant_us == MIN_US:
+        return "-infinity"
+    return None if instant_us == INF_US else iso(instant_us)
+
+
+def is_suspicious(text: str, policy: WritePolicy) -> bool:
+    """Whether a title or a name from a file looks like an injected instruction."""
+    return not (bears_no_sign(text) or is_unsuspected(text, TextChannel.DOCUMENT, policy))
+
+
+def _same_words(
+    rows: Mapping[str, Version],
+    before: Sequence[OutlineEntry],
+    keys: Sequence[str],
+    pieces: Sequence[CutPassage],
+) -> dict[str, str]:
+    """For the keys of new passages, those of the version before that have the same words."""
+    by_words: dict[str, list[str]] = {}
+    for passage_id, row in rows.items():
+        if row.content is not None:
+            by_words.setdefault(one_line(row.content.text), []).append(passage_id)
+
+    current = {entry.key for entry in before}
+    same_words: dict[str, str] = {}
+    for key, piece in zip(keys, pieces, strict=True):
+        others = by_words.get(one_line(piece.text))
+        if key not in current and others:
+            same_words[key] = others.pop(0)
+
+    return same_words

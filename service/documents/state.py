@@ -1,0 +1,285 @@
+"""What is stored of a document: whom its name means, and the outlines of its versions."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import unicodedata
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, NamedTuple, TypedDict, Unpack
+
+from ...resolution.keys import alias_key, is_id
+from ...resolution.known import Lookup
+from ...schema.claim import Permissions, Version
+from ...schema.entity import Alias
+from ...schema.errors import NotFound
+from ...schema.interval import INF_US
+from ...schema.principal import Sight
+from ...schema.values import canonical_json, iso
+from ...schema.vocabulary import StateLayer
+from ...store.port.store import Ask, Point, Reader
+from .blocks import refusal
+from .outline import DocumentOutline
+
+SLOT: Final = "document_version"
+SCHEME: Final = "doc"
+MAX_NAME: Final = 1_024
+
+
+class StoredVersion(NamedTuple):
+    """A stretch of valid time in which one version holds."""
+
+    entity_id: str
+    name: str
+    object_id: str
+    start_us: int
+    end_us: int
+    tx_us: int
+    """When the version was recorded."""
+    outline: DocumentOutline
+    permissions: Permissions
+
+
+class Axes(TypedDict, total=False):
+    """Fields of an `Ask` that say which rows of a document are read."""
+
+    heads: bool
+    at_valid: bool
+    at_tx: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document as one snapshot shows it to one caller; without versions: none is known."""
+
+    name: str
+    versions: tuple[StoredVersion, ...] = ()
+    """As they are believed, by their start."""
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Every passage id that any version ever had, by key."""
+
+    @property
+    def last(self) -> StoredVersion | None:
+        """The newest version."""
+        return self.versions[-1] if self.versions else None
+
+    @property
+    def stamp(self) -> list[tuple[str, int]]:
+        """What another writer changes."""
+        return sorted((version.object_id, version.start_us) for version in self.versions)
+
+    def is_now(self, digest: str) -> bool:
+        """Whether the bytes of a digest are the version that holds without an end."""
+        last = self.last
+        return last is not None and (last.end_us, last.outline.digest) == (INF_US, digest)
+
+    def at(self, valid_us: int) -> StoredVersion | None:
+        """The version that holds at an instant."""
+        for version in self.versions:
+            if version.start_us <= valid_us < version.end_us:
+                return version
+        return None
+
+    def end_from(self, valid_us: int) -> int:
+        """Until when a version holds that begins at an instant."""
+        covering = self.at(valid_us)
+        if covering is not None:
+            return covering.end_us
+        later = [version.start_us for version in self.versions if version.start_us > valid_us]
+        return min(later, default=INF_US)
+
+
+def full_name(name: str, source: str) -> str:
+    """The name of a document: its source and its path, checked and in NFC.
+
+    >>> full_name("policies/leave.md", "handbook")
+    'handbook/policies/leave.md'
+
+    Raises:
+        InvalidInput: `bad_name`.
+    """
+    path = unicodedata.normalize("NFC", f"{source}/{name}" if source else name)
+    parts = path.split("/")
+    is_odd = any(part in ("", ".", "..") or part != part.strip() for part in parts)
+    has_control = any(unicodedata.category(char) in ("Cc", "Cs", "Cf", "Zl", "Zp") for char in path)
+    if is_odd or has_control or "\\" in path or len(path) > MAX_NAME or is_id(path):
+        raise refusal(
+            "bad_name",
+            f"{path!r:.80} names no document: state source and path of at most {MAX_NAME} "
+            "characters, without '..', empty parts or control characters",
+        )
+
+    return path
+
+
+def keyed_id(secret: bytes, *fields: object) -> str:
+    """An id that only this tenant can make of some fields."""
+    message = canonical_json(list(fields)).encode("utf-8", "surrogatepass")
+    return str(uuid.UUID(bytes=hmac.digest(secret, message, "sha256")[:16], version=5))
+
+
+def find_owners(reader: Reader, name: str, sight: Sight) -> list[str]:
+    """The raw ids of documents that have or had a name, or have an id, whoever may see them."""
+    if is_id(name):
+        return [name]
+    return sorted(
+        {alias.entity_id for alias in _aliases(reader, name, sight) if alias.surface == name}
+    )
+
+
+def _aliases(reader: Reader, name: str, sight: Sight) -> list[Alias]:
+    """The names of documents that are one name with another where case does not count."""
+    norm = alias_key(name)
+    tx_us = reader.clock().last_us
+    known = reader.known(Lookup(norms=(norm,)), scopes=sight.scopes, tx_us=tx_us)
+    return [alias for alias in known.aliases if (alias.norm, alias.type) == (norm, "document")]
+
+
+def check_clash(reader: Reader, name: str, sight: Sight) -> None:
+    """Refuse a new document whose name differs from a known one by case alone.
+
+    Raises:
+        InvalidInput: `name_clash`.
+    """
+    for alias in _aliases(reader, name, sight):
+        if alias.surface != name:
+            raise refusal(
+                "name_clash",
+                f"{name} and {alias.surface} are one name where case does not count; rename one",
+            )
+
+
+def load_document(
+    reader: Reader, name: str, sight: Sight, *, former: bool = False, whole: bool = False
+) -> StoredDocument:
+    """The document that has a name, as it is believed now; with `former`, also one that had it.
+
+    `whole` reads every outline that it ever had.
+    """
+    point = Point(INF_US - 1, reader.clock().last_us)
+    owners = find_owners(reader, name, sight)
+    by_owner: dict[str, list[StoredVersion]] = {}
+    for version in find_versions(reader, owners, sight, point, at_valid=False):
+        by_owner.setdefault(version.entity_id, []).append(version)
+
+    named = [v for v in by_owner.values() if is_id(name) or v[-1].name == name]
+    owned = named or (list(by_owner.values()) if former else [])
+    versions = owned[0] if owned else []
+    known: dict[str, str] = {}
+    if whole and versions:
+        owner = [versions[-1].entity_id]
+        for version in find_versions(
+            reader, owner, sight, point, heads=False, at_valid=False, at_tx=False
+        ):
+            for entry in version.outline.entries:
+                known.setdefault(entry.key, entry.passage_id)
+
+    return StoredDocument(name, tuple(versions), known)
+
+
+def outline_rows(
+    reader: Reader, entity_ids: Sequence[str], sight: Sight, point: Point, **axes: Unpack[Axes]
+) -> list[Version]:
+    """The rows of outlines, whoever may see them; `axes` are fields of an `Ask`."""
+    ask = Ask(subjects=tuple(entity_ids), slots=(SLOT,), **axes)
+    return list(reader.versions(ask, sight=sight, point=point).versions) if entity_ids else []
+
+
+def find_versions(
+    reader: Reader, entity_ids: Sequence[str], sight: Sight, point: Point, **axes: Unpack[Axes]
+) -> list[StoredVersion]:
+    """The versions that a caller may see, by their start; what closes one is none."""
+    versions: list[StoredVersion] = []
+    for row in outline_rows(reader, entity_ids, sight, point, **axes):
+        claim, interval = row.row.claim, row.row.interval
+        if not row.visible or row.content is None or not claim.value_key:
+            continue
+        versions.append(
+            StoredVersion(
+                str(row.details.subject_id),
+                row.details.update_path,
+                claim.object_id,
+                interval.start_us,
+                interval.end_us,
+                claim.tx,
+                _decoded(claim.object_id, row.content.value_json),
+                row.permissions,
+            )
+        )
+
+    return sorted(versions, key=lambda version: version.start_us)
+
+
+def hidden_rows(reader: Reader, name: str, sight: Sight) -> list[Version]:
+    """The outlines of a name whoever may see them: their permissions, never their words."""
+    point = Point(INF_US - 1, reader.clock().last_us)
+    owners = find_owners(reader, name, sight)
+    return outline_rows(reader, owners, sight, point, heads=False, at_valid=False, at_tx=False)
+
+
+@lru_cache(maxsize=256)
+def _decoded(object_id: str, value_json: str) -> DocumentOutline:
+    """The outline of a stored value; an object never changes, so it is decoded once."""
+    return DocumentOutline.from_value(json.loads(value_json))
+
+
+def passage_rows(
+    reader: Reader, passage_ids: Sequence[str], sight: Sight, point: Point
+) -> dict[str, Version]:
+    """The rows that show passages at a point, by passage id."""
+    if not passage_ids:
+        return {}
+    ask = Ask(keys=tuple(f"text:{passage_id}" for passage_id in passage_ids), heads=False)
+    rows: dict[str, Version] = {}
+    for version in reader.versions(ask, sight=sight, point=point).versions:
+        passage_id = version.row.claim.slot_key.removeprefix("text:")
+        if version.row.look.head or passage_id not in rows:
+            rows[passage_id] = version
+
+    return rows
+
+
+def disagreements(reader: Reader, sight: Sight) -> Iterator[str]:
+    """A sentence for each version whose outline and passages do not agree.
+
+    What the caller may not see is not looked at.
+    """
+    tx_us = reader.clock().last_us
+    for entity_id in reader.entity_ids(type="document"):
+        for stored in load_document(reader, entity_id, sight).versions:
+            point = Point(stored.start_us, tx_us)
+            page = reader.versions(Ask(subjects=(entity_id,)), sight=sight, point=point)
+            shown = {
+                version.row.claim.slot_key.removeprefix("text:")
+                for version in page.versions
+                if version.details.slot is None and version.details.layer is StateLayer.CORPUS
+            }
+            listed = stored.outline.numbers.keys()
+            rows = passage_rows(reader, sorted(listed - shown), sight, point)
+            # One in quarantine is no head, and one that was erased shows nothing.
+            missing = listed - shown - {pid for pid, row in rows.items() if not row.row.look.head}
+            surplus = shown - listed
+            if surplus or missing:
+                yield (
+                    f"version {iso(stored.start_us)} of document {entity_id}: "
+                    f"{len(surplus)} passages outlive it and {len(missing)} are missing; "
+                    "put its file again"
+                )
+
+
+def unknown_document(name: str, known: Iterable[str] = ()) -> NotFound:
+    """The error of a document that is not there, or not for this caller.
+
+    Of the names that the caller may see, one that ends so is what was meant.
+    """
+    meant = [other for other in known if other.endswith(f"/{name}")]
+    hint = f"did you mean {meant[0]}? " if len(meant) == 1 else ""
+    return NotFound(
+        f"there is no document {name}; {hint}list them with `tenure document list` "
+        "(documents.list())",
+        code="unknown_document",
+        name=name,
+    )

@@ -1,0 +1,439 @@
+"""A folder, synchronised: what is new, changed, gone or the same, with an interrupted run resumed.
+
+A file of the size and time that the cache knows is not read, one with the digest of its outline is
+not parsed. The outlines are the only state: the cache may be deleted, and an interrupted run is
+simply run again. A refused file leaves the store and all other files as they were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import threading
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, NamedTuple, Protocol, Unpack
+
+from ...schema.errors import Conflict, NotFound, TenureError
+from ...schema.principal import OPERATE
+from ...schema.values import canonical_json
+from ...store.port.store import Point
+from ...store.transfer.whole_file import private_folder, whole_file
+from ..backend.caller import Caller
+from .blocks import MAX_BYTES, refusal
+from .child import ParsingChild
+from .keeping import DocumentKeeper
+from .records import DocumentProblem, DocumentReport, SyncReport, SyncWatch
+from .rules import FileRule, SyncRules, ignore_patterns, load_rules
+from .state import full_name, outline_rows
+from .terms import RunFields, Terms
+
+_MOST_GONE: Final = 10
+_SHARE_GONE: Final = 0.3
+"""More than both gone in one run is a folder that is not there, rather than one tidied up."""
+_MOST_FORMER: Final = 20
+"""Documents without a file that a new file is compared with: those with the likest paths."""
+_RUNNING: Final[set[str]] = set()
+_LOCK: Final = threading.Lock()
+
+
+class FoundFile(NamedTuple):
+    """A file of the folder, or why it is none."""
+
+    path: str
+    """Below the folder, with strokes, in NFC."""
+    place: Path
+    size: int
+    modified_ns: int
+    problem: str = ""
+
+
+class SyncTarget(Protocol):
+    """Where a sync writes to: a store of this process, or a server."""
+
+    @property
+    def key(self) -> str:
+        """What tells this target from any other."""
+        ...
+
+    @property
+    def cache_folder(self) -> Path | None:
+        """Where sizes and times are kept; None for a store that ends with the process."""
+        ...
+
+    def digests(self, source: str) -> Mapping[str, str]:
+        """What tells the version of each document of a source that holds now, by name."""
+        ...
+
+    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
+        """Take in a file."""
+        ...
+
+    def remove(self, name: str) -> DocumentReport:
+        """End a document."""
+        ...
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one run knows and finds out."""
+
+    cache_path: Path | None
+    stored: Mapping[str, str]
+    known: Mapping[str, list[Any]]
+    """Size, time, terms and version of the files of the run before, by path."""
+    fresh: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    gone: set[str] = field(default_factory=set[str])
+    """Names of documents whose files are gone."""
+    reports: list[DocumentReport] = field(default_factory=list[DocumentReport])
+    counts: Counter[str] = field(default_factory=Counter[str])
+    is_changed: bool = False
+
+    def add(self, report: DocumentReport) -> None:
+        """Count the report of a file."""
+        self.counts[report.outcome] += 1
+        if report.outcome != "same":
+            self.reports.append(report)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderSync:
+    """Brings the documents of a source to what a folder holds."""
+
+    target: SyncTarget
+    source: str
+    rules: SyncRules
+    remove: bool = True
+    allow_removals: bool = False
+    check: bool = False
+    keep_original: bool = False
+    progress: SyncWatch | None = None
+
+    def run(self, folder: str | Path) -> SyncReport:
+        """Synchronise a folder.
+
+        Raises:
+            NotFound: `no_such_folder`; nothing is removed.
+            Conflict: `sync_running`.
+        """
+        began = time.monotonic()
+        root = Path(folder)
+        if not root.is_dir():
+            raise NotFound(
+                f"there is no folder {folder}; nothing was changed", code="no_such_folder"
+            )
+
+        full_name("x", self.source)
+        base = self.target.cache_folder
+        digest = hashlib.sha256(canonical_json([self.target.key, self.source]).encode()).hexdigest()
+        with _only_run(digest, None if base is None else base / f"{digest[:32]}.lock", self.source):
+            cache_path = None if base is None or self.check else base / digest[:32]
+            was_interrupted, known = _load_cache(cache_path)
+            run = _Run(cache_path, self.target.digests(self.source), known)
+            unreadable: list[str] = []
+            files = self._files(root, unreadable)
+            # A file that is refused is there all the same: its document is not gone.
+            present = {f"{self.source}/{found_file.path}" for found_file, _ in files}
+            if self.remove and not unreadable:
+                run.gone.update(run.stored.keys() - present)
+
+            taken: dict[str, int] = {}
+            for number, (found_file, rule) in enumerate(files, start=1):
+                first = taken.setdefault(found_file.path.casefold(), number)
+                clash = "" if first == number else files[first - 1][0].path
+                run.add(self._file(found_file, rule, run, clash))
+                if self.progress is not None:
+                    self.progress(number, len(files), found_file.path)
+
+            for path in unreadable:
+                run.add(_refused(path, "unreadable_folder", f"{path} cannot be read"))
+            self._remove_gone(run)
+            if run.is_changed:
+                stored = self.target.digests(self.source)
+                files_now = {
+                    path: [*line, stored.get(f"{self.source}/{path}")]
+                    for path, line in run.fresh.items()
+                }
+                _save_cache(cache_path, files_now, running=False)
+
+        return SyncReport(
+            source=self.source,
+            counts=dict(sorted(run.counts.items())),
+            reports=tuple(run.reports),
+            seconds=time.monotonic() - began,
+            resumed=was_interrupted,
+        )
+
+    def _files(self, root: Path, unreadable: list[str]) -> list[tuple[FoundFile, FileRule]]:
+        files: list[tuple[FoundFile, FileRule]] = []
+        for found_file in walk(root, unreadable, follow=self.rules.follow):
+            rule = self.rules.find_rule(found_file.path, Terms(source=self.source))
+            if rule is not None:
+                files.append((found_file, rule))
+        return files
+
+    def _file(self, found_file: FoundFile, rule: FileRule, run: _Run, clash: str) -> DocumentReport:
+        """The report of one file; `clash` is the path of another one of the same name."""
+        path = found_file.path
+        try:
+            if found_file.problem:
+                raise refusal(found_file.problem, f"{path} is no regular file")
+            if clash:
+                raise refusal("name_clash", f"{path} and {clash} are one name; rename one")
+            most = MAX_BYTES if rule.max_bytes is None else min(rule.max_bytes, MAX_BYTES)
+            if found_file.size > most:
+                raise refusal("too_large", f"{path} has {found_file.size} bytes, at most {most}")
+            name = full_name(path, self.source)
+            terms_digest = hashlib.sha256(repr(rule.terms).encode()).hexdigest()
+            line = [found_file.size, found_file.modified_ns, terms_digest]
+            if name in run.stored and run.known.get(path) == [*line, run.stored[name]]:
+                run.fresh[path] = line
+                return DocumentReport(name=name, outcome="same")
+
+            terms = replace(
+                rule.terms,
+                password=os.environ.get(rule.password_env) if rule.password_env else None,
+                check=self.check,
+                keep_original=self.keep_original,
+                governs=True,
+                former=() if name in run.stored else _likest(name, run.gone),
+            )
+            if not run.is_changed:
+                # A run that ends from here on was interrupted.
+                run.is_changed = True
+                _save_cache(run.cache_path, run.known, running=True)
+            report = self.target.put(_read_unchanged(found_file), path, terms)
+        except TenureError as error:
+            return _refused(path, error.code, str(error))
+
+        run.gone.discard(report.former)
+        run.fresh[path] = line
+        return report
+
+    def _remove_gone(self, run: _Run) -> None:
+        """End the documents whose files are gone, unless that is most of them."""
+        count = len(run.gone)
+        too_many = count > _MOST_GONE and count > _SHARE_GONE * len(run.stored)
+        if too_many and not self.allow_removals:
+            message = (
+                f"{count} of {len(run.stored)} documents have no file any more; none was removed. "
+                " Check the folder, or run again with --allow-removals "
+                "(allow_removals=True)"
+            )
+            run.add(_refused(self.source, "sync_would_remove", message))
+            return
+
+        for name in sorted(run.gone):
+            ended = DocumentReport(name=name, outcome="removed")
+            run.add(ended if self.check else self.target.remove(name))
+
+
+def sync_folder(
+    target: SyncTarget,
+    folder: str | Path,
+    source: str | None = None,
+    rules: str | Path | None = None,
+    **options: Unpack[RunFields],
+) -> SyncReport:
+    """Synchronise a folder by a file of rules.
+
+    Raises:
+        NotFound: `no_such_folder`.
+        Conflict: `sync_running`.
+        InvalidInput: `bad_rules`, `bad_name`.
+    """
+    loaded = load_rules(rules)
+    name = source or loaded.source or Path(folder).resolve().name
+    return FolderSync(target=target, source=name, rules=loaded, **options).run(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreTarget(Caller):
+    """The store of this process as the target of a sync."""
+
+    child: ParsingChild
+
+    @property
+    def key(self) -> str:
+        """What tells this store and tenant from any other."""
+        store = self._backend.store
+        return canonical_json(
+            [store.url, id(store) if store.url == ":memory:" else 0, self._tenant]
+        )
+
+    @property
+    def cache_folder(self) -> Path | None:
+        """A folder beside an embedded store, or in the user's cache."""
+        url = self._backend.store.url
+        if url == ":memory:":
+            return None
+        return user_cache() if "://" in url else Path(url.rstrip("/") + ".sync").expanduser()
+
+    def digests(self, source: str) -> Mapping[str, str]:
+        """The outline of each document of a source that has a version now."""
+        sight = self.principal.sight()
+        with self._reading() as reader:
+            point = Point(self._backend.now_us(), reader.clock().last_us)
+            rows = outline_rows(reader, reader.entity_ids(type="document"), sight, point)
+        # An operator keeps documents for readers to whom the operator does not belong.
+        is_operator = self.principal.holds(OPERATE)
+        return {
+            row.details.update_path: row.row.claim.object_id
+            for row in rows
+            if row.row.claim.value_key
+            and (is_operator or row.visible)
+            and row.details.update_path.startswith(f"{source}/")
+        }
+
+    def put(self, content: bytes, path: str, terms: Terms) -> DocumentReport:
+        """Take in a file, parsed in the child of the run."""
+        keeper = DocumentKeeper(self._backend, self.principal)
+        return keeper.put(content, path, terms, read=self.child.read)
+
+    def remove(self, name: str) -> DocumentReport:
+        """End a document now."""
+        return DocumentKeeper(self._backend, self.principal).remove(name)
+
+
+def user_cache() -> Path:
+    """The folder for the caches of stores that are elsewhere."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "tenure"
+
+
+def _likest(name: str, others: Iterable[str]) -> tuple[str, ...]:
+    """The names that a file may have had: those of its folder or with its last part go first."""
+    path = PurePosixPath(name)
+
+    def rank(other: str) -> tuple[bool, bool, str]:
+        place = PurePosixPath(other)
+        return place.name != path.name, place.parent != path.parent, other
+
+    return tuple(sorted(others, key=rank)[:_MOST_FORMER])
+
+
+@contextlib.contextmanager
+def _only_run(key: str, path: Path | None, source: str) -> Generator[None]:
+    """Hold the one run of a source, by a lock that ends with the process, however that ends.
+
+    Raises:
+        Conflict: `sync_running`.
+    """
+    running = Conflict(
+        f"another sync of {source} is running; wait for its end", code="sync_running"
+    )
+    with _LOCK:
+        if key in _RUNNING:
+            raise running
+        _RUNNING.add(key)
+
+    with contextlib.ExitStack() as stack:
+        stack.callback(_RUNNING.discard, key)
+        if path is not None:
+            private_folder(path.parent)
+            file = stack.enter_context(path.open("a"))
+            # On Windows the set of this process alone keeps runs apart.
+            with contextlib.suppress(ImportError):
+                import fcntl
+
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError as error:
+                    raise running from error
+        yield
+
+
+def _load_cache(path: Path | None) -> tuple[bool, dict[str, list[Any]]]:
+    """Whether the run before was interrupted, and what it knew; the cache is never the truth."""
+    if path is not None:
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            state = json.loads(path.read_text("utf-8"))
+            return bool(state["running"]), dict(state["files"])
+    return False, {}
+
+
+def _save_cache(path: Path | None, files: Mapping[str, Any], *, running: bool) -> None:
+    if path is not None:
+        with whole_file(path) as file:
+            file.write(json.dumps({"running": running, "files": files}).encode())
+
+
+def _refused(path: str, code: str, message: str) -> DocumentReport:
+    problem = DocumentProblem(code=code, message=message)
+    return DocumentReport(name=path, outcome="refused", problems=(problem,))
+
+
+def walk(root: Path, unreadable: list[str], *, follow: bool = False) -> Iterator[FoundFile]:
+    """The files of a folder in the order of their paths; hidden and ignored ones stay out."""
+    seen: set[tuple[int, int]] = set()
+    stack: list[tuple[Path, str, tuple[tuple[str, Any], ...]]] = [(root, "", ())]
+    while stack:
+        folder, prefix, ignores = stack.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            unreadable.append(prefix.rstrip("/") or str(root))
+            continue
+
+        ignore_file = folder / ".gitignore"
+        if ignore_file.is_file():
+            lines = ignore_file.read_text("utf-8", errors="replace").splitlines()
+            ignores = (*ignores, (prefix, ignore_patterns(*lines)))
+
+        folders: list[tuple[Path, str, tuple[tuple[str, Any], ...]]] = []
+        for entry in entries:
+            if entry.name.startswith(".") or (entry.is_symlink() and not follow):
+                continue
+            try:
+                status = entry.stat(follow_symlinks=follow)
+            except OSError:
+                continue
+
+            is_folder = stat.S_ISDIR(status.st_mode)
+            path = prefix + entry.name + "/" * is_folder
+            if any(spec.match_file(path.removeprefix(base)) for base, spec in ignores):
+                continue
+            key = status.st_dev, status.st_ino
+            if follow and key in seen:
+                continue
+            seen.add(key)
+            if is_folder:
+                folders.append((Path(entry.path), path, ignores))
+                continue
+
+            problem = "" if stat.S_ISREG(status.st_mode) else "not_a_file"
+            name = unicodedata.normalize("NFC", path)
+            yield FoundFile(name, Path(entry.path), status.st_size, status.st_mtime_ns, problem)
+
+        stack += reversed(folders)
+
+
+def _read_unchanged(found_file: FoundFile) -> bytes:
+    """The bytes of a file that did not change while they were read, tried twice.
+
+    Raises:
+        InvalidInput: `changed_while_read`, `not_a_file`, `unreadable_file`.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    for _ in range(2):
+        try:
+            with os.fdopen(os.open(found_file.place, flags), "rb") as file:
+                before = os.fstat(file.fileno())
+                if not stat.S_ISREG(before.st_mode):
+                    raise refusal("not_a_file", f"{found_file.path} is no regular file")
+                content = file.read(MAX_BYTES + 1)
+                after = os.fstat(file.fileno())
+        except OSError as error:
+            raise refusal("unreadable_file", f"{found_file.path}: {error.strerror}") from error
+
+        is_same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+        if is_same and len(content) == after.st_size:
+            return content
+
+    raise refusal("changed_while_read", f"{found_file.path} changed while it was read; run again")

@@ -1,0 +1,84 @@
+"""On which terms a file is taken in: its source, trust and readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from ...schema.principal import Scope
+from .records import SyncWatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a document is taken in: its source, trust and readers."""
+
+    source: str = ""
+    origin: str | None = None
+    authority_level: int | None = None
+    scope: Scope | Mapping[str, str] | None = None
+    security_classification: str | None = None
+    allow_roles: Sequence[str] = ()
+    deny_roles: Sequence[str] = ()
+    task_types: Sequence[str] = ()
+    media_type: str | None = None
+    encoding: str | None = None
+    password: str | None = None
+    claims: str = "off"
+    """Who finds claims in passages: `off`, `rules` or `model`."""
+    keep_original: bool = False
+    accept_flagged: bool = False
+    again: bool = False
+    check: bool = False
+    own: str | None = None
+    """Of a chat: the author who is the caller."""
+    zone: str | None = None
+    dates: str | None = None
+    former: Sequence[str] = ()
+    """Names of documents of which this file may be one under another name."""
+    governs: bool = False
+    """Whether readers that differ from those of the stored versions are a change of all of them."""
+
+
+class PutFields(TypedDict, total=False):
+    """The terms that `put` takes by keyword."""
+
+    source: str
+    authority_level: int | None
+    scope: Scope | Mapping[str, str] | None
+    security_classification: str | None
+    allow_roles: Sequence[str]
+    deny_roles: Sequence[str]
+    task_types: Sequence[str]
+    media_type: str | None
+    encoding: str | None
+    password: str | None
+    claims: str
+    keep_original: bool
+    accept_flagged: bool
+    again: bool
+    check: bool
+    own: str | None
+    zone: str | None
+    dates: str | None
+    former: Sequence[str]
+    governs: bool
+
+
+class RunFields(TypedDict, total=False):
+    """How a folder is synchronised."""
+
+    remove: bool
+    allow_removals: bool
+    check: bool
+    keep_original: bool
+    progress: SyncWatch | None
+
+
+class SyncFields(RunFields, total=False):
+    """The options that `sync` takes by keyword."""
+
+    source: str | None
+    rules: str | Path | None

@@ -1,1 +1,0 @@
-"""How much of the evidence reaches a context, beside plain retrieval."""

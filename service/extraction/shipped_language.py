@@ -1,0 +1,27 @@
+"""The words of English and German that a compile is handed, from the data files of extraction."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ...schema.language import Language, joined_language
+from .claims import language_tables
+
+_NAMES = ("en", "de")
+
+
+@cache
+def shipped_language() -> Language:
+    """Both languages as one value, read once."""
+    return joined_language(tuple(map(_language_of, _NAMES)))
+
+
+def _language_of(name: str) -> Language:
+    tables = language_tables(name)
+    return Language(
+        synonyms={slot: tuple(words) for slot, words in tables["synonyms"].items()},
+        forms=tuple(filter(None, tables["related"]["forms"].splitlines())),
+        related=tuple(filter(None, tables["related"]["words"].splitlines())),
+        asks_past=tuple(tables["asks_past"]),
+        asks_whole=tuple(tables["asks_whole"]),
+    )

@@ -1,1 +1,0 @@
-"""All SQL text of the embedded store."""

@@ -1,0 +1,289 @@
+"""The adapters for deterministic tests of others, on made copies of their formats."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tenure.bench.common import longitudinal
+from tenure.bench.common.__main__ import main
+from tenure.bench.common.agent_memory import TenureMemory
+from tenure.bench.common.changed import reword, write_changed
+
+NOW = datetime(2026, 8, 1, tzinfo=UTC)
+
+
+@dataclass
+class Answer:
+    """The answer of the benchmark's contract."""
+
+    value: str | None = None
+    values: tuple[str, ...] = ()
+
+
+@dataclass
+class Declared:
+    """A predicate of its schema."""
+
+    cardinality: str = "one"
+
+    @property
+    def single_valued(self) -> bool:
+        return self.cardinality == "one"
+
+
+@dataclass
+class Event:
+    """An observation."""
+
+    subject: str
+    predicate: str
+    object: str
+    valid_from: datetime
+    recorded_at: datetime
+    source: str = "crm"
+    text: str = "It was reported."
+    confidence: float = 1.0
+
+
+@dataclass
+class Asked:
+    """A question without its answer."""
+
+    category: str
+    question: str = ""
+    probe: tuple[str, str] | None = None
+    at: datetime = NOW
+    known_at: datetime | None = None
+    about: str | None = None
+    evaluated_at: datetime = NOW
+
+
+@pytest.fixture
+def contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module of the benchmark that an adapter answers with."""
+    module: Any = ModuleType("benchmarks.agent_memory.adapters.base")
+    module.MemoryAnswer = Answer
+    module.Usage = dict
+    module.wants_a_date = lambda ask: bool(ask.about) and ask.category != "provenance"
+    for name in ("benchmarks", "benchmarks.agent_memory", "benchmarks.agent_memory.adapters"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+def day(month: int, number: int = 1) -> datetime:
+    return datetime(2026, month, number, tzinfo=UTC)
+
+
+@pytest.fixture(params=["search", "compile"])
+def system(request: pytest.FixtureRequest, contract: None) -> Iterator[TenureMemory]:
+    memory = TenureMemory(request.param)
+    one, many = Declared(), Declared("many")
+    memory.reset({"lives_in": one, "owned_by": one, "team_lead": one, "speaks": many})
+    for event in (
+        Event("tilda", "lives_in", "Turin", day(1), day(1), "tilda"),
+        Event("tilda", "lives_in", "Graz", day(3), day(4), "register"),
+        Event("tilda", "lives_in", "Linz", day(3), day(5), "register"),
+        Event("tilda", "speaks", "German", day(1), day(1)),
+        Event("tilda", "speaks", "Italian", day(2), day(2)),
+        Event("kiln-service", "owned_by", "team-clay", day(1), day(1)),
+        Event("team-clay", "team_lead", "Mira Falk", day(1), day(1)),
+    ):
+        memory.remember(event)
+    yield memory
+    memory.close()
+
+
+HOME = ("tilda", "lives_in")
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        (Asked("current_state", probe=HOME), Answer("Linz")),
+        (Asked("historical_state", probe=HOME, at=day(2)), Answer("Turin")),
+        # Before the change was reported, the old value was believed; then the wrong new one.
+        (Asked("knowledge_time", probe=HOME, at=day(3, 5), known_at=day(3, 9)), Answer("Turin")),
+        (Asked("knowledge_time", probe=HOME, at=day(4), known_at=day(4, 9)), Answer("Graz")),
+        (Asked("negative", probe=HOME, at=datetime(2025, 1, 1, tzinfo=UTC)), Answer()),
+        # A second report of the same instant corrects the first, which was never so.
+        (Asked("change_detection", probe=HOME), Answer(values=("Turin", "Linz"))),
+        (Asked("change_time", probe=HOME, about="Linz"), Answer("2026-03-01")),
+        (Asked("knowledge_time", probe=HOME, about="Linz"), Answer("2026-05-01")),
+        (Asked("provenance", probe=HOME, about="Turin"), Answer("tilda")),
+        (Asked("current_state", probe=("tilda", "speaks")), Answer(values=("German", "Italian"))),
+        (Asked("multi_hop", "Who leads the team that owns the kiln service?"), Answer("Mira Falk")),
+        (Asked("negative", "Where does Zorro live?"), Answer()),
+    ],
+)
+def test_each_kind_of_question_is_answered(
+    system: TenureMemory, asked: Asked, answer: Answer
+) -> None:
+    assert system.query(asked) == answer
+
+
+def dataset(folder: Path) -> Path:
+    source = folder / "v9"
+    source.mkdir()
+    events = [
+        {"id": "e1", "scenario": "tilda", "recorded_at": "2026-01-10T00:00:00+00:00",
+         "valid_from": "2026-01-10T00:00:00+00:00", "subject": "tilda", "predicate": "lives_in",
+         "object": "Turin", "text": "Tilda lives in Turin.", "source": "tilda"},
+        {"id": "e2", "scenario": "tilda", "recorded_at": "2026-02-10T00:00:00+00:00",
+         "valid_from": "2026-02-10T00:00:00+00:00", "subject": "tilda", "predicate": "lives_in",
+         "object": "Graz", "text": "I moved to Graz.", "source": "tilda"},
+        {"id": "e3", "scenario": "kiln", "recorded_at": "2026-02-10T00:00:00+00:00",
+         "valid_from": "2026-02-10T00:00:00+00:00", "subject": "kiln-service",
+         "predicate": "owned_by", "object": "team-clay", "text": "Owned.", "source": "crm"},
+    ]  # fmt: skip
+    questions = [
+        {"id": "q1", "scenario": "tilda", "category": "distractor",
+         "question": "Where does Tilda live?", "gold": {"kind": "value", "value": "Graz"}},
+        {"id": "q2", "scenario": "kiln", "category": "multi_hop",
+         "question": "Who led the team that owns the kiln service on 2026-02-20?",
+         "at": "2026-02-20T00:00:00+00:00", "gold": {"kind": "none"}},
+    ]  # fmt: skip
+    for name, rows in (("events", events), ("questions", questions)):
+        (source / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (source / "metadata.json").write_text(json.dumps({"evaluated_at": "2026-08-01T00:00:00+00:00"}))
+    return source
+
+
+def test_a_changed_copy_has_other_names_days_values_and_words(tmp_path: Path) -> None:
+    copy = write_changed(dataset(tmp_path), tmp_path / "copy")
+    text = "".join(path.read_text() for path in sorted(copy.iterdir())).lower()
+    # Ids and scenarios keep their words: no system is told them.
+    kept = text.replace('"scenario": "tilda"', "").replace('"scenario": "kiln"', "")
+    assert not any(name in kept for name in ("tilda", "kiln", "clay", "2026-0"))
+    events = [json.loads(line) for line in (copy / "events.jsonl").read_text().splitlines()]
+    assert [event["object"] for event in events[:2]] == ["Graz", "Turin"]
+    assert events[2]["subject"].endswith("-service")
+    assert events[2]["object"].startswith("team-")
+    second = json.loads((copy / "questions.jsonl").read_text().splitlines()[1])
+    service = events[2]["subject"].removesuffix("-service")
+    assert second["question"] == (
+        f"Who was the leader of the team responsible for the {service} service on 2025-07-18?"
+    )
+    assert second["at"].startswith("2025-07-18")
+
+
+def test_a_question_in_other_words_asks_the_same() -> None:
+    assert reword("Which datastore does the kiln service use?") == (
+        "What is the database of the kiln service?"
+    )
+
+
+def observation(number: int, **fields: Any) -> dict[str, Any]:
+    moment = f"2026-01-{number:02d}T09:00:00+00:00"
+    usual = {
+        "id": f"L{number}", "assertion": f"Kiln K1 measured {number} units.", "event_time": moment,
+        "effective_time": moment, "ingestion_order": number, "ingestion_time": moment,
+        "scope": "plant:kiln", "configuration": "K1", "truth_key": "output:kiln:K1",
+        "transition": "ADD", "corrects_id": None, "supersedes_id": None, "retracts_id": None,
+        "invalidates_id": None, "procedure_outcome": None, "historical_only": False,
+    }  # fmt: skip
+    return {**usual, **fields}
+
+
+def case(number: int, kind: str, expected: list[str], bad: list[str], **f: Any) -> dict[str, Any]:
+    usual = {
+        "id": f"Q{number}", "checkpoint_id": "CP3", "target_kind": kind,
+        "truth_key": "output:kiln:K1", "query": "Kiln K1 output", "expected_ids": expected,
+        "prohibited_ids": bad, "event_time": None, "scope": "plant:kiln", "configuration": "K1",
+    }  # fmt: skip
+    return {**usual, **f}
+
+
+FIXTURE: dict[str, Any] = {
+    "observations": [
+        observation(1),
+        observation(2, transition="SUPERSEDE_CURRENT", supersedes_id="L1"),
+        observation(3, corrects_id="L2", effective_time="2026-01-02T09:00:00+00:00"),
+        observation(4, retracts_id="L3"),
+    ],
+    "checkpoints": [{"id": "CP2", "ingestion_order": 2}, {"id": "CP3", "ingestion_order": 3},
+                    {"id": "CP4", "ingestion_order": 4}],
+    "cases": [
+        case(1, "current_truth", ["L2"], ["L1"], checkpoint_id="CP2"),
+        case(2, "current_truth", ["L3"], ["L1", "L2"]),
+        case(3, "historical_belief", ["L2"], ["L3"], event_time="2026-01-02T10:00:00+00:00"),
+        case(4, "corrected_historical_truth", ["L3"], ["L2"]),
+        case(5, "as_of_event_truth", ["L1"], ["L3"], event_time="2026-01-01T10:00:00+00:00"),
+        case(6, "current_truth", [], ["L3"], checkpoint_id="CP4"),
+        case(7, "negative_unknown", [], [], truth_key="unknown:oncall", query="Kiln on call"),
+    ],
+}  # fmt: skip
+
+
+def test_stated_writes_answer_every_time_and_belief() -> None:
+    right, failures, kinds = longitudinal.totals(longitudinal.by_writes(FIXTURE))
+    assert (right, failures, kinds) == (7, 0, {})
+
+
+def test_a_text_does_not_know_that_it_is_overtaken() -> None:
+    failures = longitudinal.by_text(FIXTURE)
+    assert "stale_persistence" in failures["Q2"]
+    # No text from after a belief leaks into it.
+    assert failures["Q5"] == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("number", "returned", "names"),
+    [
+        (1, ["L1"], {"missing_required_truth", "stale_persistence"}),
+        (1, ["L2", "L3"], {"future_leakage"}),
+        (2, ["nobody's"], {"missing_required_truth", "unmapped_provenance"}),
+        (3, ["L3"], {"history_erasure", "belief_truth_confusion"}),
+        (4, ["L2"], {"missing_required_truth", "correction_failure", "false_persistence"}),
+        (5, [], {"history_erasure", "correction_failure"}),
+        (6, ["L3"], {"unsupported_evidence", "stale_persistence"}),
+    ],
+)
+def test_failures_are_named_as_the_scorer_of_the_fixture_names_them(
+    number: int, returned: list[str], names: set[str]
+) -> None:
+    asked = FIXTURE["cases"][number - 1]
+    assert longitudinal.failures_of(FIXTURE, asked, returned) == names
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "name"),
+    [("scope", "plant:oven", "scope_collapse"), ("configuration", "K2", "configuration_collapse")],
+)
+def test_a_wrong_scope_and_a_wrong_configuration_have_their_own_names(
+    field: str, value: str, name: str
+) -> None:
+    asked = {**FIXTURE["cases"][1], field: value}
+    assert longitudinal.failures_of(FIXTURE, asked, ["L3", "L1"]) == {name}
+
+
+def test_history_that_arrives_late_is_not_current() -> None:
+    late = {**FIXTURE, "observations": [{**o, "historical_only": o["id"] == "L3"}
+                                        for o in FIXTURE["observations"]]}  # fmt: skip
+    assert longitudinal.failures_of(late, FIXTURE["cases"][1], ["L3"]) == {
+        "late_history_corruption"
+    }
+
+
+def test_a_part_without_data_is_skipped_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--only", "longitudinal", "sessions"]) == 0
+    printed = capsys.readouterr().out
+    assert "skipped: state the path of a copy of its fixture" in printed
+    assert "skipped: state a copy" in printed
+
+
+def test_the_table_of_a_fixture_is_printed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "fixture.json"
+    path.write_text(json.dumps(FIXTURE))
+    main(["--only", "longitudinal", "--longitudinal", str(path)])
+    assert "| tenure, by stated writes | 7/7 | 0 | - |" in capsys.readouterr().out

@@ -1,0 +1,121 @@
+"""What becomes of each thing that a question asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tenure
+from tenure.compiler.ir.records import Asked
+from tenure.compiler.ranking.answers import unanswered_line
+from tenure.schema.principal import Principal
+from tenure.tests.compiler.fake_reader import Bench
+
+
+def office(**row: Any) -> Bench:
+    bench = Bench(principal=Principal(user="bob"))
+    bench.world.add("office", subject="Ann", slot="office", value="Rome",
+                    claim="Ann office: Rome", **row)  # fmt: skip
+    return bench
+
+
+def states(bench: Bench, query: str, **given: Any) -> dict[tuple[str, str], tuple[str, str]]:
+    asked = bench.compile(query=query, **given).asked
+    return {(record.name, record.slot): (record.state, record.why) for record in asked}
+
+
+def test_a_value_that_stands_in_the_text_is_known() -> None:
+    envelope = office().compile(query="Where is the office of Ann?")
+    (record,) = envelope.asked
+    assert (record.name, record.slot, record.state) == ("Ann", "office", "known")
+    assert record.object_ids == tuple(
+        o.object_id for o in envelope.trace.compiled_objects if o.section == "turn_memory"
+    )
+    assert "Not known" not in envelope.text
+    assert envelope.cut_budget == 0
+
+
+def test_a_slot_that_the_way_fills_is_not_asked_of_where_it_begins() -> None:
+    with tenure.connect(":memory:") as memory:
+        ann = {"name": "Ann Lee", "type": "person"}
+        memory.write({"name": "Bo Falk", "type": "person"}, "manager", ann)
+        memory.write(ann, "phone", "+1 555")
+        envelope = memory.compile("assistant", "What is the phone of the manager of Bo Falk?")
+    assert [(r.slot, r.state) for r in envelope.asked] == [
+        ("manager", "known"),
+        ("phone", "known"),
+    ]
+    assert "+1 555" in envelope.text
+
+
+@pytest.mark.parametrize("query", ["What is Ann's phone?", "What is the phone of Ann?"])
+def test_a_slot_without_a_value_is_unknown_and_the_text_says_so(query: str) -> None:
+    bench = office()
+    assert states(bench, query) == {("Ann", "phone"): ("unknown", "no_value")}
+    assert "Not known: Ann phone." in bench.compile(query=query).text
+
+
+def test_a_name_that_nobody_bears_is_unknown_and_brings_no_stranger() -> None:
+    bench = office()
+    envelope = bench.compile(query="Where is the office of Mirko Dahl?")
+    assert [(r.subject, r.slot, r.why) for r in envelope.asked] == [
+        ("Mirko Dahl", "office", "unknown_entity")
+    ]
+    assert envelope.unmatched == ("dahl", "mirko")
+    assert [gap.code for gap in envelope.gaps] == ["unknown_entity"]
+    assert "Rome" not in envelope.text
+
+
+def test_a_disputed_slot_is_said_without_its_values() -> None:
+    with tenure.connect(":memory:") as memory:
+        for day, chat in (("02", "x"), ("16", "y")):
+            memory.write(
+                "Project Heron", "deadline", f"2026-11-{day}T00:00:00Z",
+                valid_from="2026-08-01T00:00:00Z", source_origin=f"chat://{chat}",
+            )  # fmt: skip
+        envelope = memory.compile("assistant", "What is the deadline of Project Heron?")
+    assert [(r.slot, r.state) for r in envelope.asked] == [("deadline", "disputed")]
+    assert "Disputed, undecided: Project Heron deadline." in envelope.text
+    assert "2026-11" not in envelope.text
+
+
+def test_what_is_hidden_is_withheld_for_a_named_entity_and_slot_alone() -> None:
+    bench = office(visible=False)
+    bench.world.add("title", subject="Ann", slot="title", value="chief", claim="Ann title: chief")
+    assert states(bench, "Where is the office of Ann?")["Ann", "office"][0] in (
+        "withheld",
+        "unknown",
+    )
+    assert all(s != "withheld" for s, _ in states(bench, "Tell me about Rome").values())
+
+
+def test_what_the_budget_cut_is_shown_by_the_budget_that_is_named() -> None:
+    bench = Bench(principal=Principal(user="bob"))
+    for number in range(60):
+        bench.world.add(f"f{number:02}", subject="Ann", slot="skill", value=f"skill {number}",
+                        claim=f"Ann skill: a long name of the skill number {number}")  # fmt: skip
+    bench.world.add(
+        "office", subject="Ann", slot="phone", value="+1 555", claim="Ann phone: +1 555"
+    )
+    query = "Which skill has Ann, and which phone?"
+    envelope = bench.compile(query=query, budget_tokens=256, entities=["Ann"])
+    for record in envelope.asked:
+        if record.state == "cut":
+            assert envelope.cut_budget >= record.budget_tokens > 256
+            again = bench.compile(query=query, budget_tokens=record.budget_tokens, entities=["Ann"])
+            assert {r.state for r in again.asked if r.slot == record.slot} == {"known"}
+
+
+def test_the_line_names_each_state_once() -> None:
+    assert unanswered_line([]) == ""
+
+
+def test_a_name_of_several_is_told_as_undecided_and_not_as_unknown() -> None:
+    records = [
+        Asked(subject="a", slot="office", why="no_value", name="Erik Vance"),
+        Asked(subject="Erik Vance", why="ambiguous_entity", name="Erik Vance"),
+        Asked(subject="c", slot="phone", why="no_value", name="Mira Falk"),
+    ]
+    line = unanswered_line(records)
+    assert line == "Undecided which one is meant: Erik Vance. Not known: Mira Falk phone."

@@ -1,0 +1,186 @@
+"""Exports of conversations become observations, each message once."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from tenure import Principal, connect
+from tenure.schema.errors import InvalidInput
+from tenure.service.documents.chats import read_chats
+
+CHATGPT = [
+    {
+        "id": "c1",
+        "current_node": "n4",
+        "mapping": {
+            "n1": {"parent": None, "message": None},
+            "n2": {
+                "parent": "n1",
+                "message": {
+                    "id": "m2",
+                    "author": {"role": "user"},
+                    "create_time": 1_780_000_000.5,
+                    "content": {"parts": ["I live in Lisbon."]},
+                },
+            },
+            "n3": {
+                "parent": "n2",
+                "message": {
+                    "id": "m3",
+                    "author": {"role": "assistant"},
+                    "create_time": 1_780_000_001,
+                    "content": {"parts": ["other answer"]},
+                },
+            },
+            "n4": {
+                "parent": "n2",
+                "message": {
+                    "id": "m4",
+                    "author": {"role": "assistant"},
+                    "create_time": 1_780_000_002,
+                    "content": {"parts": ["Good to know."]},
+                },
+            },
+        },
+    }
+]
+CLAUDE = [
+    {
+        "uuid": "t1",
+        "chat_messages": [
+            {"uuid": "1", "sender": "human", "text": "Hello", "created_at": "2026-01-02T03:04:05Z"},
+            {
+                "uuid": "2",
+                "sender": "assistant",
+                "content": [{"type": "text", "text": "Hi"}, {"type": "tool_use"}],
+                "created_at": "2026-01-02T03:04:06Z",
+            },
+        ],
+    }
+]
+WHATSAPP = (
+    "[25.12.25, 21:41:07] Messages are encrypted\n"
+    "[25.12.25, 21:41:08] \u200eAna: I live in Lisbon.\n"
+    "and like it\n"
+    "[25.12.25, 21:42:00] Bo: ok\n"
+    "[25.12.25, 21:42:00] Bo: ok\n"
+)
+
+
+def zipped(**files: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name.replace("__", "/").replace("_json", ".json"), text)
+    return out.getvalue()
+
+
+def read(data, name="a.json", **options):
+    content = data if isinstance(data, bytes) else json.dumps(data).encode()
+    return read_chats(content, name, **options)
+
+
+def test_chatgpt_gives_the_branch_that_was_shown():
+    chats = read(CHATGPT)
+    assert [(m.author, m.is_agent, m.text) for m in chats.messages] == [
+        ("user", False, "I live in Lisbon."),
+        ("ChatGPT", True, "Good to know."),
+    ]
+    assert chats.left_out["other_branch"] == 1
+    packed = zipped(conversations_json=json.dumps(CHATGPT), user_json="{}")
+    assert read(packed, "export.zip").messages == chats.messages
+
+
+def test_a_damaged_export_is_refused():
+    broken = [{"uuid": "t", "chat_messages": [{"uuid": "1", "text": "x", "sender": "human"}]}]
+    with pytest.raises(InvalidInput) as refusal:
+        read(broken)
+    assert refusal.value.code == "bad_document"
+
+
+def test_claude_gives_texts_alone():
+    chats = read(CLAUDE)
+    assert [(m.author, m.text) for m in chats.messages] == [("user", "Hello"), ("Claude", "Hi")]
+
+
+def test_slack_gives_names_threads_and_no_joins():
+    days = [
+        {"user": "U1", "text": "hello <@U2>", "ts": "1780000000.000100"},
+        {
+            "user": "U2",
+            "text": "in a thread",
+            "ts": "1780000001.0",
+            "thread_ts": "1780000000.000100",
+        },
+        {"subtype": "channel_join", "text": "joined", "ts": "1780000002.0"},
+    ]
+    users = [{"id": "U1", "name": "ana"}, {"id": "U2", "profile": {"real_name": "Bo Li"}}]
+    packed = zipped(users_json=json.dumps(users), **{"general__2026-06-01_json": json.dumps(days)})
+    chats = read(packed, "slack.zip")
+    assert [(m.conversation, m.author, m.text) for m in chats.messages] == [
+        ("general", "ana", "hello Bo Li"),
+        ("general/1780000000.000100", "Bo Li", "in a thread"),
+    ]
+
+
+def test_whatsapp_reads_both_clocks_and_continued_lines():
+    chats = read(WHATSAPP.encode(), "chat.txt", zone="Europe/Berlin")
+    assert [(m.author, m.text) for m in chats.messages] == [
+        ("Ana", "I live in Lisbon.\nand like it"),
+        ("Bo", "ok"),
+        ("Bo", "ok"),
+    ]
+    assert chats.messages[0].at.isoformat() == "2025-12-25T21:41:08+01:00"
+    assert len({message.key for message in chats.messages}) == 3
+    assert chats.left_out["system_or_tool"] == 1
+    half = "".join(f"12/{day}/25, 9:0{day - 13} PM - Ana: x{day}\n" for day in (13, 14, 15))
+    american = read(half.encode(), "chat.txt")
+    assert american.messages[0].at.isoformat() == "2025-12-13T21:00:00+00:00"
+    assert american.warnings == ("zone_assumed",)
+
+
+def test_dates_that_can_be_two_are_refused_until_they_are_stated():
+    lines = (
+        "".join(f"05/05/25, 10:0{n} - Ana: x\n" for n in range(3)) + "06/05/25, 10:00 - Ana: y\n"
+    )
+    with pytest.raises(InvalidInput) as refusal:
+        read(lines.encode(), "chat.txt")
+    assert refusal.value.code == "ambiguous_dates"
+    assert read(lines.encode(), "chat.txt", dates="day").messages[3].at.month == 5
+    assert read(lines.encode(), "chat.txt", dates="month").messages[3].at.month == 6
+    # The order of the file proves it where only one reading rises.
+    proof = "".join(
+        f"0{day}/0{month}/25, 10:00 - Ana: x\n" for day, month in ((9, 1), (1, 2), (2, 3))
+    )
+    assert [m.at.month for m in read(proof.encode(), "chat.txt").messages] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("data", [b"one: two\n\nthree", b"[1, 2]", b"{}", b"%PDF-1.4", b"\xff\xfe"])
+def test_other_files_are_no_chat(data):
+    assert read(data, "a.txt") is None
+
+
+def test_a_message_is_observed_once_and_only_the_own_ones_are_the_callers():
+    with connect(":memory:", principal=Principal(user="ana")) as memory:
+        fields = {"name": "chat.txt", "source": "family", "zone": "UTC"}
+        report = memory.documents.put(WHATSAPP, own="Ana", **fields)
+        assert (report.outcome, report.opened) == ("observed", 3)
+        assert memory.documents.put(WHATSAPP, own="Ana", **fields).outcome == "same"
+        longer = WHATSAPP + "[26.12.25, 08:00:00] Bo: new\n"
+        assert memory.documents.put(longer, own="Ana", **fields).opened == 1
+        hits = memory.as_of().search("Lisbon", limit=50).hits
+        levels = {hit.object.source_origin: int(hit.object.authority_level) for hit in hits}
+        assert levels == {"chat://whatsapp/family/chat.txt": 2}
+        others = memory.as_of().search("new ok", limit=50).hits
+        assert {int(hit.object.authority_level) for hit in others} == {4}
+        assert memory.documents.list() == ()
+
+
+def test_a_caller_without_a_user_has_no_own_messages():
+    with connect(":memory:") as memory, pytest.raises(InvalidInput) as refusal:
+        memory.documents.put(WHATSAPP, name="chat.txt", own="Ana")
+    assert refusal.value.code == "scope_missing"

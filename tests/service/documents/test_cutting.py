@@ -1,0 +1,101 @@
+"""Passages depend on the text around them, and every word stands in one of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenure.service.documents.blocks import FileBlock, FileBlockKind, FileReading
+from tenure.service.documents.cutting import cut, heading_paths, plain_title
+from tenure.service.documents.text_reader import read_code, read_markdown, read_text
+from tenure.tests.service.documents.handbook import Handbook
+
+
+def reading(*blocks: FileBlock) -> FileReading:
+    return FileReading(blocks)
+
+
+def test_every_word_stands_in_a_passage_or_heading():
+    book = Handbook(3)
+    for _ in range(20):
+        book.edit()
+        read = read_markdown(book.markdown, "a.md")
+        text, headings, pieces = cut(read)
+        words = [word for heading in headings for word in heading.title.split()]
+        words += [word for piece in pieces for word in piece.text.split()]
+        assert sorted(words) == sorted(book.markdown.replace("#", "").split())
+        for piece in pieces:
+            assert text[piece.start :][: piece.length] == piece.text
+            assert len(piece.text) <= 1_200
+
+
+def test_an_edit_rewrites_the_passages_next_to_it_alone():
+    book, kept, edits = Handbook(5, sections=20), 0, 40
+    before = {piece.text for piece in cut(read_markdown(book.markdown, "a.md")).pieces}
+    total = 0
+    for _ in range(edits):
+        _title, paragraphs = book.chance.choice(book.sections)
+        paragraphs[book.chance.randrange(len(paragraphs))] = book.paragraph()
+        after = {piece.text for piece in cut(read_markdown(book.markdown, "a.md")).pieces}
+        kept += len(after & before)
+        total += len(after)
+        before = after
+    assert kept / total > 0.96
+
+
+def test_a_heading_cuts_and_a_colon_does_not():
+    long = "word " * 90
+    _, headings, pieces = cut(
+        reading(
+            FileBlock("Leave", FileBlockKind.HEADING, 1),
+            FileBlock(long.strip() + ":"),
+            FileBlock("what follows it"),
+            FileBlock("Travel", FileBlockKind.HEADING, 1),
+            FileBlock("by train"),
+        )
+    )
+    assert [heading.title for heading in headings] == ["Leave", "Travel"]
+    assert [piece.heading for piece in pieces] == [1, 2]
+    assert pieces[0].text.endswith("what follows it")
+
+
+def test_code_is_never_joined_with_prose():
+    pieces = cut(
+        reading(FileBlock("a"), FileBlock("x = 1", FileBlockKind.CODE), FileBlock("b"))
+    ).pieces
+    assert [piece.text for piece in pieces] == ["a", "x = 1", "b"]
+
+
+def test_a_path_names_the_titles_above_a_passage():
+    book = read_markdown("# A\n\n## B\n\nx\n\n# C\n\n### D\n\ny\n", "a.md")
+    headings, pieces = cut(book)[1:]
+    paths = heading_paths(headings)
+    assert [paths[piece.heading] for piece in pieces] == [("A", "B"), ("C", "D")]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "   "])
+def test_no_text_makes_no_passage(text):
+    assert cut(read_text(text, "a.txt")).pieces == ()
+
+
+def test_numbers_are_no_part_of_a_title():
+    assert plain_title("4.2 Leave") == plain_title("5.3 leave") == "leave"
+    assert plain_title("2026 figures") == "figures"
+
+
+def test_markdown_keeps_what_makes_no_token_and_drops_comments():
+    text = "---\neffective: 2026-06-01\n---\n# T\n\nsee [x]\n\n[x]: https://a.example\n"
+    text += "\n<!-- obey -->\n"
+    read = read_markdown(text, "a.md")
+    assert "https://a.example" in read.text
+    assert "obey" not in read.text
+    assert read.dropped == {"front_matter": 4, "hidden_text": 3}
+    assert read.dates["effective"] == "2026-06-01"
+
+
+def test_names_of_functions_are_the_headings_of_code():
+    read = read_code(
+        "import os\n\n\ndef f(x):\n    return g(x)\n\n\nclass A:\n    def h(self): ...\n", "a.py"
+    )
+    titles = [(b.text, b.level) for b in read.blocks if b.kind is FileBlockKind.HEADING]
+    assert titles == [("f", 1), ("A", 1), ("h", 2)]
+    assert read_code("x", "a.nolanguage") == read_text("x", "a.nolanguage")

@@ -1,0 +1,90 @@
+"""Outlines come back as they were, and a difference names what changed by ids alone."""
+
+from __future__ import annotations
+
+import json
+
+from tenure.service.documents.cutting import Heading
+from tenure.service.documents.outline import DocumentOutline, OutlineEntry, difference, passage_keys
+
+KEY = b"k" * 32
+
+
+def keys(*passages: tuple[str, str]) -> tuple[str, ...]:
+    return passage_keys("doc", KEY, passages)
+
+
+def entries(of: tuple[str, ...]) -> tuple[OutlineEntry, ...]:
+    return tuple(OutlineEntry(key, key, 1, 1, number * 10, 9) for number, key in enumerate(of))
+
+
+def test_an_outline_comes_back_from_json():
+    first, second = keys(("a", "x"), ("b", "y"))
+    outline = DocumentOutline(
+        root="a",
+        digest="d",
+        title="T",
+        media_type="text/plain",
+        reader="text/1",
+        cutter=1,
+        headings=(Heading(1, "A", 1, 0), Heading(2, "B", 3, 40)),
+        entries=(
+            OutlineEntry(first, first, 1, 0, 0, 9, "\n"),
+            OutlineEntry(first, second, 3, 2, 42, 7, " "),
+        ),
+        dated="text",
+        flagged=1,
+        facts={"modified": "2026-06-01"},
+    )
+    assert DocumentOutline.from_value(json.loads(json.dumps(outline.to_value()))) == outline
+
+
+def test_nine_thousand_passages_fit_a_value():
+    many = keys(*((f"t{number}", f"text {number}") for number in range(9_000)))
+    rows = [OutlineEntry(key, key, n // 20, n // 5, n * 250, 249) for n, key in enumerate(many)]
+    outline = DocumentOutline(
+        root="a",
+        digest="d",
+        title="T",
+        media_type="m",
+        reader="r",
+        cutter=1,
+        headings=(),
+        entries=tuple(rows),
+        dated="text",
+    )
+    assert len(json.dumps(outline.to_value(), separators=(",", ":"))) < 400_000
+
+
+def test_equal_passages_differ_by_their_number_and_keys_by_the_tenant():
+    assert len(set(keys(("a", "x"), ("a", "x"), ("b", "x")))) == 3
+    assert keys(("a", "x\ny")) != keys(("a", "x y"))
+    assert passage_keys("doc", b"other", [("a", "x")]) != keys(("a", "x"))
+
+
+def test_what_stays_is_not_written():
+    before, after = keys(("a", "x"), ("a", "y")), keys(("a", "y"), ("a", "z"))
+    diff = difference(entries(before), after, {}, {})
+    assert (diff.closed, diff.opened, diff.moved, diff.kept) == ((before[0],), (1,), (), 1)
+    assert diff.ids == after
+
+
+def test_a_passage_under_another_heading_keeps_its_id():
+    (before,), (after,) = keys(("a", "x")), keys(("b", "x"))
+    diff = difference(entries((before,)), [after], {}, {after: before})
+    assert (diff.ids, diff.closed, diff.opened, diff.moved) == ((before,), (), (), (0,))
+
+
+def test_a_passage_that_comes_back_takes_the_id_that_it_had():
+    (old,) = keys(("a", "x"))
+    moved_id = keys(("z", "z"))[0]
+    assert difference((), [old], {old: moved_id}, {}).ids == (moved_id,)
+
+
+def test_a_new_passage_never_takes_the_id_of_one_that_moved_away():
+    (first,), (second,) = keys(("a", "x")), keys(("b", "x"))
+    moved = OutlineEntry(first, second, 1, 1, 0, 9)
+    diff = difference([moved], [second, first], {second: first}, {})
+    assert diff.ids[0] == first
+    assert diff.ids[1] not in (first, second)
+    assert len(set(diff.ids)) == 2

@@ -1,0 +1,241 @@
+"""What each format gives, and how damaged and hostile files are refused."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from io import BytesIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenure import connect
+from tenure.schema.errors import InvalidInput, TenureError
+from tenure.service.documents import child as child_module
+from tenure.service.documents.blocks import FileBlockKind, FileReading
+from tenure.service.documents.child import ParsingChild
+from tenure.service.documents.cutting import cut
+from tenure.service.documents.formats import read_file
+from tenure.tests.service.documents.files import MAIL, Shown, docx, pdf
+
+PAGE = (
+    "<html><head><title>Leave</title><script>var x</script></head><body><nav>menu here</nav>"
+    "<main><h1>Parental leave</h1><p>It is <b>14</b> weeks.<!-- obey --></p>"
+    "<div style='display:none'>hidden words</div><p hidden>more</p>"
+    "<table><tr><th>who</th><th>weeks</th></tr><tr><td>all</td><td>14</td></tr></table>"
+    "<pre>x = 1\n  y</pre><img alt='a chart'></main><footer>feet</footer></body></html>"
+)
+BODY = [f"line {number} of a paragraph about parental leave and pay" for number in range(4)]
+
+
+def headings(reading: FileReading) -> list[tuple[int, str, int]]:
+    return [(b.level, b.text, b.page) for b in reading.blocks if b.kind is FileBlockKind.HEADING]
+
+
+def refused(data: bytes, name: str, **options) -> str:
+    with pytest.raises(TenureError) as refusal, ParsingChild() as child:
+        child.read(data, name, **options)
+    return refusal.value.code
+
+
+def test_a_page_keeps_what_a_browser_shows():
+    reading = read_file(PAGE.encode(), "leave.html")
+    assert reading.text == (
+        "Parental leave\nIt is 14 weeks.\nwho | weeks\nall | 14\nx = 1\n  y\na chart"
+    )
+    assert reading.title == "Leave"
+    assert reading.dropped == {"hidden_text": 3}
+    kinds = [block.kind.value for block in reading.blocks]
+    assert kinds == ["heading", "prose", "table", "code", "prose"]
+
+
+def test_a_pdf_has_pages_headings_and_no_running_heads():
+    pages = [
+        [
+            Shown("ACME handbook", 8),
+            Shown(f"Chapter {number}", 18, 20),
+            *[Shown(line, 11, 0) for line in BODY],
+            Shown("Another paragraph, with a hyphen-", 11, 14),
+            "ation of page " + "one two three four five".split()[number - 1],
+            Shown(f"page {number}", 8, 400),
+        ]
+        for number in range(1, 5)
+    ]
+    reading = read_file(pdf(pages), "a.pdf")
+    assert headings(reading) == [(1, f"Chapter {number}", number) for number in range(1, 5)]
+    assert reading.dropped == {"running_head": 16}
+    first = [block.text for block in reading.blocks if block.page == 1]
+    assert first[1] == " ".join(BODY)
+    assert first[2] == "Another paragraph, with a hyphen-ation of page one"
+
+
+def test_a_word_that_a_line_parted_is_whole_where_it_stands_elsewhere():
+    reading = read_file(pdf([["about paren-", "tal leave", Shown("parental", 11, 30)]]), "a.pdf")
+    assert reading.blocks[0].text == "about parental leave"
+
+
+def test_bookmarks_are_the_headings_where_there_are_any():
+    pages = [[Shown("Large words", 20), "Leave", *BODY], ["Travel", *BODY]]
+    reading = read_file(pdf(pages, bookmarks=[("Leave", 1), ("Travel", 2)]), "a.pdf")
+    assert headings(reading) == [(1, "Leave", 1), (1, "Travel", 2)]
+
+
+def test_hidden_text_is_dropped_and_counted_and_a_scan_keeps_its_own():
+    hidden: list[Shown | str] = [*BODY, Shown("obey this now", mode=3), Shown("far away", x=5_000)]
+    reading = read_file(pdf([hidden]), "a.pdf")
+    assert "obey" not in reading.text + "far"
+    assert reading.dropped == {"hidden_text": 5}
+    page: list[Shown | str] = [Shown(line, mode=3) for line in BODY]
+    scan = read_file(pdf([page]), "a.pdf")
+    assert scan.text == " ".join(BODY)
+
+
+def test_a_page_without_text_is_a_problem_and_a_file_without_any_is_refused():
+    reading = read_file(pdf([BODY, []]), "a.pdf")
+    assert [(problem.code, problem.page) for problem in reading.problems] == [("no_text", 2)]
+    assert refused(pdf([[], []]), "a.pdf") == "no_text"
+
+
+def test_an_encrypted_pdf_is_opened_by_its_password_alone():
+    data = pdf([BODY], password="open")
+    assert refused(data, "a.pdf") == "encrypted"
+    assert refused(data, "a.pdf", password="wrong") == "encrypted"
+    assert read_file(data, "a.pdf", password="open").text == " ".join(BODY)
+
+
+def test_a_docx_has_headings_and_paragraphs():
+    reading = read_file(docx([("Heading1", "Leave"), ("", "14 weeks"), ("", "with pay")]), "a.docx")
+    assert headings(reading) == [(1, "Leave", 0)]
+    assert reading.text == "Leave\n14 weeks\nwith pay"
+    assert reading.reader == "docx/1"
+
+
+def test_mail_has_its_date_subject_and_body():
+    reading = read_file(MAIL, "a.eml")
+    assert reading.title == "Parental leave"
+    assert reading.sent == "2026-06-01T09:00:00+02:00"
+    assert "Parental leave is 20 weeks." in reading.text
+    assert "From: Ana <ana@example.org>" in reading.text
+    box = b"From x\n" + MAIL + b"\nFrom y\n" + MAIL.replace(b"Parental", b"Sick")
+    assert [title for _, title, _ in headings(read_file(box, "a.mbox"))] == [
+        "Parental leave",
+        "Sick leave",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (PAGE.encode(), "a.html"),
+        (pdf([[Shown("Chapter", 18), *BODY], BODY], title="T"), "a.pdf"),
+        (docx([("Heading1", "Leave"), ("", "14 weeks. " * 300)]), "a.docx"),
+        (MAIL, "a.eml"),
+        (("# T\n\n" + "Some sentence here. " * 200).encode(), "a.md"),
+        (b"def f():\n    return 1\n" * 90, "a.py"),
+        (b"one\n\ntwo\n", "a.txt"),
+    ],
+)
+def test_a_place_cuts_its_passage_out_of_the_text_of_every_format(data, name):
+    reading = read_file(data, name)
+    text, titles, pieces = cut(reading)
+    words = [word for piece in pieces for word in piece.text.split()]
+    words += [word for title in titles for word in title.title.split()]
+    assert sorted(words) == sorted(text.split())
+    with connect(":memory:") as memory:
+        memory.documents.put(data, name=name)
+        document = memory.documents.get(name)
+        assert document.text == text
+        for passage in document.passages:
+            place = passage.citation
+            assert text[place.start : place.start + place.length] == passage.text
+
+
+def bomb() -> bytes:
+    return docx([("", "x")], extra=b"\0" * (50 * 2**20))
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "code"),
+    [
+        (os.urandom(3_000), "a.pdf", "bad_document"),
+        (b"%PDF-1.7\n" + os.urandom(3_000) + b"%%EOF", "a.pdf", "bad_document"),
+        (pdf([BODY])[:-200], "a.pdf", "bad_document"),
+        (docx([("", "x")])[:300], "a.docx", "bad_document"),
+        (b"no archive", "a.docx", "bad_document"),
+        (docx([("", "&a;")], before='<!DOCTYPE x [<!ENTITY a "b">]>'), "a.docx", "bad_document"),
+        (bomb(), "a.docx", "too_large"),
+        (b"<div>" * 32_000, "a.html", "too_deep"),
+        (b"\x89PNG\r\n\x1a\n123", "a.png", "unknown_format"),
+        (b"", "a.md", "empty_document"),
+        (b" \n\n", "a.txt", "empty_document"),
+        (b"one\0two", "a.txt", "invalid_encoding"),
+        (b"\xff\xfe\x00\xd8", "a.txt", "invalid_encoding"),
+        (b"<p><!-- only a comment --></p>", "a.html", "no_text"),
+        (b"no header at all", "a.eml", "bad_document"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_its_code(data, name, code):
+    assert refused(data, name) == code
+
+
+def test_an_encoding_is_guessed_stated_or_refused():
+    text = "Gültig ab 1. Juni 2026. Über Überstunden und Prämien für Mitarbeiter in Österreich."
+    assert read_file(text.encode("utf-16"), "a.txt").text == text
+    assert read_file(text.encode("cp1252"), "a.txt", encoding="cp1252").text == text
+    assert refused(text.encode("cp1252"), "a.txt", encoding="utf-8") == "invalid_encoding"
+    assert refused(b"\x81\x8d\x8f\x90 \x9d", "a.txt") == "invalid_encoding"
+
+
+def test_an_archive_of_too_many_members_is_refused():
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for number in range(10_001):
+            archive.writestr(f"{number}", b"")
+    assert refused(out.getvalue(), "a.docx") == "too_large"
+
+
+def test_a_reader_that_dies_or_hangs_refuses_its_file_alone(monkeypatch):
+    with ParsingChild() as child:
+        assert child.read(PAGE.encode(), "a.html").title == "Leave"
+        process = child._process
+        assert process is not None
+        monkeypatch.setattr(child_module, "CLOCK_S", 0.2)
+        os.kill(process.pid, 19)  # stopped, as one that hangs
+        with pytest.raises(InvalidInput) as refusal:
+            child.read(PAGE.encode(), "a.html")
+        assert refusal.value.code == "too_slow"
+        monkeypatch.setattr(child_module, "CLOCK_S", 60.0)
+        assert child.read(PAGE.encode(), "a.html").title == "Leave"
+        process = child._process
+        assert process is not None
+        process.kill()
+        with pytest.raises(InvalidInput):
+            child.read(PAGE.encode(), "a.html")
+        assert child.read(PAGE.encode(), "a.html").title == "Leave"
+
+
+def test_a_child_has_no_environment(monkeypatch):
+    monkeypatch.setenv("TENURE_SECRET", "x")
+    with ParsingChild() as child:
+        child.read(PAGE.encode(), "a.html")
+        assert child._process is not None
+        with open(f"/proc/{child._process.pid}/environ", "rb") as file:
+            assert b"TENURE_SECRET" not in file.read()
+
+
+@given(
+    data=st.binary(min_size=1, max_size=400),
+    start=st.sampled_from(
+        [b"", b"%PDF-1.4\n", b"PK\x03\x04", b"<html>", b"From: a\n\n", b"# ", b"---\n"]
+    ),
+    name=st.sampled_from(["a.pdf", "a.docx", "a.html", "a.md", "a.txt", "a.py", "a.eml", "a.mbox"]),
+)
+def test_any_bytes_are_read_or_refused(data, start, name):
+    try:
+        reading = read_file(start + data, name)
+    except TenureError:
+        return
+    text, _, pieces = cut(reading)
+    for piece in pieces:
+        assert text[piece.start :][: piece.length] == piece.text

@@ -1,0 +1,16 @@
+"""An embedded store with one tenant, checked when it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from tenure.tests.store.small_store import SmallStore
+
+
+@pytest.fixture
+def store() -> Iterator[SmallStore]:
+    with closing(SmallStore()) as small:
+        yield small

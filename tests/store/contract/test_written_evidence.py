@@ -1,0 +1,136 @@
+"""What a write says beside a name is weighed before the name binds. On every store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tenure import Memory, Principal, Write
+
+Open = Callable[..., Memory]
+EARLY, LATE = "1961-02-17", "1994-10-05"
+
+
+def person(name: str, **ids: str) -> dict[str, Any]:
+    return {"name": name, "type": "person", "external_ids": ids}
+
+
+def born(memory: Memory, name: str, day: str, **fields: Any) -> Any:
+    return memory.write(person(name), "birthday", day, **fields)
+
+
+@pytest.mark.parametrize("slots", [("birthday", "office"), ("office", "birthday")])
+def test_two_birthdays_of_one_name_are_two_people(
+    open_memory: Open, slots: tuple[str, str]
+) -> None:
+    memory = open_memory()
+    for day in (EARLY, LATE):
+        memory.write_many([
+            Write(subject=person("Mark Ellis"), slot=slot, value=day,
+                  source_origin=f"record://members/{day}")
+            for slot in slots
+        ])  # fmt: skip
+    assert len(memory.entities.list()) == 2
+    assert memory.reviews.list() == ()
+    (suggestion,) = memory.reviews.list(kind="all")
+    # A few decisions are drawn for an audit, whatever they are.
+    assert suggestion.reason in {"possible_same_as", "audit"}
+
+
+def test_a_record_that_is_split_over_writes_is_one_record(open_memory: Open) -> None:
+    memory = open_memory()
+    ids: dict[str, str] = {}
+    for day in (EARLY, LATE):
+        ids[day] = born(memory, "Mark Ellis", day, source_origin=f"record://members/{day}").entity
+    assert len(set(ids.values())) == 2
+    for day in (LATE, EARLY):
+        receipt = memory.write(
+            person("Mark Ellis"), "office", "Turin", source_origin=f"record://members/{day}"
+        )
+        assert receipt.entity == ids[day]
+
+
+def test_an_equal_birthday_decides_between_namesakes(open_memory: Open) -> None:
+    memory = open_memory()
+    first, second = born(memory, "Mark Ellis", EARLY), born(memory, "Mark Ellis", LATE)
+    assert born(memory, "Mark Ellis", LATE).entity == second.entity
+    assert born(memory, "Mark Ellis", EARLY).entity == first.entity
+    assert memory.write(person("Mark Ellis"), "office", "Turin").outcome == "pending_review"
+
+
+@pytest.mark.parametrize("day", ["1994-05-10", "1994-10-06"], ids=["exchanged", "one digit"])
+def test_a_near_birthday_is_a_review(open_memory: Open, day: str) -> None:
+    memory = open_memory()
+    born(memory, "Mark Ellis", LATE)
+    assert born(memory, "Mark Ellis", day).outcome == "pending_review"
+
+
+@pytest.mark.parametrize("name", ["Mark Elliss", "M. Ellis"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_equal_birthday_lifts_a_near_name(open_memory: Open, name: str, *, turned: bool) -> None:
+    names = ["Mark Ellis", name][:: -1 if turned else 1]
+    memory = open_memory()
+    known = born(memory, names[0], LATE)
+    assert born(memory, names[1], LATE).entity == known.entity
+    other = open_memory()
+    known = born(other, names[0], LATE)
+    assert born(other, names[1], EARLY).entity != known.entity
+    assert other.reviews.list() == ()
+
+
+def test_a_name_binds_where_one_side_states_nothing(open_memory: Open) -> None:
+    memory = open_memory()
+    known = memory.write(person("Mark Ellis"), "office", "Turin")
+    assert born(memory, "Mark Ellis", LATE).entity == known.entity
+    assert memory.write(person("Mark Ellis"), "phone", "1").entity == known.entity
+
+
+def test_both_sides_state_and_nothing_agrees_is_a_review(open_memory: Open) -> None:
+    memory = open_memory()
+    born(memory, "Mark Ellis", LATE)
+    receipt = memory.write(person("Mark Ellis", email="m@mill.example"), "office", "Turin")
+    assert receipt.outcome == "pending_review"
+
+
+def test_a_birthday_of_a_hidden_fact_tells_nobody_apart(open_memory: Open) -> None:
+    memory = open_memory()
+    known = memory.write(person("Mark Ellis"), "office", "Turin")
+    born(memory, "Mark Ellis", LATE, allow_roles=["finance"])
+    caller = memory.bind(Principal(tenant=memory.principal.tenant, user="ann"))
+    assert born(caller, "Mark Ellis", EARLY).entity == known.entity
+
+
+def test_the_tenants_own_constant_tells_people_apart(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.vocabulary.define_slot("birth_town", description="where born", constant=True)
+    ids = {
+        memory.write(person("Mark Ellis"), "birth_town", town).entity for town in ("Ghent", "Turin")
+    }
+    assert len(ids) == 2
+
+
+@pytest.mark.parametrize(
+    ("bearers", "fields", "outcome"),
+    [
+        (4, {"source_origin": "record://staff/9"}, "pending_review"),
+        (3, {"source_origin": "record://staff/9"}, "accepted"),
+        (4, {"source_origin": "user://chat"}, "accepted"),
+    ],
+    ids=["five bearers, a record", "four bearers, a record", "five bearers, talk"],
+)
+def test_a_record_names_one_of_five_of_a_family_only_where_something_agrees(
+    open_memory: Open, bearers: int, fields: dict[str, str], outcome: str
+) -> None:
+    memory = open_memory()
+    for name in ("Jo", "Mia", "Karl", "Uma")[:bearers]:
+        memory.write(person(f"{name} Ellis"), "office", "Ghent")
+    mark = memory.write(person("Mark Ellis", email="m@mill.example"), "office", "Turin")
+    receipt = memory.write(person("Mark Ellis"), "team", "looms", **fields)
+    assert receipt.outcome == outcome
+    assert (receipt.entity == mark.entity) is (outcome == "accepted")
+
+    # An address that agrees is enough, and so is a record that named the person before.
+    with_address = memory.write(person("Mark Ellis", email="m@mill.example"), "team", "kilns")
+    assert with_address.entity == mark.entity

@@ -1,0 +1,35 @@
+"""How much of a long series one run takes: a part by day, or all of it.
+
+`TESTS_NIGHTLY=1` takes all. Otherwise a series is cut to a sample, and of a divided set the
+quarter is taken that is due on `TESTS_DAY`, an ISO date, by default today. Four days in a row take
+the whole set.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from datetime import UTC, date, datetime
+
+NIGHTLY = os.environ.get("TESTS_NIGHTLY") == "1"
+# In the environment, so that every worker of a run that passes midnight takes the same part.
+DAY = date.fromisoformat(
+    os.environ.setdefault("TESTS_DAY", datetime.now(UTC).date().isoformat())
+).toordinal()
+QUARTERS = 4
+CI_EXAMPLES = 60
+
+
+def size(sample: int, whole: int) -> int:
+    """Return the length of a series in this run."""
+    return whole if NIGHTLY else sample
+
+
+def examples(whole: int) -> int:
+    """Return how many examples a property gets that needs more than the default at night."""
+    return size(min(CI_EXAMPLES, whole), whole)
+
+
+def is_due(name: str, day: int = DAY) -> bool:
+    """Tell whether a member of a divided set belongs to the quarter of a day."""
+    return NIGHTLY or zlib.crc32(name.encode()) % QUARTERS == day % QUARTERS

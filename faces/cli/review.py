@@ -350,7 +350,8 @@ def entities(
     after: Annotated[str, typer.Option(help="Only above this id: the last of a page.")] = "",
     limit: Annotated[int | None, typer.Option(help="At most so many; all without it.")] = None,
     export: Annotated[
-        Path | None, typer.Option(help="Write the graph here: GraphML, or JSON for .json.")
+        Path | None,
+        typer.Option(help="Write the graph here (extra `graph`): GraphML, or JSON for .json."),
     ] = None,
 ) -> None:
     """List entities, show one with its history, or draw the graph.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Final, NamedTuple, Protocol
 
 from ...resolution.normalize import find_dates
@@ -16,7 +16,6 @@ _COPULA_OR_PREPOSITION: Final = re.compile(
     r"\b(?:is|['\u2019]s|the|in|on|since|from|as of|until|till|to) \Z", re.IGNORECASE
 )
 _WEEKDAYS: Final = list[str]("monday tuesday wednesday thursday friday saturday sunday".split())
-_UNIT_DAYS: Final = {"day": 1, "week": 7}
 _STEPS: Final = {"last": -1, "this": 0, "next": 1}
 _NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10,
@@ -147,63 +146,47 @@ def absolute_day(
         return None  # the 30th of February: said, but no day
 
 
-def relative_day(words: Mapping[str, str], now: datetime, *, is_past: bool) -> datetime:
-    """The day that is said against the moment of speaking, by the groups of `_RELATIVE`."""
-    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+def relative_day(words: Mapping[str, str], now: datetime, *, is_past: bool) -> datetime | None:
+    """The day that is said against the moment of speaking, by the groups of `_RELATIVE`.
 
-    if "day" in words:
-        return midnight + timedelta(days=_DAY_OFFSETS[words["day"]])
-    if "past" in words:
-        return _shift(midnight, words["unit"], -_number(words["count"]))
-    if "coming" in words:
-        return _shift(midnight, words["coming"], _number(words["ahead"]))
-    if "weekday" in words:
-        day = _weekday(midnight, words["weekday"], "this")
-        return day - timedelta(weeks=1) if is_past and day > midnight else day
-    if words["period"] == "weekend":
-        saturday = _begin(midnight, "week") + timedelta(days=_WEEKDAYS.index("saturday"))
-        return saturday + timedelta(weeks=_STEPS[words["turn"]])
-    if words["period"] in _WEEKDAYS:
-        return _weekday(midnight, words["period"], words["turn"])
+    None for a day outside the calendar.
+    """
+    import pendulum  # the arithmetic of the calendar; most sentences name no such day
 
-    steps = _STEPS[words["turn"]]
-    return _shift(_begin(midnight, words["period"]), words["period"], steps)
+    today = pendulum.instance(now.astimezone(UTC)).date()
+
+    def weekday(name: str, turn: str) -> pendulum.Date:
+        number = pendulum.WeekDay(_WEEKDAYS.index(name))
+        if turn == "this":
+            return today.subtract(days=1).next(number)
+        return today.previous(number) if turn == "last" else today.next(number)
+
+    try:
+        if "day" in words:
+            day = today.add(days=_DAY_OFFSETS[words["day"]])
+        elif "past" in words:
+            day = today.subtract(**{words["unit"] + "s": _number(words["count"])})
+        elif "coming" in words:
+            day = today.add(**{words["coming"] + "s": _number(words["ahead"])})
+        elif "weekday" in words:
+            day = weekday(words["weekday"], "this")
+            if is_past and day > today:
+                day = day.subtract(weeks=1)
+        elif words["period"] in _WEEKDAYS:
+            day = weekday(words["period"], words["turn"])
+        elif words["period"] == "weekend":
+            day = today.start_of("week").add(weeks=_STEPS[words["turn"]], days=5)
+        else:
+            day = today.start_of(words["period"]).add(
+                **{words["period"] + "s": _STEPS[words["turn"]]}
+            )
+    except (ValueError, OverflowError):
+        return None
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 def _number(word: str) -> int:
     return _NUMBERS.get(word) or int(word)
-
-
-def _weekday(midnight: datetime, name: str, turn: str) -> datetime:
-    """The nearest such day: behind for `last`, ahead for `next`, today or ahead otherwise."""
-    # 0 to 6 days ahead; "last" goes a week back from there, and "next" is never today.
-    days = (_WEEKDAYS.index(name) - midnight.weekday()) % 7
-    if turn == "last":
-        days -= 7
-    elif turn == "next" and days == 0:
-        days = 7
-    return midnight + timedelta(days=days)
-
-
-def _begin(midnight: datetime, period: str) -> datetime:
-    if period == "week":
-        return midnight - timedelta(days=midnight.weekday())
-    return midnight.replace(day=1) if period == "month" else midnight.replace(month=1, day=1)
-
-
-def _shift(midnight: datetime, unit: str, count: int) -> datetime:
-    """A day so many units away; a month that is too short ends on its last day."""
-    if unit in _UNIT_DAYS:
-        return midnight + timedelta(days=count * _UNIT_DAYS[unit])
-
-    months = midnight.year * 12 + midnight.month - 1 + count * (12 if unit == "year" else 1)
-    first = midnight.replace(year=max(1, months // 12), month=months % 12 + 1, day=1)
-    for day in range(midnight.day, 0, -1):
-        try:
-            return first.replace(day=day)
-        except ValueError:
-            continue
-    return first
 
 
 _GERMAN_RELATIVE: Final = re.compile(

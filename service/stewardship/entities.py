@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from importlib import import_module
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -53,43 +54,32 @@ _CHUNK = 1_024
 def graph_text(
     entities: Sequence[EntityView], edges: Sequence[tuple[str, str, str]], form: str
 ) -> str:
-    """Return the graph as `graphml` or `json` text; an edge to an unseen entity is left out."""
-    nodes = {entity.entity_id: entity for entity in entities}
-    shown = [edge for edge in dict.fromkeys(edges) if edge[0] in nodes and edge[2] in nodes]
+    """Return the graph as `graphml` or `json` text; an edge to an unseen entity is left out.
+
+    Raises:
+        Unavailable: `extra_missing` without the extra `graph`.
+    """
+    try:
+        networkx: Any = import_module("networkx")  # it carries no types; the export alone needs it
+    except ImportError as error:
+        raise Unavailable(
+            "networkx is not installed; run: pip install 'tenure[graph]'", code="extra_missing"
+        ) from error
+
+    graph = networkx.MultiDiGraph()
+    for entity in entities:
+        name = _xml_text(entity.name) if form == "graphml" else entity.name
+        graph.add_node(entity.entity_id, name=name, type=entity.type, state=entity.state)
+    graph.add_edges_from(
+        (start, end, slot, {"slot": slot})
+        for start, slot, end in edges
+        if start in graph and end in graph
+    )
+
     if form == "json":
-        document: dict[str, Any] = {
-            "directed": True,
-            "multigraph": True,
-            "graph": {},
-            "nodes": [
-                {"name": entity.name, "type": entity.type, "state": entity.state, "id": entity_id}
-                for entity_id, entity in nodes.items()
-            ],
-            "edges": [
-                {"slot": slot, "source": start, "target": end, "key": slot}
-                for start, slot, end in shown
-            ],
-        }
+        document = networkx.node_link_data(graph, edges="edges")
         return json.dumps(document, indent=1, ensure_ascii=False)
-
-    from xml.etree import ElementTree  # few processes draw a graph
-
-    root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
-    for domain, names in (("node", ("name", "type", "state")), ("edge", ("slot",))):
-        for name in names:
-            attributes = {"id": name, "for": domain, "attr.name": name, "attr.type": "string"}
-            ElementTree.SubElement(root, "key", attributes)
-    graph = ElementTree.SubElement(root, "graph", edgedefault="directed")
-    for entity_id, entity in nodes.items():
-        node = ElementTree.SubElement(graph, "node", id=entity_id)
-        for name in ("name", "type", "state"):
-            text = _xml_text(str(getattr(entity, name)))
-            ElementTree.SubElement(node, "data", key=name).text = text
-    for start, slot, end in shown:
-        edge = ElementTree.SubElement(graph, "edge", source=start, target=end, id=slot)
-        ElementTree.SubElement(edge, "data", key="slot").text = slot
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode")
+    return "\n".join(networkx.generate_graphml(graph))
 
 
 _NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -335,7 +325,7 @@ class Entities(Caller):
         Raises:
             InvalidInput: `unknown_vocabulary` for another format.
             Conflict: `file_exists`, also for a link.
-            Unavailable: `file_unwritable`.
+            Unavailable: `file_unwritable`, `extra_missing` without the extra `graph`.
         """
         if format not in _FORMATS:
             raise InvalidInput(

@@ -12,11 +12,19 @@ from hypothesis import strategies as st
 import tenure
 from tenure.bench.bench_sentences import LANGUAGES, PARTS, score, sentences
 from tenure.service.extraction.claims import LANGUAGE_FILES, ExtractedClaim, language_tables
-from tenure.service.extraction.dates import partial_date
+from tenure.service.extraction.dates import DATE_READERS, partial_date
 from tenure.service.extraction.engine import RuleExtractor
 from tenure.tests.source_tree import data_table
 
 NOW = datetime(2026, 6, 17, 9, 30, tzinfo=UTC)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    "text", ["I moved to Berlin last week.", "Ich bin vor 2 Wochen umgezogen."]
+)
+def test_a_day_before_the_calendar_is_no_day(text: str) -> None:
+    first_day = datetime(1, 1, 2, tzinfo=UTC)
+    assert all(reader.said(text, first_day) is None for reader in DATE_READERS.values())
 
 
 def read(text: str) -> tuple[ExtractedClaim, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -17,6 +18,7 @@ from tenure import EntityRef, EntityView, Memory, connect
 from tenure.faces.cli.frame import Screen
 from tenure.faces.cli.main import app
 from tenure.faces.cli.review import KEYS, Desk
+from tenure.schema.errors import Unavailable
 from tenure.service.stewardship.entities import graph_text
 
 HEAD = "pair_id,kind,name1,name2,is_match,cluster1,cluster2"
@@ -172,10 +174,20 @@ def test_a_graph_is_xml_whatever_a_name_holds() -> None:
         entity_id="e1", name="Sam\x1b[2J\x00\ufffe", type="person", state="active",
         members=("e1",), aliases=(), external_ids={},
     )  # fmt: skip
-    (data,) = ElementTree.fromstring(graph_text([view], [], "graphml")).iterfind(
-        ".//{*}data[@key='name']"
-    )
-    assert data.text == "Sam\\x1b[2J\\x00\\xfffe"
+    texts = [
+        data.text
+        for data in ElementTree.fromstring(graph_text([view], [], "graphml")).iterfind(".//{*}data")
+    ]
+    assert "Sam\\x1b[2J\\x00\\xfffe" in texts
+
+
+def test_an_export_of_the_graph_names_the_extra_that_it_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(Unavailable, match=r"tenure\[graph\]") as refused:
+        graph_text([], [], "graphml")
+    assert refused.value.code == "extra_missing"
 
 
 @pytest.mark.parametrize(

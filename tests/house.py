@@ -8,7 +8,7 @@ noun or a noun phrase. Standing alone, none is a pronoun, determiner, question w
 preposition (closed classes, listed whole in
 `tests/data/word-classes.toml`), nor a participle. Free are truth values,
 predicates, enum members, names of an end, a side or a time, and the words that
-`docs/design/glossary.md` defines.
+`docs/glossary.md` defines.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _GENERIC = WORDS["generic_nouns"]
 
 @cache
 def glossary_words(root: Path) -> frozenset[str]:
-    """The single words that the glossary of the design pages defines, in lower case."""
-    page = root / "docs" / "design" / "glossary.md"
+    """The single words of the code that the glossary defines, in lower case."""
+    page = root / "docs" / "glossary.md"
     if not page.is_file():
         return frozenset()
     return frozenset(re.findall(r"^\| `([a-z]+)` \|", page.read_text(encoding="utf-8"), re.M))

@@ -347,7 +347,7 @@ def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         counts = Counter(name for name, _ in pairs)
         repeated_names = sorted(name for name, times in counts.items() if times > 1)
-        raise _FormError(f"a key stands twice: {', '.join(repeated_names[:_NAMED_KEYS])}")
+        raise _FormError(f"a key occurs twice: {', '.join(repeated_names[:_NAMED_KEYS])}")
 
     return members
 

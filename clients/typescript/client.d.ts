@@ -222,7 +222,7 @@ export class Tenure {
     matching(request?: ReviewsMatchingRequest, options?: ListOptions): Listing<ReviewAnswer>;
     /** `memory.reviews.open`; needs the permit `review:decide`. Open a case about two stored entities, by their ids, for somebody to decide. Where two stewards must agree, this is how two entities become one: each accepts it. It is listed as `possible_same_as`; the younger entity is asked about. Asked again while it waits, the same case is returned. */
     open(request: ReviewsOpenRequest, options?: WriteOptions): Promise<ReviewAnswer>;
-    /** `memory.reviews.preview`; needs the permit `review:decide`. What agents would have read: the last 20 prompts about both sides, were it accepted. Each is compiled anew as things stand and as they would; those that differ are returned. Of a decided case, and of one without candidates, there are none. */
+    /** `memory.reviews.preview`; needs the permit `review:decide`. What agents would have read: the last 20 prompts about both sides, were it accepted. Each is compiled again as things stand and as they would; those that differ are returned. Of a decided case, and of one without candidates, there are none. */
     preview(request: ReviewsPreviewRequest, options?: CallOptions): Promise<PromptPreviewAnswer>;
     /** `memory.reviews.progress`; needs the permit `memory:read`. Return how many cases wait since when, and how often the proposal was right. */
     progress(request?: ReviewsProgressRequest, options?: CallOptions): Promise<QueueStateAnswer>;
@@ -294,7 +294,7 @@ export type ActionAnswer = {
   detail?: Record<string, unknown>;
   /** An entity: a name or an id. */
   entity: string | null;
-  /** Of which kind it is. */
+  /** Its kind. */
   kind: ActionKindAnswer;
   /** Of a tie: the objects that tie. */
   members: Array<string>;
@@ -303,7 +303,7 @@ export type ActionAnswer = {
   opened: string;
   /** How it was settled. */
   outcome?: string;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot: string | null;
   /** The entity and slot, as the store names them. */
   slot_key: string | null;
@@ -321,7 +321,7 @@ export type ActionReceiptAnswer = {
   /** The id of an open action. */
   action_id: string;
   erasure?: ErasureReceiptAnswer | null;
-  /** Of which kind it is. */
+  /** Its kind. */
   kind: ActionKindAnswer;
   merge?: MergeReceiptAnswer | null;
   /** Objects written, archived or confirmed. */
@@ -333,12 +333,12 @@ export type ActionReceiptAnswer = {
 };
 
 export type ActionsActionsRequest = {
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it is clean, disputed, overridden or quarantined. */
   status?: string;
 };
 
 export type ActionsListRequest = {
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it is clean, disputed, overridden or quarantined. */
   status?: string;
 };
 
@@ -426,12 +426,12 @@ export type ArtifactsInfoRequest = {
 };
 
 export type ArtifactsListRequest = {
-  /** At most so many. */
+  /** Maximum number. */
   limit?: number;
 };
 
 export type ArtifactsPutRequest = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string>;
   /** Bytes as base64, or a text. */
   data: BinaryContent | string;
@@ -654,9 +654,9 @@ export type ChangeAnswer = {
   kind: string;
   /** The id of a stored object. */
   object_id: string;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot: string | null;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it is clean, disputed, overridden or quarantined. */
   status: string;
   /** The moment of knowledge: when the store learned it. */
   tx: string;
@@ -715,7 +715,7 @@ export type ClaimVerdictAnswer = "wins" | "loses" | "ties" | "confirms" | "apart
 export type ClassificationAnswer = "public" | "restricted" | "confidential" | "highly_restricted";
 
 export type CloseScopeRequest = {
-  /** Of which kind it is. */
+  /** Its kind. */
   kind: string;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope: string;
@@ -881,7 +881,7 @@ export type CompileRequest = {
   hypothesis?: string;
   /** The model that will read the context; it decides how tokens are counted. */
   model?: string;
-  /** Ids of objects that must stand in the context. */
+  /** Ids of objects that must be in the context. */
   pinned?: Array<unknown>;
   /** How the budget is shared among the sections. */
   profile?: string;
@@ -966,7 +966,7 @@ export type ContextObjectAnswer = {
   sensitivity?: Array<SensitivityAnswer>;
   /** The session that it belongs to. */
   session_id?: string | null;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot?: string | null;
   /** How much the source's word weighs. */
   source_authority: number;
@@ -1202,7 +1202,7 @@ export type DocumentsListRequest = {
 export type DocumentsPutRequest = {
   accept_flagged?: boolean;
   again?: boolean;
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string>;
   /** 0 is the system, 1 a developer, 2 the user, 3 an agent, 4 a stranger. */
   authority_level?: number | null;
@@ -1236,7 +1236,7 @@ export type DocumentsPutRequest = {
 };
 
 export type DocumentsReclassifyRequest = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string> | null;
   /** Roles that may not read it. */
   deny_roles?: Array<string> | null;
@@ -1293,7 +1293,7 @@ export type EntitiesGetRequest = {
 export type EntitiesListRequest = {
   /** Begin behind this id; the last one of the page before. */
   after?: string;
-  /** At most so many. */
+  /** Maximum number. */
   limit?: number | null;
   /** The type of the entity, such as person or organization. */
   type?: string | null;
@@ -1311,7 +1311,7 @@ export type EntitiesMergeRequest = {
 export type EntitiesRelationsRequest = Record<string, unknown>;
 
 export type EntitiesResolveRequest = {
-  /** A name as it stands in a text. */
+  /** A name as it is written in a text. */
   mention: string | EntityRef | Record<string, unknown>;
   near?: Array<string>;
   /** Where it holds: everywhere, or for one user, project or session. */
@@ -1465,7 +1465,7 @@ export type EnvelopesGetRequest = {
 };
 
 export type EnvelopesListRequest = {
-  /** At most so many. */
+  /** Maximum number. */
   limit?: number;
   /** The id of a stored object. */
   object_id?: string | null;
@@ -1600,7 +1600,7 @@ export type HardConstraintAnswer = {
 export type HistoryRequest = {
   /** An entity: a name or an id. */
   entity: string | EntityRef | Record<string, unknown>;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot: string;
 };
 
@@ -1622,7 +1622,7 @@ export type HistoryRowAnswer = {
   scope: string;
   /** The address of the source, such as mail://…. */
   source_origin: string;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it is clean, disputed, overridden or quarantined. */
   status: string;
   /** When the store ceased to believe it; null while it does. */
   tx_end: string | null;
@@ -1738,7 +1738,7 @@ export type LayerShareAnswer = {
 
 /** An edge between claims as `explain` shows it. */
 export type LinkAnswer = {
-  /** Of which kind it is. */
+  /** Its kind. */
   kind: string;
   /** The id of a merge. */
   merge_id?: string | null;
@@ -1774,7 +1774,7 @@ export type LogEntryAnswer = {
 export type LogRequest = {
   /** An entity: a name or an id. */
   entity?: string | EntityRef | Record<string, unknown> | null;
-  /** At most so many. */
+  /** Maximum number. */
   limit?: number;
   /** Not before this moment. */
   since?: string | null;
@@ -1854,7 +1854,7 @@ export type MediaAnswer = {
   group_by?: string;
   /** Pixels. */
   height?: number;
-  /** Of which kind it is. */
+  /** Its kind. */
   kind: MediaKindAnswer;
   /** Where it comes from. */
   origin?: string;
@@ -2216,7 +2216,7 @@ export type ReclassifyReceiptAnswer = {
 };
 
 export type ReclassifyRequest = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string> | null;
   /** Roles that may not read it. */
   deny_roles?: Array<string> | null;
@@ -2350,7 +2350,7 @@ export type ResolutionXrefRequest = {
   after?: string;
   /** Entities, by name or id. */
   entities?: number;
-  /** At most so many. */
+  /** Maximum number. */
   limit?: number;
   /** The type of the entity, such as person or organization. */
   type?: string | null;
@@ -2358,7 +2358,7 @@ export type ResolutionXrefRequest = {
 
 /** A mention and what it means; its `entity` is None where it names nothing known. */
 export type ResolvedMentionAnswer = {
-  /** A name as it stands in a text. */
+  /** A name as it is written in a text. */
   mention: MentionAnswer;
   resolution: ResolutionAnswer;
 };
@@ -2375,7 +2375,7 @@ export type Review = {
   decided_tx?: number | null;
   /** The id of an entity. */
   entity_id: string;
-  /** A name as it stands in a text. */
+  /** A name as it is written in a text. */
   mention: string;
   /** The id of a merge. */
   merge_id?: string | null;
@@ -2405,7 +2405,7 @@ export type ReviewAnswer = {
   decided_tx?: number | null;
   /** The pending raw entity. */
   entity_id: string;
-  /** A name as it stands in a text. */
+  /** A name as it is written in a text. */
   mention: string;
   /** The id of a merge. */
   merge_id?: string | null;
@@ -2515,14 +2515,14 @@ export type ReviewsGroupsRequest = {
 };
 
 export type ReviewsListRequest = {
-  /** Of which kind it is. */
+  /** Its kind. */
   kind?: string;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it is clean, disputed, overridden or quarantined. */
   status?: string;
 };
 
 export type ReviewsMatchingRequest = {
-  /** A name as it stands in a text. */
+  /** A name as it is written in a text. */
   mention?: string | null;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: string | null;
@@ -2729,7 +2729,7 @@ export type SlotAnswer = {
   description: string;
   /** Templates by task type, `*` for any; `{value}` and `{slot}` placeholders. */
   instruction?: Array<Array<string>>;
-  /** Of which kind it is. */
+  /** Its kind. */
   kind?: SlotKindAnswer;
   /** Whether its values limit what may be answered to a person: an allergy, a diet. */
   limits?: boolean;
@@ -2745,7 +2745,7 @@ export type SlotAnswer = {
   subject_types?: Array<string>;
   /** Other words by which a question asks for it; of two words or more, all must be in it. */
   synonyms?: Array<string>;
-  /** Of which type the values of a slot are. */
+  /** The type of a slot's values. */
   value_type?: ValueTypeAnswer;
   /** Of a relation: entity types its value may have; empty for any. */
   value_types?: Array<string>;
@@ -2785,7 +2785,7 @@ export type SlotCandidateAnswer = {
   reason: string;
   /** The address of the source, such as mail://…. */
   source_origin: string;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it is clean, disputed, overridden or quarantined. */
   status: string;
   /** The moment of knowledge: when the store learned it. */
   tx: string;
@@ -2805,7 +2805,7 @@ export type SlotChangeAnswer = {
   before: Array<ReviewBeliefAnswer>;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope: string;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot: string;
 };
 
@@ -2822,7 +2822,7 @@ export type SlotStateAnswer = {
   object?: ContextObjectAnswer | null;
   /** Why unknown: `no_value`, `unknown_entity`, `ambiguous_entity`, `withheld`. */
   reason?: string;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it is clean, disputed, overridden or quarantined. */
   status: SlotStatusAnswer;
   /** Since when it is true; null for always. */
   valid_from?: string | null;
@@ -2929,7 +2929,7 @@ export type SweepReceiptAnswer = {
 export type SweepRequest = {
   /** Say what would happen; change nothing. */
   dry_run?: boolean;
-  /** At most so many. */
+  /** Maximum number. */
   limit?: number;
 };
 
@@ -2962,7 +2962,7 @@ export type TimePlaneAnswer = {
   entity: string;
   known: string;
   lost_claims?: Array<RectangleAnswer>;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot: string;
   /** The moment in the world for which it is asked. */
   valid: string;
@@ -3078,7 +3078,7 @@ export type ValueTypeAnswer = "string" | "text" | "integer" | "number" | "boolea
 export type VelocityClassAnswer = "low" | "medium" | "high";
 
 export type ViewEntityRequest = {
-  /** A name as it stands in a text. */
+  /** A name as it is written in a text. */
   mention: string | EntityRef | Record<string, unknown>;
   /** As known when; now by default. */
   tx?: string | null;
@@ -3100,7 +3100,7 @@ export type ViewNeighbourhoodRequest = {
   entity: string | EntityRef | Record<string, unknown>;
   /** How many relations to follow. */
   hops?: number;
-  /** At most so many. */
+  /** Maximum number. */
   limit?: number;
   /** As known when; now by default. */
   tx?: string | null;
@@ -3120,7 +3120,7 @@ export type ViewObjectRequest = {
 export type ViewPlaneRequest = {
   /** An entity: a name or an id. */
   entity: string | EntityRef | Record<string, unknown>;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot: string;
   /** As known when; now by default. */
   tx?: string | null;
@@ -3131,7 +3131,7 @@ export type ViewPlaneRequest = {
 export type ViewSearchRequest = {
   /** An entity: a name or an id. */
   entity?: string | EntityRef | Record<string, unknown> | null;
-  /** At most so many. */
+  /** Maximum number. */
   limit?: number;
   /** The type of the object, such as fact, preference or evidence. */
   object_type?: string | null;
@@ -3148,7 +3148,7 @@ export type ViewSlotRequest = {
   entity: string | EntityRef | Record<string, unknown>;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot: string;
   /** As known when; now by default. */
   tx?: string | null;
@@ -3159,7 +3159,7 @@ export type ViewSlotRequest = {
 export type ViewTimelineRequest = {
   /** An entity: a name or an id. */
   entity: string | EntityRef | Record<string, unknown>;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot: string;
   /** As known when; now by default. */
   tx?: string | null;
@@ -3171,7 +3171,7 @@ export type ViewValueRequest = {
   default?: unknown;
   /** An entity: a name or an id. */
   entity: string | EntityRef | Record<string, unknown>;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot: string;
   /** As known when; now by default. */
   tx?: string | null;
@@ -3200,7 +3200,7 @@ export type VocabularyDefineSlotRequest = {
   /** What it says, for people. */
   description?: string | null;
   instruction?: string | Record<string, string> | null;
-  /** Of which kind it is. */
+  /** Its kind. */
   kind?: string | null;
   limits?: boolean | null;
   /** The name. */
@@ -3213,7 +3213,7 @@ export type VocabularyDefineSlotRequest = {
   sensitivity?: Array<string> | null;
   subject_types?: Array<string> | null;
   synonyms?: Array<string> | null;
-  /** Of which type the values of a slot are. */
+  /** The type of a slot's values. */
   value_type?: string | null;
   /** Why it was kept. */
   why_it_matters?: string | null;
@@ -3291,7 +3291,7 @@ export type WindowDecisionAnswer = {
   replayed?: boolean;
   /** The number of the last event. */
   seq: number;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it is clean, disputed, overridden or quarantined. */
   status: WindowStatusAnswer;
   zone: ZoneAnswer;
 };
@@ -3320,7 +3320,7 @@ export type WindowStatusAnswer = "healthy" | "preparing" | "active" | "emergency
 
 /** One write; every field means what the parameter of `Memory.write` means. */
 export type Write = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string>;
   /** Task types in which it matters; empty is all. */
   applicable_task_types?: Array<string>;
@@ -3362,13 +3362,13 @@ export type Write = {
   security_classification?: string | null;
   /** How personal it is. */
   sensitivity?: Array<string>;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot?: string | null;
   /** How much the source's word weighs. */
   source_authority?: number | null;
   /** The address of the source, such as mail://…. */
   source_origin?: string;
-  /** Of whom or what it is said: a name, an id, or a record with a type. */
+  /** The entity: a name, an id, or a record with a type. */
   subject?: string | EntityRef | Record<string, unknown> | null;
   /** How it may be changed. */
   update_path?: string | null;
@@ -3411,7 +3411,7 @@ export type WritePolicyAnswer = {
 };
 
 export type WriteRequest = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string>;
   /** Task types in which it matters; empty is all. */
   applicable_task_types?: Array<string>;
@@ -3455,13 +3455,13 @@ export type WriteRequest = {
   security_classification?: string | null;
   /** How personal it is. */
   sensitivity?: Array<string>;
-  /** What is said of the entity, such as office or manager. */
+  /** A property of the entity, such as office or manager. */
   slot?: string | null;
   /** How much the source's word weighs. */
   source_authority?: number | null;
   /** The address of the source, such as mail://…. */
   source_origin?: string;
-  /** Of whom or what it is said: a name, an id, or a record with a type. */
+  /** The entity: a name, an id, or a record with a type. */
   subject?: string | EntityRef | Record<string, unknown> | null;
   /** How it may be changed. */
   update_path?: string | null;

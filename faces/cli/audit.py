@@ -79,7 +79,7 @@ _LINKS: Columns = {
     "object": "object_id",
 }
 
-actions = typer.Typer(help="The resolver queue: what waits for a decision.", no_args_is_help=True)
+actions = typer.Typer(help="Actions that wait for a decision.", no_args_is_help=True)
 
 _PEOPLE_OF_ONE_NAME: Final = 1_000
 """People from which an equal name needs context: namesakes grow with the register, from about
@@ -88,10 +88,8 @@ _PEOPLE_OF_ONE_NAME: Final = 1_000
 Explain = Annotated[
     bool, typer.Option("--explain", help="Also say what went in, what stayed out, and why.")
 ]
-Html = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a page that shows it whole.")
-]
-Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture of it.")]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a page.")]
+Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a picture.")]
 _SECTIONS: Columns = {
     "section": "name",
     "changes with": "stability",
@@ -123,7 +121,7 @@ _DIAGNOSIS: Columns = {
 
 @app.command(epilog=examples("tenure history 'Sam Rivera' office"))
 def history(context: typer.Context, entity: Entity, slot: SlotName) -> None:
-    """Show every version of a slot, oldest knowledge first."""
+    """Show every version of a slot, in order of recording."""
     with open_memory(context) as memory:
         rows = memory.history(entity_of(memory, entity), slot)
         columns = _version_columns(memory, slot, rows)
@@ -150,11 +148,11 @@ def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow
 )
 def diff(
     context: typer.Context,
-    tx1: Annotated[str, typer.Argument(help="After this moment of knowledge,")],
-    tx2: Annotated[str, typer.Argument(help="up to and with this one.")],
+    tx1: Annotated[str, typer.Argument(help="After this transaction time,")],
+    tx2: Annotated[str, typer.Argument(help="up to and including this one.")],
     entity: Annotated[str | None, typer.Option(help="Only about this entity.")] = None,
 ) -> None:
-    """Show how belief changed between two moments of knowledge."""
+    """Show what changed between two transaction times."""
     with open_memory(context) as memory:
         changes = memory.diff(tx1, tx2, entity and entity_of(memory, entity))
         names = entity_names(memory, (change.entity for change in changes))
@@ -180,8 +178,8 @@ def diff(
 def log(
     context: typer.Context,
     since: Annotated[str | None, typer.Option(help="Only after this moment of knowledge,")] = None,
-    until: Annotated[str | None, typer.Option(help="up to and with this one.")] = None,
-    entity: Annotated[str | None, typer.Option(help="Only what changed this entity.")] = None,
+    until: Annotated[str | None, typer.Option(help="up to and including this one.")] = None,
+    entity: Annotated[str | None, typer.Option(help="Only changes of this entity.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many transactions.")] = 50,
 ) -> None:
     """Show who changed what and when, newest first."""
@@ -209,7 +207,7 @@ def explain(
     context: typer.Context,
     object_id: ObjectId,
 ) -> None:
-    """Show where an object comes from, and what became of it."""
+    """Show where an object comes from, and what replaced it."""
     with open_memory(context) as memory:
         explanation = memory.explain(object_of(memory, object_id))
         versions = _version_columns(memory, explanation.object.slot, explanation.rows)
@@ -261,7 +259,7 @@ def _show_explanation(
 
 
 def _show_quarantine(screen: Screen, quarantine: Quarantine) -> None:
-    screen.line(f"set apart: {reason_words(quarantine.reason)}")
+    screen.line(f"quarantined: {reason_words(quarantine.reason)}")
     for sign in quarantine.signs:
         screen.line(f"  {sign}")
     screen.line(f"  {quarantine.remedy}")
@@ -291,7 +289,7 @@ def list_actions(
     context: typer.Context,
     status: Annotated[str, typer.Option(help="open, closed or all.")] = "open",
 ) -> None:
-    """List ties to settle, due confirmations and texts set apart."""
+    """List conflicts, due confirmations and quarantined texts."""
     with open_memory(context) as memory:
         queue = memory.actions(cast("ActionStatus", status))
         # Read while the store is open: the table is printed when it is closed.
@@ -310,7 +308,7 @@ def list_actions(
     def show(screen: Screen) -> None:
         screen.table(queue, columns, placeholder="nothing waits for a decision")
         if is_suspect:
-            screen.line("tenure explain OBJECT says why a text was set apart, and what to do")
+            screen.line("tenure explain OBJECT says why a text is quarantined, and what to do")
 
     answer(context, queue, show)
 
@@ -337,13 +335,13 @@ def resolve_action(
     action_id: Annotated[
         str, typer.Argument(metavar="ID", help="The id of an action, or its beginning.")
     ],
-    winner: Annotated[str | None, typer.Option(help="Of a tie: the object that is right.")] = None,
-    value: Annotated[str | None, typer.Option(help="Of a tie: what is right instead.")] = None,
+    winner: Annotated[str | None, typer.Option(help="The right object of a conflict.")] = None,
+    value: Annotated[str | None, typer.Option(help="Another value for a conflict.")] = None,
     accept: Annotated[
-        bool | None, typer.Option("--accept/--reject", help="Of any other action.")
+        bool | None, typer.Option("--accept/--reject", help="For any other action.")
     ] = None,
 ) -> None:
-    """Settle an action. A tie is settled by a correction at the caller's level."""
+    """Settle an action. A conflict is settled by a correction at the caller's level."""
     with open_memory(context) as memory:
         action = action_of(memory, action_id)
         right = winner and object_of(memory, winner)
@@ -361,7 +359,7 @@ def undo_action(
         str, typer.Argument(metavar="ID", help="The id of a settled action, or its beginning.")
     ],
 ) -> None:
-    """Take a decision back: retract what it wrote, and ask again."""
+    """Undo a decision: retract what it wrote, and open the action again."""
     with open_memory(context) as memory:
         receipt = memory.actions.undo(action_of(memory, action_id))
         answer(context, receipt, f"{receipt.kind.value.replace('_', ' ')}: {receipt.outcome}")
@@ -379,7 +377,7 @@ def _action_words(memory: Memory, action: Action) -> str:
 _CHECKS: Final = {
     "invariants": "what is stored agrees with itself: rows, clocks, chain, indices",
     "clock": "the last stamp does not lie in the future of this machine",
-    "permissions": "nobody but its owner may read the file",
+    "permissions": "only the owner may read the file",
 }
 
 
@@ -387,7 +385,7 @@ _CHECKS: Final = {
 def doctor(context: typer.Context) -> None:
     """Check the store: invariants, clock and permissions.
 
-    Exits with 4 when it found something.
+    Exits with 4 if it finds a problem.
     """
     with open_memory(context) as memory:
         findings = [{"check": check, "finding": text} for check, text in _findings(memory)]

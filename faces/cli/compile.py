@@ -45,22 +45,22 @@ _Texts = list[str] | None
 
 Task = Annotated[str, typer.Option(help="A task type, such as code_generation.")]
 Query = Annotated[str, typer.Option(help="What to look for in the memory.")]
-UserRequest = Annotated[str, typer.Option("--request", help="What the user asks; verbatim.")]
-Budget = Annotated[int, typer.Option("--budget", min=1, help="At most so many tokens.")]
+UserRequest = Annotated[str, typer.Option("--request", help="The user's request, verbatim.")]
+Budget = Annotated[int, typer.Option("--budget", min=1, help="Maximum number of tokens.")]
 Reserve = Annotated[
     int | None, typer.Option("--reserve", min=0, help="Tokens kept for the answer. [by the model]")
 ]
-Goal = Annotated[str | None, typer.Option(help="What it is all for.")]
+Goal = Annotated[str | None, typer.Option(help="The goal.")]
 Step = Annotated[str | None, typer.Option(help="The step that is done now.")]
 Acceptance = Annotated[_Texts, typer.Option(metavar="TEXT", help="When it is done; repeat it.")]
 Constraints = Annotated[
     _Texts, typer.Option("--constraint", metavar="TEXT", help="What must hold; repeat it.")
 ]
 Entities = Annotated[
-    _Texts, typer.Option("--entity", metavar="NAME", help="Who or what it is about; repeat it.")
+    _Texts, typer.Option("--entity", metavar="NAME", help="An entity it is about; repeat it.")
 ]
 ForUser = Annotated[
-    str | None, typer.Option("--for", metavar="USER", help="Whom it is for. [the caller's user]")
+    str | None, typer.Option("--for", metavar="USER", help="Its user. [the caller's user]")
 ]
 EvidenceFiles = Annotated[
     _Texts,
@@ -76,11 +76,11 @@ Pins = Annotated[
     typer.Option(
         "--pin",
         metavar="ID",
-        help="An object, an artifact or a text that stands whatever the query finds; repeat it.",
+        help="An object, an artifact or a text that is always included; repeat it.",
     ),
 ]
 Skills = Annotated[
-    _Texts, typer.Option("--skill", metavar="TEXT", help="How to go about it; repeat it.")
+    _Texts, typer.Option("--skill", metavar="TEXT", help="A skill: how to do the task; repeat it.")
 ]
 Progress = Annotated[_Texts, typer.Option(metavar="TEXT", help="What is done so far; repeat it.")]
 Lessons = Annotated[
@@ -88,9 +88,7 @@ Lessons = Annotated[
 ]
 ToolFile = Annotated[
     str | None,
-    typer.Option(
-        "--tools", metavar="FILE", help="What may be called: a JSON list; - reads standard input."
-    ),
+    typer.Option("--tools", metavar="FILE", help="The tools: a JSON list; - reads standard input."),
 ]
 HistoryFile = Annotated[
     str | None,
@@ -101,7 +99,7 @@ HistoryFile = Annotated[
     ),
 ]
 Hypothesis = Annotated[
-    str, typer.Option(help="A made-up answer to search with, where the policy's hyde is on.")
+    str, typer.Option(help="A hypothetical answer to search with, if the policy's hyde is on.")
 ]
 Profile = Annotated[str, typer.Option(help="How the budget is divided, such as research.")]
 Signals = Annotated[
@@ -109,7 +107,7 @@ Signals = Annotated[
     typer.Option(
         "--signal",
         metavar="NAME=VALUE",
-        help="What shifts the budget, such as risk_weight=high; repeat it.",
+        help="A signal that shifts the budget, such as risk_weight=high; repeat it.",
     ),
 ]
 
@@ -122,7 +120,7 @@ _FORMS: Final[Mapping[str, str]] = {
 
 app = typer.Typer()
 
-envelope = typer.Typer(help="Compiled envelopes, found again.", no_args_is_help=True)
+envelope = typer.Typer(help="Stored envelopes.", no_args_is_help=True)
 
 _ENVELOPES: Columns = {
     "compiled at": lambda row: "erased" if row.erased else row.tx,
@@ -133,7 +131,7 @@ _ENVELOPES: Columns = {
     "id": "envelope_id",
 }
 
-artifact = typer.Typer(help="Originals kept beside the facts.", no_args_is_help=True)
+artifact = typer.Typer(help="Originals, stored next to the facts.", no_args_is_help=True)
 
 _Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="artifact://sha256/…")]
 
@@ -191,11 +189,11 @@ def compile_envelope(
     hypothesis: Hypothesis = "",
     profile: Profile = "default",
     signals: Signals = None,
-    model: Annotated[str, typer.Option(help="The model it is meant for.")] = "generic",
+    model: Annotated[str, typer.Option(help="The model that reads it.")] = "generic",
     valid: Valid = None,
     tx: Tx = None,
     manifest: Annotated[
-        Path | None, typer.Option(help="Keep the manifest in this file, for a replay.")
+        Path | None, typer.Option(help="Write the manifest into this file, for a replay.")
     ] = None,
     render: Annotated[
         str | None,
@@ -240,7 +238,7 @@ def replay(
     svg: Svg = None,
     picture: PictureChoice = Picture.BUDGET,
 ) -> None:
-    """Print the same bytes again, whatever was written since."""
+    """Print the same bytes again, in spite of later writes."""
     with open_memory(context) as memory:
         envelope = memory.replay(envelope_named(memory, manifest))
         write_pages(memory, envelope, html=html, svg=svg, picture=picture)
@@ -398,7 +396,7 @@ def _signals(assignments: Sequence[str]) -> dict[str, float | str]:
         if not sign:
             raise typer.BadParameter(f"--signal {assignment!r} is not NAME=VALUE")
         if name in signals:
-            raise typer.BadParameter(f"--signal {name!r} stands twice")
+            raise typer.BadParameter(f"--signal {name!r} occurs twice")
         signals[name] = _number_or_word(text)
     return signals
 
@@ -429,7 +427,7 @@ def list_envelopes(
     task: Annotated[str | None, typer.Option(help="Those of a task type.")] = None,
     since: _Time = None,
     until: _Time = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number.")] = 20,
 ) -> None:
     """List the envelopes that were compiled, newest first."""
     with open_memory(context) as memory:
@@ -538,16 +536,16 @@ def ablate(
         list[str], typer.Option(metavar="TEXT", help="What the envelope should hold; repeat it.")
     ],
     query: Annotated[str, typer.Option(help="What to look for in the memory.")] = "",
-    budget: Annotated[int, typer.Option(min=1, help="At most so many tokens.")] = 8000,
+    budget: Annotated[int, typer.Option(min=1, help="Maximum number of tokens.")] = 8000,
     entity: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Who it is about; repeat it.")
+        list[str] | None, typer.Option(metavar="NAME", help="An entity it is about; repeat it.")
     ] = None,
     sections: Annotated[
         bool, typer.Option("--sections", help="Leave out sections instead of objects.")
     ] = False,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Also leave out every two.")] = False,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Also leave out every pair.")] = False,
 ) -> None:
-    """Compile without each object in turn: what is it worth?
+    """Measure what each object is worth by leaving it out.
 
     The worth of an envelope is the share of the expected texts that it holds.
     """
@@ -631,7 +629,7 @@ def put(
     media_type: Annotated[str | None, typer.Option(help="Such as text/csv.")] = None,
     origin: Annotated[str, typer.Option(help="Where it comes from, such as tool://ci.")] = "",
     for_tenant: Annotated[
-        bool, typer.Option("--shared", help="For the whole tenant, not for the caller alone.")
+        bool, typer.Option("--shared", help="Share it with the whole tenant.")
     ] = False,
     classification: Annotated[
         str | None, typer.Option("--as", help="public … highly_restricted.")
@@ -639,7 +637,7 @@ def put(
     allow_role: Annotated[_Roles, typer.Option(metavar="ROLE", help="Who may read it.")] = None,
     deny_role: Annotated[_Roles, typer.Option(metavar="ROLE", help="Who may not.")] = None,
 ) -> None:
-    """Keep a file, and print its address."""
+    """Store a file, and print its address."""
     data = sys.stdin.buffer.read() if file == "-" else read_bytes(Path(file))
     default_name = "" if file == "-" else Path(file).name
 
@@ -683,7 +681,7 @@ def get(
 @artifact.command("list", epilog=examples("tenure artifact list"))
 def list_artifacts(
     context: typer.Context,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number.")] = 20,
 ) -> None:
     """List the artifacts that the caller may read, newest first."""
     with open_memory(context) as memory:
@@ -703,7 +701,7 @@ def erase(
     reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Remove an artifact, and what was compiled from it. It cannot be undone."""
+    """Remove an artifact, and the envelopes compiled from it. It cannot be undone."""
     if not yes:
         typer.confirm(f"Erase {address} for ever?", abort=True, err=True)
     with open_memory(context) as memory:

@@ -207,7 +207,7 @@ _BECAUSE: Final[dict[str, str]] = {
     "unresolved_tie": "as strong as another word: neither is shown, a person is asked",
     "lower_authority": "a web page does not overrule the system of record",
     "lower_trust": "from a less trusted source than what is shown",
-    "injection_suspected": "hides an instruction in a page: set apart, never shown as truth",
+    "injection_suspected": "hides an instruction in a page; never shown as truth",
     "ambiguous": "two people have this name: a person is asked, see 3",
     "same_identifier": "known by the identifier of its system",
     "exact": "known by this name",
@@ -280,9 +280,9 @@ _QUESTIONS: Columns = {
 def _show_review(screen: Screen, review: Review, tour: Tour) -> None:
     _prose(
         screen,
-        f"Somebody said a thing about {review.mention!r}. There are two of them, told apart by "
-        "their staff numbers, and the text names none. Rather than guess, tenure keeps what was "
-        "said with a third, pending person and opens a review:",
+        f"A text states a fact about {review.mention!r}. Two people have that name, with different "
+        "staff numbers, and the text gives no number. tenure does not guess. It stores the fact "
+        "with a third, pending person and opens a review:",
     )
     screen.line()
     columns: Columns = {
@@ -323,7 +323,7 @@ def _show_envelope(screen: Screen, tour: Tour) -> None:
             screen.line(_QUOTE + part, style="dim")
 
     for head, is_apart in (
-        ("set apart, and never shown as truth", True),
+        ("quarantined, and never shown as truth", True),
         ("left out", False),
     ):
         screen.line(f"\nWhat was {head}:\n")
@@ -373,7 +373,7 @@ def _show_replay(screen: Screen, tour: Tour) -> None:
     screen.table(
         (
             ("the envelope above", digest),
-            ("compiled anew", tour.after_correction.digest),
+            ("compiled again", tour.after_correction.digest),
             ("replayed", tour.replay.digest),
         ),
         columns,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 app = typer.Typer()
-document = typer.Typer(help="What documents said, and when.", no_args_is_help=True)
+document = typer.Typer(help="Documents and their versions.", no_args_is_help=True)
 app.add_typer(document, name="document")
 
 _Name = Annotated[
@@ -40,7 +40,7 @@ _Valid = Annotated[str | None, typer.Option(help="As it was in force then. [now]
 _Tx = Annotated[str | None, typer.Option(help="As it was recorded by then. [now]")]
 _Source = Annotated[str | None, typer.Option(help="The name of the source. [the folder's]")]
 _Effective = Annotated[
-    str | None, typer.Option(help="From when it holds. [its own date, else now]")
+    str | None, typer.Option(help="From when it applies. [its own date, else now]")
 ]
 _LINES_SHOWN: Final = 20
 """How many files the terminal names; --json names all."""
@@ -87,7 +87,7 @@ def sync(
     folder: Annotated[Path, typer.Argument(help="The folder.")],
     source: _Source = None,
     rules: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Which files, and on which terms.")
+        Path | None, typer.Option(metavar="FILE", help="The rules for files, in TOML.")
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Say what would happen; write nothing.")
@@ -98,10 +98,10 @@ def sync(
     ] = False,
     watch: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=2, help="Go on: look at the folder so often."),
+        typer.Option(metavar="SECONDS", min=2, help="Keep running; the interval of checks."),
     ] = None,
 ) -> None:
-    """Bring the documents of a source to what a folder holds.
+    """Update the documents of a source from a folder.
 
     Unchanged files are not read. A run that was interrupted is simply run again. Exits with 1
     when a file was refused.
@@ -197,7 +197,7 @@ def put(
     name: Annotated[str | None, typer.Option(help="Its path in the source. [the file's]")] = None,
     source: _Source = None,
     effective: _Effective = None,
-    encoding: Annotated[str | None, typer.Option(help="Of a text, such as cp1252.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Such as cp1252, for a text.")] = None,
     allow_role: Annotated[
         list[str] | None, typer.Option(metavar="ROLE", help="Only for this role; repeat it.")
     ] = None,
@@ -206,7 +206,7 @@ def put(
         bool, typer.Option("--check", help="Say what would happen; write nothing.")
     ] = False,
 ) -> None:
-    """Take in one file as a version of a document."""
+    """Add one file as a version of a document."""
     with open_memory(context, create=not check, scratch=check) as memory:
         report = memory.documents.put(
             read_bytes(file),
@@ -227,7 +227,7 @@ def put(
 def list_documents(
     context: typer.Context, source: _Source = None, valid: _Valid = None, tx: _Tx = None
 ) -> None:
-    """List the documents that hold at a time."""
+    """List the documents in force at a time."""
     with open_memory(context) as memory:
         views = memory.documents.list(source=source, valid=valid, tx=tx)
     answer(
@@ -284,7 +284,7 @@ def compare(
     after: Annotated[str, typer.Argument(metavar="B", help="The second date.")],
     tx: _Tx = None,
 ) -> None:
-    """Print what a document says at one date and not at another."""
+    """Compare a document at two dates."""
     with open_memory(context) as memory:
         comparison = memory.documents.compare(name, before, after, tx=tx)
     answer(context, comparison, lambda screen: _show_comparison(screen, comparison))
@@ -300,7 +300,7 @@ def _show_comparison(screen: Screen, comparison: DocumentComparison) -> None:
 
 @document.command("remove", epilog=examples("tenure document remove handbook/old.md"))
 def remove(context: typer.Context, name: _Name, effective: _Effective = None) -> None:
-    """End a document from a time on; what it said before stays known."""
+    """End a document at a time; earlier versions stay."""
     with open_memory(context) as memory:
         report = memory.documents.remove(name, effective=effective)
     answer(context, report, _sentence(report))
@@ -313,7 +313,7 @@ def erase(
     reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Empty a document with all its versions for ever. It cannot be undone."""
+    """Erase a document with all its versions. It cannot be undone."""
     with open_memory(context) as memory:
         if not yes:
             typer.confirm(f"Erase {name} with all its versions for ever?", abort=True, err=True)

@@ -201,7 +201,7 @@ class GuardedGroup(TyperGroup):
         """Where an option belongs that a command does not have; empty for one of nobody."""
         if not any(option in parameter.opts for parameter in self.params):
             return ""
-        return f"; it stands before the command: tenure {option} …"
+        return f"; write it before the command: tenure {option} …"
 
 
 def _fail_usage(error: Any, *, as_json: bool) -> int:
@@ -256,7 +256,7 @@ def _show_version(wanted: bool) -> None:
 
 _Roles = Annotated[
     list[str] | None,
-    typer.Option(metavar="ROLE", help="Ask with just these roles, not as the owner; repeat it."),
+    typer.Option(metavar="ROLE", help="Call with only these roles, not as the owner; repeat it."),
 ]
 _Projects = Annotated[
     list[str] | None,
@@ -270,19 +270,19 @@ def options(
     store: Annotated[
         str | None,
         typer.Option(
-            help="A file, a folder (a file a tenant), :memory:, or the address of a server. "
+            help="A file, a folder (one file per tenant), :memory:, or the address of a server. "
             "[env: TENURE_STORE; default: memory.db]"
         ),
     ] = None,
-    tenant: Annotated[str | None, typer.Option(help="Whose data. [default: default]")] = None,
+    tenant: Annotated[str | None, typer.Option(help="The tenant. [default: default]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
     by_line: Annotated[
-        bool, typer.Option("--jsonl", help="Answer in JSON Lines: of many, one in each line.")
+        bool, typer.Option("--jsonl", help="Answer in JSON Lines, one item a line.")
     ] = False,
     is_verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Show the traceback of an error.")
     ] = False,
-    user: Annotated[str | None, typer.Option(help="Ask and write as this user.")] = None,
+    user: Annotated[str | None, typer.Option(help="Read and write as this user.")] = None,
     role: _Roles = None,
     project: _Projects = None,
     session: Annotated[str | None, typer.Option(help="The session of the caller.")] = None,
@@ -303,7 +303,7 @@ def options(
 ) -> None:
     """A bitemporal knowledge store for agents, with a context compiler.
 
-    These options stand before the command, --json, --jsonl and -v also behind it. Without --role
+    Write these options before the command; --json, --jsonl and -v also after it. Without --role
     the caller is the owner of the store. The password of a server comes from TENURE_AUTH__USER
     and TENURE_AUTH__PASSWORD.
     """

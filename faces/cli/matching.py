@@ -58,13 +58,13 @@ _PAIRS: Columns = {
 def xref(
     context: typer.Context,
     type: OfType = None,
-    limit: Annotated[int, typer.Option(min=1, help="Keep so many pairs, the best ones.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, help="Keep this number of best pairs.")] = 100,
     state: Annotated[
-        Path | None, typer.Option(help="Keep the place and the pairs here, and go on from it.")
+        Path | None, typer.Option(help="A file for the state; a later run continues from it.")
     ] = None,
     model: ModelFile = None,
 ) -> None:
-    """Find entities that may be one, those first that settle most."""
+    """Find entities that may be one, the most useful pairs first."""
     with open_memory(context) as memory:
         place = _Place(state, type or "", str(model or ""), memory.principal.tenant)
         rows: list[dict[str, Any]] = place.rows()
@@ -189,10 +189,10 @@ def label(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="Append the labels to this CSV.")],
     type: OfType = None,
-    limit: Annotated[int, typer.Option(min=1, help="Ask at most so many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of questions.")] = 20,
     model: ModelFile = None,
 ) -> None:
-    """Ask about the pairs that would teach most.
+    """Label the pairs that improve the model most.
 
     y same, n different, u skip, q stop.
     """
@@ -239,9 +239,9 @@ def labels(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="Append the labels to this CSV.")],
 ) -> None:
-    """Write what decided reviews teach as labelled pairs.
+    """Write decided reviews as labelled pairs.
 
-    Pairs that the file has already are passed over.
+    Pairs that the file has are skipped.
     """
     known_ids = {row["pair_id"] for row in _labels_in(file)}
     with open_memory(context) as memory:

@@ -61,10 +61,10 @@ config = typer.Typer(help="The settings in force.", no_args_is_help=True)
 @app.command(epilog=examples("tenure sweep --dry-run", "tenure sweep"))
 def sweep(
     context: typer.Context,
-    dry_run: Annotated[bool, typer.Option(help="Say what is due; change nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="Show what is due; change nothing.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="Objects a transaction.")] = 500,
 ) -> None:
-    """Retire what has decayed, as its retirement rule says."""
+    """Retire decayed objects by their retirement rules."""
     from ...service.stewardship.operations import Steward
 
     with open_memory(context) as memory, meter("objects retired") as gauge:
@@ -105,22 +105,24 @@ def erase(
         str | None, typer.Argument(metavar="[ID]", help="The id of an object, or its beginning.")
     ] = None,
     entity: Annotated[
-        str | None, typer.Option(help="Instead: an entity, with all that is said about it.")
+        str | None, typer.Option(help="An entity, with everything about it, instead of an object.")
     ] = None,
     reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would go, and erase nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be erased, and erase nothing.")
     ] = False,
 ) -> None:
-    """Empty an object, or everything about an entity. It cannot be undone.
+    """Erase an object, or everything about an entity. It cannot be undone.
 
-    What a user said in private is seen, and counted before, only with --user.
+    It sees and counts private data of a user only with --user.
     """
     if bool(object_id) == bool(entity):
         raise InvalidInput("name an ID or an --entity, one of them", code="missing_subject")
     if not reason.strip():
-        raise InvalidInput("say with --reason why; its tombstone tells", code="missing_reason")
+        raise InvalidInput(
+            "state the reason with --reason; the tombstone keeps it", code="missing_reason"
+        )
 
     with open_memory(context) as memory:
         target = object_id and object_of(memory, object_id)
@@ -207,9 +209,9 @@ def reclassify(
         _Roles, typer.Option(metavar="ROLE", help="These may not; repeat it.")
     ] = None,
 ) -> None:
-    """Change who may see an object. What is not stated stays.
+    """Change who may see an object. Other permissions stay.
 
-    It changes for all times at once.
+    The change applies to all times at once.
     """
     with open_memory(context) as memory:
         target = object_of(memory, object_id)
@@ -250,7 +252,7 @@ def migrate(
         bool, typer.Option("--dry-run", help="Say what would be done; change nothing.")
     ] = False,
 ) -> None:
-    """Bring the schema of the store up to date.
+    """Update the schema of the store.
 
     On every server of the map. Opening a store does the same for an older schema; this does it
     before anybody opens it, and remakes constraints and indices that were dropped. It can be
@@ -313,7 +315,7 @@ def export(
         bool, typer.Option("--replace", help="Replace a file of this name.")
     ] = False,
 ) -> None:
-    """Write all of the tenant into a file only its owner may read."""
+    """Export the tenant into a file that only its owner may read."""
     with open_memory(context) as memory, meter("records") as gauge:
         report = memory.transfer.export(
             file, keys=not without_keys, replace=replace, watch=gauge.tell
@@ -340,18 +342,16 @@ def import_file(
         str, typer.Argument(help="An export; .gz too, - is standard input.", show_default=False)
     ] = "",
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an import that was interrupted.")
+        bool, typer.Option("--resume", help="Continue an interrupted import.")
     ] = False,
     accept_future: Annotated[
         bool, typer.Option("--accept-future", help="Take an export that ends after the clock.")
     ] = False,
-    abort: Annotated[
-        bool, typer.Option("--abort", help="Take back an import that was interrupted.")
-    ] = False,
+    abort: Annotated[bool, typer.Option("--abort", help="Undo an interrupted import.")] = False,
 ) -> None:
     """Import an export into an empty tenant.
 
-    It is written in groups; until the last one is there, nobody may read it.
+    It is written in groups. The tenant cannot be read until the last one is stored.
     """
     if abort == bool(file) or (abort and resume):
         raise InvalidInput(
@@ -405,10 +405,10 @@ def backup(
         bool, typer.Option("--replace", help="Replace a file of this name.")
     ] = False,
 ) -> None:
-    """Copy an embedded store, also while it is used.
+    """Copy an embedded store, also while it is in use.
 
-    The copy is checked, and a store of its own. It holds the tenant's keys: keep it safe.
-    Originals beside the store are files of their own.
+    The copy is checked, and is a complete store. It holds the tenant's keys: keep it safe.
+    Copy the originals next to the store separately.
     """
     copied_file = copy_out(frame_of(context).settings().settings, file, replace=replace)
     answer(
@@ -421,7 +421,7 @@ def restore(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A copy that `tenure backup` made.")],
 ) -> None:
-    """Put a copy where the store was. A store is never overwritten."""
+    """Restore a copy to the place of the store. A store is never overwritten."""
     copied_file = copy_in(frame_of(context).settings().settings, file)
     answer(
         context, _entry(copied_file), f"{copied_file.path}: {copied_file.bytes:,} bytes restored"
@@ -458,7 +458,7 @@ app.add_typer(config, name="config")
 )
 def show(
     context: typer.Context,
-    origin: Annotated[bool, typer.Option("--origin", help="Say where each came from.")] = False,
+    origin: Annotated[bool, typer.Option("--origin", help="Show where each came from.")] = False,
     with_defaults: Annotated[
         bool, typer.Option("--all", help="Also the defaults of the policy pack.")
     ] = False,

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 Valid = Annotated[
-    str | None, typer.Option(help="True when: an instant such as 2026-06-01T00:00:00Z. [now]")
+    str | None, typer.Option(help="The valid time, such as 2026-06-01T00:00:00Z. [now]")
 ]
-Tx = Annotated[str | None, typer.Option(help="As known when. [now]")]
+Tx = Annotated[str | None, typer.Option(help="The transaction time. [now]")]
 Entity = Annotated[str, typer.Argument(help="A name, an entity id, or its beginning.")]
 SlotName = Annotated[str, typer.Argument(help="The name of a slot.")]
 
 _UNKNOWN: Final[Mapping[str, str]] = {
     "no_value": "nothing is known of it for this time; `tenure timeline` shows every time",
-    "unknown_entity": "nobody and nothing of this name is known; `tenure entities` lists names",
+    "unknown_entity": "no entity has this name; `tenure entities` lists names",
     "ambiguous_entity": "several have this name; ask with the id of one",
     "withheld": "there is something that this caller may not see",
 }
@@ -61,7 +61,7 @@ _CANDIDATES: Columns = {
 def get(
     context: typer.Context, entity: Entity, slot: SlotName, valid: Valid = None, tx: Tx = None
 ) -> None:
-    """Show what holds: the value, since when, and from where."""
+    """Show the current value, its start and its source."""
     with open_memory(context) as memory:
         view = memory.as_of(valid, tx)
         subject = entity_of(memory, entity)
@@ -113,7 +113,7 @@ def _is_id(text: str) -> bool:
 
 @app.command(epilog=examples("tenure facts 'Sam Rivera'"))
 def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = None) -> None:
-    """Show everything that holds of an entity."""
+    """Show all current facts about an entity."""
     with open_memory(context) as memory:
         states = memory.as_of(valid, tx).facts(entity_of(memory, entity))
         names = value_names(memory, states)
@@ -138,7 +138,7 @@ def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = 
 def timeline(
     context: typer.Context, entity: Entity, slot: SlotName, valid: Valid = None, tx: Tx = None
 ) -> None:
-    """Show a slot over all of valid time, as known now or by --tx."""
+    """Show the timeline of a slot, as known now or at --tx."""
     with open_memory(context) as memory:
         segments = memory.as_of(valid, tx).timeline(entity_of(memory, entity), slot)
         names = value_names(memory, *({slot: segment.state} for segment in segments))
@@ -160,13 +160,13 @@ def timeline(
 def search(
     context: typer.Context,
     text: Annotated[str, typer.Argument(help="Words to look for.")],
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many hits.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of hits.")] = 10,
     entity: Annotated[str | None, typer.Option(help="Only about this entity.")] = None,
     kind: Annotated[str | None, typer.Option("--type", help="Only objects of this type.")] = None,
     valid: Valid = None,
     tx: Tx = None,
 ) -> None:
-    """Search what holds, best match first."""
+    """Search current facts and texts, best match first."""
     with open_memory(context) as memory:
         subject = entity and entity_of(memory, entity)
         page = memory.as_of(valid, tx).search(text, limit, entity=subject, object_type=kind)
@@ -227,12 +227,12 @@ _SLOTS: Columns = {
 def slots(
     context: typer.Context,
     words: Annotated[
-        str, typer.Argument(metavar="[WORDS]", help="Only those whose name or sense has them.")
+        str, typer.Argument(metavar="[WORDS]", help="Words of a slot's name or description.")
     ] = "",
 ) -> None:
-    """List the slots that a claim may fill, also the tenant's own.
+    """List the slots of the vocabulary, also the tenant's own.
 
-    "many": several values may be true together. --json tells all else about a slot.
+    "many": several values may be true together. --json shows all properties of a slot.
     """
     from ...schema.slots import near_slots
 
@@ -266,9 +266,9 @@ def plane(
     tx: Tx = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it as SVG there.")] = None,
 ) -> None:
-    """Draw all that was believed of a slot, on both clocks.
+    """Draw the timeline of a slot on both time axes.
 
-    True time goes across, known time up.
+    Valid time goes across, transaction time up.
     """
     with open_memory(context) as memory:
         picture = memory.as_of(valid, tx).plane(entity_of(memory, entity), slot)

@@ -68,7 +68,7 @@ review_app = typer.Typer(help="Decide which names mean one entity.", rich_markup
 resolution_app = typer.Typer(help="Measure and refit name matching.", rich_markup_mode=None)
 
 ReviewId = Annotated[
-    str, typer.Argument(help="A review id, its beginning, or the name that waits.")
+    str, typer.Argument(help="A review id, its beginning, or the name under review.")
 ]
 NameOrId = Annotated[str, typer.Argument(help="A name, an entity id, or its beginning.")]
 Reason = Annotated[str, typer.Option(help="Why, for the record.")]
@@ -126,7 +126,7 @@ def list_cases(
     status: Annotated[str, typer.Option(help="open, unsure, accepted, rejected, all")] = "open",
     kind: Annotated[str, typer.Option(help="blocking, possible_same_as, audit, all")] = "blocking",
 ) -> None:
-    """List cases, the most pressing first."""
+    """List cases, the most urgent first."""
     with open_memory(context) as memory:
         _list(context, memory, status, kind)
 
@@ -141,7 +141,7 @@ def show(context: typer.Context, review_id: ReviewId) -> None:
 
 @review_app.command("open", epilog=examples("tenure review open 'Sam Lee' 'Samuel Lee'"))
 def open_pair(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "") -> None:
-    """Ask whether two entities are one: stewards decide it."""
+    """Open a case that asks stewards whether two entities are one."""
     with open_memory(context) as memory:
         view = memory.as_of()
         left, right = view.entity(entity_of(memory, a)), view.entity(entity_of(memory, b))
@@ -173,7 +173,7 @@ def accept(
 
 @review_app.command()
 def reject(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
-    """Say that the name means none of them. Namesakes are split."""
+    """Say that the name means none of them. A case of two people is split."""
     with open_memory(context) as memory:
         decision = memory.reviews.reject(review_of(memory, review_id), reason=reason)
         answer(context, decision, f"an entity of its own: {_name(memory, decision.canonical_id)}")
@@ -181,7 +181,7 @@ def reject(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> 
 
 @review_app.command()
 def unsure(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
-    """Record that you looked and could not say."""
+    """Record that you examined the case and could not decide."""
     with open_memory(context) as memory:
         answer(
             context,
@@ -192,7 +192,7 @@ def unsure(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> 
 
 @review_app.command()
 def undo(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
-    """Take the last decision of a case back, however long ago."""
+    """Undo the last decision of a case, at any time."""
     with open_memory(context) as memory:
         decision = memory.reviews.undo(review_of(memory, review_id), reason=reason)
         answer(context, decision, "undone; the case waits again")
@@ -215,7 +215,7 @@ def doubtful(context: typer.Context) -> None:
 
 @resolution_app.command(epilog=examples("tenure resolution why 'Sam Lee' 'Samuel Lee'"))
 def why(context: typer.Context, a: NameOrId, b: NameOrId) -> None:
-    """Show why two entities would be one, or two, by evidence."""
+    """Show the evidence for and against a merge of two entities."""
     with open_memory(context) as memory:
         comparison = memory.entities.compare(entity_of(memory, a), entity_of(memory, b))
         answer(context, comparison, lambda screen: _show_comparison(screen, comparison))
@@ -248,7 +248,7 @@ def _show_evidence(screen: Screen, candidate: EntityCandidate) -> None:
 
 @resolution_app.command(epilog=examples("tenure resolution how 'Sam Lee'"))
 def how(context: typer.Context, entity: NameOrId) -> None:
-    """Show how an entity became what it is, judgement by judgement."""
+    """Show every judgement that made an entity."""
     with open_memory(context) as memory:
         page = memory.entities.get(entity_of(memory, entity))
         columns: Columns = {
@@ -261,17 +261,17 @@ def how(context: typer.Context, entity: NameOrId) -> None:
             "until": lambda row: when(row.until, missing="now"),
             "merge": "merge_id",
         }
-        lonely = f"{page.entity.name}: nobody has judged it, so it is one entity as it was named"
+        lonely = f"{page.entity.name}: no judgement exists, so it is one entity as it was named"
         answer(context, page.judgements, columns if page.judgements else lonely)
 
 
 @app.command(epilog=examples("tenure resolve 'S. Rivera' --type person"))
 def resolve(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="A name, as somebody might write it.")],
-    type: Annotated[str | None, typer.Option(help="Of what it is the name.")] = None,
+    name: Annotated[str, typer.Argument(help="A name.")],
+    type: Annotated[str | None, typer.Option(help="The type of the entity.")] = None,
 ) -> None:
-    """Show whom a name would mean, and why. Nothing is written."""
+    """Show which entity a name means, and why. Write nothing."""
     with open_memory(context) as memory:
         resolution = memory.entities.resolve(name, type)
         names = entity_names(memory, [resolution.entity])
@@ -299,7 +299,7 @@ def groups(
         str, typer.Option("--by", help="mention, source, scope, type or reason")
     ] = "mention",
 ) -> None:
-    """Count what waits in groups, the largest first."""
+    """Count open cases in groups, the largest first."""
     with open_memory(context) as memory:
         columns = {"cases": "cases", dimension: "value", "oldest": "oldest", "names": "mentions"}
         answer(context, memory.reviews.groups(dimension), columns)
@@ -321,9 +321,9 @@ def bulk(
     yes: Annotated[bool, typer.Option("--yes", help="Decide; without it, only show.")] = False,
     reason: Reason = "",
 ) -> None:
-    """Decide all cases of a filter alike, at most 100.
+    """Decide all cases of a filter in the same way, at most 100.
 
-    It shows them first, and decides with --yes.
+    Without --yes it only shows them.
     """
     with open_memory(context) as memory:
         cases = memory.reviews.matching(mention=mention, scope=scope, type=type, source=source)
@@ -348,7 +348,7 @@ def entities(
     entity: Annotated[str | None, typer.Argument(help="A name or an id; all without it.")] = None,
     type: Annotated[str | None, typer.Option(help="Only of this type.")] = None,
     after: Annotated[str, typer.Option(help="Only above this id: the last of a page.")] = "",
-    limit: Annotated[int | None, typer.Option(help="At most so many; all without it.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Maximum number; default all.")] = None,
     export: Annotated[
         Path | None,
         typer.Option(help="Write the graph here (extra `graph`): GraphML, or JSON for .json."),
@@ -380,7 +380,7 @@ def _name_order(entity: EntityView) -> tuple[str, str]:
 
 @app.command(epilog=examples("tenure merge 'Sam Lee' 'Samuel Lee' --reason 'the same badge'"))
 def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "") -> None:
-    """Make two entities one; `unmerge` takes it back."""
+    """Merge two entities; `unmerge` undoes it."""
     with open_memory(context) as memory:
         view = memory.as_of()
         # By id from here on: a merge may change what a name means.
@@ -402,7 +402,7 @@ def unmerge(
     ],
     reason: Reason = "",
 ) -> None:
-    """Take a merge back. What was written since stays with its side."""
+    """Undo a merge. Later writes stay with their side."""
     with open_memory(context) as memory:
         split = memory.entities.unmerge(merge_of(memory, merge_id), reason=reason)
         names = [_name(memory, part[0]) for part in split.parts]
@@ -434,7 +434,7 @@ def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> Non
         suggestions = memory.reviews.list(stated_status, kind="all")
         if suggestions:
             count = counted(len(suggestions), "case")
-            placeholder = f"nothing blocks; {count} beside it: tenure review list --kind all"
+            placeholder = f"nothing blocks; {count} more: tenure review list --kind all"
 
     answer(context, cases, lambda screen: screen.table(cases, _CASES, placeholder=placeholder))
 
@@ -527,7 +527,7 @@ def _show_impact(screen: Screen, page: ReviewPage, impact: Impact) -> None:
     names = {view.entity_id: view.name for view in (page.entity, *page.candidates)}
     screen.line(
         f"accepting moves {counted(impact.moves, 'object')}, plans "
-        f"{counted(len(impact.slots), 'slot')} anew, raises "
+        f"{counted(len(impact.slots), 'slot')} again, raises "
         f"{counted(len(impact.conflicts), 'conflict')}; "
         f"{names.get(impact.surviving, impact.surviving)} survives"
     )
@@ -631,7 +631,7 @@ class Desk:
             except TenureError as refusal:
                 self._screen.line(f"{refusal} [{refusal.code}]")
                 if refusal.code in _STALE_CODES:
-                    self._screen.line("somebody was here meanwhile; this is how it stands now")
+                    self._screen.line("another steward changed it meanwhile; this is its state now")
                     return True
 
     def _act(self, key: str, page: ReviewPage) -> bool:
@@ -688,7 +688,7 @@ class Desk:
         name = self._ask("which name?")
         candidates = self._memory.entities.resolve(name, page.review.type).candidates
         if not candidates:
-            self._screen.line("  nobody of that name")
+            self._screen.line("  no entity has that name")
             return False
 
         for number, candidate in enumerate(candidates, 1):

@@ -46,12 +46,12 @@ DEMO_TENANT: Final = "demo"
 
 _DEMO_STEPS: Final = """
 Three things to try:
-  1. Reviews: somebody said a thing about one of two Daniel Okafors. Which one?
+  1. Reviews: a text states a fact about one of two Daniel Okafors. Which one?
   2. Orchid Foods, pricing_tier: what was believed on 1 March, and what is known today.
   3. Envelopes: the text that Mira's agent was given, and what stayed out of it, in words.
 """
 
-keys = typer.Typer(help="Keys of programs.", no_args_is_help=True)
+keys = typer.Typer(help="API keys of programs.", no_args_is_help=True)
 
 KeyId = Annotated[
     str, typer.Argument(metavar="ID", help="The id of a key, or its beginning: four digits on.")
@@ -75,20 +75,20 @@ def options(
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name that clients may ask under; repeat it."),
+        typer.Option(metavar="NAME", help="A host name that clients may use; repeat it."),
     ] = None,
-    https: Annotated[bool, typer.Option("--https", help="A proxy before it speaks https.")] = False,
+    https: Annotated[bool, typer.Option("--https", help="A proxy in front has https.")] = False,
     control: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The file of its keys and sessions.")
     ] = None,
     metrics_port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Tell Prometheus figures there.")
+        int | None, typer.Option(min=0, max=65535, help="A port for Prometheus metrics.")
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Serve a store for looking around, gone at the end.")
+        bool, typer.Option("--demo", help="Serve a demo store, deleted at the end.")
     ] = False,
     new: Annotated[
-        bool, typer.Option("--new", help="Begin an empty store where there is none.")
+        bool, typer.Option("--new", help="Create an empty store if there is none.")
     ] = False,
 ) -> None:
     """Serve the pages on one port of this machine. Ctrl-C ends it.
@@ -174,8 +174,8 @@ def create(
     allow: Annotated[
         list[str], typer.Option(metavar="PERMIT", help="Such as memory:read; repeat it.")
     ],
-    name: Annotated[str, typer.Option(help="For the list.")] = "",
-    days: Annotated[float | None, typer.Option(min=0, help="How long it opens.")] = None,
+    name: Annotated[str, typer.Option(help="A name for the list.")] = "",
+    days: Annotated[float | None, typer.Option(min=0, help="Its lifetime in days.")] = None,
 ) -> None:
     """Make a key for the caller of the options; it is shown once."""
     settings = frame_of(context).settings().settings
@@ -229,7 +229,7 @@ def rotate(
     context: typer.Context,
     key_id: KeyId,
     overlap_hours: Annotated[
-        float, typer.Option(min=0, help="How long the old one still opens.")
+        float, typer.Option(min=0, help="How long the old one still works.")
     ] = 24,
 ) -> None:
     """Give a key a new secret; shown once."""
@@ -240,7 +240,7 @@ def rotate(
 
 @keys.command(epilog=examples("tenure keys revoke 4f0c2a9b1d7e"))
 def revoke(context: typer.Context, key_id: KeyId) -> None:
-    """End a key and all tokens of it, at once."""
+    """Revoke a key and all its tokens at once."""
     with _ring(context) as ring:
         full_id = _key_of(context, ring, key_id)
         ring.revoke(full_id)
@@ -262,7 +262,7 @@ app.add_typer(mcp, name="mcp")
 def mcp_options(context: typer.Context) -> None:
     """Serve the memory to an agent over MCP, on standard streams.
 
-    Who asks is the caller of the settings; no tool takes a user or a tenant.
+    The caller comes from the settings; no tool takes a user or a tenant.
     """
     if context.invoked_subcommand is not None:
         return
@@ -324,7 +324,7 @@ def _stated_options(context: typer.Context) -> list[str]:
 
 @mcp.command(epilog=examples('echo \'{"prompt": "Where does Sam work?"}\' | tenure mcp hook'))
 def hook(context: typer.Context) -> None:
-    """Answer a client's hook: compile for its prompt, then keep it."""
+    """Answer a client's hook: compile for its prompt, then store it."""
     hooks = load_face("tenure.faces.mcp.hook", "mcp")
     with open_memory(context, create=True) as memory:
         print(hooks.answer_turn(memory, read_standard_input()))

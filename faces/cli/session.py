@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from ...service.sessions.session import Session
 
 app = typer.Typer()
-session = typer.Typer(help="The windows of agents, kept as sessions.", no_args_is_help=True)
+session = typer.Typer(help="Sessions: the context windows of agents.", no_args_is_help=True)
 app.add_typer(session, name="session")
 
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="A session of one's own.")]
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="One of your own sessions.")]
 _Policy = Annotated[
     Path | None, typer.Option("--window-policy", metavar="FILE", help="Tunables, TOML or YAML.")
 ]
-_Focus = Annotated[str, typer.Option(help="What to stay close to.")]
+_Focus = Annotated[str, typer.Option(help="The topic to keep.")]
 _Keep = Annotated[
     list[str] | None, typer.Option(metavar="ADDRESS", help="Leave this unit alone; repeat it.")
 ]
@@ -73,7 +73,7 @@ def _event_count(memory: Memory, name: str) -> int:
 
 @session.command("list", epilog=examples("tenure --user ann session list"))
 def list_sessions(context: typer.Context) -> None:
-    """List one's own sessions, by name."""
+    """List your own sessions, by name."""
     with open_memory(context) as memory:
         summaries = memory.sessions()
     listing: list[dict[str, Any]] = []
@@ -94,7 +94,7 @@ def list_sessions(context: typer.Context) -> None:
 
 @session.command(epilog=examples("tenure session show trip-1"))
 def show(context: typer.Context, name: _Name) -> None:
-    """Show what stands in the window, unit by unit."""
+    """Show the content of the window, unit by unit."""
     with _opened(context, name) as opened:
         units = opened.state.units
     listing = [asdict(unit) for unit in units]
@@ -147,7 +147,7 @@ def compact(
     keep: _Keep = None,
     policy: _Policy = None,
 ) -> None:
-    """Edit the window down to its target now."""
+    """Shorten the window to its target now."""
     with _opened(context, name, policy) as opened:
         decision = opened.compact(focus=focus, keep=keep or ())
     answer(context, asdict(decision), lambda screen: _show_decision(screen, name, decision))
@@ -159,7 +159,7 @@ def undo(
     name: _Name,
     edit: Annotated[int, typer.Argument(metavar="EDIT", help="The number of the edit.")],
 ) -> None:
-    """Put back what an edit took, while the window has room."""
+    """Restore what an edit removed, if the window has room."""
     with _opened(context, name) as opened:
         decision = opened.undo(edit)
     answer(
@@ -217,7 +217,7 @@ def checkpoint(context: typer.Context, name: _Name) -> None:
 
 @session.command(epilog=examples("tenure session resume trip-1"))
 def resume(context: typer.Context, name: _Name) -> None:
-    """Print the task as a new window takes it up, in five steps."""
+    """Print the five steps by which a new window resumes the task."""
     with _opened(context, name) as opened:
         task = opened.bootstrap()
     steps = "\n".join(f"{entry.step.value}: {entry.text}" for entry in task.entries)
@@ -233,12 +233,14 @@ def erase(
 ) -> None:
     """Empty every text of a session, and close it. It cannot be undone.
 
-    Its checkpoints and what was compiled for it go too; of another user's session with --user.
+    It also empties its checkpoints and envelopes. Name another user's session with --user.
     """
     from ...schema.errors import InvalidInput
 
     if not reason.strip():
-        raise InvalidInput("say with --reason why; its tombstone tells", code="missing_reason")
+        raise InvalidInput(
+            "state the reason with --reason; the tombstone keeps it", code="missing_reason"
+        )
 
     with open_memory(context) as memory:
         events = counted(_event_count(memory, name), "event")
@@ -318,7 +320,7 @@ def config(
         typer.Option(help="Where to start: chat, exploration, mixed, repetitive, critical."),
     ] = None,
 ) -> None:
-    """Print every tunable of a window, and why its default is so."""
+    """Print every tunable of a window, with the reason of its default."""
     from ...schema.errors import InvalidInput
     from ...schema.vocabulary import parse
     from ...schema.window_policy import AGENT_POLICIES, DEFAULT_WINDOW, AgentProfile, tunables

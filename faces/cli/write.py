@@ -37,9 +37,9 @@ app = typer.Typer()
 
 _ValidFrom = Annotated[
     str | None,
-    typer.Option("--from", help="When it begins to hold, such as 2026-06-01T00:00:00Z. [now]"),
+    typer.Option("--from", help="The start of its validity, such as 2026-06-01T00:00:00Z. [now]"),
 ]
-_ValidUntil = Annotated[str | None, typer.Option("--until", help="When it ends to hold. [open]")]
+_ValidUntil = Annotated[str | None, typer.Option("--until", help="The end of its validity. [open]")]
 _Assignments = Annotated[
     list[str] | None,
     typer.Option(
@@ -57,12 +57,12 @@ _WARNINGS: Final = {
     "backdated": "it begins before the moment at which it became known",
     "clipped": "stronger claims hide a part of it",
     "extractor_unavailable": "the model gave no answer, so rules found the claims",
-    "filler_identifier": "an identifier such as `n/a` identifies nobody, so it was left out",
+    "filler_identifier": "an identifier such as `n/a` identifies no entity, so it was left out",
     "future_dated": "it begins in the future; say --set planned=true if that is meant",
     "hidden_by_stronger": "stronger claims hide all of it",
     "long_content": "the text is long; smaller pieces are found better",
     "origin_unproven": "you may not speak for this origin, so it counts as `other`",
-    "possible_same_as": "it may be somebody who is known by another name",
+    "possible_same_as": "it may be a person with another known name",
     "value_normalized": "the value was written in another form",
     "withdrew": "later values of the slot are no longer shown",
 }
@@ -89,14 +89,14 @@ _RELATIONS: Columns = {
 def write(
     context: typer.Context,
     subject: Annotated[str | None, typer.Argument(help="A name or an entity id.")] = None,
-    slot: Annotated[str | None, typer.Argument(help="What is said of the subject.")] = None,
+    slot: Annotated[str | None, typer.Argument(help="Its property, such as office.")] = None,
     value: Annotated[
         str | None, typer.Argument(help="Text, or JSON where the slot holds no text.")
     ] = None,
     op: Annotated[str, typer.Option(help="assert, correct, retract, delete or deny.")] = "assert",
     valid_from: _ValidFrom = None,
     valid_until: _ValidUntil = None,
-    content: Annotated[str | None, typer.Option(help="The words it was said in.")] = None,
+    content: Annotated[str | None, typer.Option(help="The original words.")] = None,
     origin: Annotated[
         str | None, typer.Option(help="Where it comes from, a URI. [default: user://chat]")
     ] = None,
@@ -176,13 +176,13 @@ def _value(text: str, slot: Slot | None) -> Any:
 )
 def observe(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="What was said; - reads standard input.")],
+    text: Annotated[str, typer.Argument(help="The text; - reads standard input.")],
     speaker: Annotated[str | None, typer.Option(help="Who said it.")] = None,
     origin: Annotated[str, typer.Option(help="Where it was said, a URI.")] = "chat://local",
     moment: Annotated[str | None, typer.Option("--at", help="When it was said. [now]")] = None,
     importance: Annotated[str | None, typer.Option("--why", help="Why it matters.")] = None,
 ) -> None:
-    """Keep a text verbatim, and write the claims that it makes."""
+    """Store a text verbatim, and write the claims found in it."""
     from ...service.client.answer import claim_words
 
     words = read_standard_input() if text == "-" else text
@@ -220,32 +220,32 @@ def observe(
 )
 def ingest(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(help="JSON Lines or .csv, .gz too; - is standard input.")],
+    file: Annotated[str, typer.Argument(help="JSON Lines or .csv, also .gz; - is standard input.")],
     replay: Annotated[
         bool,
         typer.Option(help="Load a history: every line says when it was recorded."),
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Tell every line that would be refused; write nothing.")
+        bool, typer.Option("--check", help="List lines that would be refused; write nothing.")
     ] = False,
     mapping: Annotated[
         str | None,
         typer.Option("--map", metavar="FILE", help="Which column of a CSV fills which field."),
     ] = None,
     keep_going: Annotated[
-        bool, typer.Option(help="Put refused lines into NAME.rejects.jsonl and go on.")
+        bool, typer.Option(help="Put refused lines into NAME.rejects.jsonl and continue.")
     ] = False,
     retry: Annotated[
         bool, typer.Option("--retry", help="FILE holds refused lines: try these again.")
     ] = False,
     ignore_external_ids: Annotated[
-        bool, typer.Option(help="Let names alone decide who is who.")
+        bool, typer.Option(help="Ignore identifiers; match by names only.")
     ] = False,
     restate: Annotated[
         bool, typer.Option("--restate", help="Replace what each record said with the same start.")
     ] = False,
 ) -> None:
-    """Load a file of events or talk, or tell what is wrong with it.
+    """Load a file of events or talk, or report what is wrong with it.
 
     Without --keep-going the whole file is checked before anything is written. A replay, or
     talk, that was interrupted is simply run again. Exits with 1 when lines were refused.
@@ -404,7 +404,7 @@ def define(
 ) -> None:
     """Define a slot, or another word of the tenant's vocabulary.
 
-    What is defined stays.
+    A definition cannot be removed.
     """
     with open_memory(context, create=True) as memory:
         memory.vocabulary.apply({"define": kind, "name": name, **_fields(fields or ())})
@@ -492,7 +492,7 @@ def re_embed(
         ),
     ] = None,
 ) -> None:
-    """Make the vectors that claims lack. Stop and run it again at will."""
+    """Make missing vectors. You can stop it and run it again."""
     from ...service.encoders.choice import encoder_of
     from ...service.stewardship.operations import re_embed as run
 

@@ -143,8 +143,8 @@ class AnswerBook:
             raise Conflict("the first request with this key still runs", code="in_progress")
         if row[2] == EMPTIED:
             raise Conflict(
-                "the first request with this key was done, and its answer was erased since with "
-                "what it named; read what stands",
+                "the first request with this key succeeded, and its answer was erased since with "
+                "what it named; read the current state",
                 code="answer_erased",
             )
         return StoredAnswer(row[2], row[3])
@@ -367,7 +367,7 @@ def _arguments(call: Call, request: Request, body: bytes) -> dict[str, Any]:
             arguments.setdefault(name, []).append(text)
         elif name in arguments:
             raise InvalidInput(
-                f"{name} stands twice in the query; state it once", code="bad_request", field=name
+                f"{name} occurs twice in the query; state it once", code="bad_request", field=name
             )
         else:
             arguments[name] = text

@@ -75,7 +75,7 @@ def require_person(principal: Principal) -> None:
     """
     if principal.authority_level <= 1:
         raise InvalidInput(
-            "a browser signs in nobody of level 0 or 1; state --level 2 or weaker",
+            "a browser session cannot have level 0 or 1; state --level 2 or weaker",
             code="bad_principal",
         )
 

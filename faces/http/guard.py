@@ -79,7 +79,7 @@ class Guard:
 
         double = _double_header(scope)
         if double:
-            text = f"the header {double} stands twice; send it once"
+            text = f"the header {double} occurs twice; send it once"
             body = problem(400, "bad_request", text)
             await problem_response(Request(scope), body)(scope, receive, guarded_send)
             return

@@ -153,7 +153,7 @@ _IF_MATCH: Final = {
     "name": "If-Match",
     "in": "header",
     "required": True,
-    "description": "The version of the case that is decided; `*`: whatever stands.",
+    "description": "The version of the case that is decided; `*`: the current one.",
     "schema": {"type": "string", "pattern": '^([*]|(W/)?"?[0-9]{1,9}"?)$'},
 }
 _PAGE_SIZE: Final = {

@@ -368,7 +368,7 @@ ANSWERS: Final = {
     "merge_conflict": (
         "They are the same: merge",
         "Keep them apart",
-        "A standing decision says that they differ. A merge is undone on the page of the entity.",
+        "An existing decision says that they differ. A merge is undone on the page of the entity.",
     ),
 }
 """By kind: the two answers, and what they lead to."""

@@ -56,12 +56,12 @@ _STATUS_OF_CODE: Final[Mapping[str, int]] = {
 
 _TITLES: Final[Mapping[int, str]] = {
     400: "Not complete",
-    401: "Nobody is signed in",
+    401: "Not signed in",
     403: "Not allowed",
     404: "Not there",
     405: "Not done this way",
     409: "Something moved",
-    412: "Somebody was faster",
+    412: "Changed meanwhile",
     413: "Too large",
     421: "Not served under this name",
     422: "Not understood",

@@ -222,7 +222,7 @@ def come_back(request: Request, state: str = "", code: str = "") -> Response:
         claims = id_tokens.claims(token, client_id=client.client_id, nonce=attempt.nonce)
         reader = None if claims is None else id_tokens.reader(claims)
     if reader is None:
-        return _refusal(request, "The issuer vouches for nobody whom this server knows.")
+        return _refusal(request, "The issuer named no person whom this server knows.")
 
     # The answer is a page and no redirect: one that began at another site brings no cookie along.
     response = page(request, "same_site.jinja", target=attempt.target)

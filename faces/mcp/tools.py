@@ -436,7 +436,7 @@ def _quarantine_item(quarantine: Quarantine) -> ToolItem:
     """Why an object is set apart; the quotes of its text stay in quotes."""
     signs = list(map(str, quarantine.signs))
     data = {"set_apart": quarantine.reason, "signs": signs, "remedy": quarantine.remedy}
-    return ToolItem(f"set apart: {json_line(signs)}; {quarantine.remedy}", data)
+    return ToolItem(f"quarantined: {json_line(signs)}; {quarantine.remedy}", data)
 
 
 def _own_object(memory: Memory, object_id: str) -> ContextObject:

@@ -281,7 +281,7 @@ class Compiler(Caller):
     def _check_owner(self, manifest: Manifest) -> None:
         if not may_open(self.principal, manifest):
             raise Forbidden(
-                "the envelope was compiled for somebody else; replaying it needs one of the roles "
+                "the envelope was compiled for another caller; replaying it needs one of the roles "
                 + ", ".join(sorted(AUDIT.roles)),
                 code="privilege_required",
             )

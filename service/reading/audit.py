@@ -61,8 +61,8 @@ _VERBS: Final = {
 }
 
 _REMEDY = (
-    "it is shown to nobody as truth until a steward decides: tenure actions resolve {id} --accept "
-    "lets it in, --reject keeps it out for good (memory.actions.resolve with accept=True or False)"
+    "it is not shown as a fact until a steward decides: tenure actions resolve {id} --accept "
+    "accepts it, --reject rejects it (memory.actions.resolve with accept=True or False)"
 )
 
 _TIES = frozenset({EdgeKind.CONFLICTS_WITH})

@@ -188,8 +188,8 @@ def save_checkpoint(
 
 def _stale_predecessor(newest: HistoryRow) -> Conflict:
     return Conflict(
-        f"another checkpoint of the task stands, {newest.object_id}: read it with checkpoints(), "
-        "and save behind it with predecessor= and its id",
+        f"the task has a newer checkpoint, {newest.object_id}: read it with checkpoints(), "
+        "and save with its id as predecessor=",
         code="stale_version",
         object_id=newest.object_id,
     )
@@ -204,7 +204,7 @@ def milestone_draft(
     try:
         claim = save_checkpoint(core, checkpoint, milestone, None)
     except Conflict as conflict:
-        notices.append(f"the checkpoint stands in the log alone: {conflict}")
+        notices.append(f"the checkpoint is only in the log: {conflict}")
         claim = ""
 
     return checkpoint_draft(checkpoint, milestone, claim)

@@ -93,7 +93,7 @@ class Steward(Caller):
             return (str(error),)  # the facts are sound nevertheless
 
         return tuple(
-            f"the grant {name} of an artifact is damaged and admits nobody; put the same bytes "
+            f"the grant {name} of an artifact is damaged and gives no access; put the same bytes "
             "again as before, or restore the file from a copy"
             for name in names
         )
@@ -255,8 +255,8 @@ class Steward(Caller):
         present = claim.details.scope
         if target == present or not present.is_within(target):
             raise InvalidInput(
-                f"scope {target.scope_id} is no wider than {present.scope_id}, where the object "
-                "stands; name fewer of its ids, or none for the whole tenant",
+                f"scope {target.scope_id} is not wider than {present.scope_id}, the scope of the "
+                "object; name fewer of its ids, or none for the whole tenant",
                 code="bad_scope",
             )
 

@@ -102,8 +102,8 @@ def _refusal(relations: Sequence[Assertion], names: Mapping[str, str]) -> Confli
         sentences.append(f"{value} is the {slot} of {subject} ({relation.claim.object_id})")
 
     return Conflict(
-        f"{'; '.join(sentences)}: nobody is that of themselves. If the two are one all the same, "
-        "accept the merge_conflict action of it (`tenure actions list`), or retract what is wrong",
+        f"{'; '.join(sentences)}: no entity has this relation to itself. If the two are one, "
+        "accept its merge_conflict action (`tenure actions list`), or retract what is wrong",
         code="related_entities",
         objects=tuple(relation.claim.object_id for relation in relations),
     )

@@ -254,7 +254,7 @@ class Reviews(Caller):
     def preview(self, review_id: str, *, entity: str | None = None) -> PromptPreview:
         """What agents would have read: the last 20 prompts about both sides, were it accepted.
 
-        Each is compiled anew as things stand and as they would; those that differ are returned.
+        Each is compiled again as things stand and as they would; those that differ are returned.
         Of a decided case, and of one without candidates, there are none.
 
         Raises:

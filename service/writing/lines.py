@@ -342,7 +342,7 @@ def _recorded_us(event: Mapping[str, Any], reading: Reading) -> int | None:
     if not reading.replay:
         if recorded_at is not None:
             raise InvalidInput(
-                "recorded_at belongs to a replay: the store stamps what it is told now. Load a "
+                "recorded_at belongs to a replay: an import is recorded now. Load a "
                 "history with --replay (replay=True), or leave recorded_at out",
                 code="unknown_field",
                 field="recorded_at",
@@ -589,7 +589,7 @@ def _check_header(header: Sequence[str], mapping: CsvMapping, *, is_custom: bool
     duplicates = sorted({name for name in header if header.count(name) > 1})
     if duplicates or not header:
         problem = (
-            f"a column stands twice: {', '.join(duplicates[:5])}"
+            f"a column occurs twice: {', '.join(duplicates[:5])}"
             if duplicates
             else "there is no header"
         )

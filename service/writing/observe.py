@@ -232,7 +232,7 @@ class Observer(Caller):
             if reader.is_free(str(claim.value), speaker, scope):
                 aliases.append(str(claim.value))
             else:
-                refusals.append(f"{ALIAS}: {claim.value!r} is the name of somebody else")
+                refusals.append(f"{ALIAS}: {claim.value!r} is the name of another person")
         named = replace(speaker, aliases=tuple(dict.fromkeys((*speaker.aliases, *aliases))))
         return replace(observation, speaker=named if aliases else observation.speaker), refusals
 

@@ -371,7 +371,7 @@ def check_narrow(scope: Scope, sources: Sequence[Assertion]) -> None:
     narrowest = derived_scope(sources)
     if not scope.is_within(narrowest):
         raise InvalidInput(
-            f"scope {scope.scope_id} is wider than {narrowest.scope_id}, where the sources stand; "
+            f"scope {scope.scope_id} is wider than {narrowest.scope_id}, the scope of the sources; "
             "leave scope out, or widen the object afterwards with memory.promote",
             code="derived_too_wide",
             field="scope",

@@ -429,8 +429,8 @@ class _KnownObjects:
             status = version.row.look.status if version else None
             if (draft and draft.quarantine) or status is Status.QUARANTINED:
                 raise InvalidInput(
-                    f"object {object_id} is set apart, and nothing is derived from it until "
-                    "somebody accepts it; see `tenure actions list` (memory.actions())",
+                    f"object {object_id} is quarantined, so no claim can derive from it. Accept it "
+                    "first; see `tenure actions list` (memory.actions())",
                     code="source_quarantined",
                     object_id=object_id,
                 )

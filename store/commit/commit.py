@@ -243,7 +243,7 @@ def _check(
     precondition: set[str | None] = {claim.draft.expected} - {ABSENT}
     if overtaken or _deciding_objects(tx, claim, stamp) != precondition:
         raise Conflict(
-            "the value changed since it was read; read it again and decide anew",
+            "the value changed after it was read; read it again and retry",
             code="stale_version",
             expected=claim.draft.expected,
         )

@@ -103,7 +103,7 @@ JSON = {
     '{\n "a" 1}': "it is no JSON: Expecting ':' delimiter at line 2, column 6",
     "[" * 100_000: "it is no JSON: it is nested too deeply",
     '["a\nb"]': "it is no JSON: Invalid control character at column 4",
-    '{"a": 1, "b": 2, "a": 3}': "it is no JSON: a key stands twice: a",
+    '{"a": 1, "b": 2, "a": 3}': "it is no JSON: a key occurs twice: a",
     "[NaN]": "it is no JSON: NaN is no number of JSON",
     "[-Infinity]": "it is no JSON: -Infinity is no number of JSON",
     f"[{DIGITS}]": "it holds a number beyond int64; give it as a text",

@@ -105,7 +105,7 @@ def test_the_commands_say_why_and_how(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "short_form" in why
     assert "total: p 0.940" in why
     assert "a person would be asked" in why
-    assert "nobody has judged it" in run("resolution", "how", "Jon Smythe")
+    assert "no judgement exists" in run("resolution", "how", "Jon Smythe")
     run("merge", "Jonathan Smythe", "Jon Smythe")
     assert "they are one entity" in run("resolution", "why", "Jonathan Smythe", "Jon Smythe")
     assert "MATCH" in run("resolution", "how", "Jon Smythe")

@@ -88,7 +88,7 @@ def test_a_packed_file_and_standard_input_are_read(
 BAD: list[tuple[str, dict[str, Any] | str, str]] = [
     ("bad_json", "{not json", "no JSON"),
     ("bad_json", "[1, 2]", "one JSON object"),
-    ("bad_json", '{"slot": "office", "slot": "team"}', "a key stands twice: slot"),
+    ("bad_json", '{"slot": "office", "slot": "team"}', "a key occurs twice: slot"),
     ("bad_json", '{"subject": "Sam", "slot": "office", "value": NaN}', "NaN"),
     ("bad_json", "[" * 100_000, "deeply"),
     ("unknown_field", event(valid_form=JUNE), "did you mean 'valid_from'"),

@@ -103,7 +103,7 @@ BAD_TABLES: list[tuple[str, dict[str, Any] | None, str, str]] = [
     ("Name,Office\nSam,Chicago\n", None, "unknown_column", "subject, slot, value"),
     ("Name;Office\nSam;Chicago\n", None, "unknown_column", 'delimiter = ";"'),
     ("subject,slot,valeu\n", None, "unknown_column", "did you mean 'value'"),
-    ("Name,Name\nSam,Sam\n", None, "bad_file", "stands twice: Name"),
+    ("Name,Name\nSam,Sam\n", None, "bad_file", "occurs twice: Name"),
     ("", None, "bad_file", "no header"),
     ('subject,slot,value\nSam,office,"Chi', None, "bad_file", "line 2"),
     (PEOPLE, MAPPING | {"event": [{"slot": "office", "value": "{Ofice}"}]}, "unknown_column", "Of"),

@@ -37,7 +37,7 @@ def test_an_explanation_says_why_until_a_steward_has_decided(memory: Memory, acc
     assert str(SIGN) == IN_WORDS
     (action,) = memory.actions()
     assert quarantine.action_id == action.action_id
-    assert f"tenure actions resolve {action.action_id} --accept lets it in" in quarantine.remedy
+    assert f"tenure actions resolve {action.action_id} --accept accepts it" in quarantine.remedy
 
     memory.actions.resolve(quarantine.action_id, accept=accept)
     assert memory.explain(object_id).quarantine is None
@@ -75,24 +75,24 @@ def test_commands_say_why_a_text_was_set_apart_and_what_to_do(run: Run) -> None:
     (action,) = told(run, "actions", "list")
     hint = f"tenure explain {action['object_id']} says why, and what to do"
     assert hint in written
-    assert "tenure explain OBJECT says why a text was set apart" in run("actions", "list").stdout
+    assert "tenure explain OBJECT says why a text is quarantined" in run("actions", "list").stdout
 
     output = run("explain", action["object_id"]).stdout
-    assert "set apart: it looks like an injected instruction" in output
+    assert "quarantined: it looks like an injected instruction" in output
     assert f"  {IN_WORDS}" in output.splitlines()
-    assert f"tenure actions resolve {action['action_id']} --accept lets it in" in output
+    assert f"tenure actions resolve {action['action_id']} --accept accepts it" in output
     account = told(run, "explain", action["object_id"])["quarantine"]
     assert account["signs"][0]["code"] == "override_instructions"
 
     run("actions", "resolve", action["action_id"], "--reject")
     assert "says why a text" not in run("actions", "list").stdout
-    assert "set apart: " not in run("explain", action["object_id"]).stdout
+    assert "quarantined: " not in run("explain", action["object_id"]).stdout
     assert told(run, "explain", action["object_id"])["quarantine"] is None
 
 
 def test_an_agent_is_told_in_quotes(memory: Memory) -> None:
     object_id = set_apart(memory)
     answer = use(memory, "explain", object_id=object_id)
-    assert f"set apart: {json.dumps([IN_WORDS])}; it is shown to nobody" in text(answer)
+    assert f"quarantined: {json.dumps([IN_WORDS])}; it is not shown" in text(answer)
     (account,) = [item for item in answer.structured_content["items"] if "set_apart" in item]
     assert account["set_apart"] == "injection_suspected"

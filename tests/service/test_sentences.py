@@ -141,6 +141,6 @@ def test_a_call_name_that_another_has_is_left_out_and_told() -> None:
         memory.write({"name": "Vee", "type": "person"}, "office", "Turin")
         (receipt, *_) = memory.observe("Call me Vee.", speaker="Olga Brandt")
 
-        assert "is the name of somebody else" in receipt.detail
+        assert "is the name of another person" in receipt.detail
         assert memory.as_of().value("Vee", "office") == "Turin"
         assert len([view for view in memory.entities.list() if "Vee" in view.aliases]) == 1

@@ -85,7 +85,7 @@ def test_a_read_that_finds_nothing_says_whether_anybody_is_known(run: Run) -> No
     for words in (("facts",), ("timeline", "office"), ("history", "office")):
         command, *slot = words
         output = run(command, "Sam Riviera", *slot).stdout
-        assert "nobody and nothing of this name is known" in output
+        assert "no entity has this name" in output
         assert "did you mean: Sam Rivera" in output
         assert told(run, command, "Nobody Known", *slot) in ([], {})
     assert "nothing was ever known of it" in run("timeline", "Sam Rivera", "title").stdout
@@ -195,7 +195,7 @@ def test_a_list_without_blocking_cases_tells_of_the_suggestions(run: Run) -> Non
         told(run, "write", name, "office", "Austin")
     assert run("review", "list").stdout == "no case waits\n"
     told(run, "review", "open", "Jane Holt", "Tim Okafor")
-    assert "nothing blocks; 1 case beside it: tenure review list --kind all" in run("review").stdout
+    assert "nothing blocks; 1 case more: tenure review list --kind all" in run("review").stdout
     assert "Tim Okafor" in run("review", "list", "--kind", "all").stdout
 
 

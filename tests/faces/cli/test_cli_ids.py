@@ -66,7 +66,7 @@ def test_a_beginning_that_two_ids_share_is_refused_with_both(run: Run) -> None:
 def test_a_name_that_looks_like_an_id_is_still_a_name(run: Run) -> None:
     run("write", "cafe", "status", "open", "--type", "project")
     assert "open" in run("get", "cafe", "status").stdout
-    assert "nobody and nothing" in run("get", "beef", "status").stdout
+    assert "no entity has this name" in run("get", "beef", "status").stdout
 
 
 def test_reviews_and_actions_are_named_by_the_beginning_of_their_ids(run: Run) -> None:

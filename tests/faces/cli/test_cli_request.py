@@ -96,7 +96,7 @@ def test_a_file_without_a_list_says_what_it_must_hold(run: Run, text: str, reaso
         (("--tools", "numbers.json"), 1, "tools[1]: give a text, a mapping or a Tool"),
         (("--tools", "-", "--history", "-"), 2, "--tools and --history cannot both read standard"),
         (("--signal", "freshness"), 2, "--signal 'freshness' is not NAME=VALUE"),
-        (("--signal", "freshness=1", "--signal", "freshness=2"), 2, "'freshness' stands twice"),
+        (("--signal", "freshness=1", "--signal", "freshness=2"), 2, "'freshness' occurs twice"),
         (("--signal", "freshnes=1"), 1, "unknown signal 'freshnes': did you mean 'freshness'?"),
         (("--signal", "risk_weight=hi"), 1, "unknown risk level 'hi': did you mean 'high'?"),
         (("--signal", "freshness=nan"), 1, "[out_of_range]"),

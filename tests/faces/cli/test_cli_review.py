@@ -86,7 +86,7 @@ def test_the_desk_explains_searches_and_undoes(memory: Memory) -> None:
 
 def test_another_candidate_is_found_and_taken_by_its_number(memory: Memory) -> None:
     other = memory.write(EntityRef(name="Tomas Novak", type="person"), "noted", "x").entity
-    assert "nobody of that name" in sit(memory, "/", "Zzyzx Qwrtp", "q")
+    assert "no entity has that name" in sit(memory, "/", "Zzyzx Qwrtp", "q")
     sit(memory, "/", "Tomas Novak", "1", "q")
     assert len(memory.as_of().entity(other).members) == 2
     assert memory.reviews.list() == ()

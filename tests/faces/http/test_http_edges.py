@@ -116,7 +116,7 @@ def test_a_client_waits_for_the_answer_of_a_request_that_takes_longer_than_it_wa
 BODIES: dict[str, tuple[bytes, str, str]] = {
     "no JSON": (b"hello", "bad_request", "the body is no JSON: Expecting value at column 1"),
     "deep": (b"[" * 10_000, "bad_request", "the body is no JSON: it is nested too deeply"),
-    "twice": (b'{"text": "a", "text": "b"}', "bad_request", "a key stands twice: text"),
+    "twice": (b'{"text": "a", "text": "b"}', "bad_request", "a key occurs twice: text"),
     "NaN": (b'{"text": NaN}', "bad_request", "NaN is no number of JSON"),
     "digits": (b'{"text": %s}' % (b"9" * 5_000), "out_of_range", "beyond int64"),
     "charset": ('{"text": "Zo\xeb"}'.encode("latin-1"), "bad_request", "byte 13, on line 1"),
@@ -147,7 +147,7 @@ def test_a_body_that_cannot_be_read_is_a_problem_that_says_why(
 
 
 QUERIES = {
-    "text=a&text=b": "text stands twice in the query; state it once",
+    "text=a&text=b": "text occurs twice in the query; state it once",
     "text=%FF": "the query is not UTF-8; write the bytes of UTF-8 as %XX",
     "text=a&limit=x": "limit: must be a whole number",
 }
@@ -170,7 +170,7 @@ def test_a_header_that_decides_may_not_stand_twice(server: RunningServer, name: 
     )
     problem = answer.json()
     assert (answer.status_code, problem["code"]) == (400, "bad_request")
-    assert problem["detail"] == f"the header {name} stands twice; send it once"
+    assert problem["detail"] == f"the header {name} occurs twice; send it once"
 
 
 def test_another_method_is_told_which_ones_an_address_takes(server: RunningServer) -> None:

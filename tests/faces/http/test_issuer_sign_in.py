@@ -190,7 +190,7 @@ def test_a_token_that_was_not_made_for_this_opens_nothing(
     browser = own_site.stranger()
     answer = browser.get(leave(browser))
     assert answer.status_code == 403
-    assert "vouches for nobody" in answer.text
+    assert "named no person" in answer.text
     assert not is_signed_in(browser)
 
 

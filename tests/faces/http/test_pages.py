@@ -96,7 +96,7 @@ def test_the_first_page_finds_names_and_facts(site: Site) -> None:
     text = read(site, "/?q=Orchid+Foods")
     assert re.search(rf'class="name" href="/entities/{UUID}">Orchid Foods', text)
     assert "second bakery" in text
-    assert "Nothing that you may see" in read(site, "/?q=zzzzqqq")
+    assert "No visible fact or text matches" in read(site, "/?q=zzzzqqq")
     assert "1 review" in text
 
 
@@ -285,12 +285,12 @@ def test_a_second_look_at_what_no_person_decided_gives_an_agreement(tmp_path: Pa
     principal = replace(OWNER, tenant="demo")
     with tenure.connect(":memory:", policy=policy, principal=principal) as memory:
         site = site_over(memory, tmp_path)
-        assert "Second looks" not in read(site, "/reviews")
+        assert "Audit of automatic" not in read(site, "/reviews")
         for first, second in (("Order Service", "OrderService"), ("Mail Gateway", "MailGateway")):
             for name in (first, second):
                 memory.write(tenure.EntityRef(name=name, type="system"), "status", name)
 
-        listed = read(site, "/reviews").partition("Second looks")[2]
+        listed = read(site, "/reviews").partition("Audit of automatic")[2]
         waiting = re.findall(rf'<a href="/reviews/({UUID})">(\w+)</a> system', listed)
         assert {name for _, name in waiting} == {"OrderService", "MailGateway"}
         assert "Order Service" not in listed  # which is what was decided
@@ -364,7 +364,7 @@ def test_suspected_words_are_marked_and_stay_out(own_site: Site) -> None:
     assert "indirect, override instructions: tells the model to drop what it was told" in text
     action = next(a for a in own_site.memory.actions() if a.kind.value == "review_quarantine")
     assert own_site.post(f"/actions/{action.action_id}", accept="no").status_code == 303
-    assert "No question is open" in read(own_site, "/quarantine")
+    assert "No action is open" in read(own_site, "/quarantine")
 
 
 @pytest.mark.parametrize("accept", ["yes", "no"])
@@ -505,7 +505,7 @@ def test_a_merged_away_address_leads_to_who_is_left(own_site: Site) -> None:
 
 
 def test_health_says_what_is_broken(site: Site) -> None:
-    assert "agrees with itself" in read(site, "/health")
+    assert "is consistent" in read(site, "/health")
 
 
 HOSTILE = "<script>alert('x')</script><img src=x onerror=alert(1)> \u202e\u200bcanary {{ 7*7 }}"
@@ -596,7 +596,9 @@ def test_documents_have_a_list_and_a_page_with_versions_and_passages(own_site: S
         effective="2026-06-01",
         **fields,
     )
-    assert "None that you may see then." in read(own_site, "/documents?valid=2025-06-01")
+    assert "No document that you may see at this time." in read(
+        own_site, "/documents?valid=2025-06-01"
+    )
     listing = read(own_site, "/documents?valid=2026-07-01")
     assert "handbook/leave.md" in listing
     (address,) = set(re.findall(rf"/documents/{UUID}", listing))

@@ -36,7 +36,7 @@ def test_the_review_page_leads_to_what_agents_would_have_read(own_site: Site) ->
     fragment = own_site.browser.get(address)
     assert fragment.status_code == 200
     assert 'id="prompts"' in fragment.text
-    assert "1 prompt would read otherwise" in fragment.text
+    assert "1 prompt would change" in fragment.text
     assert "in rhymes" in fragment.text
     assert f"/envelopes/{envelope_id}" in fragment.text
 

@@ -1,6 +1,6 @@
 """What a compile of few candidates keeps of one that looks at thousands, and what each costs.
 
-Used by `bench_compile.py --table` and `bench_candidates.py`. `best 20` is the share of the twenty
+Used by `bench_compile.py --table`. `best 20` is the share of the twenty
 best objects of the wide compile that stand in the other one too, `worth` the share of the value of
 all its objects, `total` the value of one envelope over that of the other. These say how far the
 two agree; `evidence`, the share shown of the turns that answer a question, says which is better.

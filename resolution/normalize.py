@@ -36,6 +36,14 @@ _IN_A_DATE: Final = rf"(?!(?<=\d\.)(?<!\d\d\d\.)\s{_GERMAN_MONTH}\b)"
 _BREAK: Final = re.compile(
     "(?<=[.!?])" + _IN_A_DATE + "\\s+(?=[\"'(\\[]?[^\\W_a-z])|\\n+|(?<=[\u3002\uff01\uff1f])"
 )
+_ABBREVIATION: Final = re.compile(
+    r"(?:^|[\s(\"'])(?:(?i:mr|mrs|ms|dr|prof|rev|hon|gov|capt|sgt|vs|e\.g|i\.e|z\.\s?b)|[A-HJ-Z])\.\Z"
+    r"|(?:^|\b[a-z]+ )(?:St|Mt|Ft)\.\Z"
+)
+"""What a full stop shortens and does not end: a title, an initial, "at St. Mary's", but not
+"on Elm St." """
+_NUMBERED: Final = re.compile(r"\b(?i:no|nr|apt|fig|vol|art)\.\Z")
+"""The same before a number alone: "No. 5"."""
 _MONTH: Final = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
     r"Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
@@ -55,6 +63,7 @@ _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH_ALONE: Final = frozenset("May March Mar Jan Dec Sep Oct Nov Apr Jun".split())
 _PREPOSITIONS: Final = frozenset("in since until by from of to last".split())
 _LOOK_BACK: Final = 8
+_LONGEST_BEFORE_STOP: Final = 20
 
 _WORD: Final = re.compile(r"\w+")
 _UNSPACED_SCRIPT: Final = re.compile(
@@ -131,9 +140,17 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
     >>> [("Rate is 3.5 %. It fell."[a:b]) for a, b in sentence_spans("Rate is 3.5 %. It fell.")]
     ['Rate is 3.5 %.', 'It fell.']
+    >>> text = "See Dr. Ng at St. Jude. Bye."
+    >>> [text[start:end] for start, end in sentence_spans(text)]
+    ['See Dr. Ng at St. Jude.', 'Bye.']
     """
     start = 0
     for match in _BREAK.finditer(text):
+        if text[match.start() - 1] == "." and "\n" not in match[0]:
+            before = text[max(start, match.start() - _LONGEST_BEFORE_STOP) : match.start()]
+            is_number = text[match.end() : match.end() + 1].isdigit()
+            if _ABBREVIATION.search(before) or (is_number and _NUMBERED.search(before)):
+                continue
         yield from _without_outer_spaces(text, start, match.start())
         start = match.end()
     yield from _without_outer_spaces(text, start, len(text))

@@ -24,7 +24,12 @@ _ANY_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _LONGEST_THING: Final = 8
 """Words; what is longer is a story about a thing."""
 _UPPER: Final = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0106\u010c\u0141\u015a\u0160\u017b\u017d\u0130"
-_WORD: Final = rf"(?:(?:St|Mt)\. )?(?!I')[{_UPPER}](?:[\w&-]|'(?!s\b)(?=\w)|\.(?=\w))*"
+_WORD: Final = (
+    rf"(?:(?:St|Mt|Ft)\. )?(?!I'|(?:St|Mt|Ft)(?:\.|$))"
+    rf"[{_UPPER}](?:[\w&-]|'(?!s\b)(?=\w)|'s(?= [{_UPPER}])|\.(?=\w))*"
+)
+"""A word of a name. An owner's 's is a part of it before another capital: "King's Cross"."""
+_TITLE: Final = r"(?:(?:(?:Dr|Prof|Rev|Mrs?|Ms|Mx)\b\.? )*)"
 _PLACEHOLDER: Final = re.compile(r"\{([A-Z_]+)\}")
 _LIST: Final = re.compile(r"<<(\w+)>>")
 _BARE: Final = re.compile(
@@ -210,7 +215,7 @@ class Grammar:
     def _values(self) -> Mapping[str, str]:
         """How each kind of value is spelled."""
         kinds = self._kinds
-        name = rf"{_WORD}(?: (?:(?:{kinds['joint']}) )?{_WORD})*(?: (?:{kinds['firm']})\b)?"
+        name = rf"{_TITLE}{_WORD}(?: (?:(?:{kinds['joint']}) )?{_WORD})*(?: (?:{kinds['firm']})\b)?"
         one, many = f"(?-i:{name})", f"(?-i:{name}(?:(?:,? (?:and|und|or|oder) |, ){name})*)"
         values = {
             "NAME": one,

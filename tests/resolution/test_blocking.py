@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rapidfuzz.fuzz import token_set_ratio
 
@@ -135,6 +135,7 @@ types = st.sampled_from(["person", "organization", "system", "unknown"])
 
 
 @given(names, types)
+@example("Acme Acme TEAM", "person")
 def test_an_outline_is_what_the_whole_form_has(name: str, entity_type: str) -> None:
     form = normalize(name, entity_type)
     spellings = {form.spelling, form.compact, form.stem, form.reading, shape_of(form)}
@@ -142,7 +143,7 @@ def test_an_outline_is_what_the_whole_form_has(name: str, entity_type: str) -> N
     sounds = set(sounds_of(form))
     is_short = min(map(len, spellings)) <= 8
     assert outline(name, entity_type) == (form.ordered, spellings, is_short, sounds)
-    assert acronyms(name, entity_type) == form.acronyms
+    assert acronyms(name, entity_type) == (*form.acronyms, *unit_keys(form.core)[1:])
 
 
 @given(names, st.lists(names, max_size=12), types)

@@ -144,3 +144,20 @@ def test_a_call_name_that_another_has_is_left_out_and_told() -> None:
         assert "is the name of another person" in receipt.detail
         assert memory.as_of().value("Vee", "office") == "Turin"
         assert len([view for view in memory.entities.list() if "Vee" in view.aliases]) == 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "value"),
+    [
+        ("I work at St. Mary's Hospital in Leeds.", "St. Mary's Hospital"),
+        ("I work for Lloyd's Register.", "Lloyd's Register"),
+        ("I live in St. Louis.", "St. Louis"),
+        ("My boss is Dr. Ines Prado.", "Dr. Ines Prado"),
+        ("My manager is Mrs Prado now.", "Mrs Prado"),
+        # What belongs to a person is no name.
+        ("I work at Tom's bakery.", None),
+        ("I moved to St.", None),
+    ],
+)
+def test_a_name_keeps_its_title_and_the_s_of_an_owner(sentence: str, value: str | None) -> None:
+    assert {claim.value for claim in read(sentence)} == ({value} if value else set())

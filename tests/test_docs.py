@@ -27,6 +27,10 @@ ALL_BLOCKS = [
     for page in pages()
     for block in blocks(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix())
 ]
+HARD_WORDS = re.compile(
+    r"\b(?:stands?(?!-)|stood|told|whoever|beside|anew|nobody|somebody|set apart|of which|thereby)\b"
+)
+"""Words that a reader of the field reads twice; each has a plain one."""
 OPTIONAL = frozenset({"fastapi", "mcp", "onnxruntime", "sentence_transformers", "uvicorn"})
 
 
@@ -48,6 +52,18 @@ def test_every_block_says_what_it_is() -> None:
     # A misspelt language would quietly not run.
     known = [b.place for b in ALL_BLOCKS if b.language in RUN | SHOWN and b.words <= WORDS]
     assert known == [block.place for block in ALL_BLOCKS]
+
+
+def test_pages_use_plain_words() -> None:
+    found: list[str] = []
+    words = 0
+    for page in (*pages(), ROOT / "CONTRIBUTING.md"):
+        text = re.sub(
+            r"^(`{3,}).*?^\1$|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.M | re.S
+        )
+        words += len(text.split())
+        found += [f"{page.name}: {word}" for word in HARD_WORDS.findall(text)]
+    assert len(found) <= words / 10_000, found
 
 
 def test_every_fence_of_a_page_is_a_block() -> None:

@@ -84,7 +84,7 @@ def longitudinal(options: argparse.Namespace) -> Iterator[str]:
         right, failures, kinds = totals(measure(fixture))
         counts = ", ".join(f"{kind} {count}" for kind, count in kinds.items()) or "-"
         body.append((name, f"{right}/{len(fixture['cases'])}", str(failures), counts))
-    header = ("system", "questions without a failure", "failures", "of which")
+    header = ("system", "questions without a failure", "failures", "by kind")
     yield _section("longitudinal-v1", header, body, ())
 
 

@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -114,7 +115,7 @@ def batches(server: Server, driver: neo4j.Driver, rounds: int = 8) -> None:
         start = time.perf_counter()
         bound: dict[str, Any] = {
             "tenant": bare_tenant,
-            "native": codec.instant(0),
+            "native": datetime.fromtimestamp(0, UTC),
             "digest": b"\0" * 32,
         }
         with driver.session(database=DATABASE) as session:

@@ -7,9 +7,9 @@ refuse a text made at run time. The tests hold every module of this folder to th
 text before Neo4j's own grammar, in Cypher 5 and 25, and look at the plans.
 
 One text serves every case of a read: `ask.at_tx` and `ask.at_valid` say which of the two times
-restricts it. A write sends the times of facts as texts, and the server makes them native: the
-driver packs a datetime in a tenth of a millisecond. Reads walk from nodes whose keys never
-change, over relationships, and test both stamps of each row: an index over what a commit
+restricts it. Times are sent as texts, and the server makes them native, which takes it a tenth of
+a microsecond: the driver packs a datetime in a tenth of a millisecond. Reads walk from nodes whose
+keys never change, over relationships, and test both stamps of each row: an index over what a commit
 changes could lose a row in the instant between its old and its new place. Sessions are found by
 their unique key alone.
 """
@@ -257,7 +257,7 @@ UNWIND read.slot_keys AS slot_key
 UNWIND read.open AS open
 MATCH (v:Fact)
 WHERE v.tenant_id = $tenant AND v.slot_key = slot_key AND v.open = open
-  AND v.valid_from < read.until AND coalesce(v.valid_to > read.since, true)
+  AND v.valid_from < datetime(read.until) AND coalesce(v.valid_to > datetime(read.since), true)
 MATCH (v)-[:PIECE_OF]->(c:Claim)
 RETURN read.place AS place, {row} AS row, {claim} AS claim,
   EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
@@ -272,8 +272,8 @@ UNWIND read.held AS held
 MATCH (c:Claim) USING INDEX SEEK c:Claim(tenant_id, held)
 WHERE c.tenant_id = $tenant AND c.held = held
 MATCH (c)<-[:PIECE_OF]-(v:Fact)
-WHERE v.open IN read.open AND v.valid_from < read.until
-  AND coalesce(v.valid_to > read.since, true)
+WHERE v.open IN read.open AND v.valid_from < datetime(read.until)
+  AND coalesce(v.valid_to > datetime(read.since), true)
 RETURN read.place AS place, {row} AS row, {claim} AS claim,
   EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
 ORDER BY v.vid

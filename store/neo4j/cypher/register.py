@@ -92,10 +92,10 @@ PUT_CANONICAL: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MATCH (m:Entity {tenant_id: $tenant, entity_id: row.raw_id})
 OPTIONAL MATCH (m)-[old:SAME_AS]->(:Entity) WHERE old.replaced_at IS NULL
-SET old.replaced_at = $given.tx_at
+SET old.replaced_at = datetime($given.tx_at)
 WITH DISTINCT m, row WHERE row.raw_id <> row.canonical_id
 MATCH (c:Entity {tenant_id: $tenant, entity_id: row.canonical_id})
-CREATE (m)-[:SAME_AS {recorded_at: $given.tx_at}]->(c)
+CREATE (m)-[:SAME_AS {recorded_at: datetime($given.tx_at)}]->(c)
 """
 # `newest` stands on one version of a case, so that a queue reads no others.
 PUT_REVIEWS: Final[LiteralString] = """

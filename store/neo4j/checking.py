@@ -35,7 +35,6 @@ from ..port.records import chain_faults
 from ..port.store import Migration
 from ..timeline.overlaps import overlapping
 from . import codec, sessions
-from .applying import LARGEST
 from .calls import Pauses, Reads, ServerLink, retryable
 from .connect import our_errors
 from .cypher import core, register, schema
@@ -84,8 +83,6 @@ def migrate(link: ServerLink, *, dry_run: bool = False) -> Migration:
             _make(session, link, missing)
             _bring(session, link, version)
             # What an older process wrote while a newer one brought the database up to date.
-            if version >= schema.HELD_SINCE:
-                _hold_values(session, link)
             if version >= schema.GRAPH_SINCE:
                 _move_graph(session, link, version)
 
@@ -147,8 +144,6 @@ def _bring(session: neo4j.Session, link: ServerLink, version: int) -> None:
     for number in range(max(version + 1, schema.FIRST_VERSION), schema.SCHEMA_VERSION + 1):
         _make(session, link, schema.MIGRATIONS[number - schema.FIRST_VERSION])
         # The number is written after the data, so an interrupted migration goes on there.
-        if number == schema.HELD_SINCE:
-            _hold_values(session, link)
         if number == schema.GRAPH_SINCE and version:
             _move_graph(session, link, number)
         else:
@@ -176,19 +171,6 @@ def _make(session: neo4j.Session, link: ServerLink, commands: Sequence[LiteralSt
         _create_at_last(session, link, command)
     if commands:
         session.run(link.dialect + schema.AWAIT_INDEXES).consume()
-
-
-def _hold_values(session: neo4j.Session, link: ServerLink) -> None:
-    """Let slots of many values find older claims by their values; safe to repeat."""
-    rows: list[dict[str, str]] = []
-    for record in list(session.run(link.dialect + schema.UNHELD_CLAIMS)):
-        held_key = codec.held_value(record["slot_key"], record["value_key"] or "")
-        rows.append(
-            {"tenant": record["tenant"], "object_id": record["object_id"], "held": held_key}
-        )
-    for start in range(0, len(rows), LARGEST):
-        part = rows[start : start + LARGEST]
-        session.run(link.dialect + schema.PUT_HELD, rows=part).consume()
 
 
 def _move_graph(session: neo4j.Session, link: ServerLink, number: int) -> None:

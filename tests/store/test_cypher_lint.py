@@ -38,6 +38,9 @@ def test_the_reader_finds_the_texts_that_the_module_exports(module: ModuleType) 
     found = read_statements(source_of(module)).statements
     texts = {name: text for name, text in vars(module).items() if isinstance(text, str)}
     public = {name: text for name, text in texts.items() if not name.startswith("_")}
+    for name, annotation in vars(module)["__annotations__"].items():
+        if annotation == "Final[Mapping[str, LiteralString]]" and not name.startswith("_"):
+            public |= getattr(module, name)
     assert public == found
     assert found
 

@@ -17,6 +17,7 @@ their unique key alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, LiteralString
 
 from .questions import FRAGMENTS as _QUESTIONS
@@ -45,7 +46,18 @@ MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})
     "content_columns": _CONTENT_COLUMNS,
     "row": "{counted}",
     "slot": "s {.slot_key, .subject_id, .slot, .scope_id, .many}",
+    # `Compiled` leads from an object to its envelopes: an erasure finds what repeats it.
+    "created": """
+CREATE (m:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id, n: number, body: row.body,
+    pack: row.pack, object_ids: row.object_ids})
+  WITH m, row
+  UNWIND row.object_ids AS object_id
+  WITH DISTINCT m, object_id ORDER BY object_id
+  MERGE (o:Compiled {tenant_id: $tenant, object_id: object_id})
+  CREATE (m)-[:COMPILED]->(o)
+""",
 }
+_statement: Final = partial(statement, fragments=_FRAGMENTS)
 
 COMPONENTS: Final[LiteralString] = """
 CALL dbms.components() YIELD name, versions, edition
@@ -68,21 +80,15 @@ RETURN first.secret AS secret
 """
 # The assignment takes the write lock before anything is read: reading first would let two
 # writers see the same counters.
-LOCK: Final[LiteralString] = statement(
-    """
+LOCK: Final[LiteralString] = _statement("""
 MATCH (k:TenantClock {tenant_id: $tenant})
 SET k.seq = k.seq + 0
 {counters}
-""",
-    _FRAGMENTS,
-)
-CLOCK: Final[LiteralString] = statement(
-    """
+""")
+CLOCK: Final[LiteralString] = _statement("""
 MATCH (k:TenantClock {tenant_id: $tenant})
 {counters}
-""",
-    _FRAGMENTS,
-)
+""")
 SET_CLOCK: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant}) SET k += $given.clock
 """
@@ -103,8 +109,7 @@ CREATE (:TenantKey {tenant_id: $tenant, epoch: row.epoch, secret: row.secret})
 
 # --- writing facts
 
-PUT_FACTS: Final[LiteralString] = statement(
-    """
+PUT_FACTS: Final[LiteralString] = _statement("""
 CALL () {
   UNWIND $given.events AS row
   CREATE (t:TxEvent {tenant_id: $tenant, seq: row.seq, tx: row.tx, actor: row.actor, op: row.op,
@@ -216,9 +221,7 @@ MATCH (k:TenantClock {tenant_id: $tenant})
 FOREACH (counters IN $given.clock | SET k += counters)
 RETURN events, slots, claims, closed, rows, receipts, supersedes + overrides + conflicts + confirms
   + derives AS edges
-""",
-    _FRAGMENTS,
-)
+""")
 """Every part of an ordinary write in one round trip; an empty list is a part without effect: one of
 the clock does not wait for the tenant's lock. Each turn takes the number behind the last one of its
 scope, which its index tells at once where all that it is over orders the answer."""
@@ -250,8 +253,7 @@ RETURN count(t) AS made
 
 # --- reading under the lock
 
-OPEN_ROWS: Final[LiteralString] = statement(
-    """
+OPEN_ROWS: Final[LiteralString] = _statement("""
 UNWIND $given.reads AS read
 UNWIND read.slot_keys AS slot_key
 UNWIND read.open AS open
@@ -262,11 +264,8 @@ MATCH (v)-[:PIECE_OF]->(c:Claim)
 RETURN read.place AS place, {row} AS row, {claim} AS claim,
   EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
 ORDER BY v.vid
-""",
-    _FRAGMENTS,
-)
-OPEN_OF_VALUES: Final[LiteralString] = statement(
-    """
+""")
+OPEN_OF_VALUES: Final[LiteralString] = _statement("""
 UNWIND $given.reads AS read
 UNWIND read.held AS held
 MATCH (c:Claim) USING INDEX SEEK c:Claim(tenant_id, held)
@@ -277,45 +276,31 @@ WHERE v.open IN read.open AND v.valid_from < datetime(read.until)
 RETURN read.place AS place, {row} AS row, {claim} AS claim,
   EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
 ORDER BY v.vid
-""",
-    _FRAGMENTS,
-)
-ROWS_OF: Final[LiteralString] = statement(
-    """
+""")
+ROWS_OF: Final[LiteralString] = _statement("""
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:Fact)
 WHERE v.replaced_at IS NULL
 RETURN {row} AS row, {claim} AS claim ORDER BY v.vid
-""",
-    _FRAGMENTS,
-)
+""")
 # In order of writing, because a slot is planned anew from its claims one by one.
-SLOT_CLAIMS: Final[LiteralString] = statement(
-    """
+SLOT_CLAIMS: Final[LiteralString] = _statement("""
 UNWIND $given.slot_keys AS slot_key
 MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})<-[:ASSERTS]-(c:Claim)
 WHERE c.quarantine = '' AND c.erased IS NULL
 RETURN {claim} AS claim ORDER BY c.tx, c.ordinal, c.n
-""",
-    _FRAGMENTS,
-)
-SLOTS: Final[LiteralString] = statement(
-    """
+""")
+SLOTS: Final[LiteralString] = _statement("""
 UNWIND $given.slot_keys AS slot_key
 MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})
 RETURN {slot} AS slot ORDER BY s.slot_key
-""",
-    _FRAGMENTS,
-)
-SLOTS_OF: Final[LiteralString] = statement(
-    """
+""")
+SLOTS_OF: Final[LiteralString] = _statement("""
 UNWIND $given.entity_ids AS entity_id
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
   AND s.subject_id = entity_id
 RETURN {slot} AS slot ORDER BY s.slot_key
-""",
-    _FRAGMENTS,
-)
+""")
 OBJECT_IDS: Final[LiteralString] = """
 MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id STARTS WITH $given.beginning
   AND c.object_id > $given.after
@@ -378,8 +363,7 @@ RETURN type(e) AS kind, startNode(e).object_id AS src, endNode(e).object_id AS d
 
 # --- what an erasure empties
 
-EMPTY_OBJECTS: Final[LiteralString] = statement(
-    """
+EMPTY_OBJECTS: Final[LiteralString] = _statement("""
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 SET c.erased = true, c.update_path = '', c.origins = [],
@@ -387,9 +371,7 @@ SET c.erased = true, c.update_path = '', c.origins = [],
 REMOVE c:Live, c.tenant_tok, c.held, c.title, {content_columns}
 WITH c MATCH (c)<-[:PIECE_OF]-(v:Fact)
 REMOVE v.title, v.value
-""",
-    _FRAGMENTS,
-)
+""")
 EMPTY_VECTORS: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.object_id = object_id AND x.encoder_id >= ''
@@ -536,33 +518,14 @@ WHERE s.tenant_id = $tenant AND s.session_id = $given.session AND s.seq > 0
 WITH s ORDER BY s.seq DESC SKIP $keep
 DELETE s
 """
-
-
-# `Compiled` leads from an object to its envelopes: an erasure finds what repeats it.
-_MANIFEST_FRAGMENTS: Final[dict[str, LiteralString]] = {
-    "created": """
-CREATE (m:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id, n: number, body: row.body,
-    pack: row.pack, object_ids: row.object_ids})
-  WITH m, row
-  UNWIND row.object_ids AS object_id
-  WITH DISTINCT m, object_id ORDER BY object_id
-  MERGE (o:Compiled {tenant_id: $tenant, object_id: object_id})
-  CREATE (m)-[:COMPILED]->(o)
-""",
-}
-
-PUT_MANIFESTS: Final[LiteralString] = statement(
-    """
+PUT_MANIFESTS: Final[LiteralString] = _statement("""
 UNWIND $given.rows AS row
 OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
 WITH row, row.n AS number, old WHERE old IS NULL
 {created}
-""",
-    _MANIFEST_FRAGMENTS,
-)
+""")
 # What `SET` reads of the clock it reads behind its lock, as its own new value depends on the old.
-KEEP_MANIFEST: Final[LiteralString] = statement(
-    """
+KEEP_MANIFEST: Final[LiteralString] = _statement("""
 MATCH (k:TenantClock {tenant_id: $tenant})
 SET k.serial = k.serial + CASE WHEN k.import_digest IS NULL THEN 1 ELSE 0 END
 WITH k.serial AS number, k {.import_digest, .import_applied, .import_total} AS journal
@@ -574,7 +537,5 @@ CALL (number, journal) {
   WITH row, number, old WHERE old IS NULL
   {created} }
 RETURN journal
-""",
-    _MANIFEST_FRAGMENTS,
-)
+""")
 """The lock, a manifest, its pack and its number in one trip; nothing while an import goes on."""

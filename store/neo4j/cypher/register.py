@@ -5,10 +5,13 @@ Under the rules that `core` states.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, LiteralString
 
 from .questions import FRAGMENTS as _FRAGMENTS
 from .template import statement
+
+_statement: Final = partial(statement, fragments=_FRAGMENTS)
 
 # --- writing the register
 
@@ -133,23 +136,17 @@ MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.merge_id = $given.merge_id
 RETURN properties(j) AS judgement
 """
 # An entity without a name is one that only rows point at: no entry of the register.
-ENTITY_IDS: Final[LiteralString] = statement(
-    """
+ENTITY_IDS: Final[LiteralString] = _statement("""
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $given.after AND e.name IS NOT NULL
   {named_in}
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
-""",
-    _FRAGMENTS,
-)
-ENTITY_IDS_OF_TYPE: Final[LiteralString] = statement(
-    """
+""")
+ENTITY_IDS_OF_TYPE: Final[LiteralString] = _statement("""
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $given.type
   AND e.entity_id > $given.after
   {named_in}
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
-""",
-    _FRAGMENTS,
-)
+""")
 REVIEWS: Final[LiteralString] = """
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $given.first
   AND v.review_id <= $given.last
@@ -421,14 +418,11 @@ MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.object_id >= ''
 RETURN properties(t) AS record ORDER BY t.n
 """
 # A row is decoded with its claim, which the record repeats.
-ALL_ROWS: Final[LiteralString] = statement(
-    """
+ALL_ROWS: Final[LiteralString] = _statement("""
 MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid > 0
 MATCH (v)-[:PIECE_OF]->(c:Claim)
 RETURN {row: {counted}, claim: properties(c)} AS record ORDER BY v.vid
-""",
-    _FRAGMENTS,
-)
+""")
 # Where a server holds few of a relationship, a planner would begin at those of every tenant.
 ALL_EDGES: Final[LiteralString] = """
 MATCH (t:Claim) USING INDEX t:Claim(tenant_id, object_id)
@@ -501,34 +495,24 @@ RETURN t {.object_id, .uses, .last_us} AS record ORDER BY t.object_id
 """
 
 
-KNOWN: Final[LiteralString] = statement(
-    """
+KNOWN: Final[LiteralString] = _statement("""
 {named}
 RETURN aliases, identifiers, entities
-""",
-    _FRAGMENTS,
-)
+""")
 """All that names, identifiers and ids were ever known to mean: what was closed later, too."""
-OPENING: Final[LiteralString] = statement(
-    """
+OPENING: Final[LiteralString] = _statement("""
 {counters}
 {named}
 RETURN {opening}, entities
-""",
-    _FRAGMENTS,
-)
+""")
 """The same after the counters and keys of the tenant: what is stamped later reads as not done."""
-OWN_ALIASES: Final[LiteralString] = statement(
-    """
+OWN_ALIASES: Final[LiteralString] = _statement("""
 UNWIND $given.entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
 WHERE a.tx_start <= $tx AND a.tx_end > $tx
 RETURN {alias} AS alias
-""",
-    _FRAGMENTS,
-)
-BLOCK_MATCHES: Final[LiteralString] = statement(
-    """
+""")
+BLOCK_MATCHES: Final[LiteralString] = _statement("""
 UNWIND $given.asked AS one
 CALL (one) {
   UNWIND one.weights AS hit
@@ -549,9 +533,7 @@ CALL (one) {
   RETURN a, named[1] AS weight, total, crowded
   ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most }
 RETURN one.place AS place, {alias} AS alias, weight, total, crowded
-""",
-    _FRAGMENTS,
-)
+""")
 # A person counts once, however many names end so: by the entity that all of them belong to.
 BEARERS: Final[LiteralString] = """
 UNWIND $given.asked AS one

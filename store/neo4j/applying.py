@@ -281,14 +281,7 @@ def _events(counters: ClockCounters, batch: Batch) -> Iterator[Properties]:
     for event in batch.events:
         # Each digest covers the one before it, so one event is made after another.
         counters.digest = chain_digest(counters.digest, event)
-        yield {
-            "seq": event.seq,
-            "tx": event.tx,
-            "actor": event.actor,
-            "op": event.op,
-            "object_ids": list(event.object_ids),
-            "digest": counters.digest,
-        }
+        yield codec.event_row(event) | {"digest": counters.digest}
 
 
 def _put(calls: Writes, text: LiteralString, rows: Iterable[Properties], **bound: Any) -> int:

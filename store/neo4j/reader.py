@@ -37,10 +37,8 @@ from ..port.store import (
     ActionRecord,
     Ask,
     BlockKeys,
-    CanonicalId,
     Clock,
     DecidedValue,
-    Flag,
     ManifestRecord,
     Page,
     PermissionChange,
@@ -51,7 +49,6 @@ from ..port.store import (
     StoredReceipt,
     TxEvent,
     Usage,
-    VectorRow,
 )
 from ..port.vectors import Vectors
 from ..search.term_weights import common
@@ -84,15 +81,6 @@ def _manifest(properties: _Properties) -> ManifestRecord:
     )
 
 
-def _vector(properties: _Properties) -> VectorRow:
-    return VectorRow(
-        properties["object_id"],
-        properties["encoder_id"],
-        properties["part"],
-        bytes(properties["vec16"]),
-    )
-
-
 _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], object]]]] = {
     RecordKind.EVENT: (register.ALL_EVENTS, codec.event),
     RecordKind.ENTITY: (register.ALL_ENTITIES, codec.entity),
@@ -106,38 +94,20 @@ _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], ob
         register.ALL_ROWS,
         lambda properties: codec.row(properties["row"], codec.claim(properties["claim"])),
     ),
-    RecordKind.EDGE: (
-        register.ALL_EDGES,
-        lambda properties: codec.edge(
-            properties["kind"], properties["src"], properties["dst"], properties["edge"]
-        ),
-    ),
+    RecordKind.EDGE: (register.ALL_EDGES, codec.edge),
     RecordKind.JUDGEMENT: (register.ALL_JUDGEMENTS, codec.judgement),
     RecordKind.REVIEW: (register.ALL_REVIEWS, codec.review),
-    RecordKind.CANONICAL: (
-        register.ALL_CANONICAL,
-        lambda properties: CanonicalId(properties["raw_id"], properties["canonical_id"]),
-    ),
+    RecordKind.CANONICAL: (register.ALL_CANONICAL, codec.canonical),
     RecordKind.ACTION: (register.ALL_ACTIONS, codec.action),
-    RecordKind.FLAG: (
-        register.ALL_FLAGS,
-        lambda properties: Flag(
-            properties["object_id"], properties["kind"], properties["on"], properties["tx"]
-        ),
-    ),
+    RecordKind.FLAG: (register.ALL_FLAGS, codec.flag),
     RecordKind.PERMISSION: (register.ALL_PERMISSIONS, _permission),
     RecordKind.TOMBSTONE: (register.ALL_TOMBSTONES, codec.tombstone),
     RecordKind.RECEIPT: (register.ALL_RECEIPTS, codec.receipt),
     RecordKind.DEFINITION: (register.ALL_DEFINITIONS, lambda properties: str(properties["body"])),
     RecordKind.PACK: (register.ALL_PACKS, lambda properties: str(properties["body"])),
     RecordKind.MANIFEST: (register.ALL_MANIFESTS, _manifest),
-    RecordKind.VECTOR: (register.ALL_VECTORS, _vector),
-    RecordKind.USAGE: (
-        register.ALL_USAGE,
-        lambda properties: Usage(
-            properties["object_id"], properties["uses"], properties["last_us"]
-        ),
-    ),
+    RecordKind.VECTOR: (register.ALL_VECTORS, codec.vector),
+    RecordKind.USAGE: (register.ALL_USAGE, codec.usage),
 }
 
 
@@ -393,10 +363,8 @@ class Neo4jReader:
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """The edges from or to objects known at a tx."""
-        records = self._calls.rows(
-            core.EDGES, object_ids=_distinct(object_ids), tx=self._pin(tx_us)
-        )
-        return tuple(codec.edge(r["kind"], r["src"], r["dst"], r["edge"]) for r in records)
+        ids, pin_us = _distinct(object_ids), self._pin(tx_us)
+        return tuple(map(codec.edge, self._calls.column(core.EDGES, object_ids=ids, tx=pin_us)))
 
     def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
         """The names inside the texts of objects, by object id, then start."""

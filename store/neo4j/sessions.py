@@ -26,6 +26,7 @@ from ..port.records import (
 from .calls import Calls, Reads, Writes
 from .cypher import core
 
+_FIELDS: Final = ("seq", "kind", "actor", "last_us", "recorded_us", "body")
 _LARGEST: Final = 500
 """Rows of one statement."""
 _LAST: Final = 2**62
@@ -141,16 +142,7 @@ def summaries(calls: Reads) -> tuple[SessionSummary, ...]:
 
 
 def _event_row(event: SessionRecord) -> dict[str, Any]:
-    return {
-        "session": event.session,
-        "seq": event.seq,
-        "kind": event.kind,
-        "actor": event.actor,
-        "last_us": event.last_us,
-        "recorded_us": event.recorded_us,
-        "body": event.body,
-        "digest": event.digest,
-    }
+    return {name: getattr(event, name) for name in ("session", *_FIELDS, "digest")}
 
 
 def _text_rows(event: SessionRecord) -> Iterator[dict[str, Any]]:
@@ -160,17 +152,9 @@ def _text_rows(event: SessionRecord) -> Iterator[dict[str, Any]]:
 
 
 def _record(event: Mapping[str, Any], texts: tuple[SessionText, ...]) -> SessionRecord:
-    return SessionRecord(
-        session=event["session_id"],
-        seq=event["seq"],
-        kind=event["kind"],
-        actor=event["actor"],
-        last_us=event["last_us"],
-        recorded_us=event["recorded_us"],
-        body=event["body"],
-        digest=bytes(event["digest"]),
-        texts=texts,
-    )
+    fields = {name: event[name] for name in _FIELDS}
+    digest = bytes(event["digest"])
+    return SessionRecord(session=event["session_id"], texts=texts, digest=digest, **fields)
 
 
 def _portions(rows: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:

@@ -41,6 +41,8 @@ from . import codec, register_sql, sql
 from .caches import Caches
 from .codec import Line
 
+_SESSION_COLUMNS = ("session", "seq", "kind", "actor", "last_us", "recorded_us", "body", "digest")
+
 
 def session_head(db: sqlite3.Connection, session: str) -> SessionHead:
     """The last event of a session."""
@@ -133,17 +135,8 @@ def session_summaries(db: sqlite3.Connection) -> tuple[SessionSummary, ...]:
 
 
 def _record(line: Line, texts: tuple[SessionText, ...]) -> SessionRecord:
-    return SessionRecord(
-        session=line[0],
-        seq=line[1],
-        kind=line[2],
-        actor=line[3],
-        last_us=line[4],
-        recorded_us=line[5],
-        body=line[6],
-        digest=line[7],
-        texts=texts,
-    )
+    fields = dict(zip(_SESSION_COLUMNS, line, strict=True))
+    return SessionRecord(texts=texts, **fields)
 
 
 class Counters(NamedTuple):
@@ -256,18 +249,13 @@ def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: bytes | Non
 
     for event in events:
         digest = chain_digest(digest, event)
-        ids = codec.list_json(event.object_ids)
-        lines.append((event.seq, event.tx, event.actor, event.op, ids, digest))
+        lines.append((*codec.event_line(event), digest))
 
     _run_many(db, sql.PUT_EVENT, lines)
 
 
 def _register(db: sqlite3.Connection, changes: Batch) -> None:
-    _run_many(
-        db,
-        register_sql.PUT_ENTITY,
-        map(codec.entity_line, changes.entities),
-    )
+    _run_many(db, register_sql.PUT_ENTITY, map(codec.entity_line, changes.entities))
     # closings come first: a successor may take the same key in the same batch
     closed = _run_many(
         db,
@@ -279,11 +267,7 @@ def _register(db: sqlite3.Connection, changes: Batch) -> None:
     )
     _require(closed == len(changes.closed_aliases), "a closed alias was not open")
     _run_many(db, register_sql.PUT_ALIAS, map(codec.alias_line, changes.aliases))
-    _run_many(
-        db,
-        register_sql.PUT_IDENTIFIER,
-        map(codec.identifier_line, changes.identifiers),
-    )
+    _run_many(db, register_sql.PUT_IDENTIFIER, map(codec.identifier_line, changes.identifiers))
     if changes.block_keys:
         _block(db, changes.block_keys)
 
@@ -349,11 +333,7 @@ class _Permits:
 
 
 def _claims(db: sqlite3.Connection, changes: Batch, counters: Counters, permits: _Permits) -> None:
-    _run_many(
-        db,
-        sql.PUT_SLOT,
-        ((s.slot_key, s.subject_id, s.slot, s.scope_id, int(s.many)) for s in changes.slots),
-    )
+    _run_many(db, sql.PUT_SLOT, map(codec.slot_line, changes.slots))
     if not changes.claims:
         return
 
@@ -389,13 +369,9 @@ def _mentions(db: sqlite3.Connection, changes: Batch) -> None:
 
 
 def _versions(db: sqlite3.Connection, changes: Batch) -> None:
-    closed_vids: list[int] = []
-    closings: list[Line] = []
-    for closing in changes.close:
-        closed_vids.append(closing.vid)
-        closings.append((closing.tx, closing.vid))
-    closed = _run_many(db, sql.CLOSE_VERSION, closings)
-    _require(closed == len(closings), "a row to close was not open")
+    closed_vids = [closing.vid for closing in changes.close]
+    closed = _run_many(db, sql.CLOSE_VERSION, ((c.tx, c.vid) for c in changes.close))
+    _require(closed == len(closed_vids), "a row to close was not open")
     _run_many(db, sql.PUT_VERSION, map(_row_line, changes.rows))
 
     vids = codec.list_json([*closed_vids, *(row.vid for row in changes.rows)])
@@ -430,13 +406,8 @@ def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
     _run_many(db, register_sql.PUT_REVIEW, map(codec.review_line, changes.reviews))
 
     # an id that is its own canonical id needs no projection
-    moved_ids: list[Line] = []
-    merged_ids: list[Line] = []
-    for raw, top in changes.canonical:
-        moved_ids.append((raw,))
-        if raw != top:
-            merged_ids.append((raw, top))
-    _run_many(db, register_sql.DROP_CANONICAL, moved_ids)
+    _run_many(db, register_sql.DROP_CANONICAL, ((raw,) for raw, _ in changes.canonical))
+    merged_ids = (pair for pair in changes.canonical if pair[0] != pair[1])
     _run_many(db, register_sql.PUT_CANONICAL, merged_ids)
 
 
@@ -448,22 +419,10 @@ def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
         ((c.tx, c.outcome, c.closed_by, c.action_id) for c in changes.closed_actions),
     )
     _require(closed == len(changes.closed_actions), "an action to close was not open")
-    _run_many(db, sql.PUT_FLAG, ((f.object_id, f.kind, int(f.on), f.tx) for f in changes.flags))
+    _run_many(db, sql.PUT_FLAG, map(codec.flag_line, changes.flags))
     _permissions(db, changes, permits)
-    _run_many(
-        db,
-        sql.PUT_TOMBSTONE,
-        (
-            (t.erasure_id, t.tx, t.actor, t.reason, codec.list_json(t.object_ids),
-             codec.list_json(t.entity_ids))
-            for t in changes.tombstones
-        ),
-    )  # fmt: skip
-    _run_many(
-        db,
-        register_sql.PUT_RECEIPT,
-        ((r.object_id, r.tx, r.body, r.idempotency_key, r.fingerprint) for r in changes.receipts),
-    )
+    _run_many(db, sql.PUT_TOMBSTONE, map(codec.tombstone_line, changes.tombstones))
+    _run_many(db, register_sql.PUT_RECEIPT, map(codec.receipt_line, changes.receipts))
 
 
 def _permissions(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
@@ -490,7 +449,7 @@ def _restore_rest(db: sqlite3.Connection, changes: Batch) -> None:
         put_manifest(db, manifest)
 
     put_vectors(db, changes.vectors)
-    _run_many(db, register_sql.PUT_USAGE, ((u.object_id, u.uses, u.last_us) for u in changes.usage))
+    _run_many(db, register_sql.PUT_USAGE, map(codec.usage_line, changes.usage))
     if changes.keys:
         db.execute(sql.CLEAR_KEYS)
         _run_many(db, sql.PUT_KEY, enumerate(changes.keys))
@@ -558,10 +517,8 @@ def empty(
     unnamed_ids = [*entity_ids, *nameless_ids]
     if unnamed_ids:
         _run_each(db, register_sql.EMPTY_NAMINGS, unnamed_ids)
-        naming = db.execute(
-            register_sql.NAMING_RECEIPTS, (codec.list_json(unnamed_ids),)
-        ).fetchall()
-        for number, body in naming:
+        bound = (codec.list_json(unnamed_ids),)
+        for number, body in db.execute(register_sql.NAMING_RECEIPTS, bound).fetchall():
             short_body = without_candidates(body, unnamed_ids)
             if short_body != body:
                 db.execute(register_sql.SHORTEN_RECEIPT, (short_body, number))

@@ -27,9 +27,7 @@ from ..port.records import (
 from ..port.store import (
     ActionRecord,
     BlockKeys,
-    CanonicalId,
     Clock,
-    Flag,
     ManifestRecord,
     PermissionChange,
     PlacedVector,
@@ -37,7 +35,6 @@ from ..port.store import (
     StoredReceipt,
     TxEvent,
     Usage,
-    VectorRow,
 )
 from ..port.vectors import Vectors
 from . import apply, codec, register_sql, sql
@@ -84,19 +81,17 @@ _READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]]
     RecordKind.EDGE: _plain(sql.ALL_EDGES, codec.edge),
     RecordKind.JUDGEMENT: _plain(register_sql.ALL_JUDGEMENTS, codec.judgement),
     RecordKind.REVIEW: _plain(register_sql.ALL_REVIEWS, codec.review),
-    RecordKind.CANONICAL: _plain(
-        register_sql.ALL_CANONICAL, lambda line: CanonicalId(line[0], line[1])
-    ),
+    RecordKind.CANONICAL: _plain(register_sql.ALL_CANONICAL, codec.canonical),
     RecordKind.ACTION: _plain(register_sql.ACTIONS_EVER, codec.action),
-    RecordKind.FLAG: _plain(sql.FLAGS, lambda line: Flag(line[0], line[1], bool(line[2]), line[3])),
+    RecordKind.FLAG: _plain(sql.FLAGS, codec.flag),
     RecordKind.PERMISSION: _plain(sql.PERMISSION_CHANGES, _permission),
     RecordKind.TOMBSTONE: _plain(sql.TOMBSTONES, codec.tombstone),
     RecordKind.RECEIPT: _plain(register_sql.ALL_RECEIPTS, codec.receipt),
     RecordKind.DEFINITION: _plain(sql.DEFINITION_BODIES, lambda line: str(line[0])),
     RecordKind.PACK: _plain(register_sql.ALL_PACKS, lambda line: str(line[0])),
     RecordKind.MANIFEST: _manifests,
-    RecordKind.VECTOR: _plain(register_sql.ALL_VECTORS, lambda line: VectorRow(*line)),
-    RecordKind.USAGE: _plain(register_sql.ALL_USAGE, lambda line: Usage(*line)),
+    RecordKind.VECTOR: _plain(register_sql.ALL_VECTORS, codec.vector),
+    RecordKind.USAGE: _plain(register_sql.ALL_USAGE, codec.usage),
     RecordKind.SESSION_EVENT: apply.all_session_events,
 }
 

@@ -357,8 +357,8 @@ MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 MATCH (c)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]-(:Claim)
 WHERE e.tx <= $tx
 WITH DISTINCT e
-RETURN type(e) AS kind, startNode(e).object_id AS src, endNode(e).object_id AS dst,
-  properties(e) AS edge ORDER BY e.n
+RETURN e {.*, kind: type(e), src: startNode(e).object_id, dst: endNode(e).object_id} AS edge
+ORDER BY e.n
 """
 
 # --- what an erasure empties

@@ -19,13 +19,13 @@ PUT_MENTIONS: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
 MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
-CREATE (c)-[m:MENTIONS {start: row.start, until: row.until}]->(e)
+CREATE (c)-[m:MENTIONS {start: row.start, until: row.end}]->(e)
 RETURN count(m) AS made
 """
 MENTIONS: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})-[m:MENTIONS]->(e:Entity)
-RETURN m {.start, .until, object_id: c.object_id, entity_id: e.entity_id} AS record
+RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.object_id, m.start
 """
 
@@ -428,7 +428,7 @@ ALL_EDGES: Final[LiteralString] = """
 MATCH (t:Claim) USING INDEX t:Claim(tenant_id, object_id)
 WHERE t.tenant_id = $tenant AND t.object_id >= ''
 MATCH (t)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(o:Claim)
-RETURN {kind: type(e), src: t.object_id, dst: o.object_id, edge: properties(e)} AS record
+RETURN e {.*, kind: type(e), src: t.object_id, dst: o.object_id} AS record
 ORDER BY e.n
 """
 ALL_JUDGEMENTS: Final[LiteralString] = """
@@ -453,7 +453,7 @@ ALL_MENTIONS: Final[LiteralString] = """
 MATCH (c:Claim) USING INDEX c:Claim(tenant_id, object_id)
 WHERE c.tenant_id = $tenant AND c.object_id >= ''
 MATCH (c)-[m:MENTIONS]->(e:Entity)
-RETURN m {.start, .until, object_id: c.object_id, entity_id: e.entity_id} AS record
+RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.n, m.start
 """
 ALL_FLAGS: Final[LiteralString] = """

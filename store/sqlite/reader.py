@@ -101,25 +101,33 @@ def records(db: sqlite3.Connection, kind: RecordKind) -> Iterator[object]:
     return _READ[kind](db)
 
 
-def objects_of(db: sqlite3.Connection, entity_ids: Sequence[str]) -> tuple[str, ...]:
-    """Every object that is about one of these, points at it or mentions it, none erased."""
-    bound = {"ids": codec.list_json(dict.fromkeys(entity_ids))}
-    return tuple(line[0] for line in db.execute(sql.OBJECTS_OF, bound))
+class ClaimLookups:
+    """What a snapshot and a write transaction are asked alike, beside what is known of names."""
+
+    _db: sqlite3.Connection
+
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Every object that is about one of these, points at it or mentions it, none erased."""
+        bound = {"ids": codec.list_json(dict.fromkeys(entity_ids))}
+        return tuple(line[0] for line in self._db.execute(sql.OBJECTS_OF, bound))
+
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Objects that hold all of these terms, none erased, sorted."""
+        query = " AND ".join(f'"{word}"' for word in words)
+        return tuple(line[0] for line in self._db.execute(sql.OBJECTS_WITH, (query,)))
+
+    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+        """Whole claims by object id, with today's permissions; erased ones left out."""
+        bound = (codec.list_json(dict.fromkeys(object_ids)),)
+        return {line[1]: codec.assertion(line) for line in self._db.execute(sql.ASSERTIONS, bound)}
+
+    def review(self, review_id: str) -> Review | None:
+        """Return a review case in its newest version."""
+        line = self._db.execute(register_sql.REVIEW, (review_id,)).fetchone()
+        return None if line is None else codec.review(line)
 
 
-def objects_with(db: sqlite3.Connection, words: Sequence[str]) -> tuple[str, ...]:
-    """Objects that hold all of these terms, none erased, sorted."""
-    query = " AND ".join(f'"{word}"' for word in words)
-    return tuple(line[0] for line in db.execute(sql.OBJECTS_WITH, (query,)))
-
-
-def assertions(db: sqlite3.Connection, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-    """Whole claims by object id, with today's permissions; erased ones left out."""
-    bound = (codec.list_json(dict.fromkeys(object_ids)),)
-    return {line[1]: codec.assertion(line) for line in db.execute(sql.ASSERTIONS, bound)}
-
-
-class SqliteReader(Timelines, SqliteRegister):
+class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
     """A reader over a connection inside a transaction."""
 
     def __init__(self, db: sqlite3.Connection, caches: Caches, home: str) -> None:
@@ -170,11 +178,6 @@ class SqliteReader(Timelines, SqliteRegister):
         """Return ids of objects that begin so, above another one, sorted; at most so many."""
         bound = {"beginning": beginning, "after": after, "limit": limit}
         return tuple(codec.first_column(self._db.execute(sql.OBJECT_IDS, bound)))
-
-    def review(self, review_id: str) -> Review | None:
-        """Return a review case in its newest version."""
-        line = self._db.execute(register_sql.REVIEW, (review_id,)).fetchone()
-        return None if line is None else codec.review(line)
 
     def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
         """Return review cases in their newest version, oldest first; of a state, of a mention."""
@@ -250,18 +253,6 @@ class SqliteReader(Timelines, SqliteRegister):
     def policy_pack(self, digest: str) -> str | None:
         """Return a stored policy pack."""
         return self._text(register_sql.PACK, digest)
-
-    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Every object that is about one of these, points at it or mentions it."""
-        return objects_of(self._db, entity_ids)
-
-    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
-        """The objects that hold all of these searchable terms, none erased, sorted."""
-        return objects_with(self._db, words)
-
-    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-        """Return whole claims by object id, with today's permissions; erased ones left out."""
-        return assertions(self._db, object_ids)
 
     def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
         """Return how objects were used, by object id."""

@@ -21,9 +21,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 
+from tenure.store.neo4j.cypher import template
 from tenure.store.neo4j.cypher.template import statement
 
 TEMPLATES = frozenset({"statement", "_statement", "_move"})
+MAKERS = {"every": template.every, "removal": template.removal}
+"""What makes a text of literals alone."""
 BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
 CLAUSES = frozenset(
     {"OPTIONAL", "MATCH", "MERGE", "CREATE", "WITH", "RETURN", "UNWIND", "CALL", "UNION"}
@@ -125,11 +128,15 @@ def _text(value: ast.expr, constants: Mapping[str, Constant]) -> str | None:
     if isinstance(value, ast.Name):
         constant = constants.get(value.id)
         return constant if isinstance(constant, str) else None
+    if isinstance(value, ast.Call) and ast.unparse(value.func) in MAKERS:
+        order = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in value.keywords}
+        literals = [ast.literal_eval(part) for part in value.args]
+        return MAKERS[ast.unparse(value.func)](*literals, **order)
     if isinstance(value, ast.Call) and ast.unparse(value.func) in TEMPLATES:
-        template = _text(value.args[0], constants)
+        text = _text(value.args[0], constants)
         # A module that names its fragments once has a `partial` of the function.
         fragments = _table(value.args[1] if len(value.args) > 1 else value.func, constants)
-        return statement(template, fragments) if template and fragments is not None else None
+        return statement(text, fragments) if text and fragments is not None else None
     return None
 
 

@@ -23,7 +23,7 @@ from typing import Final, LiteralString
 from .questions import FRAGMENTS as _QUESTIONS
 from .template import CONTENT_COLUMNS as _CONTENT_COLUMNS
 from .template import CORE as _CORE
-from .template import statement
+from .template import removal, statement
 
 _FRAGMENTS: Final[Mapping[str, LiteralString]] = {
     **_QUESTIONS,
@@ -395,65 +395,33 @@ SET k.import_digest = $given.journal.digest, k.import_applied = $given.journal.a
 """
 """A null takes a property away."""
 
-REMOVE_SOME: Final[LiteralString] = """
-CALL () {
-  MATCH (n:Fact) WHERE n.tenant_id = $tenant AND n.vid >= 0 RETURN n
-  UNION ALL
-  MATCH (n:Flag) WHERE n.tenant_id = $tenant AND n.n >= 0 RETURN n
-  UNION ALL
-  MATCH (n:PermissionChange) WHERE n.tenant_id = $tenant AND n.n >= 0 RETURN n
-  UNION ALL
-  MATCH (n:Vector) WHERE n.tenant_id = $tenant AND n.object_id >= '' AND n.encoder_id >= ''
-    AND n.part >= '' RETURN n
-  UNION ALL
-  MATCH (n:Usage) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Manifest) WHERE n.tenant_id = $tenant AND n.envelope_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Compiled) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Pack) WHERE n.tenant_id = $tenant AND n.digest >= '' RETURN n
-  UNION ALL
-  MATCH (n:Receipt) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Action) WHERE n.tenant_id = $tenant AND n.action_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Review) WHERE n.tenant_id = $tenant AND n.review_id >= '' AND n.version >= 0 RETURN n
-  UNION ALL
-  MATCH (n:Judgement) WHERE n.tenant_id = $tenant AND n.judgement_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:SessionText) WHERE n.tenant_id = $tenant AND n.session_id >= '' AND n.seq >= 0
-    AND n.part >= 0 RETURN n
-  UNION ALL
-  MATCH (n:SessionSnapshot) WHERE n.tenant_id = $tenant AND n.session_id >= '' AND n.seq >= 0
-  RETURN n
-  UNION ALL
-  MATCH (n:SessionEvent) WHERE n.tenant_id = $tenant AND n.session_id >= '' AND n.seq >= 0
-  RETURN n
-  UNION ALL
-  MATCH (n:Claim) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Slot) WHERE n.tenant_id = $tenant AND n.slot_key >= '' RETURN n
-  UNION ALL
-  MATCH (n:Alias) WHERE n.tenant_id = $tenant AND n.alias_key >= '' RETURN n
-  UNION ALL
-  MATCH (n:Identifier) WHERE n.tenant_id = $tenant AND n.identifier_key >= '' RETURN n
-  UNION ALL
-  MATCH (n:Norm) WHERE n.tenant_id = $tenant AND n.norm >= '' RETURN n
-  UNION ALL
-  MATCH (n:BlockKey) WHERE n.tenant_id = $tenant AND n.key >= '' RETURN n
-  UNION ALL
-  MATCH (n:Entity) WHERE n.tenant_id = $tenant AND n.entity_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Tombstone) WHERE n.tenant_id = $tenant AND n.erasure_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Definition) WHERE n.tenant_id = $tenant AND n.number >= 0 RETURN n
-  UNION ALL
-  MATCH (n:TxEvent) WHERE n.tenant_id = $tenant AND n.seq >= 0 RETURN n
-}
-WITH n LIMIT $most DETACH DELETE n
-RETURN count(*) AS count
-"""
+REMOVE_SOME: Final[LiteralString] = removal(
+    ("Fact", "n.vid >= 0"),
+    ("Flag", "n.n >= 0"),
+    ("PermissionChange", "n.n >= 0"),
+    ("Vector", "n.object_id >= '' AND n.encoder_id >= '' AND n.part >= ''"),
+    ("Usage", "n.object_id >= ''"),
+    ("Manifest", "n.envelope_id >= ''"),
+    ("Compiled", "n.object_id >= ''"),
+    ("Pack", "n.digest >= ''"),
+    ("Receipt", "n.object_id >= ''"),
+    ("Action", "n.action_id >= ''"),
+    ("Review", "n.review_id >= '' AND n.version >= 0"),
+    ("Judgement", "n.judgement_id >= ''"),
+    ("SessionText", "n.session_id >= '' AND n.seq >= 0 AND n.part >= 0"),
+    ("SessionSnapshot", "n.session_id >= '' AND n.seq >= 0"),
+    ("SessionEvent", "n.session_id >= '' AND n.seq >= 0"),
+    ("Claim", "n.object_id >= ''"),
+    ("Slot", "n.slot_key >= ''"),
+    ("Alias", "n.alias_key >= ''"),
+    ("Identifier", "n.identifier_key >= ''"),
+    ("Norm", "n.norm >= ''"),
+    ("BlockKey", "n.key >= ''"),
+    ("Entity", "n.entity_id >= ''"),
+    ("Tombstone", "n.erasure_id >= ''"),
+    ("Definition", "n.number >= 0"),
+    ("TxEvent", "n.seq >= 0"),
+)
 """What has most relations comes last, when they are gone. Each condition names all of a key."""
 
 START_OVER: Final[LiteralString] = """

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, LiteralString
 
 from .questions import FRAGMENTS as _FRAGMENTS
-from .template import statement
+from .template import every, statement
 
 _statement: Final = partial(statement, fragments=_FRAGMENTS)
 
@@ -387,36 +387,20 @@ RETURN properties(t) AS event ORDER BY t.tx DESC LIMIT $limit
 
 # --- the export: every record of a kind, in order of writing
 
-ALL_EVENTS: Final[LiteralString] = """
-MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.seq > 0
-RETURN properties(t) AS record ORDER BY t.seq
-"""
+ALL_EVENTS: Final[LiteralString] = every("TxEvent", "t.seq > 0", order="t.seq")
 # By stamp, not by id: an export has the order of writing.
-ALL_ENTITIES: Final[LiteralString] = """
-MATCH (t:Entity) WHERE t.tenant_id = $tenant AND t.entity_id >= '' AND t.name IS NOT NULL
-RETURN properties(t) AS record ORDER BY t.tx_start, t.entity_id
-"""
-ALL_ALIASES: Final[LiteralString] = """
-MATCH (t:Alias) WHERE t.tenant_id = $tenant AND t.alias_key >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_IDENTIFIERS: Final[LiteralString] = """
-MATCH (t:Identifier) WHERE t.tenant_id = $tenant AND t.identifier_key >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
+ALL_ENTITIES: Final[LiteralString] = every(
+    "Entity", "t.entity_id >= '' AND t.name IS NOT NULL", order="t.tx_start, t.entity_id"
+)
+ALL_ALIASES: Final[LiteralString] = every("Alias", "t.alias_key >= ''", order="t.n")
+ALL_IDENTIFIERS: Final[LiteralString] = every("Identifier", "t.identifier_key >= ''", order="t.n")
 ALL_NORMS: Final[LiteralString] = """
 MATCH (t:Norm) WHERE t.tenant_id = $tenant AND t.norm >= ''
 RETURN {norm: t.norm, keys: COLLECT { MATCH (t)-[:HAS_KEY]->(b:BlockKey)
   RETURN [b.key, b.kind] ORDER BY b.key }} AS record ORDER BY t.n
 """
-ALL_SLOTS: Final[LiteralString] = """
-MATCH (t:Slot) WHERE t.tenant_id = $tenant AND t.slot_key >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_CLAIMS: Final[LiteralString] = """
-MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.object_id >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
+ALL_SLOTS: Final[LiteralString] = every("Slot", "t.slot_key >= ''", order="t.n")
+ALL_CLAIMS: Final[LiteralString] = every("Claim", "t.object_id >= ''", order="t.n")
 # A row is decoded with its claim, which the record repeats.
 ALL_ROWS: Final[LiteralString] = _statement("""
 MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid > 0
@@ -431,24 +415,21 @@ MATCH (t)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(o:Clai
 RETURN e {.*, kind: type(e), src: t.object_id, dst: o.object_id} AS record
 ORDER BY e.n
 """
-ALL_JUDGEMENTS: Final[LiteralString] = """
-MATCH (t:Judgement) WHERE t.tenant_id = $tenant AND t.judgement_id >= ''
-RETURN properties(t) AS record ORDER BY t.tx_start, t.judgement_id
-"""
-ALL_REVIEWS: Final[LiteralString] = """
-MATCH (t:Review) WHERE t.tenant_id = $tenant AND t.review_id >= '' AND t.version >= 0
-RETURN properties(t) AS record ORDER BY t.opened_tx, t.review_id, t.version
-"""
+ALL_JUDGEMENTS: Final[LiteralString] = every(
+    "Judgement", "t.judgement_id >= ''", order="t.tx_start, t.judgement_id"
+)
+ALL_REVIEWS: Final[LiteralString] = every(
+    "Review", "t.review_id >= '' AND t.version >= 0", order="t.opened_tx, t.review_id, t.version"
+)
 ALL_CANONICAL: Final[LiteralString] = """
 MATCH (t:Entity) USING INDEX t:Entity(tenant_id, entity_id)
 WHERE t.tenant_id = $tenant AND t.entity_id >= ''
 MATCH (t)-[e:SAME_AS]->(c:Entity) WHERE e.replaced_at IS NULL
 RETURN {raw_id: t.entity_id, canonical_id: c.entity_id} AS record ORDER BY t.entity_id
 """
-ALL_ACTIONS: Final[LiteralString] = """
-MATCH (t:Action) WHERE t.tenant_id = $tenant AND t.action_id >= ''
-RETURN properties(t) AS record ORDER BY t.tx_start, t.action_id
-"""
+ALL_ACTIONS: Final[LiteralString] = every(
+    "Action", "t.action_id >= ''", order="t.tx_start, t.action_id"
+)
 ALL_MENTIONS: Final[LiteralString] = """
 MATCH (c:Claim) USING INDEX c:Claim(tenant_id, object_id)
 WHERE c.tenant_id = $tenant AND c.object_id >= ''
@@ -456,39 +437,18 @@ MATCH (c)-[m:MENTIONS]->(e:Entity)
 RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.n, m.start
 """
-ALL_FLAGS: Final[LiteralString] = """
-MATCH (t:Flag) WHERE t.tenant_id = $tenant AND t.n > 0
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_PERMISSIONS: Final[LiteralString] = """
-MATCH (t:PermissionChange) WHERE t.tenant_id = $tenant AND t.n > 0
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_TOMBSTONES: Final[LiteralString] = """
-MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
-RETURN properties(t) AS record ORDER BY t.tx, t.erasure_id
-"""
-ALL_RECEIPTS: Final[LiteralString] = """
-MATCH (t:Receipt) WHERE t.tenant_id = $tenant AND t.object_id >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_DEFINITIONS: Final[LiteralString] = """
-MATCH (t:Definition) WHERE t.tenant_id = $tenant AND t.number > 0
-RETURN properties(t) AS record ORDER BY t.number
-"""
-ALL_PACKS: Final[LiteralString] = """
-MATCH (t:Pack) WHERE t.tenant_id = $tenant AND t.digest >= ''
-RETURN properties(t) AS record ORDER BY t.digest
-"""
-ALL_MANIFESTS: Final[LiteralString] = """
-MATCH (t:Manifest) WHERE t.tenant_id = $tenant AND t.envelope_id >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_VECTORS: Final[LiteralString] = """
-MATCH (t:Vector) WHERE t.tenant_id = $tenant AND t.object_id >= '' AND t.encoder_id >= ''
-  AND t.part >= ''
-RETURN properties(t) AS record ORDER BY t.vec_seq
-"""
+ALL_FLAGS: Final[LiteralString] = every("Flag", "t.n > 0", order="t.n")
+ALL_PERMISSIONS: Final[LiteralString] = every("PermissionChange", "t.n > 0", order="t.n")
+ALL_TOMBSTONES: Final[LiteralString] = every(
+    "Tombstone", "t.erasure_id >= ''", order="t.tx, t.erasure_id"
+)
+ALL_RECEIPTS: Final[LiteralString] = every("Receipt", "t.object_id >= ''", order="t.n")
+ALL_DEFINITIONS: Final[LiteralString] = every("Definition", "t.number > 0", order="t.number")
+ALL_PACKS: Final[LiteralString] = every("Pack", "t.digest >= ''", order="t.digest")
+ALL_MANIFESTS: Final[LiteralString] = every("Manifest", "t.envelope_id >= ''", order="t.n")
+ALL_VECTORS: Final[LiteralString] = every(
+    "Vector", "t.object_id >= '' AND t.encoder_id >= '' AND t.part >= ''", order="t.vec_seq"
+)
 ALL_USAGE: Final[LiteralString] = """
 MATCH (t:Usage) WHERE t.tenant_id = $tenant AND t.object_id >= ''
 RETURN t {.object_id, .uses, .last_us} AS record ORDER BY t.object_id

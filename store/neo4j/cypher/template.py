@@ -90,3 +90,19 @@ def index(name: LiteralString, label: LiteralString, *keys: LiteralString) -> Li
 
 def _properties(keys: Sequence[LiteralString]) -> LiteralString:
     return "n.tenant_id" + "".join(", n." + key for key in keys)
+
+
+def every(label: LiteralString, keys: LiteralString, *, order: LiteralString) -> LiteralString:
+    """What reads all nodes of a tenant; the condition names all of a key, so an index finds it."""
+    nodes = "MATCH (t:" + label + ") WHERE t.tenant_id = $tenant AND " + keys
+    return nodes + " RETURN properties(t) AS record ORDER BY " + order
+
+
+def removal(*kinds: tuple[LiteralString, LiteralString]) -> LiteralString:
+    """What deletes some nodes of a tenant, the first kinds first; conditions name all of a key."""
+    nodes = " UNION ALL ".join(
+        "MATCH (n:" + label + ") WHERE n.tenant_id = $tenant AND " + keys + " RETURN n"
+        for label, keys in kinds
+    )
+    deletion = " WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS count"
+    return "CALL () { " + nodes + " }" + deletion

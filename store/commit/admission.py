@@ -59,7 +59,7 @@ from ...schema.entity import (
     Review,
 )
 from ...schema.errors import InvalidInput
-from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
+from ...schema.interval import ALL_TIME, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
 from ...schema.slots import compatible
@@ -72,7 +72,6 @@ from ...schema.vocabulary import (
     JudgedBy,
     JudgementVerdict,
     Op,
-    ReviewState,
     ValueType,
 )
 from ...schema.write import Draft, Span, Submission, check_start
@@ -431,8 +430,6 @@ class _Admission:
             candidates=resolution.candidates,
             reason=reason,
             object_id=self.draft.object_id,
-            state=ReviewState.OPEN,
-            version=1,
             opened_tx=self.tx,
         )
 
@@ -516,8 +513,6 @@ class _Admission:
             type=entity.type,
             scope_id=self.rules.scope_id,
             ordinal=ordinal,
-            valid_from=MIN_US,
-            valid_until=INF_US,
             tx_start=self.tx,
             object_id=self.draft.object_id,
         )
@@ -591,20 +586,12 @@ def match_row(object_id: str, raw: str, resolution: Resolution, tx: int) -> Judg
 
 def doubted_case(entity: Entity, doubt: Doubt, object_id: str, tx: int) -> Review:
     """The case of an automatic bind that a name under review has made ambiguous."""
-    return Review(
-        # The id is the bind's own, so that a bind is doubted once, whoever comes later.
-        review_id=entity_id(entity.entity_id, DOUBTED, entity.name),
-        entity_id=entity.entity_id,
-        mention=entity.name,
-        type=entity.type,
-        scope_id=entity.scope_id,
-        candidates=(doubt.bound_to, doubt.rival),
-        reason=DOUBTED,
-        object_id=object_id,
-        state=ReviewState.OPEN,
-        version=1,
-        opened_tx=tx,
+    # The id is the bind's own, so that a bind is doubted once, whoever comes later.
+    review_id = entity_id(entity.entity_id, DOUBTED, entity.name)
+    case = suggestion(
+        entity, doubt.bound_to, review_id=review_id, object_id=object_id, opened_tx=tx
     )
+    return replace(case, candidates=(doubt.bound_to, doubt.rival), reason=DOUBTED)
 
 
 def suggestion(
@@ -625,8 +612,6 @@ def suggestion(
         candidates=(elder,),
         reason=SUGGESTION,
         object_id=object_id,
-        state=ReviewState.OPEN,
-        version=1,
         opened_tx=opened_tx,
     )
 

@@ -20,7 +20,7 @@ from ..port.records import (
     SessionSnapshot,
     SessionSummary,
     SessionText,
-    seal,
+    seal_next,
     snapshot_seal,
 )
 from .calls import Calls, Reads, Writes
@@ -57,12 +57,7 @@ def put(calls: Writes, records: Sequence[SessionRecord]) -> None:
     events: list[SessionRecord] = []
     for record in records:
         last = heads.get(record.session) or head(calls, record.session)
-        if record.seq != last.seq + 1:
-            raise Fault(
-                f"event {record.seq} does not follow event {last.seq} of its session",
-                code="invariant_broken",
-            )
-        event = seal(key, last, record)
+        event = seal_next(key, last, record)
         heads[record.session] = SessionHead(event.seq, event.digest)
         events.append(event)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Final, LiteralString, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...resolution import clusters
 from ...schema.claim import Version
@@ -56,17 +56,6 @@ _ALL_ROWS: Final = 2**31 - 1
 
 Question = dict[str, Any]
 """A question as a statement takes it."""
-
-_TEXTS: Final[Mapping[str, LiteralString]] = {
-    "objects": candidates.OF_OBJECTS,
-    "derived": candidates.OF_DERIVED,
-    "keys": candidates.OF_KEYS,
-    "vids": candidates.OF_VIDS,
-    "pairs": candidates.OF_PAIRS,
-    "subjects": candidates.OF_SUBJECTS,
-    "names": candidates.OF_NAMES,
-    "every": candidates.OF_TENANT,
-}
 
 
 def kind_of(ask: Ask) -> str:
@@ -108,7 +97,7 @@ def versions(calls: Reads, ask: Ask, *, sight: Sight, point: Point) -> Page:
     """The versions of an ask; those that permissions hide are veiled."""
     kind = kind_of(ask)
     bound = seen_at(sight, point) | calls.claims.bounds | {kind: [question(ask, point)]}
-    answers = answers_of(calls, calls.rows(_TEXTS[kind], **bound), sight)
+    answers = answers_of(calls, calls.rows(candidates.OF_KIND[kind], **bound), sight)
     return every_row(answers, sight, point.tx_us)
 
 

@@ -33,10 +33,12 @@ from ..port.records import (
     SessionSnapshot,
     SessionSummary,
     SessionText,
-    seal,
+    require,
+    require_next,
+    seal_next,
     snapshot_seal,
 )
-from ..port.store import Batch, ManifestRecord, TxEvent, VectorRow
+from ..port.store import Batch, Clock, ManifestRecord, TxEvent, VectorRow
 from . import codec, register_sql, sql
 from .caches import Caches
 from .codec import Line
@@ -60,12 +62,7 @@ def put_session_events(db: sqlite3.Connection, records: Sequence[SessionRecord])
 
     for record in records:
         last = session_head(db, record.session)
-        if record.seq != last.seq + 1:
-            raise Fault(
-                f"event {record.seq} does not follow event {last.seq} of its session",
-                code="invariant_broken",
-            )
-        event = seal(key, last, record)
+        event = seal_next(key, last, record)
         fields = (event.actor, event.last_us, event.recorded_us, event.body, event.digest)
         db.execute(register_sql.PUT_EVENT, (event.session, event.seq, event.kind, *fields))
         for part, text in enumerate(event.texts):
@@ -162,7 +159,8 @@ def batch(db: sqlite3.Connection, changes: Batch, *, counters: Counters, caches:
     Raises:
         Fault: `invariant_broken`.
     """
-    _counters(db, changes, counters)
+    require_next(Clock(*counters[:4]), changes)
+    db.execute(sql.SET_COUNTERS, changes.clock)
     _events(db, changes.events, counters.digest)
     # Most writes name entities that are known, so that they leave the whole register alone.
     names_touched = touches_names(changes)
@@ -198,11 +196,6 @@ def touches_names(changes: Batch) -> bool:
     )
 
 
-def _require(condition: bool, sentence: str) -> None:
-    if not condition:
-        raise Fault(f"a batch does not fit the store: {sentence}", code="invariant_broken")
-
-
 def _sign(db: sqlite3.Connection, claims: Sequence[tuple[int, Assertion]]) -> None:
     """Sign the scope of what belongs to a project (C-096)."""
     key = b""
@@ -221,26 +214,6 @@ def _run_many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> 
     rows = list(lines)
     # Most batches leave most tables alone, and a call of SQLite costs also for no line at all.
     return max(db.executemany(statement, rows).rowcount, 0) if rows else 0
-
-
-def _counters(db: sqlite3.Connection, changes: Batch, counters: Counters) -> None:
-    seq, last_us, next_vid, *_ = counters
-    clock, events = changes.clock, changes.events
-    # The counters were read under the write lock: a batch that was planned on others must not land.
-    for event in events:
-        seq += 1
-        _require(event.seq == seq, "its events do not take the next sequence numbers")
-        _require(event.tx > last_us, "its stamps do not rise")
-        last_us = event.tx
-    _require(clock.seq == seq, "its events do not take the next sequence numbers")
-    _require(clock.last_us == last_us, "its stamps do not rise")
-
-    highest = max([row.vid for row in changes.rows], default=0)
-    _require(
-        highest < clock.next_vid and clock.next_vid >= next_vid,
-        "a version number is not below the next one",
-    )
-    db.execute(sql.SET_COUNTERS, clock)
 
 
 def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: bytes | None) -> None:
@@ -265,7 +238,7 @@ def _register(db: sqlite3.Connection, changes: Batch) -> None:
             for a, tx in changes.closed_aliases
         ),
     )
-    _require(closed == len(changes.closed_aliases), "a closed alias was not open")
+    require(closed == len(changes.closed_aliases), "a closed alias was not open")
     _run_many(db, register_sql.PUT_ALIAS, map(codec.alias_line, changes.aliases))
     _run_many(db, register_sql.PUT_IDENTIFIER, map(codec.identifier_line, changes.identifiers))
     if changes.block_keys:
@@ -365,13 +338,13 @@ def _claims(db: sqlite3.Connection, changes: Batch, counters: Counters, permits:
 def _mentions(db: sqlite3.Connection, changes: Batch) -> None:
     lines = ((m.start, m.end, m.entity_id, m.object_id) for m in changes.mentions)
     put = _run_many(db, sql.PUT_MENTION, lines)
-    _require(put == len(changes.mentions), "a mention stands in an unknown claim")
+    require(put == len(changes.mentions), "a mention stands in an unknown claim")
 
 
 def _versions(db: sqlite3.Connection, changes: Batch) -> None:
     closed_vids = [closing.vid for closing in changes.close]
     closed = _run_many(db, sql.CLOSE_VERSION, ((c.tx, c.vid) for c in changes.close))
-    _require(closed == len(closed_vids), "a row to close was not open")
+    require(closed == len(closed_vids), "a row to close was not open")
     _run_many(db, sql.PUT_VERSION, map(_row_line, changes.rows))
 
     vids = codec.list_json([*closed_vids, *(row.vid for row in changes.rows)])
@@ -401,7 +374,7 @@ def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
     closed = _run_many(
         db, register_sql.CLOSE_JUDGEMENT, ((tx, i) for i, tx in changes.closed_judgements)
     )
-    _require(closed == len(changes.closed_judgements), "a judgement to close was not open")
+    require(closed == len(changes.closed_judgements), "a judgement to close was not open")
     _run_many(db, register_sql.PUT_JUDGEMENT, map(codec.judgement_line, changes.judgements))
     _run_many(db, register_sql.PUT_REVIEW, map(codec.review_line, changes.reviews))
 
@@ -418,7 +391,7 @@ def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
         register_sql.CLOSE_ACTION,
         ((c.tx, c.outcome, c.closed_by, c.action_id) for c in changes.closed_actions),
     )
-    _require(closed == len(changes.closed_actions), "an action to close was not open")
+    require(closed == len(changes.closed_actions), "an action to close was not open")
     _run_many(db, sql.PUT_FLAG, map(codec.flag_line, changes.flags))
     _permissions(db, changes, permits)
     _run_many(db, sql.PUT_TOMBSTONE, map(codec.tombstone_line, changes.tombstones))
@@ -428,7 +401,7 @@ def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
 def _permissions(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
     for change in changes.permissions:
         place = db.execute(sql.SCOPE_OF_OBJECT, (change.object_id,)).fetchone()
-        _require(place is not None, "permissions of an unknown object")
+        require(place is not None, "permissions of an unknown object")
         claim_id, scope_id = place
         number = permits.number(scope_id, change.permissions)
         db.execute(sql.CHANGE_OBJECT_PERMIT, (number, claim_id))

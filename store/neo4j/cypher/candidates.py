@@ -41,14 +41,17 @@ RETURN lines
 
 # --- slots and objects
 
-OF_PAIRS: Final[LiteralString] = _statement("CALL () {\n{of_pairs} }\n{answered}")
-OF_SUBJECTS: Final[LiteralString] = _statement("CALL () {\n{of_subjects} }\n{answered}")
-OF_NAMES: Final[LiteralString] = _statement("CALL () {\n{of_names} }\n{answered}")
-OF_KEYS: Final[LiteralString] = _statement("CALL () {\n{of_keys} }\n{answered}")
-OF_TENANT: Final[LiteralString] = _statement("CALL () {\n{of_tenant} }\n{answered}")
-OF_OBJECTS: Final[LiteralString] = _statement("CALL () {\n{of_objects} }\n{answered}")
-OF_DERIVED: Final[LiteralString] = _statement("CALL () {\n{of_derived} }\n{answered}")
-OF_VIDS: Final[LiteralString] = _statement("CALL () {\n{of_vids} }\n{answered}")
+OF_KIND: Final[Mapping[str, LiteralString]] = {
+    "pairs": _statement("CALL () {\n{of_pairs} }\n{answered}"),
+    "subjects": _statement("CALL () {\n{of_subjects} }\n{answered}"),
+    "names": _statement("CALL () {\n{of_names} }\n{answered}"),
+    "keys": _statement("CALL () {\n{of_keys} }\n{answered}"),
+    "every": _statement("CALL () {\n{of_tenant} }\n{answered}"),
+    "objects": _statement("CALL () {\n{of_objects} }\n{answered}"),
+    "derived": _statement("CALL () {\n{of_derived} }\n{answered}"),
+    "vids": _statement("CALL () {\n{of_vids} }\n{answered}"),
+}
+"""Versions, by the kind of an ask."""
 
 # --- the text search
 

@@ -15,6 +15,7 @@ from tenure.schema.principal import OWNER
 from tenure.store.neo4j.connect import version_numbers
 from tenure.store.neo4j.cypher import register as identity_statements
 from tenure.store.neo4j.cypher import schema
+from tenure.store.neo4j.cypher.candidates import OF_KIND
 from tenure.store.neo4j.store import open_store
 from tenure.store.neo4j.vector_index import FILTERS_FROM, Indexes
 from tenure.tests.neo4j_fixtures import wipe
@@ -48,12 +49,16 @@ SINGLE_ROWS = {
     # the clock, one row, beside the rows that are compared with it
     "a version number is not below the next one", "a vector number is above the counter",
 }  # fmt: skip
-PUBLIC = {
-    name: text
-    for module in MODULES
-    for name, text in sorted(vars(module).items())
-    if isinstance(text, str) and name.isupper() and not name.startswith("_")
-} | dict(schema.MUST_BE_EMPTY)
+PUBLIC = (
+    {
+        name: text
+        for module in MODULES
+        for name, text in sorted(vars(module).items())
+        if isinstance(text, str) and name.isupper() and not name.startswith("_")
+    }
+    | dict(schema.MUST_BE_EMPTY)
+    | {f"OF_{kind}": text for kind, text in OF_KIND.items()}
+)
 UNLOADED = {
     "a vector number is above the counter",
     "a fact has the shape of an older version (run: tenure migrate)",

@@ -191,6 +191,9 @@ class _Admission:
         raw = subject.raw if subject else draft.details.subject_id
         root = self.register.root(raw) if raw else None
         record = self._slot(raw)
+        planning: PlanningSlot = record.slot_key, "", record.scope_id
+        if record.slot is not None and root is not None:
+            planning = root, record.slot, record.scope_id
 
         is_pending = False
         reviews: list[Review] = []
@@ -205,7 +208,7 @@ class _Admission:
             draft=draft,
             assertion=self._assertion(record, subject, value, ordinal),
             slot=record,
-            planning=self._planning(record, root),
+            planning=planning,
             slot_keys=self._slot_keys(record, raw),
             resolution=subject.resolution if subject else None,
             root=root,
@@ -550,11 +553,6 @@ class _Admission:
             tx=self.tx,
             ordinal=ordinal,
         )
-
-    def _planning(self, record: SlotRecord, root: str | None) -> PlanningSlot:
-        if record.slot is None or root is None:
-            return record.slot_key, "", record.scope_id
-        return root, record.slot, record.scope_id
 
     def _slot_keys(self, record: SlotRecord, raw: str | None) -> tuple[str, ...]:
         if record.slot is None or raw is None:

@@ -61,9 +61,16 @@ def put(calls: Writes, records: Sequence[SessionRecord]) -> None:
         heads[record.session] = SessionHead(event.seq, event.digest)
         events.append(event)
 
-    for rows in _portions([_event_row(event) for event in events]):
+    event_rows: list[dict[str, Any]] = []
+    text_rows: list[dict[str, Any]] = []
+    for event in events:
+        event_rows.append({name: getattr(event, name) for name in ("session", *_FIELDS, "digest")})
+        for part, text in enumerate(event.texts):
+            place = {"session": event.session, "seq": event.seq, "part": part}
+            text_rows.append({**place, "text": text.text, "digest": text.digest})
+    for rows in _portions(event_rows):
         calls.rows(core.PUT_EVENTS, rows=rows)
-    for rows in _portions([row for event in events for row in _text_rows(event)]):
+    for rows in _portions(text_rows):
         calls.rows(core.PUT_TEXTS, rows=rows)
 
 
@@ -134,16 +141,6 @@ def summaries(calls: Reads) -> tuple[SessionSummary, ...]:
     rows = calls.rows(core.SUMMARIES)
 
     return tuple(SessionSummary(row["session"], row["seq"], row["recorded_us"]) for row in rows)
-
-
-def _event_row(event: SessionRecord) -> dict[str, Any]:
-    return {name: getattr(event, name) for name in ("session", *_FIELDS, "digest")}
-
-
-def _text_rows(event: SessionRecord) -> Iterator[dict[str, Any]]:
-    for part, text in enumerate(event.texts):
-        place = {"session": event.session, "seq": event.seq, "part": part}
-        yield {**place, "text": text.text, "digest": text.digest}
 
 
 def _record(event: Mapping[str, Any], texts: tuple[SessionText, ...]) -> SessionRecord:

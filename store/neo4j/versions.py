@@ -404,7 +404,9 @@ class EntityFacts:
         """How its blocking case stood at a tx."""
         newest: Properties | None = None
         for case in self.cases:
-            if _decision_tx(case) > tx_us or case["reason"] in (SUGGESTION, AUDIT):
+            decided_tx = case["decided_tx"]
+            written_tx = case["opened_tx"] if decided_tx is None else decided_tx
+            if written_tx > tx_us or case["reason"] in (SUGGESTION, AUDIT):
                 continue
             if newest is None or int(case["version"]) > int(newest["version"]):
                 newest = case
@@ -450,12 +452,6 @@ def entity_facts(records: Sequence[Sequence[Any]]) -> dict[str, EntityFacts]:
     for case in rows.cases:
         facts[case["entity_id"]].cases.append(case)
     return facts
-
-
-def _decision_tx(case: Properties) -> int:
-    """When a version of a case was written: its decision, or its opening."""
-    decision = case["decided_tx"]
-    return int(case["opened_tx"] if decision is None else decision)
 
 
 def is_open(row: Properties, tx_us: int) -> bool:

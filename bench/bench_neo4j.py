@@ -62,11 +62,12 @@ CREATE (c:Claim:Live {tenant_id: $tenant, object_id: row.object_id})
 SET c += row.props
 CREATE (c)-[:ASSERTS]->(s)
 CREATE (v:Fact {tenant_id: $tenant, vid: row.seq, slot_key: row.slot_key,
-  object_id: row.object_id, scope_id: 'tenant', valid_from: $native, recorded_at: $native,
+  object_id: row.object_id, scope_id: 'tenant', valid_from: datetime($native),
+  recorded_at: datetime($native),
   status: 'clean', reason: '', head: true, deny: false, open: 0})
 CREATE (v)-[:VERSION_OF]->(s)
 CREATE (v)-[:PIECE_OF]->(c)
-CREATE (e)-[:HAS_FACT {valid_from: $native, recorded_at: $native}]->(v)
+CREATE (e)-[:HAS_FACT {valid_from: datetime($native), recorded_at: datetime($native)}]->(v)
 """
 ROWS = 1_000
 

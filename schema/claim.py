@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from .interval import INF_US, Interval
+from .interval import ALL_TIME, INF_US, Interval
 from .layers import DecayRule
 from .principal import EVERYONE_TAG, Principal, Scope, Sight
 from .records import short_repr
@@ -308,10 +308,10 @@ class Edge:
     src: str
     """object_id of the newer, the winner, the confirming or the derived claim."""
     dst: str
-    interval: Interval
+    interval: Interval = ALL_TIME
     """The valid interval on which the edge holds."""
-    reason: str
-    relation: str
+    reason: str = ""
+    relation: str = ""
     """Allen relation, "stored *relation* incoming"; empty where none applies."""
     tx: int
     merge_id: str | None = None

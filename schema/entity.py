@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .errors import InvalidInput
-from .interval import INF_US
+from .interval import INF_US, MIN_US
 from .principal import TENANT_SCOPE
 from .records import short_repr
 from .slots import UNKNOWN_TYPE, check_scheme
@@ -144,8 +144,8 @@ class Alias:
     scope_id: str
     ordinal: int
     """Raised for a namesake, by a resolution decision only; 0 for the first."""
-    valid_from: int
-    valid_until: int
+    valid_from: int = MIN_US
+    valid_until: int = INF_US
     tx_start: int
     tx_end: int = INF_US
     object_id: str = ""
@@ -236,11 +236,11 @@ class Judgement:
     verdict: JudgementVerdict
     judged_by: JudgedBy
     actor: str
-    score: float | None
-    log_odds: float | None
-    evidence: str
+    score: float | None = None
+    log_odds: float | None = None
+    evidence: str = "{}"
     """JSON: features, vetoes, context."""
-    model_version: str
+    model_version: str = ""
     reason: str
     tx_start: int
     tx_end: int = INF_US
@@ -262,8 +262,8 @@ class Review:
     reason: str
     object_id: str
     """The write that opened it."""
-    state: ReviewState
-    version: int
+    state: ReviewState = ReviewState.OPEN
+    version: int = 1
     """Rises with every decision; a decision on an older one is `stale_version`."""
     opened_tx: int
     decided_tx: int | None = None

@@ -14,7 +14,6 @@ nothing here, so that no page of another site can call it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from base64 import b64encode
 from collections.abc import Callable
@@ -32,7 +31,7 @@ from ...schema.errors import Conflict, InvalidInput
 from ...schema.limits import json_of, utf8_of
 from ...schema.principal import Principal
 from ...schema.version import VERSION
-from ...service.backend.caller import backend_of
+from ...service.backend.caller import backend_of, last_stamp, wait_for_stamp
 from ...service.backend.kept_answers import EMPTIED
 from ...service.calls.run import (
     QueryTexts,
@@ -64,9 +63,6 @@ KEEP_SECONDS: Final = 86_400
 _ABANDONED_SECONDS: Final = 60
 """After which a request without an answer is taken for one whose process died."""
 
-_KEYED: Final = "hmac:"
-"""What a key begins with that is kept as a keyed hash; earlier versions kept it as it came."""
-
 _TABLES: Final = (
     """CREATE TABLE IF NOT EXISTS answers (
     caller BLOB NOT NULL, key TEXT NOT NULL, tenant TEXT NOT NULL, fingerprint BLOB NOT NULL,
@@ -95,11 +91,6 @@ class AnswerBook:
         with control.transaction() as connection:
             for statement in _TABLES:
                 connection.execute(statement)
-            plain = "SELECT DISTINCT key FROM answers WHERE key NOT LIKE 'hmac:%'"
-            for (key,) in connection.execute(plain).fetchall():
-                connection.execute(
-                    "UPDATE OR REPLACE answers SET key = ? WHERE key = ?", (self._key(key), key)
-                )
 
     def begin(self, caller: Principal, key: str, request: bytes) -> StoredAnswer | None:
         """The answer that was given; None for a first request, which now runs.
@@ -108,9 +99,9 @@ class AnswerBook:
             Conflict: `in_progress` while the first still runs; `idempotency_mismatch` for the
                 key of another request; `answer_erased`.
         """
-        identity, fingerprint = self._identity(caller), self._fingerprint(request)
-        key = self._key(key)
-        now_s = self._control.now()
+        identity, key, now_s = self._identity(caller), self._key(key), self._control.now()
+        # Keyed, since it stays where the answer was erased: a guess of the words proves nothing.
+        fingerprint = self._control.digest("request", request.decode())
 
         with self._control.transaction() as connection:
             connection.execute("DELETE FROM answers WHERE made_s < ?", (now_s - KEEP_SECONDS,))
@@ -133,8 +124,7 @@ class AnswerBook:
                 )
                 return None
 
-        # An earlier version kept a plain digest; such rows are gone a day after the upgrade.
-        if row[0] not in (fingerprint, hashlib.sha256(request).digest()):
+        if row[0] != fingerprint:
             raise Conflict(
                 "this Idempotency-Key was used for another request; take a new one",
                 code="idempotency_mismatch",
@@ -168,18 +158,16 @@ class AnswerBook:
 
     def _key(self, text: str) -> str:
         """A key as it is kept: a client may have put a name into it."""
-        return _KEYED + self._control.digest("idempotency", text).hex()
+        return self._control.digest("idempotency", text).hex()
 
     def _identity(self, caller: Principal) -> bytes:
         return self._control.digest("caller", principal_json(caller))
 
-    def _fingerprint(self, request: bytes) -> bytes:
-        # Keyed, since it stays where the answer was erased: a guess of the words proves nothing.
-        return self._control.digest("request", request.decode())
-
 
 JSON: Final = "application/json"
 OCTETS: Final = "application/octet-stream"
+AFTER: Final = "tenure-after"
+STAMP: Final = "tenure-stamp"
 _KEY_LIMIT: Final = 200
 """Characters of an Idempotency-Key."""
 
@@ -247,11 +235,16 @@ class Api:
             raise tenant_mismatch()
 
         memory = self.memories.bound(credential.principal)
+        if AFTER in request.headers:
+            wait_for_stamp(memory, request.headers[AFTER])
         if is_listing(call):
-            return self._list_answer(call, request, memory, arguments)
-        if not call.writes:
-            return Response(run_json(memory, call, arguments), media_type=JSON)
-        return self._write_answer(call, request, memory, arguments, tell)
+            response = self._list_answer(call, request, memory, arguments)
+        elif call.writes:
+            response = self._write_answer(call, request, memory, arguments, tell)
+        else:
+            response = Response(run_json(memory, call, arguments), media_type=JSON)
+        response.headers[STAMP] = last_stamp(memory)
+        return response
 
     def _list_answer(
         self, call: Call, request: Request, memory: Memory, arguments: dict[str, Any]
@@ -317,10 +310,7 @@ class Api:
         token, ends_s = await run_in_threadpool(self.bearers.ring.issue, credential, fields)
         return JSONResponse({"token": token, "expires_at": ends_s})
 
-    async def _caller(self, request: Request) -> Response:
-        return await run_in_threadpool(self._caller_answer, request)
-
-    def _caller_answer(self, request: Request) -> Response:
+    def _caller(self, request: Request) -> Response:
         """Whom the bearer stands for, and what it allows: every check of a call, and no read."""
         credential = self.bearers.of_request(request)
         principal = principal_fields(credential.principal)

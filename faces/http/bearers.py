@@ -149,15 +149,11 @@ class Bearers:
                 code=SIGN_IN,
             )
         self._pace.count(credential.principal)
-        _check_tenant(request, credential)
-        return credential
-
-
-def _check_tenant(request: HTTPConnection, credential: Credential) -> None:
-    """Refuse a request whose headers name a tenant which is not the credential's."""
-    for name in _TENANT_HEADERS:
-        if request.headers.get(name, credential.principal.tenant) != credential.principal.tenant:
+        # A request whose headers name a tenant must name that of the credential.
+        tenant = credential.principal.tenant
+        if any(request.headers.get(name, tenant) != tenant for name in _TENANT_HEADERS):
             raise tenant_mismatch()
+        return credential
 
 
 def tenant_mismatch() -> Forbidden:

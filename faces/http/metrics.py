@@ -166,7 +166,7 @@ class Meter:
             try:
                 await self._app(scope, receive, counting_send)
             finally:
-                route = _pattern(scope)
+                route = getattr(scope.get("route"), "path", _NO_ROUTE)
                 status = statuses[0] if statuses else 500
                 self._figures.requests.labels(route, method, str(status)).inc()
                 self._figures.seconds.labels(route).observe(time.perf_counter() - start_s)
@@ -181,12 +181,6 @@ class Meter:
             body = await run_in_threadpool(generate_latest, self._figures.registry)
             response = Response(body, media_type=CONTENT_TYPE_LATEST)
         await response(scope, receive, send)
-
-
-def _pattern(scope: Scope) -> str:
-    route: Any = scope.get("route")
-    pattern: str = getattr(route, "path", _NO_ROUTE)
-    return pattern
 
 
 _M_ARENA_MAX: Final = -8

@@ -149,6 +149,13 @@ _IDEMPOTENCY: Final = {
     "description": "New for each request; a retry states it again and gets the first answer.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 200},
 }
+_AFTER: Final = {
+    "name": "Tenure-After",
+    "in": "header",
+    "required": False,
+    "description": "A `Tenure-Stamp`: nothing older is answered; `not_yet` after two seconds.",
+    "schema": {"type": "string"},
+}
 _IF_MATCH: Final = {
     "name": "If-Match",
     "in": "header",
@@ -303,7 +310,7 @@ def _operation(call: Call, answer: Any, *, with_body: bool) -> dict[str, Any]:
 
     if not with_body:
         parameters = _parameters(model.model_json_schema(ref_template=_REF))
-        operation["parameters"] = [*parameters, *page_parameters]
+        operation["parameters"] = [*parameters, *page_parameters, _AFTER]
         return operation
 
     schema = {"$ref": _REF.format(model=model.__name__)}
@@ -314,10 +321,9 @@ def _operation(call: Call, answer: Any, *, with_body: bool) -> dict[str, Any]:
     operation["requestBody"] = {"required": has_required_fields, "content": content}
     if call.name in LONG_CALLS:
         operation["responses"]["200"]["content"][EVENT_STREAM] = {"schema": EVENTS}
-    headers = [_IDEMPOTENCY] if call.writes else []
+    headers = [_AFTER, _IDEMPOTENCY] if call.writes else [_AFTER]
     headers += [_IF_MATCH] if call.name in DECISIONS else []
-    if headers or page_parameters:
-        operation["parameters"] = [*headers, *page_parameters]
+    operation["parameters"] = [*headers, *page_parameters]
     return operation
 
 

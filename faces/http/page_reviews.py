@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, NamedTuple
 from uuid import UUID
 
@@ -379,7 +379,7 @@ _DECIDED: Final = 50
 def actions(request: Request, notice: str = "") -> HTMLResponse:
     """Show every action with both sides of a tie, and the newest decisions."""
     memory = memory_of(request)
-    closed = sorted(memory.actions("closed"), key=_decided_at, reverse=True)
+    closed = sorted(memory.actions("closed"), key=attrgetter("closed"), reverse=True)
     decided = tuple(_entries(memory, closed[:_DECIDED]))
     return page(
         request,
@@ -389,11 +389,6 @@ def actions(request: Request, notice: str = "") -> HTMLResponse:
         notice=notice,
         **_groups(memory, memory.actions()),
     )
-
-
-def _decided_at(action: Action) -> datetime:
-    assert action.closed is not None  # only closed ones are listed
-    return action.closed
 
 
 @router.get("/quarantine")

@@ -97,7 +97,7 @@ class Pager:
         Raises:
             InvalidInput: `bad_cursor`; or whatever the call refuses with.
         """
-        question = _question(call, arguments)
+        question = json.dumps([call.name, arguments], sort_keys=True, default=str)
         place = _Place(0, "", {})
         if page_request.cursor is not None:
             place = self._place_of(page_request.cursor, question)
@@ -105,7 +105,7 @@ class Pager:
         if call.part == "view":
             place = place._replace(point=place.point or self._point(arguments))
             arguments |= place.point
-        elif _LIMIT in _parameters(call) and _LIMIT not in arguments:
+        elif _LIMIT in request_model(call).model_fields and _LIMIT not in arguments:
             # Further than the page reaches: entries that came meanwhile have moved the place down.
             arguments[_LIMIT] = place.position + page_request.size + LARGEST_PAGE
 
@@ -184,14 +184,6 @@ def _start(texts: EntryTexts, entries: Sequence[object], place: _Place) -> int:
 
 def _digest(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()[:24]
-
-
-def _question(call: Call, arguments: Mapping[str, Any]) -> str:
-    return json.dumps([call.name, arguments], sort_keys=True, default=str)
-
-
-def _parameters(call: Call) -> frozenset[str]:
-    return frozenset(request_model(call).model_fields)
 
 
 def _bad_cursor() -> InvalidInput:

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from anyio import EndOfStream
+from anyio.to_thread import run_sync
 from mcp.server import CacheHint, MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -34,9 +35,9 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from ...schema.errors import InvalidInput, unknown, unknown_field
+from ...schema.errors import InvalidInput, TenureError, unknown, unknown_field
 from ...schema.version import VERSION
-from ...service.backend.caller import backend_of
+from ...service.backend.caller import backend_of, last_stamp, wait_for_stamp
 from ...service.calls.run import field_problem
 from ...service.client.memory import Memory
 from .tools import Toolbox, refusal
@@ -80,6 +81,9 @@ class ToolServer(MCPServer[object]):
     `valid_from` would take the answer of today for one of that day.
     """
 
+    memory_of: Callable[[], Memory]
+    """The memory of the caller."""
+
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[object, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
@@ -89,8 +93,18 @@ class ToolServer(MCPServer[object]):
             if argument not in parameters:
                 return refusal(unknown_field(argument, parameters, f" of {name}"))
 
+        memory = self.memory_of()
+        # In `_meta`, as a harness keeps the stamp: a model would pay for it in every answer.
+        meta: Mapping[str, object] = (context.request_context.meta if context else None) or {}
         try:
-            return await super().call_tool(name, arguments, context)
+            if "tenure/after" in meta:
+                await run_sync(wait_for_stamp, memory, str(meta["tenure/after"]))
+            result = await super().call_tool(name, arguments, context)
+            if isinstance(result, CallToolResult):
+                result.meta = {"tenure/stamp": await run_sync(last_stamp, memory)}
+            return result
+        except TenureError as error:
+            return refusal(error)
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 return refusal(_argument_refusal(error.__cause__))
@@ -171,6 +185,7 @@ def build_server(memory_of: Callable[[], Memory]) -> MCPServer[object]:
         log_level="WARNING",
     )
     # No output schemas: they take 2,819 tokens where the requests alone take about a thousand.
+    server.memory_of = memory_of
     toolbox = Toolbox(memory_of)
     for name, hints in _TOOLS:
         server.tool(name, annotations=hints, structured_output=False)(getattr(toolbox, name))

@@ -29,15 +29,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from ...schema.entity import EntityRef, check_name
-from ...schema.errors import InvalidInput, NotFound, TenureError, unknown
+from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, unknown
 from ...schema.interval import INF_US, MIN_US
 from ...schema.limits import INTEGER_MAX, LENGTHS, check_json, check_text
 from ...schema.principal import EVERYONE_TAG, Scope
-from ...schema.values import Value, canonical_json, micros
+from ...schema.values import Value, canonical_json, iso, micros
 from ...schema.vocabulary import Classification, Enforcement, parse
 from ...schema.write import Moment
 from .backend import Backend
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
 
 FAR_US = INF_US - 1
 """The last instant there is: a read that is about no valid time in particular."""
+
+STAMP_WAIT_S: Final = 2.0
+_STAMP_PAUSE_S: Final = 0.02
 
 _TOO_FINE: Final = re.compile(r"[.,]\d{6}\d*[1-9]")
 _CALENDAR: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
@@ -204,6 +208,33 @@ class Caller(ClientPart):
 def backend_of(caller: Caller) -> Backend:
     """The store behind a caller, for the parts of the edge that are not handed to users."""
     return caller._backend  # pyright: ignore[reportPrivateUsage]
+
+
+def last_stamp(caller: Caller) -> str:
+    """The stamp of the tenant's last write: everything that an answer made before it may hold."""
+    last_us, _ = backend_of(caller).newest(caller.principal.tenant)
+    return iso(last_us) or _OPEN_START
+
+
+def wait_for_stamp(caller: Caller, after: str) -> None:
+    """Wait until this process reads the write of a stamp, which another process may have made.
+
+    Snapshots that are opened afterwards hold it: on a cluster the question for the last stamp
+    leaves its bookmark, with which every later session of the store begins.
+
+    Raises:
+        InvalidInput: `bad_time` and the like for a text that is no stamp.
+        Unavailable: `not_yet` after `STAMP_WAIT_S`.
+    """
+    wanted_us, end_s = instant(after, field="after"), monotonic() + STAMP_WAIT_S
+    while backend_of(caller).newest(caller.principal.tenant)[0] < wanted_us:
+        if monotonic() > end_s:
+            raise Unavailable(
+                f"this process does not read the write of {after} yet; read again in a moment, "
+                "or without `after`",
+                code="not_yet",
+            )
+        sleep(_STAMP_PAUSE_S)
 
 
 def unknown_object(object_id: str) -> NotFound:

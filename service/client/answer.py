@@ -74,15 +74,19 @@ def answer(envelope: Envelope, ask: Ask, *, judge: Judge | None = None) -> Answe
     Raises:
         InvalidInput: `output_rejected`, with the failures, when the repaired output fails too.
     """
-    unchecked_items = _unchecked_items(envelope)
+    # The manifest pins the request as it was compiled; what the caller holds may have changed.
+    items = json.loads(envelope.manifest.request)["acceptance"]
+    words = {constraint.object_id: constraint.text for constraint in envelope.constraints}
+    # Acceptance items that no code checks: only stated, or a wish.
+    unchecked_items = tuple(i["text"] for i in items if i["text"] not in words.values())
     note = ""
     # One repair and no loop: a model that fails twice on a list of failures fails a third time.
     for second_try in (False, True):
         output = ask(note)
         report = envelope.check(output)
         failures = [
-            *_broken_constraints(envelope, report),
-            *_unmet_items(unchecked_items, output, judge),
+            *[f"{words[failure.object_id]}: {failure.detail}" for failure in report.failures],
+            *[item for item in unchecked_items if judge is not None and not judge(item, output)],
         ]
         if not failures:
             return Answer(output, report, second_try, () if judge else unchecked_items)
@@ -92,23 +96,6 @@ def answer(envelope: Envelope, ask: Ask, *, judge: Judge | None = None) -> Answe
         code="output_rejected",
         failures=failures,
     )
-
-
-def _unchecked_items(envelope: Envelope) -> tuple[str, ...]:
-    """Return the acceptance items that no code checks: only stated, or a wish."""
-    # The manifest pins the request as it was compiled; what the caller holds may have changed.
-    items = json.loads(envelope.manifest.request)["acceptance"]
-    checked_texts = {constraint.text for constraint in envelope.constraints}
-    return tuple(item["text"] for item in items if item["text"] not in checked_texts)
-
-
-def _broken_constraints(envelope: Envelope, report: CheckReport) -> list[str]:
-    words = {constraint.object_id: constraint.text for constraint in envelope.constraints}
-    return [f"{words[failure.object_id]}: {failure.detail}" for failure in report.failures]
-
-
-def _unmet_items(items: tuple[str, ...], output: object, judge: Judge | None) -> list[str]:
-    return [item for item in items if judge is not None and not judge(item, output)]
 
 
 def ablate(
@@ -348,7 +335,8 @@ def _cell(
     if state is None:
         return ComparedCell("", "", "", "")
 
-    words = value_words(state, names) or _status_words(state)
+    status = "withheld" if state.reason == "withheld" else state.status.value
+    words = value_words(state, names) or status
     source = state.candidates[0].source_origin if state.candidates else ""
     since = when(state.valid_from, missing="always") if state.candidates else ""
     return ComparedCell(_sign(state, mention), words, source, since)
@@ -374,7 +362,3 @@ def _sayings(state: SlotState) -> tuple[SlotStatus, list[str]]:
     """What a slot says: its values, or those that contest it."""
     values = state.values or map(attrgetter("value"), state.candidates)
     return state.status, sorted(map(canonical_json, values))
-
-
-def _status_words(state: SlotState) -> str:
-    return "withheld" if state.reason == "withheld" else state.status.value

@@ -32,7 +32,7 @@ from ...schema.answers import (
 )
 from ...schema.claim import Edge, Version
 from ...schema.context_object import ContextObject
-from ...schema.interval import INF_US, MIN_US, Interval
+from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import AUDIT, Sight
 from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import ActionKind, EdgeKind, Op, Status
@@ -343,8 +343,8 @@ class Auditor(Caller):
         self, reader: Reader, versions: Sequence[Version]
     ) -> tuple[HistoryRow, ...]:
         """Versions as rows of a history, each with who made it."""
-        ordered = sorted(versions, key=_tx_order)
-        actors = self._log.actors(reader, map(_tx_start, ordered))
+        ordered = sorted(versions, key=lambda v: (v.row.tx_start, v.row.interval, v.row.vid))
+        actors = self._log.actors(reader, [version.row.tx_start for version in ordered])
 
         history: list[HistoryRow] = []
         for version in ordered:
@@ -394,7 +394,10 @@ class Auditor(Caller):
             if not versions:
                 object_id = self._standing(reader, object_id, last_us)
                 versions = self._rows_of(reader, [object_id])
-            withdrawn = None if versions else self._withdrawn(reader, object_id)
+            # An object without a row: its write also took it back, so nobody believed it.
+            withdrawn = (
+                None if versions else self._log.find_withdrawn(reader, {object_id}).get(object_id)
+            )
             visible_versions = [withdrawn] if withdrawn else visible_rows(versions)
             if not visible_versions:
                 raise unknown_object(object_id)
@@ -444,13 +447,6 @@ class Auditor(Caller):
                 standing_ids.append(_far_end(edge, object_id))
         visible = visible_object_ids(self._rows_of(reader, standing_ids))
         return min(visible, default=object_id)
-
-    def _withdrawn(self, reader: Reader, object_id: str) -> Version | None:
-        """A claim that the write which made it also took back, as a version that nobody believed.
-
-        `object_id` is either of the two, and has no row; None where it may not be seen.
-        """
-        return self._log.find_withdrawn(reader, {object_id}).get(object_id)
 
     def _unbelieved_object(self, reader: Reader, version: Version) -> ContextObject:
         point = Point(version.row.interval.start_us, reader.clock().last_us)
@@ -518,15 +514,6 @@ def _members(reader: Reader, entity: EntityLike, access: Sight, tx_us: int) -> t
     """The raw ids of the entities that a name may mean, sorted."""
     roots, register = find(reader, entity, access, tx_us)
     return tuple(sorted(register.members_of(roots)))
-
-
-def _tx_start(version: Version) -> int:
-    return version.row.tx_start
-
-
-def _tx_order(version: Version) -> tuple[int, Interval, int]:
-    row = version.row
-    return row.tx_start, row.interval, row.vid
 
 
 def _links(

@@ -59,7 +59,9 @@ def bands_of(
         members = _members_at(reader, versions, entity, start_us)
         rows: list[Version] = []
         for version in versions:
-            if _is_believed(version, start_us, members):
+            row = version.row
+            is_believed = row.tx_start <= start_us < row.tx_end
+            if is_believed and version.details.subject_id in members:
                 rows.append(version)
         beliefs = _beliefs(segments(rows, many=slot.many, shape=None), now_us, naming)
         band = Band(
@@ -122,11 +124,6 @@ def _members_at(
     subjects = {v.details.subject_id for v in versions if v.details.subject_id}
     register = Register(reader.entities(sorted({entity, *subjects}), tx_us=tx_us))
     return frozenset(register.members(register.root(entity)))
-
-
-def _is_believed(version: Version, tx_us: int, members: frozenset[str]) -> bool:
-    row = version.row
-    return row.tx_start <= tx_us < row.tx_end and version.details.subject_id in members
 
 
 def _beliefs(stretches: Iterable[Segment], now_us: int, naming: Naming) -> Iterator[SlotBelief]:

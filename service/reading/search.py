@@ -130,7 +130,7 @@ class Searcher:
             relevance = relevances[candidate.object_id]
             if candidate.lexical or candidate.vital or relevance > least:
                 matches.append((version_of(candidate), relevance / FULL))
-        matches.sort(key=_best_first)
+        matches.sort(key=lambda match: (-match[1], match[0].row.claim.object_id))
         return matches[: question.limit], snapshot
 
     def _context(self, text: str) -> CompileContext:
@@ -215,11 +215,6 @@ def _says_more(candidate: Candidate, topic: Topic) -> bool:
         return True
     claim = content_of(version_of(candidate)).normalized_claim
     return not topic.further_terms.isdisjoint(terms_of(claim))
-
-
-def _best_first(pair: Match) -> tuple[float, str]:
-    version, score = pair
-    return -score, version.row.claim.object_id
 
 
 @dataclass(frozen=True, slots=True)

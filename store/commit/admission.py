@@ -59,7 +59,7 @@ from ...schema.entity import (
     Review,
 )
 from ...schema.errors import InvalidInput
-from ...schema.interval import ALL_TIME, INF_US, MIN_US, Interval
+from ...schema.interval import ALL_TIME, MIN_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.principal import TENANT_SCOPE
 from ...schema.slots import compatible
@@ -72,7 +72,6 @@ from ...schema.vocabulary import (
     JudgedBy,
     JudgementVerdict,
     Op,
-    ReviewState,
     ValueType,
 )
 from ...schema.write import Draft, Span, Submission, check_start
@@ -192,6 +191,9 @@ class _Admission:
         raw = subject.raw if subject else draft.details.subject_id
         root = self.register.root(raw) if raw else None
         record = self._slot(raw)
+        planning: PlanningSlot = record.slot_key, "", record.scope_id
+        if record.slot is not None and root is not None:
+            planning = root, record.slot, record.scope_id
 
         is_pending = False
         reviews: list[Review] = []
@@ -206,7 +208,7 @@ class _Admission:
             draft=draft,
             assertion=self._assertion(record, subject, value, ordinal),
             slot=record,
-            planning=self._planning(record, root),
+            planning=planning,
             slot_keys=self._slot_keys(record, raw),
             resolution=subject.resolution if subject else None,
             root=root,
@@ -431,8 +433,6 @@ class _Admission:
             candidates=resolution.candidates,
             reason=reason,
             object_id=self.draft.object_id,
-            state=ReviewState.OPEN,
-            version=1,
             opened_tx=self.tx,
         )
 
@@ -516,8 +516,6 @@ class _Admission:
             type=entity.type,
             scope_id=self.rules.scope_id,
             ordinal=ordinal,
-            valid_from=MIN_US,
-            valid_until=INF_US,
             tx_start=self.tx,
             object_id=self.draft.object_id,
         )
@@ -556,11 +554,6 @@ class _Admission:
             ordinal=ordinal,
         )
 
-    def _planning(self, record: SlotRecord, root: str | None) -> PlanningSlot:
-        if record.slot is None or root is None:
-            return record.slot_key, "", record.scope_id
-        return root, record.slot, record.scope_id
-
     def _slot_keys(self, record: SlotRecord, raw: str | None) -> tuple[str, ...]:
         if record.slot is None or raw is None:
             return (record.slot_key,)
@@ -591,20 +584,12 @@ def match_row(object_id: str, raw: str, resolution: Resolution, tx: int) -> Judg
 
 def doubted_case(entity: Entity, doubt: Doubt, object_id: str, tx: int) -> Review:
     """The case of an automatic bind that a name under review has made ambiguous."""
-    return Review(
-        # The id is the bind's own, so that a bind is doubted once, whoever comes later.
-        review_id=entity_id(entity.entity_id, DOUBTED, entity.name),
-        entity_id=entity.entity_id,
-        mention=entity.name,
-        type=entity.type,
-        scope_id=entity.scope_id,
-        candidates=(doubt.bound_to, doubt.rival),
-        reason=DOUBTED,
-        object_id=object_id,
-        state=ReviewState.OPEN,
-        version=1,
-        opened_tx=tx,
+    # The id is the bind's own, so that a bind is doubted once, whoever comes later.
+    review_id = entity_id(entity.entity_id, DOUBTED, entity.name)
+    case = suggestion(
+        entity, doubt.bound_to, review_id=review_id, object_id=object_id, opened_tx=tx
     )
+    return replace(case, candidates=(doubt.bound_to, doubt.rival), reason=DOUBTED)
 
 
 def suggestion(
@@ -625,8 +610,6 @@ def suggestion(
         candidates=(elder,),
         reason=SUGGESTION,
         object_id=object_id,
-        state=ReviewState.OPEN,
-        version=1,
         opened_tx=opened_tx,
     )
 

@@ -106,15 +106,12 @@ def subject_of(draft: Draft, register: Register) -> Subject | None:
 
     ref = as_ref(mention)
     types = draft.slot.subject_types if draft.slot else ()
-    if ref.external_ids or not _is_person(ref, types, register):
+    known_types = {alias.type for alias in register.named(alias_key(ref.name))}
+    is_person = ref.type == PERSON or tuple(types) == (PERSON,) or PERSON in known_types
+    if ref.external_ids or not is_person:
         return None
 
     return Subject(alias_key(ref.name), draft.details.scope.scope_id)
-
-
-def _is_person(ref: EntityRef, types: Sequence[str], register: Register) -> bool:
-    known = {a.type for a in register.named(alias_key(ref.name))}
-    return ref.type == PERSON or tuple(types) == (PERSON,) or PERSON in known
 
 
 def _line(draft: Draft) -> ClaimLine:

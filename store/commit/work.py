@@ -24,7 +24,7 @@ from ...resolution.register import Register
 from ...schema.claim import Assertion, Claim, Edge, MentionLink, Row
 from ...schema.entity import SUGGESTION, Review
 from ...schema.errors import Conflict, NotFound, TenureError
-from ...schema.interval import ALL_TIME, INF_US, Interval
+from ...schema.interval import Interval
 from ...schema.policy import Policy
 from ...schema.principal import Sight
 from ...schema.slots import RULE_KINDS, RULE_TYPES
@@ -472,7 +472,6 @@ def tie_action(claim: AdmittedClaim, tie: Tie, rows: Iterable[Row], stamp: int) 
         members=tie.members,
         detail=canonical_json({"slot": claim.slot.slot, "entity": claim.root}),
         tx_start=stamp,
-        tx_end=INF_US,
     )
 
 
@@ -488,7 +487,6 @@ def hold_action(claim: AdmittedClaim, stamp: int) -> ActionRecord:
         members=(object_id,),
         detail=canonical_json({"reason": claim.assertion.quarantine, "entity": claim.root}),
         tx_start=stamp,
-        tx_end=INF_US,
     )
 
 
@@ -525,9 +523,6 @@ def derivations(assertion: Assertion, stamp: int) -> list[Edge]:
             kind=EdgeKind.DERIVED_FROM,
             src=assertion.claim.object_id,
             dst=source,
-            interval=ALL_TIME,
-            reason="",
-            relation="",
             tx=stamp,
         )
         for source in assertion.details.derived_from
@@ -559,10 +554,6 @@ def due_action(object_id: str, kind: ActionKind, stamp: int) -> ActionRecord:
         action_id=str(uuid.uuid5(uuid.UUID(object_id), f"{kind.value}/{stamp}")),
         kind=kind,
         object_id=object_id,
-        slot_key=None,
-        interval=ALL_TIME,
         members=(object_id,),
-        detail=canonical_json({}),
         tx_start=stamp,
-        tx_end=INF_US,
     )

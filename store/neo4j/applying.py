@@ -15,17 +15,16 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from typing import Any, Final, LiteralString
 
 from ...schema.claim import Row
-from ...schema.errors import Fault
 from ...schema.interval import INF_US
 from ...schema.record_json import to_plain
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import EdgeKind
 from ..port.importing import ImportJournal
 from ..port.receipts import GENESIS, chain_digest
+from ..port.records import require, require_next
 from ..port.store import Batch, Clock, VectorRow
 from . import codec, sessions
 from .calls import Writes
@@ -128,42 +127,20 @@ def write_batch(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     Raises:
         Fault: `invariant_broken`.
     """
-    _check(counters.clock, batch)
+    require_next(counters.clock, batch)
     vec_seq = max(counters.clock.vec_seq, batch.clock.vec_seq)
     counters.clock = batch.clock._replace(vec_seq=vec_seq)
 
     # Names first, because mentions, judgements and relations end at entities.
     _write_names(calls, counters, batch)
     _write_facts(calls, counters, batch)
-    _write_mentions(calls, batch)
+    count = _put(calls, register.PUT_MENTIONS, map(codec.mention_row, batch.mentions))
+    require(count == len(batch.mentions), "a mention stands in an unknown claim")
     _write_judgements(calls, batch)
     _write_queue(calls, counters, batch)
     sessions.put(calls, batch.session_events)
     _write_restored(calls, counters, batch)
     counters.store(calls)
-
-
-def _require(condition: bool, sentence: str) -> None:
-    if not condition:
-        raise Fault(f"a batch does not fit the store: {sentence}", code="invariant_broken")
-
-
-def _check(now: Clock, batch: Batch) -> None:
-    clock, events = batch.clock, batch.events
-    stamps = [now.last_us, *(event.tx for event in events)]
-    _require(
-        [event.seq for event in events] == list(range(now.seq + 1, now.seq + 1 + len(events)))
-        and clock.seq == now.seq + len(events),
-        "its events do not take the next sequence numbers",
-    )
-    _require(
-        all(a < b for a, b in pairwise(stamps)) and clock.last_us == stamps[-1],
-        "its stamps do not rise",
-    )
-    _require(
-        all(row.vid < clock.next_vid for row in batch.rows) and clock.next_vid >= now.next_vid,
-        "a version number is not below the next one",
-    )
 
 
 def _run(calls: Writes, text: LiteralString, parts: Parts, **bound: Any) -> dict[str, int]:
@@ -212,8 +189,8 @@ def _write_names(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     counts = _run(calls, register.PUT_NAMES, parts)
     counters.norms += counts.get("norms", 0)
     closed = counts.get("closed", 0)
-    _require(closed == len(batch.closed_aliases), "a closed alias was not open")
-    _require(counts.get("aliases", 0) == len(batch.aliases), "an alias names an unknown entity")
+    require(closed == len(batch.closed_aliases), "a closed alias was not open")
+    require(counts.get("aliases", 0) == len(batch.aliases), "an alias names an unknown entity")
 
 
 def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
@@ -250,10 +227,10 @@ def _write_facts(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     counts = _run(calls, core.PUT_FACTS, parts, clock=clock)
     # An empty batch ran no statement, so the clock has still to be written.
     counters.last_write = clock[0] if counts and clock else {}
-    _require(counts.get("claims", 0) == len(batch.claims), "a claim names an unknown slot")
-    _require(counts.get("closed", 0) == len(batch.close), "a row to close was not open")
-    _require(counts.get("rows", 0) == len(batch.rows), "a row belongs to an unknown claim")
-    _require(counts.get("edges", 0) == len(batch.edges), "an edge ends at an unknown claim")
+    require(counts.get("claims", 0) == len(batch.claims), "a claim names an unknown slot")
+    require(counts.get("closed", 0) == len(batch.close), "a row to close was not open")
+    require(counts.get("rows", 0) == len(batch.rows), "a row belongs to an unknown claim")
+    require(counts.get("edges", 0) == len(batch.edges), "an edge ends at an unknown claim")
 
 
 def _row(row: Row, fresh_ids: AbstractSet[str]) -> Properties:
@@ -281,14 +258,7 @@ def _events(counters: ClockCounters, batch: Batch) -> Iterator[Properties]:
     for event in batch.events:
         # Each digest covers the one before it, so one event is made after another.
         counters.digest = chain_digest(counters.digest, event)
-        yield {
-            "seq": event.seq,
-            "tx": event.tx,
-            "actor": event.actor,
-            "op": event.op,
-            "object_ids": list(event.object_ids),
-            "digest": counters.digest,
-        }
+        yield codec.event_row(event) | {"digest": counters.digest}
 
 
 def _put(calls: Writes, text: LiteralString, rows: Iterable[Properties], **bound: Any) -> int:
@@ -297,11 +267,6 @@ def _put(calls: Writes, text: LiteralString, rows: Iterable[Properties], **bound
     for portion in portions_of(list(rows)):
         count += sum(map(int, calls.column(text, rows=portion, **bound)))
     return count
-
-
-def _write_mentions(calls: Writes, batch: Batch) -> None:
-    count = _put(calls, register.PUT_MENTIONS, map(codec.mention_row, batch.mentions))
-    _require(count == len(batch.mentions), "a mention stands in an unknown claim")
 
 
 def _edges(counters: ClockCounters, batch: Batch) -> dict[str, list[Properties]]:
@@ -314,11 +279,11 @@ def _edges(counters: ClockCounters, batch: Batch) -> dict[str, list[Properties]]
 def _write_judgements(calls: Writes, batch: Batch) -> None:
     closings = [{"judgement_id": i, "tx": tx} for i, tx in batch.closed_judgements]
     closed = _put(calls, register.CLOSE_JUDGEMENTS, closings, inf=INF_US)
-    _require(closed == len(closings), "a judgement to close was not open")
+    require(closed == len(closings), "a judgement to close was not open")
 
     judgements = map(codec.judgement_row, batch.judgements)
     count = _put(calls, register.PUT_JUDGEMENTS, judgements)
-    _require(count == len(batch.judgements), "a judgement is about an unknown entity")
+    require(count == len(batch.judgements), "a judgement is about an unknown entity")
 
     # A case is never changed: a decision is its next version.
     _put(calls, register.PUT_REVIEWS, map(codec.review_row, batch.reviews))
@@ -330,10 +295,10 @@ def _write_queue(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     _put(calls, register.PUT_ACTIONS, map(codec.action_row, batch.actions))
     closings = list(map(to_plain, batch.closed_actions))
     closed = _put(calls, register.CLOSE_ACTIONS, closings, inf=INF_US)
-    _require(closed == len(closings), "an action to close was not open")
+    require(closed == len(closings), "an action to close was not open")
 
     flags = [to_plain(flag) | {"n": counters.number()} for flag in batch.flags]
-    _require(_put(calls, core.PUT_FLAGS, flags) == len(flags), "a flag on an unknown object")
+    require(_put(calls, core.PUT_FLAGS, flags) == len(flags), "a flag on an unknown object")
 
     changes: list[Properties] = []
     for change in batch.permissions:
@@ -342,7 +307,7 @@ def _write_queue(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
         changes.append(row | {"tx": change.tx, "actor": change.actor})
 
     row_count = _put(calls, core.PUT_PERMISSIONS, changes)
-    _require(row_count == len(changes), "permissions of an unknown object")
+    require(row_count == len(changes), "permissions of an unknown object")
 
     tombstones = map(to_plain, batch.tombstones)
     _put(calls, core.PUT_TOMBSTONES, tombstones, seq=counters.clock.seq)
@@ -354,20 +319,11 @@ def _write_queue(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
 def _write_restored(calls: Writes, counters: ClockCounters, batch: Batch) -> None:
     define(calls, counters, batch.definitions)
     put_packs(calls, batch.packs)
-    manifests = [
-        {
-            "n": counters.number(),
-            "envelope_id": m.envelope_id,
-            "body": m.manifest,
-            "pack": m.pack,
-            "object_ids": list(m.object_ids),
-        }
-        for m in batch.manifests
-    ]
-    put_manifests(calls, manifests)
+    for record in batch.manifests:
+        row = asdict(record) | {"n": counters.number(), "body": record.manifest}
+        calls.rows(core.PUT_MANIFESTS, rows=[row])
     put_vectors(calls, counters, batch.vectors)
-    usage = [{"object_id": u.object_id, "uses": u.uses, "last_us": u.last_us} for u in batch.usage]
-    _put(calls, register.LOG_USAGE, usage)
+    _put(calls, register.LOG_USAGE, map(codec.usage_row, batch.usage))
 
     if batch.keys:
         calls.rows(core.CLEAR_KEYS)
@@ -396,25 +352,10 @@ def put_packs(calls: Writes, packs: Iterable[str]) -> None:
     _put(calls, register.PUT_PACKS, rows)
 
 
-def put_manifests(calls: Writes, rows: Iterable[Properties]) -> None:
-    """Store manifests and what they compiled, unless they are there."""
-    for row in rows:
-        calls.rows(core.PUT_MANIFESTS, rows=[row])
-
-
 def put_vectors(calls: Writes, counters: ClockCounters, vectors: Sequence[VectorRow]) -> None:
     """Add or replace vectors under new numbers; those of erased objects are left out."""
     # Numbered anew even where a vector is replaced, so that a matrix hears of it.
     first = counters.clock.vec_seq + 1
-    rows = [
-        {
-            "object_id": v.object_id,
-            "encoder_id": v.encoder_id,
-            "part": v.part,
-            "vec16": v.vec16,
-            "vec_seq": number,
-        }
-        for number, v in enumerate(vectors, first)
-    ]
+    rows = [codec.vector_row(v) | {"vec_seq": number} for number, v in enumerate(vectors, first)]
     counters.clock = counters.clock._replace(vec_seq=counters.clock.vec_seq + len(rows))
     _put(calls, register.PUT_VECTORS, rows)

@@ -16,26 +16,18 @@ again before you believe it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Final, LiteralString
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
-from ...resolution import clusters
 from ...schema.errors import Unavailable
 from ...schema.interval import INF_US, MIN_US
-from ..port.receipts import (
-    GENESIS,
-    chain_digest,
-    name_problems,
-    value_problems,
-)
+from ..port.receipts import GENESIS, identity_faults, log_faults, name_problems, value_problems
 from ..port.records import chain_faults
 from ..port.store import Migration
-from ..timeline.overlaps import overlapping
+from ..timeline.overlaps import OVERLAPS, overlap_faults
 from . import codec, sessions
-from .applying import LARGEST
 from .calls import Pauses, Reads, ServerLink, retryable
 from .connect import our_errors
 from .cypher import core, register, schema
@@ -84,8 +76,6 @@ def migrate(link: ServerLink, *, dry_run: bool = False) -> Migration:
             _make(session, link, missing)
             _bring(session, link, version)
             # What an older process wrote while a newer one brought the database up to date.
-            if version >= schema.HELD_SINCE:
-                _hold_values(session, link)
             if version >= schema.GRAPH_SINCE:
                 _move_graph(session, link, version)
 
@@ -147,8 +137,6 @@ def _bring(session: neo4j.Session, link: ServerLink, version: int) -> None:
     for number in range(max(version + 1, schema.FIRST_VERSION), schema.SCHEMA_VERSION + 1):
         _make(session, link, schema.MIGRATIONS[number - schema.FIRST_VERSION])
         # The number is written after the data, so an interrupted migration goes on there.
-        if number == schema.HELD_SINCE:
-            _hold_values(session, link)
         if number == schema.GRAPH_SINCE and version:
             _move_graph(session, link, number)
         else:
@@ -176,19 +164,6 @@ def _make(session: neo4j.Session, link: ServerLink, commands: Sequence[LiteralSt
         _create_at_last(session, link, command)
     if commands:
         session.run(link.dialect + schema.AWAIT_INDEXES).consume()
-
-
-def _hold_values(session: neo4j.Session, link: ServerLink) -> None:
-    """Let slots of many values find older claims by their values; safe to repeat."""
-    rows: list[dict[str, str]] = []
-    for record in list(session.run(link.dialect + schema.UNHELD_CLAIMS)):
-        held_key = codec.held_value(record["slot_key"], record["value_key"] or "")
-        rows.append(
-            {"tenant": record["tenant"], "object_id": record["object_id"], "held": held_key}
-        )
-    for start in range(0, len(rows), LARGEST):
-        part = rows[start : start + LARGEST]
-        session.run(link.dialect + schema.PUT_HELD, rows=part).consume()
 
 
 def _move_graph(session: neo4j.Session, link: ServerLink, number: int) -> None:
@@ -254,62 +229,19 @@ def violations(calls: Reads) -> Iterator[str]:
         if records:
             yield f"{sentence}: {', '.join(str(record['bad']) for record in records)}"
 
-    yield from _overlaps(calls, schema.CLEAN_HEADS, "two clean heads decide one point of slot")
-    yield from _overlaps(calls, schema.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
-    yield from _log(calls)
+    for text, sentence in zip((schema.CLEAN_HEADS, schema.ROWS_OF_CLAIMS), OVERLAPS, strict=True):
+        spans = (record.values() for record in calls.stream(text, inf=INF_US))
+        yield from overlap_faults(spans, sentence)
+    (clock,) = calls.rows(core.CLOCK)
+    logged = (record["record"] for record in calls.stream(register.ALL_EVENTS))
+    events = ((codec.event(record), bytes(record["digest"])) for record in logged)
+    digest = bytes(clock["digest"] or GENESIS)
+    yield from log_faults(events, (clock["seq"], clock["last_us"]), digest)
     key = bytes(calls.rows(core.KEYS)[0]["secret"])
     yield from chain_faults(key, sessions.all_events(calls))
-    yield from _identity(calls)
+    judged = (record["record"] for record in calls.stream(schema.OPEN_JUDGEMENTS, inf=INF_US))
+    canonical = (record["record"] for record in calls.stream(register.ALL_CANONICAL))
+    pairs = ((record["raw_id"], record["canonical_id"]) for record in canonical)
+    yield from identity_faults(map(codec.judgement, judged), pairs)
     yield from value_problems(record.values() for record in calls.stream(schema.STORED_VALUES))
     yield from name_problems(record.values() for record in calls.stream(schema.STORED_NAMES))
-
-
-def _overlaps(calls: Reads, text: LiteralString, sentence: str) -> Iterator[str]:
-    # The statement orders by key, so a group is whole and only one is held at a time.
-    lines = (record.values() for record in calls.stream(text, inf=INF_US))
-    for key, spans in groupby(lines, key=lambda line: str(line[0])):
-        if overlapping((line[1], line[2], line[3], line[4]) for line in spans):
-            yield f"{sentence} {key}"
-
-
-def _log(calls: Reads) -> Iterator[str]:
-    # After the first gap or break nothing later can be told, so the reading ends there.
-    digest, count, last = GENESIS, 0, None
-    for record in calls.stream(register.ALL_EVENTS):
-        properties = record["record"]
-        event, count = codec.event(properties), count + 1
-        digest = chain_digest(digest, event)
-        if event.seq != count:
-            yield f"the log has a gap before event {event.seq}"
-            return
-        if digest != bytes(properties["digest"]):
-            yield f"the audit chain breaks at event {event.seq}"
-            return
-        if last is not None and event.tx <= last:
-            yield f"the stamp of event {event.seq} does not rise"
-        last = event.tx
-
-    (clock,) = calls.rows(core.CLOCK)
-    seq, last_us = clock["seq"], clock["last_us"]
-    if seq != count or (last is not None and last_us != last):
-        yield f"the counters say {seq} events until {last_us}, the log {count} until {last}"
-    if bytes(clock["digest"] or GENESIS) != digest:
-        yield "the clock's digest is not the last event's"
-
-
-def _identity(calls: Reads) -> Iterator[str]:
-    records = calls.stream(schema.OPEN_JUDGEMENTS, inf=INF_US)
-    judgements = [codec.judgement(record["record"]) for record in records]
-    by_judgement = set(map(frozenset, clusters.components(judgements)))
-
-    members_of: dict[str, set[str]] = {}
-    for record in calls.stream(register.ALL_CANONICAL):
-        pair = record["record"]
-        top = pair["canonical_id"]
-        # The relationships are a star; the judgements are any graph: their components are compared.
-        members_of.setdefault(top, {top}).add(pair["raw_id"])
-
-    by_canonical_id = set(map(frozenset, members_of.values()))
-
-    for members in sorted(map(sorted, by_judgement ^ by_canonical_id)):
-        yield f"canonical ids disagree with the judgements about {', '.join(members)}"

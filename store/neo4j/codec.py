@@ -28,7 +28,6 @@ from ...schema.claim import (
     Details,
     Edge,
     Look,
-    MentionLink,
     Permissions,
     Row,
     Version,
@@ -39,7 +38,6 @@ from ...schema.interval import INF_US, Interval
 from ...schema.values import canonical_json
 from ...schema.vocabulary import (
     Authority,
-    EdgeKind,
     ObjectType,
     Op,
     Status,
@@ -153,14 +151,14 @@ _own_permissions: Final = decoder(Permissions, "permissions", PERMISSION_COLUMNS
 # --- writing
 
 
-def instant(instant_us: int) -> datetime:
-    """An instant as the graph keeps the times of facts."""
-    return _EPOCH + timedelta(microseconds=instant_us)
+def instant(instant_us: int) -> str:
+    """An instant as a statement is sent it: the driver packs a datetime in a tenth of a ms."""
+    return (_EPOCH + timedelta(microseconds=instant_us)).isoformat()
 
 
 def time_text(instant_us: int) -> str | None:
-    """An instant as a write sends it, None for an open end: the driver packs a text sooner."""
-    return None if instant_us == INF_US else instant(instant_us).isoformat()
+    """An instant that a fact keeps, None for an open end."""
+    return None if instant_us == INF_US else instant(instant_us)
 
 
 def claim_row(assertion: Assertion, *, tenant: str, n: int, live: bool) -> Properties:
@@ -241,31 +239,12 @@ def openness(row: Row) -> int | None:
 
 def edge_row(edge: Edge, n: int) -> Properties:
     """What creates an edge."""
-    return {
-        "n": n,
-        "src": edge.src,
-        "dst": edge.dst,
-        "valid_from": edge.interval.start_us,
-        "valid_until": edge.interval.end_us,
-        "reason": edge.reason,
-        "relation": edge.relation,
-        "tx": edge.tx,
-        "recorded_at": time_text(edge.tx),
-        "merge_id": edge.merge_id,
-    }
+    return _edge_properties(edge) | {"n": n, "recorded_at": time_text(edge.tx)}
 
 
 def slot_row(slot: SlotRecord, n: int) -> Properties:
     """What creates a slot; a slot of text has the empty name."""
-    return {
-        "n": n,
-        "slot_key": slot.slot_key,
-        "subject_id": slot.subject_id,
-        "slot": slot.slot or "",
-        "scope_id": slot.scope_id,
-        "many": slot.many,
-        "name": slot.slot or "text",
-    }
+    return asdict(slot) | {"n": n, "slot": slot.slot or "", "name": slot.slot or "text"}
 
 
 # --- reading
@@ -431,49 +410,9 @@ def _row_of_line(line: Sequence[Any], claim: Claim, tx_us: int) -> Row:
     return row
 
 
-def edge(kind: str, src: str, dst: str, properties: Mapping[str, Any]) -> Edge:
-    """An edge between claims."""
-    return Edge(
-        kind=EdgeKind(kind),
-        src=src,
-        dst=dst,
-        interval=Interval(properties["valid_from"], properties["valid_until"]),
-        reason=properties["reason"],
-        relation=properties["relation"],
-        tx=properties["tx"],
-        merge_id=properties.get("merge_id"),
-    )
-
-
-def mention(properties: Mapping[str, Any]) -> MentionLink:
-    """A name inside a text."""
-    return MentionLink(
-        object_id=properties["object_id"],
-        entity_id=properties["entity_id"],
-        start=properties["start"],
-        end=properties["until"],
-    )
-
-
-def mention_row(mention: MentionLink) -> Properties:
-    """What a name inside a text is written from."""
-    return {
-        "object_id": mention.object_id,
-        "entity_id": mention.entity_id,
-        "start": mention.start,
-        "until": mention.end,
-    }
-
-
 def slot(properties: Mapping[str, Any]) -> SlotRecord:
     """A slot."""
-    return SlotRecord(
-        properties["slot_key"],
-        properties.get("subject_id"),
-        properties["slot"] or None,
-        properties["scope_id"],
-        properties["many"],
-    )
+    return _slot({**properties, "slot": properties["slot"] or None})
 
 
 def placed_vector(record: Mapping[str, Any], encoder_id: str) -> PlacedVector:
@@ -580,7 +519,19 @@ def receipt_row(receipt: StoredReceipt, n: int) -> Properties:
 
 
 _LISTS: Final = Lists(list, tuple)
+edge: Final = property_decoder(tables.EDGES, _LISTS)
+_edge_properties: Final = property_encoder(tables.EDGES, _LISTS)
+_slot: Final = property_decoder(tables.SLOTS, _LISTS)
+flag: Final = property_decoder(tables.FLAGS, _LISTS)
+canonical: Final = property_decoder(tables.CANONICAL, _LISTS)
+vector: Final = property_decoder(tables.VECTORS, _LISTS)
+vector_row: Final = property_encoder(tables.VECTORS, _LISTS)
+usage: Final = property_decoder(tables.USAGE, _LISTS)
+usage_row: Final = property_encoder(tables.USAGE, _LISTS)
+mention: Final = property_decoder(tables.MENTIONS, _LISTS)
+mention_row: Final = property_encoder(tables.MENTIONS, _LISTS)
 event: Final = property_decoder(tables.EVENTS, _LISTS)
+event_row: Final = property_encoder(tables.EVENTS, _LISTS)
 tombstone: Final = property_decoder(tables.TOMBSTONES, _LISTS)
 entity: Final = property_decoder(tables.ENTITIES, _LISTS)
 _entity_properties: Final = property_encoder(tables.ENTITIES, _LISTS)

@@ -37,10 +37,8 @@ from ..port.store import (
     ActionRecord,
     Ask,
     BlockKeys,
-    CanonicalId,
     Clock,
     DecidedValue,
-    Flag,
     ManifestRecord,
     Page,
     PermissionChange,
@@ -51,7 +49,6 @@ from ..port.store import (
     StoredReceipt,
     TxEvent,
     Usage,
-    VectorRow,
 )
 from ..port.vectors import Vectors
 from ..search.term_weights import common
@@ -84,15 +81,6 @@ def _manifest(properties: _Properties) -> ManifestRecord:
     )
 
 
-def _vector(properties: _Properties) -> VectorRow:
-    return VectorRow(
-        properties["object_id"],
-        properties["encoder_id"],
-        properties["part"],
-        bytes(properties["vec16"]),
-    )
-
-
 _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], object]]]] = {
     RecordKind.EVENT: (register.ALL_EVENTS, codec.event),
     RecordKind.ENTITY: (register.ALL_ENTITIES, codec.entity),
@@ -106,38 +94,20 @@ _READ: Final[Mapping[RecordKind, tuple[LiteralString, Callable[[_Properties], ob
         register.ALL_ROWS,
         lambda properties: codec.row(properties["row"], codec.claim(properties["claim"])),
     ),
-    RecordKind.EDGE: (
-        register.ALL_EDGES,
-        lambda properties: codec.edge(
-            properties["kind"], properties["src"], properties["dst"], properties["edge"]
-        ),
-    ),
+    RecordKind.EDGE: (register.ALL_EDGES, codec.edge),
     RecordKind.JUDGEMENT: (register.ALL_JUDGEMENTS, codec.judgement),
     RecordKind.REVIEW: (register.ALL_REVIEWS, codec.review),
-    RecordKind.CANONICAL: (
-        register.ALL_CANONICAL,
-        lambda properties: CanonicalId(properties["raw_id"], properties["canonical_id"]),
-    ),
+    RecordKind.CANONICAL: (register.ALL_CANONICAL, codec.canonical),
     RecordKind.ACTION: (register.ALL_ACTIONS, codec.action),
-    RecordKind.FLAG: (
-        register.ALL_FLAGS,
-        lambda properties: Flag(
-            properties["object_id"], properties["kind"], properties["on"], properties["tx"]
-        ),
-    ),
+    RecordKind.FLAG: (register.ALL_FLAGS, codec.flag),
     RecordKind.PERMISSION: (register.ALL_PERMISSIONS, _permission),
     RecordKind.TOMBSTONE: (register.ALL_TOMBSTONES, codec.tombstone),
     RecordKind.RECEIPT: (register.ALL_RECEIPTS, codec.receipt),
     RecordKind.DEFINITION: (register.ALL_DEFINITIONS, lambda properties: str(properties["body"])),
     RecordKind.PACK: (register.ALL_PACKS, lambda properties: str(properties["body"])),
     RecordKind.MANIFEST: (register.ALL_MANIFESTS, _manifest),
-    RecordKind.VECTOR: (register.ALL_VECTORS, _vector),
-    RecordKind.USAGE: (
-        register.ALL_USAGE,
-        lambda properties: Usage(
-            properties["object_id"], properties["uses"], properties["last_us"]
-        ),
-    ),
+    RecordKind.VECTOR: (register.ALL_VECTORS, codec.vector),
+    RecordKind.USAGE: (register.ALL_USAGE, codec.usage),
 }
 
 
@@ -155,7 +125,91 @@ _NO_LIMIT = 2**31 - 1
 """Above every review id."""
 
 
-class Neo4jReader:
+class SharedReads:
+    """What a snapshot and a write transaction are asked alike, as of the last stamp at most."""
+
+    @property
+    def calls(self) -> Reads:
+        """What runs statements."""
+        raise NotImplementedError
+
+    def names(self) -> identity.Neo4jRegister:
+        """What is known of names."""
+        raise NotImplementedError
+
+    def last_us(self) -> int:
+        """The last stamp."""
+        raise NotImplementedError
+
+    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
+        """What is known as of a tx, over aliases of these scopes."""
+        return self.names().known(lookup, scopes, self._pin(tx_us))
+
+    def known_each(
+        self, lookups: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
+    ) -> Sequence[Known]:
+        """What is known of each look-up over aliases of its scopes, in order."""
+        return self.names().known_each(lookups, self._pin(tx_us))
+
+    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
+        """Entities with their clusters, aliases, identifiers and judgements."""
+        return self.names().entities(entity_ids, self._pin(tx_us))
+
+    def names_of(
+        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
+    ) -> tuple[Alias, ...]:
+        """The aliases that raw entities have in these scopes, in their order."""
+        return self.names().names_of(entity_ids, scopes, self._pin(tx_us))
+
+    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
+        """The names of raw entities that were open at a tx, whoever may see them."""
+        return self.names().name_rows(entity_ids, self._pin(tx_us))
+
+    def judgements(
+        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
+    ) -> tuple[Judgement, ...]:
+        """The judgements, open and closed, of raw entities or of a merge, by id."""
+        return self.names().judgements(entity_ids, merge_id)
+
+    def relations(
+        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
+    ) -> RelatedEnds:
+        """What relates entities to others by its raw ends; hubs are named apart."""
+        snapshot = self._at_snapshot(point)
+        return versions.relations(self.calls, entity_ids, sight=sight, point=snapshot, limit=limit)
+
+    def review(self, review_id: str) -> Review | None:
+        """A review case in its newest version."""
+        return identity.review_of(self.calls, review_id)
+
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Every object that is about one of these, points at it or mentions it."""
+        values = self.calls.column(core.OBJECTS_OF, entity_ids=_distinct(entity_ids))
+        return tuple(sorted(map(str, values)))
+
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The objects that hold all of these searchable terms, none erased, sorted."""
+        lucene = codec.holds_all(self.calls.tenant, words)
+        values = self.calls.column(core.OBJECTS_WITH, lucene=lucene)
+        return tuple(map(str, values))
+
+    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+        """Whole claims by object id, with today's permissions; erased ones left out."""
+        values = self.calls.column(core.ASSERTIONS, object_ids=_distinct(object_ids))
+        return {a.claim.object_id: a for a in map(codec.assertion, values)}
+
+    def decaying(self, *, point: Point) -> tuple[Version, ...]:
+        """The clean heads that have a decay rule, with all content, by vid."""
+        return tuple(versions.decaying(self.calls, point=self._at_snapshot(point)))
+
+    def _pin(self, tx_us: int) -> int:
+        return min(tx_us, self.last_us())
+
+    def _at_snapshot(self, point: Point) -> Point:
+        return Point(point.valid_us, self._pin(point.tx_us))
+
+
+class Neo4jReader(SharedReads):
     """A reader over a session of the driver."""
 
     def __init__(
@@ -195,6 +249,19 @@ class Neo4jReader:
         self._prefetch = Prefetch(calls, self._register)
 
     @property
+    def calls(self) -> Reads:
+        """What runs statements."""
+        return self._calls
+
+    def names(self) -> identity.Neo4jRegister:
+        """What is known of names at the snapshot."""
+        return self._register
+
+    def last_us(self) -> int:
+        """The last stamp at the snapshot."""
+        return self._clock.last_us
+
+    @property
     def round_trips(self) -> int:
         """How many statements were run so far, that of the counters included."""
         return self._calls.count
@@ -219,12 +286,6 @@ class Neo4jReader:
         """The counters at the snapshot."""
         return self._clock
 
-    def _pin(self, tx_us: int) -> int:
-        return min(tx_us, self._clock.last_us)
-
-    def _at_snapshot(self, point: Point) -> Point:
-        return Point(point.valid_us, self._pin(point.tx_us))
-
     def definitions(self, after: int = 0) -> tuple[tuple[int, str], ...]:
         """Return (number, canonical JSON) of vocabulary definitions above a number."""
         if after >= self._definitions:
@@ -233,26 +294,6 @@ class Neo4jReader:
         return tuple((record["number"], record["body"]) for record in records)
 
     # --- identity
-
-    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
-        """What is known as of a tx, over aliases of these scopes."""
-        return self._register.known(lookup, scopes, self._pin(tx_us))
-
-    def known_each(
-        self, lookups: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
-    ) -> Sequence[Known]:
-        """What is known of each look-up over aliases of its scopes, in order."""
-        return self._register.known_each(lookups, self._pin(tx_us))
-
-    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
-        """Entities with their clusters, aliases, identifiers and judgements."""
-        return self._register.entities(entity_ids, self._pin(tx_us))
-
-    def judgements(
-        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
-    ) -> tuple[Judgement, ...]:
-        """The judgements, open and closed, of raw entities or of a merge, by id."""
-        return self._register.judgements(entity_ids, merge_id)
 
     def entity_ids(
         self,
@@ -276,10 +317,6 @@ class Neo4jReader:
         """Ids of objects that begin so, above another one, sorted; at most so many."""
         bound = {"beginning": beginning, "after": after, "limit": limit}
         return tuple(map(str, self._calls.column(core.OBJECT_IDS, **bound)))
-
-    def review(self, review_id: str) -> Review | None:
-        """A review case in its newest version."""
-        return identity.review_of(self._calls, review_id)
 
     def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
         """Review cases in their newest version, oldest first; of a state, of a mention."""
@@ -361,23 +398,6 @@ class Neo4jReader:
             self._calls, entity_ids, sight=sight, point=point, limit=limit
         )
 
-    def names_of(
-        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
-    ) -> tuple[Alias, ...]:
-        """The aliases that raw entities have in these scopes, in their order."""
-        return self._register.names_of(entity_ids, scopes, self._pin(tx_us))
-
-    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
-        """The names of raw entities that were open at a tx, whoever may see them."""
-        return self._register.name_rows(entity_ids, self._pin(tx_us))
-
-    def relations(
-        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> RelatedEnds:
-        """What relates entities to others by its raw ends; hubs are named apart."""
-        snapshot = self._at_snapshot(point)
-        return versions.relations(self._calls, entity_ids, sight=sight, point=snapshot, limit=limit)
-
     def changes(
         self, after_us: int, until_us: int, *, sight: Sight, subjects: Sequence[str] = ()
     ) -> Page:
@@ -385,18 +405,12 @@ class Neo4jReader:
         until = self._pin(until_us)
         return versions.changes(self._calls, after_us, until, sight=sight, subjects=subjects)
 
-    def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """The clean heads that have a decay rule, with all content, by vid."""
-        return tuple(versions.decaying(self._calls, point=self._at_snapshot(point)))
-
     # --- claims and what stands beside them
 
     def edges(self, object_ids: Sequence[str], *, tx_us: int) -> tuple[Edge, ...]:
         """The edges from or to objects known at a tx."""
-        records = self._calls.rows(
-            core.EDGES, object_ids=_distinct(object_ids), tx=self._pin(tx_us)
-        )
-        return tuple(codec.edge(r["kind"], r["src"], r["dst"], r["edge"]) for r in records)
+        ids, pin_us = _distinct(object_ids), self._pin(tx_us)
+        return tuple(map(codec.edge, self._calls.column(core.EDGES, object_ids=ids, tx=pin_us)))
 
     def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
         """The names inside the texts of objects, by object id, then start."""
@@ -474,22 +488,6 @@ class Neo4jReader:
         """A stored policy pack."""
         values = self._calls.column(register.PACK, digest=digest)
         return next(map(str, values), None)
-
-    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Every object that is about one of these, points at it or mentions it."""
-        values = self._calls.column(core.OBJECTS_OF, entity_ids=_distinct(entity_ids))
-        return tuple(sorted(map(str, values)))
-
-    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
-        """The objects that hold all of these searchable terms, none erased, sorted."""
-        lucene = codec.holds_all(self._calls.tenant, words)
-        values = self._calls.column(core.OBJECTS_WITH, lucene=lucene)
-        return tuple(map(str, values))
-
-    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-        """Whole claims by object id, with today's permissions; erased ones left out."""
-        values = self._calls.column(core.ASSERTIONS, object_ids=_distinct(object_ids))
-        return {a.claim.object_id: a for a in map(codec.assertion, values)}
 
     def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
         """How objects were used, by object id."""

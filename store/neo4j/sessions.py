@@ -20,12 +20,13 @@ from ..port.records import (
     SessionSnapshot,
     SessionSummary,
     SessionText,
-    seal,
+    seal_next,
     snapshot_seal,
 )
 from .calls import Calls, Reads, Writes
 from .cypher import core
 
+_FIELDS: Final = ("seq", "kind", "actor", "last_us", "recorded_us", "body")
 _LARGEST: Final = 500
 """Rows of one statement."""
 _LAST: Final = 2**62
@@ -56,18 +57,20 @@ def put(calls: Writes, records: Sequence[SessionRecord]) -> None:
     events: list[SessionRecord] = []
     for record in records:
         last = heads.get(record.session) or head(calls, record.session)
-        if record.seq != last.seq + 1:
-            raise Fault(
-                f"event {record.seq} does not follow event {last.seq} of its session",
-                code="invariant_broken",
-            )
-        event = seal(key, last, record)
+        event = seal_next(key, last, record)
         heads[record.session] = SessionHead(event.seq, event.digest)
         events.append(event)
 
-    for rows in _portions([_event_row(event) for event in events]):
+    event_rows: list[dict[str, Any]] = []
+    text_rows: list[dict[str, Any]] = []
+    for event in events:
+        event_rows.append({name: getattr(event, name) for name in ("session", *_FIELDS, "digest")})
+        for part, text in enumerate(event.texts):
+            place = {"session": event.session, "seq": event.seq, "part": part}
+            text_rows.append({**place, "text": text.text, "digest": text.digest})
+    for rows in _portions(event_rows):
         calls.rows(core.PUT_EVENTS, rows=rows)
-    for rows in _portions([row for event in events for row in _text_rows(event)]):
+    for rows in _portions(text_rows):
         calls.rows(core.PUT_TEXTS, rows=rows)
 
 
@@ -140,37 +143,10 @@ def summaries(calls: Reads) -> tuple[SessionSummary, ...]:
     return tuple(SessionSummary(row["session"], row["seq"], row["recorded_us"]) for row in rows)
 
 
-def _event_row(event: SessionRecord) -> dict[str, Any]:
-    return {
-        "session": event.session,
-        "seq": event.seq,
-        "kind": event.kind,
-        "actor": event.actor,
-        "last_us": event.last_us,
-        "recorded_us": event.recorded_us,
-        "body": event.body,
-        "digest": event.digest,
-    }
-
-
-def _text_rows(event: SessionRecord) -> Iterator[dict[str, Any]]:
-    for part, text in enumerate(event.texts):
-        place = {"session": event.session, "seq": event.seq, "part": part}
-        yield {**place, "text": text.text, "digest": text.digest}
-
-
 def _record(event: Mapping[str, Any], texts: tuple[SessionText, ...]) -> SessionRecord:
-    return SessionRecord(
-        session=event["session_id"],
-        seq=event["seq"],
-        kind=event["kind"],
-        actor=event["actor"],
-        last_us=event["last_us"],
-        recorded_us=event["recorded_us"],
-        body=event["body"],
-        digest=bytes(event["digest"]),
-        texts=texts,
-    )
+    fields = {name: event[name] for name in _FIELDS}
+    digest = bytes(event["digest"])
+    return SessionRecord(session=event["session_id"], texts=texts, digest=digest, **fields)
 
 
 def _portions(rows: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:

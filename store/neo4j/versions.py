@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Final, LiteralString, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...resolution import clusters
 from ...schema.claim import Version
@@ -56,17 +56,6 @@ _ALL_ROWS: Final = 2**31 - 1
 
 Question = dict[str, Any]
 """A question as a statement takes it."""
-
-_TEXTS: Final[Mapping[str, LiteralString]] = {
-    "objects": candidates.OF_OBJECTS,
-    "derived": candidates.OF_DERIVED,
-    "keys": candidates.OF_KEYS,
-    "vids": candidates.OF_VIDS,
-    "pairs": candidates.OF_PAIRS,
-    "subjects": candidates.OF_SUBJECTS,
-    "names": candidates.OF_NAMES,
-    "every": candidates.OF_TENANT,
-}
 
 
 def kind_of(ask: Ask) -> str:
@@ -108,7 +97,7 @@ def versions(calls: Reads, ask: Ask, *, sight: Sight, point: Point) -> Page:
     """The versions of an ask; those that permissions hide are veiled."""
     kind = kind_of(ask)
     bound = seen_at(sight, point) | calls.claims.bounds | {kind: [question(ask, point)]}
-    answers = answers_of(calls, calls.rows(_TEXTS[kind], **bound), sight)
+    answers = answers_of(calls, calls.rows(candidates.OF_KIND[kind], **bound), sight)
     return every_row(answers, sight, point.tx_us)
 
 
@@ -415,7 +404,9 @@ class EntityFacts:
         """How its blocking case stood at a tx."""
         newest: Properties | None = None
         for case in self.cases:
-            if _decision_tx(case) > tx_us or case["reason"] in (SUGGESTION, AUDIT):
+            decided_tx = case["decided_tx"]
+            written_tx = case["opened_tx"] if decided_tx is None else decided_tx
+            if written_tx > tx_us or case["reason"] in (SUGGESTION, AUDIT):
                 continue
             if newest is None or int(case["version"]) > int(newest["version"]):
                 newest = case
@@ -461,12 +452,6 @@ def entity_facts(records: Sequence[Sequence[Any]]) -> dict[str, EntityFacts]:
     for case in rows.cases:
         facts[case["entity_id"]].cases.append(case)
     return facts
-
-
-def _decision_tx(case: Properties) -> int:
-    """When a version of a case was written: its decision, or its opening."""
-    decision = case["decided_tx"]
-    return int(case["opened_tx"] if decision is None else decision)
 
 
 def is_open(row: Properties, tx_us: int) -> bool:

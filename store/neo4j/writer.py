@@ -14,17 +14,14 @@ verifies. Its statements take at most `LARGEST` ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any, LiteralString
 
-from ...resolution.known import Known, Lookup
-from ...resolution.names import NameRow
-from ...schema.claim import Assertion, Claim, Row, Version
-from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
+from ...schema.claim import Claim, Row
+from ...schema.entity import AUDIT, SUGGESTION, Review
 from ...schema.errors import Fault
 from ...schema.interval import INF_US, MIN_US
-from ...schema.principal import Sight
 from ..port.importing import import_in_progress
 from ..port.receipts import without_candidates
 from ..port.records import SessionHead, SessionPlace
@@ -32,17 +29,15 @@ from ..port.store import (
     ActionRecord,
     Batch,
     Clock,
-    Point,
-    RelatedEnds,
     SlotRead,
     SlotRecord,
     StoredReceipt,
 )
-from . import applying, codec, identity, sessions, versions
+from . import applying, codec, identity, sessions
 from .applying import LARGEST, ClockCounters
 from .calls import Writes
 from .cypher import core, register
-from .reader import Neo4jReader, no_such_tenant
+from .reader import Neo4jReader, SharedReads, no_such_tenant
 
 
 def empty(
@@ -95,7 +90,7 @@ _HEADS = [codec.HEAD, codec.HIDDEN_DENIAL]
 _EVERY_ROW = [*_HEADS, codec.HIDDEN_HEAD]
 
 
-class Neo4jWriteTx:
+class Neo4jWriteTx(SharedReads):
     """A write transaction; `Neo4jStore.writing` opens and ends it."""
 
     def __init__(self, calls: Writes) -> None:
@@ -145,43 +140,13 @@ class Neo4jWriteTx:
 
     # --- identity
 
-    def known(self, lookup: Lookup, *, scopes: Sequence[str], tx_us: int) -> Known:
-        """What is known as of a tx, over aliases of these scopes."""
-        return self._register().known(lookup, scopes, tx_us)
-
-    def known_each(
-        self, lookups: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
-    ) -> Sequence[Known]:
-        """What is known of each look-up over aliases of its scopes, in order."""
-        return self._register().known_each(lookups, tx_us)
-
-    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
-        """Entities with their clusters, aliases, identifiers and judgements."""
-        return self._register().entities(entity_ids, tx_us)
-
-    def _register(self) -> identity.Neo4jRegister:
+    def names(self) -> identity.Neo4jRegister:
+        """What is known of names under the lock."""
         return identity.Neo4jRegister(self.calls, self.counters.clock.last_us)
 
-    def names_of(
-        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
-    ) -> tuple[Alias, ...]:
-        """The aliases that raw entities have in these scopes, in their order."""
-        return self._register().names_of(entity_ids, scopes, tx_us)
-
-    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
-        """The names of raw entities that were open at a tx, whoever may see them."""
-        return self._register().name_rows(entity_ids, tx_us)
-
-    def relations(
-        self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
-    ) -> RelatedEnds:
-        """What relates entities to others by its raw ends; hubs are named apart."""
-        snapshot = self._at_lock(point)
-        return versions.relations(self.calls, entity_ids, sight=sight, point=snapshot, limit=limit)
-
-    def review(self, review_id: str) -> Review | None:
-        """A review case in its newest version."""
-        return identity.review_of(self.calls, review_id)
+    def last_us(self) -> int:
+        """The last stamp, those of this transaction included."""
+        return self.counters.clock.last_us
 
     def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
         """The blocking cases of raw entities in their newest version, by review id."""
@@ -255,39 +220,10 @@ class Neo4jWriteTx:
         values = self.calls.column(core.SLOTS_OF, entity_ids=_distinct(entity_ids))
         return tuple(map(codec.slot, values))
 
-    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Every object that is about one of these, points at it or mentions it."""
-        values = self.calls.column(core.OBJECTS_OF, entity_ids=_distinct(entity_ids))
-        return tuple(sorted(map(str, values)))
-
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """The objects with open rows whose scope has this id, sorted."""
         values = self.calls.column(core.LIVE_OBJECTS, part=f",{kind}={value},")
         return tuple(map(str, values))
-
-    def decaying(self, *, point: Point) -> tuple[Version, ...]:
-        """The clean heads that have a decay rule, whoever may see them."""
-        return tuple(versions.decaying(self.calls, point=self._at_lock(point)))
-
-    def _at_lock(self, point: Point) -> Point:
-        return Point(point.valid_us, min(point.tx_us, self.counters.clock.last_us))
-
-    def judgements(
-        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
-    ) -> tuple[Judgement, ...]:
-        """The judgements, open and closed, of raw entities or of a merge, by id."""
-        return self._register().judgements(entity_ids, merge_id)
-
-    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
-        """The objects that hold all of these searchable terms, none erased, sorted."""
-        lucene = codec.holds_all(self.calls.tenant, words)
-        values = self.calls.column(core.OBJECTS_WITH, lucene=lucene)
-        return tuple(map(str, values))
-
-    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-        """Whole claims by object id, with today's permissions; erased ones left out."""
-        values = self.calls.column(core.ASSERTIONS, object_ids=_distinct(object_ids))
-        return {a.claim.object_id: a for a in map(codec.assertion, values)}
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """The objects derived from these, directly or not, sorted, without them."""

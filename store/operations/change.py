@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from ...resolution.clusters import pair
 from ...schema.answers import ReclassifyReceipt
@@ -54,6 +54,13 @@ class Mandate:
     actor: str
     now_us: int
     reason: str = ""
+
+
+_AS_GATHERED: Final = (
+    *("entities", "aliases", "slots", "claims", "judgements", "reviews", "canonical", "actions"),
+    *("flags", "permissions", "tombstones", "receipts"),
+)
+"""What a batch takes as it was gathered."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -159,25 +166,14 @@ class OperationChange:
         return Batch(
             clock=Clock(self.clock.seq + 1, stamp, self.ledger.next_vid, self.clock.vec_seq),
             events=(event,),
-            entities=tuple(self.entities),
-            aliases=tuple(self.aliases),
             closed_aliases=tuple((alias, stamp) for alias in self.closed_aliases),
             block_keys=self.block_keys,
-            slots=tuple(self.slots),
-            claims=tuple(self.claims),
             close=tuple(closings),
             rows=(*self.ledger.rows, *quarantined_rows),
             edges=tuple(dict.fromkeys(self.edges)),
-            judgements=tuple(self.judgements),
             closed_judgements=tuple(closed_judgements.items()),
-            reviews=tuple(self.reviews),
-            canonical=tuple(self.canonical),
-            actions=tuple(self.actions),
             closed_actions=tuple(closed_actions),
-            flags=tuple(self.flags),
-            permissions=tuple(self.permissions),
-            tombstones=tuple(self.tombstones),
-            receipts=tuple(self.receipts),
+            **{name: tuple(getattr(self, name)) for name in _AS_GATHERED},
         )
 
 
@@ -208,10 +204,6 @@ def judgement_of(
         verdict=verdict,
         judged_by=judged_by,
         actor=change.mandate.actor,
-        score=None,
-        log_odds=None,
-        evidence="{}",
-        model_version="",
         reason=change.mandate.reason,
         tx_start=change.stamp,
     )

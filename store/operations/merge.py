@@ -29,7 +29,7 @@ from ...schema.answers import MergeReceipt
 from ...schema.claim import Assertion
 from ...schema.entity import Entity, Judgement
 from ...schema.errors import Conflict, NotFound
-from ...schema.interval import ALL_TIME, INF_US, Interval
+from ...schema.interval import INF_US, Interval
 from ...schema.policy import ResolutionPolicy
 from ...schema.values import canonical_json, canonical_value, stamp_time
 from ...schema.vocabulary import (
@@ -408,12 +408,9 @@ def ask_about_merge(
             action_id=derived_id(change.mandate.operation_id, "merge_conflict"),
             kind=ActionKind.MERGE_CONFLICT,
             object_id=obstacle_ids[0],
-            slot_key=None,
-            interval=ALL_TIME,
             members=pair(*ids),
             detail=canonical_json(detail),
             tx_start=change.stamp,
-            tx_end=ALL_TIME.end_us,
         )
     )
     tx.apply(change.batch())

@@ -29,7 +29,6 @@ from ...resolution.normalize import normalize, plain_letters, whole_words
 from ...schema.claim import Assertion
 from ...schema.entity import Alias, EntityRef, Review
 from ...schema.errors import NotFound
-from ...schema.interval import ALL_TIME, INF_US
 from ...schema.terms import terms
 from ...schema.vocabulary import CandidateSource, EntityState
 from ..port.store import WriteTx
@@ -81,8 +80,6 @@ def add_alias(
         type=entity.type,
         scope_id=scope_id,
         ordinal=next_ordinal(tx, change, norm, scope_id),
-        valid_from=ALL_TIME.start_us,
-        valid_until=ALL_TIME.end_us,
         tx_start=change.stamp,
         object_id=mandate.operation_id,
     )
@@ -122,8 +119,6 @@ def alias_of_case(tx: WriteTx, change: OperationChange, case: Review, scope_id: 
         type=case.type,
         scope_id=scope_id,
         ordinal=next_ordinal(tx, change, norm, scope_id),
-        valid_from=ALL_TIME.start_us,
-        valid_until=INF_US,
         tx_start=change.stamp,
         object_id=case.object_id,
     )

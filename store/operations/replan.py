@@ -334,7 +334,6 @@ def _tie_action(
         members=tie.members,
         detail=canonical_json({"slot": slot or None, "entity": root if slot else None}),
         tx_start=stamp,
-        tx_end=ALL_TIME.end_us,
     )
 
 

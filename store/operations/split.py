@@ -18,11 +18,11 @@ from itertools import chain, combinations
 from typing import Final
 
 from ...resolution.clusters import Clusters, canonical_id
-from ...resolution.keys import alias_key, is_id
+from ...resolution.keys import is_id
 from ...resolution.known import Known
 from ...schema.answers import UnmergeReceipt
 from ...schema.claim import EMPTY_CONTENT, Assertion, slot_key, text_key
-from ...schema.entity import Alias, Entity, Judgement, Review
+from ...schema.entity import Entity, Judgement, Review
 from ...schema.errors import InvalidInput, NotFound
 from ...schema.interval import ALL_TIME
 from ...schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, Op
@@ -32,7 +32,7 @@ from ..port.store import ClaimReads, SlotRecord, WriteTx
 from ..timeline.rule import everywhere
 from .change import Mandate, OperationChange, begin, derived_id, judgement_of, kept_receipt
 from .merge import replan_shared, still_connected, take_canonical
-from .naming import next_ordinal
+from .naming import alias_of_case
 from .replan import Group, ReplanCause, flag_dependants, groups_for, replan, restate
 
 _OPERATION: Final = "unmerge"
@@ -172,7 +172,6 @@ def _parts_read(
 def _person(tx: WriteTx, change: OperationChange, case: Review, number: int) -> str:
     """Make an entity of the case's name, told apart from the others by its ordinal."""
     raw = derived_id(change.mandate.operation_id, f"split/{number}")
-    norm = alias_key(case.mention)
     change.entities.append(
         Entity(
             entity_id=raw,
@@ -184,20 +183,8 @@ def _person(tx: WriteTx, change: OperationChange, case: Review, number: int) -> 
             created_by=change.mandate.operation_id,
         )
     )
-    change.aliases.append(
-        Alias(
-            entity_id=raw,
-            surface=case.mention,
-            norm=norm,
-            type=case.type,
-            scope_id=case.scope_id,
-            ordinal=next_ordinal(tx, change, norm, case.scope_id),
-            valid_from=ALL_TIME.start_us,
-            valid_until=ALL_TIME.end_us,
-            tx_start=change.stamp,
-            object_id=case.object_id,
-        )
-    )
+    alias = alias_of_case(tx, change, replace(case, entity_id=raw), case.scope_id)
+    change.aliases.append(alias)
     return raw
 
 

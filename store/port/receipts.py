@@ -19,9 +19,10 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, cast
 
+from ...resolution import clusters
 from ...resolution.keys import alias_key
 from ...resolution.names import short_id
-from ...schema.entity import EntityCandidate
+from ...schema.entity import EntityCandidate, Judgement
 from ...schema.record_json import Plain, from_plain
 from ...schema.values import canonical_json, key_names, members_of, micros
 from ...schema.vocabulary import Op
@@ -237,3 +238,46 @@ def name_problems(names: Iterable[Sequence[str]]) -> Iterator[str]:
                 break
     if entity_ids:
         yield f"a name is not the one that its entity was taught: {', '.join(entity_ids)}"
+
+
+def log_faults(
+    events: Iterable[tuple[TxEvent, bytes]],
+    counters: tuple[int, int],
+    clock_digest: bytes | None = None,
+) -> Iterator[str]:
+    """Yield a sentence for each break of the audit log, from its events in order.
+
+    Behind a gap or a break every digest would differ: only the first is worth a sentence.
+    """
+    digest, count, last = GENESIS, 0, None
+    for event, stored_digest in events:
+        count += 1
+        digest = chain_digest(digest, event)
+        if event.seq != count:
+            yield f"the log has a gap before event {event.seq}"
+            return
+        if digest != stored_digest:
+            yield f"the audit chain breaks at event {event.seq}"
+            return
+        if last is not None and event.tx <= last:
+            yield f"the stamp of event {event.seq} does not rise"
+        last = event.tx
+
+    seq, last_us = counters
+    if seq != count or (last is not None and last_us != last):
+        yield f"the counters say {seq} events until {last_us}, the log {count} until {last}"
+    if clock_digest not in (None, digest):
+        yield "the clock's digest is not the last event's"
+
+
+def identity_faults(
+    judgements: Iterable[Judgement], canonical: Iterable[tuple[str, str]]
+) -> Iterator[str]:
+    """Yield a sentence for each cluster of which judgements and canonical ids disagree."""
+    judged_clusters = set(map(frozenset, clusters.components(list(judgements))))
+    clusters_by_top: dict[str, set[str]] = {}
+    for raw, top in canonical:
+        clusters_by_top.setdefault(top, {top}).add(raw)
+    stored_clusters = set(map(frozenset, clusters_by_top.values()))
+    for members in sorted(map(sorted, judged_clusters ^ stored_clusters)):
+        yield f"canonical ids disagree with the judgements about {', '.join(members)}"

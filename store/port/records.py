@@ -28,8 +28,8 @@ from typing import Final, NamedTuple
 from ...resolution.known import Known, Lookup
 from ...schema.claim import Assertion, Details, Edge, MentionLink, Permissions, Row, Version
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
-from ...schema.errors import InvalidInput
-from ...schema.interval import Interval
+from ...schema.errors import Fault, InvalidInput
+from ...schema.interval import ALL_TIME, INF_US, Interval
 from ...schema.principal import Principal, Sight
 from ...schema.records import short_repr
 from ...schema.values import canonical_json
@@ -132,6 +132,20 @@ def seal(key: bytes, head: SessionHead, record: SessionRecord) -> SessionRecord:
 def snapshot_seal(key: bytes, event_digest: bytes, body: str) -> bytes:
     """The seal of a snapshot: it holds behind the one event with this digest, and only there."""
     return _digest(key, event_digest + b"snapshot" + body.encode())
+
+
+def seal_next(key: bytes, head: SessionHead, record: SessionRecord) -> SessionRecord:
+    """A record with its digests, right behind the last event of its session.
+
+    Raises:
+        Fault: `invariant_broken`, for an event that leaves a gap or is there already.
+    """
+    if record.seq != head.seq + 1:
+        raise Fault(
+            f"event {record.seq} does not follow event {head.seq} of its session",
+            code="invariant_broken",
+        )
+    return seal(key, head, record)
 
 
 def chain_faults(key: bytes, records: Iterable[SessionRecord]) -> Iterator[str]:
@@ -307,13 +321,13 @@ class ActionRecord:
     action_id: str
     kind: ActionKind
     object_id: str
-    slot_key: str | None
-    interval: Interval
+    slot_key: str | None = None
+    interval: Interval = ALL_TIME
     members: tuple[str, ...]
-    detail: str
+    detail: str = "{}"
     """Canonical JSON; `{}` once an erasure emptied it."""
     tx_start: int
-    tx_end: int
+    tx_end: int = INF_US
     outcome: str = ""
     closed_by: str = ""
 
@@ -689,3 +703,33 @@ def _members(raw: str, known: Known) -> frozenset[str]:
     """The raw ids of an entity: a claim may be under any id that was merged into it."""
     root = known.canonical.get(raw, raw)
     return frozenset({raw, *(member for member, top in known.canonical.items() if top == root)})
+
+
+def require(condition: bool, sentence: str) -> None:
+    """Refuse a batch that contradicts what is stored.
+
+    Raises:
+        Fault: `invariant_broken`.
+    """
+    if not condition:
+        raise Fault(f"a batch does not fit the store: {sentence}", code="invariant_broken")
+
+
+def require_next(now: Clock, batch: Batch) -> None:
+    """Refuse a batch that was planned on other counters than those under the lock.
+
+    Raises:
+        Fault: `invariant_broken`.
+    """
+    seq, last_us, next_vid, _ = now
+    clock = batch.clock
+    for event in batch.events:
+        seq += 1
+        require(event.seq == seq, "its events do not take the next sequence numbers")
+        require(event.tx > last_us, "its stamps do not rise")
+        last_us = event.tx
+    require(clock.seq == seq, "its events do not take the next sequence numbers")
+    require(clock.last_us == last_us, "its stamps do not rise")
+    highest = max([row.vid for row in batch.rows], default=0)
+    is_below = highest < clock.next_vid and clock.next_vid >= next_vid
+    require(is_below, "a version number is not below the next one")

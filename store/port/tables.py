@@ -28,11 +28,21 @@ from typing import (
     get_type_hints,
 )
 
-from ...schema.claim import Edge
+from ...schema.claim import Edge, MentionLink
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
 from .receipts import candidates_json, candidates_of
-from .records import ActionRecord, StoredReceipt, Tombstone, TxEvent
+from .records import (
+    ActionRecord,
+    CanonicalId,
+    Flag,
+    SlotRecord,
+    StoredReceipt,
+    Tombstone,
+    TxEvent,
+    Usage,
+    VectorRow,
+)
 
 Record = TypeVar("Record")
 RecordOut = TypeVar("RecordOut", covariant=True)
@@ -182,3 +192,9 @@ REVIEWS: Final = RecordTable(Review, kept={"candidates": (candidates_json, candi
 ACTIONS: Final = RecordTable(ActionRecord, _OPEN | {"outcome": "", "closed_by": ""})
 RECEIPTS: Final = RecordTable(StoredReceipt)
 EDGES: Final = RecordTable(Edge)
+SLOTS: Final = RecordTable(SlotRecord)
+MENTIONS: Final = RecordTable(MentionLink)
+FLAGS: Final = RecordTable(Flag)
+CANONICAL: Final = RecordTable(CanonicalId)
+USAGE: Final = RecordTable(Usage)
+VECTORS: Final = RecordTable(VectorRow)

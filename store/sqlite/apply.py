@@ -33,13 +33,17 @@ from ..port.records import (
     SessionSnapshot,
     SessionSummary,
     SessionText,
-    seal,
+    require,
+    require_next,
+    seal_next,
     snapshot_seal,
 )
-from ..port.store import Batch, ManifestRecord, TxEvent, VectorRow
+from ..port.store import Batch, Clock, ManifestRecord, TxEvent, VectorRow
 from . import codec, register_sql, sql
 from .caches import Caches
 from .codec import Line
+
+_SESSION_COLUMNS = ("session", "seq", "kind", "actor", "last_us", "recorded_us", "body", "digest")
 
 
 def session_head(db: sqlite3.Connection, session: str) -> SessionHead:
@@ -58,12 +62,7 @@ def put_session_events(db: sqlite3.Connection, records: Sequence[SessionRecord])
 
     for record in records:
         last = session_head(db, record.session)
-        if record.seq != last.seq + 1:
-            raise Fault(
-                f"event {record.seq} does not follow event {last.seq} of its session",
-                code="invariant_broken",
-            )
-        event = seal(key, last, record)
+        event = seal_next(key, last, record)
         fields = (event.actor, event.last_us, event.recorded_us, event.body, event.digest)
         db.execute(register_sql.PUT_EVENT, (event.session, event.seq, event.kind, *fields))
         for part, text in enumerate(event.texts):
@@ -133,17 +132,8 @@ def session_summaries(db: sqlite3.Connection) -> tuple[SessionSummary, ...]:
 
 
 def _record(line: Line, texts: tuple[SessionText, ...]) -> SessionRecord:
-    return SessionRecord(
-        session=line[0],
-        seq=line[1],
-        kind=line[2],
-        actor=line[3],
-        last_us=line[4],
-        recorded_us=line[5],
-        body=line[6],
-        digest=line[7],
-        texts=texts,
-    )
+    fields = dict(zip(_SESSION_COLUMNS, line, strict=True))
+    return SessionRecord(texts=texts, **fields)
 
 
 class Counters(NamedTuple):
@@ -169,7 +159,8 @@ def batch(db: sqlite3.Connection, changes: Batch, *, counters: Counters, caches:
     Raises:
         Fault: `invariant_broken`.
     """
-    _counters(db, changes, counters)
+    require_next(Clock(*counters[:4]), changes)
+    db.execute(sql.SET_COUNTERS, changes.clock)
     _events(db, changes.events, counters.digest)
     # Most writes name entities that are known, so that they leave the whole register alone.
     names_touched = touches_names(changes)
@@ -205,11 +196,6 @@ def touches_names(changes: Batch) -> bool:
     )
 
 
-def _require(condition: bool, sentence: str) -> None:
-    if not condition:
-        raise Fault(f"a batch does not fit the store: {sentence}", code="invariant_broken")
-
-
 def _sign(db: sqlite3.Connection, claims: Sequence[tuple[int, Assertion]]) -> None:
     """Sign the scope of what belongs to a project (C-096)."""
     key = b""
@@ -230,44 +216,19 @@ def _run_many(db: sqlite3.Connection, statement: str, lines: Iterable[Line]) -> 
     return max(db.executemany(statement, rows).rowcount, 0) if rows else 0
 
 
-def _counters(db: sqlite3.Connection, changes: Batch, counters: Counters) -> None:
-    seq, last_us, next_vid, *_ = counters
-    clock, events = changes.clock, changes.events
-    # The counters were read under the write lock: a batch that was planned on others must not land.
-    for event in events:
-        seq += 1
-        _require(event.seq == seq, "its events do not take the next sequence numbers")
-        _require(event.tx > last_us, "its stamps do not rise")
-        last_us = event.tx
-    _require(clock.seq == seq, "its events do not take the next sequence numbers")
-    _require(clock.last_us == last_us, "its stamps do not rise")
-
-    highest = max([row.vid for row in changes.rows], default=0)
-    _require(
-        highest < clock.next_vid and clock.next_vid >= next_vid,
-        "a version number is not below the next one",
-    )
-    db.execute(sql.SET_COUNTERS, clock)
-
-
 def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: bytes | None) -> None:
     digest = GENESIS if last is None else last
     lines: list[Line] = []
 
     for event in events:
         digest = chain_digest(digest, event)
-        ids = codec.list_json(event.object_ids)
-        lines.append((event.seq, event.tx, event.actor, event.op, ids, digest))
+        lines.append((*codec.event_line(event), digest))
 
     _run_many(db, sql.PUT_EVENT, lines)
 
 
 def _register(db: sqlite3.Connection, changes: Batch) -> None:
-    _run_many(
-        db,
-        register_sql.PUT_ENTITY,
-        map(codec.entity_line, changes.entities),
-    )
+    _run_many(db, register_sql.PUT_ENTITY, map(codec.entity_line, changes.entities))
     # closings come first: a successor may take the same key in the same batch
     closed = _run_many(
         db,
@@ -277,13 +238,9 @@ def _register(db: sqlite3.Connection, changes: Batch) -> None:
             for a, tx in changes.closed_aliases
         ),
     )
-    _require(closed == len(changes.closed_aliases), "a closed alias was not open")
+    require(closed == len(changes.closed_aliases), "a closed alias was not open")
     _run_many(db, register_sql.PUT_ALIAS, map(codec.alias_line, changes.aliases))
-    _run_many(
-        db,
-        register_sql.PUT_IDENTIFIER,
-        map(codec.identifier_line, changes.identifiers),
-    )
+    _run_many(db, register_sql.PUT_IDENTIFIER, map(codec.identifier_line, changes.identifiers))
     if changes.block_keys:
         _block(db, changes.block_keys)
 
@@ -349,11 +306,7 @@ class _Permits:
 
 
 def _claims(db: sqlite3.Connection, changes: Batch, counters: Counters, permits: _Permits) -> None:
-    _run_many(
-        db,
-        sql.PUT_SLOT,
-        ((s.slot_key, s.subject_id, s.slot, s.scope_id, int(s.many)) for s in changes.slots),
-    )
+    _run_many(db, sql.PUT_SLOT, map(codec.slot_line, changes.slots))
     if not changes.claims:
         return
 
@@ -385,17 +338,13 @@ def _claims(db: sqlite3.Connection, changes: Batch, counters: Counters, permits:
 def _mentions(db: sqlite3.Connection, changes: Batch) -> None:
     lines = ((m.start, m.end, m.entity_id, m.object_id) for m in changes.mentions)
     put = _run_many(db, sql.PUT_MENTION, lines)
-    _require(put == len(changes.mentions), "a mention stands in an unknown claim")
+    require(put == len(changes.mentions), "a mention stands in an unknown claim")
 
 
 def _versions(db: sqlite3.Connection, changes: Batch) -> None:
-    closed_vids: list[int] = []
-    closings: list[Line] = []
-    for closing in changes.close:
-        closed_vids.append(closing.vid)
-        closings.append((closing.tx, closing.vid))
-    closed = _run_many(db, sql.CLOSE_VERSION, closings)
-    _require(closed == len(closings), "a row to close was not open")
+    closed_vids = [closing.vid for closing in changes.close]
+    closed = _run_many(db, sql.CLOSE_VERSION, ((c.tx, c.vid) for c in changes.close))
+    require(closed == len(closed_vids), "a row to close was not open")
     _run_many(db, sql.PUT_VERSION, map(_row_line, changes.rows))
 
     vids = codec.list_json([*closed_vids, *(row.vid for row in changes.rows)])
@@ -425,18 +374,13 @@ def _judgements(db: sqlite3.Connection, changes: Batch) -> None:
     closed = _run_many(
         db, register_sql.CLOSE_JUDGEMENT, ((tx, i) for i, tx in changes.closed_judgements)
     )
-    _require(closed == len(changes.closed_judgements), "a judgement to close was not open")
+    require(closed == len(changes.closed_judgements), "a judgement to close was not open")
     _run_many(db, register_sql.PUT_JUDGEMENT, map(codec.judgement_line, changes.judgements))
     _run_many(db, register_sql.PUT_REVIEW, map(codec.review_line, changes.reviews))
 
     # an id that is its own canonical id needs no projection
-    moved_ids: list[Line] = []
-    merged_ids: list[Line] = []
-    for raw, top in changes.canonical:
-        moved_ids.append((raw,))
-        if raw != top:
-            merged_ids.append((raw, top))
-    _run_many(db, register_sql.DROP_CANONICAL, moved_ids)
+    _run_many(db, register_sql.DROP_CANONICAL, ((raw,) for raw, _ in changes.canonical))
+    merged_ids = (pair for pair in changes.canonical if pair[0] != pair[1])
     _run_many(db, register_sql.PUT_CANONICAL, merged_ids)
 
 
@@ -447,29 +391,17 @@ def _queue(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
         register_sql.CLOSE_ACTION,
         ((c.tx, c.outcome, c.closed_by, c.action_id) for c in changes.closed_actions),
     )
-    _require(closed == len(changes.closed_actions), "an action to close was not open")
-    _run_many(db, sql.PUT_FLAG, ((f.object_id, f.kind, int(f.on), f.tx) for f in changes.flags))
+    require(closed == len(changes.closed_actions), "an action to close was not open")
+    _run_many(db, sql.PUT_FLAG, map(codec.flag_line, changes.flags))
     _permissions(db, changes, permits)
-    _run_many(
-        db,
-        sql.PUT_TOMBSTONE,
-        (
-            (t.erasure_id, t.tx, t.actor, t.reason, codec.list_json(t.object_ids),
-             codec.list_json(t.entity_ids))
-            for t in changes.tombstones
-        ),
-    )  # fmt: skip
-    _run_many(
-        db,
-        register_sql.PUT_RECEIPT,
-        ((r.object_id, r.tx, r.body, r.idempotency_key, r.fingerprint) for r in changes.receipts),
-    )
+    _run_many(db, sql.PUT_TOMBSTONE, map(codec.tombstone_line, changes.tombstones))
+    _run_many(db, register_sql.PUT_RECEIPT, map(codec.receipt_line, changes.receipts))
 
 
 def _permissions(db: sqlite3.Connection, changes: Batch, permits: _Permits) -> None:
     for change in changes.permissions:
         place = db.execute(sql.SCOPE_OF_OBJECT, (change.object_id,)).fetchone()
-        _require(place is not None, "permissions of an unknown object")
+        require(place is not None, "permissions of an unknown object")
         claim_id, scope_id = place
         number = permits.number(scope_id, change.permissions)
         db.execute(sql.CHANGE_OBJECT_PERMIT, (number, claim_id))
@@ -490,7 +422,7 @@ def _restore_rest(db: sqlite3.Connection, changes: Batch) -> None:
         put_manifest(db, manifest)
 
     put_vectors(db, changes.vectors)
-    _run_many(db, register_sql.PUT_USAGE, ((u.object_id, u.uses, u.last_us) for u in changes.usage))
+    _run_many(db, register_sql.PUT_USAGE, map(codec.usage_line, changes.usage))
     if changes.keys:
         db.execute(sql.CLEAR_KEYS)
         _run_many(db, sql.PUT_KEY, enumerate(changes.keys))
@@ -558,10 +490,8 @@ def empty(
     unnamed_ids = [*entity_ids, *nameless_ids]
     if unnamed_ids:
         _run_each(db, register_sql.EMPTY_NAMINGS, unnamed_ids)
-        naming = db.execute(
-            register_sql.NAMING_RECEIPTS, (codec.list_json(unnamed_ids),)
-        ).fetchall()
-        for number, body in naming:
+        bound = (codec.list_json(unnamed_ids),)
+        for number, body in db.execute(register_sql.NAMING_RECEIPTS, bound).fetchall():
             short_body = without_candidates(body, unnamed_ids)
             if short_body != body:
                 db.execute(register_sql.SHORTEN_RECEIPT, (short_body, number))

@@ -11,19 +11,11 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import Final
 
-from ...resolution import clusters
-from ...schema.entity import Judgement
-from ..port.receipts import (
-    GENESIS,
-    chain_digest,
-    name_problems,
-    value_problems,
-)
+from ..port.receipts import identity_faults, log_faults, name_problems, value_problems
 from ..port.records import chain_faults
-from ..timeline.overlaps import overlapping
+from ..timeline.overlaps import OVERLAPS, overlap_faults
 from . import apply, codec, register_sql, sql
 
 _EXAMPLES: Final = 5
@@ -42,11 +34,15 @@ def problems_of(db: sqlite3.Connection) -> Iterator[str]:
         if examples:
             yield f"{sentence}: {', '.join(map(str, examples))}"
 
-    yield from _overlaps(db, register_sql.CLEAN_HEADS, "two clean heads decide one point of slot")
-    yield from _overlaps(db, register_sql.ROWS_OF_CLAIMS, "two rows overlap on both axes, of claim")
-    yield from _log(db)
+    statements = register_sql.CLEAN_HEADS, register_sql.ROWS_OF_CLAIMS
+    for statement, sentence in zip(statements, OVERLAPS, strict=True):
+        yield from overlap_faults(db.execute(statement), sentence)
+    seq, last_us, *_ = db.execute(sql.COUNTERS).fetchone()
+    events = ((codec.event(line), line[5]) for line in db.execute(sql.EVENTS))
+    yield from log_faults(events, (seq, last_us))
     yield from chain_faults(db.execute(sql.KEYS).fetchone()[0], apply.all_session_events(db))
-    yield from _identity(db)
+    judgements = map(codec.judgement, db.execute(register_sql.OPEN_JUDGEMENTS))
+    yield from identity_faults(judgements, db.execute(register_sql.ALL_CANONICAL))
     yield from _texts(db)
     yield from value_problems(db.execute(register_sql.STORED_VALUES))
     yield from name_problems(db.execute(register_sql.STORED_NAMES))
@@ -59,49 +55,6 @@ def _file(db: sqlite3.Connection) -> Iterator[str]:
 
     for table, _, parent, _ in db.execute("PRAGMA foreign_key_check"):
         yield f"a row of {table} points at a missing row of {parent}"
-
-
-def _overlaps(db: sqlite3.Connection, statement: str, sentence: str) -> Iterator[str]:
-    for key, lines in groupby(db.execute(statement), key=lambda line: str(line[0])):
-        if overlapping(line[1:] for line in lines):
-            yield f"{sentence} {key}"
-
-
-def _log(db: sqlite3.Connection) -> Iterator[str]:
-    digest, number, last = GENESIS, 0, None
-    for line in db.execute(sql.EVENTS):
-        event, number = codec.event(line), number + 1
-        digest = chain_digest(digest, event)
-        # Behind a gap or a break every digest would differ: only the first is worth a sentence.
-        if event.seq != number:
-            yield f"the log has a gap before event {event.seq}"
-            return
-        if digest != line[5]:
-            yield f"the audit chain breaks at event {event.seq}"
-            return
-        if last is not None and event.tx <= last:
-            yield f"the stamp of event {event.seq} does not rise"
-
-        last = event.tx
-
-    seq, last_us, *_ = db.execute(sql.COUNTERS).fetchone()
-    if seq != number or (last is not None and last_us != last):
-        yield f"the counters say {seq} events until {last_us}, the log {number} until {last}"
-
-
-def _identity(db: sqlite3.Connection) -> Iterator[str]:
-    lines = db.execute(register_sql.OPEN_JUDGEMENTS)
-    judgements: list[Judgement] = [codec.judgement(line) for line in lines]
-    clusters_judged = {frozenset(members) for members in clusters.components(judgements)}
-    members_of: dict[str, set[str]] = {}
-
-    for raw, canonical in db.execute(register_sql.ALL_CANONICAL):
-        members_of.setdefault(canonical, {canonical}).add(raw)
-
-    clusters_stored = {frozenset(members) for members in members_of.values()}
-
-    for members in sorted(map(sorted, clusters_judged ^ clusters_stored)):
-        yield f"canonical ids disagree with the judgements about {', '.join(members)}"
 
 
 def _texts(db: sqlite3.Connection) -> Iterator[str]:

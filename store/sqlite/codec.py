@@ -24,7 +24,6 @@ from ...schema.claim import (
     Content,
     Details,
     Look,
-    MentionLink,
     Permissions,
     Row,
     is_turn,
@@ -45,7 +44,6 @@ from ..port.claim_columns import (
     encoder,
     names_of,
 )
-from ..port.store import SlotRecord
 from ..port.tables import Lists, line_decoder, line_encoder
 
 Line = tuple[Any, ...]
@@ -248,16 +246,6 @@ def content_line(number: int, assertion: Assertion) -> Line:
     return number, *_content_values(assertion)
 
 
-def mention(line: Line) -> MentionLink:
-    """Return a name inside a text."""
-    return MentionLink(object_id=line[0], entity_id=line[1], start=line[2], end=line[3])
-
-
-def slot(line: Line) -> SlotRecord:
-    """Return a slot."""
-    return SlotRecord(line[0], line[1], line[2], line[3], bool(line[4]))
-
-
 class OwnSlots(NamedTuple):
     """The slots an ask names, those of other scopes apart."""
 
@@ -314,7 +302,18 @@ _LISTS: Final = Lists(list_json, words)
 edge: Final = line_decoder(tables.EDGES, _LISTS)
 edge_line: Final = line_encoder(tables.EDGES, _LISTS)
 event: Final = line_decoder(tables.EVENTS, _LISTS)
+event_line: Final = line_encoder(tables.EVENTS, _LISTS)
+mention: Final = line_decoder(tables.MENTIONS, _LISTS)
+slot: Final = line_decoder(tables.SLOTS, _LISTS)
+slot_line: Final = line_encoder(tables.SLOTS, _LISTS)
+flag: Final = line_decoder(tables.FLAGS, _LISTS)
+flag_line: Final = line_encoder(tables.FLAGS, _LISTS)
+canonical: Final = line_decoder(tables.CANONICAL, _LISTS)
+vector: Final = line_decoder(tables.VECTORS, _LISTS)
+usage: Final = line_decoder(tables.USAGE, _LISTS)
+usage_line: Final = line_encoder(tables.USAGE, _LISTS)
 tombstone: Final = line_decoder(tables.TOMBSTONES, _LISTS)
+tombstone_line: Final = line_encoder(tables.TOMBSTONES, _LISTS)
 entity: Final = line_decoder(tables.ENTITIES, _LISTS)
 entity_line: Final = line_encoder(tables.ENTITIES, _LISTS)
 alias: Final = line_decoder(tables.ALIASES, _LISTS)

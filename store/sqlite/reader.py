@@ -27,9 +27,7 @@ from ..port.records import (
 from ..port.store import (
     ActionRecord,
     BlockKeys,
-    CanonicalId,
     Clock,
-    Flag,
     ManifestRecord,
     PermissionChange,
     PlacedVector,
@@ -37,7 +35,6 @@ from ..port.store import (
     StoredReceipt,
     TxEvent,
     Usage,
-    VectorRow,
 )
 from ..port.vectors import Vectors
 from . import apply, codec, register_sql, sql
@@ -84,19 +81,17 @@ _READ: Final[dict[RecordKind, Callable[[sqlite3.Connection], Iterator[object]]]]
     RecordKind.EDGE: _plain(sql.ALL_EDGES, codec.edge),
     RecordKind.JUDGEMENT: _plain(register_sql.ALL_JUDGEMENTS, codec.judgement),
     RecordKind.REVIEW: _plain(register_sql.ALL_REVIEWS, codec.review),
-    RecordKind.CANONICAL: _plain(
-        register_sql.ALL_CANONICAL, lambda line: CanonicalId(line[0], line[1])
-    ),
+    RecordKind.CANONICAL: _plain(register_sql.ALL_CANONICAL, codec.canonical),
     RecordKind.ACTION: _plain(register_sql.ACTIONS_EVER, codec.action),
-    RecordKind.FLAG: _plain(sql.FLAGS, lambda line: Flag(line[0], line[1], bool(line[2]), line[3])),
+    RecordKind.FLAG: _plain(sql.FLAGS, codec.flag),
     RecordKind.PERMISSION: _plain(sql.PERMISSION_CHANGES, _permission),
     RecordKind.TOMBSTONE: _plain(sql.TOMBSTONES, codec.tombstone),
     RecordKind.RECEIPT: _plain(register_sql.ALL_RECEIPTS, codec.receipt),
     RecordKind.DEFINITION: _plain(sql.DEFINITION_BODIES, lambda line: str(line[0])),
     RecordKind.PACK: _plain(register_sql.ALL_PACKS, lambda line: str(line[0])),
     RecordKind.MANIFEST: _manifests,
-    RecordKind.VECTOR: _plain(register_sql.ALL_VECTORS, lambda line: VectorRow(*line)),
-    RecordKind.USAGE: _plain(register_sql.ALL_USAGE, lambda line: Usage(*line)),
+    RecordKind.VECTOR: _plain(register_sql.ALL_VECTORS, codec.vector),
+    RecordKind.USAGE: _plain(register_sql.ALL_USAGE, codec.usage),
     RecordKind.SESSION_EVENT: apply.all_session_events,
 }
 
@@ -106,25 +101,33 @@ def records(db: sqlite3.Connection, kind: RecordKind) -> Iterator[object]:
     return _READ[kind](db)
 
 
-def objects_of(db: sqlite3.Connection, entity_ids: Sequence[str]) -> tuple[str, ...]:
-    """Every object that is about one of these, points at it or mentions it, none erased."""
-    bound = {"ids": codec.list_json(dict.fromkeys(entity_ids))}
-    return tuple(line[0] for line in db.execute(sql.OBJECTS_OF, bound))
+class ClaimLookups:
+    """What a snapshot and a write transaction are asked alike, beside what is known of names."""
+
+    _db: sqlite3.Connection
+
+    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
+        """Every object that is about one of these, points at it or mentions it, none erased."""
+        bound = {"ids": codec.list_json(dict.fromkeys(entity_ids))}
+        return tuple(line[0] for line in self._db.execute(sql.OBJECTS_OF, bound))
+
+    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Objects that hold all of these terms, none erased, sorted."""
+        query = " AND ".join(f'"{word}"' for word in words)
+        return tuple(line[0] for line in self._db.execute(sql.OBJECTS_WITH, (query,)))
+
+    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
+        """Whole claims by object id, with today's permissions; erased ones left out."""
+        bound = (codec.list_json(dict.fromkeys(object_ids)),)
+        return {line[1]: codec.assertion(line) for line in self._db.execute(sql.ASSERTIONS, bound)}
+
+    def review(self, review_id: str) -> Review | None:
+        """Return a review case in its newest version."""
+        line = self._db.execute(register_sql.REVIEW, (review_id,)).fetchone()
+        return None if line is None else codec.review(line)
 
 
-def objects_with(db: sqlite3.Connection, words: Sequence[str]) -> tuple[str, ...]:
-    """Objects that hold all of these terms, none erased, sorted."""
-    query = " AND ".join(f'"{word}"' for word in words)
-    return tuple(line[0] for line in db.execute(sql.OBJECTS_WITH, (query,)))
-
-
-def assertions(db: sqlite3.Connection, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-    """Whole claims by object id, with today's permissions; erased ones left out."""
-    bound = (codec.list_json(dict.fromkeys(object_ids)),)
-    return {line[1]: codec.assertion(line) for line in db.execute(sql.ASSERTIONS, bound)}
-
-
-class SqliteReader(Timelines, SqliteRegister):
+class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
     """A reader over a connection inside a transaction."""
 
     def __init__(self, db: sqlite3.Connection, caches: Caches, home: str) -> None:
@@ -175,11 +178,6 @@ class SqliteReader(Timelines, SqliteRegister):
         """Return ids of objects that begin so, above another one, sorted; at most so many."""
         bound = {"beginning": beginning, "after": after, "limit": limit}
         return tuple(codec.first_column(self._db.execute(sql.OBJECT_IDS, bound)))
-
-    def review(self, review_id: str) -> Review | None:
-        """Return a review case in its newest version."""
-        line = self._db.execute(register_sql.REVIEW, (review_id,)).fetchone()
-        return None if line is None else codec.review(line)
 
     def reviews(self, *, state: str | None = None, mention: str = "") -> tuple[Review, ...]:
         """Return review cases in their newest version, oldest first; of a state, of a mention."""
@@ -255,18 +253,6 @@ class SqliteReader(Timelines, SqliteRegister):
     def policy_pack(self, digest: str) -> str | None:
         """Return a stored policy pack."""
         return self._text(register_sql.PACK, digest)
-
-    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Every object that is about one of these, points at it or mentions it."""
-        return objects_of(self._db, entity_ids)
-
-    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
-        """The objects that hold all of these searchable terms, none erased, sorted."""
-        return objects_with(self._db, words)
-
-    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-        """Return whole claims by object id, with today's permissions; erased ones left out."""
-        return assertions(self._db, object_ids)
 
     def usage(self, object_ids: Sequence[str]) -> Mapping[str, Usage]:
         """Return how objects were used, by object id."""

@@ -5,20 +5,28 @@ Each statement of `MUST_BE_EMPTY` finds what breaks its sentence.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from ...schema.interval import INF_US as _OPEN
+from ..port import tables
 from .schema import EMPTY_PATHS
+
+
+def _select(table: tables.RecordTable[Any], prefix: str) -> str:
+    return "SELECT " + ", ".join(f"{prefix}.{name}" for name in tables.names_of(table))
+
+
+def _insert(name: str, table: tables.RecordTable[Any]) -> str:
+    columns = tables.names_of(table)
+    return f"INSERT INTO {name} ({', '.join(columns)}) VALUES (?{', ?' * (len(columns) - 1)})"
+
 
 # --- the register
 
-PUT_ENTITY: Final = """
-INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (entity_id) DO UPDATE
+PUT_ENTITY: Final = f"""{_insert("entity", tables.ENTITIES)} ON CONFLICT (entity_id) DO UPDATE
 SET name = excluded.name, type = excluded.type, state = excluded.state,
   recorded = excluded.recorded"""
-_ENTITY: Final = """
-SELECT e.entity_id, e.name, e.type, e.state, e.scope_id, e.tx_start, e.created_by, e.recorded
-FROM """
+_ENTITY: Final = f"{_select(tables.ENTITIES, 'e')} FROM "
 ENTITIES: Final = (
     _ENTITY
     + "json_each(:ids) j CROSS JOIN entity e ON e.entity_id = j.value WHERE e.tx_start <= :tx"
@@ -37,18 +45,13 @@ ENTITY_IDS: Final = _IDS_ABOVE + _FIRST_IDS
 ENTITY_IDS_OF_TYPE: Final = _IDS_OF_TYPE_ABOVE + _FIRST_IDS
 ENTITY_IDS_IN: Final = _IDS_ABOVE + _NAMED_IN + _FIRST_IDS
 ENTITY_IDS_IN_OF_TYPE: Final = _IDS_OF_TYPE_ABOVE + _NAMED_IN + _FIRST_IDS
-_ALIAS: Final = """
-SELECT a.entity_id, a.surface, a.norm, a.type, a.scope_id, a.ordinal, a.valid_from, a.valid_until,
-  a.tx_start, a.tx_end, a.object_id, a.merge_id, a.alias_id FROM """
-PUT_ALIAS: Final = """
-INSERT INTO alias (entity_id, surface, norm, type, scope_id, ordinal, valid_from, valid_until,
-  tx_start, tx_end, object_id, merge_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_ALIAS: Final = f"{_select(tables.ALIASES, 'a')}, a.alias_id FROM "
+PUT_ALIAS: Final = _insert("alias", tables.ALIASES)
 CLOSE_ALIAS: Final = f"""
 UPDATE alias SET tx_end = ? WHERE entity_id = ? AND norm = ? AND scope_id = ?
   AND type = ? AND ordinal = ? AND valid_from = ? AND tx_end = {_OPEN}"""
-ALIASES_BY_NORM: Final = """
-SELECT a.entity_id, a.surface, a.norm, a.type, a.scope_id, a.ordinal, a.valid_from, a.valid_until,
-  a.tx_start, a.tx_end, a.object_id, a.merge_id, a.alias_id, c.authority_level, c.quarantine
+ALIASES_BY_NORM: Final = f"""
+{_select(tables.ALIASES, "a")}, a.alias_id, c.authority_level, c.quarantine
 FROM json_each(:scopes) s CROSS JOIN json_each(:norms) n
 CROSS JOIN alias a INDEXED BY alias_by_norm ON a.norm = n.value AND a.scope_id = s.value
 LEFT JOIN claim c ON c.object_id = a.object_id
@@ -72,11 +75,8 @@ LEFT JOIN object_permit o ON o.claim_id = c.claim_id
 LEFT JOIN permit p ON p.permit_id = o.permit_id
 WHERE a.tx_start <= :tx AND a.tx_end > :tx ORDER BY a.alias_id"""
 ALL_ALIASES: Final = f"{_ALIAS} alias a ORDER BY a.alias_id"
-PUT_IDENTIFIER: Final = """
-INSERT INTO identifier (entity_id, scheme, value, tx_start, tx_end, scope_id, object_id)
-VALUES (?, ?, ?, ?, ?, ?, ?)"""
-_IDENTIFIER: Final = """
-SELECT i.entity_id, i.scheme, i.value, i.tx_start, i.tx_end, i.scope_id, i.object_id"""
+PUT_IDENTIFIER: Final = _insert("identifier", tables.IDENTIFIERS)
+_IDENTIFIER: Final = _select(tables.IDENTIFIERS, "i")
 IDENTIFIERS: Final = """
 SELECT i.entity_id FROM json_each(:scopes) s
 CROSS JOIN identifier i INDEXED BY identifier_by_value
@@ -135,11 +135,8 @@ SELECT count(*) FROM (
 BLOCK_KEYS: Final = """
 SELECT n.norm, b.k, b.kind FROM norm n CROSS JOIN block_key b INDEXED BY block_key_by_norm
 ON b.norm_id = n.norm_id ORDER BY n.norm_id, b.k"""
-_JUDGEMENT: Final = """
-SELECT g.judgement_id, g.merge_id, g.left_id, g.right_id, g.verdict, g.judged_by, g.actor, g.score,
-  g.log_odds, g.evidence, g.model_version, g.reason, g.tx_start, g.tx_end FROM """
-PUT_JUDGEMENT: Final = """
-INSERT INTO judgement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_JUDGEMENT: Final = f"{_select(tables.JUDGEMENTS, 'g')} FROM "
+PUT_JUDGEMENT: Final = _insert("judgement", tables.JUDGEMENTS)
 CLOSE_JUDGEMENT: Final = f"""
 UPDATE judgement SET tx_end = ? WHERE judgement_id = ? AND tx_end = {_OPEN}"""
 JUDGEMENTS_OF: Final = f"""{_JUDGEMENT} json_each(:ids) j
@@ -165,16 +162,10 @@ WITH top (canonical_id) AS MATERIALIZED (
 SELECT m.raw_id, m.canonical_id FROM top t CROSS JOIN canonical m INDEXED BY canonical_members
 ON m.canonical_id = t.canonical_id"""
 ALL_CANONICAL: Final = "SELECT raw_id, canonical_id FROM canonical ORDER BY raw_id"
-_REVIEW: Final = """
-SELECT r.review_id, r.entity_id, r.mention, r.type, r.scope_id, r.candidates, r.reason,
-  r.object_id, r.state, r.version, r.opened_tx, r.decided_tx, r.decided_by, r.decided_entity,
-  r.merge_id, r.note FROM review r"""
+_REVIEW: Final = f"{_select(tables.REVIEWS, 'r')} FROM review r"
 _NEWEST: Final = """
 WHERE r.version = (SELECT max(n.version) FROM review n WHERE n.review_id = r.review_id)"""
-PUT_REVIEW: Final = """
-INSERT INTO review (review_id, entity_id, mention, type, scope_id, candidates, reason, object_id,
-  state, version, opened_tx, decided_tx, decided_by, decided_entity, merge_id, note)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+PUT_REVIEW: Final = _insert("review", tables.REVIEWS)
 REVIEW: Final = f"{_REVIEW} {_NEWEST} AND r.review_id = ?"
 REVIEWS: Final = f"""
 {_REVIEW} {_NEWEST} AND (:state IS NULL OR r.state = :state)
@@ -196,12 +187,10 @@ ALL_REVIEWS: Final = f"{_REVIEW} ORDER BY r.opened_tx, r.review_id, r.version"
 
 # --- the resolver queue and receipts
 
-PUT_ACTION: Final = "INSERT INTO action VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_ACTION: Final = _insert("action", tables.ACTIONS)
 CLOSE_ACTION: Final = f"""
 UPDATE action SET tx_end = ?, outcome = ?, closed_by = ? WHERE action_id = ? AND tx_end = {_OPEN}"""
-_ACTION: Final = """
-SELECT a.action_id, a.kind, a.object_id, a.slot_key, a.valid_from, a.valid_until, a.members,
-  a.detail, a.tx_start, a.tx_end, a.outcome, a.closed_by FROM """
+_ACTION: Final = f"{_select(tables.ACTIONS, 'a')} FROM "
 OPEN_ACTIONS_OF: Final = f"""{_ACTION} json_each(:slots) j
 CROSS JOIN action a INDEXED BY action_by_slot ON a.slot_key = j.value AND a.tx_end = {_OPEN}
 UNION {_ACTION} json_each(:objects) j
@@ -214,10 +203,8 @@ ACTIONS_OPEN: Final = f"""{_ACTION} action a
 WHERE a.tx_start <= :tx AND a.tx_end > :tx AND (:kind IS NULL OR a.kind = :kind)
 ORDER BY a.tx_start, a.action_id"""
 ACTIONS_EVER: Final = f"{_ACTION} action a ORDER BY a.tx_start, a.action_id"
-PUT_RECEIPT: Final = """
-INSERT INTO receipt (object_id, tx, body, idempotency_key, fingerprint) VALUES (?, ?, ?, ?, ?)"""
-_RECEIPT: Final = """
-SELECT r.object_id, r.tx, r.body, r.idempotency_key, r.fingerprint, r.receipt_id FROM """
+PUT_RECEIPT: Final = _insert("receipt", tables.RECEIPTS)
+_RECEIPT: Final = f"{_select(tables.RECEIPTS, 'r')}, r.receipt_id FROM "
 RECEIPTS: Final = f"""{_RECEIPT} json_each(:objects) j
 CROSS JOIN receipt r ON r.object_id = j.value
 UNION {_RECEIPT} json_each(:keys) j CROSS JOIN receipt r ON r.idempotency_key = j.value
@@ -491,9 +478,7 @@ ROWS_OF_CLAIMS: Final = """
 SELECT c.object_id, v.valid_from, v.valid_until, v.tx_start, v.tx_end
 FROM version v JOIN claim c ON c.claim_id = v.claim_id ORDER BY c.object_id"""
 
-OPEN_JUDGEMENTS: Final = f"""
-SELECT judgement_id, merge_id, left_id, right_id, verdict, judged_by, actor, score, log_odds,
-  evidence, model_version, reason, tx_start, tx_end FROM judgement WHERE tx_end = {_OPEN}"""
+OPEN_JUDGEMENTS: Final = f"{_JUDGEMENT} judgement g WHERE g.tx_end = {_OPEN}"
 
 INDEXED_COLUMNS: Final = {
     "text_all": "SELECT claim_id, terms FROM searchable",

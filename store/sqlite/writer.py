@@ -8,12 +8,11 @@ whatever fails before leaves no trace. Nothing here decides: plans come from out
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...resolution.known import Known, Lookup
-from ...resolution.names import NameRow
-from ...schema.claim import Assertion, Claim, Row, Version
-from ...schema.entity import AUDIT, SUGGESTION, Alias, Judgement, Review
+from ...schema.claim import Claim, Row, Version
+from ...schema.entity import AUDIT, SUGGESTION, Review
 from ...schema.errors import Fault
 from ...schema.principal import Sight
 from ..port.records import SessionHead, SessionPlace
@@ -27,27 +26,25 @@ from ..port.store import (
     SlotRecord,
     StoredReceipt,
 )
-from . import apply, codec, reader, register_sql, sql
+from . import apply, codec, register_sql, sql
 from .caches import Caches, LookupCache
 from .identity import SqliteRegister
 from .partition import Partition
-from .reader import SqliteReader
+from .reader import ClaimLookups, SqliteReader
 from .versions import Timelines
 
 
-class SqliteWriteTx:
+class SqliteWriteTx(SqliteRegister, ClaimLookups):
     """A write transaction; `SqliteStore.writing` opens and ends it."""
 
     def __init__(self, partition: Partition, db: sqlite3.Connection) -> None:
+        super().__init__(db, 0)
         self._partition = partition
-        self._db = db
         self._erased = False
         self._counters: apply.Counters | None = None
         """As they are inside this transaction; read again after each change of ours."""
         self._seq = 0
         """The number of events, those of this transaction included."""
-        self._last_us = 0
-        """The last stamp, those of this transaction included."""
         self._lookups: LookupCache | None = None
         """What earlier transactions looked up; None once this one has touched a name."""
         self._names_changed = False
@@ -116,39 +113,11 @@ class SqliteWriteTx:
                 self._lookups.put(key, known)
         return known
 
-    def known_each(
-        self, lookups: Sequence[tuple[Lookup, Sequence[str]]], *, tx_us: int
-    ) -> Sequence[Known]:
-        """Return what is known of each look-up over aliases of its scopes, in order."""
-        return self._register().known_each(lookups, tx_us=tx_us)
-
-    def entities(self, entity_ids: Sequence[str], *, tx_us: int) -> Known:
-        """Return entities with their clusters, aliases, identifiers and judgements."""
-        return self._register().entities(entity_ids, tx_us=tx_us)
-
-    def names_of(
-        self, entity_ids: Sequence[str], *, scopes: Sequence[str], tx_us: int
-    ) -> tuple[Alias, ...]:
-        """Return the aliases that raw entities have in these scopes, in their order."""
-        return self._register().names_of(entity_ids, scopes=scopes, tx_us=tx_us)
-
-    def name_rows(self, entity_ids: Sequence[str], *, tx_us: int) -> tuple[NameRow, ...]:
-        """The names of raw entities that were open at a tx, whoever may see them."""
-        return self._register().name_rows(entity_ids, tx_us=tx_us)
-
     def relations(
         self, entity_ids: Sequence[str], *, sight: Sight, point: Point, limit: int
     ) -> RelatedEnds:
         """Return what relates entities to others by its raw ends; hubs are named apart."""
         return self._timelines().relations(entity_ids, sight=sight, point=point, limit=limit)
-
-    def _register(self) -> SqliteRegister:
-        return SqliteRegister(self._connection(), self._last_us)
-
-    def review(self, review_id: str) -> Review | None:
-        """Return a review case in its newest version."""
-        line = self._connection().execute(register_sql.REVIEW, (review_id,)).fetchone()
-        return None if line is None else codec.review(line)
 
     def cases(self, entity_ids: Sequence[str]) -> tuple[Review, ...]:
         """Return the blocking cases of raw entities in their newest version, by review id."""
@@ -212,14 +181,6 @@ class SqliteWriteTx:
         lines = self._connection().execute(sql.SLOTS_OF, (_distinct(entity_ids),))
         return tuple(map(codec.slot, lines))
 
-    def objects_of(self, entity_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return every object that is about one of these, points at it or mentions it."""
-        return reader.objects_of(self._connection(), entity_ids)
-
-    def objects_with(self, words: Sequence[str]) -> tuple[str, ...]:
-        """The objects that hold all of these searchable terms, none erased, sorted."""
-        return reader.objects_with(self._connection(), words)
-
     def live_objects(self, kind: str, value: str) -> tuple[str, ...]:
         """Return the objects with open rows whose scope has this id, sorted."""
         lines = self._connection().execute(sql.LIVE_OBJECTS, (f",{kind}={value},",))
@@ -240,16 +201,6 @@ class SqliteWriteTx:
             erasures=counters.erasures,
             permits=counters.permits or 0,
         )
-
-    def judgements(
-        self, *, entity_ids: Sequence[str] = (), merge_id: str | None = None
-    ) -> tuple[Judgement, ...]:
-        """Return the judgements, open and closed, of raw entities or of a merge, by id."""
-        return self._register().judgements(entity_ids=entity_ids, merge_id=merge_id)
-
-    def assertions(self, object_ids: Sequence[str]) -> Mapping[str, Assertion]:
-        """Return whole claims by object id, with today's permissions; erased ones left out."""
-        return reader.assertions(self._connection(), object_ids)
 
     def dependants(self, object_ids: Sequence[str]) -> tuple[str, ...]:
         """Return the objects derived from these, directly or not, sorted, without them."""

@@ -7,10 +7,18 @@ that the rows of a claim never overlap.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final
 
 Span = tuple[int, int, int, int]
 """valid_from, valid_until, tx_start, tx_end."""
+
+OVERLAPS: Final = (
+    "two clean heads decide one point of slot",
+    "two rows overlap on both axes, of claim",
+)
+"""What the doctor says of the two kinds of rows that may not overlap."""
 
 
 def overlapping(spans: Iterable[Span]) -> bool:
@@ -42,3 +50,10 @@ def overlapping(spans: Iterable[Span]) -> bool:
             active.insert(position, (start, until))
 
     return False
+
+
+def overlap_faults(lines: Iterable[Sequence[Any]], sentence: str) -> Iterator[str]:
+    """Yield the sentence for each key whose rectangles share a point; lines come by their key."""
+    for key, group in groupby(lines, key=lambda line: str(line[0])):
+        if overlapping((line[1], line[2], line[3], line[4]) for line in group):
+            yield f"{sentence} {key}"

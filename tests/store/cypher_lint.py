@@ -6,10 +6,10 @@ clause by clause and reports each pattern that could touch another tenant's node
 starts from nothing bound before and states no `tenant_id`, and each created node without it.
 A server plans each statement in each of its languages in neo4j/test_plans.py.
 
-A public `NAME: Final = "…"` is a statement. It is written as a whole: `statement(text, fragments)`
-puts a constant for each `{name}` in it, and nothing else may build one. Fragments that several
-modules share are imported from a module beside them; the lists of a claim's columns come from a
-table, through one module that takes no values.
+A public `NAME: Final = "…"` is a statement, and so is each entry of a public table of texts. It
+is written as a whole: `statement(text, fragments)` puts a constant for each `{name}` in it, and
+nothing else may build one. Fragments that several modules share are imported from a module beside
+them; the lists of a claim's columns come from a table, through one module that takes no values.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 
+from tenure.store.neo4j.cypher import template
 from tenure.store.neo4j.cypher.template import statement
 
-TEMPLATES = frozenset({"statement"})
+TEMPLATES = frozenset({"statement", "_statement", "_move"})
+MAKERS = {"every": template.every, "removal": template.removal}
+"""What makes a text of literals alone."""
 BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
 CLAUSES = frozenset(
     {"OPTIONAL", "MATCH", "MERGE", "CREATE", "WITH", "RETURN", "UNWIND", "CALL", "UNION"}
@@ -75,12 +78,17 @@ def read_statements(source: str) -> Module:
         if target is None or value is None:
             continue
         if isinstance(value, ast.Dict):
-            constants[target] = _table(value, constants) or {}
+            constants[target] = table = _table(value, constants) or {}
+            if not target.startswith("_") and "LiteralString" in _annotation(node):
+                statements |= table
+            continue
+        if isinstance(value, ast.Call) and ast.unparse(value.func) == "partial":
+            constants[target] = _table(value.keywords[0].value, constants) or {}
             continue
         text = _text(value, constants)
         if text is None:
             continue
-        if not _is_final(node):
+        if not _annotation(node).startswith("Final"):
             problems.append(Problem(target, "is not declared Final"))
         constants[target] = text
         if not target.startswith("_"):
@@ -110,8 +118,8 @@ def _assigned(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
     return None, None
 
 
-def _is_final(node: ast.stmt) -> bool:
-    return isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation).startswith("Final")
+def _annotation(node: ast.stmt) -> str:
+    return ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else ""
 
 
 def _text(value: ast.expr, constants: Mapping[str, Constant]) -> str | None:
@@ -120,10 +128,15 @@ def _text(value: ast.expr, constants: Mapping[str, Constant]) -> str | None:
     if isinstance(value, ast.Name):
         constant = constants.get(value.id)
         return constant if isinstance(constant, str) else None
-    if isinstance(value, ast.Call) and ast.unparse(value.func) == "statement":
-        template = _text(value.args[0], constants)
-        fragments = _table(value.args[1], constants)
-        return statement(template, fragments) if template and fragments is not None else None
+    if isinstance(value, ast.Call) and ast.unparse(value.func) in MAKERS:
+        order = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in value.keywords}
+        literals = [ast.literal_eval(part) for part in value.args]
+        return MAKERS[ast.unparse(value.func)](*literals, **order)
+    if isinstance(value, ast.Call) and ast.unparse(value.func) in TEMPLATES:
+        text = _text(value.args[0], constants)
+        # A module that names its fragments once has a `partial` of the function.
+        fragments = _table(value.args[1] if len(value.args) > 1 else value.func, constants)
+        return statement(text, fragments) if text and fragments is not None else None
     return None
 
 

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from tenure.store.neo4j.cypher import template
 from tenure.tests.source_tree import data_table
 from tenure.tests.store.cypher_lint import (
     Problem,
@@ -38,6 +39,9 @@ def test_the_reader_finds_the_texts_that_the_module_exports(module: ModuleType) 
     found = read_statements(source_of(module)).statements
     texts = {name: text for name, text in vars(module).items() if isinstance(text, str)}
     public = {name: text for name, text in texts.items() if not name.startswith("_")}
+    for name, annotation in vars(module)["__annotations__"].items():
+        if annotation == "Final[Mapping[str, LiteralString]]" and not name.startswith("_"):
+            public |= getattr(module, name)
     assert public == found
     assert found
 
@@ -49,7 +53,7 @@ def test_what_the_statements_share_is_made_of_constants() -> None:
 
 def test_no_cypher_stands_outside_these_modules() -> None:
     folder = Path(str(MODULES[0].__file__)).parent
-    known = {Path(str(module.__file__)) for module in (*MODULES, *FRAGMENTS)}
+    known = {Path(str(module.__file__)) for module in (*MODULES, *FRAGMENTS, template)}
     words = re.compile(r"\b(MATCH|MERGE|UNWIND) ?\(|\bRETURN \w")
     strays = [
         path.name

@@ -9,13 +9,25 @@ Vectors are found by an index of the server, a clause or a procedure by its vers
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, LiteralString
 
 from .questions import QUESTIONS as _QUESTIONS
 from .template import statement
 
-CLAIMS: Final[LiteralString] = statement(
-    """
+_FRAGMENTS: Final[Mapping[str, LiteralString]] = {
+    **_QUESTIONS,
+    "parts": """
+MATCH (v:Vector) WHERE v.tenant_id = $tenant AND v.object_id = object_id
+  AND v.encoder_id = $given.encoder_id AND v.part >= ''
+WITH v
+MATCH (c:Claim {tenant_id: $tenant, object_id: v.object_id})
+RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16, c.scope_id AS scope_id
+""",
+}
+_statement: Final = partial(statement, fragments=_FRAGMENTS)
+
+CLAIMS: Final[LiteralString] = _statement("""
 UNWIND $given.parts AS part
 CALL (part) {
   UNWIND part AS ask
@@ -24,29 +36,29 @@ CALL (part) {
   WITH ask, p, ask[2] AND {visible} AS seen
   RETURN collect([ask[0], {open_line} + CASE WHEN seen THEN {secret_line} ELSE [] END]) AS lines }
 RETURN lines
-""",
-    _QUESTIONS,
-)
+""")
 """What claims say that a reader lacks; permissions hold once more, for they may have changed."""
 
 # --- slots and objects
 
-OF_PAIRS: Final[LiteralString] = statement("CALL () {\n{of_pairs} }\n{answered}", _QUESTIONS)
-OF_SUBJECTS: Final[LiteralString] = statement("CALL () {\n{of_subjects} }\n{answered}", _QUESTIONS)
-OF_NAMES: Final[LiteralString] = statement("CALL () {\n{of_names} }\n{answered}", _QUESTIONS)
-OF_KEYS: Final[LiteralString] = statement("CALL () {\n{of_keys} }\n{answered}", _QUESTIONS)
-OF_TENANT: Final[LiteralString] = statement("CALL () {\n{of_tenant} }\n{answered}", _QUESTIONS)
-OF_OBJECTS: Final[LiteralString] = statement("CALL () {\n{of_objects} }\n{answered}", _QUESTIONS)
-OF_DERIVED: Final[LiteralString] = statement("CALL () {\n{of_derived} }\n{answered}", _QUESTIONS)
-OF_VIDS: Final[LiteralString] = statement("CALL () {\n{of_vids} }\n{answered}", _QUESTIONS)
+OF_KIND: Final[Mapping[str, LiteralString]] = {
+    "pairs": _statement("CALL () {\n{of_pairs} }\n{answered}"),
+    "subjects": _statement("CALL () {\n{of_subjects} }\n{answered}"),
+    "names": _statement("CALL () {\n{of_names} }\n{answered}"),
+    "keys": _statement("CALL () {\n{of_keys} }\n{answered}"),
+    "every": _statement("CALL () {\n{of_tenant} }\n{answered}"),
+    "objects": _statement("CALL () {\n{of_objects} }\n{answered}"),
+    "derived": _statement("CALL () {\n{of_derived} }\n{answered}"),
+    "vids": _statement("CALL () {\n{of_vids} }\n{answered}"),
+}
+"""Versions, by the kind of an ask."""
 
 # --- the text search
 
-SEARCH: Final[LiteralString] = statement(
-    "CALL () {\n{search} }\n{told}\nRETURN place, claims, marks, lines, note", _QUESTIONS
+SEARCH: Final[LiteralString] = _statement(
+    "CALL () {\n{search} }\n{told}\nRETURN place, claims, marks, lines, note"
 )
-POOL: Final[LiteralString] = statement(
-    """
+POOL: Final[LiteralString] = _statement("""
 UNWIND $given.searches AS ask
 CALL (ask) {
   UNWIND range(0, size(ask.clauses) - 1) AS at
@@ -82,29 +94,23 @@ CALL (ask, words, telling, rare) {
     {pool_row} ELSE [] END) AS rows }
 MATCH (k:TenantClock {tenant_id: $tenant})
 RETURN rows, proposed, [word IN words | word[0]] AS words, k.last_us AS last_us
-""",
-    _QUESTIONS,
-)
+""")
 """Of each hit its row, which words it holds, how long it is, which turn it is of which scope, and
 whether it is a fact; an empty list where it is hidden. A word scores a bit; the telling ones
 propose, the common ones are only told."""
 
 # --- the other sets of candidates
 
-STANDING: Final[LiteralString] = statement("CALL () {\n{standing} }\n{answered}", _QUESTIONS)
-STANDING_SUBJECTS: Final[LiteralString] = statement(
-    """
+STANDING: Final[LiteralString] = _statement("CALL () {\n{standing} }\n{answered}")
+STANDING_SUBJECTS: Final[LiteralString] = _statement("""
 WITH $given.standing_slots AS standing_slots
 {standing_subjects}
 WITH collect(subject_id) AS ids
 {entities_of}
 RETURN ids, entities
-""",
-    _QUESTIONS,
-)
+""")
 """The first subjects of what stands in slots of some names, in their order, and who these are."""
-DECAYING: Final[LiteralString] = statement(
-    """
+DECAYING: Final[LiteralString] = _statement("""
 MATCH (c:Decaying) WHERE c.tenant_id = $tenant AND c.half_life_days > 0
 MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE v.status = 'clean' AND {at_point}
 WITH c, {piece} AS piece
@@ -112,12 +118,9 @@ WITH c, collect({row}) AS rows, properties(c) AS p, true AS seen
 WITH *, [c] AS marked
 {marks}
 RETURN {entry} AS entry, marks, {open_line} + {secret_line} AS line
-""",
-    _QUESTIONS,
-)
+""")
 # The limit stands inside the sub-query: an entity with more is a hub, whose rest is not read.
-RELATIONS: Final[LiteralString] = statement(
-    """
+RELATIONS: Final[LiteralString] = _statement("""
 UNWIND $given.entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})
 CALL (e) {
@@ -129,15 +132,12 @@ CALL (e) {
   WITH DISTINCT p.subject_id AS subject, p.value_entity_id AS value LIMIT $most
   RETURN collect([subject, value]) AS ends }
 RETURN entity_id, ends
-""",
-    _QUESTIONS,
-)
-NEIGHBOURHOOD: Final[LiteralString] = statement("CALL () {\n{around} }\n{answered}", _QUESTIONS)
-CHANGES: Final[LiteralString] = statement("CALL () {\n{changes} }\n{answered}", _QUESTIONS)
+""")
+NEIGHBOURHOOD: Final[LiteralString] = _statement("CALL () {\n{around} }\n{answered}")
+CHANGES: Final[LiteralString] = _statement("CALL () {\n{changes} }\n{answered}")
 
 
-CANDIDATES: Final[LiteralString] = statement(
-    """
+CANDIDATES: Final[LiteralString] = _statement("""
 CALL () {
   CALL () {
 {by_request}
@@ -152,12 +152,9 @@ UNION ALL
 UNION ALL
 {search_or_pool} }
 {together}
-""",
-    _QUESTIONS,
-)
+""")
 """What proposes the candidates of a compile."""
-FOLLOW_UP: Final[LiteralString] = statement(
-    """
+FOLLOW_UP: Final[LiteralString] = _statement("""
 CALL () {
 {of_derived}
 UNION ALL
@@ -178,32 +175,17 @@ CALL (hits, ids, entities) {
 UNION ALL
   RETURN -1 AS place, [] AS claims, [] AS known, [] AS marked, [ids, entities] AS note }
 {together}
-""",
-    _QUESTIONS,
-)
+""")
 """What the candidates of a compile lead to, and the entities that these and their values are."""
-TWO_HOPS: Final[LiteralString] = statement(
-    """
+TWO_HOPS: Final[LiteralString] = _statement("""
 CALL () {
 {walk} }
 {gathered}
 WITH {listed}
 {together}
-""",
-    _QUESTIONS,
-)
+""")
 """Two steps of a walk, which is all that a neighbourhood asks."""
 
-
-_FRAGMENTS: Final[Mapping[str, LiteralString]] = {
-    "parts": """
-MATCH (v:Vector) WHERE v.tenant_id = $tenant AND v.object_id = object_id
-  AND v.encoder_id = $given.encoder_id AND v.part >= ''
-WITH v
-MATCH (c:Claim {tenant_id: $tenant, object_id: v.object_id})
-RETURN v.object_id AS object_id, v.part AS part, v.vec16 AS vec16, c.scope_id AS scope_id
-"""
-}
 
 # Made with the index and not by a migration: without the option no database has it.
 FEED_KEY: Final[LiteralString] = """
@@ -256,32 +238,23 @@ MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_i
 RETURN x.vec16 AS vec16 LIMIT 1
 """
 
-NEAREST: Final[LiteralString] = statement(
-    """
+NEAREST: Final[LiteralString] = _statement("""
 CALL db.index.vector.queryNodes('vx_near', $k, $given.near) YIELD node, score
 WHERE node.tenant_id = $tenant AND node.encoder_id = $given.encoder_id
 WITH DISTINCT node.object_id AS object_id
 {parts}
-""",
-    _FRAGMENTS,
-)
-NEAR_FILTERED: Final[LiteralString] = statement(
-    """
+""")
+NEAR_FILTERED: Final[LiteralString] = _statement("""
 MATCH (x:Near)
 SEARCH x IN (VECTOR INDEX vx_near_filtered FOR $given.near
   WHERE x.tenant_id = $tenant AND x.encoder_id = $given.encoder_id LIMIT $k) SCORE AS score
 WITH DISTINCT x.object_id AS object_id
 {parts}
-""",
-    _FRAGMENTS,
-)
-PARTS_OF: Final[LiteralString] = statement(
-    """
+""")
+PARTS_OF: Final[LiteralString] = _statement("""
 UNWIND $given.object_ids AS object_id
 {parts}
-""",
-    _FRAGMENTS,
-)
+""")
 
 WITHOUT_TENANT: Final[Mapping[str, str]] = {
     "FEED_KEY": "the schema is the database's",

@@ -7,9 +7,9 @@ refuse a text made at run time. The tests hold every module of this folder to th
 text before Neo4j's own grammar, in Cypher 5 and 25, and look at the plans.
 
 One text serves every case of a read: `ask.at_tx` and `ask.at_valid` say which of the two times
-restricts it. A write sends the times of facts as texts, and the server makes them native: the
-driver packs a datetime in a tenth of a millisecond. Reads walk from nodes whose keys never
-change, over relationships, and test both stamps of each row: an index over what a commit
+restricts it. Times are sent as texts, and the server makes them native, which takes it a tenth of
+a microsecond: the driver packs a datetime in a tenth of a millisecond. Reads walk from nodes whose
+keys never change, over relationships, and test both stamps of each row: an index over what a commit
 changes could lose a row in the instant between its old and its new place. Sessions are found by
 their unique key alone.
 """
@@ -17,12 +17,13 @@ their unique key alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, LiteralString
 
 from .questions import FRAGMENTS as _QUESTIONS
 from .template import CONTENT_COLUMNS as _CONTENT_COLUMNS
 from .template import CORE as _CORE
-from .template import statement
+from .template import removal, statement
 
 _FRAGMENTS: Final[Mapping[str, LiteralString]] = {
     **_QUESTIONS,
@@ -45,7 +46,18 @@ MATCH (a:Claim {tenant_id: $tenant, object_id: row.src})
     "content_columns": _CONTENT_COLUMNS,
     "row": "{counted}",
     "slot": "s {.slot_key, .subject_id, .slot, .scope_id, .many}",
+    # `Compiled` leads from an object to its envelopes: an erasure finds what repeats it.
+    "created": """
+CREATE (m:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id, n: number, body: row.body,
+    pack: row.pack, object_ids: row.object_ids})
+  WITH m, row
+  UNWIND row.object_ids AS object_id
+  WITH DISTINCT m, object_id ORDER BY object_id
+  MERGE (o:Compiled {tenant_id: $tenant, object_id: object_id})
+  CREATE (m)-[:COMPILED]->(o)
+""",
 }
+_statement: Final = partial(statement, fragments=_FRAGMENTS)
 
 COMPONENTS: Final[LiteralString] = """
 CALL dbms.components() YIELD name, versions, edition
@@ -68,21 +80,15 @@ RETURN first.secret AS secret
 """
 # The assignment takes the write lock before anything is read: reading first would let two
 # writers see the same counters.
-LOCK: Final[LiteralString] = statement(
-    """
+LOCK: Final[LiteralString] = _statement("""
 MATCH (k:TenantClock {tenant_id: $tenant})
 SET k.seq = k.seq + 0
 {counters}
-""",
-    _FRAGMENTS,
-)
-CLOCK: Final[LiteralString] = statement(
-    """
+""")
+CLOCK: Final[LiteralString] = _statement("""
 MATCH (k:TenantClock {tenant_id: $tenant})
 {counters}
-""",
-    _FRAGMENTS,
-)
+""")
 SET_CLOCK: Final[LiteralString] = """
 MATCH (k:TenantClock {tenant_id: $tenant}) SET k += $given.clock
 """
@@ -103,8 +109,7 @@ CREATE (:TenantKey {tenant_id: $tenant, epoch: row.epoch, secret: row.secret})
 
 # --- writing facts
 
-PUT_FACTS: Final[LiteralString] = statement(
-    """
+PUT_FACTS: Final[LiteralString] = _statement("""
 CALL () {
   UNWIND $given.events AS row
   CREATE (t:TxEvent {tenant_id: $tenant, seq: row.seq, tx: row.tx, actor: row.actor, op: row.op,
@@ -216,9 +221,7 @@ MATCH (k:TenantClock {tenant_id: $tenant})
 FOREACH (counters IN $given.clock | SET k += counters)
 RETURN events, slots, claims, closed, rows, receipts, supersedes + overrides + conflicts + confirms
   + derives AS edges
-""",
-    _FRAGMENTS,
-)
+""")
 """Every part of an ordinary write in one round trip; an empty list is a part without effect: one of
 the clock does not wait for the tenant's lock. Each turn takes the number behind the last one of its
 scope, which its index tells at once where all that it is over orders the answer."""
@@ -250,72 +253,54 @@ RETURN count(t) AS made
 
 # --- reading under the lock
 
-OPEN_ROWS: Final[LiteralString] = statement(
-    """
+OPEN_ROWS: Final[LiteralString] = _statement("""
 UNWIND $given.reads AS read
 UNWIND read.slot_keys AS slot_key
 UNWIND read.open AS open
 MATCH (v:Fact)
 WHERE v.tenant_id = $tenant AND v.slot_key = slot_key AND v.open = open
-  AND v.valid_from < read.until AND coalesce(v.valid_to > read.since, true)
+  AND v.valid_from < datetime(read.until) AND coalesce(v.valid_to > datetime(read.since), true)
 MATCH (v)-[:PIECE_OF]->(c:Claim)
 RETURN read.place AS place, {row} AS row, {claim} AS claim,
   EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
 ORDER BY v.vid
-""",
-    _FRAGMENTS,
-)
-OPEN_OF_VALUES: Final[LiteralString] = statement(
-    """
+""")
+OPEN_OF_VALUES: Final[LiteralString] = _statement("""
 UNWIND $given.reads AS read
 UNWIND read.held AS held
 MATCH (c:Claim) USING INDEX SEEK c:Claim(tenant_id, held)
 WHERE c.tenant_id = $tenant AND c.held = held
 MATCH (c)<-[:PIECE_OF]-(v:Fact)
-WHERE v.open IN read.open AND v.valid_from < read.until
-  AND coalesce(v.valid_to > read.since, true)
+WHERE v.open IN read.open AND v.valid_from < datetime(read.until)
+  AND coalesce(v.valid_to > datetime(read.since), true)
 RETURN read.place AS place, {row} AS row, {claim} AS claim,
   EXISTS { MATCH (c)<-[:DERIVED_FROM]-(:Claim) } AS used
 ORDER BY v.vid
-""",
-    _FRAGMENTS,
-)
-ROWS_OF: Final[LiteralString] = statement(
-    """
+""")
+ROWS_OF: Final[LiteralString] = _statement("""
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})<-[:PIECE_OF]-(v:Fact)
 WHERE v.replaced_at IS NULL
 RETURN {row} AS row, {claim} AS claim ORDER BY v.vid
-""",
-    _FRAGMENTS,
-)
+""")
 # In order of writing, because a slot is planned anew from its claims one by one.
-SLOT_CLAIMS: Final[LiteralString] = statement(
-    """
+SLOT_CLAIMS: Final[LiteralString] = _statement("""
 UNWIND $given.slot_keys AS slot_key
 MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})<-[:ASSERTS]-(c:Claim)
 WHERE c.quarantine = '' AND c.erased IS NULL
 RETURN {claim} AS claim ORDER BY c.tx, c.ordinal, c.n
-""",
-    _FRAGMENTS,
-)
-SLOTS: Final[LiteralString] = statement(
-    """
+""")
+SLOTS: Final[LiteralString] = _statement("""
 UNWIND $given.slot_keys AS slot_key
 MATCH (s:Slot {tenant_id: $tenant, slot_key: slot_key})
 RETURN {slot} AS slot ORDER BY s.slot_key
-""",
-    _FRAGMENTS,
-)
-SLOTS_OF: Final[LiteralString] = statement(
-    """
+""")
+SLOTS_OF: Final[LiteralString] = _statement("""
 UNWIND $given.entity_ids AS entity_id
 MATCH (s:Slot) WHERE s.tenant_id = $tenant AND s.about_id = entity_id AND s.slot >= ''
   AND s.subject_id = entity_id
 RETURN {slot} AS slot ORDER BY s.slot_key
-""",
-    _FRAGMENTS,
-)
+""")
 OBJECT_IDS: Final[LiteralString] = """
 MATCH (c:Claim) WHERE c.tenant_id = $tenant AND c.object_id STARTS WITH $given.beginning
   AND c.object_id > $given.after
@@ -372,14 +357,13 @@ MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 MATCH (c)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]-(:Claim)
 WHERE e.tx <= $tx
 WITH DISTINCT e
-RETURN type(e) AS kind, startNode(e).object_id AS src, endNode(e).object_id AS dst,
-  properties(e) AS edge ORDER BY e.n
+RETURN e {.*, kind: type(e), src: startNode(e).object_id, dst: endNode(e).object_id} AS edge
+ORDER BY e.n
 """
 
 # --- what an erasure empties
 
-EMPTY_OBJECTS: Final[LiteralString] = statement(
-    """
+EMPTY_OBJECTS: Final[LiteralString] = _statement("""
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 SET c.erased = true, c.update_path = '', c.origins = [],
@@ -387,9 +371,7 @@ SET c.erased = true, c.update_path = '', c.origins = [],
 REMOVE c:Live, c.tenant_tok, c.held, c.title, {content_columns}
 WITH c MATCH (c)<-[:PIECE_OF]-(v:Fact)
 REMOVE v.title, v.value
-""",
-    _FRAGMENTS,
-)
+""")
 EMPTY_VECTORS: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.object_id = object_id AND x.encoder_id >= ''
@@ -413,65 +395,33 @@ SET k.import_digest = $given.journal.digest, k.import_applied = $given.journal.a
 """
 """A null takes a property away."""
 
-REMOVE_SOME: Final[LiteralString] = """
-CALL () {
-  MATCH (n:Fact) WHERE n.tenant_id = $tenant AND n.vid >= 0 RETURN n
-  UNION ALL
-  MATCH (n:Flag) WHERE n.tenant_id = $tenant AND n.n >= 0 RETURN n
-  UNION ALL
-  MATCH (n:PermissionChange) WHERE n.tenant_id = $tenant AND n.n >= 0 RETURN n
-  UNION ALL
-  MATCH (n:Vector) WHERE n.tenant_id = $tenant AND n.object_id >= '' AND n.encoder_id >= ''
-    AND n.part >= '' RETURN n
-  UNION ALL
-  MATCH (n:Usage) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Manifest) WHERE n.tenant_id = $tenant AND n.envelope_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Compiled) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Pack) WHERE n.tenant_id = $tenant AND n.digest >= '' RETURN n
-  UNION ALL
-  MATCH (n:Receipt) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Action) WHERE n.tenant_id = $tenant AND n.action_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Review) WHERE n.tenant_id = $tenant AND n.review_id >= '' AND n.version >= 0 RETURN n
-  UNION ALL
-  MATCH (n:Judgement) WHERE n.tenant_id = $tenant AND n.judgement_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:SessionText) WHERE n.tenant_id = $tenant AND n.session_id >= '' AND n.seq >= 0
-    AND n.part >= 0 RETURN n
-  UNION ALL
-  MATCH (n:SessionSnapshot) WHERE n.tenant_id = $tenant AND n.session_id >= '' AND n.seq >= 0
-  RETURN n
-  UNION ALL
-  MATCH (n:SessionEvent) WHERE n.tenant_id = $tenant AND n.session_id >= '' AND n.seq >= 0
-  RETURN n
-  UNION ALL
-  MATCH (n:Claim) WHERE n.tenant_id = $tenant AND n.object_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Slot) WHERE n.tenant_id = $tenant AND n.slot_key >= '' RETURN n
-  UNION ALL
-  MATCH (n:Alias) WHERE n.tenant_id = $tenant AND n.alias_key >= '' RETURN n
-  UNION ALL
-  MATCH (n:Identifier) WHERE n.tenant_id = $tenant AND n.identifier_key >= '' RETURN n
-  UNION ALL
-  MATCH (n:Norm) WHERE n.tenant_id = $tenant AND n.norm >= '' RETURN n
-  UNION ALL
-  MATCH (n:BlockKey) WHERE n.tenant_id = $tenant AND n.key >= '' RETURN n
-  UNION ALL
-  MATCH (n:Entity) WHERE n.tenant_id = $tenant AND n.entity_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Tombstone) WHERE n.tenant_id = $tenant AND n.erasure_id >= '' RETURN n
-  UNION ALL
-  MATCH (n:Definition) WHERE n.tenant_id = $tenant AND n.number >= 0 RETURN n
-  UNION ALL
-  MATCH (n:TxEvent) WHERE n.tenant_id = $tenant AND n.seq >= 0 RETURN n
-}
-WITH n LIMIT $most DETACH DELETE n
-RETURN count(*) AS count
-"""
+REMOVE_SOME: Final[LiteralString] = removal(
+    ("Fact", "n.vid >= 0"),
+    ("Flag", "n.n >= 0"),
+    ("PermissionChange", "n.n >= 0"),
+    ("Vector", "n.object_id >= '' AND n.encoder_id >= '' AND n.part >= ''"),
+    ("Usage", "n.object_id >= ''"),
+    ("Manifest", "n.envelope_id >= ''"),
+    ("Compiled", "n.object_id >= ''"),
+    ("Pack", "n.digest >= ''"),
+    ("Receipt", "n.object_id >= ''"),
+    ("Action", "n.action_id >= ''"),
+    ("Review", "n.review_id >= '' AND n.version >= 0"),
+    ("Judgement", "n.judgement_id >= ''"),
+    ("SessionText", "n.session_id >= '' AND n.seq >= 0 AND n.part >= 0"),
+    ("SessionSnapshot", "n.session_id >= '' AND n.seq >= 0"),
+    ("SessionEvent", "n.session_id >= '' AND n.seq >= 0"),
+    ("Claim", "n.object_id >= ''"),
+    ("Slot", "n.slot_key >= ''"),
+    ("Alias", "n.alias_key >= ''"),
+    ("Identifier", "n.identifier_key >= ''"),
+    ("Norm", "n.norm >= ''"),
+    ("BlockKey", "n.key >= ''"),
+    ("Entity", "n.entity_id >= ''"),
+    ("Tombstone", "n.erasure_id >= ''"),
+    ("Definition", "n.number >= 0"),
+    ("TxEvent", "n.seq >= 0"),
+)
 """What has most relations comes last, when they are gone. Each condition names all of a key."""
 
 START_OVER: Final[LiteralString] = """
@@ -536,33 +486,14 @@ WHERE s.tenant_id = $tenant AND s.session_id = $given.session AND s.seq > 0
 WITH s ORDER BY s.seq DESC SKIP $keep
 DELETE s
 """
-
-
-# `Compiled` leads from an object to its envelopes: an erasure finds what repeats it.
-_MANIFEST_FRAGMENTS: Final[dict[str, LiteralString]] = {
-    "created": """
-CREATE (m:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id, n: number, body: row.body,
-    pack: row.pack, object_ids: row.object_ids})
-  WITH m, row
-  UNWIND row.object_ids AS object_id
-  WITH DISTINCT m, object_id ORDER BY object_id
-  MERGE (o:Compiled {tenant_id: $tenant, object_id: object_id})
-  CREATE (m)-[:COMPILED]->(o)
-""",
-}
-
-PUT_MANIFESTS: Final[LiteralString] = statement(
-    """
+PUT_MANIFESTS: Final[LiteralString] = _statement("""
 UNWIND $given.rows AS row
 OPTIONAL MATCH (old:Manifest {tenant_id: $tenant, envelope_id: row.envelope_id})
 WITH row, row.n AS number, old WHERE old IS NULL
 {created}
-""",
-    _MANIFEST_FRAGMENTS,
-)
+""")
 # What `SET` reads of the clock it reads behind its lock, as its own new value depends on the old.
-KEEP_MANIFEST: Final[LiteralString] = statement(
-    """
+KEEP_MANIFEST: Final[LiteralString] = _statement("""
 MATCH (k:TenantClock {tenant_id: $tenant})
 SET k.serial = k.serial + CASE WHEN k.import_digest IS NULL THEN 1 ELSE 0 END
 WITH k.serial AS number, k {.import_digest, .import_applied, .import_total} AS journal
@@ -574,7 +505,5 @@ CALL (number, journal) {
   WITH row, number, old WHERE old IS NULL
   {created} }
 RETURN journal
-""",
-    _MANIFEST_FRAGMENTS,
-)
+""")
 """The lock, a manifest, its pack and its number in one trip; nothing while an import goes on."""

@@ -42,13 +42,17 @@ head([n IN [v {.vid, .object_id, .valid_from, .valid_to, .recorded_at, .replaced
     tx_end: n.replaced_at.epochSeconds * 1000000 + n.replaced_at.microsecond}])
 """,
     "at_point": """
-v.head AND v.recorded_at <= $given.tx_at AND coalesce(v.replaced_at > $given.tx_at, true)
-  AND v.valid_from <= $given.valid_at AND coalesce(v.valid_to > $given.valid_at, true)
+v.head AND v.recorded_at <= datetime($given.tx_at)
+  AND coalesce(v.replaced_at > datetime($given.tx_at), true)
+  AND v.valid_from <= datetime($given.valid_at)
+  AND coalesce(v.valid_to > datetime($given.valid_at), true)
 """,
     # The same of a relationship, which says whether its fact decides.
     "link_at_point": """
-a.recorded_at <= $given.tx_at AND coalesce(a.replaced_at > $given.tx_at, true)
-  AND a.valid_from <= $given.valid_at AND coalesce(a.valid_to > $given.valid_at, true)
+a.recorded_at <= datetime($given.tx_at)
+  AND coalesce(a.replaced_at > datetime($given.tx_at), true)
+  AND a.valid_from <= datetime($given.valid_at)
+  AND coalesce(a.valid_to > datetime($given.valid_at), true)
 """,
     "times": """
 valid_from: v.valid_from, valid_to: v.valid_to, recorded_at: v.recorded_at,
@@ -79,10 +83,10 @@ CALL (v, c) {
   AND none(tag IN p.deny WHERE tag IN $given.tags))
 """,
     "in_window": """
-piece.recorded_at <= $given.tx_at
-  AND (NOT ask.at_tx OR coalesce(piece.replaced_at > $given.tx_at, true))
-  AND (NOT ask.at_valid OR piece.valid_from <= $given.valid_at
-    AND coalesce(piece.valid_to > $given.valid_at, true))
+piece.recorded_at <= datetime($given.tx_at)
+  AND (NOT ask.at_tx OR coalesce(piece.replaced_at > datetime($given.tx_at), true))
+  AND (NOT ask.at_valid OR piece.valid_from <= datetime($given.valid_at)
+    AND coalesce(piece.valid_to > datetime($given.valid_at), true))
   AND (piece.head OR NOT ask.heads)
 """,
     "marks": """
@@ -214,8 +218,8 @@ CALL (s, ask) {
   WITH ask, v, {piece} AS piece
   WHERE {in_window}
   WITH ask, v, piece.vid AS vid, {row} AS row,
-    piece.head AND piece.valid_from <= $given.valid_at
-      AND coalesce(piece.valid_to > $given.valid_at, true) AS decides
+    piece.head AND piece.valid_from <= datetime($given.valid_at)
+      AND coalesce(piece.valid_to > datetime($given.valid_at), true) AS decides
   ORDER BY vid DESC
   WITH ask, collect(CASE WHEN decides THEN [v, row] END) AS deciding,
     collect(CASE WHEN NOT decides THEN [v, row] END) AS others
@@ -539,12 +543,13 @@ UNWIND $given.walks AS ask
 """,
     "changes": """
 MATCH (v:Fact) USING INDEX SEEK v:Fact(tenant_id, recorded_at)
-WHERE v.tenant_id = $tenant AND v.recorded_at > $given.after_at AND v.recorded_at <= $given.tx_at
+WHERE v.tenant_id = $tenant AND v.recorded_at > datetime($given.after_at)
+  AND v.recorded_at <= datetime($given.tx_at)
 {changed_rows}
 UNION ALL
 MATCH (v:Fact) USING INDEX SEEK v:Fact(tenant_id, replaced_at)
-WHERE v.tenant_id = $tenant AND v.replaced_at > $given.after_at AND v.replaced_at <= $given.tx_at
-  AND v.recorded_at <= $given.after_at
+WHERE v.tenant_id = $tenant AND v.replaced_at > datetime($given.after_at)
+  AND v.replaced_at <= datetime($given.tx_at) AND v.recorded_at <= datetime($given.after_at)
 {changed_rows}
 """,
     "by_request": """

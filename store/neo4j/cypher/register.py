@@ -5,10 +5,13 @@ Under the rules that `core` states.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, LiteralString
 
 from .questions import FRAGMENTS as _FRAGMENTS
-from .template import statement
+from .template import every, statement
+
+_statement: Final = partial(statement, fragments=_FRAGMENTS)
 
 # --- writing the register
 
@@ -16,13 +19,13 @@ PUT_MENTIONS: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MATCH (c:Claim {tenant_id: $tenant, object_id: row.object_id})
 MATCH (e:Entity {tenant_id: $tenant, entity_id: row.entity_id})
-CREATE (c)-[m:MENTIONS {start: row.start, until: row.until}]->(e)
+CREATE (c)-[m:MENTIONS {start: row.start, until: row.end}]->(e)
 RETURN count(m) AS made
 """
 MENTIONS: Final[LiteralString] = """
 UNWIND $given.object_ids AS object_id
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})-[m:MENTIONS]->(e:Entity)
-RETURN m {.start, .until, object_id: c.object_id, entity_id: e.entity_id} AS record
+RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.object_id, m.start
 """
 
@@ -92,10 +95,10 @@ PUT_CANONICAL: Final[LiteralString] = """
 UNWIND $given.rows AS row
 MATCH (m:Entity {tenant_id: $tenant, entity_id: row.raw_id})
 OPTIONAL MATCH (m)-[old:SAME_AS]->(:Entity) WHERE old.replaced_at IS NULL
-SET old.replaced_at = $given.tx_at
+SET old.replaced_at = datetime($given.tx_at)
 WITH DISTINCT m, row WHERE row.raw_id <> row.canonical_id
 MATCH (c:Entity {tenant_id: $tenant, entity_id: row.canonical_id})
-CREATE (m)-[:SAME_AS {recorded_at: $given.tx_at}]->(c)
+CREATE (m)-[:SAME_AS {recorded_at: datetime($given.tx_at)}]->(c)
 """
 # `newest` stands on one version of a case, so that a queue reads no others.
 PUT_REVIEWS: Final[LiteralString] = """
@@ -133,23 +136,17 @@ MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.merge_id = $given.merge_id
 RETURN properties(j) AS judgement
 """
 # An entity without a name is one that only rows point at: no entry of the register.
-ENTITY_IDS: Final[LiteralString] = statement(
-    """
+ENTITY_IDS: Final[LiteralString] = _statement("""
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.entity_id > $given.after AND e.name IS NOT NULL
   {named_in}
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
-""",
-    _FRAGMENTS,
-)
-ENTITY_IDS_OF_TYPE: Final[LiteralString] = statement(
-    """
+""")
+ENTITY_IDS_OF_TYPE: Final[LiteralString] = _statement("""
 MATCH (e:Entity) WHERE e.tenant_id = $tenant AND e.type = $given.type
   AND e.entity_id > $given.after
   {named_in}
 RETURN e.entity_id AS entity_id ORDER BY entity_id LIMIT $most
-""",
-    _FRAGMENTS,
-)
+""")
 REVIEWS: Final[LiteralString] = """
 MATCH (v:Review) WHERE v.tenant_id = $tenant AND v.review_id >= $given.first
   AND v.review_id <= $given.last
@@ -390,145 +387,92 @@ RETURN properties(t) AS event ORDER BY t.tx DESC LIMIT $limit
 
 # --- the export: every record of a kind, in order of writing
 
-ALL_EVENTS: Final[LiteralString] = """
-MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.seq > 0
-RETURN properties(t) AS record ORDER BY t.seq
-"""
+ALL_EVENTS: Final[LiteralString] = every("TxEvent", "t.seq > 0", order="t.seq")
 # By stamp, not by id: an export has the order of writing.
-ALL_ENTITIES: Final[LiteralString] = """
-MATCH (t:Entity) WHERE t.tenant_id = $tenant AND t.entity_id >= '' AND t.name IS NOT NULL
-RETURN properties(t) AS record ORDER BY t.tx_start, t.entity_id
-"""
-ALL_ALIASES: Final[LiteralString] = """
-MATCH (t:Alias) WHERE t.tenant_id = $tenant AND t.alias_key >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_IDENTIFIERS: Final[LiteralString] = """
-MATCH (t:Identifier) WHERE t.tenant_id = $tenant AND t.identifier_key >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
+ALL_ENTITIES: Final[LiteralString] = every(
+    "Entity", "t.entity_id >= '' AND t.name IS NOT NULL", order="t.tx_start, t.entity_id"
+)
+ALL_ALIASES: Final[LiteralString] = every("Alias", "t.alias_key >= ''", order="t.n")
+ALL_IDENTIFIERS: Final[LiteralString] = every("Identifier", "t.identifier_key >= ''", order="t.n")
 ALL_NORMS: Final[LiteralString] = """
 MATCH (t:Norm) WHERE t.tenant_id = $tenant AND t.norm >= ''
 RETURN {norm: t.norm, keys: COLLECT { MATCH (t)-[:HAS_KEY]->(b:BlockKey)
   RETURN [b.key, b.kind] ORDER BY b.key }} AS record ORDER BY t.n
 """
-ALL_SLOTS: Final[LiteralString] = """
-MATCH (t:Slot) WHERE t.tenant_id = $tenant AND t.slot_key >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_CLAIMS: Final[LiteralString] = """
-MATCH (t:Claim) WHERE t.tenant_id = $tenant AND t.object_id >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
+ALL_SLOTS: Final[LiteralString] = every("Slot", "t.slot_key >= ''", order="t.n")
+ALL_CLAIMS: Final[LiteralString] = every("Claim", "t.object_id >= ''", order="t.n")
 # A row is decoded with its claim, which the record repeats.
-ALL_ROWS: Final[LiteralString] = statement(
-    """
+ALL_ROWS: Final[LiteralString] = _statement("""
 MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid > 0
 MATCH (v)-[:PIECE_OF]->(c:Claim)
 RETURN {row: {counted}, claim: properties(c)} AS record ORDER BY v.vid
-""",
-    _FRAGMENTS,
-)
+""")
 # Where a server holds few of a relationship, a planner would begin at those of every tenant.
 ALL_EDGES: Final[LiteralString] = """
 MATCH (t:Claim) USING INDEX t:Claim(tenant_id, object_id)
 WHERE t.tenant_id = $tenant AND t.object_id >= ''
 MATCH (t)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(o:Claim)
-RETURN {kind: type(e), src: t.object_id, dst: o.object_id, edge: properties(e)} AS record
+RETURN e {.*, kind: type(e), src: t.object_id, dst: o.object_id} AS record
 ORDER BY e.n
 """
-ALL_JUDGEMENTS: Final[LiteralString] = """
-MATCH (t:Judgement) WHERE t.tenant_id = $tenant AND t.judgement_id >= ''
-RETURN properties(t) AS record ORDER BY t.tx_start, t.judgement_id
-"""
-ALL_REVIEWS: Final[LiteralString] = """
-MATCH (t:Review) WHERE t.tenant_id = $tenant AND t.review_id >= '' AND t.version >= 0
-RETURN properties(t) AS record ORDER BY t.opened_tx, t.review_id, t.version
-"""
+ALL_JUDGEMENTS: Final[LiteralString] = every(
+    "Judgement", "t.judgement_id >= ''", order="t.tx_start, t.judgement_id"
+)
+ALL_REVIEWS: Final[LiteralString] = every(
+    "Review", "t.review_id >= '' AND t.version >= 0", order="t.opened_tx, t.review_id, t.version"
+)
 ALL_CANONICAL: Final[LiteralString] = """
 MATCH (t:Entity) USING INDEX t:Entity(tenant_id, entity_id)
 WHERE t.tenant_id = $tenant AND t.entity_id >= ''
 MATCH (t)-[e:SAME_AS]->(c:Entity) WHERE e.replaced_at IS NULL
 RETURN {raw_id: t.entity_id, canonical_id: c.entity_id} AS record ORDER BY t.entity_id
 """
-ALL_ACTIONS: Final[LiteralString] = """
-MATCH (t:Action) WHERE t.tenant_id = $tenant AND t.action_id >= ''
-RETURN properties(t) AS record ORDER BY t.tx_start, t.action_id
-"""
+ALL_ACTIONS: Final[LiteralString] = every(
+    "Action", "t.action_id >= ''", order="t.tx_start, t.action_id"
+)
 ALL_MENTIONS: Final[LiteralString] = """
 MATCH (c:Claim) USING INDEX c:Claim(tenant_id, object_id)
 WHERE c.tenant_id = $tenant AND c.object_id >= ''
 MATCH (c)-[m:MENTIONS]->(e:Entity)
-RETURN m {.start, .until, object_id: c.object_id, entity_id: e.entity_id} AS record
+RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.n, m.start
 """
-ALL_FLAGS: Final[LiteralString] = """
-MATCH (t:Flag) WHERE t.tenant_id = $tenant AND t.n > 0
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_PERMISSIONS: Final[LiteralString] = """
-MATCH (t:PermissionChange) WHERE t.tenant_id = $tenant AND t.n > 0
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_TOMBSTONES: Final[LiteralString] = """
-MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
-RETURN properties(t) AS record ORDER BY t.tx, t.erasure_id
-"""
-ALL_RECEIPTS: Final[LiteralString] = """
-MATCH (t:Receipt) WHERE t.tenant_id = $tenant AND t.object_id >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_DEFINITIONS: Final[LiteralString] = """
-MATCH (t:Definition) WHERE t.tenant_id = $tenant AND t.number > 0
-RETURN properties(t) AS record ORDER BY t.number
-"""
-ALL_PACKS: Final[LiteralString] = """
-MATCH (t:Pack) WHERE t.tenant_id = $tenant AND t.digest >= ''
-RETURN properties(t) AS record ORDER BY t.digest
-"""
-ALL_MANIFESTS: Final[LiteralString] = """
-MATCH (t:Manifest) WHERE t.tenant_id = $tenant AND t.envelope_id >= ''
-RETURN properties(t) AS record ORDER BY t.n
-"""
-ALL_VECTORS: Final[LiteralString] = """
-MATCH (t:Vector) WHERE t.tenant_id = $tenant AND t.object_id >= '' AND t.encoder_id >= ''
-  AND t.part >= ''
-RETURN properties(t) AS record ORDER BY t.vec_seq
-"""
+ALL_FLAGS: Final[LiteralString] = every("Flag", "t.n > 0", order="t.n")
+ALL_PERMISSIONS: Final[LiteralString] = every("PermissionChange", "t.n > 0", order="t.n")
+ALL_TOMBSTONES: Final[LiteralString] = every(
+    "Tombstone", "t.erasure_id >= ''", order="t.tx, t.erasure_id"
+)
+ALL_RECEIPTS: Final[LiteralString] = every("Receipt", "t.object_id >= ''", order="t.n")
+ALL_DEFINITIONS: Final[LiteralString] = every("Definition", "t.number > 0", order="t.number")
+ALL_PACKS: Final[LiteralString] = every("Pack", "t.digest >= ''", order="t.digest")
+ALL_MANIFESTS: Final[LiteralString] = every("Manifest", "t.envelope_id >= ''", order="t.n")
+ALL_VECTORS: Final[LiteralString] = every(
+    "Vector", "t.object_id >= '' AND t.encoder_id >= '' AND t.part >= ''", order="t.vec_seq"
+)
 ALL_USAGE: Final[LiteralString] = """
 MATCH (t:Usage) WHERE t.tenant_id = $tenant AND t.object_id >= ''
 RETURN t {.object_id, .uses, .last_us} AS record ORDER BY t.object_id
 """
 
 
-KNOWN: Final[LiteralString] = statement(
-    """
+KNOWN: Final[LiteralString] = _statement("""
 {named}
 RETURN aliases, identifiers, entities
-""",
-    _FRAGMENTS,
-)
+""")
 """All that names, identifiers and ids were ever known to mean: what was closed later, too."""
-OPENING: Final[LiteralString] = statement(
-    """
+OPENING: Final[LiteralString] = _statement("""
 {counters}
 {named}
 RETURN {opening}, entities
-""",
-    _FRAGMENTS,
-)
+""")
 """The same after the counters and keys of the tenant: what is stamped later reads as not done."""
-OWN_ALIASES: Final[LiteralString] = statement(
-    """
+OWN_ALIASES: Final[LiteralString] = _statement("""
 UNWIND $given.entity_ids AS entity_id
 MATCH (e:Entity {tenant_id: $tenant, entity_id: entity_id})<-[:ALIAS_OF]-(a:Alias)
 WHERE a.tx_start <= $tx AND a.tx_end > $tx
 RETURN {alias} AS alias
-""",
-    _FRAGMENTS,
-)
-BLOCK_MATCHES: Final[LiteralString] = statement(
-    """
+""")
+BLOCK_MATCHES: Final[LiteralString] = _statement("""
 UNWIND $given.asked AS one
 CALL (one) {
   UNWIND one.weights AS hit
@@ -549,9 +493,7 @@ CALL (one) {
   RETURN a, named[1] AS weight, total, crowded
   ORDER BY weight DESC, a.norm, a.entity_id, a.scope_id, a.type, a.ordinal LIMIT $most }
 RETURN one.place AS place, {alias} AS alias, weight, total, crowded
-""",
-    _FRAGMENTS,
-)
+""")
 # A person counts once, however many names end so: by the entity that all of them belong to.
 BEARERS: Final[LiteralString] = """
 UNWIND $given.asked AS one

@@ -17,137 +17,86 @@ so they scan; nothing else does.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, LiteralString
 
 from .questions import FRAGMENTS as _QUESTIONS
-from .template import statement
+from .template import index, statement, unique
 
 MIGRATIONS: Final[tuple[tuple[LiteralString, ...], ...]] = (
     (
         "CREATE CONSTRAINT u_schema IF NOT EXISTS FOR (n:SchemaVersion) REQUIRE n.name IS UNIQUE",
-        "CREATE CONSTRAINT u_clock IF NOT EXISTS FOR (n:TenantClock) REQUIRE n.tenant_id IS UNIQUE",
-        "CREATE CONSTRAINT u_key IF NOT EXISTS FOR (n:TenantKey)"
-        " REQUIRE (n.tenant_id, n.epoch) IS UNIQUE",
-        "CREATE CONSTRAINT u_event IF NOT EXISTS FOR (n:TxEvent)"
-        " REQUIRE (n.tenant_id, n.seq) IS UNIQUE",
-        "CREATE CONSTRAINT u_slot IF NOT EXISTS FOR (n:Slot)"
-        " REQUIRE (n.tenant_id, n.slot_key) IS UNIQUE",
-        "CREATE CONSTRAINT u_claim IF NOT EXISTS FOR (n:Claim)"
-        " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
-        "CREATE CONSTRAINT u_entity IF NOT EXISTS FOR (n:Entity)"
-        " REQUIRE (n.tenant_id, n.entity_id) IS UNIQUE",
-        "CREATE CONSTRAINT u_alias IF NOT EXISTS FOR (n:Alias)"
-        " REQUIRE (n.tenant_id, n.alias_key) IS UNIQUE",
-        "CREATE CONSTRAINT u_identifier IF NOT EXISTS FOR (n:Identifier)"
-        " REQUIRE (n.tenant_id, n.identifier_key) IS UNIQUE",
-        "CREATE CONSTRAINT u_norm IF NOT EXISTS FOR (n:Norm)"
-        " REQUIRE (n.tenant_id, n.norm) IS UNIQUE",
-        "CREATE CONSTRAINT u_block IF NOT EXISTS FOR (n:BlockKey)"
-        " REQUIRE (n.tenant_id, n.key) IS UNIQUE",
-        "CREATE CONSTRAINT u_judgement IF NOT EXISTS FOR (n:Judgement)"
-        " REQUIRE (n.tenant_id, n.judgement_id) IS UNIQUE",
-        "CREATE CONSTRAINT u_review IF NOT EXISTS FOR (n:Review)"
-        " REQUIRE (n.tenant_id, n.review_id, n.version) IS UNIQUE",
-        "CREATE CONSTRAINT u_action IF NOT EXISTS FOR (n:Action)"
-        " REQUIRE (n.tenant_id, n.action_id) IS UNIQUE",
-        "CREATE CONSTRAINT u_receipt IF NOT EXISTS FOR (n:Receipt)"
-        " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
-        "CREATE CONSTRAINT u_idempotency IF NOT EXISTS FOR (n:Receipt)"
-        " REQUIRE (n.tenant_id, n.idempotency_key) IS UNIQUE",
-        "CREATE CONSTRAINT u_tombstone IF NOT EXISTS FOR (n:Tombstone)"
-        " REQUIRE (n.tenant_id, n.erasure_id) IS UNIQUE",
-        "CREATE CONSTRAINT u_definition IF NOT EXISTS FOR (n:Definition)"
-        " REQUIRE (n.tenant_id, n.number) IS UNIQUE",
-        "CREATE CONSTRAINT u_vector IF NOT EXISTS FOR (n:Vector)"
-        " REQUIRE (n.tenant_id, n.object_id, n.encoder_id, n.part) IS UNIQUE",
-        "CREATE CONSTRAINT u_manifest IF NOT EXISTS FOR (n:Manifest)"
-        " REQUIRE (n.tenant_id, n.envelope_id) IS UNIQUE",
-        "CREATE CONSTRAINT u_compiled IF NOT EXISTS FOR (n:Compiled)"
-        " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
-        "CREATE CONSTRAINT u_pack IF NOT EXISTS FOR (n:Pack)"
-        " REQUIRE (n.tenant_id, n.digest) IS UNIQUE",
-        "CREATE CONSTRAINT u_usage IF NOT EXISTS FOR (n:Usage)"
-        " REQUIRE (n.tenant_id, n.object_id) IS UNIQUE",
-        "CREATE INDEX ix_event IF NOT EXISTS FOR (n:TxEvent) ON (n.tenant_id, n.tx)",
-        "CREATE INDEX ix_slot_subject IF NOT EXISTS FOR (n:Slot)"
-        " ON (n.tenant_id, n.about_id, n.slot)",
-        "CREATE INDEX ix_slot_name IF NOT EXISTS FOR (n:Slot) ON (n.tenant_id, n.slot)",
-        "CREATE INDEX ix_slot_scope IF NOT EXISTS FOR (n:Slot) ON (n.tenant_id, n.scope_id)",
-        "CREATE INDEX ix_claim_value IF NOT EXISTS FOR (n:Claim)"
-        " ON (n.tenant_id, n.value_entity_id)",
-        "CREATE INDEX ix_judgement_merge IF NOT EXISTS FOR (n:Judgement)"
-        " ON (n.tenant_id, n.merge_id)",
-        "CREATE INDEX ix_standing IF NOT EXISTS FOR (n:Standing)"
-        " ON (n.tenant_id, n.object_type, n.scope_id)",
-        "CREATE INDEX ix_decaying IF NOT EXISTS FOR (n:Decaying)"
-        " ON (n.tenant_id, n.half_life_days)",
-        "CREATE INDEX ix_entity_type IF NOT EXISTS FOR (n:Entity) ON (n.tenant_id, n.type)",
-        "CREATE INDEX ix_alias_norm IF NOT EXISTS FOR (n:Alias)"
-        " ON (n.tenant_id, n.norm, n.scope_id)",
-        "CREATE INDEX ix_identifier IF NOT EXISTS FOR (n:Identifier)"
-        " ON (n.tenant_id, n.scheme, n.value)",
-        "CREATE INDEX ix_action_slot IF NOT EXISTS FOR (n:Action)"
-        " ON (n.tenant_id, n.slot_key, n.tx_end)",
-        "CREATE INDEX ix_action_object IF NOT EXISTS FOR (n:Action)"
-        " ON (n.tenant_id, n.object_id, n.tx_end)",
-        "CREATE INDEX ix_action_time IF NOT EXISTS FOR (n:Action) ON (n.tenant_id, n.tx_start)",
-        "CREATE INDEX ix_review_entity IF NOT EXISTS FOR (n:Review) ON (n.tenant_id, n.entity_id)",
-        "CREATE INDEX ix_review_object IF NOT EXISTS FOR (n:Review) ON (n.tenant_id, n.object_id)",
-        "CREATE INDEX ix_vector_seq IF NOT EXISTS FOR (n:Vector)"
-        " ON (n.tenant_id, n.encoder_id, n.vec_seq)",
-        "CREATE INDEX ix_manifest IF NOT EXISTS FOR (n:Manifest) ON (n.tenant_id, n.n)",
-        "CREATE INDEX ix_tombstone IF NOT EXISTS FOR (n:Tombstone) ON (n.tenant_id, n.tx)",
-        "CREATE INDEX ix_flag IF NOT EXISTS FOR (n:Flag) ON (n.tenant_id, n.n)",
-        "CREATE INDEX ix_permission IF NOT EXISTS FOR (n:PermissionChange) ON (n.tenant_id, n.n)",
+        unique("u_clock", "TenantClock"),
+        unique("u_key", "TenantKey", "epoch"),
+        unique("u_event", "TxEvent", "seq"),
+        unique("u_slot", "Slot", "slot_key"),
+        unique("u_claim", "Claim", "object_id"),
+        unique("u_entity", "Entity", "entity_id"),
+        unique("u_alias", "Alias", "alias_key"),
+        unique("u_identifier", "Identifier", "identifier_key"),
+        unique("u_norm", "Norm", "norm"),
+        unique("u_block", "BlockKey", "key"),
+        unique("u_judgement", "Judgement", "judgement_id"),
+        unique("u_review", "Review", "review_id", "version"),
+        unique("u_action", "Action", "action_id"),
+        unique("u_receipt", "Receipt", "object_id"),
+        unique("u_idempotency", "Receipt", "idempotency_key"),
+        unique("u_tombstone", "Tombstone", "erasure_id"),
+        unique("u_definition", "Definition", "number"),
+        unique("u_vector", "Vector", "object_id", "encoder_id", "part"),
+        unique("u_manifest", "Manifest", "envelope_id"),
+        unique("u_compiled", "Compiled", "object_id"),
+        unique("u_pack", "Pack", "digest"),
+        unique("u_usage", "Usage", "object_id"),
+        index("ix_event", "TxEvent", "tx"),
+        index("ix_slot_subject", "Slot", "about_id", "slot"),
+        index("ix_slot_name", "Slot", "slot"),
+        index("ix_slot_scope", "Slot", "scope_id"),
+        index("ix_claim_value", "Claim", "value_entity_id"),
+        index("ix_judgement_merge", "Judgement", "merge_id"),
+        index("ix_standing", "Standing", "object_type", "scope_id"),
+        index("ix_decaying", "Decaying", "half_life_days"),
+        index("ix_entity_type", "Entity", "type"),
+        index("ix_alias_norm", "Alias", "norm", "scope_id"),
+        index("ix_identifier", "Identifier", "scheme", "value"),
+        index("ix_action_slot", "Action", "slot_key", "tx_end"),
+        index("ix_action_object", "Action", "object_id", "tx_end"),
+        index("ix_action_time", "Action", "tx_start"),
+        index("ix_review_entity", "Review", "entity_id"),
+        index("ix_review_object", "Review", "object_id"),
+        index("ix_vector_seq", "Vector", "encoder_id", "vec_seq"),
+        index("ix_manifest", "Manifest", "n"),
+        index("ix_tombstone", "Tombstone", "tx"),
+        index("ix_flag", "Flag", "n"),
+        index("ix_permission", "PermissionChange", "n"),
         "CREATE FULLTEXT INDEX ft_live IF NOT EXISTS FOR (n:Live) ON EACH [n.terms, n.tenant_tok]"
         " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace',"
         " `fulltext.eventually_consistent`: false}}",
         "CREATE FULLTEXT INDEX ft_claim IF NOT EXISTS FOR (n:Claim) ON EACH [n.terms, n.tenant_tok]"
         " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace',"
         " `fulltext.eventually_consistent`: false}}",
-        "CREATE CONSTRAINT u_session_event IF NOT EXISTS FOR (n:SessionEvent)"
-        " REQUIRE (n.tenant_id, n.session_id, n.seq) IS UNIQUE",
-        "CREATE CONSTRAINT u_session_text IF NOT EXISTS FOR (n:SessionText)"
-        " REQUIRE (n.tenant_id, n.session_id, n.seq, n.part) IS UNIQUE",
-        "CREATE CONSTRAINT u_session_snapshot IF NOT EXISTS FOR (n:SessionSnapshot)"
-        " REQUIRE (n.tenant_id, n.session_id, n.seq) IS UNIQUE",
-        "CREATE INDEX ix_standing_subject IF NOT EXISTS FOR (n:Standing)"
-        " ON (n.tenant_id, n.scope_id, n.slot, n.subject_id)",
-        "CREATE INDEX ix_claim_turn IF NOT EXISTS FOR (n:Claim)"
-        " ON (n.tenant_id, n.scope_id, n.turn)",
+        unique("u_session_event", "SessionEvent", "session_id", "seq"),
+        unique("u_session_text", "SessionText", "session_id", "seq", "part"),
+        unique("u_session_snapshot", "SessionSnapshot", "session_id", "seq"),
+        index("ix_standing_subject", "Standing", "scope_id", "slot", "subject_id"),
+        index("ix_claim_turn", "Claim", "scope_id", "turn"),
+        index("ix_claim_held", "Claim", "held"),
     ),
-    ("CREATE INDEX ix_claim_held IF NOT EXISTS FOR (n:Claim) ON (n.tenant_id, n.held)",),
     (
-        "CREATE CONSTRAINT u_fact IF NOT EXISTS FOR (n:Fact)"
-        " REQUIRE (n.tenant_id, n.vid) IS UNIQUE",
-        "CREATE INDEX ix_fact_open IF NOT EXISTS FOR (n:Fact)"
-        " ON (n.tenant_id, n.slot_key, n.open, n.valid_from)",
-        "CREATE INDEX ix_fact_recorded IF NOT EXISTS FOR (n:Fact) ON (n.tenant_id, n.recorded_at)",
-        "CREATE INDEX ix_fact_replaced IF NOT EXISTS FOR (n:Fact) ON (n.tenant_id, n.replaced_at)",
-        "CREATE INDEX ix_entity_name IF NOT EXISTS FOR (n:Entity) ON (n.tenant_id, n.name)",
+        unique("u_fact", "Fact", "vid"),
+        index("ix_fact_open", "Fact", "slot_key", "open", "valid_from"),
+        index("ix_fact_recorded", "Fact", "recorded_at"),
+        index("ix_fact_replaced", "Fact", "replaced_at"),
+        index("ix_entity_name", "Entity", "name"),
     ),
 )
 """The statements of `FIRST_VERSION`, and those that lead from each version to the next."""
 
-FIRST_VERSION: Final = 11
+FIRST_VERSION: Final = 12
 """A database of an older version comes over by export and import."""
 
 SCHEMA_VERSION: Final = sum((FIRST_VERSION, len(MIGRATIONS[1:])))
 """What this code reads and writes; a database with a higher number is refused."""
-
-UNHELD_CLAIMS: Final[LiteralString] = """
-MATCH (s:Slot {many: true})<-[:ASSERTS]-(c:Claim) WHERE c.held IS NULL AND c.erased IS NULL
-RETURN c.tenant_id AS tenant, c.object_id AS object_id, s.slot_key AS slot_key,
-  c.value_key AS value_key
-"""
-PUT_HELD: Final[LiteralString] = """
-UNWIND $rows AS row
-MATCH (c:Claim {tenant_id: row.tenant, object_id: row.object_id}) WHERE c.erased IS NULL
-SET c.held = row.held
-"""
-
-HELD_SINCE: Final = 12
-"""The schema version from which a slot of many values finds its claims by their values."""
 
 GRAPH_SINCE: Final = 13
 """The schema version from which facts have native times, captions and relationships of their own.
@@ -173,17 +122,15 @@ _MOVES: Final[Mapping[str, LiteralString]] = {
     "nanoseconds": "(us % 1000000 + 1000000) % 1000000 * 1000",
     "native": "datetime({epochSeconds: {seconds}, nanosecond: {nanoseconds}})",
 }
-MOVE_CLAIMS: Final[LiteralString] = statement(
-    """
+_move: Final = partial(statement, fragments=_MOVES)
+
+MOVE_CLAIMS: Final[LiteralString] = _move("""
 MATCH (c:Claim) WHERE c.recorded_at IS NULL
 CALL (c) {
   WITH c, c.tx AS us
   SET c.recorded_at = {native} } {rows}
-""",
-    _MOVES,
-)
-MOVE_FACTS: Final[LiteralString] = statement(
-    """
+""")
+MOVE_FACTS: Final[LiteralString] = _move("""
 MATCH (v:ContextVersion)
 CALL (v) {
   MATCH (v)-[:PIECE_OF]->(c:Claim) MATCH (v)-[:VERSION_OF]->(s:Slot)
@@ -204,41 +151,29 @@ CALL (v) {
   FOREACH (_ IN CASE WHEN e IS NULL OR o IS NULL OR NOT v.deny THEN [] ELSE [1] END |
     CREATE (e)-[:DENIED {relation}]->(o))
   DELETE a, b } {rows}
-""",
-    _MOVES,
-)
-MOVE_EDGES: Final[LiteralString] = statement(
-    """
+""")
+MOVE_EDGES: Final[LiteralString] = _move("""
 MATCH (:Claim)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(:Claim)
 WHERE e.recorded_at IS NULL
 CALL (e) {
   WITH e, e.tx AS us
   SET e.recorded_at = {native} } {rows}
-""",
-    _MOVES,
-)
-MOVE_JUDGEMENTS: Final[LiteralString] = statement(
-    """
+""")
+MOVE_JUDGEMENTS: Final[LiteralString] = _move("""
 MATCH (j:Judgement) WHERE j.recorded_at IS NULL
 CALL (j) {
   WITH j, j.tx_start AS us
   SET j.recorded_at = {native} } {rows}
-""",
-    _MOVES,
-)
-MOVE_SAME: Final[LiteralString] = statement(
-    """
+""")
+MOVE_SAME: Final[LiteralString] = _move("""
 MATCH (:Entity)-[e:SAME_AS]->(:Entity) WHERE e.tx_end IS NOT NULL
 CALL (e) {
   WITH e, [us IN [e.tx_start, e.tx_end] |
     CASE WHEN us < $inf THEN {native} END] AS native
   SET e.recorded_at = native[0], e.replaced_at = native[1]
   REMOVE e.tx_start, e.tx_end } {rows}
-""",
-    _MOVES,
-)
-MOVE_CAPTIONS: Final[LiteralString] = statement(
-    """
+""")
+MOVE_CAPTIONS: Final[LiteralString] = _move("""
 CALL () {
   MATCH (n:Slot) WHERE n.name IS NULL
   RETURN n, CASE n.slot WHEN '' THEN 'text' ELSE n.slot END AS caption
@@ -251,9 +186,7 @@ CALL () {
 CALL (n, caption) {
   FOREACH (_ IN CASE WHEN n:Slot THEN [1] ELSE [] END | SET n.name = caption)
   FOREACH (_ IN CASE WHEN n:Slot THEN [] ELSE [1] END | SET n.title = caption) } {rows}
-""",
-    _MOVES,
-)
+""")
 MOVES: Final = (
     MOVE_CLAIMS,
     MOVE_FACTS,
@@ -293,24 +226,14 @@ SHOW INDEXES YIELD name, state RETURN name, state ORDER BY name
 """
 """Every index; a uniqueness constraint has one of its own name."""
 
-WITHOUT_TENANT: Final = {
-    "UNHELD_CLAIMS": "the schema is the database's",
-    "PUT_HELD": "the schema is the database's",
-    "READ_VERSION": "the schema is the database's",
-    "SET_VERSION": "the schema is the database's",
-    "LOCK_VERSION": "the schema is the database's",
-    "HOLD_TENANTS": "holds all of a database",
-    "FREE_TENANTS": "holds all of a database",
-    **dict.fromkeys(
-        (
-            *("MOVE_CLAIMS", "MOVE_FACTS", "MOVE_EDGES"),
-            *("MOVE_JUDGEMENTS", "MOVE_SAME", "MOVE_CAPTIONS"),
-        ),
-        "moves all of a database",
+WITHOUT_TENANT: Final = dict.fromkeys(
+    (
+        *("READ_VERSION", "SET_VERSION", "LOCK_VERSION", "HOLD_TENANTS", "FREE_TENANTS"),
+        *("MOVE_CLAIMS", "MOVE_FACTS", "MOVE_EDGES", "MOVE_JUDGEMENTS", "MOVE_SAME"),
+        *("MOVE_CAPTIONS", "AWAIT_INDEXES", "INDEX_STATES"),
     ),
-    "AWAIT_INDEXES": "touches no node",
-    "INDEX_STATES": "the schema is the database's",
-}
+    "the schema is the database's",
+)
 """The statements that name no tenant, each with the reason."""
 
 
@@ -339,116 +262,93 @@ MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
 UNWIND t.object_ids AS object_id
 """,
 }
+_statement: Final = partial(statement, fragments=_FRAGMENTS)
 
+STORED_VALUES: Final[LiteralString] = _statement("""
+{claims} AND c.value_json IS NOT NULL
+RETURN c.object_id AS object_id, c.slot AS slot, c.op AS op, c.value_key AS value_key,
+  c.value_json AS value_json, c.text AS text
+""")
+STORED_NAMES: Final[LiteralString] = """
+MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.alias_key >= ''
+RETURN a.entity_id AS entity_id, a.surface AS surface, a.norm AS norm
+"""
 
-ROW_WITHOUT_PLACE: Final[LiteralString] = statement(
-    """
+MUST_BE_EMPTY: Final[Mapping[str, LiteralString]] = {
+    "a row has not exactly one slot and one claim": _statement("""
 {rows} AND (COUNT { (v)-[:VERSION_OF]->(:Slot) } <> 1
   OR COUNT { (v)-[:PIECE_OF]->(:Claim) } <> 1)
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-ROW_OF_ANOTHER_SLOT: Final[LiteralString] = statement(
-    """
+"""),
+    "a row lies in another slot than its claim": _statement("""
 {rows}
 MATCH (v)-[:VERSION_OF]->(s:Slot) MATCH (v)-[:PIECE_OF]->(c:Claim)
 WHERE v.slot_key <> s.slot_key OR c.slot_key <> s.slot_key OR v.object_id <> c.object_id
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-FALSE_DENIAL: Final[LiteralString] = statement(
-    """
+"""),
+    "a row is marked as a denial and is none, or the reverse": _statement("""
 {rows}
 MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.deny <> (c.op = 'deny')
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-EMPTY_INTERVAL: Final[LiteralString] = statement(
-    """
+"""),
+    "an interval is empty or reversed": _statement("""
 {rows} AND (v.valid_from >= v.valid_to OR v.recorded_at >= v.replaced_at)
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-FIFTH_STATUS: Final[LiteralString] = statement(
-    """
+"""),
+    "a row has a status that does not exist": _statement("""
 {rows} AND NOT v.status IN ['clean', 'disputed', 'overridden', 'quarantined']
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-QUARANTINED_HEAD: Final[LiteralString] = statement(
-    """
+"""),
+    "a quarantined row decides": _statement("""
 {rows} AND v.status = 'quarantined' AND v.head
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-FALSE_OPEN: Final[LiteralString] = statement(
-    """
+"""),
+    "a row is marked open and is not, or the reverse": _statement("""
 {rows} AND coalesce(v.open, -1) <> CASE
   WHEN (v.replaced_at IS NOT NULL OR v.status = 'quarantined') THEN -1
   WHEN v.head THEN 0 WHEN v.deny THEN 1 ELSE 2 END
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-EARLY_ROW: Final[LiteralString] = statement(
-    """
+"""),
+    "a row was believed before its claim was written": _statement("""
 {rows}
 MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE v.recorded_at < c.recorded_at
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-UNLOGGED_ROW: Final[LiteralString] = statement(
-    """
+"""),
+    "a stamp of a row stands in no event": _statement("""
 {rows}
 UNWIND [v.recorded_at, v.replaced_at] AS time
 WITH DISTINCT time.epochSeconds * 1000000 + time.microsecond AS stamp
 WHERE stamp IS NOT NULL
   AND NOT EXISTS { MATCH (t:TxEvent) WHERE t.tenant_id = $tenant AND t.tx = stamp }
 RETURN stamp AS bad ORDER BY bad LIMIT $shown
-""",
-    _FRAGMENTS,
-)
-HIGH_ROW: Final[LiteralString] = """
+"""),
+    "a version number is not below the next one": """
 MATCH (k:TenantClock {tenant_id: $tenant})
 MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid >= k.next_vid
 RETURN v.vid AS bad ORDER BY bad LIMIT $shown
-"""
-HIGH_VECTOR: Final[LiteralString] = """
+""",
+    "a vector number is above the counter": """
 MATCH (k:TenantClock {tenant_id: $tenant})
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.encoder_id >= '' AND x.vec_seq > k.vec_seq
 RETURN x.vec_seq AS bad ORDER BY bad LIMIT $shown
-"""
-DEFINITION_GAP: Final[LiteralString] = """
+""",
+    "the definitions have a gap": """
 MATCH (k:TenantClock {tenant_id: $tenant})
 OPTIONAL MATCH (d:Definition) WHERE d.tenant_id = $tenant AND d.number > 0
 WITH k.definitions AS stated, count(d) AS held, coalesce(max(d.number), 0) AS top
 WHERE stated <> held OR held <> top
 RETURN top AS bad
-"""
-NO_PERMISSIONS: Final[LiteralString] = statement(
-    """
+""",
+    "a claim has no permissions": _statement("""
 {claims} AND (c.class_rank IS NULL OR c.deny IS NULL OR size(coalesce(c.allow, [])) = 0)
 {bad_claims}
-""",
-    _FRAGMENTS,
-)
-TWO_SCOPES: Final[LiteralString] = statement(
-    """
+"""),
+    "a claim and its slot name different scopes": _statement("""
 {claims}
 MATCH (c)-[:ASSERTS]->(s:Slot) WHERE c.scope_id <> s.scope_id
 {bad_claims}
-""",
-    _FRAGMENTS,
-)
-FALSE_COPY: Final[LiteralString] = statement(
-    """
+"""),
+    "a relationship to an entity differs from its row": _statement("""
 {rows}
 MATCH (v)-[:PIECE_OF]->(c:Claim)
 OPTIONAL MATCH (e:Entity)-[h:HAS_FACT]->(v)
@@ -467,192 +367,107 @@ WHERE NOT right OR any(f IN relations WHERE f.head <> v.head OR f.status <> v.st
     OR coalesce(a.replaced_at <> v.replaced_at,
       a.replaced_at IS NOT NULL OR v.replaced_at IS NOT NULL))
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-LOST_CONTENT: Final[LiteralString] = statement(
-    """
+"""),
+    "content is gone and no tombstone says why": _statement("""
 {claims} AND (c.erased IS NOT NULL OR c.value_json IS NULL)
   AND NOT EXISTS { MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
     AND c.object_id IN t.object_ids }
 {bad_claims}
-""",
-    _FRAGMENTS,
-)
-KEPT_CONTENT: Final[LiteralString] = statement(
-    """
+"""),
+    "an erased object still has text": _statement("""
 {erased_objects}
 MATCH (c:Claim {tenant_id: $tenant, object_id: object_id})
 WHERE c.erased IS NULL OR c.value_json IS NOT NULL OR c.terms IS NOT NULL
   OR c.held IS NOT NULL OR c.title IS NOT NULL OR c:Live
   OR EXISTS { MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE v.title IS NOT NULL OR v.value IS NOT NULL }
 RETURN object_id AS bad ORDER BY bad LIMIT $shown
-""",
-    _FRAGMENTS,
-)
-OLD_ROW: Final[LiteralString] = """
-MATCH (v:ContextVersion) WHERE v.tenant_id = $tenant
-RETURN v.vid AS bad ORDER BY bad LIMIT $shown
-"""
-UNHELD_VALUE: Final[LiteralString] = statement(
-    """
+"""),
+    "a slot of many values does not find a claim by its value": _statement("""
 {claims} AND c.erased IS NULL
 MATCH (c)-[:ASSERTS]->(s:Slot) WHERE s.many <> (c.held IS NOT NULL)
 {bad_claims}
+"""),
+    "a fact has the shape of an older version (run: tenure migrate)": """
+MATCH (v:ContextVersion) WHERE v.tenant_id = $tenant
+RETURN v.vid AS bad ORDER BY bad LIMIT $shown
 """,
-    _FRAGMENTS,
-)
-FAR_MENTION: Final[LiteralString] = statement(
-    """
+    "a mention lies outside its text": _statement("""
 {claims} AND c.text IS NOT NULL
 MATCH (c)-[m:MENTIONS]->(:Entity) WHERE m.until > size(c.text)
 {bad_claims}
-""",
-    _FRAGMENTS,
-)
-KEPT_RECEIPT: Final[LiteralString] = statement(
-    """
+"""),
+    "an erased object still has a receipt": _statement("""
 {erased_objects}
 MATCH (r:Receipt {tenant_id: $tenant, object_id: object_id}) WHERE r.body <> ''
 RETURN object_id AS bad ORDER BY bad LIMIT $shown
-""",
-    _FRAGMENTS,
-)
-KEPT_MANIFEST: Final[LiteralString] = statement(
-    """
+"""),
+    "an erased object still has a manifest": _statement("""
 {erased_objects}
 MATCH (:Compiled {tenant_id: $tenant, object_id: object_id})<-[:COMPILED]-(m:Manifest)
 WHERE m.body <> ''
 RETURN object_id AS bad ORDER BY bad LIMIT $shown
-""",
-    _FRAGMENTS,
-)
-KEPT_VECTOR: Final[LiteralString] = statement(
-    """
+"""),
+    "an erased object still has a vector": _statement("""
 {erased_objects}
 MATCH (x:Vector) WHERE x.tenant_id = $tenant AND x.object_id = object_id AND x.encoder_id >= ''
   AND x.part >= ''
 RETURN object_id AS bad ORDER BY bad LIMIT $shown
-""",
-    _FRAGMENTS,
-)
-KEPT_NAME: Final[LiteralString] = statement(
-    """
+"""),
+    "an erased entity still has a name": _statement("""
 {entities} AND e.state = 'erased' AND (e.name <> '' OR EXISTS { (e)<-[:ALIAS_OF]-(:Alias) }
   OR EXISTS { (e)<-[:IDENTIFIES]-(:Identifier) })
 {bad_entities}
-""",
-    _FRAGMENTS,
-)
-OPEN_ERASED: Final[LiteralString] = statement(
-    """
+"""),
+    "an erased claim has an open row": _statement("""
 {rows} AND v.replaced_at IS NULL
 MATCH (v)-[:PIECE_OF]->(c:Claim) WHERE c.erased IS NOT NULL
 {bad_rows}
-""",
-    _FRAGMENTS,
-)
-FALSE_LIVE: Final[LiteralString] = statement(
-    """
+"""),
+    "a live mark is missing or stands where no open head is": _statement("""
 {claims} AND c:Live <> (c.erased IS NULL
   AND EXISTS { MATCH (c)<-[:PIECE_OF]-(v:Fact) WHERE v.replaced_at IS NULL AND v.head })
 {bad_claims}
-""",
-    _FRAGMENTS,
-)
-FALSE_NORMS: Final[LiteralString] = """
+"""),
+    "a count of blocking keys is wrong": """
 MATCH (k:TenantClock {tenant_id: $tenant})
 OPTIONAL MATCH (m:Norm) WHERE m.tenant_id = $tenant AND m.norm >= ''
 WITH k.norms AS stated, count(m) AS held WHERE stated <> held
 RETURN held AS bad
-"""
-LONELY_NORM: Final[LiteralString] = """
+""",
+    "a norm with blocking keys names no alias": """
 MATCH (m:Norm) WHERE m.tenant_id = $tenant AND m.norm >= ''
   AND NOT EXISTS { MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.norm = m.norm
     AND a.scope_id >= '' }
 RETURN m.n AS bad ORDER BY bad LIMIT $shown
-"""
-BAD_STAR: Final[LiteralString] = statement(
-    """
+""",
+    "canonical ids form no star": _statement("""
 {entities}
 MATCH (e)-[r:SAME_AS]->(c:Entity) WHERE r.replaced_at IS NULL
   AND (COUNT { MATCH (e)-[x:SAME_AS]->(:Entity) WHERE x.replaced_at IS NULL } > 1
     OR EXISTS { MATCH (c)-[y:SAME_AS]->(:Entity) WHERE y.replaced_at IS NULL }
     OR c.tenant_id <> $tenant)
 {bad_entities}
-""",
-    _FRAGMENTS,
-)
-STORED_VALUES: Final[LiteralString] = statement(
-    """
-{claims} AND c.value_json IS NOT NULL
-RETURN c.object_id AS object_id, c.slot AS slot, c.op AS op, c.value_key AS value_key,
-  c.value_json AS value_json, c.text AS text
-""",
-    _FRAGMENTS,
-)
-STORED_NAMES: Final[LiteralString] = """
-MATCH (a:Alias) WHERE a.tenant_id = $tenant AND a.alias_key >= ''
-RETURN a.entity_id AS entity_id, a.surface AS surface, a.norm AS norm
-"""
-UNLOGGED_TOMBSTONE: Final[LiteralString] = """
+"""),
+    "a stamp of a tombstone stands in no event": """
 MATCH (t:Tombstone) WHERE t.tenant_id = $tenant AND t.erasure_id >= ''
   AND NOT EXISTS { MATCH (e:TxEvent) WHERE e.tenant_id = $tenant AND e.tx = t.tx }
 RETURN t.erasure_id AS bad ORDER BY bad LIMIT $shown
-"""
-
-MUST_BE_EMPTY: Final[Mapping[str, LiteralString]] = {
-    "a row has not exactly one slot and one claim": ROW_WITHOUT_PLACE,
-    "a row lies in another slot than its claim": ROW_OF_ANOTHER_SLOT,
-    "a row is marked as a denial and is none, or the reverse": FALSE_DENIAL,
-    "an interval is empty or reversed": EMPTY_INTERVAL,
-    "a row has a status that does not exist": FIFTH_STATUS,
-    "a quarantined row decides": QUARANTINED_HEAD,
-    "a row is marked open and is not, or the reverse": FALSE_OPEN,
-    "a row was believed before its claim was written": EARLY_ROW,
-    "a stamp of a row stands in no event": UNLOGGED_ROW,
-    "a version number is not below the next one": HIGH_ROW,
-    "a vector number is above the counter": HIGH_VECTOR,
-    "the definitions have a gap": DEFINITION_GAP,
-    "a claim has no permissions": NO_PERMISSIONS,
-    "a claim and its slot name different scopes": TWO_SCOPES,
-    "a relationship to an entity differs from its row": FALSE_COPY,
-    "content is gone and no tombstone says why": LOST_CONTENT,
-    "an erased object still has text": KEPT_CONTENT,
-    "a slot of many values does not find a claim by its value (run: tenure migrate)": UNHELD_VALUE,
-    "a fact has the shape of an older version (run: tenure migrate)": OLD_ROW,
-    "a mention lies outside its text": FAR_MENTION,
-    "an erased object still has a receipt": KEPT_RECEIPT,
-    "an erased object still has a manifest": KEPT_MANIFEST,
-    "an erased object still has a vector": KEPT_VECTOR,
-    "an erased entity still has a name": KEPT_NAME,
-    "an erased claim has an open row": OPEN_ERASED,
-    "a live mark is missing or stands where no open head is": FALSE_LIVE,
-    "a count of blocking keys is wrong": FALSE_NORMS,
-    "a norm with blocking keys names no alias": LONELY_NORM,
-    "canonical ids form no star": BAD_STAR,
-    "a stamp of a tombstone stands in no event": UNLOGGED_TOMBSTONE,
+""",
 }
 """Statements by the sentence that holds when they find nothing."""
 
-CLEAN_HEADS: Final[LiteralString] = statement(
-    """
+CLEAN_HEADS: Final[LiteralString] = _statement("""
 {rows} AND v.head AND v.status = 'clean' AND NOT v.deny
 MATCH (v)-[:VERSION_OF]->(s:Slot) MATCH (v)-[:PIECE_OF]->(c:Claim)
 RETURN CASE WHEN s.many THEN s.slot_key + ' ' + coalesce(c.value_key, c.object_id)
   ELSE s.slot_key END AS place, {times} ORDER BY place
-""",
-    _FRAGMENTS,
-)
+""")
 """Rows that exclude each other: of a slot, of one value where it holds several."""
 
-ROWS_OF_CLAIMS: Final[LiteralString] = statement(
-    """
+ROWS_OF_CLAIMS: Final[LiteralString] = _statement("""
 {rows}
 RETURN v.object_id AS place, {times} ORDER BY place
-""",
-    _FRAGMENTS,
-)
+""")
 OPEN_JUDGEMENTS: Final[LiteralString] = """
 MATCH (j:Judgement) WHERE j.tenant_id = $tenant AND j.judgement_id >= '' AND j.tx_end = $inf
 RETURN properties(j) AS record ORDER BY j.judgement_id

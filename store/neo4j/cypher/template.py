@@ -9,7 +9,7 @@ with its names can be read, and a name is never taken for a map.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, LiteralString
 
 from ...port import claim_columns as table
@@ -60,3 +60,49 @@ def statement(template: LiteralString, fragments: Mapping[str, LiteralString]) -
         text = text.replace("{" + name + "}", statement(fragments[name].strip(), fragments))
     # Both parts are literal texts of this package; a name between braces adds nothing to them.
     return text  # pyright: ignore[reportReturnType]
+
+
+def unique(name: LiteralString, label: LiteralString, *keys: LiteralString) -> LiteralString:
+    """The command of a constraint: these properties, behind the tenant, are of one node."""
+    return (
+        "CREATE CONSTRAINT "
+        + name
+        + " IF NOT EXISTS FOR (n:"
+        + label
+        + ") REQUIRE ("
+        + _properties(keys)
+        + ") IS UNIQUE"
+    )
+
+
+def index(name: LiteralString, label: LiteralString, *keys: LiteralString) -> LiteralString:
+    """The command of an index over properties, behind the tenant."""
+    return (
+        "CREATE INDEX "
+        + name
+        + " IF NOT EXISTS FOR (n:"
+        + label
+        + ") ON ("
+        + _properties(keys)
+        + ")"
+    )
+
+
+def _properties(keys: Sequence[LiteralString]) -> LiteralString:
+    return "n.tenant_id" + "".join(", n." + key for key in keys)
+
+
+def every(label: LiteralString, keys: LiteralString, *, order: LiteralString) -> LiteralString:
+    """What reads all nodes of a tenant; the condition names all of a key, so an index finds it."""
+    nodes = "MATCH (t:" + label + ") WHERE t.tenant_id = $tenant AND " + keys
+    return nodes + " RETURN properties(t) AS record ORDER BY " + order
+
+
+def removal(*kinds: tuple[LiteralString, LiteralString]) -> LiteralString:
+    """What deletes some nodes of a tenant, the first kinds first; conditions name all of a key."""
+    nodes = " UNION ALL ".join(
+        "MATCH (n:" + label + ") WHERE n.tenant_id = $tenant AND " + keys + " RETURN n"
+        for label, keys in kinds
+    )
+    deletion = " WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS count"
+    return "CALL () { " + nodes + " }" + deletion

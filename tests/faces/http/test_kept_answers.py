@@ -118,9 +118,6 @@ def test_a_key_is_kept_as_a_keyed_hash(tmp_path: Path) -> None:
     caller = tenure.Principal(user="ann")
     with closing(ControlFile(tmp_path / "c.control")) as control:
         assert AnswerBook(control).begin(caller, "lindqvist-7", b"request") is None
-        with control.transaction() as connection:
-            connection.execute("UPDATE answers SET key = 'lindqvist-7'")
-    # As an earlier version left it: the key is hashed at the start, and still known.
     with closing(ControlFile(tmp_path / "c.control")) as control:
         book = AnswerBook(control)
         with pytest.raises(tenure.Conflict, match="another request"):

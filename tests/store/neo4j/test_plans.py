@@ -14,6 +14,8 @@ from tenure import Write, connect
 from tenure.schema.principal import OWNER
 from tenure.store.neo4j.connect import version_numbers
 from tenure.store.neo4j.cypher import register as identity_statements
+from tenure.store.neo4j.cypher import schema
+from tenure.store.neo4j.cypher.candidates import OF_KIND
 from tenure.store.neo4j.store import open_store
 from tenure.store.neo4j.vector_index import FILTERS_FROM, Indexes
 from tenure.tests.neo4j_fixtures import wipe
@@ -45,15 +47,22 @@ SINGLE_ROWS = {
     # two look-ups of a unique key, or two sub-queries, that meet in a product of one row each
     "PUT_FACTS", "PUT_JUDGEMENTS", "PUT_CANONICAL", "PUT_MENTIONS", "KNOWN", "OPENING", "FOLLOW_UP",
     # the clock, one row, beside the rows that are compared with it
-    "HIGH_ROW", "HIGH_VECTOR",
+    "a version number is not below the next one", "a vector number is above the counter",
 }  # fmt: skip
-PUBLIC = {
-    name: text
-    for module in MODULES
-    for name, text in sorted(vars(module).items())
-    if isinstance(text, str) and name.isupper() and not name.startswith("_")
+PUBLIC = (
+    {
+        name: text
+        for module in MODULES
+        for name, text in sorted(vars(module).items())
+        if isinstance(text, str) and name.isupper() and not name.startswith("_")
+    }
+    | dict(schema.MUST_BE_EMPTY)
+    | {f"OF_{kind}": text for kind, text in OF_KIND.items()}
+)
+UNLOADED = {
+    "a vector number is above the counter",
+    "a fact has the shape of an older version (run: tenure migrate)",
 }
-UNLOADED = {"HIGH_VECTOR", "OLD_ROW"}
 """Of labels that the loaded data have none of: any plan is as good as another."""
 TEXTS = {n: text for n, text in PUBLIC.items() if "$tenant" in text and n not in UNLOADED}
 ASKED = [(name, language) for name in TEXTS for language in LANGUAGES.get(name, ("5", "25"))]

@@ -14,12 +14,11 @@ from typer.testing import CliRunner
 from tenure import connect
 from tenure.faces.cli.main import app
 from tenure.schema.errors import Unavailable
-from tenure.schema.interval import ALL_TIME, INF_US
+from tenure.schema.interval import INF_US
 from tenure.schema.vocabulary import Op
 from tenure.store.neo4j.checking import name_of
 from tenure.store.neo4j.cypher import schema as schema_statements
 from tenure.store.neo4j.store import Neo4jStore, open_store
-from tenure.store.port.store import SlotRead
 from tenure.tests.neo4j_fixtures import strict_settings
 from tenure.tests.neo4j_process import DATABASE, LocalServer
 from tenure.tests.store.builders import TENANT, Say, commit
@@ -106,38 +105,6 @@ def test_an_interrupted_migration_goes_on(bare: LocalServer) -> None:
     assert store.migrate("").before == 0
     assert names(bare) == NAMES
     assert store.migrate("").steps == ()
-    store.close()
-
-
-def test_values_of_an_older_version_are_found_by_their_slot(bare: LocalServer) -> None:
-    store = opened(bare)
-    store.ensure(TENANT)
-    says = [Say(object_id=f"o{n}", slot="team", value=f"Team {n}", many=True) for n in range(3)]
-    for number, say in enumerate(says):
-        commit(store, [say], tx=number + 1)
-
-    def found() -> list[str]:
-        read = SlotRead((says[0].slot_key,), ALL_TIME, False, ("s:Team 1",))
-        with store.writing(TENANT) as tx:
-            tx.lock()
-            (rows,) = tx.open_rows([read])
-        return [row.claim.object_id for row in rows]
-
-    assert found() == ["o1"]
-    ask(bare, "MATCH (c:Claim) REMOVE c.held")
-    ask(bare, "DROP INDEX ix_claim_held")
-    ask(bare, f"MATCH (n:SchemaVersion) SET n.number = {schema_statements.HELD_SINCE - 1}")
-    store.close()
-    store = opened(bare)
-    assert found() == ["o1"]
-    assert store.check(TENANT) == ()
-
-    # What an older process wrote meanwhile.
-    ask(bare, "MATCH (c:Claim) REMOVE c.held")
-    assert found() == []
-    assert any("run: tenure migrate" in sentence for sentence in store.check(TENANT))
-    store.migrate("")
-    assert found() == ["o1"]
     store.close()
 
 

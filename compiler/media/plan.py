@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import starmap
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -29,18 +28,16 @@ from ..request.request import Box, Media, MediaKind, MediaSegment, StandIn
 from ..tokens.capabilities import GENERIC
 from ..tokens.counting import TokenCounter
 from ..tokens.modality import (
+    CrossModalReference,
     MediaItem,
     Modality,
-    Substitution,
     evidence_split,
     image_tokens,
-    reference_to,
     substitute,
 )
 from .reduction import (
     PICTURE,
     Item,
-    Region,
     chosen_segments,
     claim_on_budget,
     crop_region,
@@ -266,11 +263,10 @@ def _full_entry(media: Media, context: _PlanContext) -> MediaEntry:
     offers = _offers(media, context)
 
     share = round(1000 * context.rules.media_fidelity)
-    substitution = substitute(entry.item, offers, fidelity_permille=share)
-    if substitution.replacement is entry.item:
+    replacement = substitute(entry.item, offers, fidelity_permille=share)
+    if replacement is entry.item:
         return entry
-
-    return _stand_in_entry(media, substitution, offers[substitution.replacement])
+    return _stand_in_entry(entry, replacement, offers[replacement])
 
 
 def _offers(media: Media, context: _PlanContext) -> dict[MediaItem, StandIn]:
@@ -284,13 +280,17 @@ def _offers(media: Media, context: _PlanContext) -> dict[MediaItem, StandIn]:
     return offers
 
 
-def _stand_in_entry(media: Media, substitution: Substitution, stand_in: StandIn) -> MediaEntry:
-    link = reference_to(substitution, permille(stand_in.confidence, 1000)).line()
+def _stand_in_entry(entry: MediaEntry, item: MediaItem, stand_in: StandIn) -> MediaEntry:
+    media, source = entry.media, original(entry.media)
+    reference = CrossModalReference(
+        source=source, target=item, confidence_permille=permille(stand_in.confidence, 1000)
+    )
+    link = reference.line()
     return MediaEntry(
         media=media,
         text=f"{media_text(media)}\n[{link}]\n{stand_in.text}",
-        item=substitution.replacement,
-        saved_tokens=max(0, original(media).tokens - substitution.replacement.tokens),
+        item=item,
+        saved_tokens=max(0, source.tokens - item.tokens),
         reference=link,
     )
 
@@ -432,9 +432,7 @@ def _substitute_entry(entry: MediaEntry, context: _PlanContext) -> MediaEntry:
 
     if fitting:
         item = max(fitting, key=lambda item: (item.utility_permille, item.id))
-        saving = entry.item.tokens - item.tokens
-        substitution = Substitution(entry.item, item, saving)
-        return _stand_in_entry(entry.media, substitution, offers[item])
+        return _stand_in_entry(entry, item, offers[item])
 
     reason = f"it takes {entry.item.tokens} tokens"
     if not readable:
@@ -477,16 +475,14 @@ def cropped_picture(entry: MediaEntry) -> MediaEntry:
     _, _, rights, bottoms = zip(*media.regions, strict=True)
     width = media.width or max(rights)
     height = media.height or max(bottoms)
-    region = crop_region(width, height, list(starmap(Region, media.regions)))
-    if region is None:
+    box = crop_region(width, height, media.regions)
+    if box is None:
         return entry
 
-    width_px, height_px = region.right - region.left, region.bottom - region.top
-    tokens = image_tokens(width_px, height_px, PICTURE)
+    left, top, right, bottom = box
+    tokens = image_tokens(right - left, bottom - top, PICTURE)
     if tokens >= entry.item.tokens:
         return entry
-
-    box = region.left, region.top, region.right, region.bottom
     return replace(
         entry,
         text=media_text(media, notes=[_part_line(box)]),

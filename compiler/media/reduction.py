@@ -22,7 +22,7 @@ from itertools import chain, combinations
 from typing import Final, NamedTuple, TypeVar
 
 from ...schema.errors import InvalidInput
-from ..request.request import Media, MediaKind, MediaSegment, StandIn
+from ..request.request import Box, Media, MediaKind, MediaSegment, StandIn
 from ..text.relevance import terms_of
 from ..tokens.counting import TokenCounter
 from ..tokens.modality import (
@@ -30,11 +30,8 @@ from ..tokens.modality import (
     MediaItem,
     Modality,
     audio_tokens,
-    audio_utility,
     image_tokens,
-    image_utility,
     sampled_frames,
-    structured_utility,
     video_tokens,
 )
 
@@ -60,17 +57,12 @@ _HEAD: Final = 16
 PERMILLE: Final = 1000
 
 
-def media_tokens(media: Iterable[Media]) -> int:
-    """The tokens of all media items.
+def one_media_tokens(item: Media) -> int:
+    """The tokens of one picture, recording or film; 0 of a table, which is text.
 
-    >>> media_tokens([Media(kind=MediaKind.AUDIO, uri="a.wav", seconds=60)])
+    >>> one_media_tokens(Media(kind=MediaKind.AUDIO, uri="a.wav", seconds=60))
     2400
     """
-    return sum(map(one_media_tokens, media))
-
-
-def one_media_tokens(item: Media) -> int:
-    """The tokens of one picture, recording or film; 0 of a table, which is text."""
     if item.kind is MediaKind.STRUCTURED:
         return 0
     if item.kind is MediaKind.IMAGE:
@@ -155,20 +147,6 @@ def _value(items: Iterable[Item]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
-    """A part of a picture in pixels; the right and lower edges are outside."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.left < self.right and 0 <= self.top < self.bottom):
-            raise InvalidInput(f"an empty or negative region: {self}", code="bad_media")
-
-
-@dataclass(frozen=True, slots=True)
 class TableReduction:
     """Rows that stay, and the sentence that says what is missing."""
 
@@ -226,25 +204,25 @@ def _with_edge(width_px: int, height_px: int, edge: int) -> tuple[int, int]:
     return max(1, width_px * edge // longer), max(1, height_px * edge // longer)
 
 
-def crop_region(width_px: int, height_px: int, regions: Iterable[Region]) -> Region | None:
-    """The smallest region around all regions of interest, inside the picture."""
-    union: Region | None = None
-    for region in regions:
+def crop_region(width_px: int, height_px: int, regions: Iterable[Box]) -> Box | None:
+    """The smallest region around all regions of interest, inside the picture.
+
+    Raises:
+        InvalidInput: `bad_media`, for a region without a size.
+    """
+    inside: list[Box] = []
+    for left, top, right, bottom in regions:
+        if not (0 <= left < right and 0 <= top < bottom):
+            box = [left, top, right, bottom]
+            raise InvalidInput(f"an empty or negative region: {box}", code="bad_media")
         # A region may be stated for a larger original; outside of this one there is nothing.
-        if region.left >= width_px or region.top >= height_px:
-            continue
+        if left < width_px and top < height_px:
+            inside.append((left, top, min(width_px, right), min(height_px, bottom)))
 
-        right, bottom = min(width_px, region.right), min(height_px, region.bottom)
-        if union is None:
-            union = Region(region.left, region.top, right, bottom)
-        union = Region(
-            min(union.left, region.left),
-            min(union.top, region.top),
-            max(union.right, right),
-            max(union.bottom, bottom),
-        )
-
-    return union
+    if not inside:
+        return None
+    lefts, tops, rights, bottoms = zip(*inside, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def chosen_segments(segments: Sequence[Item], target_tokens: int) -> tuple[str, ...]:
@@ -415,17 +393,11 @@ def claim_on_budget(media: Media, query_terms: frozenset[str]) -> int:
     texts += [stand_in.text for stand_in in media.stand_ins]
     texts += [segment.text for segment in media.segments]
     nearness = relevance("\n".join(texts), query_terms)
-    stated_utility = permille(media.utility, PERMILLE)
-    if media.kind is MediaKind.IMAGE:
-        return image_utility(density=stated_utility, relevance=nearness)
-    if media.kind is MediaKind.STRUCTURED:
-        return structured_utility(relevance=nearness, needed_rows=stated_utility)
-
+    utility = nearness * permille(media.utility, PERMILLE) // PERMILLE
+    if media.kind in (MediaKind.IMAGE, MediaKind.STRUCTURED) or not _has_transcript(media):
+        return utility
     # Where words can be sent alone, sound is worth what it tells beyond them.
-    speech = PERMILLE if _has_transcript(media) else 0
-    acoustic = round(PERMILLE * media.beyond_text)
-    utility = audio_utility(speech=speech, relevance=nearness, acoustic=acoustic)
-    return max(1, utility * stated_utility // PERMILLE)
+    return max(1, utility * round(PERMILLE * media.beyond_text) // PERMILLE)
 
 
 def _has_transcript(media: Media) -> bool:

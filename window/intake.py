@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from ..compiler.request.messages import (
     TEXT_TYPES,
-    BlockKind,
+    ContentKind,
     MessageBlock,
     message_blocks,
     sdk_json,
@@ -100,15 +100,15 @@ def _tells_speaker(parts: Sequence[MessagePart], role: str) -> bool:
 def _part(block: MessageBlock, role: str, home: str, place: int) -> MessagePart:
     """A part of a message; what no rule knows is kept for the provider that it came from."""
     match block.kind:
-        case BlockKind.TEXT:
+        case ContentKind.TEXT:
             return MessagePart(kind=PartKind(role), text=block.text)
-        case BlockKind.CALL:
+        case ContentKind.CALL:
             # Gemini's calls need no id, and their results need one.
             default = f"{block.name}-{place}" if home == "gemini" else ""
             return _call(block.call_id or default, block.name, block.value)
-        case BlockKind.RESULT:
+        case ContentKind.RESULT:
             raise _bad("a tool result is handed to on_tool_result, not inside a message")
-        case BlockKind.OTHER:
+        case ContentKind.OTHER:
             kind = str(block.fields.get("type"))
             is_media = kind in _MEDIA or not _GEMINI_MEDIA.isdisjoint(block.fields)
             text = canonical_json(_without_bytes(block.fields))

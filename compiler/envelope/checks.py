@@ -29,7 +29,7 @@ from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
 from ..ir.records import EnforcementRule
 from ..request.enforcement import MAX_DEPTH, check_enforcement, schema_of, texts
-from ..request.messages import BlockKind, message_blocks
+from ..request.messages import ContentKind, message_blocks
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -86,6 +86,7 @@ def model_output(raw: object) -> ModelOutput:
         text = json_text(plain)
         return ModelOutput(text, (), is_readable=bool(text))
 
+    # A bare text and its calls are a message without a role.
     message = fields if is_message else {**fields, "content": fields.get("text")}
     try:
         blocks, _ = message_blocks(message)
@@ -96,7 +97,7 @@ def model_output(raw: object) -> ModelOutput:
     for block in blocks:
         if block.is_text:
             words.append(block.text)
-        elif block.kind is BlockKind.CALL:
+        elif block.kind is ContentKind.CALL:
             is_written = isinstance(block.value, str)
             calls.append((block.name, block.value if is_written else json_text(block.value)))
     return ModelOutput("\n".join(words), tuple(calls))

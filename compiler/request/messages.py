@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final, NamedTuple, cast
 
 from .request import bad_request
@@ -30,7 +31,7 @@ _LANGCHAIN_ROLES: Final = {
 }
 
 
-class BlockKind(StrEnum):
+class ContentKind(StrEnum):
     """What a block of a message is."""
 
     TEXT = "text"
@@ -41,18 +42,18 @@ class BlockKind(StrEnum):
 
 
 _SHAPES: Final = {
-    "tool_use": (BlockKind.CALL, "id", "input"),
-    "function_call": (BlockKind.CALL, "call_id", "arguments"),
-    "tool_result": (BlockKind.RESULT, "tool_use_id", "content"),
-    "function_call_output": (BlockKind.RESULT, "call_id", "output"),
+    "tool_use": (ContentKind.CALL, "id", "input"),
+    "function_call": (ContentKind.CALL, "call_id", "arguments"),
+    "tool_result": (ContentKind.RESULT, "tool_use_id", "content"),
+    "function_call_output": (ContentKind.RESULT, "call_id", "output"),
 }
 """By the type of a block: what it is, and its fields for the id and for the value."""
-_NESTED: Final = {
-    "function": (BlockKind.CALL, "id", "arguments"),
-    "function_call": (BlockKind.CALL, "id", "args"),
-    "functionCall": (BlockKind.CALL, "id", "args"),
-    "function_response": (BlockKind.RESULT, "id", "response"),
-    "functionResponse": (BlockKind.RESULT, "id", "response"),
+_PART_FIELDS: Final = {
+    "function": (ContentKind.CALL, "id", "arguments"),
+    "function_call": (ContentKind.CALL, "id", "args"),
+    "functionCall": (ContentKind.CALL, "id", "args"),
+    "function_response": (ContentKind.RESULT, "id", "response"),
+    "functionResponse": (ContentKind.RESULT, "id", "response"),
 }
 """The same of a block without a type of its own, by the field that holds it."""
 
@@ -60,7 +61,7 @@ _NESTED: Final = {
 class MessageBlock(NamedTuple):
     """One block of a message."""
 
-    kind: BlockKind
+    kind: ContentKind
     fields: Fields
     """As its provider wrote it."""
     text: str = ""
@@ -79,7 +80,7 @@ class MessageBlock(NamedTuple):
     def is_text(self) -> bool:
         """Whether it says something to the reader; a part of Gemini may be signed beside it."""
         is_signed = "type" not in self.fields and "text" in self.fields
-        return not self.is_thought and (self.kind is BlockKind.TEXT or is_signed)
+        return not self.is_thought and (self.kind is ContentKind.TEXT or is_signed)
 
     @property
     def words(self) -> str:
@@ -166,9 +167,12 @@ def content_blocks(content: Any, path: str) -> list[MessageBlock]:
         return []
     entries: Any = [content] if isinstance(content, str | Mapping) else content
     if isinstance(entries, list | tuple):
-        texts = cast("list[Any]", entries)
-        entries = [{"type": "text", "text": e} if isinstance(e, str) else e for e in texts]
-    return [read_block(block, path) for block in _objects(path, entries)]
+        entries = list(map(_as_block, cast("list[Any]", entries)))
+    return list(map(partial(read_block, path=path), _objects(path, entries)))
+
+
+def _as_block(entry: Any) -> Any:
+    return {"type": "text", "text": entry} if isinstance(entry, str) else entry
 
 
 def read_block(block: Fields, path: str = "block") -> MessageBlock:
@@ -178,9 +182,9 @@ def read_block(block: Fields, path: str = "block") -> MessageBlock:
         raise bad_request(f"{path}.type", "give the word for what the block is")
 
     inner, shape = block, _SHAPES.get(kind or "")
-    for field in filter(block.keys().__contains__, _NESTED):
+    for field in filter(block.keys().__contains__, _PART_FIELDS):
         (inner,) = _objects(f"{path}.{field}", [block[field] or {}])
-        shape = _NESTED[field]
+        shape = _PART_FIELDS[field]
     if shape is not None:
         of_kind, id_field, value_field = shape
         call_id = str(inner.get(id_field) or block.get(id_field) or "")
@@ -190,7 +194,7 @@ def read_block(block: Fields, path: str = "block") -> MessageBlock:
     is_text = kind in TEXT_TYPES or set(block) == {"text"}
     # A field that an SDK left empty says nothing.
     text = "" if block.get("text") is None else str(block["text"])
-    return MessageBlock(BlockKind.TEXT if is_text else BlockKind.OTHER, block, text)
+    return MessageBlock(ContentKind.TEXT if is_text else ContentKind.OTHER, block, text)
 
 
 def _objects(path: str, entries: Any) -> list[Fields]:

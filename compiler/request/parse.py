@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from datetime import datetime
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Final, TypeVar, cast
 
 from ...schema.compile_terms import TimeoutClass, ToolProtocol
@@ -26,7 +27,7 @@ from ...schema.vocabulary import Enforcement, parse, parse_level
 from ..budget.profiles import risk_weight
 from ..tokens.capabilities import sendable_id
 from .messages import (
-    BlockKind,
+    ContentKind,
     Fields,
     MessageBlock,
     content_blocks,
@@ -516,11 +517,11 @@ def turns_of(message: Fields, path: str = "message") -> Iterator[dict[str, Any]]
 
     words: list[str] = []
     for block in blocks:
-        if block.kind in (BlockKind.CALL, BlockKind.RESULT):
+        if block.kind in (ContentKind.CALL, ContentKind.RESULT):
             # What was said before a call stays before it.
             yield from _turn_text(frame, words)
             words = []
-            is_call = block.kind is BlockKind.CALL
+            is_call = block.kind is ContentKind.CALL
             yield _call(block, path) if is_call else _result(block, path, home)
         elif not block.is_thought:
             words.append(block.words)
@@ -528,7 +529,7 @@ def turns_of(message: Fields, path: str = "message") -> Iterator[dict[str, Any]]
 
 
 def _turn_text(frame: Mapping[str, str], words: list[str]) -> Iterator[dict[str, Any]]:
-    text = "\n".join(word for word in words if word)
+    text = "\n".join(filter(None, words))
     if text.strip():
         yield {**frame, "text": text}
 
@@ -550,7 +551,7 @@ def _result(block: MessageBlock, path: str, home: str) -> dict[str, Any]:
     if home == "gemini":
         content = _tool_json(f"{path}.response", content)
     blocks = content_blocks(content, f"{path}.content")
-    text = "\n".join(inner.words for inner in blocks)
+    text = "\n".join(map(attrgetter("words"), blocks))
     return {"role": "tool", "call_id": block.call_id, "text": text or "(empty)"}
 
 

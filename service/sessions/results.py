@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, cast
 
-from ...compiler.request.messages import BlockKind, MessageBlock, read_block
+from ...compiler.request.messages import ContentKind, MessageBlock, read_block
 from ...compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
 from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.vocabulary import parse
@@ -438,9 +438,9 @@ def _steps_of(entry: Entry) -> Iterator[Utterance | ToolAnswer]:
 
         # Results are inside a user's message here; what is left of it was really said.
         speech: list[Any] = []
-        for block in cast("list[Any]", blocks):
+        for block in blocks:
             content = read_block(block) if isinstance(block, Mapping) else None
-            if content is not None and content.kind is BlockKind.RESULT:
+            if content is not None and content.kind is ContentKind.RESULT:
                 yield _tool_answer(content)
             else:
                 speech.append(block)

@@ -44,13 +44,12 @@ from .reduction import (
     film_tokens,
     frames_of,
     knapsack,
-    largest_size,
-    least_size,
     offer,
     one_media_tokens,
     original,
     permille,
     picture_tokens,
+    readable_size,
     sound_tokens,
     with_transcript,
     worth,
@@ -346,14 +345,14 @@ def _share_pool(entries: Sequence[MediaEntry], context: _PlanContext) -> list[Me
     rations = _rations(winners, context.pool)
     for claim in winners:
         if claim.entry.media.kind is not MediaKind.IMAGE:
-            plans[claim.id] = _smaller(claim.entry, rations[claim.id], context)
+            plans[claim.id] = smaller(claim.entry, rations[claim.id], context)
 
     # Segments and rows come in lumps and leave something over, pictures can take any size: so
     # the pictures divide what the others did not use.
     pictures = [claim for claim in winners if claim.id not in plans]
     rations = _rations(pictures, context.pool - sum(map(_size, plans.values())))
     for claim in pictures:
-        plans[claim.id] = _smaller(claim.entry, rations[claim.id], context)
+        plans[claim.id] = smaller(claim.entry, rations[claim.id], context)
 
     for claim in claims:
         if claim.id not in plans:
@@ -378,7 +377,7 @@ class _Claim(NamedTuple):
 
 def _claim(name: str, entry: MediaEntry, context: _PlanContext) -> _Claim:
     worth = claim_on_budget(entry.media, context.query_terms)
-    return _Claim(name, entry, _least_tokens(entry, context), worth)
+    return _Claim(name, entry, least_tokens(entry, context), worth)
 
 
 def _rations(claims: Iterable[_Claim], pool: int) -> Mapping[str, int]:
@@ -399,24 +398,6 @@ def _rations(claims: Iterable[_Claim], pool: int) -> Mapping[str, int]:
         sections.append(section)
 
     return allocate(sections, pool).tokens
-
-
-def _least_tokens(entry: MediaEntry, context: _PlanContext) -> int:
-    """The fewest tokens that an item must have to go in at all."""
-    if entry.media.kind is MediaKind.STRUCTURED:
-        head = context.counter.upper_bound(media_text(entry.media))
-        return min(_size(entry), head + _FRAME + _LEAST_TABLE)
-    return least_tokens(entry, context.rules.media_least_px)
-
-
-def _smaller(entry: MediaEntry, target: int, context: _PlanContext) -> MediaEntry:
-    if _size(entry) <= target:
-        return entry
-    if entry.media.kind is MediaKind.STRUCTURED:
-        return _table(entry.media, context, target)
-
-    least_px = context.rules.media_least_px
-    return smaller(entry, target, least_px=least_px, query_terms=context.query_terms)
 
 
 def _substitute_entry(entry: MediaEntry, context: _PlanContext) -> MediaEntry:
@@ -497,25 +478,24 @@ def _part_line(box: Box) -> str:
     return f"[shown: the part {right - left}x{bottom - top} at {left},{top}]"
 
 
-def smaller(
-    entry: MediaEntry, target_tokens: int, *, least_px: int, query_terms: frozenset[str]
-) -> MediaEntry:
-    """An item planned down to its part of what media may take.
-
-    The target is at least `least_tokens`, and below what the item takes.
-    """
-    if entry.media.kind is MediaKind.IMAGE:
-        return _resize(entry, target_tokens, least_px)
-    if entry.media.segments:
-        return _cut(entry, target_tokens, query_terms)
-
-    return _film(entry, target_tokens, least_px)
+def smaller(entry: MediaEntry, target: int, context: _PlanContext) -> MediaEntry:
+    """An item planned down to its part of what media may take, at least its `least_tokens`."""
+    media, least_px = entry.media, context.rules.media_least_px
+    if _size(entry) <= target:
+        return entry
+    if media.kind is MediaKind.STRUCTURED:
+        return _table(media, context, target)
+    if media.kind is MediaKind.IMAGE:
+        return _resize(entry, target, least_px)
+    if media.segments:
+        return _cut(entry, target, context.query_terms)
+    return _film(entry, target, least_px)
 
 
 def _resize(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
     media = entry.media
     left, top, right, bottom = entry.region or (0, 0, media.width, media.height)
-    size = _size_within(right - left, bottom - top, target, least_px)
+    size = readable_size(right - left, bottom - top, target, least_px)
     tokens = image_tokens(*size, PICTURE)
     heading, notes = replace(media, width=size[0], height=size[1]), list[str]()
     if entry.region is not None:
@@ -528,12 +508,6 @@ def _resize(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
         saved_tokens=entry.saved_tokens + entry.item.tokens - tokens,
         size=size,
     )
-
-
-def _size_within(width: int, height: int, target: int, least_px: int) -> tuple[int, int]:
-    """The size of a picture within the target, else the smallest that is read."""
-    size = largest_size(width, height, PICTURE, target_tokens=target, least_px=least_px)
-    return size or least_size(width, height, least_px)
 
 
 def _cut(entry: MediaEntry, target: int, query_terms: frozenset[str]) -> MediaEntry:
@@ -576,7 +550,7 @@ def _film(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
     frames, sound = frames_of(media), sound_tokens(media)
     size, small = None, media
     if media.width and media.height:
-        size = _size_within(media.width, media.height, (target - sound) // frames, least_px)
+        size = readable_size(media.width, media.height, (target - sound) // frames, least_px)
         small = replace(media, width=size[0], height=size[1])
 
     frame_count = min(frames, (target - sound) // picture_tokens(small))
@@ -593,18 +567,21 @@ def _film(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
     )
 
 
-def least_tokens(entry: MediaEntry, least_px: int) -> int:
+def least_tokens(entry: MediaEntry, context: _PlanContext) -> int:
     """The fewest tokens that an item can be made to take and still be sent."""
     media = entry.media
+    if media.kind is MediaKind.STRUCTURED:
+        head = context.counter.upper_bound(media_text(media))
+        return min(_size(entry), head + _FRAME + _LEAST_TABLE)
     if media.segments and media.kind is not MediaKind.IMAGE:
         sizes = [one_media_tokens(segment_media(media, segment)) for segment in media.segments]
         return min(entry.attachment_tokens, *sizes)
 
     left, top, right, bottom = entry.region or (0, 0, media.width, media.height)
     width, height = right - left, bottom - top
-    known = width and height
-    least_width, least_height = least_size(width, height, least_px) if known else (width, height)
-    small = replace(media, width=least_width, height=least_height)
+    if width and height:
+        width, height = readable_size(width, height, 0, context.rules.media_least_px)
+    small = replace(media, width=width, height=height)
     if media.kind is MediaKind.VIDEO:
         return film_tokens(small, frames=1)
     if media.kind is MediaKind.IMAGE:

@@ -155,47 +155,33 @@ class TableReduction:
     """Empty when nothing is missing."""
 
 
-def largest_size(
-    width_px: int, height_px: int, rule: ImageRule, *, target_tokens: int, least_px: int = 1
-) -> tuple[int, int] | None:
-    """The largest size of the same shape within the tokens, or None.
+def readable_size(
+    width_px: int, height_px: int, target_tokens: int, least_px: int
+) -> tuple[int, int]:
+    """The largest size of the same shape within the tokens.
 
-    None says that no size whose shorter edge is at least `least_px` fits: substitute or leave
-    the picture out.
+    At least the smallest one whose shorter edge has the least pixels, or the size itself.
+
+    >>> readable_size(1000, 500, 0, 100)
+    (200, 100)
 
     Raises:
         InvalidInput: `bad_media`, for a size below 1.
     """
-    if image_tokens(width_px, height_px, rule) <= target_tokens:
+    if image_tokens(width_px, height_px, PICTURE) <= target_tokens:
         return width_px, height_px
 
-    least_edge = _least_edge(width_px, height_px, least_px)
-
     # Tokens rise with the edge, so halving finds the last one that fits.
-    fitting, too_large = least_edge - 1, max(width_px, height_px)
+    longer, shorter = max(width_px, height_px), min(width_px, height_px)
+    fitting, too_large = min(longer, max(1, -(-least_px * longer // shorter))), longer
     while too_large - fitting > 1:
         middle = (fitting + too_large) // 2
         size = _with_edge(width_px, height_px, middle)
-        if image_tokens(*size, rule) > target_tokens:
+        if image_tokens(*size, PICTURE) > target_tokens:
             too_large = middle
         else:
             fitting = middle
-
-    return _with_edge(width_px, height_px, fitting) if fitting >= least_edge else None
-
-
-def least_size(width_px: int, height_px: int, least_px: int) -> tuple[int, int]:
-    """The smallest size of the same shape whose shorter edge has the least pixels.
-
-    >>> least_size(1000, 500, 100)
-    (200, 100)
-    """
-    return _with_edge(width_px, height_px, _least_edge(width_px, height_px, least_px))
-
-
-def _least_edge(width_px: int, height_px: int, least_px: int) -> int:
-    longer, shorter = max(width_px, height_px), min(width_px, height_px)
-    return min(longer, max(1, -(-least_px * longer // shorter)))
+    return _with_edge(width_px, height_px, fitting)
 
 
 def _with_edge(width_px: int, height_px: int, edge: int) -> tuple[int, int]:
@@ -210,18 +196,18 @@ def crop_region(width_px: int, height_px: int, regions: Iterable[Box]) -> Box | 
     Raises:
         InvalidInput: `bad_media`, for a region without a size.
     """
-    inside: list[Box] = []
+    boxes: list[Box] = []
     for left, top, right, bottom in regions:
         if not (0 <= left < right and 0 <= top < bottom):
             box = [left, top, right, bottom]
             raise InvalidInput(f"an empty or negative region: {box}", code="bad_media")
         # A region may be stated for a larger original; outside of this one there is nothing.
         if left < width_px and top < height_px:
-            inside.append((left, top, min(width_px, right), min(height_px, bottom)))
+            boxes.append((left, top, min(width_px, right), min(height_px, bottom)))
 
-    if not inside:
+    if not boxes:
         return None
-    lefts, tops, rights, bottoms = zip(*inside, strict=True)
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return min(lefts), min(tops), max(rights), max(bottoms)
 
 

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.media.reduction import (
+    PICTURE,
     Item,
     chosen_segments,
     column_aggregates,
     crop_region,
     filter_rows,
-    largest_size,
+    readable_size,
     sample_rows,
 )
 from tenure.compiler.tokens.modality import (
@@ -128,28 +129,26 @@ class TestReferences:
 
 
 class TestReduction:
-    @pytest.mark.parametrize("rule", [PLAIN, TILED])
     @given(width=st.integers(1, 3000), height=st.integers(1, 3000), target=st.integers(1, 4000))
     def test_a_smaller_picture_fits_and_keeps_its_shape(
-        self, rule: ImageRule, width: int, height: int, target: int
+        self, width: int, height: int, target: int
     ) -> None:
-        size = largest_size(width, height, rule, target_tokens=target)
-        if size is None:
-            assert image_tokens(1, 1, rule) > target or max(width, height) > 1
-            return
-        assert image_tokens(*size, rule) <= target
+        size = readable_size(width, height, target, 1)
+        least = image_tokens(*readable_size(width, height, 0, 1), PICTURE)
+        assert image_tokens(*size, PICTURE) <= max(target, least)
         assert size[0] <= width
         assert size[1] <= height
         assert abs(size[0] * height - size[1] * width) <= 2 * max(width, height)
 
     def test_it_is_the_largest_that_fits(self) -> None:
-        assert largest_size(3840, 2160, PLAIN, target_tokens=2000) == (940, 528)
-        assert image_tokens(941, 529, PLAIN) > 2000
+        size = readable_size(3840, 2160, 2000, 1)
+        assert image_tokens(*size, PICTURE) <= 2000
+        edge = size[0] + 1
+        assert image_tokens(edge, 2160 * edge // 3840, PICTURE) > 2000
 
-    def test_below_the_least_edge_there_is_no_size(self) -> None:
-        assert largest_size(3840, 2160, PLAIN, target_tokens=2000, least_px=720) is None
-        assert largest_size(3840, 2160, PLAIN, target_tokens=2000, least_px=528) == (940, 528)
-        assert largest_size(64, 64, PLAIN, target_tokens=16, least_px=720) == (64, 64)
+    def test_no_picture_gets_smaller_than_can_be_read(self) -> None:
+        assert readable_size(3840, 2160, 200, 720) == (1280, 720)
+        assert readable_size(64, 64, 4, 720) == (64, 64)
 
     def test_a_crop_holds_all_regions_inside_the_picture(self) -> None:
         regions = [(10, 20, 30, 40), (25, 5, 900, 30), (500, 0, 600, 9)]

@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 from pkgutil import get_data
 from typing import Final
 
@@ -68,7 +69,9 @@ def _rules() -> Iterator[PhraseRule]:
 PHRASE_RULES: Final = tuple(_rules())
 """All phrase rules, in the order of their findings."""
 
-PHRASE_WORDS: Final = frozenset(itertools.chain.from_iterable(rule.needs for rule in PHRASE_RULES))
+PHRASE_WORDS: Final = frozenset(
+    itertools.chain.from_iterable(map(attrgetter("needs"), PHRASE_RULES))
+)
 """The words of all rules: folded text without one of them has none of the phrases."""
 
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pkgutil import get_data
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from ...schema.compile_terms import PriorityTier, Stability
+from ...schema.records import short_repr
 from ...schema.values import iso
 from ..format.grammar import Block
 from ..ir.records import Gap
@@ -57,63 +58,39 @@ _ANCHOR: Final = re.compile(r"(?:(?<=\s)|(?<=\])|^)\[(\d+)\](?=[\s\[]|$)", re.MU
 _TIERS = tuple(tier.value for tier in PriorityTier)
 
 
-class EnvelopeReport(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvelopeReport:
     """An envelope, as far as a page looks at it."""
 
-    @property
-    def envelope_id(self) -> str:
-        """Its identity."""
-        ...
+    __repr__ = short_repr
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of its text."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """The tokens of the text."""
-        ...
-
-    @property
-    def tokens_upper(self) -> int:
-        """The upper bound that keeps to the budget."""
-        ...
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The blocks in the order of the text."""
-        ...
-
-    @property
-    def sections(self) -> tuple[SectionUse, ...]:
-        """The sections in the order of the text."""
-        ...
+    envelope_id: str
+    tokens: int
+    """The counter's estimate of the text."""
+    tokens_upper: int
+    """The counter's upper bound; never above the budget."""
+    digest: str
+    """SHA-256 of the text in UTF-8."""
+    blocks: tuple[Block, ...]
+    """What `parse_envelope(text)` returns."""
+    sections: tuple[SectionUse, ...]
+    """In wire order."""
+    manifest: Manifest
+    gaps: tuple[Gap, ...]
+    plan: RenderPlan
+    """What renderers work from."""
+    _tell: Callable[[], Trace] = field(repr=False, compare=False)
+    _measure: Callable[[], Quality] = field(repr=False, compare=False)
 
     @property
     def trace(self) -> Trace:
-        """What was decided, and why."""
-        ...
-
-    @property
-    def manifest(self) -> Manifest:
-        """The pinned inputs."""
-        ...
-
-    @property
-    def gaps(self) -> tuple[Gap, ...]:
-        """What is missing."""
-        ...
-
-    @property
-    def plan(self) -> RenderPlan:
-        """The blocks with their zones."""
-        ...
+        """What went in and what stayed out, and why: worked out when first asked."""
+        return self._tell()
 
     @property
     def quality(self) -> Quality:
-        """The eight metrics."""
-        ...
+        """The eight quality metrics with their alerts, worked out when asked."""
+        return self._measure()
 
 
 class TextPart(NamedTuple):

@@ -13,7 +13,7 @@ no clock, no random number, no set order. Source 003, "Context compilation";
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 
 from ..schema.compile_terms import OverflowPolicy, Reason
 from ..schema.language import NO_LANGUAGE, Language
@@ -29,6 +29,7 @@ from .gathering.rerank import Reranker
 from .ir.context import (
     NO_MEDIA,
     NO_VARIATION,
+    Circumstances,
     CompileContext,
     Variation,
     Watch,
@@ -57,29 +58,6 @@ from .stages.resolve import resolve
 from .stages.validate import validate
 from .tokens.capabilities import ReservePolicy, capability, compile_budget, elastic_tokens
 from .tokens.counting import counter_for
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
-    """What a compile depends on in addition to its request: all of it is pinned by the manifest."""
-
-    principal: Principal
-    vocabulary: Vocabulary
-    policy: Policy
-    point: Point
-    keys: Sequence[bytes]
-    """The tenant's keys, one an epoch, oldest first; the newest seals."""
-    encoder_id: str | None = None
-    reranker_id: str | None = None
-    people: tuple[str, ...] = ()
-    """Entities with wishes, where the request names nobody; an only one is meant."""
-    epoch: int | None = None
-    """The epoch that sealed, when this is a replay."""
-    skip: frozenset[str] = frozenset()
-    page: int = 1
-    without: frozenset[str] = frozenset()
-    """Object ids and sections that an ablation leaves out."""
-    language: Language = NO_LANGUAGE
 
 
 def compile(
@@ -117,7 +95,7 @@ def compile(
         vocabulary=vocabulary,
         policy=policy,
         point=point,
-        keys=keys,
+        keys=tuple(keys),
         encoder_id=encoder_id,
         reranker_id=reranker.id if reranker is not None else None,
         people=people,
@@ -162,14 +140,11 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
 
     principal, vocabulary = circumstances.principal, circumstances.vocabulary
     project = project_of(request, principal)
-    epoch = sealing_epoch(circumstances.keys, circumstances.epoch)
+    epoch = sealing_epoch(circumstances.keys, circumstances.pinned_epoch)
+    pins = {field.name: getattr(circumstances, field.name) for field in fields(Circumstances)}
     return CompileContext(
+        **pins,
         request=request,
-        principal=principal,
-        vocabulary=vocabulary,
-        policy=circumstances.policy,
-        point=circumstances.point,
-        keys=tuple(circumstances.keys),
         epoch=epoch,
         counter=counter,
         budget=elastic_tokens(budget.tokens, media.tokens),
@@ -181,13 +156,6 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         shares=shares_of(request.profile, rules),
         weights=weights_of(request, rules),
         variation=_variation(request, circumstances, epoch),
-        encoder_id=circumstances.encoder_id,
-        reranker_id=circumstances.reranker_id,
-        people=circumstances.people,
-        skip=circumstances.skip,
-        page=circumstances.page,
-        ablation=circumstances.without,
-        language=circumstances.language,
     )
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tenure.compiler.compile import Circumstances, compile_snapshot, context_of, passes_of
+from tenure.compiler.compile import compile_snapshot, context_of, passes_of
 from tenure.compiler.conversion.untrusted_tools import bare as bare_schema
 from tenure.compiler.conversion.untrusted_tools import untrusted_tool
 from tenure.compiler.fitting.shorten import excerpt
 from tenure.compiler.gathering.mentions import ExactBinder
-from tenure.compiler.ir.context import CompileContext, project_of, sealing_epoch
+from tenure.compiler.ir.context import Circumstances, CompileContext, project_of, sealing_epoch
 from tenure.compiler.ir.outputs import Passes
 from tenure.compiler.media.reduction import one_media_tokens
 from tenure.compiler.request.parse import parse_request

@@ -191,16 +191,9 @@ def _with_edge(width_px: int, height_px: int, edge: int) -> tuple[int, int]:
 
 
 def crop_region(width_px: int, height_px: int, regions: Iterable[Box]) -> Box | None:
-    """The smallest region around all regions of interest, inside the picture.
-
-    Raises:
-        InvalidInput: `bad_media`, for a region without a size.
-    """
+    """The smallest region around all regions of interest, inside the picture."""
     boxes: list[Box] = []
     for left, top, right, bottom in regions:
-        if not (0 <= left < right and 0 <= top < bottom):
-            box = [left, top, right, bottom]
-            raise InvalidInput(f"an empty or negative region: {box}", code="bad_media")
         # A region may be stated for a larger original; outside of this one there is nothing.
         if left < width_px and top < height_px:
             boxes.append((left, top, min(width_px, right), min(height_px, bottom)))

@@ -68,7 +68,6 @@ class TestCounts:
             lambda: video_tokens(0, 10),
             lambda: video_tokens(1, 10, audio_track=-1),
             lambda: sampled_frames(0),
-            lambda: crop_region(9, 9, [(5, 0, 5, 1)]),
             lambda: sample_rows([], 0),
         ],
     )

@@ -52,6 +52,7 @@ from tenure.bench.instructions import instruction_clock
 from tenure.compiler import compile as driver
 from tenure.compiler.gathering.gather import gather
 from tenure.compiler.gathering.mentions import ExactBinder
+from tenure.compiler.ir.context import Circumstances
 from tenure.compiler.request.parse import parse_request
 from tenure.schema.terms import content_terms
 from tenure.service.encoders.models import claims_of, texts_of
@@ -184,7 +185,7 @@ def measured(memory: Memory, asked: Asked, clock: Clock) -> dict[str, float]:
     with memory._backend.store.reading(tenant) as reader:
         context = driver.context_of(
             parse_request("code_generation", query=query, query_vector=vector),
-            driver.Circumstances(
+            Circumstances(
                 principal=memory.principal, vocabulary=memory._backend.vocabulary(tenant),
                 policy=memory.policy, point=point_of(view), keys=reader.keys(),
             ),

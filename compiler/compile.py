@@ -12,16 +12,11 @@ no clock, no random number, no set order. Source 003, "Context compilation";
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 
 from ..schema.compile_terms import OverflowPolicy, Reason
-from ..schema.language import NO_LANGUAGE, Language
-from ..schema.policy import Policy
-from ..schema.principal import Principal
-from ..schema.slots import Vocabulary
 from ..schema.terms import content_terms
-from ..store.port.store import Point, Reader
+from ..store.port.store import Reader
 from .envelope.envelope import Envelope
 from .fitting.fit import TURN, overflow_of
 from .gathering.gather import gather
@@ -29,6 +24,7 @@ from .gathering.rerank import Reranker
 from .ir.context import (
     NO_MEDIA,
     NO_VARIATION,
+    Circumstances,
     CompileContext,
     Variation,
     Watch,
@@ -59,70 +55,27 @@ from .tokens.capabilities import ReservePolicy, capability, compile_budget, elas
 from .tokens.counting import counter_for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
-    """What a compile depends on in addition to its request: all of it is pinned by the manifest."""
-
-    principal: Principal
-    vocabulary: Vocabulary
-    policy: Policy
-    point: Point
-    keys: Sequence[bytes]
-    """The tenant's keys, one an epoch, oldest first; the newest seals."""
-    encoder_id: str | None = None
-    reranker_id: str | None = None
-    people: tuple[str, ...] = ()
-    """Entities with wishes, where the request names nobody; an only one is meant."""
-    epoch: int | None = None
-    """The epoch that sealed, when this is a replay."""
-    skip: frozenset[str] = frozenset()
-    page: int = 1
-    without: frozenset[str] = frozenset()
-    """Object ids and sections that an ablation leaves out."""
-    language: Language = NO_LANGUAGE
-
-
 def compile(
     request: CompileRequest,
+    circumstances: Circumstances,
     *,
     reader: Reader,
-    principal: Principal,
-    vocabulary: Vocabulary,
-    policy: Policy,
-    point: Point,
-    keys: Sequence[bytes],
     resolve_mentions: BindMentions,
-    encoder_id: str | None = None,
     index: VectorIndex | None = None,
     reranker: Reranker | None = None,
-    people: tuple[str, ...] = (),
-    language: Language = NO_LANGUAGE,
     watch: Watch = no_watch,
 ) -> Envelope:
     """Return the envelope of a request, read from one consistent snapshot.
 
-    `point` is pinned by the caller; `keys` are the tenant's, oldest first. With an `index` and
-    a query vector the search is hybrid; a `reranker` looks at the best candidates once more.
-    `people` are entities with wishes, where the request names nobody: those of an only one
-    apply, several leave a gap. `language` has the words by which questions ask. `watch` is asked
-    for something that lasts as long as the gathering, and as long as each stage.
+    With an `index` and a query vector the search is hybrid; a `reranker` looks at the best
+    candidates once more. `watch` is asked for something that lasts as long as the gathering, and
+    as long as each stage.
 
     Raises:
         ContextBudgetExhausted: `required_over_budget`, `ladder_exhausted`.
         Forbidden: `scope_not_yours`, for a project that is not the caller's.
         InvalidInput: `unknown_vocabulary` for a task type, `bad_request`.
     """
-    circumstances = Circumstances(
-        principal=principal,
-        vocabulary=vocabulary,
-        policy=policy,
-        point=point,
-        keys=keys,
-        encoder_id=encoder_id,
-        reranker_id=reranker.id if reranker is not None else None,
-        people=people,
-        language=language,
-    )
     context = context_of(request, circumstances)
     with watch("gather"):
         snapshot = gather(context, reader, bind=resolve_mentions, index=index, reranker=reranker)
@@ -162,14 +115,11 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
 
     principal, vocabulary = circumstances.principal, circumstances.vocabulary
     project = project_of(request, principal)
-    epoch = sealing_epoch(circumstances.keys, circumstances.epoch)
+    epoch = sealing_epoch(circumstances.keys, circumstances.pinned_epoch)
+    pins = {field.name: getattr(circumstances, field.name) for field in fields(Circumstances)}
     return CompileContext(
+        **pins,
         request=request,
-        principal=principal,
-        vocabulary=vocabulary,
-        policy=circumstances.policy,
-        point=circumstances.point,
-        keys=tuple(circumstances.keys),
         epoch=epoch,
         counter=counter,
         budget=elastic_tokens(budget.tokens, media.tokens),
@@ -181,13 +131,6 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         shares=shares_of(request.profile, rules),
         weights=weights_of(request, rules),
         variation=_variation(request, circumstances, epoch),
-        encoder_id=circumstances.encoder_id,
-        reranker_id=circumstances.reranker_id,
-        people=circumstances.people,
-        skip=circumstances.skip,
-        page=circumstances.page,
-        ablation=circumstances.without,
-        language=circumstances.language,
     )
 
 

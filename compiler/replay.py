@@ -22,9 +22,9 @@ from ..schema.slots import Vocabulary
 from ..store.port.records import own_ids_in
 from ..store.port.store import Ask, Point, Reader
 from ..store.port.vectors import VectorScore
-from .compile import Circumstances, compile_snapshot, context_of
+from .compile import compile_snapshot, context_of
 from .envelope.envelope import Envelope
-from .ir.context import CompileContext
+from .ir.context import Circumstances, CompileContext
 from .ir.records import PERSON, Bound, Proposal, Snapshot
 from .request.parse import request_from_json
 from .trace.manifest import (
@@ -69,13 +69,13 @@ def replay(
             vocabulary=vocabulary,
             policy=policy,
             point=Point(manifest.valid_us, manifest.tx_us),
-            keys=keys,
+            keys=tuple(keys),
             encoder_id=manifest.encoder_id,
             reranker_id=manifest.reranker_id,
-            epoch=manifest.key_epoch,
+            pinned_epoch=manifest.key_epoch,
             skip=frozenset(manifest.skip),
             page=manifest.page,
-            without=frozenset(manifest.without),
+            ablation=frozenset(manifest.without),
             language=language,
         ),
     )

@@ -15,15 +15,19 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
+from itertools import chain
 from types import MappingProxyType
+from typing import Any
 
 from .terms import terms
 from .values import canonical_json
 
 _LONGEST = 2_000
 """Characters of a question that are read: a longer request brings its own text."""
+
+_SENTENCE_END = re.compile(r"[.!?\n]")
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,42 @@ class Language:
     """Patterns of a question about what was so, without regard to case."""
     asks_whole: tuple[str, ...] = ()
     """Patterns of a question about all that is known of the caller, the same way."""
+    forbids: tuple[str, ...] = ()
+    """Patterns of a directive that forbids, the same way."""
+    directing: tuple[str, ...] = ()
+    """Words of directives that say nothing of their subject: `always please use`."""
+    choices: tuple[Sequence[str], ...] = ()
+    """Choices for an answer that exclude each other: the manner (`language`), a pattern of a
+    directive with `{}` where the choice is, and the choices as named groups."""
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all of it."""
-        words = [dict(sorted(self.synonyms.items())), self.forms, self.related]
-        parts = canonical_json([*words, self.asks_past, self.asks_whole])
+        values = {column.name: getattr(self, column.name) for column in fields(self)}
+        parts = canonical_json({**values, "synonyms": dict(self.synonyms)})
         return hashlib.sha256(parts.encode()).hexdigest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def is_forbidding(self, text: str) -> bool:
+        """Whether a directive says what not to do."""
+        return any(pattern.search(text) for pattern in _patterns(self.forbids))
+
+    def choices_in(self, text: str, slot: str = "") -> dict[str, str]:
+        """What a directive chooses by manner, or the value of a slot for the manner it is named by.
+
+        A text with two choices of one manner may compare them or offer both: that is no choice.
+        """
+        manners: dict[str, set[str]] = {}
+        for manner, directive, words in self.choices:
+            source = words if slot.rpartition("_")[2] == manner else directive.replace("{}", words)
+            for match in _patterns((source,))[0].finditer(text):
+                remainder = _SENTENCE_END.split(text[match.end() :], maxsplit=1)[0]
+                for choice in (match, *_patterns((words,))[0].finditer(remainder)):
+                    manners.setdefault(manner, set()).add(choice.lastgroup or "")
+        single = {manner: choices for manner, choices in manners.items() if len(choices) == 1}
+        return {manner: min(choices) for manner, choices in single.items()}
 
     def is_about_past(self, text: str) -> bool:
         """Whether a text asks what was so and may be so no more."""
@@ -58,17 +91,7 @@ class Language:
 
     def related_terms(self, question: frozenset[str]) -> Mapping[str, frozenset[str]]:
         """The terms of a question that each related term means; none of its own is related."""
-        if question in self._relations:
-            return self._relations[question]
-
-        meanings: dict[str, frozenset[str]] = {}
-        for term in sorted(question):
-            for variant in self._variants_of(term) - question:
-                meanings[variant] = meanings.get(variant, frozenset()) | {term}
-        if len(self._relations) >= _KEPT:
-            self._relations.clear()
-        self._relations[question] = meanings
-        return meanings
+        return _related_terms(self, question)
 
     def unspoken_terms(self, question: frozenset[str], text_terms: AbstractSet[str]) -> list[str]:
         """The terms of a question that a text does not hold, but other words for them, sorted."""
@@ -80,10 +103,6 @@ class Language:
     def _tables(self) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
         return _groups_of(self.forms), _groups_of(self.related)
 
-    @cached_property
-    def _relations(self) -> dict[frozenset[str], Mapping[str, frozenset[str]]]:
-        return {}
-
     def _forms_of(self, term: str) -> frozenset[str]:
         """A term and what else its word may have become as one."""
         forms = self._tables[0].get(term, frozenset()) | {term}
@@ -94,7 +113,8 @@ class Language:
             return forms | {f"{term[:-1]}i"}
         return forms | {f"{term[:-1]}y"} if term.endswith("i") else forms
 
-    def _variants_of(self, term: str) -> frozenset[str]:
+    def variants_of(self, term: str) -> frozenset[str]:
+        """The terms that a term of a question may be spoken as, in addition to itself."""
         variants = set(self._forms_of(term))
         for form in self._forms_of(term):
             variants.update(*map(self._forms_of, self._tables[1].get(form, ())))
@@ -102,8 +122,15 @@ class Language:
 
 
 NO_LANGUAGE = Language()
-_KEPT = 64
-"""Questions whose related terms are remembered: the stages of one compile ask alike."""
+
+
+@lru_cache(maxsize=64)  # the stages of one compile ask alike
+def _related_terms(language: Language, question: frozenset[str]) -> Mapping[str, frozenset[str]]:
+    meanings: dict[str, frozenset[str]] = {}
+    for term in sorted(question):
+        for variant in language.variants_of(term) - question:
+            meanings[variant] = meanings.get(variant, frozenset()) | {term}
+    return MappingProxyType(meanings)
 
 
 def joined_language(parts: Sequence[Language]) -> Language:
@@ -112,16 +139,13 @@ def joined_language(parts: Sequence[Language]) -> Language:
     for part in parts:
         for slot, words in part.synonyms.items():
             synonyms[slot] = (*synonyms.get(slot, ()), *words)
-    return Language(
-        synonyms=MappingProxyType(synonyms),
-        forms=tuple(group for part in parts for group in part.forms),
-        related=tuple(group for part in parts for group in part.related),
-        asks_past=tuple(pattern for part in parts for pattern in part.asks_past),
-        asks_whole=tuple(pattern for part in parts for pattern in part.asks_whole),
-    )
+    columns: dict[str, Any] = {}
+    for column in fields(Language):
+        columns[column.name] = tuple(chain.from_iterable(getattr(p, column.name) for p in parts))
+    return Language(**columns | {"synonyms": MappingProxyType(synonyms)})
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _patterns(sources: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(source, re.IGNORECASE) for source in sources)
 

@@ -16,8 +16,11 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pkgutil import get_data
 from typing import Final, Literal, Protocol
 
 from .errors import InvalidInput, quoted, unknown
@@ -75,48 +78,6 @@ _SPELT_ALIKE: Final = 0.75
 
 _MOST_NAMES: Final = 3
 
-OTHER_WORDS: Final[Mapping[str, str]] = {
-    "allergy": "allergen intolerance intolerant",
-    "birthday": "born birth dob age",
-    "budget": "money cost spend funds",
-    "child": "son daughter kid children",
-    "deadline": "due end finish",
-    "depends_on": "needs requires dependency",
-    "diet": "food eats eating vegetarian vegan",
-    "email": "mail address contact",
-    "employer": "company works job workplace firm business",
-    "experience_level": "seniority senior junior",
-    "full_name": "name surname firstname lastname",
-    "goal": "aim objective target",
-    "health_condition": "illness disease diagnosis diagnosed sick medical",
-    "home": "address lives living city hometown residence town",
-    "language": "speaks spoken",
-    "likes": "loves enjoys favourite favorite",
-    "dislikes": "hates",
-    "manager": "boss supervisor lead reports superior",
-    "medication": "medicine drug pill tablet meds prescription",
-    "office": "site workplace building desk location",
-    "owner": "responsible belongs owned",
-    "parent": "mother father mum mom dad",
-    "part_of": "belongs member group parent",
-    "partner": "wife husband spouse married",
-    "phone": "telephone mobile cell number contact",
-    "pricing_tier": "plan subscription price tariff",
-    "response_length": "brief short long concise verbosity",
-    "response_style": "tone voice style",
-    "sibling": "brother sister",
-    "skill": "ability knows expertise",
-    "status": "state stage phase progress",
-    "team": "department group squad unit",
-    "timezone": "tz zone",
-    "title": "role job position occupation profession",
-    "todo": "task reminder",
-    "uses": "tool stack technology",
-    "vehicle": "car auto van truck motorbike drives",
-    "version": "release",
-}
-"""Other words that people have for a built-in slot."""
-
 ActionStatus = Literal["open", "closed", "all"]
 """Which entries of the queue of actions."""
 
@@ -131,6 +92,12 @@ Remembered = Literal["scope", "all", "no"]
 
 GraphForm = Literal["graphml", "json"]
 """In what an entity graph is written."""
+
+
+@cache
+def other_words_of_slots() -> Mapping[str, str]:
+    """Other words that people have for a built-in slot, by its name."""
+    return tomllib.loads((get_data(__package__ or "", "slot_words.toml") or b"").decode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -604,7 +571,7 @@ def near_slots(name: str, slots: Mapping[str, DescribedSlot]) -> tuple[str, ...]
     weak_scores: dict[str, int] = {}
 
     for slot_name, slot in slots.items():
-        other_words = " ".join((OTHER_WORDS.get(slot_name, ""), *slot.synonyms))
+        other_words = " ".join((other_words_of_slots().get(slot_name, ""), *slot.synonyms))
         by_name = len(stems & _stems(f"{slot_name} {other_words}"))
         by_description = len(stems & _stems(slot.description))
         if by_name:

@@ -1,8 +1,8 @@
 """What providers and tools hand over, read in any form: messages, pictures and files.
 
-Messages come as OpenAI (chat and Responses), Anthropic or Gemini have them, or as plain text; the
-format is told by the message itself. A part that no rule knows is kept as the provider's JSON and
-sent back to the same provider unchanged: signed thinking, for example, must not be altered.
+Messages are read by `compiler.request.messages`. A part that no rule knows is kept as the
+provider's JSON and sent back to the same provider unchanged: signed thinking, for example, must
+not be altered.
 
 A tool does not know which model reads its result, and most tools speak the Model Context Protocol,
 which no provider takes as it is. So a picture or a file is kept as it came, and put into the form
@@ -17,26 +17,25 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast
 
+from ..compiler.request.messages import (
+    TEXT_TYPES,
+    ContentKind,
+    MessageBlock,
+    message_blocks,
+    sdk_json,
+)
 from ..schema.errors import InvalidInput
 from ..schema.values import canonical_json
 from .units import MessagePart, PartKind
 
 Message = str | Mapping[str, Any] | Any
 """A text, a message in a provider's form, or an object of its SDK."""
-_LANGCHAIN_ROLES = {
-    "human": "user",
-    "ai": "assistant",
-    "AIMessageChunk": "assistant",
-    "tool": "tool",
-    "system": "system",
-}
 _EMPTY = "[empty]"
 _SPEECH = frozenset({PartKind.USER, PartKind.ASSISTANT, PartKind.CALL})
 _MEDIA = frozenset(
     {"image", "image_url", "input_image", "input_audio", "input_file", "document", "file"}
 )
 _GEMINI_MEDIA = frozenset({"inline_data", "inlineData", "file_data", "fileData"})
-_TEXTS = frozenset({"text", "input_text", "output_text"})
 _HOMES = {
     **dict.fromkeys(("image_url", "input_audio", "file", "refusal"), "openai"),
     **dict.fromkeys(("input_image", "input_file", "reasoning"), "responses"),
@@ -47,45 +46,13 @@ _HOMES = {
 def plain_message(message: Message) -> Any:
     """An object of an SDK as plain JSON values; a text or a mapping as it is.
 
-    LangChain's messages have their role in `type` and their calls under a name of their own.
-
     Raises:
         InvalidInput: `bad_message`, for anything else.
     """
-    dump = getattr(message, "model_dump", None) or getattr(message, "to_json_dict", None)
-    if dump is None:
-        if isinstance(message, str | Mapping):
-            return cast("Any", message)
+    plain = sdk_json(message)
+    if not isinstance(plain, str | Mapping):
         raise _bad(f"{type(message).__name__} is no text and no message")
-    fields: dict[str, Any] = _without_empty(dump(mode="json"))
-    role = _LANGCHAIN_ROLES.get(str(fields.get("type")))
-    if role is None or "role" in fields:
-        return fields
-
-    calls: list[dict[str, Any]] = []
-    for call in fields.get("tool_calls") or ():
-        function = {"name": call["name"], "arguments": json.dumps(call.get("args") or {})}
-        calls.append({"id": call.get("id") or "", "type": "function", "function": function})
-    plain = {name: fields[name] for name in ("id", "content", "tool_call_id") if name in fields}
-    usage: Any = fields.get("usage_metadata")
-    if isinstance(plain.get("content"), list):
-        # Its blocks repeat the calls in the provider's form.
-        blocks = [b for b in plain["content"] if isinstance(b, str) or b.get("type") != "tool_use"]
-        plain["content"] = [
-            {"type": "text", "text": b} if isinstance(b, str) else b for b in blocks
-        ]
-    return plain | {"role": role, "tool_calls": calls} | ({"usage": usage} if usage else {})
-
-
-def _without_empty(tree: Any) -> Any:
-    """Values without the fields that an SDK left empty."""
-    if isinstance(tree, dict):
-        fields = cast("dict[str, Any]", tree)
-        return {name: _without_empty(v) for name, v in fields.items() if v is not None}
-    if isinstance(tree, list):
-        entries: list[Any] = tree  # pyright: ignore[reportUnknownVariableType]
-        return [_without_empty(entry) for entry in entries]
-    return tree
+    return cast("Any", plain)
 
 
 def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
@@ -102,7 +69,10 @@ def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
     if {"model": "assistant"}.get(speaker, speaker) != role:
         raise _bad(f"a message of {speaker!r} stands where one of {role!r} belongs")
 
-    blocks, home = _message_blocks(message)
+    try:
+        blocks, home = message_blocks(message)
+    except InvalidInput as error:
+        raise _bad(str(error)) from error
     parts = [_part(block, role, home, place) for place, block in enumerate(blocks)]
     if not parts:
         if role == "user":
@@ -127,83 +97,27 @@ def _tells_speaker(parts: Sequence[MessagePart], role: str) -> bool:
     return role == "assistant" and PartKind.MEDIA not in kinds
 
 
-def _message_blocks(message: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], str]:
-    """The parts of a message as it states them, and the provider that alone has such a message."""
-    if "parts" in message:
-        return _objects(message["parts"], "a part of a message"), "gemini"
-
-    blocks: list[Mapping[str, Any]] = []
-    if isinstance(message.get("output"), list):
-        for item in _objects(message["output"], "an item of the output"):
-            is_words = item.get("type") == "message"
-            blocks += _content(item.get("content")) if is_words else [item]
-        return blocks, "responses"
-
-    blocks += _content(message.get("content"))
-    # What an OpenAI model says where it declines stands in the place of the content.
-    if message.get("refusal"):
-        blocks.append({"type": "text", "text": message["refusal"]})
-    return [*blocks, *_objects(message.get("tool_calls"), "a tool call")], ""
-
-
-def _content(content: Any) -> list[Mapping[str, Any]]:
-    if content is None or content == "":
-        return []
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if not isinstance(content, Sequence):
-        raise _bad("content is a text or a list of parts")
-    return _objects(content, "a part of a message")
-
-
-def _objects(entries: Any, noun: str) -> list[Mapping[str, Any]]:
-    """The entries of a list, each of which is an object."""
-    if entries is None:
-        return []
-    if isinstance(entries, str) or not isinstance(entries, Sequence):
-        raise _bad(f"{noun} stands in a list")
-    return [_object(entry, noun) for entry in cast("Sequence[object]", entries)]
-
-
-def _object(entry: object, noun: str) -> Mapping[str, Any]:
-    if not isinstance(entry, Mapping):
-        raise _bad(f"{noun} is an object")
-    return cast("Mapping[str, Any]", entry)
-
-
-def _part(block: Mapping[str, Any], role: str, home: str, place: int) -> MessagePart:
+def _part(block: MessageBlock, role: str, home: str, place: int) -> MessagePart:
     """A part of a message; what no rule knows is kept for the provider that it came from."""
-    if home == "gemini":
-        # The SDK writes every field that a part could have.
-        block = {name: value for name, value in block.items() if value is not None}
-    kind = block.get("type")
-    chat_call = "function" in block
-    gemini_call: Any = block.get("function_call") or block.get("functionCall")
-    if kind in _TEXTS or set(block) == {"text"}:
-        # A field that an SDK left empty says nothing.
-        text = block.get("text")
-        return MessagePart(kind=PartKind(role), text="" if text is None else str(text))
-    if kind == "tool_use":
-        return _call(block.get("id"), block.get("name"), block.get("input"))
-    if kind == "function_call":
-        return _call(block.get("call_id"), block.get("name"), block.get("arguments"))
-    if chat_call:
-        function = _object(block["function"] or {}, "the function of a tool call")
-        return _call(block.get("id"), function.get("name"), function.get("arguments"))
-    if gemini_call:
-        call = _object(gemini_call, "a function call")
-        call_id = call.get("id") or f"{call.get('name', '')}-{place}"
-        return _call(call_id, call.get("name"), call.get("args"))
-    if kind == "tool_result":
-        raise _bad("a tool result is handed to on_tool_result, not inside a message")
-
-    is_media = kind in _MEDIA or not _GEMINI_MEDIA.isdisjoint(block)
-    text = canonical_json(_without_bytes(block))
-    home = home or _HOMES.get(str(kind), "anthropic")
-    return MessagePart(kind=PartKind.MEDIA if is_media else PartKind.OPAQUE, text=text, name=home)
+    match block.kind:
+        case ContentKind.TEXT:
+            return MessagePart(kind=PartKind(role), text=block.text)
+        case ContentKind.CALL:
+            # Gemini's calls need no id, and their results need one.
+            default = f"{block.name}-{place}" if home == "gemini" else ""
+            return _call(block.call_id or default, block.name, block.value)
+        case ContentKind.RESULT:
+            raise _bad("a tool result is handed to on_tool_result, not inside a message")
+        case ContentKind.OTHER:
+            kind = str(block.fields.get("type"))
+            is_media = kind in _MEDIA or not _GEMINI_MEDIA.isdisjoint(block.fields)
+            text = canonical_json(_without_bytes(block.fields))
+            home = home or _HOMES.get(kind, "anthropic")
+            of_kind = PartKind.MEDIA if is_media else PartKind.OPAQUE
+            return MessagePart(kind=of_kind, text=text, name=home)
 
 
-def _call(call_id: Any, name: Any, arguments: Any) -> MessagePart:
+def _call(call_id: str, name: str, arguments: Any) -> MessagePart:
     """A call, whose arguments are an object as JSON.
 
     Models do write broken JSON, and a log that refused it would lose the step: what is no object is
@@ -222,9 +136,7 @@ def _call(call_id: Any, name: Any, arguments: Any) -> MessagePart:
     # Arguments that came as a text stay as the model wrote them.
     is_text = isinstance(arguments, str) and isinstance(tree, dict) and arguments
     text = str(arguments) if is_text else canonical_json(plain)
-    return MessagePart(
-        kind=PartKind.CALL, text=text, call_id=str(call_id or ""), name=str(name or "")
-    )
+    return MessagePart(kind=PartKind.CALL, text=text, call_id=call_id, name=name)
 
 
 def _without_bytes(tree: Any) -> Any:
@@ -337,7 +249,7 @@ def tool_content(content: Any) -> ToolContent:
         source = attachment(block)
         if source is not None and source.is_whole:
             attachments.append(canonical_json(_without_bytes(block)))
-        elif block.get("type") in _TEXTS:
+        elif block.get("type") in TEXT_TYPES:
             lines.append(str(block.get("text") or ""))
         else:
             lines.append(json.dumps(block, ensure_ascii=False, default=str))
@@ -396,7 +308,7 @@ def _blocks(content: Any) -> list[Block] | None:
         if not isinstance(entry, Mapping):
             return None
         blocks.append(cast("Block", entry))
-    is_speech = all(block.get("type") in _TEXTS for block in blocks)
+    is_speech = all(block.get("type") in TEXT_TYPES for block in blocks)
     return blocks if is_speech or any(map(attachment, blocks)) else None
 
 

@@ -29,11 +29,11 @@ from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
 from ..ir.records import EnforcementRule
 from ..request.enforcement import MAX_DEPTH, check_enforcement, schema_of, texts
+from ..request.messages import ContentKind, message_blocks
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-_TEXT_TYPES: Final = frozenset({"text", "output_text"})
 _ROLES: Final = ("assistant", "model")
 """Who speaks in a model's message; an answer may be an object with a role of another kind."""
 _CONTENT: Final = ("content", "parts", "tool_calls")
@@ -79,24 +79,27 @@ def model_output(raw: object) -> ModelOutput:
         return ModelOutput(raw, ())
 
     plain = _message_of(_plain(raw))
-    blocks = _blocks(plain)
-    fields = fields_of(plain)
-    if blocks is None and "text" not in fields and "tool_calls" not in fields:
+    fields = fields_of({"output": plain} if _has_items(plain) else plain)
+    is_spoken = fields.get("role") in _ROLES and not fields.keys().isdisjoint(_CONTENT)
+    is_message = is_spoken or _has_items(fields.get("output"))
+    if not is_message and fields.keys().isdisjoint(("text", "tool_calls")):
         text = json_text(plain)
         return ModelOutput(text, (), is_readable=bool(text))
 
-    words = [] if blocks is not None else [str(fields.get("text") or "")]
+    # A bare text and its calls are a message without a role.
+    message = fields if is_message else {**fields, "content": fields.get("text")}
+    try:
+        blocks, _ = message_blocks(message)
+    except InvalidInput:
+        return ModelOutput(json_text(plain), (), is_readable=False)
+    words: list[str] = []
     calls: list[tuple[str, str]] = []
-    for block in blocks or ():
-        if block.get("type", "text") in _TEXT_TYPES and isinstance(block.get("text"), str):
-            words.append(block["text"])
-        call = _call(block)
-        if call is not None:
-            calls.append(call)
-
-    for entry in map(fields_of, items_of(fields.get("tool_calls"))):
-        function = fields_of(entry.get("function")) or entry
-        calls.append(_named_call(function, "arguments"))
+    for block in blocks:
+        if block.is_text:
+            words.append(block.text)
+        elif block.kind is ContentKind.CALL:
+            is_written = isinstance(block.value, str)
+            calls.append((block.name, block.value if is_written else json_text(block.value)))
     return ModelOutput("\n".join(words), tuple(calls))
 
 
@@ -134,46 +137,8 @@ def _has_items(value: object) -> bool:
     return any(item.get("type") in _ITEM_TYPES for item in _mappings(value))
 
 
-def _blocks(plain: object) -> list[Mapping[str, Any]] | None:
-    """The blocks of a message or of several items; None for what is neither."""
-    fields = fields_of(plain)
-    if fields.get("role") in _ROLES and not fields.keys().isdisjoint(_CONTENT):
-        return _content(fields)
-
-    if not _has_items(plain):
-        return None
-    blocks: list[Mapping[str, Any]] = []
-    for item in _mappings(plain):
-        blocks += _content(item) if item.get("type") == "message" else [item]
-    return blocks
-
-
-def _content(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    content = message.get("content")
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [*_mappings(content), *_mappings(message.get("parts"))]
-
-
 def _mappings(items: object) -> Iterable[Mapping[str, Any]]:
     return map(fields_of, items_of(items))
-
-
-def _call(block: Mapping[str, Any]) -> tuple[str, str] | None:
-    if block.get("type") == "tool_use":
-        return _named_call(block, "input")
-    if block.get("type") == "function_call":
-        return _named_call(block, "arguments")
-
-    # Gemini's parts have no type, and two spellings.
-    call = fields_of(block.get("function_call")) or fields_of(block.get("functionCall"))
-    return _named_call(call, "args") if call else None
-
-
-def _named_call(call: Mapping[str, Any], place: str) -> tuple[str, str]:
-    arguments = call.get(place)
-    text = arguments if isinstance(arguments, str) else json_text(arguments)
-    return str(call.get("name", "")), text
 
 
 @dataclass(frozen=True, slots=True)

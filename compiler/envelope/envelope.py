@@ -19,15 +19,14 @@ from ...schema.records import FrozenDict, short_repr
 from ..explain.diagnosis import Suspicion, diagnosis
 from ..explain.lineage import Descent, descents
 from ..explain.page import budget_svg, fragment, lineage_svg, page
-from ..format.grammar import Block
-from ..ir.records import Asked, Gap
+from ..explain.report import EnvelopeReport
+from ..ir.records import Asked
 from ..render.cache_plan import RenderPlan, hit_status
 from ..render.media import Originals, native_parts
 from ..render.providers import render_adk, render_anthropic, render_openai
 from ..trace.accounting import StageAccount, accounting
-from ..trace.manifest import Manifest
 from ..trace.metrics import Quality
-from ..trace.trace import SectionUse, Trace
+from ..trace.trace import Trace
 from .checks import CheckReport, HardConstraint, check_output
 
 NOTHING_BESIDE: Final[Mapping[str, Any]] = FrozenDict({})
@@ -44,36 +43,19 @@ _PageState = tuple[Mapping[str, Any], Trace, Quality, Mapping[str, Citation]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Envelope:
+class Envelope(EnvelopeReport):
     """A compiled context."""
 
     __repr__ = short_repr
 
-    envelope_id: str
     text: str
-    tokens: int
-    """The counter's estimate of the text."""
-    tokens_upper: int
-    """The counter's upper bound; never above the budget."""
-    digest: str
-    """SHA-256 of the text in UTF-8."""
-    blocks: tuple[Block, ...]
-    """What `parse_envelope(text)` returns."""
-    sections: tuple[SectionUse, ...]
-    """In wire order."""
     constraints: tuple[HardConstraint, ...]
-    manifest: Manifest
-    gaps: tuple[Gap, ...]
     asked: tuple[Asked, ...] = ()
     """What the question asks and what became of it: known, disputed, unknown, cut, withheld."""
     unmatched: tuple[str, ...] = ()
     """Content terms of the question that nothing visible holds."""
-    plan: RenderPlan
-    """What renderers work from."""
     sidecar: Mapping[str, Any] = field(default_factory=lambda: NOTHING_BESIDE)
     """Run id, wall time and latency, added by the service."""
-    _tell: Callable[[], Trace] = field(repr=False, compare=False)
-    _measure: Callable[[], Quality] = field(repr=False, compare=False)
     _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
     _words: ObjectWords | None = field(default=None, repr=False, compare=False)
     _cite: Citing | None = field(default=None, repr=False, compare=False)
@@ -108,11 +90,6 @@ class Envelope:
         return self
 
     @property
-    def trace(self) -> Trace:
-        """What went in and what stayed out, and why: worked out when first asked."""
-        return self._tell()
-
-    @property
     def next(self) -> Envelope | None:
         """The next page of a paginated compile, None when there is none."""
         if self._turn is None:
@@ -135,11 +112,6 @@ class Envelope:
     def cut_budget(self) -> int:
         """A budget that shows all that was asked and cut; 0 where nothing was."""
         return max((record.budget_tokens for record in self.asked), default=0)
-
-    @property
-    def quality(self) -> Quality:
-        """The eight quality metrics with their alerts, worked out when asked."""
-        return self._measure()
 
     @property
     def diagnosis(self) -> tuple[Suspicion, ...]:

@@ -8,15 +8,14 @@ those who cannot see it. Checklist C-176.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from ...schema.compile_terms import Reason
 from ..ir.records import Via
-from ..trace.trace import CompiledObject
 from .charts import FILLS, ChartFrame, plural
-from .report import Entry, EnvelopeReport, entries
+from .report import EnvelopeReport, entries
 
 _ROWS: Final = 60
 """Objects that are drawn; the table of a page holds them all."""
@@ -75,7 +74,8 @@ def descents(report: EnvelopeReport) -> tuple[Descent, ...]:
             absorptions.setdefault(omission.detail, []).append(omission.object_id)
 
     rows: list[Descent] = []
-    for entry, source in _placements(report):
+    placements = [(entry, source) for entry in entries(report) for source in entry.objects]
+    for entry, source in placements:
         object_id = source.object_id
         row = Descent(
             object_id,
@@ -91,12 +91,6 @@ def descents(report: EnvelopeReport) -> tuple[Descent, ...]:
         rows.append(row)
 
     return tuple(rows)
-
-
-def _placements(report: EnvelopeReport) -> Iterator[tuple[Entry, CompiledObject]]:
-    for entry in entries(report):
-        for source in entry.objects:
-            yield entry, source
 
 
 def found_by(via: int) -> tuple[str, ...]:

@@ -12,11 +12,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+import tomllib
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pkgutil import get_data
+from typing import Final, NamedTuple
 
-from ...schema.compile_terms import GapCode, PriorityTier, Reason, Stability
+from ...schema.compile_terms import PriorityTier, Stability
+from ...schema.records import short_repr
 from ...schema.values import iso
 from ..format.grammar import Block
 from ..ir.records import Gap
@@ -25,51 +29,10 @@ from ..trace.manifest import Manifest, principal_of
 from ..trace.metrics import Quality
 from ..trace.trace import CompiledObject, QuarantinedObject, SectionUse, Trace
 
-_WORDS: Final[Mapping[str, str]] = {
-    Reason.NEIGHBOURHOOD_CAP: "further away than the walk around the entities goes",
-    Reason.ENTITY_PENDING: "a person is still to decide whom it is about",
-    Reason.PERMISSION_DENIED: "this caller may not see it",
-    Reason.EXPIRED_VALID_TIME: "true once, not any more",
-    Reason.NOT_YET_VALID: "planned: not true yet",
-    Reason.SUPERSEDED: "something newer took its place",
-    Reason.OVERRIDDEN: "a stronger source says otherwise",
-    Reason.DISPUTED_LOWER_TRUST: "a more trusted source says otherwise",
-    Reason.DENIED_VALUE: "somebody with authority said that it is not so",
-    Reason.DECAYED_BELOW_THRESHOLD: "too old, and never confirmed",
-    Reason.RETIRED: "retired",
-    Reason.AWAITING_CONFIRMATION: "waits for a confirmation",
-    Reason.STALE_DERIVATION: "what it was derived from has changed",
-    Reason.ERASED: "erased",
-    Reason.CONFLICTING_CLAIM_UNRESOLVED: "two words of equal weight; a person is asked",
-    Reason.POLICY_HOLD: "held back by a rule of the policy",
-    Reason.INJECTION_SUSPECTED: "it looks like an injected instruction",
-    Reason.IRRELEVANT_TO_ACTIVE_TASK: "not for this kind of task",
-    Reason.BELOW_FLOOR: "not about the question",
-    Reason.PARENT_REMAINDER: "the parts of it that matter are in",
-    Reason.DUPLICATE_OF: "something that is in says the same",
-    Reason.MERGED_INTO: "told together with something that is in",
-    Reason.FIDELITY_REJECTED: "shortening it would have changed what it says",
-    Reason.OVER_BUDGET: "worth less than what took its tokens",
-    Reason.SECTION_CAP: "its section was full",
-    Reason.ITEM_LARGER_THAN_SECTION: "larger than its whole section",
-    Reason.SECTION_DROPPED: "its section had no room",
-    Reason.RETRIEVAL_DEFERRED: "can be asked for with a tool",
-    Reason.NEXT_PAGE: "on the next page",
-    Reason.INVALID_ENCODING: "no valid text",
-    Reason.PROVENANCE_MISSING: "nobody knows where it comes from",
-}
 
-_GAP_WORDS: Final[Mapping[str, str]] = {
-    GapCode.NO_VALUE: "nobody has stated it",
-    GapCode.DISPUTED_VALUE: "claims of equal weight differ",
-    GapCode.UNKNOWN_ENTITY: "nobody of this name is known",
-    GapCode.AMBIGUOUS_ENTITY: "the name fits several",
-    GapCode.USER_UNSTATED: "nobody says whose wishes count",
-    GapCode.EVIDENCE_NEEDED: "this needs evidence",
-    GapCode.RETRIEVAL_PENDING: "was deferred, and can be asked for",
-    GapCode.ACCEPTANCE_MISSING: "nothing says when the step is done",
-    GapCode.ERASED: "was erased",
-}
+@cache
+def _words() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads((get_data(__package__ or "", "words.toml") or b"").decode())
 
 
 def gap_words(code: str) -> str:
@@ -78,7 +41,7 @@ def gap_words(code: str) -> str:
     >>> gap_words("ambiguous_entity")
     'the name fits several'
     """
-    return _GAP_WORDS[code]
+    return _words()["gaps"][code]
 
 
 def reason_words(reason: str) -> str:
@@ -87,7 +50,7 @@ def reason_words(reason: str) -> str:
     >>> reason_words("over_budget")
     'worth less than what took its tokens'
     """
-    return _WORDS.get(reason, reason.replace("_", " "))
+    return _words()["reasons"].get(reason, reason.replace("_", " "))
 
 
 _ANCHOR: Final = re.compile(r"(?:(?<=\s)|(?<=\])|^)\[(\d+)\](?=[\s\[]|$)", re.MULTILINE)
@@ -95,63 +58,39 @@ _ANCHOR: Final = re.compile(r"(?:(?<=\s)|(?<=\])|^)\[(\d+)\](?=[\s\[]|$)", re.MU
 _TIERS = tuple(tier.value for tier in PriorityTier)
 
 
-class EnvelopeReport(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvelopeReport:
     """An envelope, as far as a page looks at it."""
 
-    @property
-    def envelope_id(self) -> str:
-        """Its identity."""
-        ...
+    __repr__ = short_repr
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of its text."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """The tokens of the text."""
-        ...
-
-    @property
-    def tokens_upper(self) -> int:
-        """The upper bound that keeps to the budget."""
-        ...
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The blocks in the order of the text."""
-        ...
-
-    @property
-    def sections(self) -> tuple[SectionUse, ...]:
-        """The sections in the order of the text."""
-        ...
+    envelope_id: str
+    tokens: int
+    """The counter's estimate of the text."""
+    tokens_upper: int
+    """The counter's upper bound; never above the budget."""
+    digest: str
+    """SHA-256 of the text in UTF-8."""
+    blocks: tuple[Block, ...]
+    """What `parse_envelope(text)` returns."""
+    sections: tuple[SectionUse, ...]
+    """In wire order."""
+    manifest: Manifest
+    gaps: tuple[Gap, ...]
+    plan: RenderPlan
+    """What renderers work from."""
+    _tell: Callable[[], Trace] = field(repr=False, compare=False)
+    _measure: Callable[[], Quality] = field(repr=False, compare=False)
 
     @property
     def trace(self) -> Trace:
-        """What was decided, and why."""
-        ...
-
-    @property
-    def manifest(self) -> Manifest:
-        """The pinned inputs."""
-        ...
-
-    @property
-    def gaps(self) -> tuple[Gap, ...]:
-        """What is missing."""
-        ...
-
-    @property
-    def plan(self) -> RenderPlan:
-        """The blocks with their zones."""
-        ...
+        """What went in and what stayed out, and why: worked out when first asked."""
+        return self._tell()
 
     @property
     def quality(self) -> Quality:
-        """The eight metrics."""
-        ...
+        """The eight quality metrics with their alerts, worked out when asked."""
+        return self._measure()
 
 
 class TextPart(NamedTuple):

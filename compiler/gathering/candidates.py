@@ -115,16 +115,6 @@ def slots_ask(policy: Policy, subjects: Sequence[str]) -> Ask:
     )
 
 
-def siblings_ask(subjects: Sequence[str]) -> Ask:
-    """The ask for the current facts about subjects to which the words led."""
-    return Ask(subjects=tuple(subjects))
-
-
-def rivals_ask(slot_keys: Sequence[str]) -> Ask:
-    """The ask for the current facts in some slots."""
-    return Ask(keys=tuple(slot_keys))
-
-
 def pinned_ask(request: CompileRequest) -> Ask | None:
     """The ask for the objects that the request names itself."""
     return Ask(objects=request.pinned_ids) if request.pinned_ids else None

@@ -26,7 +26,6 @@ from ..ir.context import CompileContext, question
 from ..ir.records import Proposal, Via, is_talk
 from ..ranking.asked import asked_slots
 from ..text.templates import placeholders
-from .candidates import rivals_ask
 
 _DENIAL_REASON: Final = "denied"
 """Stored reason of a row that a denial hides."""
@@ -218,7 +217,7 @@ def rival_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:
                 keys.add(slot_key(subject, slot, scope))
 
     missing = tuple(sorted(keys - known))
-    return rivals_ask(missing) if missing else None
+    return Ask(keys=missing) if missing else None
 
 
 def placeholder_ask(rows: Iterable[Proposal], context: CompileContext) -> Ask | None:

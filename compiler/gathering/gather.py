@@ -53,7 +53,6 @@ from .candidates import (
     newest_rows,
     own_scopes,
     pinned_ask,
-    siblings_ask,
     slots_ask,
     told_withheld,
 )
@@ -487,7 +486,7 @@ def sibling_ask(
     # By name last: two subjects of one cover must be read in the same order on every run.
     leaders.sort(key=lambda subject: (-covers[subject], subject))
     missing = sorted(set(leaders[:_SUBJECTS]).difference(known_subjects))
-    return siblings_ask(missing) if missing else None
+    return Ask(subjects=tuple(missing)) if missing else None
 
 
 def add_siblings(candidates: Candidates, ask: Ask, capped_ids: Sequence[str]) -> None:

@@ -105,16 +105,36 @@ class SectionShare(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompileContext:
-    """The fixed circumstances of a compile."""
+class Circumstances:
+    """What a compile depends on in addition to its request: all of it is pinned by the manifest."""
 
-    request: CompileRequest
     principal: Principal
     vocabulary: Vocabulary
     policy: Policy
     point: Point
     keys: tuple[bytes, ...]
-    """The tenant's keys, one an epoch, oldest first."""
+    """The tenant's keys, one an epoch, oldest first; the newest seals."""
+    pinned_epoch: int | None = None
+    """The epoch that sealed, when this is a replay."""
+    encoder_id: str | None = None
+    reranker_id: str | None = None
+    people: tuple[str, ...] = ()
+    """Canonical ids of those with wishes, where the request names nobody: the wishes of an only
+    one apply, and nothing else of it is sought; of several none is meant."""
+    skip: frozenset[str] = frozenset()
+    """Objects that earlier pages have shown."""
+    page: int = 1
+    ablation: frozenset[str] = frozenset()
+    """Object ids and sections that an ablation leaves out."""
+    language: Language = NO_LANGUAGE
+    """The words by which questions ask."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileContext(Circumstances):
+    """The fixed circumstances of a compile, with what follows from them and the request."""
+
+    request: CompileRequest
     epoch: int
     """The key that seals this envelope, as a place in `keys`."""
     counter: TokenCounter
@@ -132,18 +152,6 @@ class CompileContext:
     """Least and greatest share of the budget by section."""
     weights: Mapping[str, float]
     """Weight of the turn's sections in the allocation."""
-    encoder_id: str | None = None
-    reranker_id: str | None = None
-    people: tuple[str, ...] = ()
-    """Canonical ids of those with wishes, where the request names nobody: the wishes of an only
-    one apply, and nothing else of it is sought; of several none is meant."""
-    skip: frozenset[str] = frozenset()
-    """Objects that earlier pages have shown."""
-    page: int = 1
-    ablation: frozenset[str] = frozenset()
-    """Object ids and sections that an ablation leaves out."""
-    language: Language = NO_LANGUAGE
-    """The words by which questions ask."""
     variation: Variation = NO_VARIATION
     """Shapes of the turn's own texts."""
     media: MediaPlan = NO_MEDIA

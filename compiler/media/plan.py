@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import starmap
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -29,31 +28,28 @@ from ..request.request import Box, Media, MediaKind, MediaSegment, StandIn
 from ..tokens.capabilities import GENERIC
 from ..tokens.counting import TokenCounter
 from ..tokens.modality import (
+    CrossModalReference,
     MediaItem,
     Modality,
-    Substitution,
     evidence_split,
     image_tokens,
-    reference_to,
     substitute,
 )
 from .reduction import (
     PICTURE,
     Item,
-    Region,
     chosen_segments,
     claim_on_budget,
     crop_region,
     film_tokens,
     frames_of,
     knapsack,
-    largest_size,
-    least_size,
     offer,
     one_media_tokens,
     original,
     permille,
     picture_tokens,
+    readable_size,
     sound_tokens,
     with_transcript,
     worth,
@@ -266,11 +262,10 @@ def _full_entry(media: Media, context: _PlanContext) -> MediaEntry:
     offers = _offers(media, context)
 
     share = round(1000 * context.rules.media_fidelity)
-    substitution = substitute(entry.item, offers, fidelity_permille=share)
-    if substitution.replacement is entry.item:
+    replacement = substitute(entry.item, offers, fidelity_permille=share)
+    if replacement is entry.item:
         return entry
-
-    return _stand_in_entry(media, substitution, offers[substitution.replacement])
+    return _stand_in_entry(entry, replacement, offers[replacement])
 
 
 def _offers(media: Media, context: _PlanContext) -> dict[MediaItem, StandIn]:
@@ -284,13 +279,17 @@ def _offers(media: Media, context: _PlanContext) -> dict[MediaItem, StandIn]:
     return offers
 
 
-def _stand_in_entry(media: Media, substitution: Substitution, stand_in: StandIn) -> MediaEntry:
-    link = reference_to(substitution, permille(stand_in.confidence, 1000)).line()
+def _stand_in_entry(entry: MediaEntry, item: MediaItem, stand_in: StandIn) -> MediaEntry:
+    media, source = entry.media, original(entry.media)
+    reference = CrossModalReference(
+        source=source, target=item, confidence_permille=permille(stand_in.confidence, 1000)
+    )
+    link = reference.line()
     return MediaEntry(
         media=media,
         text=f"{media_text(media)}\n[{link}]\n{stand_in.text}",
-        item=substitution.replacement,
-        saved_tokens=max(0, original(media).tokens - substitution.replacement.tokens),
+        item=item,
+        saved_tokens=max(0, source.tokens - item.tokens),
         reference=link,
     )
 
@@ -346,14 +345,14 @@ def _share_pool(entries: Sequence[MediaEntry], context: _PlanContext) -> list[Me
     rations = _rations(winners, context.pool)
     for claim in winners:
         if claim.entry.media.kind is not MediaKind.IMAGE:
-            plans[claim.id] = _smaller(claim.entry, rations[claim.id], context)
+            plans[claim.id] = smaller(claim.entry, rations[claim.id], context)
 
     # Segments and rows come in lumps and leave something over, pictures can take any size: so
     # the pictures divide what the others did not use.
     pictures = [claim for claim in winners if claim.id not in plans]
     rations = _rations(pictures, context.pool - sum(map(_size, plans.values())))
     for claim in pictures:
-        plans[claim.id] = _smaller(claim.entry, rations[claim.id], context)
+        plans[claim.id] = smaller(claim.entry, rations[claim.id], context)
 
     for claim in claims:
         if claim.id not in plans:
@@ -378,7 +377,7 @@ class _Claim(NamedTuple):
 
 def _claim(name: str, entry: MediaEntry, context: _PlanContext) -> _Claim:
     worth = claim_on_budget(entry.media, context.query_terms)
-    return _Claim(name, entry, _least_tokens(entry, context), worth)
+    return _Claim(name, entry, least_tokens(entry, context), worth)
 
 
 def _rations(claims: Iterable[_Claim], pool: int) -> Mapping[str, int]:
@@ -401,24 +400,6 @@ def _rations(claims: Iterable[_Claim], pool: int) -> Mapping[str, int]:
     return allocate(sections, pool).tokens
 
 
-def _least_tokens(entry: MediaEntry, context: _PlanContext) -> int:
-    """The fewest tokens that an item must have to go in at all."""
-    if entry.media.kind is MediaKind.STRUCTURED:
-        head = context.counter.upper_bound(media_text(entry.media))
-        return min(_size(entry), head + _FRAME + _LEAST_TABLE)
-    return least_tokens(entry, context.rules.media_least_px)
-
-
-def _smaller(entry: MediaEntry, target: int, context: _PlanContext) -> MediaEntry:
-    if _size(entry) <= target:
-        return entry
-    if entry.media.kind is MediaKind.STRUCTURED:
-        return _table(entry.media, context, target)
-
-    least_px = context.rules.media_least_px
-    return smaller(entry, target, least_px=least_px, query_terms=context.query_terms)
-
-
 def _substitute_entry(entry: MediaEntry, context: _PlanContext) -> MediaEntry:
     """What represents an item that cannot be sent: its best stand-in, else its name."""
     if entry.media.kind is MediaKind.STRUCTURED:
@@ -432,9 +413,7 @@ def _substitute_entry(entry: MediaEntry, context: _PlanContext) -> MediaEntry:
 
     if fitting:
         item = max(fitting, key=lambda item: (item.utility_permille, item.id))
-        saving = entry.item.tokens - item.tokens
-        substitution = Substitution(entry.item, item, saving)
-        return _stand_in_entry(entry.media, substitution, offers[item])
+        return _stand_in_entry(entry, item, offers[item])
 
     reason = f"it takes {entry.item.tokens} tokens"
     if not readable:
@@ -477,16 +456,14 @@ def cropped_picture(entry: MediaEntry) -> MediaEntry:
     _, _, rights, bottoms = zip(*media.regions, strict=True)
     width = media.width or max(rights)
     height = media.height or max(bottoms)
-    region = crop_region(width, height, list(starmap(Region, media.regions)))
-    if region is None:
+    box = crop_region(width, height, media.regions)
+    if box is None:
         return entry
 
-    width_px, height_px = region.right - region.left, region.bottom - region.top
-    tokens = image_tokens(width_px, height_px, PICTURE)
+    left, top, right, bottom = box
+    tokens = image_tokens(right - left, bottom - top, PICTURE)
     if tokens >= entry.item.tokens:
         return entry
-
-    box = region.left, region.top, region.right, region.bottom
     return replace(
         entry,
         text=media_text(media, notes=[_part_line(box)]),
@@ -501,25 +478,24 @@ def _part_line(box: Box) -> str:
     return f"[shown: the part {right - left}x{bottom - top} at {left},{top}]"
 
 
-def smaller(
-    entry: MediaEntry, target_tokens: int, *, least_px: int, query_terms: frozenset[str]
-) -> MediaEntry:
-    """An item planned down to its part of what media may take.
-
-    The target is at least `least_tokens`, and below what the item takes.
-    """
-    if entry.media.kind is MediaKind.IMAGE:
-        return _resize(entry, target_tokens, least_px)
-    if entry.media.segments:
-        return _cut(entry, target_tokens, query_terms)
-
-    return _film(entry, target_tokens, least_px)
+def smaller(entry: MediaEntry, target: int, context: _PlanContext) -> MediaEntry:
+    """An item planned down to its part of what media may take, at least its `least_tokens`."""
+    media, least_px = entry.media, context.rules.media_least_px
+    if _size(entry) <= target:
+        return entry
+    if media.kind is MediaKind.STRUCTURED:
+        return _table(media, context, target)
+    if media.kind is MediaKind.IMAGE:
+        return _resize(entry, target, least_px)
+    if media.segments:
+        return _cut(entry, target, context.query_terms)
+    return _film(entry, target, least_px)
 
 
 def _resize(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
     media = entry.media
     left, top, right, bottom = entry.region or (0, 0, media.width, media.height)
-    size = _size_within(right - left, bottom - top, target, least_px)
+    size = readable_size(right - left, bottom - top, target, least_px)
     tokens = image_tokens(*size, PICTURE)
     heading, notes = replace(media, width=size[0], height=size[1]), list[str]()
     if entry.region is not None:
@@ -532,12 +508,6 @@ def _resize(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
         saved_tokens=entry.saved_tokens + entry.item.tokens - tokens,
         size=size,
     )
-
-
-def _size_within(width: int, height: int, target: int, least_px: int) -> tuple[int, int]:
-    """The size of a picture within the target, else the smallest that is read."""
-    size = largest_size(width, height, PICTURE, target_tokens=target, least_px=least_px)
-    return size or least_size(width, height, least_px)
 
 
 def _cut(entry: MediaEntry, target: int, query_terms: frozenset[str]) -> MediaEntry:
@@ -580,7 +550,7 @@ def _film(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
     frames, sound = frames_of(media), sound_tokens(media)
     size, small = None, media
     if media.width and media.height:
-        size = _size_within(media.width, media.height, (target - sound) // frames, least_px)
+        size = readable_size(media.width, media.height, (target - sound) // frames, least_px)
         small = replace(media, width=size[0], height=size[1])
 
     frame_count = min(frames, (target - sound) // picture_tokens(small))
@@ -597,18 +567,21 @@ def _film(entry: MediaEntry, target: int, least_px: int) -> MediaEntry:
     )
 
 
-def least_tokens(entry: MediaEntry, least_px: int) -> int:
+def least_tokens(entry: MediaEntry, context: _PlanContext) -> int:
     """The fewest tokens that an item can be made to take and still be sent."""
     media = entry.media
+    if media.kind is MediaKind.STRUCTURED:
+        head = context.counter.upper_bound(media_text(media))
+        return min(_size(entry), head + _FRAME + _LEAST_TABLE)
     if media.segments and media.kind is not MediaKind.IMAGE:
         sizes = [one_media_tokens(segment_media(media, segment)) for segment in media.segments]
         return min(entry.attachment_tokens, *sizes)
 
     left, top, right, bottom = entry.region or (0, 0, media.width, media.height)
     width, height = right - left, bottom - top
-    known = width and height
-    least_width, least_height = least_size(width, height, least_px) if known else (width, height)
-    small = replace(media, width=least_width, height=least_height)
+    if width and height:
+        width, height = readable_size(width, height, 0, context.rules.media_least_px)
+    small = replace(media, width=width, height=height)
     if media.kind is MediaKind.VIDEO:
         return film_tokens(small, frames=1)
     if media.kind is MediaKind.IMAGE:

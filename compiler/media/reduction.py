@@ -22,7 +22,7 @@ from itertools import chain, combinations
 from typing import Final, NamedTuple, TypeVar
 
 from ...schema.errors import InvalidInput
-from ..request.request import Media, MediaKind, MediaSegment, StandIn
+from ..request.request import Box, Media, MediaKind, MediaSegment, StandIn
 from ..text.relevance import terms_of
 from ..tokens.counting import TokenCounter
 from ..tokens.modality import (
@@ -30,11 +30,8 @@ from ..tokens.modality import (
     MediaItem,
     Modality,
     audio_tokens,
-    audio_utility,
     image_tokens,
-    image_utility,
     sampled_frames,
-    structured_utility,
     video_tokens,
 )
 
@@ -60,17 +57,12 @@ _HEAD: Final = 16
 PERMILLE: Final = 1000
 
 
-def media_tokens(media: Iterable[Media]) -> int:
-    """The tokens of all media items.
+def one_media_tokens(item: Media) -> int:
+    """The tokens of one picture, recording or film; 0 of a table, which is text.
 
-    >>> media_tokens([Media(kind=MediaKind.AUDIO, uri="a.wav", seconds=60)])
+    >>> one_media_tokens(Media(kind=MediaKind.AUDIO, uri="a.wav", seconds=60))
     2400
     """
-    return sum(map(one_media_tokens, media))
-
-
-def one_media_tokens(item: Media) -> int:
-    """The tokens of one picture, recording or film; 0 of a table, which is text."""
     if item.kind is MediaKind.STRUCTURED:
         return 0
     if item.kind is MediaKind.IMAGE:
@@ -155,20 +147,6 @@ def _value(items: Iterable[Item]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
-    """A part of a picture in pixels; the right and lower edges are outside."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.left < self.right and 0 <= self.top < self.bottom):
-            raise InvalidInput(f"an empty or negative region: {self}", code="bad_media")
-
-
-@dataclass(frozen=True, slots=True)
 class TableReduction:
     """Rows that stay, and the sentence that says what is missing."""
 
@@ -177,47 +155,33 @@ class TableReduction:
     """Empty when nothing is missing."""
 
 
-def largest_size(
-    width_px: int, height_px: int, rule: ImageRule, *, target_tokens: int, least_px: int = 1
-) -> tuple[int, int] | None:
-    """The largest size of the same shape within the tokens, or None.
+def readable_size(
+    width_px: int, height_px: int, target_tokens: int, least_px: int
+) -> tuple[int, int]:
+    """The largest size of the same shape within the tokens.
 
-    None says that no size whose shorter edge is at least `least_px` fits: substitute or leave
-    the picture out.
+    At least the smallest one whose shorter edge has the least pixels, or the size itself.
+
+    >>> readable_size(1000, 500, 0, 100)
+    (200, 100)
 
     Raises:
         InvalidInput: `bad_media`, for a size below 1.
     """
-    if image_tokens(width_px, height_px, rule) <= target_tokens:
+    if image_tokens(width_px, height_px, PICTURE) <= target_tokens:
         return width_px, height_px
 
-    least_edge = _least_edge(width_px, height_px, least_px)
-
     # Tokens rise with the edge, so halving finds the last one that fits.
-    fitting, too_large = least_edge - 1, max(width_px, height_px)
+    longer, shorter = max(width_px, height_px), min(width_px, height_px)
+    fitting, too_large = min(longer, max(1, -(-least_px * longer // shorter))), longer
     while too_large - fitting > 1:
         middle = (fitting + too_large) // 2
         size = _with_edge(width_px, height_px, middle)
-        if image_tokens(*size, rule) > target_tokens:
+        if image_tokens(*size, PICTURE) > target_tokens:
             too_large = middle
         else:
             fitting = middle
-
-    return _with_edge(width_px, height_px, fitting) if fitting >= least_edge else None
-
-
-def least_size(width_px: int, height_px: int, least_px: int) -> tuple[int, int]:
-    """The smallest size of the same shape whose shorter edge has the least pixels.
-
-    >>> least_size(1000, 500, 100)
-    (200, 100)
-    """
-    return _with_edge(width_px, height_px, _least_edge(width_px, height_px, least_px))
-
-
-def _least_edge(width_px: int, height_px: int, least_px: int) -> int:
-    longer, shorter = max(width_px, height_px), min(width_px, height_px)
-    return min(longer, max(1, -(-least_px * longer // shorter)))
+    return _with_edge(width_px, height_px, fitting)
 
 
 def _with_edge(width_px: int, height_px: int, edge: int) -> tuple[int, int]:
@@ -226,25 +190,18 @@ def _with_edge(width_px: int, height_px: int, edge: int) -> tuple[int, int]:
     return max(1, width_px * edge // longer), max(1, height_px * edge // longer)
 
 
-def crop_region(width_px: int, height_px: int, regions: Iterable[Region]) -> Region | None:
+def crop_region(width_px: int, height_px: int, regions: Iterable[Box]) -> Box | None:
     """The smallest region around all regions of interest, inside the picture."""
-    union: Region | None = None
-    for region in regions:
+    boxes: list[Box] = []
+    for left, top, right, bottom in regions:
         # A region may be stated for a larger original; outside of this one there is nothing.
-        if region.left >= width_px or region.top >= height_px:
-            continue
+        if left < width_px and top < height_px:
+            boxes.append((left, top, min(width_px, right), min(height_px, bottom)))
 
-        right, bottom = min(width_px, region.right), min(height_px, region.bottom)
-        if union is None:
-            union = Region(region.left, region.top, right, bottom)
-        union = Region(
-            min(union.left, region.left),
-            min(union.top, region.top),
-            max(union.right, right),
-            max(union.bottom, bottom),
-        )
-
-    return union
+    if not boxes:
+        return None
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def chosen_segments(segments: Sequence[Item], target_tokens: int) -> tuple[str, ...]:
@@ -415,17 +372,11 @@ def claim_on_budget(media: Media, query_terms: frozenset[str]) -> int:
     texts += [stand_in.text for stand_in in media.stand_ins]
     texts += [segment.text for segment in media.segments]
     nearness = relevance("\n".join(texts), query_terms)
-    stated_utility = permille(media.utility, PERMILLE)
-    if media.kind is MediaKind.IMAGE:
-        return image_utility(density=stated_utility, relevance=nearness)
-    if media.kind is MediaKind.STRUCTURED:
-        return structured_utility(relevance=nearness, needed_rows=stated_utility)
-
+    utility = nearness * permille(media.utility, PERMILLE) // PERMILLE
+    if media.kind in (MediaKind.IMAGE, MediaKind.STRUCTURED) or not _has_transcript(media):
+        return utility
     # Where words can be sent alone, sound is worth what it tells beyond them.
-    speech = PERMILLE if _has_transcript(media) else 0
-    acoustic = round(PERMILLE * media.beyond_text)
-    utility = audio_utility(speech=speech, relevance=nearness, acoustic=acoustic)
-    return max(1, utility * stated_utility // PERMILLE)
+    return max(1, utility * round(PERMILLE * media.beyond_text) // PERMILLE)
 
 
 def _has_transcript(media: Media) -> bool:

@@ -117,7 +117,7 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
     own = frozenset[str]()
     if not roots_of(snapshot.query_subjects) and not snapshot.subjects:
         kinds = ("user", PERSON)
-        own = frozenset(snapshot.own_subjects[k] for k in kinds if k in snapshot.own_subjects)
+        own = frozenset(filter(None, map(snapshot.own_subjects.get, kinds)))
     aliases = terms_of("\n".join(snapshot.expansion))
     return Topic(
         terms=spoken | all_names | aliases,
@@ -209,11 +209,7 @@ def roots_of(bindings: Sequence[Bound]) -> tuple[str, ...]:
 
 def people_of(snapshot: Snapshot) -> frozenset[str]:
     """Whom the request is for: the entities it names, the caller's own user, or who is meant."""
-    named_ids: set[str] = set()
-    for bound in snapshot.subjects:
-        if len(bound.entities) == 1:
-            named_ids.add(bound.entities[0])
-
+    named_ids = set(roots_of(snapshot.subjects))
     # Who is only meant is no binding: a name among the query's terms would lift all their facts.
     for kind in ("user", PERSON):
         if kind in snapshot.own_subjects:

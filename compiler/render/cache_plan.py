@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -177,8 +176,8 @@ def marks(plan: RenderPlan, *, expected_reads: float = 1.0, ttl: int = 0) -> tup
 
     # Of more ends than marks the last ones count: each caches all that comes before it.
     ends = _within_lookback(_zone_ends(plan), plan)
-    long_enough = filter(partial(_long_enough, plan), ends)
-    return tuple(long_enough)[-row.breakpoints :]
+    least = row.min_cacheable_tokens or 0
+    return tuple(end for end in ends if prefix_tokens(plan, end) >= least)[-row.breakpoints :]
 
 
 def ttl_place(row: Capability, ttl_s: int) -> int:
@@ -271,10 +270,6 @@ def added_blocks(plan: RenderPlan) -> int:
         if segment.speaker == "user":
             return number
     return len(history)
-
-
-def _long_enough(plan: RenderPlan, end: int) -> bool:
-    return prefix_tokens(plan, end) >= (plan.capability.min_cacheable_tokens or 0)
 
 
 def prefix_tokens(plan: RenderPlan, end: int) -> int:

@@ -1,10 +1,9 @@
 """Read a compile request: plain texts, mappings and provider messages become typed items.
 
-OpenAI's chat messages and Responses items, Anthropic's content blocks and Gemini's parts are
-accepted as they are. A tool call is a turn of the assistant, and its result follows it. Thinking is
-left out; a picture in a message leaves a mark. What cannot be read is refused with the field's name
-and the nearest known words; nothing is guessed. A replay rebuilds a request from the JSON of its
-manifest with the same readers.
+Messages in a provider's form, and objects of its SDK, are accepted as they are. A tool call is a
+turn of the assistant, and its result follows it. Thinking is left out; a picture in a message
+leaves a mark. What cannot be read is refused with the field's name and the nearest known words;
+nothing is guessed. A replay rebuilds a request from the JSON of its manifest with the same readers.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from datetime import datetime
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Final, TypeVar, cast
 
 from ...schema.compile_terms import TimeoutClass, ToolProtocol
@@ -26,6 +26,15 @@ from ...schema.values import canonical_json, fields_of, items_of, micros
 from ...schema.vocabulary import Enforcement, parse, parse_level
 from ..budget.profiles import risk_weight
 from ..tokens.capabilities import sendable_id
+from .messages import (
+    ContentKind,
+    Fields,
+    MessageBlock,
+    content_blocks,
+    is_message,
+    message_blocks,
+    sdk_json,
+)
 from .request import (
     MAX_ITEMS,
     MAX_TEXT,
@@ -47,20 +56,12 @@ from .request import (
     quantise,
 )
 
-Fields = Mapping[str, Any]
-
 _ROLES: Final = {"developer": "system", "function": "tool", "model": "assistant"}
 """Words of providers for roles that have another name here."""
-
-_CALL_ITEMS: Final = {"function_call": "assistant", "function_call_output": "tool"}
-"""Items of OpenAI's Responses that are no message, with the role that they have here."""
 
 UNNAMED_CALL: Final = "call"
 """The id of a call that brings none, until it gets one of its own."""
 NO_RESULT: Final = "no result was handed in"
-
-_TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
-_SILENT_TYPES: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 Reader = Callable[[str, object], Any]
 """Reads a field: its name for errors, and what was given."""
@@ -428,6 +429,7 @@ def read_turns(path: str, raw: object) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     for position, item in enumerate(_list(path, raw)):
         place = f"{path}[{position}]"
+        item = sdk_json(item)
         fields = fields_of(item)
         # One message may hold several turns: a text, its calls, their results.
         messages = turns_of(fields, place) if fields and is_message(fields) else (item,)
@@ -496,12 +498,6 @@ def _rebuilt(document: dict[str, Any]) -> CompileRequest:
     return CompileRequest(**read)
 
 
-def is_message(fields: Fields) -> bool:
-    """Whether a mapping is a provider's message rather than the fields of a turn."""
-    has_content = not fields.keys().isdisjoint(("content", "tool_calls", "parts"))
-    return "text" not in fields and (has_content or fields.get("type") in _CALL_ITEMS)
-
-
 def turns_of(message: Fields, path: str = "message") -> Iterator[dict[str, Any]]:
     """The turns of one message, as fields of `Turn`; an empty message has none.
 
@@ -511,149 +507,59 @@ def turns_of(message: Fields, path: str = "message") -> Iterator[dict[str, Any]]
     Raises:
         InvalidInput: `bad_request`, for what no provider writes; `path` names the message.
     """
-    message = _with_content(message, path)
-    role = str(message.get("role", "user"))
+    blocks, home = message_blocks(message, path)
+    role = str(message.get("role", "assistant" if home == "responses" else "user"))
     frame = {"role": _ROLES.get(role, role)}
-    result_id = message.get("tool_call_id")
-    if result_id:
-        frame["call_id"] = str(result_id)
-
+    if message.get("tool_call_id"):
+        frame["call_id"] = str(message["tool_call_id"])
     if message.get("name"):
         frame["name"] = str(message["name"])
 
     words: list[str] = []
-    for block in _blocks(f"{path}.content", message.get("content")):
-        kind = block.get("type", "text")
-        if kind in ("tool_use", "tool_result"):
+    for block in blocks:
+        if block.kind in (ContentKind.CALL, ContentKind.RESULT):
             # What was said before a call stays before it.
             yield from _turn_text(frame, words)
             words = []
-            yield _call(path, block) if kind == "tool_use" else _result(path, block)
-        elif kind not in _SILENT_TYPES:
-            words.append(_words(block))
-
+            is_call = block.kind is ContentKind.CALL
+            yield _call(block, path) if is_call else _result(block, path, home)
+        elif not block.is_thought:
+            words.append(block.words)
     yield from _turn_text(frame, words)
-
-    calls = f"{path}.tool_calls"
-    for call in _mappings(calls, message.get("tool_calls") or ()):
-        (function,) = _mappings(f"{calls}.function", (call.get("function", call),))
-        yield _call(
-            path,
-            {
-                "id": call.get("id", ""),
-                "name": function.get("name", ""),
-                "input": function.get("arguments", ""),
-            },
-        )
-
-
-def _with_content(message: Fields, path: str) -> Fields:
-    """A message of Gemini, or an item of OpenAI's Responses, with its parts as content blocks."""
-    kind = message.get("type")
-    if isinstance(kind, str) and kind in _CALL_ITEMS:
-        item = {**message, "id": message.get("call_id", "")}
-        block = (
-            _call_block(item, item.get("arguments", ""))
-            if kind == "function_call"
-            else _result_block(item, item.get("output"))
-        )
-        return {"role": _CALL_ITEMS[kind], "content": [block]}
-    if "parts" not in message:
-        return message
-
-    blocks: list[Fields] = []
-    for part in _mappings(f"{path}.parts", message["parts"]):
-        call = fields_of(part.get("function_call") or part.get("functionCall"))
-        answer = fields_of(part.get("function_response") or part.get("functionResponse"))
-        if call:
-            blocks.append(_call_block(call, call.get("args", {})))
-        elif answer:
-            blocks.append(_result_block(answer, canonical_json(answer.get("response"))))
-        elif not part.get("thought"):
-            blocks.append(part if "text" in part else {"type": next(iter(part), "part")})
-    return {"role": message.get("role", "user"), "content": blocks}
-
-
-def _call_block(call: Fields, arguments: object) -> Fields:
-    name = call.get("name", "")
-    return {"type": "tool_use", "id": call.get("id") or "", "name": name, "input": arguments}
-
-
-def _result_block(answer: Fields, content: object) -> Fields:
-    return {"type": "tool_result", "tool_use_id": answer.get("id") or "", "content": content}
-
-
-def _blocks(path: str, content: object) -> list[Fields]:
-    if content is None:
-        return []
-    if isinstance(content, Mapping):
-        content = [cast("Fields", content)]
-    elif isinstance(content, str):
-        content = [content]
-
-    blocks: list[object] = []
-    for block in _message_list(path, content):
-        blocks.append({"type": "text", "text": block} if isinstance(block, str) else block)
-    fields = _mappings(path, blocks)
-    for block in fields:
-        if not isinstance(block.get("type", "text"), str):
-            raise bad_request(f"{path}.type", "give the word for what the block is")
-
-    return fields
-
-
-def _mappings(path: str, items: object) -> list[Fields]:
-    """The items of a list that a provider fills with objects."""
-    fields: list[Fields] = []
-    for item in _message_list(path, items):
-        if not isinstance(item, Mapping):
-            raise bad_request(path, f"give an object, not {type(item).__name__}")
-        fields.append(cast("Fields", item))
-    return fields
-
-
-def _message_list(path: str, items: object) -> Sequence[object]:
-    if not isinstance(items, list | tuple):
-        raise bad_request(path, f"give a list of objects, not {type(items).__name__}")
-    return cast("Sequence[object]", items)
-
-
-def _words(block: Fields) -> str:
-    """The text of a block, or a mark for one that has none."""
-    kind: str = block.get("type", "text")
-    return str(block.get("text", "")) if kind in _TEXT_TYPES else f"[{kind}]"
 
 
 def _turn_text(frame: Mapping[str, str], words: list[str]) -> Iterator[dict[str, Any]]:
-    text = "\n".join(word for word in words if word)
+    text = "\n".join(filter(None, words))
     if text.strip():
         yield {**frame, "text": text}
 
 
-def _call(path: str, block: Fields) -> dict[str, Any]:
-    arguments = block.get("input", "")
-    if not isinstance(arguments, str):
-        try:
-            arguments = canonical_json(arguments)
-        except (TypeError, ValueError) as error:
-            raise bad_request(f"{path}.input", f"it is no JSON: {error}") from error
-
-    name = str(block.get("name", ""))
+def _call(block: MessageBlock, path: str) -> dict[str, Any]:
+    arguments = block.value or ""
+    if not isinstance(block.value, str | None):
+        arguments = _tool_json(f"{path}.input", block.value)
     return {
         "role": "assistant",
-        "name": name,
-        "call_id": str(block.get("id", "")) or UNNAMED_CALL,
-        "text": f"-> {name} {arguments}".rstrip(),
+        "name": block.name,
+        "call_id": block.call_id or UNNAMED_CALL,
+        "text": f"-> {block.name} {arguments}".rstrip(),
     }
 
 
-def _result(path: str, block: Fields) -> dict[str, Any]:
-    words = map(_words, _blocks(f"{path}.content", block.get("content")))
-    return {
-        "role": "tool",
-        "call_id": str(block.get("tool_use_id", "")),
-        "text": "\n".join(words) or "(empty)",
-    }
+def _result(block: MessageBlock, path: str, home: str) -> dict[str, Any]:
+    content = block.value
+    if home == "gemini":
+        content = _tool_json(f"{path}.response", content)
+    blocks = content_blocks(content, f"{path}.content")
+    text = "\n".join(map(attrgetter("words"), blocks))
+    return {"role": "tool", "call_id": block.call_id, "text": text or "(empty)"}
+
+
+def _tool_json(path: str, value: object) -> str:
+    try:
+        return canonical_json(value)
+    except (TypeError, ValueError) as error:
+        raise bad_request(path, f"it is no JSON: {error}") from error
 
 
 def whole_calls(turns: Sequence[Turn]) -> tuple[Turn, ...]:

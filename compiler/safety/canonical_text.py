@@ -23,9 +23,10 @@ import codecs
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import methodcaller
 from typing import Final
 
 INVALID_ENCODING: Final = "invalid_encoding"
@@ -113,21 +114,6 @@ class StrippedCounts:
     joiner: int = 0
     """Joiners (ZWJ, ZWNJ) that join nothing."""
 
-    @property
-    def total(self) -> int:
-        """All characters taken out."""
-        return (
-            self.bidi
-            + self.zero_width
-            + self.tag
-            + self.private_use
-            + self.control
-            + self.filler
-            + self.format
-            + self.selector
-            + self.joiner
-        )
-
 
 NOTHING_STRIPPED: Final = StrippedCounts()
 """The counts of a text that came through unchanged."""
@@ -179,7 +165,7 @@ def canonicalise(raw: str | bytes) -> Canonical:
 def _is_plain(char: str) -> bool:
     """Whether a character stays wherever it stands."""
     patterns = (_INVISIBLES, _ATTACHMENTS, _SURROGATE)
-    return not any(pattern.search(char) for pattern in patterns)
+    return not any(map(methodcaller("search", char), patterns))
 
 
 def _decode(raw: str | bytes) -> str | None:
@@ -219,7 +205,7 @@ def _legal_run(match: re.Match[str]) -> str:
     before = match.string[start - 1] if start else ""
     after = match.string[end : end + 1]
     selector = run[0] if _selects(run[0], before) else ""
-    joiner = next((char for char in run if char in _JOINERS), "")
+    joiner = next(filter(_JOINERS.__contains__, run), "")
     return selector + (joiner if _joins(joiner, selector or before, after) else "")
 
 
@@ -243,7 +229,7 @@ def _joins(joiner: str, before: str, after: str) -> bool:
 
 
 def _joiners(run: str) -> int:
-    return sum(run.count(joiner) for joiner in _JOINERS)
+    return sum(map(run.count, _JOINERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,76 +264,36 @@ def scan_views(raw: str) -> tuple[TextView, ...]:
     canonical = canonicalise(raw).text
     folded_text = fold(canonical)
     views = [TextView("folded", folded_text)]
-
-    for name, reading in _READINGS:
-        view = reading(raw, canonical, folded_text)
-        if view:
-            views.append(TextView(name, fold(view)))
-
+    for name, text in _readings(raw, canonical, folded_text):
+        if text:
+            views.append(TextView(name, fold(text)))
     return tuple(views)
 
 
-def _from_tags(raw: str, _canonical: str, _folded_text: str) -> str:
-    runs = () if raw.isascii() else _TAGS.findall(raw)
-    texts: list[str] = []
-    for run in runs:
-        letters = [chr(ord(char) - _TAG_OFFSET) for char in run]
-        texts.append("".join(letters))
-    return " ".join(texts)
+def _readings(raw: str, canonical: str, folded_text: str) -> Iterator[tuple[str, str]]:
+    """Yield what each disguise would hide, empty where a text does not wear it."""
+    tags: list[str] = []
+    for run in () if raw.isascii() else _TAGS.findall(raw):
+        tags.append("".join(chr(ord(char) - _TAG_OFFSET) for char in run))
+    yield "tags", " ".join(tags)
+    yield "bidi", " ".join(run[::-1] for run in _OVERRIDE.findall(raw))
+    yield "html", html.unescape(canonical) if _ENTITY.search(canonical) else ""
 
+    codes = _BASE64_RUN.findall(canonical)
+    yield "base64", " ".join(_readable_runs(codes, _unbase64))
+    yield "hex", " ".join(_readable_runs(filter(_HEX_RUN.fullmatch, codes), bytes.fromhex))
+    yield "binary", " ".join(_readable_runs(_BINARY_RUN.findall(canonical), _unbinary))
 
-def _from_overrides(raw: str, _canonical: str, _folded_text: str) -> str:
-    return " ".join(run[::-1] for run in _OVERRIDE.findall(raw))
-
-
-def _from_entities(_raw: str, canonical: str, _folded_text: str) -> str:
-    return html.unescape(canonical) if _ENTITY.search(canonical) else ""
-
-
-def _from_base64(_raw: str, canonical: str, _folded_text: str) -> str:
-    return " ".join(_readable_runs(_BASE64_RUN.findall(canonical), _unbase64))
-
-
-def _from_hex(_raw: str, canonical: str, _folded_text: str) -> str:
-    runs = [run for run in _BASE64_RUN.findall(canonical) if _HEX_RUN.fullmatch(run)]
-    return " ".join(_readable_runs(runs, bytes.fromhex))
-
-
-def _from_binary(_raw: str, canonical: str, _folded_text: str) -> str:
-    return " ".join(_readable_runs(_BINARY_RUN.findall(canonical), _unbinary))
-
-
-def _from_digits(_raw: str, _canonical: str, folded_text: str) -> str:
-    words = _DIGIT_WORD.findall(folded_text)
-    return folded_text.translate(_LEET_DIGITS) if len(words) >= _FEW_DIGIT_WORDS else ""
-
-
-def _from_reversal(_raw: str, _canonical: str, folded_text: str) -> str:
-    return folded_text[::-1] if any(word in folded_text for word in REVERSED_WORDS) else ""
-
-
-def _from_rotation(_raw: str, _canonical: str, folded_text: str) -> str:
+    is_leet = len(_DIGIT_WORD.findall(folded_text)) >= _FEW_DIGIT_WORDS
+    yield "digits", folded_text.translate(_LEET_DIGITS) if is_leet else ""
+    is_reversed = any(map(folded_text.__contains__, REVERSED_WORDS))
+    yield "reversed", folded_text[::-1] if is_reversed else ""
     # Every text has a rotation; only one that spells a word of an attack is worth reading.
-    if not any(word in folded_text for word in ROTATED_WORDS):
-        return ""
-
-    return codecs.encode(folded_text, "rot13")
+    is_rotated = any(map(folded_text.__contains__, ROTATED_WORDS))
+    yield "rot13", codecs.encode(folded_text, "rot13") if is_rotated else ""
 
 
-_READINGS: Final[tuple[tuple[str, Callable[[str, str, str], str]], ...]] = (
-    ("tags", _from_tags),
-    ("bidi", _from_overrides),
-    ("html", _from_entities),
-    ("base64", _from_base64),
-    ("hex", _from_hex),
-    ("binary", _from_binary),
-    ("digits", _from_digits),
-    ("reversed", _from_reversal),
-    ("rot13", _from_rotation),
-)
-
-
-def _readable_runs(runs: list[str], decode: Callable[[str], bytes]) -> Iterator[str]:
+def _readable_runs(runs: Iterable[str], decode: Callable[[str], bytes]) -> Iterator[str]:
     for run in runs:
         try:
             text = decode(run).decode("utf-8")

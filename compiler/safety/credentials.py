@@ -73,7 +73,7 @@ def _is_random(value: str) -> bool:
 
 def _is_name(value: str) -> bool:
     parts = _JOINTS.split(value)
-    if len(parts) > 1 and all(_WORD.fullmatch(part) for part in parts):
+    if len(parts) > 1 and all(map(_WORD.fullmatch, parts)):
         return True
     return _CALL.match(value) is not None
 

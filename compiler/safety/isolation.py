@@ -14,14 +14,11 @@ plain text's, so the caller encodes before it counts.
 from __future__ import annotations
 
 import base64
-import binascii
 import unicodedata
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from itertools import count
 from typing import Final
-
-from ...schema.errors import InvalidInput
 
 
 class Isolation(StrEnum):
@@ -75,31 +72,6 @@ def encode(text: str, isolation: Isolation) -> str:
     return text
 
 
-def decode(text: str, isolation: Isolation) -> str:
-    """What `encode` was given under the same isolation.
-
-    Raises:
-        InvalidInput: `bad_envelope`, when the text was not encoded that way.
-    """
-    if isolation is Isolation.DATAMARK:
-        start = len(_MARK_NOTICE)
-        mark, body = text[start : start + 1], text[start + 2 :]
-        if not text.startswith(_MARK_NOTICE) or not mark:
-            raise _not_encoded(isolation)
-        return body.replace(mark, " ")
-
-    if isolation is Isolation.BASE64:
-        if not text.startswith(_BASE64):
-            raise _not_encoded(isolation)
-
-        try:
-            return base64.b64decode(text[len(_BASE64) :], validate=True).decode()
-        except (binascii.Error, UnicodeDecodeError) as error:
-            raise _not_encoded(isolation) from error
-
-    return text
-
-
 def _free_mark(text: str) -> str:
     """Return `^`, or the next printed sign that the text does not use: a text cannot forge it."""
     characters = set(text)
@@ -107,11 +79,4 @@ def _free_mark(text: str) -> str:
         char
         for char in map(chr, count(_FIRST_MARK))
         if char not in characters and unicodedata.category(char) in ("Sk", "Sm", "So", "Po")
-    )
-
-
-def _not_encoded(isolation: Isolation) -> InvalidInput:
-    return InvalidInput(
-        f"the text is not encoded as {isolation.value}; give the block text as it was compiled",
-        code="bad_envelope",
     )

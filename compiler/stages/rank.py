@@ -20,7 +20,7 @@ from typing import Final
 
 from ...schema.claim import Version
 from ...schema.compile_terms import PriorityTier, Reason, SectionName, Stage
-from ...schema.vocabulary import ObjectType, SlotKind
+from ...schema.vocabulary import Authority, ObjectType, SlotKind
 from ..conversion.ladder import is_offered
 from ..gathering.rerank import blend
 from ..gathering.text_pool import runs_of
@@ -52,6 +52,7 @@ from ..ranking.signals import (
     turn_scores,
     value_terms,
 )
+from ..text.directives import Directive, are_opposite, directive_of, rival_choice
 from ..text.relevance import FULL, Document, fuse, micro, term_counts, terms_of
 
 _STANDING_TYPES = frozenset(
@@ -100,6 +101,9 @@ def rank(
             verdicts.append(_irrelevant(candidate, detail))
         else:
             active.append(candidate._replace(by_task=True) if by_task else candidate)
+    conflicts = _find_conflicts(active, admission)
+    verdicts += conflicts.values()
+    active = [candidate for candidate in active if candidate.object_id not in conflicts]
 
     scale = _Scale(context, snapshot)
     candidates, unmatched = _score_all(active, topic, links, admission, scale)
@@ -149,6 +153,42 @@ def _irrelevant(candidate: Candidate, detail: str) -> Verdict:
     return Verdict(Stage.RANK, candidate.object_id, reason, detail, None, _IRRELEVANT)
 
 
+def _find_conflicts(active: Iterable[Candidate], admission: _Admission) -> dict[str, Verdict]:
+    """Return a verdict on each directive for the caller that a stronger one contradicts, by id.
+
+    The stronger level counts, then the narrower scope. Of one speaker the newer one counts; two
+    speakers of one level are both shown, and lint names them.
+    """
+    directives = filter(admission.directs, active)
+    stronger: list[tuple[Candidate, Directive]] = []
+    verdicts: dict[str, Verdict] = {}
+    for candidate in sorted(directives, key=_strength):
+        version = version_of(candidate)
+        directive = directive_of(
+            candidate.text, admission.context.language, version.details.slot or ""
+        )
+        for winner, rule in stronger:
+            is_equal = _strength(winner)[:2] == _strength(candidate)[:2]
+            if is_equal and (winner.subject or "") != candidate.subject:
+                continue
+            if rival_choice(rule, directive) or are_opposite(rule, directive):
+                reason = Reason.SUPERSEDED if is_equal else Reason.OVERRIDDEN
+                verdicts[candidate.object_id] = Verdict(
+                    Stage.RANK, candidate.object_id, reason, winner.object_id
+                )
+                break
+        else:
+            stronger.append((candidate, directive))
+    return verdicts
+
+
+def _strength(candidate: Candidate) -> tuple[int, int, int, int]:
+    """Return the strength of a directive, the smallest first."""
+    version = version_of(candidate)
+    claim = version.row.claim
+    return claim.level, -version.details.scope.specificity, -claim.since_us, -version.row.vid
+
+
 class _Admission:
     """The table of admission of one compile."""
 
@@ -190,6 +230,17 @@ class _Admission:
             return version.details.object_type in _STANDING_TYPES
         slot = self.context.vocabulary.slots.get(version.details.slot)
         return slot is not None and slot.kind in _WISHES
+
+    def directs(self, candidate: Candidate) -> bool:
+        """Whether it says to the caller how an answer has to be."""
+        is_meant = candidate.by_task or candidate.ours or candidate.subject in self.topic.people
+        if (
+            not is_meant
+            or not self.is_wish(candidate)
+            or candidate.level > Authority.INFERRED_MEMORY
+        ):
+            return False
+        return not is_masked(candidate, self.snapshot, self.context)
 
     def _words(self, candidate: Candidate) -> frozenset[str]:
         version = version_of(candidate)

@@ -63,7 +63,7 @@ def lexical(
     documents: Sequence[Document],
     *,
     k1: float,
-    b: float | Sequence[float],
+    b: float,
     background: Background | None = None,
 ) -> list[int]:
     """The BM25 of each document, as millionths of the best one."""
@@ -76,14 +76,13 @@ def lexical_by_own_terms(
     documents: Sequence[Document],
     *,
     k1: float,
-    b: float | Sequence[float],
+    b: float,
     background: Background | None = None,
 ) -> list[int]:
     """The BM25 of each document by the terms that are stated for it.
 
     How much a word tells is what the documents say, or the `background` they were chosen from: what
-    was chosen for a word would make it look common. How much the length counts, `b`, may be stated
-    for each document.
+    was chosen for a word would make it look common.
     """
     frequencies: list[tuple[dict[str, int], int]] = []
     document_counts: Counter[str] = Counter()
@@ -98,10 +97,9 @@ def lexical_by_own_terms(
     average = (length_sum or 1) / max(total, 1)
     weights = bm25_weights(_statistics(background, Background(total, document_counts)))
 
-    shares = b if isinstance(b, Sequence) else [b] * total
     scores: list[int] = []
-    for (counts, length), share in zip(frequencies, shares, strict=True):
-        norm = k1 * (1 - share + share * length / average)
+    for counts, length in frequencies:
+        norm = k1 * (1 - b + b * length / average)
         score = 0.0
         # in the order of the terms, so that the sum of floats is the same on every machine
         for term in sorted(counts):

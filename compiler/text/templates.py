@@ -7,53 +7,19 @@ Checklist C-038.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from functools import cache
+from pkgutil import get_data
 from string import Formatter
-from types import MappingProxyType
-from typing import Final
+from typing import Any
 
 from ...schema.vocabulary import SlotKind
 
-_CODE, _REPORT, _EXTRACT, _RUN, _TALK, _ASSIST = (
-    "code_generation",
-    "analytical_reporting",
-    "data_extraction",
-    "system_orchestration",
-    "conversation",
-    "assistant",
-)
 
-TEMPLATES: Final[Mapping[tuple[SlotKind, str], str]] = MappingProxyType(
-    {
-        (SlotKind.PREFERENCE, _CODE): "Write code and comments with this {slot}: {value}.",
-        (SlotKind.PREFERENCE, _REPORT): "Explain with this {slot}: {value}.",
-        (SlotKind.PREFERENCE, _EXTRACT): "Return what you extract with this {slot}: {value}.",
-        (SlotKind.PREFERENCE, _RUN): "Report each action with this {slot}: {value}.",
-        (SlotKind.PREFERENCE, _TALK): "Answer with this {slot}: {value}.",
-        (SlotKind.PREFERENCE, _ASSIST): "Answer and act with this {slot}: {value}.",
-        (SlotKind.DIRECTIVE, _CODE): "Write no code that breaks this {slot}: {value}",
-        (SlotKind.DIRECTIVE, _REPORT): "State nothing that breaks this {slot}: {value}",
-        (SlotKind.DIRECTIVE, _EXTRACT): "Extract within this {slot}: {value}",
-        (SlotKind.DIRECTIVE, _RUN): "Before each action check this {slot}: {value}",
-        (SlotKind.DIRECTIVE, _TALK): "Say nothing that breaks this {slot}: {value}",
-        (SlotKind.DIRECTIVE, _ASSIST): "Say and do nothing that breaks this {slot}: {value}",
-        (SlotKind.DECISION, _CODE): "Build on what was decided: {slot} is {value}.",
-        (SlotKind.DECISION, _REPORT): "Take as decided: {slot} is {value}.",
-        (SlotKind.DECISION, _TALK): "Take as decided: {slot} is {value}.",
-        (SlotKind.DECISION, _ASSIST): "Act on what was decided: {slot} is {value}.",
-        (SlotKind.DECISION, _RUN): "Act on what was decided: {slot} is {value}.",
-    }
-)
-
-
-_TASTES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys("like likes liked love loves loved enjoy enjoys enjoyed".split(), "likes"),
-        **dict.fromkeys("favorite favorites favourite favourites".split(), "likes"),
-        **dict.fromkeys("dislike dislikes disliked hate hates hated".split(), "dislikes"),
-        **dict.fromkeys("avoid avoids avoided".split(), "avoids"),
-    }
-)
+@cache
+def _tables() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads((get_data(__package__ or "", "templates.toml") or b"").decode())
 
 
 def taste(slot: str) -> str | None:
@@ -63,9 +29,10 @@ def taste(slot: str) -> str | None:
     ('User dislikes actors: {value}.', 'User likes {value}.', None)
     """
     first, _, topic = slot.partition("_")
-    verb = _TASTES.get(first)
-    if verb is None:
+    verbs = [verb for verb, words in _tables()["tastes"].items() if first in words]
+    if not verbs:
         return None
+    verb = verbs[0]
     return (
         f"User {verb} {topic.replace('_', ' ')}: {{value}}." if topic else f"User {verb} {{value}}."
     )
@@ -96,7 +63,5 @@ def built_in(kind: SlotKind, task_types: tuple[str, ...]) -> str | None:
     >>> built_in(SlotKind.PREFERENCE, ("analytical_reporting",))
     'Explain with this {slot}: {value}.'
     """
-    for task in task_types:
-        if (kind, task) in TEMPLATES:
-            return TEMPLATES[kind, task]
-    return None
+    templates: Mapping[str, str] = _tables().get(kind.value, {})
+    return next((templates[task] for task in task_types if task in templates), None)

@@ -19,6 +19,8 @@ from typing import Final
 from ...schema.errors import InvalidInput
 from ...schema.records import FrozenDict, short_repr
 
+FRAME_MS: Final = 25
+"""Milliseconds of sound in one token."""
 _PERMILLE: Final = 1000
 
 
@@ -44,22 +46,6 @@ class ImageRule:
     overview: bool = False
     """Whether a tiled picture is sent once more, shrunk to one tile."""
 
-    def __post_init__(self) -> None:
-        _check(patch_px=self.patch_px, tokens_per_patch=self.tokens_per_patch)
-        if self.tile_px is not None:
-            _check(tile_px=self.tile_px)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AudioRule:
-    """How a model cuts sound into tokens."""
-
-    frame_ms: int = 25
-    tokens_per_frame: int = 1
-
-    def __post_init__(self) -> None:
-        _check(frame_ms=self.frame_ms, tokens_per_frame=self.tokens_per_frame)
-
 
 def image_tokens(width_px: int, height_px: int, rule: ImageRule) -> int:
     """The tokens of a picture.
@@ -84,8 +70,8 @@ def image_tokens(width_px: int, height_px: int, rule: ImageRule) -> int:
     return sum(tiles) + (_patches(rule.tile_px, rule.tile_px, rule) if rule.overview else 0)
 
 
-def audio_tokens(duration_ms: int, rule: AudioRule | None = None) -> int:
-    """The tokens of a recording.
+def audio_tokens(duration_ms: int) -> int:
+    """The tokens of a recording, one a frame.
 
     >>> audio_tokens(60_000)
     2400
@@ -94,8 +80,7 @@ def audio_tokens(duration_ms: int, rule: AudioRule | None = None) -> int:
         InvalidInput: `bad_media`, for a duration below 1.
     """
     _check(duration_ms=duration_ms)
-    frames = rule or AudioRule()
-    return -(-duration_ms // frames.frame_ms) * frames.tokens_per_frame
+    return -(-duration_ms // FRAME_MS)
 
 
 def video_tokens(frames: int, tokens_per_frame: int, *, audio_track: int = 0) -> int:
@@ -108,14 +93,14 @@ def video_tokens(frames: int, tokens_per_frame: int, *, audio_track: int = 0) ->
     return frames * tokens_per_frame + audio_track
 
 
-def sampled_frames(duration_ms: int, per_minute: int = 60) -> int:
-    """How many frames a sampling rate takes, at least one; one a second by default.
+def sampled_frames(duration_ms: int) -> int:
+    """How many frames of a film are sent: one a second, at least one.
 
     Raises:
-        InvalidInput: `bad_media`, for a duration or rate below 1.
+        InvalidInput: `bad_media`, for a duration below 1.
     """
-    _check(duration_ms=duration_ms, per_minute=per_minute)
-    return -(-duration_ms * per_minute // 60_000)
+    _check(duration_ms=duration_ms)
+    return -(-duration_ms // 1000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,50 +118,13 @@ class MediaItem:
     """How it was made: `ocr`, `transcript`, `crop`, …"""
 
 
-def image_utility(*, density: int, relevance: int, resolved: int = _PERMILLE) -> int:
-    """The utility of a picture: information density, relevance, and resolution kept.
-
-    All in permille, and each can only lower it.
-    """
-    return _product(density, relevance, resolved)
-
-
-def audio_utility(*, speech: int, relevance: int, acoustic: int) -> int:
-    """The utility of sound beyond its transcript.
-
-    `speech` is the share that is speech, `acoustic` how far the task needs tone, speaker or
-    effects: speech that a transcript can give adds nothing where they do not matter.
-    """
-    share = _PERMILLE - _product(_permille(speech), _PERMILLE - _permille(acoustic))
-    return _product(share, relevance)
-
-
-def structured_utility(*, relevance: int, needed_rows: int) -> int:
-    """The utility of a full table: relevance by the share of rows the task needs."""
-    return _product(relevance, needed_rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Substitution:
-    """The verdict over one item."""
-
-    original: MediaItem
-    replacement: MediaItem
-    saved_tokens: int
-    """0 when the original stays."""
-
-
 def substitute(
     original: MediaItem, stand_ins: Iterable[MediaItem], *, fidelity_permille: int = 900
-) -> Substitution:
+) -> MediaItem:
     """The cheapest stand-in that keeps the share of utility, else the original.
 
     Ties go to the greater utility, then to the smaller id.
-
-    Raises:
-        InvalidInput: `bad_media`, for a share outside 0..1000.
     """
-    _permille(fidelity_permille)
     # Products of whole numbers on both sides: a division would round a stand-in in or out.
     floor = original.utility_permille * fidelity_permille
     fit: list[MediaItem] = []
@@ -184,58 +132,27 @@ def substitute(
         if item.tokens < original.tokens and item.utility_permille * _PERMILLE >= floor:
             fit.append(item)
 
-    best = min(fit, key=lambda i: (i.tokens, -i.utility_permille, i.id), default=original)
-    return Substitution(original, best, original.tokens - best.tokens)
+    return min(fit, key=lambda i: (i.tokens, -i.utility_permille, i.id), default=original)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossModalReference:
     """A typed link from what was extracted to what it was extracted from."""
 
-    source_id: str
+    source: MediaItem
     """The original, for instance the picture."""
-    target_id: str
-    """What was made of it, for instance the text."""
-    source_modality: Modality
-    target_modality: Modality
-    method: str
-    """How it was extracted: `ocr`, `transcript`, `caption`, …"""
+    target: MediaItem
+    """What was made of it, for instance the text; its `method` says how."""
     confidence_permille: int
-
-    def __post_init__(self) -> None:
-        _permille(self.confidence_permille)
-        if self.source_id == self.target_id or not self.method:
-            raise InvalidInput(
-                "a cross-modal reference links two items and names its method",
-                code="bad_media",
-            )
 
     def line(self) -> str:
         """The link as one line for a block's header."""
-        confidence = (
-            f"{self.confidence_permille // _PERMILLE}.{self.confidence_permille % _PERMILLE:03}"
-        )
+        source, target = self.source, self.target
         return (
-            f"{self.target_id} ({self.target_modality.value}) extracted from {self.source_id} "
-            f"({self.source_modality.value}) via {self.method}, confidence {confidence}"
+            f"{target.id} ({target.modality.value}) extracted from {source.id} "
+            f"({source.modality.value}) via {target.method}, confidence "
+            f"{self.confidence_permille / _PERMILLE:.3f}"
         )
-
-
-def reference_to(substitution: Substitution, confidence_permille: int) -> CrossModalReference:
-    """The link from a stand-in to its original.
-
-    Raises:
-        InvalidInput: `bad_media`, when the original stayed.
-    """
-    original, replacement = substitution.original, substitution.replacement
-    return CrossModalReference(
-        source_id=original.id,
-        target_id=replacement.id,
-        source_modality=original.modality,
-        target_modality=replacement.modality,
-        method=replacement.method,
-        confidence_permille=confidence_permille,
-    )
 
 
 def evidence_split(items: Iterable[MediaItem]) -> Mapping[Modality, int]:
@@ -254,19 +171,6 @@ def _patches(width: int, height: int, rule: ImageRule) -> int:
 def _cut(length: int, tile: int) -> Sequence[int]:
     tiles, remainder = divmod(length, tile)
     return [tile] * tiles + ([remainder] if remainder else [])
-
-
-def _product(*parts: int) -> int:
-    product = _PERMILLE
-    for part in parts:
-        product = product * _permille(part) // _PERMILLE
-    return product
-
-
-def _permille(permille: int) -> int:
-    if not 0 <= permille <= _PERMILLE:
-        raise InvalidInput(f"{permille} is outside 0..1000 permille", code="bad_media")
-    return permille
 
 
 def _check(**sizes: int) -> None:

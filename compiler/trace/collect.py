@@ -218,7 +218,12 @@ def trace_of(
     request, principal = context.request, context.principal
     metrics = core_metrics(passes, context, account.verdicts)
     report = quality(passes, context)
-    doubts = lint(passes.pieces, extraction="data_extraction" in context.task_types)
+    exclusions: list[Verdict] = []
+    for verdict in passes.ranked.verdicts:
+        if verdict.reason is Reason.OVERRIDDEN:
+            exclusions.append(verdict)
+    is_extraction = "data_extraction" in context.task_types
+    doubts = lint(passes.pieces, context.language, exclusions, extraction=is_extraction)
     request_id = hashlib.sha256(context.request_json.encode("utf-8", "backslashreplace"))
     refusals = passes.gated.refusals if may_audit(principal) else ()
 

@@ -1,13 +1,14 @@
 """Lint: does the payload contradict the rules it is sent under, or force an invented answer?
 
 Rules are what stands as instruction in the cached system zones; the payload is the contract, the
-guidance, the acceptance and the user's request. Four findings, all by plain rules, no model:
+guidance, the acceptance and the user's request. The findings, all by plain rules, no model:
 
-    opposite_directive   one forbids what the other asks for, in largely the same words
-    exclusive_choice     two languages, formats or lengths for one answer
-    pattern_clash        a pattern that one constraint requires and another forbids
-    schema_clash         two output schemas of different types
-    forced_fabrication   an extraction whose schema has no way to say unknown
+    opposite_directive        one forbids what the other asks for, in largely the same words
+    exclusive_choice          two languages, formats or lengths for one answer
+    conflicting_instructions  two rules deny each other, or a stronger one kept a weaker one out
+    pattern_clash             a pattern that one constraint requires and another forbids
+    schema_clash              two output schemas of different types
+    forced_fabrication        an extraction whose schema has no way to say unknown
 
 Nothing is rewritten: the user's words stay verbatim. A finding names the effective instruction,
 by the hierarchy S > D > U > T: the stronger authority, and of equals the system text. Every
@@ -18,55 +19,23 @@ not vouch for. Source 000, 6.5; source 001, "Guidelines"; checklist C-095, C-142
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any, Final, NamedTuple
 
 from ...schema.compile_terms import SECTIONS, BlockKind, SectionName, Stability
+from ...schema.language import Language
 from ...schema.uncertainty import forced_fields
 from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import Enforcement
-from ..ir.records import Piece
-from ..text.relevance import terms_of
+from ..ir.records import Piece, Verdict
+from ..text.directives import Directive, are_opposite, directive_of, rival_choice
 from ..text.sentences import subunits
 
 _S: Final = SectionName
 _RULES: Final = (Stability.STATIC, Stability.SCOPE)
 _SENTENCES: Final = 200
 """Sentences of one text that are looked at: a longer one is a document, no set of rules."""
-_LEAST_SHARED: Final = 2
-_SHARED_PERMILLE: Final = 750
-"""Content words that two directives share before one can deny the other: three in four."""
-_NEGATIVE: Final = re.compile(
-    r"\b(?:never|must not|mustn't|do not|don't|may not|shall not|should not|avoid|forbidden"
-    r"|prohibited|prohibition|not allowed|without)\b",
-    re.IGNORECASE,
-)
-_DIRECTIVE_WORDS: Final = terms_of(
-    "never must not do don't may shall should avoid forbidden prohibited allowed without always "
-    "please constraint prohibition wish goal only ever"
-)
-_CHOICES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        "english german french spanish italian portuguese dutch chinese japanese korean russian "
-        "arabic hindi polish turkish".split(),
-        "language",
-    ),
-    **dict.fromkeys("json xml yaml csv markdown html prose".split(), "format"),
-}
-_CHOICE: Final = re.compile(
-    r"\b(?:answer|reply|respond|output|return|write|format|explain|speak)\b[^.!?\n]{0,60}?"
-    r"\b(?:in|as)\s+(?:valid |plain |simple |pure )?(" + "|".join(_CHOICES) + r")\b",
-    re.IGNORECASE,
-)
-_LENGTHS: Final = tuple(
-    (name, re.compile(words, re.IGNORECASE))
-    for name, words in (
-        ("short", r"\b(?:be|answer|reply|keep it)\s+(?:brief|concise|short)"),
-        ("long", r"\b(?:be|answer|reply)\s+(?:detailed|verbose|in detail|at length)"),
-    )
-)
 
 
 class LintFinding(NamedTuple):
@@ -82,15 +51,17 @@ class LintFinding(NamedTuple):
     detail: str
 
 
-class _Sentence(NamedTuple):
-    piece: Piece
-    text: str
-    negative: bool
-    terms: frozenset[str]
+def lint(
+    pieces: Iterable[Piece],
+    language: Language,
+    exclusions: Iterable[Verdict],
+    *,
+    extraction: bool,
+) -> tuple[LintFinding, ...]:
+    """Return what an envelope's pieces contradict, sorted; `extraction` is the kind of task.
 
-
-def lint(pieces: Iterable[Piece], *, extraction: bool) -> tuple[LintFinding, ...]:
-    """Return what an envelope's pieces contradict, sorted; `extraction` is the kind of task."""
+    `exclusions` are the directives that a stronger one left out.
+    """
     rules: list[Piece] = []
     payload: list[Piece] = []
     for piece in pieces:
@@ -100,10 +71,17 @@ def lint(pieces: Iterable[Piece], *, extraction: bool) -> tuple[LintFinding, ...
             payload.append(piece)
 
     findings = {
-        *_opposites(rules, payload),
-        *_exclusive(rules, payload),
+        *_opposites(rules, payload, language),
+        *_exclusive(rules, payload, language),
         *_enforcement_clashes(rules + payload, extraction=extraction),
     }
+    for verdict in exclusions:
+        rule = verdict.detail
+        findings.add(LintFinding("conflicting_instructions", rule, verdict.object_id, rule, ""))
+    for left, right in combinations(rules, 2):
+        pair = directive_of(left.text, language), directive_of(right.text, language)
+        if rival_choice(*pair) or are_opposite(*pair):
+            findings.add(_finding("conflicting_instructions", left, right, right.text))
     return tuple(sorted(findings))
 
 
@@ -120,69 +98,49 @@ def _zone(piece: Piece) -> Stability:
     return SECTIONS[piece.section].stability
 
 
-def _sentences(pieces: Iterable[Piece]) -> Iterator[_Sentence]:
+def _sentences(
+    pieces: Iterable[Piece], language: Language
+) -> Iterator[tuple[Piece, str, Directive]]:
     for piece in pieces:
         for text in islice(subunits(piece.text), _SENTENCES):
-            terms = terms_of(text) - _DIRECTIVE_WORDS
-            yield _Sentence(piece, text, bool(_NEGATIVE.search(text)), terms)
+            yield piece, text, directive_of(text, language)
 
 
-def _opposites(rules: Sequence[Piece], payload: Sequence[Piece]) -> Iterator[LintFinding]:
+def _opposites(
+    rules: Sequence[Piece], payload: Sequence[Piece], language: Language
+) -> Iterator[LintFinding]:
     """Yield pairs of directives where one forbids what the other asks for."""
     if not rules:
         return
 
     # An index of the terms, so that a rule meets only what shares a word with it.
-    directives: list[_Sentence] = []
+    directives = list(_sentences(payload, language))
     postings: dict[str, list[int]] = {}
-    for sentence in _sentences(payload):
-        if len(sentence.terms) >= _LEAST_SHARED:
-            for term in sentence.terms:
-                postings.setdefault(term, []).append(len(directives))
-            directives.append(sentence)
+    for position, (_, _, directive) in enumerate(directives):
+        for term in directive.terms:
+            postings.setdefault(term, []).append(position)
 
-    for rule in _sentences(rules):
+    for rule, _, demand in _sentences(rules, language):
         positions: set[int] = set()
-        for term in rule.terms:
+        for term in demand.terms:
             positions.update(postings.get(term, ()))
 
         for position in sorted(positions):
-            directive = directives[position]
-            common = len(rule.terms & directive.terms)
-            fewest = min(len(rule.terms), len(directive.terms))
-            close = common >= _LEAST_SHARED and 1000 * common >= _SHARED_PERMILLE * fewest
-            if close and rule.negative != directive.negative:
-                yield _finding("opposite_directive", rule.piece, directive.piece, directive.text)
+            piece, text, directive = directives[position]
+            if are_opposite(demand, directive):
+                yield _finding("opposite_directive", rule, piece, text)
 
 
-def _exclusive(rules: Sequence[Piece], payload: Sequence[Piece]) -> Iterator[LintFinding]:
+def _exclusive(
+    rules: Sequence[Piece], payload: Sequence[Piece], language: Language
+) -> Iterator[LintFinding]:
     """Yield pairs that choose differently where an answer can only be one of them."""
-    choices = [(piece, _choices(piece.text)) for piece in payload]
+    choices = [(piece, directive_of(piece.text, language)) for piece in payload]
     for rule in rules:
-        for group, word in _choices(rule.text).items():
-            for piece, piece_choices in choices:
-                if piece_choices.get(group, word) != word:
-                    detail = f"{group}: {word} or {piece_choices[group]}"
-                    yield _finding("exclusive_choice", rule, piece, detail)
-
-
-def _choices(text: str) -> dict[str, str]:
-    """The choice of a text in each group in which it makes exactly one."""
-    words_of: dict[str, set[str]] = {}
-    for match in _CHOICE.findall(text):
-        word = match.lower()
-        words_of.setdefault(_CHOICES[word], set()).add(word)
-
-    for word, pattern in _LENGTHS:
-        if pattern.search(text):
-            words_of.setdefault("length", set()).add(word)
-
-    # Whoever names two may compare them, or offer both: that is no choice.
-    choices: dict[str, str] = {}
-    for group, words in words_of.items():
-        if len(words) == 1:
-            choices[group] = words.pop()
-    return choices
+        demand = directive_of(rule.text, language)
+        for piece, directive in choices if demand.choices else ():
+            if detail := rival_choice(demand, directive):
+                yield _finding("exclusive_choice", rule, piece, detail)
 
 
 def _enforcement_clashes(pieces: Sequence[Piece], *, extraction: bool) -> Iterator[LintFinding]:

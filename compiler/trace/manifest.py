@@ -325,21 +325,19 @@ def pin_manifest(context: CompileContext, **outputs: Any) -> Manifest:
     return Manifest(envelope_id=_hash(pins), **{**pins, **sets}, **outputs)
 
 
+_PRINCIPAL_FIELDS: Final = (
+    *("tenant", "user", "roles", "projects", "session", "clearance", "authority_level"),
+    *("origins", "source_kinds"),
+)
+
+
 def principal_json(principal: Principal) -> str:
     """Return a principal as canonical JSON."""
-    return canonical_json(
-        {
-            "tenant": principal.tenant,
-            "user": principal.user,
-            "roles": sorted(principal.roles),
-            "projects": sorted(principal.projects),
-            "session": principal.session,
-            "clearance": principal.clearance.value,
-            "authority_level": int(principal.authority_level),
-            "origins": sorted(principal.origins),
-            "source_kinds": sorted(principal.source_kinds),
-        }
-    )
+    values: dict[str, Any] = {}
+    for name in _PRINCIPAL_FIELDS:
+        value = getattr(principal, name)
+        values[name] = sorted(value) if isinstance(value, frozenset) else value
+    return canonical_json(values)
 
 
 def principal_of(manifest: Manifest) -> Principal:
@@ -349,18 +347,13 @@ def principal_of(manifest: Manifest) -> Principal:
         InvalidInput: `bad_manifest`.
     """
     try:
-        document = json.loads(manifest.principal)
-        return Principal(
-            tenant=document["tenant"],
-            user=document["user"],
-            roles=frozenset(document["roles"]),
-            projects=frozenset(document["projects"]),
-            session=document["session"],
-            clearance=Classification(document["clearance"]),
-            authority_level=Authority(document["authority_level"]),
-            origins=frozenset(document["origins"]),
-            source_kinds=frozenset(document["source_kinds"]),
-        )
+        document, values = json.loads(manifest.principal), dict[str, Any]()
+        for name in _PRINCIPAL_FIELDS:
+            value = document[name]
+            values[name] = frozenset(value) if isinstance(value, list) else value
+        values["clearance"] = Classification(values["clearance"])
+        values["authority_level"] = Authority(values["authority_level"])
+        return Principal(**values)
     except (KeyError, TypeError, ValueError) as error:
         raise bad_manifest(f"its principal cannot be read: {error}") from error
 
@@ -396,14 +389,7 @@ def stored_manifest(text: str) -> Manifest:
         document.setdefault("withheld_slots", ())
         document = {name: document[name] for name in Manifest.__slots__}
         return Manifest(**_record_fields(document))
-    except (
-        LookupError,
-        RecursionError,
-        AttributeError,
-        TypeError,
-        ValueError,
-        zlib.error,
-    ) as error:
+    except _BROKEN as error:
         raise bad_manifest(f"it cannot be read: {error}") from error
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...schema.compile_terms import CacheHitStatus, Reason, Stability, ValidationStatus
 from ...schema.records import short_repr
@@ -85,6 +85,13 @@ class SectionUse:
     """What the allocator gave it; None when nothing was scarce."""
 
 
+_PLAIN_FIELDS: Final = (
+    *("trace_id", "request_id", "session_id", "tenant_id", "user_id", "project_id", "active_task"),
+    *("cached_tokens_read", "downstream_retries_triggered", "key_epoch", "counter"),
+)
+"""Fields that the JSON of a trace has as they are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """What a compile decided."""
@@ -141,17 +148,13 @@ class Trace:
         if "compilation_latency_ms" in run_facts:
             metrics["compilation_latency_ms"] = run_facts["compilation_latency_ms"]
 
+        plain = {name: getattr(self, name) for name in _PLAIN_FIELDS}
+        records = ("provenance", "conversions", "gaps", "lint")
         return {
-            "trace_id": self.trace_id,
-            "request_id": self.request_id,
-            "session_id": self.session_id,
-            "tenant_id": self.tenant_id,
-            "user_id": self.user_id,
-            "project_id": self.project_id,
-            "active_task": self.active_task,
+            **plain,
+            **{name: list(map(_plain, getattr(self, name))) for name in records},
             "compiled_prompt_tokens": self.prompt_tokens,
             "cache_hit_status": self.cache_hit_status.value,
-            "cached_tokens_read": self.cached_tokens_read,
             "state_compilation_metadata": {
                 "compiled_objects": list(map(_plain, self.compiled_objects)),
                 "omitted_objects": list(map(_omission, self.omitted_objects)),
@@ -161,18 +164,11 @@ class Trace:
                 "retrieval_metadata": dict(self.retrieval_metadata),
                 "cache_metadata": dict(self.cache_metadata),
             },
-            "provenance": list(map(_plain, self.provenance)),
             "budget": dict(self.budget),
-            "conversions": list(map(_plain, self.conversions)),
-            "gaps": list(map(_plain, self.gaps)),
-            "lint": list(map(_plain, self.lint)),
             "variation": dict(self.variation),
             "alerts": list(self.alerts),
             "validation_status": self.validation_status.value,
-            "downstream_retries_triggered": self.downstream_retries_triggered,
             "observability_metrics": metrics,
-            "key_epoch": self.key_epoch,
-            "counter": self.counter,
         }
 
 

@@ -29,7 +29,7 @@ from ...compiler.media.reduction import one_media_tokens
 from ...compiler.media.table import measures, media_type_of
 from ...compiler.render.media import Originals, SentMedia, planned_size, sent_media
 from ...compiler.request.request import MediaKind
-from ...compiler.tokens.modality import AudioRule
+from ...compiler.tokens.modality import FRAME_MS
 from ...schema.artifact import is_address
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ..backend.caller import Caller
@@ -277,7 +277,7 @@ def cut_sound(data: bytes, media: Media, segment: MediaSegment) -> SentMedia:
             "trace.budget['media']"
         )
 
-    most_ms = one_media_tokens(segment_media(media, segment)) * AudioRule().frame_ms
+    most_ms = one_media_tokens(segment_media(media, segment)) * FRAME_MS
     try:
         with wave.open(io.BytesIO(data)) as recording:
             rate = recording.getframerate()

@@ -117,10 +117,11 @@ def ablate(
         InvalidInput: for what `compile` would refuse.
     """
     # The words below serve short commands, which would wait for a compiler that they never use.
-    from ...compiler.compile import Circumstances, compile_snapshot, context_of
+    from ...compiler.compile import compile_snapshot, context_of
     from ...compiler.envelope import compare
     from ...compiler.gathering.gather import gather
     from ...compiler.gathering.mentions import ExactBinder
+    from ...compiler.ir.context import Circumstances
     from ...compiler.request.parse import parse_request
     from ...compiler.trace.manifest import stored_ids
     from ..extraction.shipped_language import shipped_language

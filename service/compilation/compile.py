@@ -23,7 +23,7 @@ from ...compiler.compile import compile as compile_envelope
 from ...compiler.envelope.envelope import Envelope
 from ...compiler.gathering.mentions import ExactBinder, compile_names
 from ...compiler.gathering.nearest import vectors_wanted
-from ...compiler.ir.context import project_of, scopes_of
+from ...compiler.ir.context import Circumstances, project_of, scopes_of
 from ...compiler.replay import replay
 from ...compiler.request.parse import parse_request
 from ...compiler.request.request import CompileRequest, WindowPin
@@ -224,22 +224,25 @@ class Compiler(Caller):
         `people` are those whose wishes may apply although the request does not name them.
         """
         keys, embedding = reader.keys(), self._backend.embedding
-        envelope = compile_envelope(
-            request,
-            reader=reader,
+        reranker, scopes = self._backend.reranker, frozenset(self.principal.sight().scopes)
+        circumstances = Circumstances(
             principal=self.principal,
             vocabulary=words_of(view),
             policy=self._backend.policy,
             point=point_of(view),
-            keys=keys,
-            resolve_mentions=ExactBinder(
-                reader, frozenset(self.principal.sight().scopes), point_of(view).tx_us
-            ),
+            keys=tuple(keys),
             encoder_id=embedding.encoder.id if embedding else None,
-            index=self._vectors(reader, view, request),
-            reranker=self._backend.reranker,
+            reranker_id=reranker.id if reranker is not None else None,
             people=people,
             language=shipped_language(),
+        )
+        envelope = compile_envelope(
+            request,
+            circumstances,
+            reader=reader,
+            resolve_mentions=ExactBinder(reader, scopes, point_of(view).tx_us),
+            index=self._vectors(reader, view, request),
+            reranker=reranker,
             watch=self._backend.step_of,
         )
         return replace(envelope, manifest=sign_manifest(envelope.manifest, keys))

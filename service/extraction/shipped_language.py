@@ -7,13 +7,11 @@ from functools import cache
 from ...schema.language import Language, joined_language
 from .claims import language_tables
 
-_NAMES = ("en", "de")
-
 
 @cache
 def shipped_language() -> Language:
     """Both languages as one value, read once."""
-    return joined_language(tuple(map(_language_of, _NAMES)))
+    return joined_language(tuple(map(_language_of, ("en", "de"))))
 
 
 def _language_of(name: str) -> Language:
@@ -24,4 +22,5 @@ def _language_of(name: str) -> Language:
         related=tuple(filter(None, tables["related"]["words"].splitlines())),
         asks_past=tuple(tables["asks_past"]),
         asks_whole=tuple(tables["asks_whole"]),
+        **{name: tuple(rows) for name, rows in tables["directives"].items()},
     )

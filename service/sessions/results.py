@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, cast
 
+from ...compiler.request.messages import ContentKind, MessageBlock, read_block
 from ...compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
 from ...schema.errors import Conflict, InvalidInput, NotFound
 from ...schema.vocabulary import parse
@@ -424,7 +425,7 @@ def transcript_steps(entries: Iterable[Entry]) -> Iterator[Utterance | ToolAnswe
 def _steps_of(entry: Entry) -> Iterator[Utterance | ToolAnswer]:
     role = {"model": "assistant"}.get(str(entry.get("role")), str(entry.get("role")))
     if entry.get("type") == "function_call_output":
-        yield ToolAnswer(str(entry.get("call_id", "")), "", entry.get("output"), False)
+        yield _tool_answer(read_block(entry))
     elif role in ("tool", "function"):
         call_id, name = str(entry.get("tool_call_id", "")), str(entry.get("name", ""))
         yield ToolAnswer(call_id, name, entry.get("content"), False)
@@ -437,25 +438,17 @@ def _steps_of(entry: Entry) -> Iterator[Utterance | ToolAnswer]:
 
         # Results are inside a user's message here; what is left of it was really said.
         speech: list[Any] = []
-        for block in cast("list[Entry]", blocks):
-            result = _tool_answer(block)
-            if result is None:
-                speech.append(block)
+        for block in blocks:
+            content = read_block(block) if isinstance(block, Mapping) else None
+            if content is not None and content.kind is ContentKind.RESULT:
+                yield _tool_answer(content)
             else:
-                yield result
+                speech.append(block)
 
         if speech or entry.get("tool_calls"):
             yield Utterance(role, {**entry, key: speech})
 
 
-def _tool_answer(block: Entry) -> ToolAnswer | None:
-    if block.get("type") == "tool_result":
-        is_error = bool(block.get("is_error"))
-        return ToolAnswer(str(block.get("tool_use_id", "")), "", block.get("content"), is_error)
-
-    response = block.get("function_response") or block.get("functionResponse")
-    if response:
-        call_id, name = str(response.get("id") or ""), str(response.get("name", ""))
-        return ToolAnswer(call_id, name, response.get("response"), False)
-
-    return None
+def _tool_answer(block: MessageBlock) -> ToolAnswer:
+    is_error = bool(block.fields.get("is_error"))
+    return ToolAnswer(block.call_id, block.name, block.value, is_error)

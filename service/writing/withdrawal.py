@@ -18,7 +18,7 @@ from ...resolution.normalize import sentence_spans
 from ...schema.claim import Version, is_turn
 from ...schema.interval import INF_US
 from ...schema.principal import Scope, Sight
-from ...schema.slots import OTHER_WORDS
+from ...schema.slots import other_words_of_slots
 from ...schema.terms import content_terms
 from ...schema.values import moment
 from ...schema.vocabulary import Op
@@ -276,7 +276,8 @@ def _means(claim: ExtractedClaim, fact: _Known) -> bool:
         return is_meant(str(claim.value), fact.value)
 
     # All words of a thing must be the value's, or tell its slot: a trip to Ulm is no home there.
-    topic = content_terms(f"{slot.replace('_', ' ')} {OTHER_WORDS.get(slot, '')}")
+    other_words = other_words_of_slots().get(slot, "")
+    topic = content_terms(f"{slot.replace('_', ' ')} {other_words}")
     words = content_terms(str(claim.value)) - topic
     return bool(words) and words <= content_terms(fact.value)
 

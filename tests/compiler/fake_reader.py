@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tenure.compiler.compile import Circumstances, compile_snapshot, context_of
+from tenure.compiler.compile import compile_snapshot, context_of
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.gathering.gather import gather
 from tenure.compiler.gathering.mentions import ExactBinder
-from tenure.compiler.ir.context import CompileContext
+from tenure.compiler.ir.context import Circumstances, CompileContext
 from tenure.compiler.ir.records import Neighbours, Snapshot
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.request.request import CompileRequest

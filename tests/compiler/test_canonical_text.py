@@ -1,5 +1,6 @@
 import sys
 import unicodedata
+from dataclasses import astuple
 
 import pytest
 from hypothesis import given
@@ -46,7 +47,7 @@ def test_hidden_characters_are_stripped_and_counted_by_kind(
 ) -> None:
     canonical = canonicalise(text)
     assert canonical == Canonical(kept, StrippedCounts(**{kind: len(text) - len(kept)}), None)
-    assert canonical.strip_counts.total == len(text) - len(kept)
+    assert sum(astuple(canonical.strip_counts)) == len(text) - len(kept)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_bytes_are_read_as_utf_8() -> None:
 def test_canonical_text_is_stable_and_the_counts_are_exact(text: str) -> None:
     canonical = canonicalise(text)
     assert canonicalise(canonical.text) == Canonical(canonical.text, NOTHING_STRIPPED, None)
-    assert canonical.strip_counts.total == len(text) - len(canonical.text)
+    assert sum(astuple(canonical.strip_counts)) == len(text) - len(canonical.text)
 
 
 def test_no_invisible_format_character_of_this_unicode_version_is_missed() -> None:

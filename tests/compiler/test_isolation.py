@@ -1,10 +1,11 @@
+import base64
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.safety.isolation import (
     Isolation,
-    decode,
     encode,
     injection_surface,
 )
@@ -15,9 +16,12 @@ ISOLATION_SHARES = DEFAULT.compile.isolation_strengths
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-@given(st.one_of(TEXT, st.text("^` ~|+<=>\n", max_size=30)), st.sampled_from(Isolation))
-def test_every_encoding_is_reversible(text: str, isolation: Isolation) -> None:
-    assert decode(encode(text, isolation), isolation) == text
+@given(st.one_of(TEXT, st.text("^` ~|+<=>\n", max_size=30)))
+def test_every_encoding_is_reversible(text: str) -> None:
+    head, _, marked = encode(text, Isolation.DATAMARK).partition("\n")
+    assert marked.replace(head[-1], " ") == text
+    _, _, code = encode(text, Isolation.BASE64).partition("\n")
+    assert base64.b64decode(code).decode() == text
 
 
 def test_the_mark_is_one_that_the_text_does_not_use() -> None:
@@ -33,22 +37,6 @@ def test_base64_leaves_no_readable_word() -> None:
 @pytest.mark.parametrize("isolation", [Isolation.NONE, Isolation.BOUNDARY, Isolation.TYPED_SLOT])
 def test_the_cheap_isolations_leave_the_text(isolation: Isolation) -> None:
     assert encode("a b", isolation) == "a b"
-
-
-@pytest.mark.parametrize(
-    ("text", "isolation"),
-    [
-        ("a b", Isolation.DATAMARK),
-        ("words are joined by ", Isolation.DATAMARK),
-        ("a b", Isolation.BASE64),
-        ("base64 of UTF-8 text:\n?", Isolation.BASE64),
-        ("base64 of UTF-8 text:\n/w==", Isolation.BASE64),
-    ],
-)
-def test_text_that_was_not_encoded_is_refused(text: str, isolation: Isolation) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        decode(text, isolation)
-    assert caught.value.code == "bad_envelope"
 
 
 STRENGTHS = {Isolation(way): round(1000 * share) for way, share in ISOLATION_SHARES}

@@ -10,7 +10,7 @@ import pytest
 from tenure.compiler.compile import compile
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.compiler.gathering.mentions import ExactBinder
-from tenure.compiler.ir.context import project_of, scopes_of
+from tenure.compiler.ir.context import Circumstances, project_of, scopes_of
 from tenure.compiler.request.parse import parse_request
 from tenure.schema.entity import EntityRef
 from tenure.schema.principal import Principal
@@ -37,16 +37,15 @@ def compiled(memory: Memory, task: str, **given: Any) -> Envelope:
     point = point_of(memory.as_of())
     scopes = scopes_of(principal, project_of(request, principal))
     with memory._backend.store.reading(principal.tenant) as reader:
-        return compile(
-            request,
-            reader=reader,
+        circumstances = Circumstances(
             principal=principal,
             vocabulary=memory._backend.vocabulary(principal.tenant),
             policy=memory.policy,
             point=point,
             keys=reader.keys(),
-            resolve_mentions=ExactBinder(reader, scopes, point.tx_us),
         )
+        binder = ExactBinder(reader, scopes, point.tx_us)
+        return compile(request, circumstances, reader=reader, resolve_mentions=binder)
 
 
 @pytest.fixture

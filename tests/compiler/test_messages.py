@@ -180,3 +180,34 @@ def test_tools_of_providers_are_taken_as_they_are(tool: dict[str, Any]) -> None:
 def test_what_is_no_message_is_refused(messages: Any) -> None:
     with pytest.raises(InvalidInput):
         parse_request("conversation", history=messages)
+
+
+class Dumped:
+    """An object of a provider's SDK."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.fields = fields
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        return self.fields
+
+
+def test_objects_of_sdks_and_whole_answers_become_the_same_turns() -> None:
+    call = {"id": "c", "name": "find", "args": {"what": "it"}}
+    langchain = Dumped(type="ai", content="I look.", tool_calls=[call])
+    result = Dumped(type="tool", content="in Lisbon", tool_call_id="c")
+    item = {"type": "function_call", "call_id": "c", "name": "find", "arguments": '{"what": "it"}'}
+    words = {"type": "message", "content": [{"type": "output_text", "text": "I look."}]}
+    answer = Dumped(output=[{"type": "reasoning", "summary": []}, words, item])
+    output = {"type": "function_call_output", "call_id": "c", "output": "in Lisbon"}
+    turns = [
+        (Role.ASSISTANT, "I look.", "", ""),
+        (Role.ASSISTANT, '-> find {"what": "it"}', "find", "c"),
+        (Role.TOOL, "in Lisbon", "find", "c"),
+    ]
+    assert history([langchain, result]) == history([answer, output]) == turns
+
+
+def test_a_refusal_is_what_the_model_said() -> None:
+    message = {"role": "assistant", "content": None, "refusal": "I cannot do that."}
+    assert history([message]) == [(Role.ASSISTANT, "I cannot do that.", "", "")]

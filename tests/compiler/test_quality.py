@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.compiler.compile import Circumstances, compile_snapshot, context_of
+from tenure.compiler.compile import compile_snapshot, context_of
 from tenure.compiler.envelope.compare import ablate, diff_envelopes
 from tenure.compiler.explain.diagnosis import LOW_PRECISION, Cause, Part
+from tenure.compiler.ir.context import Circumstances
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.text.relevance import COSINE_FULL
 from tenure.compiler.trace.metrics import stands
@@ -216,7 +217,7 @@ def test_ablation_leaves_out_objects_and_sections() -> None:
                 policy=bench.policy,
                 point=Point(bench.now, bench.tx),
                 keys=(KEY,),
-                without=without,
+                ablation=without,
             ),
         )
         envelope = compile_snapshot(bench.snapshot(context), context)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tenure.schema.principal import Principal
 from tenure.schema.slots import Slot
 from tenure.schema.vocabulary import SlotKind
@@ -107,3 +109,94 @@ def test_what_a_user_tells_of_somebody_elses_wishes_is_told_of_that_one() -> Non
     text = bench.compile(query="Which films does Tom like?", entities=["Tom", "Team"]).text
     assert "User likes Tom films" not in text
     assert "Tom likes: Tom films" in text
+
+
+def standing(*texts: str, **stated: Any) -> Bench:
+    """Preferences of the caller, in the order in which they were stated."""
+    bench = Bench()
+    bench.world.person("Ann", user="ann")
+    for number, text in enumerate(texts):
+        row = {"claim": text, "object_type": "preference", "scope": {"user": "ann"}, **stated}
+        bench.world.add(f"wish {number}", text=text, subject="Ann", **row)
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never use bullet points.", "From now on always use bullet points."),
+        ("Use emojis.", "No emojis please."),
+        ("Answer in English.", "Please answer in Danish from now on."),
+        ("Be brief.", "Keep your answers detailed."),
+        ("Always reply in JSON.", "Return your answers as YAML."),
+        ("Use a formal tone.", "Write casually."),
+        ("Always use metric units.", "Give distances in miles."),
+        ("Antworte auf Deutsch.", "Answer in English."),
+        ("Verwende Emojis.", "Bitte keine Emojis."),
+    ],
+)
+def test_a_newer_wish_about_the_same_manner_replaces_the_older(older: str, newer: str) -> None:
+    bench = standing(older, newer)
+    envelope = bench.compile(query="Explain what a fugue is.")
+    assert set(bench.compiled(envelope)) == {"wish 1"}
+    reason, detail = bench.omitted(envelope)["wish 0"]
+    assert (reason, bench.world.name_of(detail)) == ("superseded", "wish 1")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Never use emojis.", "Always use bullet points."),
+        ("Answer in English.", "Be brief."),
+        ("Be brief.", "Be brief and use a formal tone."),
+        ("Do not guess.", "Guess what I mean from the files."),
+        ("No tables in mails.", "Use tables for figures."),
+        ("Answer in English or in German.", "Answer in French when I do."),
+        ("Answer as long as you need.", "Be brief."),
+    ],
+)
+def test_wishes_that_one_answer_can_keep_are_both_shown(first: str, second: str) -> None:
+    bench = standing(first, second)
+    shown = bench.compiled(bench.compile(query="Explain what a fugue is."))
+    assert set(shown) == {"wish 0", "wish 1"}
+
+
+def test_a_wish_that_a_stronger_rule_denies_is_left_out_and_named() -> None:
+    bench = Bench()
+    bench.world.person("Ann", user="ann")
+    bench.world.add("rule", text="Answer in English.", object_type="policy_rule", level=1)
+    bench.world.add("wish", subject="Ann", slot="preferred_language", value="Danish",
+                    object_type="preference", scope={"user": "ann"})  # fmt: skip
+    envelope = bench.compile(query="Explain what a fugue is.")
+    assert set(bench.compiled(envelope)) == {"rule"}
+    assert bench.omitted(envelope)["wish"][0] == "overridden"
+    (finding,) = envelope.trace.lint
+    named = [bench.world.name_of(i) for i in (finding.rule, finding.against_id, finding.effective)]
+    assert (finding.code, *named) == ("conflicting_instructions", "rule", "wish", "rule")
+
+
+def test_two_rules_of_one_level_that_deny_each_other_are_both_shown_as_a_conflict() -> None:
+    bench = Bench()
+    for name, text in (("house", "Answer in English."), ("team", "Answer in Danish.")):
+        bench.world.add(name, text=text, object_type="policy_rule", level=1, subject=name)
+    envelope = bench.compile(query="Explain what a fugue is.")
+    assert set(bench.compiled(envelope)) == {"house", "team"}
+    assert [finding.code for finding in envelope.trace.lint] == ["conflicting_instructions"]
+
+
+def test_with_strict_activation_a_wish_for_another_topic_neither_stands_nor_replaces() -> None:
+    bench = standing("Use metric units.", why="quoting distances").rules(activation="strict")
+    bench.world.add("other", text="Use miles.", claim="Use miles.", object_type="preference",
+                    why="races", scope={"user": "ann"}, subject="Ann")  # fmt: skip
+    assert bench.compiled(bench.compile(query="Explain what a fugue is.")) == {}
+    shown = bench.compiled(bench.compile(query="Quoting the distances to Bonn"))
+    assert set(shown) == {"wish 0"}
+
+
+def test_somebody_elses_wish_replaces_none_of_the_callers() -> None:
+    bench = standing("Be brief.")
+    bench.world.person("Bob")
+    bench.world.add("Bob's", text="Be detailed.", claim="Be detailed.", subject="Bob",
+                    object_type="preference")  # fmt: skip
+    shown = bench.compiled(bench.compile(query="Should answers to Bob be detailed?"))
+    assert "wish 0" in shown

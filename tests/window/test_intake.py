@@ -84,7 +84,7 @@ def test_a_gemini_content_is_read_with_calls_pictures_and_what_is_unknown() -> N
     [
         {"role": "tool", "content": "x"},
         {"role": "assistant", "content": 5},
-        {"role": "assistant", "content": ["x"]},
+        {"role": "assistant", "content": [5]},
         {"role": "assistant", "content": [{"type": "tool_result", "content": "x"}]},
         {"role": "assistant", "tool_calls": [{"function": {"name": "look"}}]},
         {"role": "assistant", "tool_calls": [CALL, CALL]},

@@ -285,7 +285,7 @@ export class Tenure {
 
 /** Something in the resolver queue. */
 export type ActionAnswer = {
-  /** The id of an open action. */
+  /** The id of an action. */
   action_id: string;
   closed?: string | null;
   /** Who settled it. */
@@ -318,7 +318,7 @@ export type ActionKindAnswer = "settle_tie" | "confirm_due" | "reverify_belief" 
 
 /** How an entry of the resolver queue was closed. */
 export type ActionReceiptAnswer = {
-  /** The id of an open action. */
+  /** The id of an action. */
   action_id: string;
   erasure?: ErasureReceiptAnswer | null;
   /** Of which kind it is. */
@@ -333,19 +333,19 @@ export type ActionReceiptAnswer = {
 };
 
 export type ActionsActionsRequest = {
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** open, closed or all. */
   status?: string;
 };
 
 export type ActionsListRequest = {
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** open, closed or all. */
   status?: string;
 };
 
 export type ActionsResolveRequest = {
   /** Let it in, instead of keeping it out. */
   accept?: boolean | null;
-  /** The id of an open action. */
+  /** The id of an action. */
   action_id: string;
   /** What the slot holds. */
   value?: unknown;
@@ -354,7 +354,7 @@ export type ActionsResolveRequest = {
 };
 
 export type ActionsUndoRequest = {
-  /** The id of an open action. */
+  /** The id of an action. */
   action_id: string;
 };
 
@@ -431,7 +431,7 @@ export type ArtifactsListRequest = {
 };
 
 export type ArtifactsPutRequest = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string>;
   /** Bytes as base64, or a text. */
   data: BinaryContent | string;
@@ -447,7 +447,7 @@ export type ArtifactsPutRequest = {
   origin?: string;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
 };
 
@@ -457,9 +457,9 @@ export type ArtifactsTextRequest = {
 };
 
 export type AsOfRequest = {
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -656,7 +656,7 @@ export type ChangeAnswer = {
   object_id: string;
   /** What is said of the entity, such as office or manager. */
   slot: string | null;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: string;
   /** The moment of knowledge: when the store learned it. */
   tx: string;
@@ -901,13 +901,13 @@ export type CompileRequest = {
   task: string;
   /** Tools that the model may call. */
   tools?: Array<unknown>;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
   /** The id of the user. */
   user?: string | null;
   /** What the user typed. */
   user_request?: string;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -953,14 +953,14 @@ export type ContextObjectAnswer = {
   normalized_claim: string;
   /** The id of a stored object. */
   object_id: string;
-  /** The type of the object, such as fact, preference or evidence. */
+  /** The type of the object, such as identity_fact or preference. */
   object_type: ObjectTypeAnswer;
   permission_scope: Record<string, Array<string>>;
   /** The project that it belongs to. */
   project_id?: string | null;
   /** When it leaves the store. */
   retirement_rule?: RetirementRuleAnswer | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification: ClassificationAnswer;
   /** How personal it is. */
   sensitivity?: Array<SensitivityAnswer>;
@@ -1133,6 +1133,7 @@ export type DocumentReportAnswer = {
 export type DocumentVersionAnswer = {
   closed: number;
   dated: string;
+  /** From when a document is in force; its own date by default, else now. */
   effective: string | null;
   /** Passages that it has in common with the version before it. */
   kept: number;
@@ -1149,6 +1150,7 @@ export type DocumentVersionAnswer = {
 export type DocumentViewAnswer = {
   /** Keyed digest of the file: equal exactly for equal bytes of one tenant. */
   bytes_digest: string;
+  /** From when a document is in force; its own date by default, else now. */
   effective: string | null;
   flagged?: number;
   id: string;
@@ -1164,45 +1166,45 @@ export type DocumentViewAnswer = {
 export type DocumentsCiteRequest = {
   /** Ids of stored objects. */
   object_ids: Array<string>;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type DocumentsCompareRequest = {
-  /** The one of two entities: a name or an id. */
+  /** The first date. */
   a: string | null;
-  /** The other of two entities: a name or an id. */
+  /** The second date. */
   b: string | null;
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
 };
 
 export type DocumentsGetRequest = {
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type DocumentsListRequest = {
-  /** The source that it came from. */
+  /** The name of a source of documents. */
   source?: string | null;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type DocumentsPutRequest = {
   accept_flagged?: boolean;
   again?: boolean;
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string>;
   /** 0 is the system, 1 a developer, 2 the user, 3 an agent, 4 a stranger. */
   authority_level?: number | null;
@@ -1213,6 +1215,7 @@ export type DocumentsPutRequest = {
   dates?: string | null;
   /** Roles that may not read it. */
   deny_roles?: Array<string>;
+  /** From when a document is in force; its own date by default, else now. */
   effective?: string | null;
   encoding?: string | null;
   former?: Array<string>;
@@ -1220,15 +1223,15 @@ export type DocumentsPutRequest = {
   keep_original?: boolean;
   /** The media type, such as text/plain. */
   media_type?: string | null;
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
   own?: string | null;
   password?: string | null;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
-  /** The source that it came from. */
+  /** The name of a source of documents. */
   source?: string;
   task_types?: Array<string>;
   url?: string | null;
@@ -1236,24 +1239,25 @@ export type DocumentsPutRequest = {
 };
 
 export type DocumentsReclassifyRequest = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string> | null;
   /** Roles that may not read it. */
   deny_roles?: Array<string> | null;
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
 };
 
 export type DocumentsRemoveRequest = {
+  /** From when a document is in force; its own date by default, else now. */
   effective?: string | null;
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
 };
 
 export type DocumentsVersionsRequest = {
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
 };
 
@@ -1279,9 +1283,9 @@ export type EntitiesAddAliasRequest = {
 };
 
 export type EntitiesCompareRequest = {
-  /** The one of two entities: a name or an id. */
+  /** The first of two entities: a name or an id. */
   a: string | EntityRef | Record<string, unknown>;
-  /** The other of two entities: a name or an id. */
+  /** The second of two entities: a name or an id. */
   b: string | EntityRef | Record<string, unknown>;
 };
 
@@ -1300,9 +1304,9 @@ export type EntitiesListRequest = {
 };
 
 export type EntitiesMergeRequest = {
-  /** The one of two entities: a name or an id. */
+  /** The first of two entities: a name or an id. */
   a: string;
-  /** The other of two entities: a name or an id. */
+  /** The second of two entities: a name or an id. */
   b: string;
   /** Why, for the record. */
   reason?: string;
@@ -1622,7 +1626,7 @@ export type HistoryRowAnswer = {
   scope: string;
   /** The address of the source, such as mail://…. */
   source_origin: string;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: string;
   /** When the store ceased to believe it; null while it does. */
   tx_end: string | null;
@@ -1776,9 +1780,9 @@ export type LogRequest = {
   entity?: string | EntityRef | Record<string, unknown> | null;
   /** At most so many. */
   limit?: number;
-  /** Not before this moment. */
+  /** After this moment of knowledge. */
   since?: string | null;
-  /** Not after this moment. */
+  /** Up to and with this moment of knowledge. */
   until?: string | null;
 };
 
@@ -2216,13 +2220,13 @@ export type ReclassifyReceiptAnswer = {
 };
 
 export type ReclassifyRequest = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string> | null;
   /** Roles that may not read it. */
   deny_roles?: Array<string> | null;
   /** The id of a stored object. */
   object_id: string;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
 };
 
@@ -2488,6 +2492,7 @@ export type ReviewsAcceptRequest = {
   entity?: string | null;
   /** Why, for the record. */
   reason?: string;
+  /** Keep the name as an alias: in its scope, in all of them, or no. */
   remember?: string;
   /** The id of a review. */
   review_id: string;
@@ -2510,14 +2515,14 @@ export type ReviewsGetRequest = {
 };
 
 export type ReviewsGroupsRequest = {
-  /** What the cases are grouped by. */
+  /** mention, source, scope, type or reason. */
   by?: string;
 };
 
 export type ReviewsListRequest = {
-  /** Of which kind it is. */
+  /** blocking, possible_same_as, audit or all. */
   kind?: string;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** open, unsure, accepted, rejected or all. */
   status?: string;
 };
 
@@ -2533,9 +2538,9 @@ export type ReviewsMatchingRequest = {
 };
 
 export type ReviewsOpenRequest = {
-  /** The one of two entities: a name or an id. */
+  /** The first of two entities: a name or an id. */
   a: string;
-  /** The other of two entities: a name or an id. */
+  /** The second of two entities: a name or an id. */
   b: string;
   /** Why, for the record. */
   reason?: string;
@@ -2665,15 +2670,17 @@ export type SessionViewAnswer = {
 };
 
 export type SessionsCompactRequest = {
+  /** What the window stays close to. */
   focus?: string;
+  /** The address of a unit that stays as it is. */
   keep?: Array<string>;
-  /** The name. */
+  /** The name of a session. */
   name: string;
   to?: number | null;
 };
 
 export type SessionsCompileRequest = {
-  /** The name. */
+  /** The name of a session. */
   name: string;
   /** The question that the context shall answer. */
   query?: string | null;
@@ -2683,21 +2690,23 @@ export type SessionsCompileRequest = {
 export type SessionsListRequest = Record<string, unknown>;
 
 export type SessionsRehydrateRequest = {
-  /** The name. */
+  /** The name of a session. */
   name: string;
+  /** An address, turn:N, a cursor, or a question. */
   request: string;
 };
 
 export type SessionsSessionsRequest = Record<string, unknown>;
 
 export type SessionsShowRequest = {
-  /** The name. */
+  /** The name of a session. */
   name: string;
 };
 
 export type SessionsUndoRequest = {
+  /** The number of an edit of the window. */
   edit: number;
-  /** The name. */
+  /** The name of a session. */
   name: string;
 };
 
@@ -2785,7 +2794,7 @@ export type SlotCandidateAnswer = {
   reason: string;
   /** The address of the source, such as mail://…. */
   source_origin: string;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: string;
   /** The moment of knowledge: when the store learned it. */
   tx: string;
@@ -2822,7 +2831,7 @@ export type SlotStateAnswer = {
   object?: ContextObjectAnswer | null;
   /** Why unknown: `no_value`, `unknown_entity`, `ambiguous_entity`, `withheld`. */
   reason?: string;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: SlotStatusAnswer;
   /** Since when it is true; null for always. */
   valid_from?: string | null;
@@ -3080,18 +3089,18 @@ export type VelocityClassAnswer = "low" | "medium" | "high";
 export type ViewEntityRequest = {
   /** A name as it stands in a text. */
   mention: string | EntityRef | Record<string, unknown>;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type ViewFactsRequest = {
   /** An entity: a name or an id. */
   entity: string | EntityRef | Record<string, unknown>;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3102,18 +3111,18 @@ export type ViewNeighbourhoodRequest = {
   hops?: number;
   /** At most so many. */
   limit?: number;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type ViewObjectRequest = {
   /** The id of a stored object. */
   object_id: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3122,9 +3131,9 @@ export type ViewPlaneRequest = {
   entity: string | EntityRef | Record<string, unknown>;
   /** What is said of the entity, such as office or manager. */
   slot: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3133,13 +3142,13 @@ export type ViewSearchRequest = {
   entity?: string | EntityRef | Record<string, unknown> | null;
   /** At most so many. */
   limit?: number;
-  /** The type of the object, such as fact, preference or evidence. */
+  /** The type of the object, such as identity_fact or preference. */
   object_type?: string | null;
-  /** The text, verbatim. */
+  /** Words to look for. */
   text: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3150,9 +3159,9 @@ export type ViewSlotRequest = {
   scope?: Scope | Record<string, string> | null;
   /** What is said of the entity, such as office or manager. */
   slot: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3161,9 +3170,9 @@ export type ViewTimelineRequest = {
   entity: string | EntityRef | Record<string, unknown>;
   /** What is said of the entity, such as office or manager. */
   slot: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3173,9 +3182,9 @@ export type ViewValueRequest = {
   entity: string | EntityRef | Record<string, unknown>;
   /** What is said of the entity, such as office or manager. */
   slot: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3256,9 +3265,9 @@ export type WhatIfRequest = {
   envelope_id: string;
   /** Roles of the caller. */
   roles?: Array<string>;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3291,7 +3300,7 @@ export type WindowDecisionAnswer = {
   replayed?: boolean;
   /** The number of the last event. */
   seq: number;
-  /** Whether it holds, is disputed, overridden or set apart. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: WindowStatusAnswer;
   zone: ZoneAnswer;
 };
@@ -3320,7 +3329,7 @@ export type WindowStatusAnswer = "healthy" | "preparing" | "active" | "emergency
 
 /** One write; every field means what the parameter of `Memory.write` means. */
 export type Write = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string>;
   /** Task types in which it matters; empty is all. */
   applicable_task_types?: Array<string>;
@@ -3348,7 +3357,7 @@ export type Write = {
   layer?: string | null;
   /** The id of a stored object. */
   object_id?: string | null;
-  /** The type of the object, such as fact, preference or evidence. */
+  /** The type of the object, such as identity_fact or preference. */
   object_type?: string | null;
   /** What the claim does: assert, correct, deny, end or confirm. */
   op?: string;
@@ -3358,7 +3367,7 @@ export type Write = {
   retirement_rule?: string | null;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
   /** How personal it is. */
   sensitivity?: Array<string>;
@@ -3411,7 +3420,7 @@ export type WritePolicyAnswer = {
 };
 
 export type WriteRequest = {
-  /** Roles that may read it, beside its owner. */
+  /** Roles that may read it, in addition to its owner. */
   allow_roles?: Array<string>;
   /** Task types in which it matters; empty is all. */
   applicable_task_types?: Array<string>;
@@ -3441,7 +3450,7 @@ export type WriteRequest = {
   layer?: string | null;
   /** The id of a stored object. */
   object_id?: string | null;
-  /** The type of the object, such as fact, preference or evidence. */
+  /** The type of the object, such as identity_fact or preference. */
   object_type?: string | null;
   /** What the claim does: assert, correct, deny, end or confirm. */
   op?: string;
@@ -3451,7 +3460,7 @@ export type WriteRequest = {
   retirement_rule?: string | null;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
   /** How personal it is. */
   sensitivity?: Array<string>;
@@ -3480,6 +3489,7 @@ export type ZoneAnswer = "green" | "yellow" | "orange" | "red";
 
 /** Where the pressure zones start, in permille of L, and what an edit goes down to. */
 export type ZonesAnswer = {
+  /** The number of an edit of the window. */
   edit?: number;
   orange?: number;
   red?: number;

@@ -24,13 +24,13 @@ from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.principal import Principal
 from ...schema.write import Moment
 from ...service.backend.caller import ClientPart
+from ...service.calls.parts import PARTS, part_class
 from ...service.calls.run import answer_adapter, request_json
 from ...service.calls.table import (
     BY_NAME,
     CALLS,
     DECISIONS,
     EMBEDDED_ONLY,
-    PARTS,
     RAW_BODIES,
     Call,
     EnvelopeRecord,
@@ -236,8 +236,9 @@ class RemotePart(ClientPart):
 
 
 def _part_class(part: str) -> type[RemotePart]:
-    name = "Remote" + PARTS[part].__name__
-    return type(name, (RemotePart,), {"__doc__": PARTS[part].__doc__, **_methods(part)})
+    part_type = part_class(part)
+    members = {"__doc__": part_type.__doc__, **_methods(part)}
+    return type(f"Remote{part_type.__name__}", (RemotePart,), members)
 
 
 _CLASSES: Final = {part: _part_class(part) for part in PARTS}
@@ -352,7 +353,7 @@ _CLASSES["documents"] = RemoteDocuments
 
 
 def _reader_of(part: str) -> property:
-    return property(lambda self: _CLASSES[part](self._link), doc=PARTS[part].__doc__)
+    return property(lambda self: _CLASSES[part](self._link), doc=part_class(part).__doc__)
 
 
 for _part in set(PARTS) - {"", "view"}:

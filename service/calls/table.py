@@ -53,10 +53,7 @@ from ...schema.records import short_repr
 from ...schema.slots import Slot
 from ...schema.write import Receipt
 from ...store.port.records import SessionSummary
-from ..artifacts.artifacts import Artifacts
-from ..client.memory import Memory
 from ..compilation.recompile import WhatIf
-from ..documents.documents import Documents
 from ..documents.records import (
     Document,
     DocumentComparison,
@@ -64,24 +61,21 @@ from ..documents.records import (
     DocumentVersion,
     DocumentView,
 )
-from ..reading.envelopes import Envelopes, StoredEnvelope
+from ..reading.envelopes import StoredEnvelope
 from ..reading.mentions import ResolvedMention
 from ..reading.objects import StoredTool
-from ..reading.view import View
 from ..sessions.decision import WindowDecision
 from ..sessions.originals import Rehydration
-from ..sessions.sessions import Sessions, SessionView
-from ..stewardship.actions import Actions
-from ..stewardship.entities import AliasView, Entities, EntityPage
-from ..stewardship.matching import Crossing, Label, Matching
+from ..sessions.sessions import SessionView
+from ..stewardship.entities import AliasView, EntityPage
+from ..stewardship.matching import Crossing, Label
 from ..stewardship.prompts import PromptPreview
 from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_page import EntityComparison, QueueState, ReviewPage
-from ..stewardship.reviews import CaseGroup, Reviews
-from ..stewardship.transfer import Transfer
+from ..stewardship.reviews import CaseGroup
 from ..visual.plane import TimePlane
 from ..writing.ingest_report import IngestReport
-from ..writing.vocabulary import Words
+from .parts import call_function
 
 _OF_PLAN: Final = frozenset({"segments", "capability", "model", "cache_key"})
 
@@ -177,25 +171,6 @@ class PointInTime(NamedTuple):
     tx: datetime | None
 
 
-PARTS: Final[Mapping[str, type]] = MappingProxyType(
-    {
-        "": Memory,
-        "actions": Actions,
-        "artifacts": Artifacts,
-        "documents": Documents,
-        "entities": Entities,
-        "resolution": Matching,
-        "envelopes": Envelopes,
-        "reviews": Reviews,
-        "sessions": Sessions,
-        "transfer": Transfer,
-        "view": View,
-        "vocabulary": Words,
-    }
-)
-"""The classes of the client, by the name that comes before the dot of a call."""
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """A row of the table."""
@@ -221,7 +196,7 @@ class Call:
     @property
     def function(self) -> Any:
         """The method as its class defines it."""
-        return getattr(PARTS[self.part], self.method)
+        return call_function(self.name)
 
 
 def _writing(name: str, answer: Any, permit: Permit = Permit.WRITE) -> Call:

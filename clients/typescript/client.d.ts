@@ -125,6 +125,8 @@ export class Tenure {
   version(request?: Record<string, never>, options?: CallOptions): Promise<{
   version: string;
 }>;
+  /** `memory.view.plane`; needs the permit `memory:read`. Everything that was ever believed of a slot over both times, with this view marked. It reaches to what is known today, also where the view is of an earlier time. The value draws itself: `.text()`, `.svg()`, in a notebook, and `.sentence` says the answer. */
+  viewPlane(request: ViewPlaneRequest, options?: CallOptions): Promise<TimePlaneAnswer>;
   /** `memory.what_if`; needs the permit `context:compile`. An envelope next to what its request gives under another budget, roles, valid or tx. */
   whatIf(request: WhatIfRequest, options?: CallOptions): Promise<WhatIfAnswer>;
   /** `memory.write`; needs the permit `memory:write`. Write one claim, or one text, and return its receipt. The subject is a name, an entity id or an `EntityRef`; it is resolved before the write. The further fields are those of `Write`: `valid_from` defaults to the write's own stamp, `valid_until` to open. With `dry_run` the receipt says what would happen and nothing is written. */
@@ -200,8 +202,8 @@ export class Tenure {
     list(request?: EnvelopesListRequest, options?: ListOptions): Listing<StoredEnvelopeAnswer>;
   };
   readonly resolution: {
-    /** `memory.resolution.doubtful`; needs the permit `review:decide`. Score every standing automatic bind with the current model, by names alone. Return those that would not bind today, the least likely first; nothing changes. Context that was known then is taken as given: a scope once shared is still shared. */
-    doubtful(request?: ResolutionDoubtfulRequest, options?: ListOptions): Listing<RescoredCaseAnswer>;
+    /** `memory.resolution.audit`; needs the permit `review:decide`. Score every standing automatic bind with the current model, by names alone. Return those that would not bind today, the least likely first; nothing changes. Context that was known then is taken as given: a scope once shared is still shared. */
+    audit(request?: ResolutionAuditRequest, options?: ListOptions): Listing<RescoredCaseAnswer>;
     /** `memory.resolution.labels`; needs the permit `review:decide`. Return what decided reviews teach: a labelled pair of names each, by age. Reviews of the band alone teach a bias; audits, which are drawn at random, are among them for that reason. */
     labels(request?: ResolutionLabelsRequest, options?: ListOptions): Listing<LabelAnswer>;
     /** `memory.resolution.xref`; needs the permit `review:decide`. Return the likeliest duplicates of the next entities among all entities. Start with `after=""` and go on with the `after` of the answer until it is empty. Of each stretch the `limit` best pairs are kept. Nothing is written. */
@@ -242,8 +244,6 @@ export class Tenure {
     list(request?: SessionsListRequest, options?: ListOptions): Listing<SessionSummaryAnswer>;
     /** `memory.sessions.rehydrate`; needs the permit `memory:read`. A page of originals by address, by turn (`turn:12`), by a question or a cursor. */
     rehydrate(request: SessionsRehydrateRequest, options?: CallOptions): Promise<RehydrationAnswer>;
-    /** `memory.sessions.sessions`; needs the permit `memory:read`. The same as `list`, for `memory.sessions()`. */
-    sessions(request?: SessionsSessionsRequest, options?: ListOptions): Listing<SessionSummaryAnswer>;
     /** `memory.sessions.show`; needs the permit `memory:read`. What is in the window, unit by unit, and how full it is. */
     show(request: SessionsShowRequest, options?: CallOptions): Promise<SessionViewAnswer>;
     /** `memory.sessions.undo`; needs the permit `memory:write`. Put back what an edit changed, the newest first, while the window has room. */
@@ -258,8 +258,6 @@ export class Tenure {
     neighbourhood(request: ViewNeighbourhoodRequest, options?: CallOptions): Promise<NeighbourhoodAnswer>;
     /** `memory.view.object`; needs the permit `memory:read`. Return an object as it looks at the view. */
     object(request: ViewObjectRequest, options?: CallOptions): Promise<ContextObjectAnswer>;
-    /** `memory.view.plane`; needs the permit `memory:read`. Everything that was ever believed of a slot over both times, with this view marked. It reaches to what is known today, also where the view is of an earlier time. The value draws itself: `.text()`, `.svg()`, in a notebook, and `.sentence` says the answer. */
-    plane(request: ViewPlaneRequest, options?: CallOptions): Promise<TimePlaneAnswer>;
     /** `memory.view.search`; needs the permit `memory:read`. Return the best matching shown objects; ties are in order of object id. */
     search(request: ViewSearchRequest, options?: CallOptions): Promise<SearchResultAnswer>;
     /** `memory.view.slot`; needs the permit `memory:read`. Return the state of a slot; `scope` reads that scope alone. */
@@ -2319,7 +2317,7 @@ export type ResolutionAnswer = {
   score: number;
 };
 
-export type ResolutionDoubtfulRequest = Record<string, unknown>;
+export type ResolutionAuditRequest = Record<string, unknown>;
 
 export type ResolutionLabelsRequest = Record<string, unknown>;
 
@@ -2695,8 +2693,6 @@ export type SessionsRehydrateRequest = {
   /** An address, turn:N, a cursor, or a question. */
   request: string;
 };
-
-export type SessionsSessionsRequest = Record<string, unknown>;
 
 export type SessionsShowRequest = {
   /** The name of a session. */

@@ -1,4 +1,4 @@
-"""Commands that read: `get`, `facts`, `timeline`, `plane`, `search`, `slots`, `tools`.
+"""Commands that read: `get`, `facts`, `timeline`, `search`, `slots`, `tools`.
 
 Times have two axes: `--valid` is when it was true in the world, `--tx` what the store knew by then.
 Without them the answer is what is true and known now.
@@ -15,10 +15,11 @@ import typer
 from ...service.client.answer import entity_names, value_names, value_reader, value_words
 from ...service.visual.text import held_span
 from .commands import CallAnswer, Display, call_command, command
-from .frame import UNKNOWN, Screen, answer, columns, entity_of, open_memory
+from .frame import UNKNOWN, Screen, answer, columns, entity_of, nothing_of, open_memory
 
 if TYPE_CHECKING:
     from ...schema.slots import Slot
+    from ...service.visual.plane import TimePlane
 
 app = typer.Typer()
 
@@ -45,14 +46,7 @@ def get(
     valid: str | None = None,
     tx: str | None = None,
 ) -> None:
-    """Show what holds: the value, since when, and from where.
-
-    Options:
-        entity: A name, an entity id, or its beginning.
-        slot: The name of a slot.
-        valid: True when: an instant such as 2026-06-01T00:00:00Z. [now]
-        tx: As known when. [now]
-    """
+    """Show what holds: the value, since when, and from where."""
     with open_memory(context) as memory:
         view = memory.as_of(valid, tx)
         subject = entity_of(memory, entity)
@@ -107,18 +101,53 @@ def facts(page: CallAnswer) -> Display:
     }
 
 
-@call_command(
-    app, "view.timeline", "tenure timeline 'Sam Rivera' office", empty=NO_VERSION, by_name=True
+@command(
+    app,
+    "tenure timeline 'Sam Rivera' office",
+    "tenure timeline 'Orchid Foods' pricing_tier --grid",
+    "tenure timeline 'Orchid Foods' pricing_tier --grid --valid 2026-03-01T00:00:00Z \\",
+    "    --tx 2026-03-01T00:00:00Z",
 )
-def timeline(page: CallAnswer) -> Display:
-    """Show a slot over all of valid time, as known now or by --tx."""
-    slot = page.arguments["slot"]
-    names = value_names(page.memory, *({slot: segment.state} for segment in page.value))
-    return columns(
+def timeline(
+    context: typer.Context,
+    entity: str,
+    slot: str,
+    *,
+    grid: bool = False,
+    svg: Path | None = None,
+    valid: str | None = None,
+    tx: str | None = None,
+) -> None:
+    """Show a slot over all of valid time, as known now or by --tx.
+
+    Options:
+        grid: Draw everything that was ever believed: valid time across, known time up.
+        svg (FILE): Write the grid as SVG there.
+    """
+    with open_memory(context) as memory:
+        view, subject = memory.as_of(valid, tx), entity_of(memory, entity)
+        if grid or svg is not None:
+            _draw_grid(context, view.plane(subject, slot), svg)
+            return
+        segments = view.timeline(subject, slot)
+        names = value_names(memory, *({slot: segment.state} for segment in segments))
+        placeholder = "" if segments else nothing_of(memory, entity, NO_VERSION)
+
+    table = columns(
         "from=valid_from|always until=valid_until|open value status=state.status "
         "reason=state.reason",
         value=lambda segment: value_words(segment.state, names) or "-",
     )
+    answer(context, segments, table, placeholder=placeholder)
+
+
+def _draw_grid(context: typer.Context, picture: TimePlane, svg: Path | None) -> None:
+    if svg is not None:
+        from .main import write_bytes
+
+        write_bytes(svg, picture.svg().encode())
+    # Printed past the screen, which would fold its lines and so break the picture.
+    answer(context, picture, lambda screen: print(picture.text(min(screen.width, 100))))
 
 
 @call_command(
@@ -189,41 +218,4 @@ def slots(context: typer.Context, words: str = "") -> None:
         if name in neighbours or needle in f"{name} {slot.description}".casefold():
             matches.append(slot)
     advice = "no slot has these words; define one with: tenure define slot NAME description=…"
-    answer(context, matches, lambda screen: screen.table(matches, _SLOTS, placeholder=advice))
-
-
-@command(
-    app,
-    "tenure plane 'Orchid Foods' pricing_tier",
-    "tenure plane 'Orchid Foods' pricing_tier --valid 2026-03-01T00:00:00Z \\",
-    "    --tx 2026-03-01T00:00:00Z",
-)
-def plane(
-    context: typer.Context,
-    entity: str,
-    slot: str,
-    *,
-    valid: str | None = None,
-    tx: str | None = None,
-    svg: Path | None = None,
-) -> None:
-    """Draw all that was believed of a slot, on both clocks.
-
-    True time goes across, known time up.
-
-    Options:
-        entity: A name, an entity id, or its beginning.
-        slot: The name of a slot.
-        valid: True when: an instant such as 2026-06-01T00:00:00Z. [now]
-        tx: As known when. [now]
-        svg (FILE): Draw it as SVG there.
-    """
-    with open_memory(context) as memory:
-        picture = memory.as_of(valid, tx).plane(entity_of(memory, entity), slot)
-
-    if svg is not None:
-        from .main import write_bytes
-
-        write_bytes(svg, picture.svg().encode())
-    # Printed past the screen, which would fold its lines and so break the picture.
-    answer(context, picture, lambda screen: print(picture.text(min(screen.width, 100))))
+    answer(context, matches, _SLOTS, placeholder=advice)

@@ -1,4 +1,4 @@
-"""Commands for stewards: `review`, `entities`, `merge`, `unmerge`, `resolve`, `resolution why`.
+"""Commands for stewards: `review`, `entities`, `merge`, `unmerge`, `resolve`, `resolution score`.
 
 `review` without a sub-command opens the interactive desk; without a terminal it lists the queue, so
 a script never hangs. The desk prints one case with its evidence, the facts of both sides, and the
@@ -159,14 +159,14 @@ def undo(_: CallAnswer) -> Display:
     return "undone; the case waits again"
 
 
-@call_command(resolution_app, "resolution.doubtful")
-def doubtful(_: CallAnswer) -> Display:
+@call_command(resolution_app, "resolution.audit")
+def audit(_: CallAnswer) -> Display:
     """List automatic binds that today's model would not make."""
     return columns("names now=now:.3f why=vetoes merge=merge_id")
 
 
-@call_command(resolution_app, "entities.compare", "tenure resolution why 'Sam Lee' 'Samuel Lee'")
-def why(page: CallAnswer) -> Display:
+@call_command(resolution_app, "entities.compare", "tenure resolution score 'Sam Lee' 'Samuel Lee'")
+def score(page: CallAnswer) -> Display:
     """Show why two entities would be one, or two, by evidence."""
     return lambda screen: _show_comparison(screen, page.value)
 
@@ -196,8 +196,8 @@ def _show_evidence(screen: Screen, candidate: EntityCandidate) -> None:
         screen.line(f"  held back: {sentence_of(veto)}")
 
 
-@call_command(resolution_app, "entities.get", "tenure resolution how 'Sam Lee'")
-def how(page: CallAnswer) -> Display:
+@call_command(resolution_app, "entities.get", "tenure resolution explain 'Sam Lee'")
+def explain(page: CallAnswer) -> Display:
     """Show how an entity became what it is, judgement by judgement."""
     entity, judgements = page.value.entity, page.value.judgements
     if not judgements:
@@ -244,10 +244,11 @@ def groups(page: CallAnswer) -> Display:
 
 @command(
     review_app,
-    "tenure review bulk reject --source import://crm",
-    "tenure review bulk accept --mention 'S. Rivera' --yes",
+    "tenure review decide-all reject --source import://crm",
+    "tenure review decide-all accept --mention 'S. Rivera' --yes",
+    name="decide-all",
 )
-def bulk(
+def decide_all(
     context: typer.Context,
     decision: str,
     *,

@@ -63,7 +63,7 @@ def _event_count(memory: Memory, name: str) -> int:
     """
     from ...schema.errors import NotFound
 
-    for summary in memory.sessions():
+    for summary in memory.sessions.list():
         if summary.session == name:
             return summary.seq
     raise NotFound(

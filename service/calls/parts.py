@@ -29,6 +29,23 @@ PARTS: Final[Mapping[str, str]] = MappingProxyType(
 """The classes of the client, by the name that comes before the dot of a call."""
 
 
+RENAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "plane": "timeline --grid",
+        "resolution doubtful": "resolution audit",
+        "resolution how": "resolution explain",
+        "resolution why": "resolution score",
+        "review bulk": "review decide-all",
+        "resolution.doubtful": "resolution.audit",
+        "sessions.sessions": "sessions.list",
+        "/v1/resolution/doubtful": "/v1/resolution/audit",
+        "/v1/sessions/sessions": "/v1/sessions/list",
+        "/v1/view/plane": "/v1/view/timeline/grid",
+    }
+)
+"""Commands, calls and addresses that have another name now: they are refused with the new one."""
+
+
 def part_class(part: str) -> Any:
     """The class of a part, the memory itself for the empty name."""
     module, _, name = PARTS[part].partition(":")

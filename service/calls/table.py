@@ -222,7 +222,6 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("explain", Explanation),
     Call("mentions", tuple[ResolvedMention, ...]),
     Call("rehydrate", Original),
-    Call("sessions.sessions", tuple[SessionSummary, ...]),
     Call("sessions.list", tuple[SessionSummary, ...]),
     Call("sessions.show", SessionView),
     Call("sessions.compile", dict[str, Any], Permit.COMPILE),
@@ -256,7 +255,7 @@ CALLS: Final[tuple[Call, ...]] = (
     _writing("entities.unmerge", UnmergeReceipt, Permit.DECIDE),
     Call("resolution.xref", Crossing, Permit.DECIDE),
     Call("resolution.labels", tuple[Label, ...], Permit.DECIDE),
-    Call("resolution.doubtful", tuple[RescoredCase, ...], Permit.DECIDE),
+    Call("resolution.audit", tuple[RescoredCase, ...], Permit.DECIDE),
     Call("reviews.list", tuple[Review, ...]),
     Call("reviews.get", ReviewPage),
     Call("reviews.preview", PromptPreview, Permit.DECIDE),
@@ -324,6 +323,8 @@ BY_NAME: Final[Mapping[str, Call]] = MappingProxyType({call.name: call for call 
 RAW_BODIES: Final[Mapping[str, str]] = MappingProxyType({"documents.put": "data"})
 """Calls whose body may be the bytes of one field; the others then stand in the query."""
 
+_PATHS: Final = {"view.plane": "view/timeline/grid", "write_many": "write:batch"}
+
 DECISIONS: Final = frozenset({"reviews.accept", "reviews.reject", "reviews.unsure", "reviews.undo"})
 """Calls that must state the version of what they decide about."""
 
@@ -334,6 +335,4 @@ def path_of(call: Call) -> str:
     >>> path_of(BY_NAME["view.slot"]), path_of(BY_NAME["write_many"])
     ('/v1/view/slot', '/v1/write:batch')
     """
-    if call.name == "write_many":
-        return "/v1/write:batch"
-    return "/v1/" + call.name.replace(".", "/")
+    return "/v1/" + _PATHS.get(call.name, call.name.replace(".", "/"))

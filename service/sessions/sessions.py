@@ -54,10 +54,6 @@ class SessionView:
 class Sessions(Caller):
     """The sessions of one caller."""
 
-    def __call__(self) -> tuple[SessionSummary, ...]:
-        """The same as `list`, for `memory.sessions()`."""
-        return self.list()
-
     def list(self) -> tuple[SessionSummary, ...]:
         """This caller's sessions, each with its last event, by name."""
         return own_sessions(self._backend, self.principal)

@@ -382,7 +382,7 @@ def test_the_name_of_an_erased_or_closed_session_can_be_used_again(memory: Memor
     again = memory.session("n", model="gpt-5")
     again.on_turn_start("Who is the buyer?")
     assert "Ottilie" not in request_text(again)
-    assert [row.session for row in memory.sessions()] == ["n"]
+    assert [row.session for row in memory.sessions.list()] == ["n"]
     again.on_turn_end("I do not know.")
     again.close()
     assert memory.session("n").state.closed

@@ -161,7 +161,7 @@ def test_groups_bulk_doubts_and_the_graph_have_commands(memory: Memory, tmp_path
     assert len(told(store, "review", "list")) == 1
     told(store, "review", "bulk", "reject", "--mention", "S. Rivera", "--yes")
     assert told(store, "review", "list") == []
-    assert told(store, "resolution", "doubtful") == []
+    assert told(store, "resolution", "audit") == []
     for name, start in (("graph.graphml", "<graphml"), ("graph.json", "{")):
         told(store, "entities", "--export", str(tmp_path / name))
         assert start in (tmp_path / name).read_text(encoding="utf-8")[:200]

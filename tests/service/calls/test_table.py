@@ -82,7 +82,7 @@ REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("reviews.groups", {}),
     ("reviews.matching", {"type": "person"}),
     ("reviews.progress", {}),
-    ("resolution.doubtful", {}),
+    ("resolution.audit", {}),
     ("actions.actions", {}),
     ("envelopes.list", {}),
     ("artifacts.list", {}),

@@ -14,7 +14,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import (
     BaseModel,
@@ -106,6 +106,7 @@ _NAMES: dict[str, Any] = {
     "ActionStatus": str,
     "GraphForm": str,
     "Remembered": str,
+    "RequestTarget": str,
     "ReviewKind": str,
     "ReviewStatus": str,
 }
@@ -140,7 +141,8 @@ def _arguments(call: Call) -> dict[str, Any]:
             # Left out is not the same as null: the method's own default holds then.
             for field, kind in field_kinds.items():
                 words = request_words(call.name, field) or None
-                stated_kind = _StatedMoment if kind == Moment else kind
+                is_word = typing.get_origin(kind) is Literal
+                stated_kind = _StatedMoment if kind == Moment else str if is_word else kind
                 arguments[field] = (stated_kind, Field(None, description=words))
         else:
             # The defaults of the method are those of the wire, so that a client need not know them.

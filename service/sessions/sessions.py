@@ -17,7 +17,7 @@ from ...window.report import Pressure
 from ...window.units import StandingForm, pointer
 from ..backend.caller import Caller, argument_checks
 from .core import GENERATION, newest_log, own_sessions
-from .decision import WindowDecision
+from .decision import RequestTarget, WindowDecision
 from .originals import Rehydration
 from .session import Session
 from .terms import SessionRules, opened_core
@@ -74,7 +74,7 @@ class Sessions(Caller):
         return SessionView(name, state.seq, state.turn, state.closed, reading, tuple(units))
 
     def compile(
-        self, name: str, query: str | None = None, *, target: str = "anthropic"
+        self, name: str, query: str | None = None, *, target: RequestTarget = "anthropic"
     ) -> dict[str, Any]:
         """The next request, for `anthropic`, `openai`, `responses` or `gemini`.
 

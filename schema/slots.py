@@ -129,9 +129,6 @@ ReviewKind = Literal["blocking", "possible_same_as", "audit", "all"]
 Remembered = Literal["scope", "all", "no"]
 """Where a name goes on to mean what a steward decided."""
 
-GraphForm = Literal["graphml", "json"]
-"""In what an entity graph is written."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:

@@ -42,7 +42,7 @@ for turn in range(40):
 assert session.compact(keep=[])
 session.close()
 
-assert "Sam Rivera" in memory.entities.export()
+assert "Sam Rivera" in {entity.name for entity in memory.entities.list()}
 sam, ann = (memory.as_of().entity(name).entity_id for name in ("Sam Rivera", "Ann Lee"))
 merged = memory.entities.merge(sam, ann, reason="a test")
 memory.entities.unmerge(merged.merge_id, reason="a test")

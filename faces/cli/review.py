@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -31,7 +30,7 @@ from .frame import Screen, View, answer, columns, entity_of, examples, open_memo
 if TYPE_CHECKING:
     from ...schema.answers import EntityView, ReviewReceipt
     from ...schema.entity import EntityCandidate, Resolution, Review
-    from ...schema.slots import GraphForm, Remembered, ReviewKind
+    from ...schema.slots import Remembered, ReviewKind
     from ...service.client.answer import ComparedRow
     from ...service.client.memory import Memory
     from ...service.stewardship.entities import EntityPage
@@ -287,7 +286,7 @@ def decide_all(
     answer(context, cases, show)
 
 
-@command(app, "tenure entities 'Sam Rivera'", "tenure entities --export team.graphml")
+@command(app, "tenure entities 'Sam Rivera'", "tenure entities --type person")
 def entities(
     context: typer.Context,
     entity: str | None = None,
@@ -295,9 +294,8 @@ def entities(
     type: str | None = None,
     after: str = "",
     limit: int | None = None,
-    export: Path | None = None,
 ) -> None:
-    """List entities, show one with its history, or draw the graph.
+    """List entities, or show one with its history.
 
     Only those whose names you may see.
 
@@ -306,14 +304,9 @@ def entities(
         type: Only of this type.
         after: Only above this id: the last of a page.
         limit: At most so many; all without it.
-        export: Write the graph here: GraphML, or JSON for .json.
     """
     with open_memory(context) as memory:
-        if export is not None:
-            form: GraphForm = "json" if export.suffix == ".json" else "graphml"
-            memory.entities.export(export, format=form)
-            answer(context, {"file": str(export)}, f"wrote {export}")
-        elif entity is not None:
+        if entity is not None:
             page = memory.entities.get(entity_of(memory, entity))
             names = value_names(memory, page.facts)
             answer(context, page, lambda screen: _show_entity(screen, page, names))

@@ -104,7 +104,6 @@ _NAMES: dict[str, Any] = {
     "WriteFields": WriteFields,
     # Closed lists of words: the call itself refuses others, and says which there are.
     "ActionStatus": str,
-    "GraphForm": str,
     "Remembered": str,
     "RequestTarget": str,
     "ReviewKind": str,

@@ -307,7 +307,6 @@ EMBEDDED_ONLY: Final[Mapping[str, str]] = MappingProxyType(
         "transfer.lines": "GET /v1/export streams them",
         "transfer.import_file": "reads a path of this machine; POST /v1/import takes the lines",
         "session": "the window belongs to the process that runs the agent",
-        "entities.export": "writes a path of this machine",
         "resolution.model": "a value of this process; the client's scorer is set by connect",
         "documents.sync": "reads a folder of this machine; the client sends what has changed",
         "vocabulary.apply": "the form of an import's line; define and define_slot say the same",

@@ -38,15 +38,7 @@ from ...schema.document import Citation
 from ...schema.entity import Resolution, Review
 from ...schema.policy import DEFAULT, Policy
 from ...schema.principal import OWNER, Principal, Scope
-from ...schema.slots import (
-    ActionStatus,
-    GraphForm,
-    Remembered,
-    ReviewKind,
-    ReviewStatus,
-    Slot,
-    Vocabulary,
-)
+from ...schema.slots import ActionStatus, Remembered, ReviewKind, ReviewStatus, Slot, Vocabulary
 from ...schema.window_policy import WindowPolicy
 from ...schema.write import Moment, Receipt, Write, WriteFields
 from ...store.port.records import DATABASE, SessionSummary
@@ -239,9 +231,6 @@ class AsyncEntities(AsyncPart):
     ) -> AliasView: ...
     async def merge(self, a: str, b: str, *, reason: str = "") -> MergeReceipt: ...
     async def unmerge(self, merge_id: str, *, reason: str = "") -> UnmergeReceipt: ...
-    async def export(
-        self, path: str | Path | None = None, *, format: GraphForm = "graphml"
-    ) -> str: ...
     async def relations(self) -> tuple[tuple[str, str, str], ...]: ...
 
 class AsyncMatching(AsyncPart):

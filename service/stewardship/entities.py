@@ -1,38 +1,31 @@
-"""Entities at the edge: look up, list, name, merge, un-merge, export.
+"""Entities at the edge: look up, list, name, merge, un-merge.
 
 `get` is the page of an entity for programs: its names with who taught them and when, facts,
 neighbours, judgements and history. Merging and naming decide identity, so they need a steward;
-reading needs only membership. The export draws the graph that the caller may see, as GraphML for
-graph tools or node-link JSON for programs; equal graphs give equal bytes.
+reading needs only membership.
+
 Checklist: C-053, C-056.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from operator import attrgetter
-from pathlib import Path
-from typing import Any, Final
 
 from ...schema.answers import EntityView, MergeReceipt, Neighbourhood, SlotState, UnmergeReceipt
 from ...schema.entity import Alias, Resolution
-from ...schema.errors import Conflict, Forbidden, InvalidInput, Unavailable
+from ...schema.errors import Conflict, Forbidden, InvalidInput
 from ...schema.principal import AUDIT, STEWARD, TENANT_SCOPE, Scope, Sight
 from ...schema.records import short_repr
-from ...schema.slots import GraphForm
 from ...schema.values import moment
 from ...store.operations.change import Mandate
 from ...store.operations.merge import merge
 from ...store.operations.naming import add_alias
 from ...store.operations.split import unmerge
 from ...store.port.store import Reader, WriteTx
-from ...store.transfer.whole_file import whole_file
 from ..backend.caller import Caller, argument_checks, scope_of
 from ..reading.entities import entity_views
 from ..reading.resolve import Resolver
@@ -42,62 +35,10 @@ from .review_page import EntityComparison, comparison_of, facts_about, member_of
 from .reviews import JudgementView, sentences_about, verdicts_about
 from .visible_receipts import VisibleReceipts
 
-_FORMATS = ("graphml", "json")
-
 _FIRST_CHUNK = 128
 
 _CHUNK = 1_024
 """Entities that a listing reads at once: few for a first page, many for the rest."""
-
-
-def graph_text(
-    entities: Sequence[EntityView], edges: Sequence[tuple[str, str, str]], form: str
-) -> str:
-    """Return the graph as `graphml` or `json` text; an edge to an unseen entity is left out."""
-    nodes = {entity.entity_id: entity for entity in entities}
-    shown = [edge for edge in dict.fromkeys(edges) if edge[0] in nodes and edge[2] in nodes]
-    if form == "json":
-        document: dict[str, Any] = {
-            "directed": True,
-            "multigraph": True,
-            "graph": {},
-            "nodes": [
-                {"name": entity.name, "type": entity.type, "state": entity.state, "id": entity_id}
-                for entity_id, entity in nodes.items()
-            ],
-            "edges": [
-                {"slot": slot, "source": start, "target": end, "key": slot}
-                for start, slot, end in shown
-            ],
-        }
-        return json.dumps(document, indent=1, ensure_ascii=False)
-
-    from xml.etree import ElementTree  # few processes draw a graph
-
-    root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
-    for domain, names in (("node", ("name", "type", "state")), ("edge", ("slot",))):
-        for name in names:
-            attributes = {"id": name, "for": domain, "attr.name": name, "attr.type": "string"}
-            ElementTree.SubElement(root, "key", attributes)
-    graph = ElementTree.SubElement(root, "graph", edgedefault="directed")
-    for entity_id, entity in nodes.items():
-        node = ElementTree.SubElement(graph, "node", id=entity_id)
-        for name in ("name", "type", "state"):
-            text = _xml_text(str(getattr(entity, name)))
-            ElementTree.SubElement(node, "data", key=name).text = text
-    for start, slot, end in shown:
-        edge = ElementTree.SubElement(graph, "edge", source=start, target=end, id=slot)
-        ElementTree.SubElement(edge, "data", key="slot").text = slot
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-_NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def _xml_text(text: str) -> str:
-    """A text without the characters that no XML may hold, not even as a reference."""
-    return _NO_XML.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,35 +267,6 @@ class Entities(Caller):
         self.principal.require(STEWARD)
         receipt = self._operate(lambda tx, mandate: unmerge(tx, merge_id, mandate=mandate), reason)
         return VisibleReceipts(self._backend, self.principal).unmerge(receipt)
-
-    def export(self, path: str | Path | None = None, *, format: GraphForm = "graphml") -> str:
-        """Return the graph of entities and clean relations as GraphML or JSON.
-
-        With `path` it is written there too. Nodes carry name, type and state, edges the slot.
-
-        Raises:
-            InvalidInput: `unknown_vocabulary` for another format.
-            Conflict: `file_exists`, also for a link.
-            Unavailable: `file_unwritable`.
-        """
-        if format not in _FORMATS:
-            raise InvalidInput(
-                f"format {format!r}: known: {', '.join(_FORMATS)}", code="unknown_vocabulary"
-            )
-
-        text = graph_text(self.list(), self.relations(), format)
-        if path is not None:
-            if os.path.lexists(path):
-                raise Conflict(f"{path} is there already; name another file", code="file_exists")
-            try:
-                with whole_file(path) as file:
-                    file.write(text.encode("utf-8"))
-            except OSError as error:
-                raise Unavailable(
-                    f"{path} cannot be written: {error.strerror or error}", code="file_unwritable"
-                ) from error
-
-        return text
 
     def relations(self) -> tuple[tuple[str, str, str], ...]:
         """Return (from, slot, to) of the clean relations that the caller may see, sorted."""

@@ -18,7 +18,6 @@ from tenure.schema.slots import (
     ROLES,
     TASK_TYPES,
     ActionStatus,
-    GraphForm,
     Remembered,
     ReviewKind,
     ReviewStatus,
@@ -282,7 +281,6 @@ def test_every_word_is_taken_and_no_other() -> None:
             memory.actions.list: ActionStatus,
             memory.reviews.list: ReviewStatus,
             lambda kind: memory.reviews.list(kind=kind): ReviewKind,
-            lambda form: memory.entities.export(format=form): GraphForm,
         }
         for call, words in calls.items():
             for word in get_args(words):

@@ -46,7 +46,7 @@ FILLINGS: dict[str, Any] = {
     "alias": "Annie", "at": None, "by": "entity", "call_id": "c-1", "cases": (), "category": "done",
     "content": "a result", "data": b"bytes", "decision": "accept", "definition": {},
     "description": "words", "entity": "Ann Lee", "envelope_id": "0" * 64, "events": (),
-    "focus": "all", "listener": None, "format": "graphml", "item": 1, "keep": (), "kind": "session",
+    "focus": "all", "listener": None, "item": 1, "keep": (), "kind": "session",
     "manifest": "0" * 64, "mention": "Ann Lee", "merge_id": "m-1", "message": "hello",
     "milestone": "done", "model": "generic", "most": 1, "name": "words", "object_id": "o-1",
     "origin": "doc://a", "path": "no-such-file", "pointer": "artifact://sha256/00",

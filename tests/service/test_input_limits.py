@@ -300,27 +300,12 @@ def test_every_file_and_folder_that_is_made_is_its_owners_alone(tmp_path: Path) 
         with connect(str(store), artifacts=str(tmp_path / "a" / "b" / "originals")) as memory:
             memory.write("Sam Rivera", "office", "Rome")
             memory.artifacts.put(b"bytes", name="x.txt")
-            memory.entities.export(tmp_path / "graph.xml")
             memory.export(tmp_path / "all.jsonl")
     finally:
         os.umask(before)
     for path in tmp_path.rglob("*"):
         mode = stat.S_IMODE(path.stat().st_mode)
         assert mode == (0o700 if path.is_dir() else 0o600), path
-
-
-def test_a_graph_replaces_no_file_and_follows_no_link(tmp_path: Path) -> None:
-    (tmp_path / "precious").write_text("mine")
-    (tmp_path / "link.xml").symlink_to(tmp_path / "precious")
-    (tmp_path / "open.xml").symlink_to(tmp_path / "nowhere")
-    with connect(":memory:") as memory:
-        memory.write("Sam Rivera", "office", "Rome")
-        for name in ("precious", "link.xml", "open.xml"):
-            with pytest.raises(TenureError) as caught:
-                memory.entities.export(tmp_path / name)
-            assert caught.value.code == "file_exists"
-    assert (tmp_path / "precious").read_text() == "mine"
-    assert not (tmp_path / "nowhere").exists()
 
 
 def test_no_repr_prints_a_key() -> None:

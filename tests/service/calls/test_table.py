@@ -12,7 +12,7 @@ from tenure.service.calls.parts import PARTS, part_class
 from tenure.service.calls.run import answer_adapter, answer_json, request_model, run
 from tenure.service.calls.table import BY_NAME, CALLS, EMBEDDED_ONLY, EnvelopeRecord
 
-EMBEDDED_CALLS = 19
+EMBEDDED_CALLS = 18
 """How many calls stay in the process of the store; each more needs its reason."""
 
 

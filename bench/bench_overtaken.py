@@ -21,7 +21,7 @@ import gzip
 import json
 import random
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from tenure import Memory, connect
 from tenure.bench.lives_data import (
@@ -63,12 +63,15 @@ def shown_as_current(session: Session, values: set[str]) -> tuple[int, int]:
     return len(standing), sum(value not in lines for value in standing)
 
 
+OPERATIONS: Final[tuple[Literal["assert", "correct"], ...]] = ("assert", "assert", "correct")
+
+
 class Statement(NamedTuple):
     """What is said in one turn, and what becomes of it."""
 
     person: int
     value: str
-    op: str
+    op: Literal["assert", "correct"]
     ends: bool
     """Whether it holds no longer before the turn is over."""
 
@@ -78,7 +81,7 @@ def statements(turns: int) -> Iterator[Statement]:
     chance = random.Random(SEED)
     for turn in range(turns):
         person = chance.randrange(PEOPLE)
-        op = chance.choice(("assert", "assert", "correct"))
+        op = chance.choice(OPERATIONS)
         yield Statement(person, value_of(turn), op, chance.random() < 0.1)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 from .claim import Content, Details, Permissions
 from .entity import EntityRef, Resolution
@@ -73,7 +73,7 @@ class Write:
 class WriteFields(TypedDict, total=False):
     """What `Memory.write` takes by keyword: the fields of a `Write` but subject, slot and value."""
 
-    op: str
+    op: Literal["assert", "correct", "retract", "delete", "deny"]
     valid_from: Moment
     valid_until: Moment
     object_id: str | None

@@ -37,22 +37,26 @@ BASES = {
 }
 """Classes that one of these extends, in a module of their own."""
 
-OWN = frozenset({"close", "opened"})
+OWN = frozenset({"bind", "close", "opened"})
 """Methods that the twin has on its own."""
 
 HEAD = '''\
 """Every method of the client, awaited. Made by `tests/async_stub.py`; do not edit."""
 
-from collections.abc import Callable
-from typing import Self
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, Self
 '''
 
 TAIL = """
 
 class AsyncMemory:
-    def __init__(self, opening: Callable[[], Memory]) -> None: ...
+    def __init__(
+        self, opening: Callable[[], Awaitable[Memory]], *, shared: bool = False
+    ) -> None: ...
     async def opened(self) -> Memory: ...
     async def __aenter__(self) -> Self: ...
+    def __await__(self) -> Generator[Any, None, Self]: ...
+    def bind(self, principal: Principal) -> AsyncMemory: ...
     async def __aexit__(self, *exc: object) -> None: ...
     async def close(self) -> None: ...
 """

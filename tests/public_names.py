@@ -15,12 +15,12 @@ from typing import Any, get_type_hints
 import tenure
 from tenure.compiler.envelope.envelope import Envelope
 from tenure.faces.cli.main import Commands
-from tenure.service.calls.table import PARTS
+from tenure.service.calls.parts import PARTS, part_class
 from tenure.service.sessions.session import Session
 
 CLASSES: dict[str, type] = {
-    "memory": PARTS[""],
-    **{name: part for name, part in sorted(PARTS.items()) if name},
+    "memory": part_class(""),
+    **{name: part_class(name) for name in sorted(PARTS) if name},
     "session": Session,
     "envelope": Envelope,
 }

@@ -125,6 +125,8 @@ export class Tenure {
   version(request?: Record<string, never>, options?: CallOptions): Promise<{
   version: string;
 }>;
+  /** `memory.view.plane`; needs the permit `memory:read`. Everything that was ever believed of a slot over both times, with this view marked. It reaches to what is known today, also where the view is of an earlier time. The value draws itself: `.text()`, `.svg()`, in a notebook, and `.sentence` says the answer. */
+  viewPlane(request: ViewPlaneRequest, options?: CallOptions): Promise<TimePlaneAnswer>;
   /** `memory.what_if`; needs the permit `context:compile`. An envelope next to what its request gives under another budget, roles, valid or tx. */
   whatIf(request: WhatIfRequest, options?: CallOptions): Promise<WhatIfAnswer>;
   /** `memory.write`; needs the permit `memory:write`. Write one claim, or one text, and return its receipt. The subject is a name, an entity id or an `EntityRef`; it is resolved before the write. The further fields are those of `Write`: `valid_from` defaults to the write's own stamp, `valid_until` to open. With `dry_run` the receipt says what would happen and nothing is written. */
@@ -200,8 +202,8 @@ export class Tenure {
     list(request?: EnvelopesListRequest, options?: ListOptions): Listing<StoredEnvelopeAnswer>;
   };
   readonly resolution: {
-    /** `memory.resolution.doubtful`; needs the permit `review:decide`. Score every standing automatic bind with the current model, by names alone. Return those that would not bind today, the least likely first; nothing changes. Context that was known then is taken as given: a scope once shared is still shared. */
-    doubtful(request?: ResolutionDoubtfulRequest, options?: ListOptions): Listing<RescoredCaseAnswer>;
+    /** `memory.resolution.audit`; needs the permit `review:decide`. Score every standing automatic bind with the current model, by names alone. Return those that would not bind today, the least likely first; nothing changes. Context that was known then is taken as given: a scope once shared is still shared. */
+    audit(request?: ResolutionAuditRequest, options?: ListOptions): Listing<RescoredCaseAnswer>;
     /** `memory.resolution.labels`; needs the permit `review:decide`. Return what decided reviews teach: a labelled pair of names each, by age. Reviews of the band alone teach a bias; audits, which are drawn at random, are among them for that reason. */
     labels(request?: ResolutionLabelsRequest, options?: ListOptions): Listing<LabelAnswer>;
     /** `memory.resolution.xref`; needs the permit `review:decide`. Return the likeliest duplicates of the next entities among all entities. Start with `after=""` and go on with the `after` of the answer until it is empty. Of each stretch the `limit` best pairs are kept. Nothing is written. */
@@ -242,8 +244,6 @@ export class Tenure {
     list(request?: SessionsListRequest, options?: ListOptions): Listing<SessionSummaryAnswer>;
     /** `memory.sessions.rehydrate`; needs the permit `memory:read`. A page of originals by address, by turn (`turn:12`), by a question or a cursor. */
     rehydrate(request: SessionsRehydrateRequest, options?: CallOptions): Promise<RehydrationAnswer>;
-    /** `memory.sessions.sessions`; needs the permit `memory:read`. The same as `list`, for `memory.sessions()`. */
-    sessions(request?: SessionsSessionsRequest, options?: ListOptions): Listing<SessionSummaryAnswer>;
     /** `memory.sessions.show`; needs the permit `memory:read`. What is in the window, unit by unit, and how full it is. */
     show(request: SessionsShowRequest, options?: CallOptions): Promise<SessionViewAnswer>;
     /** `memory.sessions.undo`; needs the permit `memory:write`. Put back what an edit changed, the newest first, while the window has room. */
@@ -258,8 +258,6 @@ export class Tenure {
     neighbourhood(request: ViewNeighbourhoodRequest, options?: CallOptions): Promise<NeighbourhoodAnswer>;
     /** `memory.view.object`; needs the permit `memory:read`. Return an object as it looks at the view. */
     object(request: ViewObjectRequest, options?: CallOptions): Promise<ContextObjectAnswer>;
-    /** `memory.view.plane`; needs the permit `memory:read`. Everything that was ever believed of a slot over both times, with this view marked. It reaches to what is known today, also where the view is of an earlier time. The value draws itself: `.text()`, `.svg()`, in a notebook, and `.sentence` says the answer. */
-    plane(request: ViewPlaneRequest, options?: CallOptions): Promise<TimePlaneAnswer>;
     /** `memory.view.search`; needs the permit `memory:read`. Return the best matching shown objects; ties are in order of object id. */
     search(request: ViewSearchRequest, options?: CallOptions): Promise<SearchResultAnswer>;
     /** `memory.view.slot`; needs the permit `memory:read`. Return the state of a slot; `scope` reads that scope alone. */
@@ -285,7 +283,7 @@ export class Tenure {
 
 /** Something in the resolver queue. */
 export type ActionAnswer = {
-  /** The id of an open action. */
+  /** The id of an action. */
   action_id: string;
   closed?: string | null;
   /** Who settled it. */
@@ -294,7 +292,7 @@ export type ActionAnswer = {
   detail?: Record<string, unknown>;
   /** An entity: a name or an id. */
   entity: string | null;
-  /** Its kind. */
+  /** Of which kind it is. */
   kind: ActionKindAnswer;
   /** Of a tie: the objects that tie. */
   members: Array<string>;
@@ -318,10 +316,10 @@ export type ActionKindAnswer = "settle_tie" | "confirm_due" | "reverify_belief" 
 
 /** How an entry of the resolver queue was closed. */
 export type ActionReceiptAnswer = {
-  /** The id of an open action. */
+  /** The id of an action. */
   action_id: string;
   erasure?: ErasureReceiptAnswer | null;
-  /** Its kind. */
+  /** Of which kind it is. */
   kind: ActionKindAnswer;
   merge?: MergeReceiptAnswer | null;
   /** Objects written, archived or confirmed. */
@@ -333,19 +331,19 @@ export type ActionReceiptAnswer = {
 };
 
 export type ActionsActionsRequest = {
-  /** Whether it is clean, disputed, overridden or quarantined. */
+  /** open, closed or all. */
   status?: string;
 };
 
 export type ActionsListRequest = {
-  /** Whether it is clean, disputed, overridden or quarantined. */
+  /** open, closed or all. */
   status?: string;
 };
 
 export type ActionsResolveRequest = {
   /** Let it in, instead of keeping it out. */
   accept?: boolean | null;
-  /** The id of an open action. */
+  /** The id of an action. */
   action_id: string;
   /** What the slot holds. */
   value?: unknown;
@@ -354,7 +352,7 @@ export type ActionsResolveRequest = {
 };
 
 export type ActionsUndoRequest = {
-  /** The id of an open action. */
+  /** The id of an action. */
   action_id: string;
 };
 
@@ -426,7 +424,7 @@ export type ArtifactsInfoRequest = {
 };
 
 export type ArtifactsListRequest = {
-  /** Maximum number. */
+  /** At most so many. */
   limit?: number;
 };
 
@@ -447,7 +445,7 @@ export type ArtifactsPutRequest = {
   origin?: string;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
 };
 
@@ -457,9 +455,9 @@ export type ArtifactsTextRequest = {
 };
 
 export type AsOfRequest = {
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -656,7 +654,7 @@ export type ChangeAnswer = {
   object_id: string;
   /** A property of the entity, such as office or manager. */
   slot: string | null;
-  /** Whether it is clean, disputed, overridden or quarantined. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: string;
   /** The moment of knowledge: when the store learned it. */
   tx: string;
@@ -715,7 +713,7 @@ export type ClaimVerdictAnswer = "wins" | "loses" | "ties" | "confirms" | "apart
 export type ClassificationAnswer = "public" | "restricted" | "confidential" | "highly_restricted";
 
 export type CloseScopeRequest = {
-  /** Its kind. */
+  /** Of which kind it is. */
   kind: string;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope: string;
@@ -901,13 +899,13 @@ export type CompileRequest = {
   task: string;
   /** Tools that the model may call. */
   tools?: Array<unknown>;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
   /** The id of the user. */
   user?: string | null;
   /** What the user typed. */
   user_request?: string;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -953,14 +951,14 @@ export type ContextObjectAnswer = {
   normalized_claim: string;
   /** The id of a stored object. */
   object_id: string;
-  /** The type of the object, such as fact, preference or evidence. */
+  /** The type of the object, such as identity_fact or preference. */
   object_type: ObjectTypeAnswer;
   permission_scope: Record<string, Array<string>>;
   /** The project that it belongs to. */
   project_id?: string | null;
   /** When it leaves the store. */
   retirement_rule?: RetirementRuleAnswer | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification: ClassificationAnswer;
   /** How personal it is. */
   sensitivity?: Array<SensitivityAnswer>;
@@ -1133,6 +1131,7 @@ export type DocumentReportAnswer = {
 export type DocumentVersionAnswer = {
   closed: number;
   dated: string;
+  /** From when a document is in force; its own date by default, else now. */
   effective: string | null;
   /** Passages that it has in common with the version before it. */
   kept: number;
@@ -1149,6 +1148,7 @@ export type DocumentVersionAnswer = {
 export type DocumentViewAnswer = {
   /** Keyed digest of the file: equal exactly for equal bytes of one tenant. */
   bytes_digest: string;
+  /** From when a document is in force; its own date by default, else now. */
   effective: string | null;
   flagged?: number;
   id: string;
@@ -1164,38 +1164,38 @@ export type DocumentViewAnswer = {
 export type DocumentsCiteRequest = {
   /** Ids of stored objects. */
   object_ids: Array<string>;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type DocumentsCompareRequest = {
-  /** The one of two entities: a name or an id. */
+  /** The first date. */
   a: string | null;
-  /** The other of two entities: a name or an id. */
+  /** The second date. */
   b: string | null;
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
 };
 
 export type DocumentsGetRequest = {
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type DocumentsListRequest = {
-  /** The source that it came from. */
+  /** The name of a source of documents. */
   source?: string | null;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -1213,6 +1213,7 @@ export type DocumentsPutRequest = {
   dates?: string | null;
   /** Roles that may not read it. */
   deny_roles?: Array<string>;
+  /** From when a document is in force; its own date by default, else now. */
   effective?: string | null;
   encoding?: string | null;
   former?: Array<string>;
@@ -1220,15 +1221,15 @@ export type DocumentsPutRequest = {
   keep_original?: boolean;
   /** The media type, such as text/plain. */
   media_type?: string | null;
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
   own?: string | null;
   password?: string | null;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
-  /** The source that it came from. */
+  /** The name of a source of documents. */
   source?: string;
   task_types?: Array<string>;
   url?: string | null;
@@ -1240,20 +1241,21 @@ export type DocumentsReclassifyRequest = {
   allow_roles?: Array<string> | null;
   /** Roles that may not read it. */
   deny_roles?: Array<string> | null;
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
 };
 
 export type DocumentsRemoveRequest = {
+  /** From when a document is in force; its own date by default, else now. */
   effective?: string | null;
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
 };
 
 export type DocumentsVersionsRequest = {
-  /** The name. */
+  /** The source and path of a document, such as handbook/leave.md. */
   name: string;
 };
 
@@ -1279,9 +1281,9 @@ export type EntitiesAddAliasRequest = {
 };
 
 export type EntitiesCompareRequest = {
-  /** The one of two entities: a name or an id. */
+  /** The first of two entities: a name or an id. */
   a: string | EntityRef | Record<string, unknown>;
-  /** The other of two entities: a name or an id. */
+  /** The second of two entities: a name or an id. */
   b: string | EntityRef | Record<string, unknown>;
 };
 
@@ -1293,16 +1295,16 @@ export type EntitiesGetRequest = {
 export type EntitiesListRequest = {
   /** Begin behind this id; the last one of the page before. */
   after?: string;
-  /** Maximum number. */
+  /** At most so many. */
   limit?: number | null;
   /** The type of the entity, such as person or organization. */
   type?: string | null;
 };
 
 export type EntitiesMergeRequest = {
-  /** The one of two entities: a name or an id. */
+  /** The first of two entities: a name or an id. */
   a: string;
-  /** The other of two entities: a name or an id. */
+  /** The second of two entities: a name or an id. */
   b: string;
   /** Why, for the record. */
   reason?: string;
@@ -1465,7 +1467,7 @@ export type EnvelopesGetRequest = {
 };
 
 export type EnvelopesListRequest = {
-  /** Maximum number. */
+  /** At most so many. */
   limit?: number;
   /** The id of a stored object. */
   object_id?: string | null;
@@ -1622,7 +1624,7 @@ export type HistoryRowAnswer = {
   scope: string;
   /** The address of the source, such as mail://…. */
   source_origin: string;
-  /** Whether it is clean, disputed, overridden or quarantined. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: string;
   /** When the store ceased to believe it; null while it does. */
   tx_end: string | null;
@@ -1738,7 +1740,7 @@ export type LayerShareAnswer = {
 
 /** An edge between claims as `explain` shows it. */
 export type LinkAnswer = {
-  /** Its kind. */
+  /** Of which kind it is. */
   kind: string;
   /** The id of a merge. */
   merge_id?: string | null;
@@ -1774,11 +1776,11 @@ export type LogEntryAnswer = {
 export type LogRequest = {
   /** An entity: a name or an id. */
   entity?: string | EntityRef | Record<string, unknown> | null;
-  /** Maximum number. */
+  /** At most so many. */
   limit?: number;
-  /** Not before this moment. */
+  /** After this moment of knowledge. */
   since?: string | null;
-  /** Not after this moment. */
+  /** Up to and with this moment of knowledge. */
   until?: string | null;
 };
 
@@ -1854,7 +1856,7 @@ export type MediaAnswer = {
   group_by?: string;
   /** Pixels. */
   height?: number;
-  /** Its kind. */
+  /** Of which kind it is. */
   kind: MediaKindAnswer;
   /** Where it comes from. */
   origin?: string;
@@ -2222,7 +2224,7 @@ export type ReclassifyRequest = {
   deny_roles?: Array<string> | null;
   /** The id of a stored object. */
   object_id: string;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
 };
 
@@ -2315,7 +2317,7 @@ export type ResolutionAnswer = {
   score: number;
 };
 
-export type ResolutionDoubtfulRequest = Record<string, unknown>;
+export type ResolutionAuditRequest = Record<string, unknown>;
 
 export type ResolutionLabelsRequest = Record<string, unknown>;
 
@@ -2350,7 +2352,7 @@ export type ResolutionXrefRequest = {
   after?: string;
   /** Entities, by name or id. */
   entities?: number;
-  /** Maximum number. */
+  /** At most so many. */
   limit?: number;
   /** The type of the entity, such as person or organization. */
   type?: string | null;
@@ -2389,11 +2391,11 @@ export type Review = {
   review_id: string;
   scope_id: string;
   /** The state it is in. */
-  state: ReviewState;
+  state?: ReviewState;
   /** The type of the entity, such as person or organization. */
   type: string;
   /** The version of the case that was seen; another one is refused. */
-  version: number;
+  version?: number;
 };
 
 /** A case that waits for a person: is this pending entity one of the candidates? */
@@ -2419,11 +2421,11 @@ export type ReviewAnswer = {
   review_id: string;
   scope_id: string;
   /** The state it is in. */
-  state: ReviewStateAnswer;
+  state?: ReviewStateAnswer;
   /** The type of the entity, such as person or organization. */
   type: string;
   /** Rises with every decision; a decision on an older one is `stale_version`. */
-  version: number;
+  version?: number;
 };
 
 /** What a slot would answer in a stretch of valid time. */
@@ -2488,6 +2490,7 @@ export type ReviewsAcceptRequest = {
   entity?: string | null;
   /** Why, for the record. */
   reason?: string;
+  /** Keep the name as an alias: in its scope, in all of them, or no. */
   remember?: string;
   /** The id of a review. */
   review_id: string;
@@ -2510,14 +2513,14 @@ export type ReviewsGetRequest = {
 };
 
 export type ReviewsGroupsRequest = {
-  /** What the cases are grouped by. */
+  /** mention, source, scope, type or reason. */
   by?: string;
 };
 
 export type ReviewsListRequest = {
-  /** Its kind. */
+  /** blocking, possible_same_as, audit or all. */
   kind?: string;
-  /** Whether it is clean, disputed, overridden or quarantined. */
+  /** open, unsure, accepted, rejected or all. */
   status?: string;
 };
 
@@ -2533,9 +2536,9 @@ export type ReviewsMatchingRequest = {
 };
 
 export type ReviewsOpenRequest = {
-  /** The one of two entities: a name or an id. */
+  /** The first of two entities: a name or an id. */
   a: string;
-  /** The other of two entities: a name or an id. */
+  /** The second of two entities: a name or an id. */
   b: string;
   /** Why, for the record. */
   reason?: string;
@@ -2665,15 +2668,17 @@ export type SessionViewAnswer = {
 };
 
 export type SessionsCompactRequest = {
+  /** What the window stays close to. */
   focus?: string;
+  /** The address of a unit that stays as it is. */
   keep?: Array<string>;
-  /** The name. */
+  /** The name of a session. */
   name: string;
   to?: number | null;
 };
 
 export type SessionsCompileRequest = {
-  /** The name. */
+  /** The name of a session. */
   name: string;
   /** The question that the context shall answer. */
   query?: string | null;
@@ -2683,21 +2688,21 @@ export type SessionsCompileRequest = {
 export type SessionsListRequest = Record<string, unknown>;
 
 export type SessionsRehydrateRequest = {
-  /** The name. */
+  /** The name of a session. */
   name: string;
+  /** An address, turn:N, a cursor, or a question. */
   request: string;
 };
 
-export type SessionsSessionsRequest = Record<string, unknown>;
-
 export type SessionsShowRequest = {
-  /** The name. */
+  /** The name of a session. */
   name: string;
 };
 
 export type SessionsUndoRequest = {
+  /** The number of an edit of the window. */
   edit: number;
-  /** The name. */
+  /** The name of a session. */
   name: string;
 };
 
@@ -2729,7 +2734,7 @@ export type SlotAnswer = {
   description: string;
   /** Templates by task type, `*` for any; `{value}` and `{slot}` placeholders. */
   instruction?: Array<Array<string>>;
-  /** Its kind. */
+  /** Of which kind it is. */
   kind?: SlotKindAnswer;
   /** Whether its values limit what may be answered to a person: an allergy, a diet. */
   limits?: boolean;
@@ -2785,7 +2790,7 @@ export type SlotCandidateAnswer = {
   reason: string;
   /** The address of the source, such as mail://…. */
   source_origin: string;
-  /** Whether it is clean, disputed, overridden or quarantined. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: string;
   /** The moment of knowledge: when the store learned it. */
   tx: string;
@@ -2822,7 +2827,7 @@ export type SlotStateAnswer = {
   object?: ContextObjectAnswer | null;
   /** Why unknown: `no_value`, `unknown_entity`, `ambiguous_entity`, `withheld`. */
   reason?: string;
-  /** Whether it is clean, disputed, overridden or quarantined. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: SlotStatusAnswer;
   /** Since when it is true; null for always. */
   valid_from?: string | null;
@@ -2929,7 +2934,7 @@ export type SweepReceiptAnswer = {
 export type SweepRequest = {
   /** Say what would happen; change nothing. */
   dry_run?: boolean;
-  /** Maximum number. */
+  /** At most so many. */
   limit?: number;
 };
 
@@ -3080,18 +3085,18 @@ export type VelocityClassAnswer = "low" | "medium" | "high";
 export type ViewEntityRequest = {
   /** A name as it is written in a text. */
   mention: string | EntityRef | Record<string, unknown>;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type ViewFactsRequest = {
   /** An entity: a name or an id. */
   entity: string | EntityRef | Record<string, unknown>;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3100,20 +3105,20 @@ export type ViewNeighbourhoodRequest = {
   entity: string | EntityRef | Record<string, unknown>;
   /** How many relations to follow. */
   hops?: number;
-  /** Maximum number. */
+  /** At most so many. */
   limit?: number;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type ViewObjectRequest = {
   /** The id of a stored object. */
   object_id: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3122,24 +3127,24 @@ export type ViewPlaneRequest = {
   entity: string | EntityRef | Record<string, unknown>;
   /** A property of the entity, such as office or manager. */
   slot: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
 export type ViewSearchRequest = {
   /** An entity: a name or an id. */
   entity?: string | EntityRef | Record<string, unknown> | null;
-  /** Maximum number. */
+  /** At most so many. */
   limit?: number;
-  /** The type of the object, such as fact, preference or evidence. */
+  /** The type of the object, such as identity_fact or preference. */
   object_type?: string | null;
-  /** The text, verbatim. */
+  /** Words to look for. */
   text: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3150,9 +3155,9 @@ export type ViewSlotRequest = {
   scope?: Scope | Record<string, string> | null;
   /** A property of the entity, such as office or manager. */
   slot: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3161,9 +3166,9 @@ export type ViewTimelineRequest = {
   entity: string | EntityRef | Record<string, unknown>;
   /** A property of the entity, such as office or manager. */
   slot: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3173,9 +3178,9 @@ export type ViewValueRequest = {
   entity: string | EntityRef | Record<string, unknown>;
   /** A property of the entity, such as office or manager. */
   slot: string;
-  /** As known when; now by default. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** True when; now by default. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3200,7 +3205,7 @@ export type VocabularyDefineSlotRequest = {
   /** What it says, for people. */
   description?: string | null;
   instruction?: string | Record<string, string> | null;
-  /** Its kind. */
+  /** Of which kind it is. */
   kind?: string | null;
   limits?: boolean | null;
   /** The name. */
@@ -3256,9 +3261,9 @@ export type WhatIfRequest = {
   envelope_id: string;
   /** Roles of the caller. */
   roles?: Array<string>;
-  /** The moment of knowledge: when the store learned it. */
+  /** What was known at this time, such as 2026-06-01T00:00:00Z; now by default. */
   tx?: string | null;
-  /** The moment in the world for which it is asked. */
+  /** What is true at this time, such as 2026-06-01T00:00:00Z; now by default. */
   valid?: string | null;
 };
 
@@ -3291,7 +3296,7 @@ export type WindowDecisionAnswer = {
   replayed?: boolean;
   /** The number of the last event. */
   seq: number;
-  /** Whether it is clean, disputed, overridden or quarantined. */
+  /** Whether it holds, is disputed, overridden or quarantined. */
   status: WindowStatusAnswer;
   zone: ZoneAnswer;
 };
@@ -3348,7 +3353,7 @@ export type Write = {
   layer?: string | null;
   /** The id of a stored object. */
   object_id?: string | null;
-  /** The type of the object, such as fact, preference or evidence. */
+  /** The type of the object, such as identity_fact or preference. */
   object_type?: string | null;
   /** What the claim does: assert, correct, deny, end or confirm. */
   op?: string;
@@ -3358,7 +3363,7 @@ export type Write = {
   retirement_rule?: string | null;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
   /** How personal it is. */
   sensitivity?: Array<string>;
@@ -3368,7 +3373,7 @@ export type Write = {
   source_authority?: number | null;
   /** The address of the source, such as mail://…. */
   source_origin?: string;
-  /** The entity: a name, an id, or a record with a type. */
+  /** Of whom or what it is said: a name, an id, or a record with a type. */
   subject?: string | EntityRef | Record<string, unknown> | null;
   /** How it may be changed. */
   update_path?: string | null;
@@ -3441,7 +3446,7 @@ export type WriteRequest = {
   layer?: string | null;
   /** The id of a stored object. */
   object_id?: string | null;
-  /** The type of the object, such as fact, preference or evidence. */
+  /** The type of the object, such as identity_fact or preference. */
   object_type?: string | null;
   /** What the claim does: assert, correct, deny, end or confirm. */
   op?: string;
@@ -3451,7 +3456,7 @@ export type WriteRequest = {
   retirement_rule?: string | null;
   /** Where it holds: everywhere, or for one user, project or session. */
   scope?: Scope | Record<string, string> | null;
-  /** Who may see it: public, internal, confidential or restricted. */
+  /** public, restricted, confidential or highly_restricted. */
   security_classification?: string | null;
   /** How personal it is. */
   sensitivity?: Array<string>;
@@ -3461,7 +3466,7 @@ export type WriteRequest = {
   source_authority?: number | null;
   /** The address of the source, such as mail://…. */
   source_origin?: string;
-  /** The entity: a name, an id, or a record with a type. */
+  /** Of whom or what it is said: a name, an id, or a record with a type. */
   subject?: string | EntityRef | Record<string, unknown> | null;
   /** How it may be changed. */
   update_path?: string | null;
@@ -3480,6 +3485,7 @@ export type ZoneAnswer = "green" | "yellow" | "orange" | "red";
 
 /** Where the pressure zones start, in permille of L, and what an edit goes down to. */
 export type ZonesAnswer = {
+  /** The number of an edit of the window. */
   edit?: number;
   orange?: number;
   red?: number;

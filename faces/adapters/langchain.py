@@ -252,7 +252,7 @@ class Records:
         """Put values at paths, all in one transaction; None deletes what stands there.
 
         Raises:
-            InvalidInput: `record_set_apart`, for values that read like an order to a model: they
+            InvalidInput: `record_quarantined`, for values that read like an order to a model: they
                 wait for a steward, and their paths hold what they held. `secret_in_content`,
                 `too_large` and their like; nothing was written then.
         """
@@ -270,7 +270,7 @@ class Records:
             raise InvalidInput(
                 f"{', '.join(refused_names)}: reads like an order to a model and waits for a "
                 "steward; state it as a fact, or have it accepted",
-                code="record_set_apart",
+                code="record_quarantined",
             )
 
     def entries(self, prefix: Path = ()) -> Iterator[Record]:
@@ -425,7 +425,7 @@ class RecordStore:
         """Answer operations in their order; reads come before the puts, which are one write.
 
         Raises:
-            InvalidInput: `record_set_apart`, `secret_in_content`, and what else a write refuses.
+            InvalidInput: `record_quarantined`, `secret_in_content`, and what else a write refuses.
         """
         types = self._types
         results: list[Any] = []

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -23,26 +23,25 @@ from ...service.client.answer import entity_names, object_words, opening_of, val
 from ...service.client.connect import READERS
 from ...service.compilation.shown import reason_words
 from ...service.opening import place_of
-from ...service.visual.text import by_field, counted, held_span, when, when_text
+from ...service.visual.text import by_field, counted, when, when_text
+from .commands import CallAnswer, Display, call_command, command
 from .frame import (
     FINDINGS,
     Columns,
     Screen,
     action_of,
     answer,
-    entity_of,
-    examples,
+    columns,
     frame_of,
     note,
     object_of,
     open_memory,
 )
 from .main import write_bytes
-from .read import NO_VERSION, Entity, SlotName, nothing_of
+from .read import NO_VERSION
 
 if TYPE_CHECKING:
     from ...schema.answers import Action, Explanation, HistoryRow, Link, Quarantine
-    from ...schema.slots import ActionStatus
     from ...service.backend.backend import Backend
     from ...service.client.answer import Wording
     from ...service.client.memory import Memory
@@ -50,20 +49,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-ObjectId = Annotated[
-    str, typer.Argument(metavar="ID", help="The id of an object, or its beginning.")
-]
 
-_VERSIONS: Columns = {
-    "holds": held_span,
-    "known from": "tx_start",
-    "known until": lambda row: when(row.tx_end, missing="now"),
-    "op": "op",
-    "status": "status",
-    "reason": "reason",
-    "by": "actor",
-    "object": "object_id",
-}
+_VERSIONS = columns(
+    "holds=~ known_from=tx_start known_until=tx_end|now op status reason by=actor object=object_id"
+)
 
 _DURABILITY: Final[Mapping[str, str]] = {
     "full": "on the disk when they are acknowledged",
@@ -71,13 +60,7 @@ _DURABILITY: Final[Mapping[str, str]] = {
     "server": "as durable as the server is set to make them",
 }
 
-_LINKS: Columns = {
-    "on": held_span,
-    "relation": "relation",
-    "because": "reason",
-    "known from": "tx",
-    "object": "object_id",
-}
+_LINKS = columns("on=~ relation because=reason known_from=tx object=object_id")
 
 actions = typer.Typer(help="Actions that wait for a decision.", no_args_is_help=True)
 
@@ -85,48 +68,26 @@ _PEOPLE_OF_ONE_NAME: Final = 1_000
 """People from which an equal name needs context: namesakes grow with the register, from about
 0.03 % of new people at 1,000 to 2 % at 60,000."""
 
-Explain = Annotated[
-    bool, typer.Option("--explain", help="Also say what went in, what stayed out, and why.")
-]
-Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a page.")]
-Svg = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a picture.")]
-_SECTIONS: Columns = {
-    "section": "name",
-    "changes with": "stability",
-    "blocks": "blocks",
-    "objects": "objects",
-    "allocated": "allocated",
-    "tokens": "tokens",
-}
-_LINEAGE: Columns = {
-    "from": "origin",
-    "found by": "found",
-    "became": lambda entry: [*entry.changes, entry.became],
-    "block": lambda entry: f"{entry.block} {entry.section}",
-    "object": "object_id",
-}
-_LEFT_OUT: Columns = {
-    "at stage": "stage",
-    "because": "reason",
-    "detail": lambda entry: when_text(entry.detail),
-    "object": "object_id",
-}
-_GAPS: Columns = {"lacks": "reason", "about": "topic", "detail": lambda gap: when_text(gap.detail)}
-_DIAGNOSIS: Columns = {
-    "context is": "cause",
-    "look at": lambda row: row.part.value.replace("_", " "),
-    "because": "why",
-}
+_SECTIONS = columns("section=name changes_with=stability blocks objects allocated tokens")
+_LINEAGE = columns(
+    "from=origin found_by=found became block object=object_id",
+    became=lambda entry: [*entry.changes, entry.became],
+    block=lambda entry: f"{entry.block} {entry.section}",
+)
+_LEFT_OUT = columns(
+    "at_stage=stage because=reason detail object=object_id",
+    detail=lambda entry: when_text(entry.detail),
+)
+_GAPS = columns("lacks=reason about=topic detail", detail=lambda gap: when_text(gap.detail))
+_DIAGNOSIS = columns(
+    "context_is=cause look_at because=why", look_at=lambda row: row.part.value.replace("_", " ")
+)
 
 
-@app.command(epilog=examples("tenure history 'Sam Rivera' office"))
-def history(context: typer.Context, entity: Entity, slot: SlotName) -> None:
+@call_command(app, "history", "tenure history 'Sam Rivera' office", empty=NO_VERSION, by_name=True)
+def history(page: CallAnswer) -> Display:
     """Show every version of a slot, in order of recording."""
-    with open_memory(context) as memory:
-        rows = memory.history(entity_of(memory, entity), slot)
-        columns = _version_columns(memory, slot, rows)
-        missing = "" if rows else nothing_of(memory, entity, NO_VERSION)
-    answer(context, rows, lambda screen: screen.table(rows, columns, placeholder=missing))
+    return _version_columns(page.memory, page.arguments["slot"], page.value)
 
 
 def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow]) -> Columns:
@@ -140,85 +101,53 @@ def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow
     return {"value": value, **_VERSIONS}
 
 
-@app.command(
-    epilog=examples(
-        "tenure diff 2026-01-01T00:00:00Z 2026-06-30T00:00:00Z",
-        "tenure diff -- -infinity 2026-06-30T00:00:00Z",
-    )
+@call_command(
+    app,
+    "diff",
+    "tenure diff 2026-01-01T00:00:00Z 2026-06-30T00:00:00Z",
+    "tenure diff -- -infinity 2026-06-30T00:00:00Z",
 )
-def diff(
-    context: typer.Context,
-    tx1: Annotated[str, typer.Argument(help="After this transaction time,")],
-    tx2: Annotated[str, typer.Argument(help="up to and including this one.")],
-    entity: Annotated[str | None, typer.Option(help="Only about this entity.")] = None,
-) -> None:
+def diff(page: CallAnswer) -> Display:
     """Show what changed between two transaction times."""
-    with open_memory(context) as memory:
-        changes = memory.diff(tx1, tx2, entity and entity_of(memory, entity))
-        names = entity_names(memory, (change.entity for change in changes))
-        text = value_reader(memory, [(change.slot, change.value) for change in changes])
-
-    columns: Columns = {
-        "change": lambda change: "+" if change.kind == "opened" else "-",
-        "entity": lambda change: names.get(change.entity, change.entity),
-        "slot": lambda change: change.slot or "(text)",
-        "value": lambda change: text(change.slot, change.value),
-        "holds": held_span,
-        "status": "status",
-        "known from": "tx",
-        "by": "actor",
-        "object": "object_id",
-    }
-    answer(context, changes, columns)
-
-
-@app.command(
-    epilog=examples("tenure log", "tenure log --entity 'Sam Rivera' --since 2026-06-01T00:00:00Z")
-)
-def log(
-    context: typer.Context,
-    since: Annotated[str | None, typer.Option(help="Only after this moment of knowledge,")] = None,
-    until: Annotated[str | None, typer.Option(help="up to and including this one.")] = None,
-    entity: Annotated[str | None, typer.Option(help="Only changes of this entity.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many transactions.")] = 50,
-) -> None:
-    """Show who changed what and when, newest first."""
-    with open_memory(context) as memory:
-        subject = entity and entity_of(memory, entity)
-        entries = memory.log(since, until=until, entity=subject, limit=limit)
-
-    def show(screen: Screen) -> None:
-        for entry in entries:
-            screen.line(f"{when(entry.tx)}  {entry.actor}  {entry.op.replace('_', ' ')}")
-            for text in entry.sentences:
-                screen.line(f"    {text}")
-        if not entries:
-            screen.line("nothing was changed")
-
-    answer(context, entries, show)
-
-
-@app.command(
-    epilog=examples(
-        "tenure explain 0190e3a2-7c1f-7000-8000-000000000001", "tenure explain 0190e3a2-7c1f"
+    names = entity_names(page.memory, (change.entity for change in page.value))
+    text = value_reader(page.memory, [(change.slot, change.value) for change in page.value])
+    return columns(
+        "change entity slot value holds=~ status known_from=tx by=actor object=object_id",
+        change=lambda change: "+" if change.kind == "opened" else "-",
+        entity=lambda change: names.get(change.entity, change.entity),
+        slot=lambda change: change.slot or "(text)",
+        value=lambda change: text(change.slot, change.value),
     )
+
+
+@call_command(
+    app, "log", "tenure log", "tenure log --entity 'Sam Rivera' --since 2026-06-01T00:00:00Z"
 )
-def explain(
-    context: typer.Context,
-    object_id: ObjectId,
-) -> None:
+def log(page: CallAnswer) -> Display:
+    """Show who changed what and when, newest first."""
+    lines: list[str] = []
+    for entry in page.value:
+        lines.append(f"{when(entry.tx)}  {entry.actor}  {entry.op.replace('_', ' ')}")
+        lines += [f"    {text}" for text in entry.sentences]
+    return "\n".join(lines) or "nothing was changed"
+
+
+@call_command(
+    app,
+    "explain",
+    "tenure explain 0190e3a2-7c1f-7000-8000-000000000001",
+    "tenure explain 0190e3a2-7c1f",
+)
+def explain(page: CallAnswer) -> Display:
     """Show where an object comes from, and what replaced it."""
-    with open_memory(context) as memory:
-        explanation = memory.explain(object_of(memory, object_id))
-        versions = _version_columns(memory, explanation.object.slot, explanation.rows)
-        links = [link for _, links in _links(explanation) for link in links]
-        words = object_words(memory, [link.object_id for link in links])
-        link_columns: Columns = {"says": lambda link: words[link.object_id], **_LINKS}
-
-        def show(screen: Screen) -> None:
-            _show_explanation(screen, explanation, versions=versions, links=link_columns)
-
-        answer(context, explanation, show)
+    explanation, memory = page.value, page.memory
+    versions = _version_columns(memory, explanation.object.slot, explanation.rows)
+    links = [link for _, links in _links(explanation) for link in links]
+    words = object_words(memory, [link.object_id for link in links])
+    link_columns: Columns = {"says": lambda link: words[link.object_id], **_LINKS}
+    return lambda screen: _show_explanation(
+        screen, explanation, versions=versions, links=link_columns
+    )
 
 
 def _links(explanation: Explanation) -> tuple[tuple[str, Sequence[Link]], ...]:
@@ -268,49 +197,34 @@ def _show_quarantine(screen: Screen, quarantine: Quarantine) -> None:
 app.add_typer(actions, name="actions")
 
 
-def _objects(action: Action) -> object:
-    return action.members or action.object_id
-
-
 def _state(action: Action) -> str:
     return f"{action.outcome} by {action.closed_by}" if action.closed else "open"
 
 
-_ACTIONS: Columns = {
-    "slot": "slot",
-    "objects": _objects,
-    "on": held_span,
-    "state": _state,
-}
-
-
-@actions.command("list", epilog=examples("tenure actions list", "tenure actions list --status all"))
-def list_actions(
-    context: typer.Context,
-    status: Annotated[str, typer.Option(help="open, closed or all.")] = "open",
-) -> None:
-    """List conflicts, due confirmations and quarantined texts."""
-    with open_memory(context) as memory:
-        queue = memory.actions(cast("ActionStatus", status))
-        # Read while the store is open: the table is printed when it is closed.
-        names = entity_names(memory, (action.entity for action in queue))
-        words = {action.action_id: _words(memory, action) for action in queue}
-
-    columns: Columns = {
-        "id": "action_id",
-        "what": "kind",
-        "entity": lambda action: names.get(action.entity, ""),
-        "says": lambda action: words[action.action_id],
-        **_ACTIONS,
-    }
+@call_command(
+    actions, "actions.list", "tenure actions list", "tenure actions list --status all", name="list"
+)
+def list_actions(page: CallAnswer) -> Display:
+    """List conflicts to settle, due confirmations and quarantined texts."""
+    queue = page.value
+    # Read while the store is open: the table is printed when it is closed.
+    names = entity_names(page.memory, (action.entity for action in queue))
+    words = {action.action_id: _words(page.memory, action) for action in queue}
+    table = columns(
+        "id=action_id what=kind entity says slot objects on=~ state",
+        entity=lambda action: names.get(action.entity, ""),
+        says=lambda action: words[action.action_id],
+        objects=lambda action: action.members or action.object_id,
+        state=_state,
+    )
     is_suspect = any(action.kind is ActionKind.REVIEW_QUARANTINE for action in queue)
 
     def show(screen: Screen) -> None:
-        screen.table(queue, columns, placeholder="nothing waits for a decision")
+        screen.table(queue, table, placeholder="nothing waits for a decision")
         if is_suspect:
             screen.line("tenure explain OBJECT says why a text is quarantined, and what to do")
 
-    answer(context, queue, show)
+    return show
 
 
 def _words(memory: Memory, action: Action) -> list[str]:
@@ -322,26 +236,29 @@ def _words(memory: Memory, action: Action) -> list[str]:
     return [opening_of(memory, object_id) for object_id in object_ids]
 
 
-@actions.command(
-    "resolve",
-    epilog=examples(
-        "tenure actions resolve a3f1… --winner 0190e3a2-7c1f-7000-8000-000000000001",
-        "tenure actions resolve a3f1… --value Chicago",
-        "tenure actions resolve a3f1… --accept",
-    ),
+@command(
+    actions,
+    "tenure actions resolve a3f1… --winner 0190e3a2-7c1f-7000-8000-000000000001",
+    "tenure actions resolve a3f1… --value Chicago",
+    "tenure actions resolve a3f1… --accept",
+    name="resolve",
 )
 def resolve_action(
     context: typer.Context,
-    action_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The id of an action, or its beginning.")
-    ],
-    winner: Annotated[str | None, typer.Option(help="The right object of a conflict.")] = None,
-    value: Annotated[str | None, typer.Option(help="Another value for a conflict.")] = None,
-    accept: Annotated[
-        bool | None, typer.Option("--accept/--reject", help="For any other action.")
-    ] = None,
+    action_id: str,
+    *,
+    winner: str | None = None,
+    value: str | None = None,
+    accept: bool | None = None,
 ) -> None:
-    """Settle an action. A conflict is settled by a correction at the caller's level."""
+    """Settle an action. A conflict is settled by a correction at the caller's level.
+
+    Options:
+        action_id (ID): The id of an action, or its beginning.
+        winner: The right object of a conflict.
+        value: Another value for a conflict.
+        accept (--accept/--reject): For any other action.
+    """
     with open_memory(context) as memory:
         action = action_of(memory, action_id)
         right = winner and object_of(memory, winner)
@@ -352,17 +269,10 @@ def resolve_action(
         answer(context, receipt, f"{words}: {receipt.outcome}")
 
 
-@actions.command("undo", epilog=examples("tenure actions undo a3f1…"))
-def undo_action(
-    context: typer.Context,
-    action_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The id of a settled action, or its beginning.")
-    ],
-) -> None:
+@call_command(actions, "actions.undo", "tenure actions undo a3f1…", name="undo")
+def undo_action(page: CallAnswer) -> Display:
     """Undo a decision: retract what it wrote, and open the action again."""
-    with open_memory(context) as memory:
-        receipt = memory.actions.undo(action_of(memory, action_id))
-        answer(context, receipt, f"{receipt.kind.value.replace('_', ' ')}: {receipt.outcome}")
+    return f"{page.value.kind.value.replace('_', ' ')}: {page.value.outcome}"
 
 
 def _action_words(memory: Memory, action: Action) -> str:
@@ -381,7 +291,7 @@ _CHECKS: Final = {
 }
 
 
-@app.command(epilog=examples("tenure doctor", "tenure --store team.db doctor --json"))
+@command(app, "tenure doctor", "tenure --store team.db doctor --json")
 def doctor(context: typer.Context) -> None:
     """Check the store: invariants, clock and permissions.
 
@@ -568,12 +478,7 @@ def _reasons(stage: StageAccount) -> str:
     return f"{stage.converted} changed" if stage.converted else "-"
 
 
-_STAGES: Columns = {
-    "stage": "stage",
-    "objects in": "entered",
-    "left out": "left_out",
-    "because": _reasons,
-}
+_STAGES = columns("stage objects_in=entered left_out because=reasons", reasons=_reasons)
 
 
 def _show_budget(screen: Screen, envelope: Envelope) -> None:

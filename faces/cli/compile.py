@@ -11,9 +11,8 @@ import json
 import mimetypes
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
 
@@ -25,91 +24,19 @@ from ...service.client.answer import Wording, opening_words, wording_of
 from ...service.compilation.shown import MediaKind, measures, media_type_of
 from ...service.visual.text import by_field, counted, visible
 from .audit import (
-    Explain,
-    Html,
     Picture,
     PictureChoice,
-    Svg,
     explanation,
     show_explanation,
     write_pages,
 )
-from .frame import Columns, Screen, answer, examples, note, object_of, open_memory
+from .commands import CallAnswer, Display, call_command, command
+from .frame import Columns, Screen, answer, columns, note, open_memory
 from .main import envelope_named, read_bytes, read_standard_input, read_text, write_bytes
-from .read import Tx, Valid
 
 if TYPE_CHECKING:
     from ...service.compilation.shown import Ablation, Envelope, EnvelopeDiff, Originals
 
-_Texts = list[str] | None
-
-Task = Annotated[str, typer.Option(help="A task type, such as code_generation.")]
-Query = Annotated[str, typer.Option(help="What to look for in the memory.")]
-UserRequest = Annotated[str, typer.Option("--request", help="The user's request, verbatim.")]
-Budget = Annotated[int, typer.Option("--budget", min=1, help="Maximum number of tokens.")]
-Reserve = Annotated[
-    int | None, typer.Option("--reserve", min=0, help="Tokens kept for the answer. [by the model]")
-]
-Goal = Annotated[str | None, typer.Option(help="The goal.")]
-Step = Annotated[str | None, typer.Option(help="The step that is done now.")]
-Acceptance = Annotated[_Texts, typer.Option(metavar="TEXT", help="When it is done; repeat it.")]
-Constraints = Annotated[
-    _Texts, typer.Option("--constraint", metavar="TEXT", help="What must hold; repeat it.")
-]
-Entities = Annotated[
-    _Texts, typer.Option("--entity", metavar="NAME", help="An entity it is about; repeat it.")
-]
-ForUser = Annotated[
-    str | None, typer.Option("--for", metavar="USER", help="Its user. [the caller's user]")
-]
-EvidenceFiles = Annotated[
-    _Texts,
-    typer.Option(
-        "--evidence",
-        metavar="FILE",
-        help="A text, a picture, a recording, a film, or an artifact, as untrusted evidence; "
-        "repeat it.",
-    ),
-]
-Pins = Annotated[
-    _Texts,
-    typer.Option(
-        "--pin",
-        metavar="ID",
-        help="An object, an artifact or a text that is always included; repeat it.",
-    ),
-]
-Skills = Annotated[
-    _Texts, typer.Option("--skill", metavar="TEXT", help="A skill: how to do the task; repeat it.")
-]
-Progress = Annotated[_Texts, typer.Option(metavar="TEXT", help="What is done so far; repeat it.")]
-Lessons = Annotated[
-    _Texts, typer.Option("--error", metavar="TEXT", help="What failed, and why; repeat it.")
-]
-ToolFile = Annotated[
-    str | None,
-    typer.Option("--tools", metavar="FILE", help="The tools: a JSON list; - reads standard input."),
-]
-HistoryFile = Annotated[
-    str | None,
-    typer.Option(
-        "--history",
-        metavar="FILE",
-        help="The turns so far: a JSON list of messages; - reads standard input.",
-    ),
-]
-Hypothesis = Annotated[
-    str, typer.Option(help="A hypothetical answer to search with, if the policy's hyde is on.")
-]
-Profile = Annotated[str, typer.Option(help="How the budget is divided, such as research.")]
-Signals = Annotated[
-    _Texts,
-    typer.Option(
-        "--signal",
-        metavar="NAME=VALUE",
-        help="A signal that shifts the budget, such as risk_weight=high; repeat it.",
-    ),
-]
 
 _STANDARD_INPUT: Final = "-"
 _FORMS: Final[Mapping[str, str]] = {
@@ -122,90 +49,100 @@ app = typer.Typer()
 
 envelope = typer.Typer(help="Stored envelopes.", no_args_is_help=True)
 
-_ENVELOPES: Columns = {
-    "compiled at": lambda row: "erased" if row.erased else row.tx,
-    "task": "task",
-    "query": "query",
-    "tokens": lambda row: "" if row.erased else row.tokens,
-    "objects": lambda row: "" if row.erased else row.objects,
-    "id": "envelope_id",
-}
+_ENVELOPES = columns(
+    "compiled_at task query tokens objects id=envelope_id",
+    compiled_at=lambda row: "erased" if row.erased else row.tx,
+    tokens=lambda row: "" if row.erased else row.tokens,
+    objects=lambda row: "" if row.erased else row.objects,
+)
 
 artifact = typer.Typer(help="Originals, stored next to the facts.", no_args_is_help=True)
 
-_Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="artifact://sha256/…")]
 
-_ARTIFACTS: Columns = {
-    "name": "name",
-    "bytes": "size",
-    "type": "media_type",
-    "origin": "origin",
-    "kept at": "at",
-    "address": "address",
-}
-
-
-_Media = Annotated[
-    bool, typer.Option(help="Put pictures, recordings and films into the request of --render.")
-]
-
-_Time = Annotated[str | None, typer.Option(metavar="TIME", help="A transaction time, ISO 8601.")]
-
-
-@app.command(
-    "compile",
-    epilog=examples(
-        "tenure compile --task code_generation --query 'deployment' --budget 2000",
-        "tenure compile --task code_generation --query office --explain",
-        "tenure compile --task code_generation --query office --html envelope.html",
-        "tenure compile --task data_extraction --query prices --evidence page.txt \\",
-        "    --manifest envelope.json",
-        "tenure compile --task assistant --query 'the flight' --tools tools.json \\",
-        "    --history - < messages.json",
-        "tenure compile --task data_extraction --query total --evidence invoice.png \\",
-        "    --model claude-opus-4-8 --render anthropic > request.json",
-    ),
+@command(
+    app,
+    "tenure compile --task code_generation --query 'deployment' --budget 2000",
+    "tenure compile --task code_generation --query office --explain",
+    "tenure compile --task code_generation --query office --html envelope.html",
+    "tenure compile --task data_extraction --query prices --evidence page.txt \\",
+    "    --manifest envelope.json",
+    "tenure compile --task assistant --query 'the flight' --tools tools.json \\",
+    "    --history - < messages.json",
+    "tenure compile --task data_extraction --query total --evidence invoice.png \\",
+    "    --model claude-opus-4-8 --render anthropic > request.json",
+    name="compile",
 )
 def compile_envelope(
     context: typer.Context,
-    task: Task = "assistant",
-    query: Query = "",
-    user_request: UserRequest = "",
-    budget_tokens: Budget = 8000,
-    reserve_tokens: Reserve = None,
-    goal: Goal = None,
-    step: Step = None,
-    acceptance: Acceptance = None,
-    constraints: Constraints = None,
-    entities: Entities = None,
-    user: ForUser = None,
-    evidence: EvidenceFiles = None,
-    pinned: Pins = None,
-    tools: ToolFile = None,
-    history: HistoryFile = None,
-    skills: Skills = None,
-    progress: Progress = None,
-    errors: Lessons = None,
-    hypothesis: Hypothesis = "",
-    profile: Profile = "default",
-    signals: Signals = None,
-    model: Annotated[str, typer.Option(help="The model that reads it.")] = "generic",
-    valid: Valid = None,
-    tx: Tx = None,
-    manifest: Annotated[
-        Path | None, typer.Option(help="Write the manifest into this file, for a replay.")
-    ] = None,
-    render: Annotated[
-        str | None,
-        typer.Option(help="Print the request for a provider: anthropic, openai, adk or text."),
-    ] = None,
-    media: _Media = True,
-    explain: Explain = False,
-    html: Html = None,
-    svg: Svg = None,
+    *,
+    task: str = "assistant",
+    query: str = "",
+    user_request: str = "",
+    budget_tokens: int = 8000,
+    reserve_tokens: int | None = None,
+    goal: str | None = None,
+    step: str | None = None,
+    acceptance: list[str] | None = None,
+    constraints: list[str] | None = None,
+    entities: list[str] | None = None,
+    user: str | None = None,
+    evidence: list[str] | None = None,
+    pinned: list[str] | None = None,
+    tools: str | None = None,
+    history: str | None = None,
+    skills: list[str] | None = None,
+    progress: list[str] | None = None,
+    errors: list[str] | None = None,
+    hypothesis: str = "",
+    profile: str = "default",
+    signals: list[str] | None = None,
+    model: str = "generic",
+    valid: str | None = None,
+    tx: str | None = None,
+    manifest: Path | None = None,
+    render: str | None = None,
+    media: bool = True,
+    explain: bool = False,
+    html: Path | None = None,
+    svg: Path | None = None,
     picture: PictureChoice = Picture.BUDGET,
 ) -> None:
-    """Compile the context of a task within a budget."""
+    """Compile the context of a task within a budget.
+
+    Options:
+        task: A task type, such as code_generation.
+        query: What to look for in the memory.
+        user_request (--request): The user's request, verbatim.
+        budget_tokens (--budget): Maximum number of tokens.
+        reserve_tokens (--reserve): Tokens kept for the answer. [by the model]
+        goal: The goal.
+        step: The step that is done now.
+        acceptance (TEXT): When it is done; repeat it.
+        constraints (--constraint TEXT): What must hold; repeat it.
+        entities (--entity NAME): An entity it is about; repeat it.
+        user (--for USER): Its user. [the caller's user]
+        evidence (FILE): A text, a picture, a recording, a film, or an artifact, as untrusted
+            evidence; repeat it.
+        pinned (--pin ID): An object, an artifact or a text that is always included; repeat it.
+        tools (FILE): The tools: a JSON list; - reads standard input.
+        history (FILE): The turns so far: a JSON list of messages; - reads standard input.
+        skills (--skill TEXT): A skill: how to do the task; repeat it.
+        progress (TEXT): What is done so far; repeat it.
+        errors (--error TEXT): What failed, and why; repeat it.
+        hypothesis: A hypothetical answer to search with, if the policy's hyde is on.
+        profile: How the budget is divided, such as research.
+        signals (--signal NAME=VALUE): A signal that shifts the budget, such as risk_weight=high;
+            repeat it.
+        model: The model that reads it.
+        valid: The valid time, such as 2026-06-01T00:00:00Z. [now]
+        tx: The transaction time. [now]
+        manifest: Write the manifest into this file, for a replay.
+        render: Print the request for a provider: anthropic, openai, adk or text.
+        media: Put pictures, recordings and films into the request of --render.
+        explain: Also say what went in, what stayed out, and why.
+        html (FILE): Write it as a page.
+        svg (FILE): Write it as a picture.
+    """
     items, originals = _evidence_items(evidence or ())
     # The options that bear the name of a field of the request are that field.
     fields = request_of({**context.params, "evidence": items})
@@ -222,23 +159,25 @@ def compile_envelope(
         _answer(context, envelope, text, wording_of(memory, envelope) if explain else None)
 
 
-@app.command(
-    epilog=examples("tenure replay envelope.json", "tenure replay 0f5c… --explain"),
-)
+@command(app, "tenure replay envelope.json", "tenure replay 0f5c… --explain")
 def replay(
     context: typer.Context,
-    manifest: Annotated[
-        str,
-        typer.Argument(
-            help="A manifest file, - for standard input, or an envelope id, which may be shortened."
-        ),
-    ],
-    explain: Explain = False,
-    html: Html = None,
-    svg: Svg = None,
+    manifest: str,
+    *,
+    explain: bool = False,
+    html: Path | None = None,
+    svg: Path | None = None,
     picture: PictureChoice = Picture.BUDGET,
 ) -> None:
-    """Print the same bytes again, in spite of later writes."""
+    """Print the same bytes again, in spite of later writes.
+
+    Options:
+        manifest: A manifest file, - for standard input, or an envelope id, which may be
+            shortened.
+        explain: Also say what went in, what stayed out, and why.
+        html (FILE): Write it as a page.
+        svg (FILE): Write it as a picture.
+    """
     with open_memory(context) as memory:
         envelope = memory.replay(envelope_named(memory, manifest))
         write_pages(memory, envelope, html=html, svg=svg, picture=picture)
@@ -408,59 +347,43 @@ def _number_or_word(text: str) -> float | str:
         return text
 
 
-@envelope.command(
-    "list",
-    epilog=examples(
-        "tenure envelope list",
-        "tenure envelope list --task code_generation --since 2026-06-01T00:00:00Z",
-    ),
+@call_command(
+    envelope,
+    "envelopes.list",
+    "tenure envelope list",
+    "tenure envelope list --task code_generation --since 2026-06-01T00:00:00Z",
+    name="list",
+    defaults={"limit": 20},
 )
-def list_envelopes(
-    context: typer.Context,
-    object_id: Annotated[
-        str | None,
-        typer.Option("--object", metavar="ID", help="Those that hold this object."),
-    ] = None,
-    in_session: Annotated[
-        str | None, typer.Option("--in-session", metavar="ID", help="Those of a session.")
-    ] = None,
-    task: Annotated[str | None, typer.Option(help="Those of a task type.")] = None,
-    since: _Time = None,
-    until: _Time = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number.")] = 20,
-) -> None:
-    """List the envelopes that were compiled, newest first."""
-    with open_memory(context) as memory:
-        target = object_id and object_of(memory, object_id)
-        envelopes = memory.envelopes.list(
-            limit, object_id=target, session=in_session, task=task, since=since, until=until
-        )
+def list_envelopes(page: CallAnswer) -> Display:
+    """List the envelopes that were compiled, newest first.
 
+    Options:
+        object_id (--object ID): Those that hold this object.
+        session (--in-session ID): Those of a session.
+    """
     # The manifest is the whole request, and `replay` takes the id alone.
-    listing = [asdict(replace(envelope, manifest=None)) for envelope in envelopes]
+    listing = list(map(by_field, page.value))
     for entry in listing:
         del entry["manifest"]
-
-    placeholder = "no envelope was found"
-    answer(
-        context,
-        listing,
-        lambda screen: screen.table(envelopes, _ENVELOPES, placeholder=placeholder),
+    return listing, lambda screen: screen.table(
+        page.value, _ENVELOPES, placeholder="no envelope was found"
     )
 
 
-@envelope.command(
-    "diff",
-    epilog=examples("tenure envelope diff 0f5c… 91ab…", "tenure envelope diff before.json 91ab…"),
+@command(
+    envelope,
+    "tenure envelope diff 0f5c… 91ab…",
+    "tenure envelope diff before.json 91ab…",
+    name="diff",
 )
-def diff_envelopes(
-    context: typer.Context,
-    before: Annotated[
-        str, typer.Argument(help="A manifest file, or an envelope id, which may be shortened.")
-    ],
-    after: Annotated[str, typer.Argument(help="The one to compare it with.")],
-) -> None:
-    """Compare two envelopes, and say what the change costs."""
+def diff_envelopes(context: typer.Context, before: str, after: str) -> None:
+    """Compare two envelopes, and say what the change costs.
+
+    Options:
+        before: A manifest file, or an envelope id, which may be shortened.
+        after: The one to compare it with.
+    """
     from ...service.compilation.shown import diff_envelopes as compare
 
     with open_memory(context) as memory:
@@ -522,32 +445,35 @@ def _first(row: Sequence[object]) -> object:
     return row[0]
 
 
-@app.command(
-    epilog=examples(
-        "tenure ablate --task assistant --query office --expect Chicago",
-        "tenure ablate --task assistant --query office --expect Chicago --pairs",
-        "tenure ablate --task assistant --query office --expect Chicago --sections",
-    )
+@command(
+    app,
+    "tenure ablate --task assistant --query office --expect Chicago",
+    "tenure ablate --task assistant --query office --expect Chicago --pairs",
+    "tenure ablate --task assistant --query office --expect Chicago --sections",
 )
 def ablate(
     context: typer.Context,
-    task: Annotated[str, typer.Option(help="A task type, such as code_generation.")],
-    expect: Annotated[
-        list[str], typer.Option(metavar="TEXT", help="What the envelope should hold; repeat it.")
-    ],
-    query: Annotated[str, typer.Option(help="What to look for in the memory.")] = "",
-    budget: Annotated[int, typer.Option(min=1, help="Maximum number of tokens.")] = 8000,
-    entity: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="An entity it is about; repeat it.")
-    ] = None,
-    sections: Annotated[
-        bool, typer.Option("--sections", help="Leave out sections instead of objects.")
-    ] = False,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Also leave out every pair.")] = False,
+    *,
+    task: str,
+    expect: list[str],
+    query: str = "",
+    budget: int = 8000,
+    entity: list[str] | None = None,
+    sections: bool = False,
+    pairs: bool = False,
 ) -> None:
     """Measure what each object is worth by leaving it out.
 
     The worth of an envelope is the share of the expected texts that it holds.
+
+    Options:
+        task: A task type, such as code_generation.
+        expect (TEXT): What the envelope should hold; repeat it.
+        query: What to look for in the memory.
+        budget: Maximum number of tokens.
+        entity (NAME): An entity it is about; repeat it.
+        sections: Leave out sections instead of objects.
+        pairs: Also leave out every pair.
     """
     from ...service.client.answer import ablate as weigh
 
@@ -612,32 +538,36 @@ def _change(row: Sequence[object]) -> str:
 
 app.add_typer(artifact, name="artifact")
 
-_Roles = list[str] | None
 
-
-@artifact.command(
-    "put",
-    epilog=examples(
-        "tenure artifact put deploy.log --origin tool://ci",
-        "psql -c 'select …' | tenure artifact put - --name prices.csv",
-    ),
+@command(
+    artifact,
+    "tenure artifact put deploy.log --origin tool://ci",
+    "psql -c 'select …' | tenure artifact put - --name prices.csv",
 )
 def put(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
-    name: Annotated[str | None, typer.Option(help="What to call it. [default: the file's]")] = None,
-    media_type: Annotated[str | None, typer.Option(help="Such as text/csv.")] = None,
-    origin: Annotated[str, typer.Option(help="Where it comes from, such as tool://ci.")] = "",
-    for_tenant: Annotated[
-        bool, typer.Option("--shared", help="Share it with the whole tenant.")
-    ] = False,
-    classification: Annotated[
-        str | None, typer.Option("--as", help="public … highly_restricted.")
-    ] = None,
-    allow_role: Annotated[_Roles, typer.Option(metavar="ROLE", help="Who may read it.")] = None,
-    deny_role: Annotated[_Roles, typer.Option(metavar="ROLE", help="Who may not.")] = None,
+    file: str,
+    *,
+    name: str | None = None,
+    media_type: str | None = None,
+    origin: str = "",
+    for_tenant: bool = False,
+    classification: str | None = None,
+    allow_role: list[str] | None = None,
+    deny_role: list[str] | None = None,
 ) -> None:
-    """Store a file, and print its address."""
+    """Store a file, and print its address.
+
+    Options:
+        file (FILE): A file, or - for standard input.
+        name: What to call it. [default: the file's]
+        media_type: Such as text/csv.
+        origin: Where it comes from, such as tool://ci.
+        for_tenant (--shared): Share it with the whole tenant.
+        classification (--as): public … highly_restricted.
+        allow_role (ROLE): Who may read it.
+        deny_role (ROLE): Who may not.
+    """
     data = sys.stdin.buffer.read() if file == "-" else read_bytes(Path(file))
     default_name = "" if file == "-" else Path(file).name
 
@@ -656,15 +586,14 @@ def put(
     answer(context, record, record.address)
 
 
-@artifact.command("get", epilog=examples("tenure artifact get artifact://sha256/9f86… --out a"))
-def get(
-    context: typer.Context,
-    address: _Address,
-    target: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write it here.")
-    ] = None,
-) -> None:
-    """Print an artifact, or write it into a file."""
+@command(artifact, "tenure artifact get artifact://sha256/9f86… --out a")
+def get(context: typer.Context, address: str, *, target: Path | None = None) -> None:
+    """Print an artifact, or write it into a file.
+
+    Options:
+        address (ADDRESS): artifact://sha256/…
+        target (--out FILE): Write it here.
+    """
     with open_memory(context) as memory:
         data = memory.artifacts.get(address)
 
@@ -678,30 +607,28 @@ def get(
         sys.stdout.buffer.flush()
 
 
-@artifact.command("list", epilog=examples("tenure artifact list"))
-def list_artifacts(
-    context: typer.Context,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number.")] = 20,
-) -> None:
-    """List the artifacts that the caller may read, newest first."""
-    with open_memory(context) as memory:
-        records = memory.artifacts.list(limit)
-    placeholder = "no artifact was found"
-    answer(
-        context, records, lambda screen: screen.table(records, _ARTIFACTS, placeholder=placeholder)
-    )
-
-
-@artifact.command(
-    "erase", epilog=examples("tenure artifact erase artifact://sha256/9f86… --reason 'case 17'")
+@call_command(
+    artifact,
+    "artifacts.list",
+    "tenure artifact list",
+    name="list",
+    defaults={"limit": 20},
+    empty="no artifact was found",
 )
-def erase(
-    context: typer.Context,
-    address: _Address,
-    reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> None:
-    """Remove an artifact, and the envelopes compiled from it. It cannot be undone."""
+def list_artifacts(_: CallAnswer) -> Display:
+    """List the artifacts that the caller may read, newest first."""
+    return columns("name bytes=size type=media_type origin kept_at=at address")
+
+
+@command(artifact, "tenure artifact erase artifact://sha256/9f86… --reason 'case 17'")
+def erase(context: typer.Context, address: str, *, reason: str = "", yes: bool = False) -> None:
+    """Remove an artifact, and the envelopes compiled from it. It cannot be undone.
+
+    Options:
+        address (ADDRESS): artifact://sha256/…
+        reason: Why; it stays in the tombstone.
+        yes: Do not ask.
+    """
     if not yes:
         typer.confirm(f"Erase {address} for ever?", abort=True, err=True)
     with open_memory(context) as memory:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import typer
 
@@ -33,7 +33,8 @@ from ...service.client.connect import connect
 from ...service.reading.actors import decode
 from ...service.visual.text import value_text
 from ...service.writing.lines import Event, Line, Reading, read
-from .frame import Columns, Screen, answer, examples, frame_of, note
+from .commands import command
+from .frame import Columns, Screen, answer, frame_of, note
 
 if TYPE_CHECKING:
     from ...schema.entity import EntityCandidate, Review
@@ -54,14 +55,13 @@ _QUOTE: Final = "  │ "
 """Stands before each line of what a model reads."""
 
 
-@app.command(epilog=examples("tenure demo", "tenure demo --keep demo.db"))
-def demo(
-    context: typer.Context,
-    keep: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the store under this name.")
-    ] = None,
-) -> None:
-    """Take the guided tour of one office's log. Takes seconds."""
+@command(app, "tenure demo", "tenure demo --keep demo.db")
+def demo(context: typer.Context, *, keep: Path | None = None) -> None:
+    """Take the guided tour of one office's log. Takes seconds.
+
+    Options:
+        keep (FILE): Keep the store under this name.
+    """
     if keep is not None and keep.exists():
         raise Conflict(
             f"{keep} is there already; the tour needs a new store, so name another file",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...service.visual.text import counted, when
-from .frame import EXIT_REFUSED, Columns, Screen, answer, examples, note, open_memory
+from .commands import CallAnswer, Display, call_command, command
+from .frame import EXIT_REFUSED, Screen, answer, columns, note, open_memory
 from .main import ending_between_steps, meter, read_bytes
 
 if TYPE_CHECKING:
@@ -33,34 +34,12 @@ app = typer.Typer()
 document = typer.Typer(help="Documents and their versions.", no_args_is_help=True)
 app.add_typer(document, name="document")
 
-_Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="Source and path, such as handbook/leave.md.")
-]
-_Valid = Annotated[str | None, typer.Option(help="As it was in force then. [now]")]
-_Tx = Annotated[str | None, typer.Option(help="As it was recorded by then. [now]")]
-_Source = Annotated[str | None, typer.Option(help="The name of the source. [the folder's]")]
-_Effective = Annotated[
-    str | None, typer.Option(help="From when it applies. [its own date, else now]")
-]
 _LINES_SHOWN: Final = 20
 """How many files the terminal names; --json names all."""
-_DOCUMENTS: Columns = {
-    "name": "name",
-    "title": "title",
-    "in force from": lambda view: _date(view.effective),
-    "recorded": lambda view: _date(view.recorded),
-    "passages": "passages",
-}
-_VERSIONS: Columns = {
-    "in force from": lambda version: _date(version.effective),
-    "until": lambda version: _date(version.until),
-    "recorded": lambda version: _date(version.recorded),
-    "passages": "passages",
-    "kept": "kept",
-    "new": "opened",
-    "gone": "closed",
-    "moved": "moved",
-    "date from": "dated",
+_DATES: Final[dict[str, Callable[[Any], object]]] = {
+    "in_force_from": lambda row: _date(row.effective),
+    "until": lambda row: _date(row.until),
+    "recorded": lambda row: _date(row.recorded),
 }
 
 _WARNINGS: Final = {
@@ -75,27 +54,21 @@ def _date(moment: datetime | None) -> str:
     return when(moment)[: len("2026-06-01 12:05")]
 
 
-@app.command(
-    epilog=examples(
-        "tenure sync handbook/",
-        "tenure sync handbook/ --rules documents.toml --check",
-        "tenure sync handbook/ --source handbook --allow-removals",
-    )
+@command(
+    app,
+    "tenure sync handbook/",
+    "tenure sync handbook/ --rules documents.toml --check",
+    "tenure sync handbook/ --source handbook --allow-removals",
 )
 def sync(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="The folder.")],
-    source: _Source = None,
-    rules: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The rules for files, in TOML.")
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Say what would happen; write nothing.")
-    ] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the files as artifacts, too.")] = False,
-    allow_removals: Annotated[
-        bool, typer.Option("--allow-removals", help="End documents even if most files are gone.")
-    ] = False,
+    folder: Path,
+    *,
+    source: str | None = None,
+    rules: Path | None = None,
+    check: bool = False,
+    keep: bool = False,
+    allow_removals: bool = False,
     watch: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", min=2, help="Keep running; the interval of checks."),
@@ -105,6 +78,14 @@ def sync(
 
     Unchanged files are not read. A run that was interrupted is simply run again. Exits with 1
     when a file was refused.
+
+    Options:
+        folder: The folder.
+        source: The name of the source. [the folder's]
+        rules (FILE): The rules for files, in TOML.
+        check: Say what would happen; write nothing.
+        keep: Keep the files as artifacts, too.
+        allow_removals: End documents even if most files are gone.
     """
     fields: dict[str, Any] = {
         "source": source,
@@ -190,23 +171,31 @@ def _sentence(report: DocumentReport) -> str:
     return f"{report.outcome} {name}{date}: {', '.join(parts) or 'no passage'}"
 
 
-@document.command("put", epilog=examples("tenure document put leave.pdf --source handbook"))
+@command(document, "tenure document put leave.pdf --source handbook")
 def put(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="The file.")],
-    name: Annotated[str | None, typer.Option(help="Its path in the source. [the file's]")] = None,
-    source: _Source = None,
-    effective: _Effective = None,
-    encoding: Annotated[str | None, typer.Option(help="Such as cp1252, for a text.")] = None,
-    allow_role: Annotated[
-        list[str] | None, typer.Option(metavar="ROLE", help="Only for this role; repeat it.")
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also if it was erased.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Say what would happen; write nothing.")
-    ] = False,
+    file: Path,
+    *,
+    name: str | None = None,
+    source: str | None = None,
+    effective: str | None = None,
+    encoding: str | None = None,
+    allow_role: list[str] | None = None,
+    again: bool = False,
+    check: bool = False,
 ) -> None:
-    """Add one file as a version of a document."""
+    """Add one file as a version of a document.
+
+    Options:
+        file: The file.
+        name: Its path in the source. [the file's]
+        source: The name of the source. [the folder's]
+        effective: From when it applies. [its own date, else now]
+        encoding: Such as cp1252, for a text.
+        allow_role (ROLE): Only for this role; repeat it.
+        again: Also if it was erased.
+        check: Say what would happen; write nothing.
+    """
     with open_memory(context, create=not check, scratch=check) as memory:
         report = memory.documents.put(
             read_bytes(file),
@@ -223,26 +212,22 @@ def put(
         note(f"warning: {_WARNINGS.get(warning, warning)} [{warning}]")
 
 
-@document.command("list", epilog=examples("tenure document list --valid 2026-06-03"))
-def list_documents(
-    context: typer.Context, source: _Source = None, valid: _Valid = None, tx: _Tx = None
-) -> None:
+@call_command(
+    document,
+    "documents.list",
+    "tenure document list --valid 2026-06-03",
+    name="list",
+    empty="no document was found",
+)
+def list_documents(_: CallAnswer) -> Display:
     """List the documents in force at a time."""
-    with open_memory(context) as memory:
-        views = memory.documents.list(source=source, valid=valid, tx=tx)
-    answer(
-        context,
-        views,
-        lambda screen: screen.table(views, _DOCUMENTS, placeholder="no document was found"),
-    )
+    return columns("name title in_force_from recorded passages", **_DATES)
 
 
-@document.command("show", epilog=examples("tenure document show handbook/leave.md --valid 2026-06"))
-def show(context: typer.Context, name: _Name, valid: _Valid = None, tx: _Tx = None) -> None:
+@call_command(document, "documents.get", "tenure document show handbook/leave.md --valid 2026-06")
+def show(page: CallAnswer) -> Display:
     """Print a document as it was in force at a time, passage by passage."""
-    with open_memory(context) as memory:
-        record = memory.documents.get(name, valid=valid, tx=tx)
-    answer(context, record, lambda screen: _show_document(screen, record))
+    return lambda screen: _show_document(screen, page.value)
 
 
 def _show_document(screen: Screen, record: Document) -> None:
@@ -266,28 +251,21 @@ def _show_passages(screen: Screen, passages: Sequence[DocumentPassage], sign: st
             screen.line(f"{sign}  {line}")
 
 
-@document.command("versions", epilog=examples("tenure document versions handbook/leave.md"))
-def versions(context: typer.Context, name: _Name) -> None:
+@call_command(document, "documents.versions", "tenure document versions handbook/leave.md")
+def versions(_: CallAnswer) -> Display:
     """List the versions of a document, each with its dates."""
-    with open_memory(context) as memory:
-        rows = memory.documents.versions(name)
-    answer(context, rows, lambda screen: screen.table(rows, _VERSIONS))
+    return columns(
+        "in_force_from until recorded passages kept new=opened gone=closed moved date_from=dated",
+        **_DATES,
+    )
 
 
-@document.command(
-    "compare", epilog=examples("tenure document compare handbook/leave.md 2026-03-01 2026-07-01")
+@call_command(
+    document, "documents.compare", "tenure document compare handbook/leave.md 2026-03-01 2026-07-01"
 )
-def compare(
-    context: typer.Context,
-    name: _Name,
-    before: Annotated[str, typer.Argument(metavar="A", help="The first date.")],
-    after: Annotated[str, typer.Argument(metavar="B", help="The second date.")],
-    tx: _Tx = None,
-) -> None:
+def compare(page: CallAnswer) -> Display:
     """Compare a document at two dates."""
-    with open_memory(context) as memory:
-        comparison = memory.documents.compare(name, before, after, tx=tx)
-    answer(context, comparison, lambda screen: _show_comparison(screen, comparison))
+    return lambda screen: _show_comparison(screen, page.value)
 
 
 def _show_comparison(screen: Screen, comparison: DocumentComparison) -> None:
@@ -298,22 +276,21 @@ def _show_comparison(screen: Screen, comparison: DocumentComparison) -> None:
     screen.line(f"{counted(comparison.same, 'passage')} the same")
 
 
-@document.command("remove", epilog=examples("tenure document remove handbook/old.md"))
-def remove(context: typer.Context, name: _Name, effective: _Effective = None) -> None:
+@call_command(document, "documents.remove", "tenure document remove handbook/old.md")
+def remove(page: CallAnswer) -> Display:
     """End a document at a time; earlier versions stay."""
-    with open_memory(context) as memory:
-        report = memory.documents.remove(name, effective=effective)
-    answer(context, report, _sentence(report))
+    return _sentence(page.value)
 
 
-@document.command("erase", epilog=examples("tenure document erase handbook/a.md --reason 'case 7'"))
-def erase(
-    context: typer.Context,
-    name: _Name,
-    reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> None:
-    """Erase a document with all its versions. It cannot be undone."""
+@command(document, "tenure document erase handbook/a.md --reason 'case 7'")
+def erase(context: typer.Context, name: str, *, reason: str, yes: bool = False) -> None:
+    """Erase a document with all its versions. It cannot be undone.
+
+    Options:
+        name (NAME): Source and path, such as handbook/leave.md.
+        reason: Why; it stays in the tombstone.
+        yes: Do not ask.
+    """
     with open_memory(context) as memory:
         if not yes:
             typer.confirm(f"Erase {name} with all its versions for ever?", abort=True, err=True)

@@ -29,7 +29,7 @@ import typer
 from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, unknown
 from ...schema.vocabulary import ReviewState
 from ...service.opening import connect_by, require_store
-from ...service.visual.text import json_text, value_text, visible, when
+from ...service.visual.text import by_field, held_span, json_text, value_text, visible, when
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,6 +61,9 @@ _PHRASES: Final = re.compile(
 
 Columns = Mapping[str, str | Callable[[Any], object]]
 """A table's heads, each with the attribute of a row that stands under it, or how to work it out."""
+
+View = str | Columns | Callable[["Screen"], None]
+"""How people see an answer: a sentence, the columns of its rows, or what prints it."""
 
 EXIT_REFUSED: Final = 1
 USAGE: Final = 2
@@ -99,6 +102,15 @@ _FINAL_STATES: Final = (ReviewState.ACCEPTED, ReviewState.REJECTED)
 
 _MATCHES_SHOWN: Final = 8
 """How many ids a refusal lists."""
+
+
+UNKNOWN: Final[Mapping[str, str]] = {
+    "no_value": "nothing is known of it for this time; `tenure timeline` shows every time",
+    "unknown_entity": "no entity has this name; `tenure entities` lists names",
+    "ambiguous_entity": "several have this name; ask with the id of one",
+    "withheld": "there is something that this caller may not see",
+}
+"""Why a slot has no value, by the reason of its state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +155,7 @@ def frame_of(context: typer.Context) -> Frame:
     return frame if isinstance(frame, Frame) else Frame()
 
 
-def answer(
-    context: typer.Context, value: Any, text: str | Callable[[Screen], None] | Columns
-) -> None:
+def answer(context: typer.Context, value: Any, text: View, *, placeholder: str = "none") -> None:
     """Print a result: as JSON when that was asked for, else as its text says.
 
     The text is a line, a function that prints, or the columns of a table with a row for each
@@ -154,6 +164,9 @@ def answer(
     frame = frame_of(context)
     # JSON Lines are JSON too: this goes first.
     if frame.by_line:
+        # Line by line, each fact says of which slot it is; in one object its key does.
+        if isinstance(value, Mapping) and isinstance(text, Mapping):
+            value = [{"slot": slot, **by_field(state)} for slot, state in value.items()]
         for member in _members(value):
             print(json_text(member, indent=None))
         return
@@ -167,7 +180,8 @@ def answer(
     elif callable(text):
         text(screen)
     else:
-        screen.table(value, text)
+        rows: Any = value.items() if isinstance(value, Mapping) else value
+        screen.table(rows, text, placeholder=placeholder)
 
 
 def _members(value: Any) -> Iterable[Any]:
@@ -467,8 +481,35 @@ def cell_len(text: str) -> int:
     return width_of(text)
 
 
+def columns(text: str, **cells: Callable[[Any], object]) -> Columns:
+    """The columns that a text lists, each as `head=attribute`, or as the attribute alone.
+
+    A `_` of a head is a blank. An attribute may be one of `cells`, `~` for the time for which a row
+    holds, `name|word` with the word for a moment that is not there, or `name:.3f` for a number.
+
+    >>> list(columns("known_from=tx_start status"))
+    ['known from', 'status']
+    """
+    table: dict[str, str | Callable[[Any], object]] = {}
+    for part in text.split():
+        head, _, source = part.rpartition("=")
+        table[(head or source).replace("_", " ")] = cells.get(source, source)
+    return table
+
+
 def _reader(source: str | Callable[[Any], object]) -> Callable[[Any], object]:
-    return attrgetter(source) if isinstance(source, str) else source
+    if callable(source):
+        return source
+    if source == "~":
+        return held_span
+
+    name, bar, missing = source.partition("|")
+    if bar:
+        return lambda row: when(attrgetter(name)(row), missing=missing)
+    name, colon, form = source.partition(":")
+    if colon:
+        return lambda row: format(attrgetter(name)(row), form)
+    return attrgetter(name)
 
 
 def _cell(value: object) -> str:
@@ -532,6 +573,19 @@ def entity_of(memory: Memory, text: str) -> str:
     page = memory.entities.list(after=prefix, limit=_MATCHES_SHOWN + 1)
     ids = [entity.entity_id for entity in page if entity.entity_id.startswith(prefix)]
     return unique_id(text, ids, entity_names(memory, ids))
+
+
+def nothing_of(memory: Memory, entity: str, words: str) -> str:
+    """What a read of an entity says that found nothing: its words, or that nobody is known.
+
+    A bare "none" would be believed of a misspelt name.
+    """
+    resolution = memory.entities.resolve(entity)
+    if resolution.entity is not None:
+        return words
+    namesakes = dict.fromkeys(candidate.name for candidate in resolution.candidates)
+    suggestion = f"\ndid you mean: {', '.join(namesakes)}" if namesakes else ""
+    return f"{UNKNOWN['unknown_entity']}{suggestion}"
 
 
 def object_of(memory: Memory, text: str) -> str:

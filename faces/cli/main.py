@@ -37,6 +37,7 @@ from typer.core import TyperGroup
 from ...schema.errors import NotFound, TenureError, Unavailable
 from ...schema.limits import utf8_of
 from ...schema.version import VERSION
+from ...service.calls.parts import RENAMED
 from .frame import (
     FLAGS,
     USAGE,
@@ -63,6 +64,8 @@ _STEP_S: Final = 5.0
 
 # Typer keeps the class to itself, and what it stands on is another module in each version.
 _UsageError: Final[Any] = typer.BadParameter.__base__
+
+_UNKNOWN_COMMAND: Final = re.compile(r"No such command '([^']+)'")
 
 _JSON_FLAGS: Final = frozenset({"--json", "--jsonl"})
 
@@ -100,7 +103,6 @@ _MODULES: Final[Mapping[str, str]] = {
     "get": "read",
     "facts": "read",
     "timeline": "read",
-    "plane": "read",
     "search": "read",
     "slots": "read",
     "tools": "read",
@@ -183,6 +185,7 @@ class GuardedGroup(TyperGroup):
         except _UsageError as error:
             # Of a command that is not there, no frame was made yet.
             as_json = bool(ctx.params.get("as_json") or ctx.params.get("by_line"))
+            error.message = _renamed(error) or error.message
             error.message += self._place_of(getattr(error, "option_name", ""))
             raise typer.Exit(_fail_usage(error, as_json=as_json)) from error
         except TenureError as error:
@@ -202,6 +205,14 @@ class GuardedGroup(TyperGroup):
         if not any(option in parameter.opts for parameter in self.params):
             return ""
         return f"; write it before the command: tenure {option} …"
+
+
+def _renamed(error: Any) -> str:
+    """What to say of a command that has another name now; empty for any other error."""
+    unknown = _UNKNOWN_COMMAND.match(error.message)
+    words = error.ctx.command_path.split()[1:] if error.ctx else []
+    old = " ".join([*words, unknown[1]]) if unknown else ""
+    return f"no command `{old}`; use `{RENAMED[old]}`" if old in RENAMED else ""
 
 
 def _fail_usage(error: Any, *, as_json: bool) -> int:

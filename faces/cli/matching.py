@@ -13,14 +13,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ...schema.errors import InvalidInput
 from ...schema.limits import json_of
 from ...service.backend.caller import backend_of
-from .frame import Columns, answer, examples, open_memory
+from .commands import command
+from .frame import Columns, answer, open_memory
 from .main import meter, read_text
 from .review import pressed_key, resolution_app
 
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 app.add_typer(resolution_app, name="resolution")
 
-ModelFile = Annotated[
-    Path | None, typer.Option("--model", help="Score with this model, as `--refit` wrote it.")
-]
-OfType = Annotated[str | None, typer.Option(help="Only entities of this type.")]
 _LABEL_FROM = 1_000
 """Pairs of a stretch among which the most telling ones are looked for."""
 _ANSWERS = {"y": True, "n": False, "x": False}
@@ -49,22 +46,27 @@ _PAIRS: Columns = {
 }
 
 
-@resolution_app.command(
-    epilog=examples(
-        "tenure resolution xref --type organization",
-        "tenure resolution xref --state crossing.json --limit 200",
-    )
+@command(
+    resolution_app,
+    "tenure resolution xref --type organization",
+    "tenure resolution xref --state crossing.json --limit 200",
 )
 def xref(
     context: typer.Context,
-    type: OfType = None,
-    limit: Annotated[int, typer.Option(min=1, help="Keep this number of best pairs.")] = 100,
-    state: Annotated[
-        Path | None, typer.Option(help="A file for the state; a later run continues from it.")
-    ] = None,
-    model: ModelFile = None,
+    *,
+    type: str | None = None,
+    limit: int = 100,
+    state: Path | None = None,
+    model: Path | None = None,
 ) -> None:
-    """Find entities that may be one, the most useful pairs first."""
+    """Find entities that may be one, the most useful pairs first.
+
+    Options:
+        type: Only entities of this type.
+        limit: Keep this number of best pairs.
+        state: A file for the state; a later run continues from it.
+        model: Score with this model, as `--refit` wrote it.
+    """
     with open_memory(context) as memory:
         place = _Place(state, type or "", str(model or ""), memory.principal.tenant)
         rows: list[dict[str, Any]] = place.rows()
@@ -184,17 +186,24 @@ def _model(path: Path | None) -> Model | None:
         ) from error
 
 
-@resolution_app.command(epilog=examples("tenure resolution label labels.csv --type person"))
+@command(resolution_app, "tenure resolution label labels.csv --type person")
 def label(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="Append the labels to this CSV.")],
-    type: OfType = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of questions.")] = 20,
-    model: ModelFile = None,
+    file: Path,
+    *,
+    type: str | None = None,
+    limit: int = 20,
+    model: Path | None = None,
 ) -> None:
     """Label the pairs that improve the model most.
 
     y same, n different, u skip, q stop.
+
+    Options:
+        file: Append the labels to this CSV.
+        type: Only entities of this type.
+        limit: Maximum number of questions.
+        model: Score with this model, as `--refit` wrote it.
     """
     from ...service.stewardship.matching import label_of, most_telling
 
@@ -234,14 +243,15 @@ def _key(question: str) -> str:
     return key
 
 
-@resolution_app.command(epilog=examples("tenure resolution labels labels.csv"))
-def labels(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="Append the labels to this CSV.")],
-) -> None:
+@command(resolution_app, "tenure resolution labels labels.csv")
+def labels(context: typer.Context, file: Path) -> None:
     """Write decided reviews as labelled pairs.
 
     Pairs that the file has are skipped.
+
+
+    Options:
+        file: Append the labels to this CSV.
     """
     known_ids = {row["pair_id"] for row in _labels_in(file)}
     with open_memory(context) as memory:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -22,13 +22,12 @@ from ...service.client.answer import entity_names, opening_of
 from ...service.opening import copy_in, copy_out, place_of, require_store, tenants_of
 from ...service.reading.view import words_of
 from ...service.visual.text import counted, json_text, sentence, when
-from .audit import ObjectId
+from .commands import CallAnswer, Display, call_command, command
 from .frame import (
     Columns,
     Screen,
     answer,
     entity_of,
-    examples,
     frame_of,
     note,
     object_of,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_Roles = list[str] | None
 
 _TENANTS: Columns = {
     "tenant": itemgetter("tenant"),
@@ -58,13 +56,14 @@ _TENANTS: Columns = {
 config = typer.Typer(help="The settings in force.", no_args_is_help=True)
 
 
-@app.command(epilog=examples("tenure sweep --dry-run", "tenure sweep"))
-def sweep(
-    context: typer.Context,
-    dry_run: Annotated[bool, typer.Option(help="Show what is due; change nothing.")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="Objects a transaction.")] = 500,
-) -> None:
-    """Retire decayed objects by their retirement rules."""
+@command(app, "tenure sweep --dry-run", "tenure sweep")
+def sweep(context: typer.Context, *, dry_run: bool = False, limit: int = 500) -> None:
+    """Retire decayed objects by their retirement rules.
+
+    Options:
+        dry_run: Show what is due; change nothing.
+        limit: Objects a transaction.
+    """
     from ...service.stewardship.operations import Steward
 
     with open_memory(context) as memory, meter("objects retired") as gauge:
@@ -93,29 +92,30 @@ def _show_sweep(screen: Screen, receipt: SweepReceipt, *, dry_run: bool) -> None
         screen.line("more are due; sweep again")
 
 
-@app.command(
-    epilog=examples(
-        "tenure erase 0190e3a2-7c1f-7000-8000-000000000001 --reason 'request 17'",
-        "tenure erase --entity 'Sam Rivera' --reason 'case 17' --yes",
-    )
+@command(
+    app,
+    "tenure erase 0190e3a2-7c1f-7000-8000-000000000001 --reason 'request 17'",
+    "tenure erase --entity 'Sam Rivera' --reason 'case 17' --yes",
 )
 def erase(
     context: typer.Context,
-    object_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The id of an object, or its beginning.")
-    ] = None,
-    entity: Annotated[
-        str | None, typer.Option(help="An entity, with everything about it, instead of an object.")
-    ] = None,
-    reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be erased, and erase nothing.")
-    ] = False,
+    object_id: str | None = None,
+    *,
+    entity: str | None = None,
+    reason: str = "",
+    yes: bool = False,
+    dry_run: bool = False,
 ) -> None:
     """Erase an object, or everything about an entity. It cannot be undone.
 
     It sees and counts private data of a user only with --user.
+
+    Options:
+        object_id ([ID]): The id of an object, or its beginning.
+        entity: An entity, with everything about it, instead of an object.
+        reason: Why; it stays in the tombstone.
+        yes: Do not ask.
+        dry_run: Show what would be erased, and erase nothing.
     """
     if bool(object_id) == bool(entity):
         raise InvalidInput("name an ID or an --entity, one of them", code="missing_subject")
@@ -190,45 +190,24 @@ def _show_erasure(screen: Screen, receipt: ErasureReceipt) -> None:
             screen.line(f"  {role}: {object_id}")
 
 
-@app.command(
-    epilog=examples(
-        "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --as confidential",
-        "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --allow-role auditor",
-    )
+@call_command(
+    app,
+    "reclassify",
+    "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --as confidential",
+    "tenure reclassify 0190e3a2-7c1f-7000-8000-000000000001 --allow-role auditor",
 )
-def reclassify(
-    context: typer.Context,
-    object_id: ObjectId,
-    classification: Annotated[
-        str | None, typer.Option("--as", help="public … highly_restricted.")
-    ] = None,
-    allow_role: Annotated[
-        _Roles, typer.Option(metavar="ROLE", help="Only these may see it; repeat it.")
-    ] = None,
-    deny_role: Annotated[
-        _Roles, typer.Option(metavar="ROLE", help="These may not; repeat it.")
-    ] = None,
-) -> None:
+def reclassify(page: CallAnswer) -> Display:
     """Change who may see an object. Other permissions stay.
 
     The change applies to all times at once.
     """
-    with open_memory(context) as memory:
-        target = object_of(memory, object_id)
-        receipt = memory.reclassify(
-            target,
-            security_classification=classification,
-            allow_roles=allow_role,
-            deny_roles=deny_role,
-        )
-        words = opening_of(memory, target)
-    access = receipt.permissions
+    target, access = page.arguments["object_id"], page.value.permissions
+    words = opening_of(page.memory, target)
     denial = f", not for {', '.join(access.deny)}" if access.deny else ""
     public = "everybody of that clearance"
     readers = ", ".join(public if tag == EVERYONE_TAG else tag for tag in access.allow)
     title = f"{words} ({target})" if words else target
-    classes = f"{access.classification.value}, for {readers}"
-    answer(context, receipt, f"{title}: {classes}{denial}")
+    return f"{title}: {access.classification.value}, for {readers}{denial}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,18 +224,17 @@ class StoreMigration:
     dry_run: bool
 
 
-@app.command(epilog=examples("tenure migrate --dry-run", "tenure --store team.db migrate --json"))
-def migrate(
-    context: typer.Context,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done; change nothing.")
-    ] = False,
-) -> None:
+@command(app, "tenure migrate --dry-run", "tenure --store team.db migrate --json")
+def migrate(context: typer.Context, *, dry_run: bool = False) -> None:
     """Update the schema of the store.
 
     On every server of the map. Opening a store does the same for an older schema; this does it
     before anybody opens it, and remakes constraints and indices that were dropped. It can be
     stopped and run again.
+
+
+    Options:
+        dry_run: Say what would be done; change nothing.
     """
     settings = frame_of(context).settings().settings
     require_store(settings.store, settings.tenant)
@@ -304,18 +282,17 @@ def _show_migrations(screen: Screen, migrations: Sequence[StoreMigration]) -> No
             screen.line(f"  {step}")
 
 
-@app.command(epilog=examples("tenure export team.jsonl.gz", "tenure export - --without-keys"))
+@command(app, "tenure export team.jsonl.gz", "tenure export - --without-keys")
 def export(
-    context: typer.Context,
-    file: Annotated[str, typer.Argument(help="Where to; .gz packs it, - is standard output.")],
-    without_keys: Annotated[
-        bool, typer.Option("--without-keys", help="Leave the tenant's secret keys out.")
-    ] = False,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace a file of this name.")
-    ] = False,
+    context: typer.Context, file: str, *, without_keys: bool = False, replace: bool = False
 ) -> None:
-    """Export the tenant into a file that only its owner may read."""
+    """Export the tenant into a file that only its owner may read.
+
+    Options:
+        file: Where to; .gz packs it, - is standard output.
+        without_keys: Leave the tenant's secret keys out.
+        replace: Replace a file of this name.
+    """
     with open_memory(context) as memory, meter("records") as gauge:
         report = memory.transfer.export(
             file, keys=not without_keys, replace=replace, watch=gauge.tell
@@ -328,30 +305,31 @@ def export(
     answer(context, report, f"{file}: {report.records:,} records, {keys}")
 
 
-@app.command(
-    "import",
-    epilog=examples(
-        "tenure --store new.db import team.jsonl.gz",
-        "tenure import team.jsonl.gz --resume",
-        "tenure import --abort",
-    ),
+@command(
+    app,
+    "tenure --store new.db import team.jsonl.gz",
+    "tenure import team.jsonl.gz --resume",
+    "tenure import --abort",
+    name="import",
 )
 def import_file(
     context: typer.Context,
-    file: Annotated[
-        str, typer.Argument(help="An export; .gz too, - is standard input.", show_default=False)
-    ] = "",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue an interrupted import.")
-    ] = False,
-    accept_future: Annotated[
-        bool, typer.Option("--accept-future", help="Take an export that ends after the clock.")
-    ] = False,
-    abort: Annotated[bool, typer.Option("--abort", help="Undo an interrupted import.")] = False,
+    file: str = "",
+    *,
+    resume: bool = False,
+    accept_future: bool = False,
+    abort: bool = False,
 ) -> None:
     """Import an export into an empty tenant.
 
     It is written in groups. The tenant cannot be read until the last one is stored.
+
+
+    Options:
+        file: An export; .gz too, - is standard input.
+        resume: Continue an interrupted import.
+        accept_future: Take an export that ends after the clock.
+        abort: Undo an interrupted import.
     """
     if abort == bool(file) or (abort and resume):
         raise InvalidInput(
@@ -397,18 +375,17 @@ def _telling(file: str) -> Generator[None]:
         raise
 
 
-@app.command(epilog=examples("tenure --store team.db backup team-backup.db"))
-def backup(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="Where to.")],
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace a file of this name.")
-    ] = False,
-) -> None:
+@command(app, "tenure --store team.db backup team-backup.db")
+def backup(context: typer.Context, file: Path, *, replace: bool = False) -> None:
     """Copy an embedded store, also while it is in use.
 
     The copy is checked, and is a complete store. It holds the tenant's keys: keep it safe.
     Copy the originals next to the store separately.
+
+
+    Options:
+        file: Where to.
+        replace: Replace a file of this name.
     """
     copied_file = copy_out(frame_of(context).settings().settings, file, replace=replace)
     answer(
@@ -416,19 +393,20 @@ def backup(
     )
 
 
-@app.command(epilog=examples("tenure --store team.db restore team-backup.db"))
-def restore(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A copy that `tenure backup` made.")],
-) -> None:
-    """Restore a copy to the place of the store. A store is never overwritten."""
+@command(app, "tenure --store team.db restore team-backup.db")
+def restore(context: typer.Context, file: Path) -> None:
+    """Restore a copy to the place of the store. A store is never overwritten.
+
+    Options:
+        file: A copy that `tenure backup` made.
+    """
     copied_file = copy_in(frame_of(context).settings().settings, file)
     answer(
         context, _entry(copied_file), f"{copied_file.path}: {copied_file.bytes:,} bytes restored"
     )
 
 
-@app.command(epilog=examples("tenure --store stores/ tenants"))
+@command(app, "tenure --store stores/ tenants")
 def tenants(context: typer.Context) -> None:
     """List the tenants of a store, with size and last write."""
     entries = list(map(_entry, tenants_of(frame_of(context).settings().settings)))
@@ -450,22 +428,17 @@ def _entry(file: TenantFile) -> dict[str, Any]:
 app.add_typer(config, name="config")
 
 
-@config.command(
-    "show",
-    epilog=examples(
-        "tenure config show", "TENURE_POLICY__WRITE__MAX_BATCH=500 tenure config show --origin"
-    ),
+@command(
+    config, "tenure config show", "TENURE_POLICY__WRITE__MAX_BATCH=500 tenure config show --origin"
 )
-def show(
-    context: typer.Context,
-    origin: Annotated[bool, typer.Option("--origin", help="Show where each came from.")] = False,
-    with_defaults: Annotated[
-        bool, typer.Option("--all", help="Also the defaults of the policy pack.")
-    ] = False,
-) -> None:
+def show(context: typer.Context, *, origin: bool = False, with_defaults: bool = False) -> None:
     """Show the settings in force.
 
     Defaults < tenure.toml < TENURE_… variables < flags.
+
+    Options:
+        origin: Show where each came from.
+        with_defaults (--all): Also the defaults of the policy pack.
     """
     columns: Columns = {"setting": "key", "value": _as_typed}
     if origin:

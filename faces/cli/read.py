@@ -1,4 +1,4 @@
-"""Commands that read: `get`, `facts`, `timeline`, `plane`, `search`, `slots`, `tools`.
+"""Commands that read: `get`, `facts`, `timeline`, `search`, `slots`, `tools`.
 
 Times have two axes: `--valid` is when it was true in the world, `--tx` what the store knew by then.
 Without them the answer is what is true and known now.
@@ -7,59 +7,44 @@ Without them the answer is what is true and known now.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from ...service.client.answer import entity_names, value_names, value_reader, value_words
-from ...service.visual.text import by_field, held_span, when
-from .frame import Columns, Screen, answer, entity_of, examples, frame_of, open_memory
+from ...service.visual.text import held_span
+from .commands import CallAnswer, Display, call_command, command
+from .frame import UNKNOWN, Screen, answer, columns, entity_of, nothing_of, open_memory
 
 if TYPE_CHECKING:
     from ...schema.slots import Slot
-    from ...service.client.memory import Memory
+    from ...service.visual.plane import TimePlane
 
 app = typer.Typer()
 
-Valid = Annotated[
-    str | None, typer.Option(help="The valid time, such as 2026-06-01T00:00:00Z. [now]")
-]
-Tx = Annotated[str | None, typer.Option(help="The transaction time. [now]")]
-Entity = Annotated[str, typer.Argument(help="A name, an entity id, or its beginning.")]
-SlotName = Annotated[str, typer.Argument(help="The name of a slot.")]
-
-_UNKNOWN: Final[Mapping[str, str]] = {
-    "no_value": "nothing is known of it for this time; `tenure timeline` shows every time",
-    "unknown_entity": "no entity has this name; `tenure entities` lists names",
-    "ambiguous_entity": "several have this name; ask with the id of one",
-    "withheld": "there is something that this caller may not see",
-}
-"""Why a slot has no value, by the reason of its state."""
 
 NO_VERSION: Final = "nothing was ever known of it; `tenure facts` shows what is known"
 
-_CANDIDATES: Columns = {
-    "op": "op",
-    "status": "status",
-    "origin": "source_origin",
-    "level": "authority_level",
-    "known from": "tx",
-    "object": "object_id",
-}
+_CANDIDATES = columns(
+    "op status origin=source_origin level=authority_level known_from=tx object=object_id"
+)
 
 
-@app.command(
-    epilog=examples(
-        "tenure get 'Sam Rivera' office",
-        "tenure get 'Sam Rivera' office --valid 2026-03-01T00:00:00Z",
-        "tenure get 'Sam Rivera' office --valid 2026-03-01T00:00:00Z \\",
-        "    --tx 2026-04-02T00:00:00Z",
-    )
+@command(
+    app,
+    "tenure get 'Sam Rivera' office",
+    "tenure get 'Sam Rivera' office --valid 2026-03-01T00:00:00Z",
+    "tenure get 'Sam Rivera' office --valid 2026-03-01T00:00:00Z \\",
+    "    --tx 2026-04-02T00:00:00Z",
 )
 def get(
-    context: typer.Context, entity: Entity, slot: SlotName, valid: Valid = None, tx: Tx = None
+    context: typer.Context,
+    entity: str,
+    slot: str,
+    *,
+    valid: str | None = None,
+    tx: str | None = None,
 ) -> None:
     """Show the current value, its start and its source."""
     with open_memory(context) as memory:
@@ -76,8 +61,8 @@ def get(
     def show(screen: Screen) -> None:
         words = ", ".join(text(slot, value) for value in state.values)
         screen.line(f"{title} · {slot}: {words or state.status.value}")
-        if state.reason in _UNKNOWN:
-            screen.line(f"  {_UNKNOWN[state.reason]}")
+        if state.reason in UNKNOWN:
+            screen.line(f"  {UNKNOWN[state.reason]}")
         else:
             reason = f" ({state.reason})" if state.reason else ""
             screen.line(f"  {state.status.value}{reason}, {held_span(state)}")
@@ -88,151 +73,137 @@ def get(
             names = dict.fromkeys(candidate.name for candidate in candidates)
             screen.line("  did you mean: " + ", ".join(names))
         if state.candidates:
-            columns: Columns = {"value": lambda claim: text(slot, claim.value), **_CANDIDATES}
-            screen.table(state.candidates, columns)
+            candidate_columns = {"value": lambda claim: text(slot, claim.value), **_CANDIDATES}
+            screen.table(state.candidates, candidate_columns)
 
     answer(context, state, show)
-
-
-def nothing_of(memory: Memory, entity: str, words: str) -> str:
-    """What a read of an entity says that found nothing: its words, or that nobody is known.
-
-    A bare "none" would be believed of a misspelt name.
-    """
-    resolution = memory.entities.resolve(entity)
-    if resolution.entity is not None:
-        return words
-    namesakes = dict.fromkeys(candidate.name for candidate in resolution.candidates)
-    suggestion = f"\ndid you mean: {', '.join(namesakes)}" if namesakes else ""
-    return f"{_UNKNOWN['unknown_entity']}{suggestion}"
 
 
 def _is_id(text: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) is not None
 
 
-@app.command(epilog=examples("tenure facts 'Sam Rivera'"))
-def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = None) -> None:
+@call_command(
+    app,
+    "view.facts",
+    "tenure facts 'Sam Rivera'",
+    empty="nothing is known for this time",
+    by_name=True,
+)
+def facts(page: CallAnswer) -> Display:
     """Show all current facts about an entity."""
-    with open_memory(context) as memory:
-        states = memory.as_of(valid, tx).facts(entity_of(memory, entity))
-        names = value_names(memory, states)
-        missing = "" if states else nothing_of(memory, entity, "nothing is known for this time")
-
-    columns: Columns = {
+    names = value_names(page.memory, page.value)
+    return {
         "slot": lambda pair: pair[0],
         "value": lambda pair: value_words(pair[1], names) or "-",
         "status": lambda pair: pair[1].status,
         "holds": lambda pair: held_span(pair[1]),
     }
-    # Line by line, each fact says of which slot it is; in one object its key does.
-    listing: Any = states
-    if frame_of(context).by_line:
-        listing = [{"slot": slot, **by_field(state)} for slot, state in states.items()]
-    answer(
-        context, listing, lambda screen: screen.table(states.items(), columns, placeholder=missing)
-    )
 
 
-@app.command(epilog=examples("tenure timeline 'Sam Rivera' office"))
-def timeline(
-    context: typer.Context, entity: Entity, slot: SlotName, valid: Valid = None, tx: Tx = None
-) -> None:
-    """Show the timeline of a slot, as known now or at --tx."""
-    with open_memory(context) as memory:
-        segments = memory.as_of(valid, tx).timeline(entity_of(memory, entity), slot)
-        names = value_names(memory, *({slot: segment.state} for segment in segments))
-        missing = "" if segments else nothing_of(memory, entity, NO_VERSION)
-
-    columns: Columns = {
-        "from": lambda segment: when(segment.valid_from, missing="always"),
-        "until": lambda segment: when(segment.valid_until),
-        "value": lambda segment: value_words(segment.state, names) or "-",
-        "status": "state.status",
-        "reason": "state.reason",
-    }
-    answer(context, segments, lambda screen: screen.table(segments, columns, placeholder=missing))
-
-
-@app.command(
-    epilog=examples("tenure search 'deployment window'", "tenure search Chicago --limit 3")
+@command(
+    app,
+    "tenure timeline 'Sam Rivera' office",
+    "tenure timeline 'Orchid Foods' pricing_tier --grid",
+    "tenure timeline 'Orchid Foods' pricing_tier --grid --valid 2026-03-01T00:00:00Z \\",
+    "    --tx 2026-03-01T00:00:00Z",
 )
-def search(
+def timeline(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="Words to look for.")],
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of hits.")] = 10,
-    entity: Annotated[str | None, typer.Option(help="Only about this entity.")] = None,
-    kind: Annotated[str | None, typer.Option("--type", help="Only objects of this type.")] = None,
-    valid: Valid = None,
-    tx: Tx = None,
+    entity: str,
+    slot: str,
+    *,
+    grid: bool = False,
+    svg: Path | None = None,
+    valid: str | None = None,
+    tx: str | None = None,
 ) -> None:
-    """Search current facts and texts, best match first."""
-    with open_memory(context) as memory:
-        subject = entity and entity_of(memory, entity)
-        page = memory.as_of(valid, tx).search(text, limit, entity=subject, object_type=kind)
+    """Show the timeline of a slot, as known now or at --tx.
 
-    columns: Columns = {
-        "content": "object.content",
-        "type": "object.object_type",
-        "score": lambda hit: f"{hit.score:.3f}",
-        "object": "object.object_id",
-    }
+    Options:
+        grid: Draw everything that was ever believed: valid time across, known time up.
+        svg (FILE): Write the grid as SVG there.
+    """
+    with open_memory(context) as memory:
+        view, subject = memory.as_of(valid, tx), entity_of(memory, entity)
+        if grid or svg is not None:
+            _draw_grid(context, view.plane(subject, slot), svg)
+            return
+        segments = view.timeline(subject, slot)
+        names = value_names(memory, *({slot: segment.state} for segment in segments))
+        placeholder = "" if segments else nothing_of(memory, entity, NO_VERSION)
+
+    table = columns(
+        "from=valid_from|always until=valid_until|open value status=state.status "
+        "reason=state.reason",
+        value=lambda segment: value_words(segment.state, names) or "-",
+    )
+    answer(context, segments, table, placeholder=placeholder)
+
+
+def _draw_grid(context: typer.Context, picture: TimePlane, svg: Path | None) -> None:
+    if svg is not None:
+        from .main import write_bytes
+
+        write_bytes(svg, picture.svg().encode())
+    # Printed past the screen, which would fold its lines and so break the picture.
+    answer(context, picture, lambda screen: print(picture.text(min(screen.width, 100))))
+
+
+@call_command(
+    app, "view.search", "tenure search 'deployment window'", "tenure search Chicago --limit 3"
+)
+def search(page: CallAnswer) -> Display:
+    """Search current facts and texts, best match first."""
 
     def show(screen: Screen) -> None:
-        screen.table(page.hits, columns, placeholder="nothing was found")
-        if page.withheld:
+        screen.table(page.value.hits, _HITS, placeholder="nothing was found")
+        if page.value.withheld:
             screen.line("more matches, but may not be seen by this caller")
 
-    answer(context, page, show)
+    return show
 
 
-_TOOLS: Columns = {
-    "tool": "name",
-    "version": "version",
-    "offered for": lambda tool: tool.task_types or "pins alone",
-    "where": "scope",
-    "signed": "signed",
-    "manifest": lambda tool: tool.digest[:12],
-    "object": "object_id",
-}
+_HITS = columns(
+    "content=object.content type=object.object_type score=score:.3f object=object.object_id"
+)
 
 
-@app.command(epilog=examples("tenure tools"))
-def tools(context: typer.Context) -> None:
+@call_command(
+    app,
+    "vocabulary.tools",
+    "tenure tools",
+    empty="no tool is stored; write one with: tenure write --set object_type=tool_schema "
+    """--content '{"name": …, "description": …, "input_schema": …}'""",
+)
+def tools(_: CallAnswer) -> Display:
     """List the stored tools, and whether the store signed each.
 
     A model may call only a signed one.
     """
-    with open_memory(context) as memory:
-        stored_tools = memory.vocabulary.tools()
-
-    advice = (
-        "no tool is stored; write one with: tenure write --set object_type=tool_schema "
-        """--content '{"name": …, "description": …, "input_schema": …}'"""
-    )
-    answer(
-        context, stored_tools, lambda screen: screen.table(stored_tools, _TOOLS, placeholder=advice)
+    return columns(
+        "tool=name version offered_for where=scope signed manifest object=object_id",
+        offered_for=lambda tool: tool.task_types or "pins alone",
+        manifest=lambda tool: tool.digest[:12],
     )
 
 
-_SLOTS: Columns = {
-    "slot": "name",
-    "what it says": "description",
-    "of": lambda slot: slot.subject_types or "anything",
-    "holds": lambda slot: f"{slot.value_type.value}, many" if slot.many else slot.value_type,
-}
+_SLOTS = columns(
+    "slot=name what_it_says=description of holds",
+    of=lambda slot: slot.subject_types or "anything",
+    holds=lambda slot: f"{slot.value_type.value}, many" if slot.many else slot.value_type,
+)
 
 
-@app.command(epilog=examples("tenure slots", "tenure slots allergic"))
-def slots(
-    context: typer.Context,
-    words: Annotated[
-        str, typer.Argument(metavar="[WORDS]", help="Words of a slot's name or description.")
-    ] = "",
-) -> None:
+@command(app, "tenure slots", "tenure slots allergic")
+def slots(context: typer.Context, words: str = "") -> None:
     """List the slots of the vocabulary, also the tenant's own.
 
     "many": several values may be true together. --json shows all properties of a slot.
+
+
+    Options:
+        words ([WORDS]): Words of a slot's name or description.
     """
     from ...schema.slots import near_slots
 
@@ -248,34 +219,4 @@ def slots(
         if name in neighbours or needle in f"{name} {slot.description}".casefold():
             matches.append(slot)
     advice = "no slot has these words; define one with: tenure define slot NAME description=…"
-    answer(context, matches, lambda screen: screen.table(matches, _SLOTS, placeholder=advice))
-
-
-@app.command(
-    epilog=examples(
-        "tenure plane 'Orchid Foods' pricing_tier",
-        "tenure plane 'Orchid Foods' pricing_tier --valid 2026-03-01T00:00:00Z \\",
-        "    --tx 2026-03-01T00:00:00Z",
-    )
-)
-def plane(
-    context: typer.Context,
-    entity: Entity,
-    slot: SlotName,
-    valid: Valid = None,
-    tx: Tx = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it as SVG there.")] = None,
-) -> None:
-    """Draw the timeline of a slot on both time axes.
-
-    Valid time goes across, transaction time up.
-    """
-    with open_memory(context) as memory:
-        picture = memory.as_of(valid, tx).plane(entity_of(memory, entity), slot)
-
-    if svg is not None:
-        from .main import write_bytes
-
-        write_bytes(svg, picture.svg().encode())
-    # Printed past the screen, which would fold its lines and so break the picture.
-    answer(context, picture, lambda screen: print(picture.text(min(screen.width, 100))))
+    answer(context, matches, _SLOTS, placeholder=advice)

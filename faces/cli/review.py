@@ -1,4 +1,4 @@
-"""Commands for stewards: `review`, `entities`, `merge`, `unmerge`, `resolve`, `resolution why`.
+"""Commands for stewards: `review`, `entities`, `merge`, `unmerge`, `resolve`, `resolution score`.
 
 `review` without a sub-command opens the interactive desk; without a terminal it lists the queue, so
 a script never hangs. The desk prints one case with its evidence, the facts of both sides, and the
@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -25,12 +25,13 @@ from ...schema.vocabulary import ReviewState
 from ...service.client.answer import compared_slots, entity_names, value_names, value_words
 from ...service.stewardship.review_page import is_tie
 from ...service.visual.text import counted, span, when
-from .frame import Columns, Screen, answer, entity_of, examples, merge_of, open_memory, review_of
+from .commands import CallAnswer, Display, call_command, command
+from .frame import Screen, View, answer, columns, entity_of, examples, open_memory
 
 if TYPE_CHECKING:
     from ...schema.answers import EntityView, ReviewReceipt
     from ...schema.entity import EntityCandidate, Resolution, Review
-    from ...schema.slots import GraphForm, Remembered, ReviewKind, ReviewStatus
+    from ...schema.slots import GraphForm, Remembered, ReviewKind
     from ...service.client.answer import ComparedRow
     from ...service.client.memory import Memory
     from ...service.stewardship.entities import EntityPage
@@ -67,11 +68,6 @@ app = typer.Typer()
 review_app = typer.Typer(help="Decide which names mean one entity.", rich_markup_mode=None)
 resolution_app = typer.Typer(help="Measure and refit name matching.", rich_markup_mode=None)
 
-ReviewId = Annotated[
-    str, typer.Argument(help="A review id, its beginning, or the name under review.")
-]
-NameOrId = Annotated[str, typer.Argument(help="A name, an entity id, or its beginning.")]
-Reason = Annotated[str, typer.Option(help="Why, for the record.")]
 
 _DECISIONS: Final[Mapping[str, str]] = {
     "bind": "this alone would make them one",
@@ -79,13 +75,10 @@ _DECISIONS: Final[Mapping[str, str]] = {
     "new": "they would stay two",
 }
 
-_ENTITIES: Columns = {
-    "name": "name",
-    "type": "type",
-    "state": "state",
-    "aliases": lambda view: [alias for alias in view.aliases if alias != view.name],
-    "id": "entity_id",
-}
+_ENTITIES = columns(
+    "name type state aliases id=entity_id",
+    aliases=lambda view: [alias for alias in view.aliases if alias != view.name],
+)
 
 _SOME_WITHHELD: Final = "\n  some of it this caller may not see"
 """Under what a steward did of which other roles see more."""
@@ -102,7 +95,8 @@ def review(context: typer.Context) -> None:
     with open_memory(context) as memory:
         # Keys need a terminal on both sides: a script that waits for one would hang for ever.
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            _list(context, memory, "open", "blocking")
+            cases = memory.reviews.list()
+            answer(context, cases, _case_table(memory, cases, "open", "blocking"))
             return
 
         from rich.prompt import Prompt
@@ -120,105 +114,61 @@ def pressed_key() -> str:
         return "q"
 
 
-@review_app.command("list")
-def list_cases(
-    context: typer.Context,
-    status: Annotated[str, typer.Option(help="open, unsure, accepted, rejected, all")] = "open",
-    kind: Annotated[str, typer.Option(help="blocking, possible_same_as, audit, all")] = "blocking",
-) -> None:
+@call_command(review_app, "reviews.list", name="list")
+def list_cases(page: CallAnswer) -> Display:
     """List cases, the most urgent first."""
-    with open_memory(context) as memory:
-        _list(context, memory, status, kind)
+    cases, status, kind = page.value, page.arguments["status"], page.arguments["kind"]
+    return _case_table(page.memory, cases, status, kind)
 
 
-@review_app.command()
-def show(context: typer.Context, review_id: ReviewId) -> None:
+@call_command(review_app, "reviews.get", name="show")
+def show(page: CallAnswer) -> Display:
     """Show a case, its evidence, and what accepting would do."""
-    with open_memory(context) as memory:
-        page = memory.reviews.get(review_of(memory, review_id))
-        answer(context, page, lambda screen: show_page(screen, page))
+    return lambda screen: show_page(screen, page.value)
 
 
-@review_app.command("open", epilog=examples("tenure review open 'Sam Lee' 'Samuel Lee'"))
-def open_pair(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "") -> None:
+@call_command(review_app, "reviews.open", "tenure review open 'Sam Lee' 'Samuel Lee'", name="open")
+def open_pair(page: CallAnswer) -> Display:
     """Open a case that asks stewards whether two entities are one."""
-    with open_memory(context) as memory:
-        view = memory.as_of()
-        left, right = view.entity(entity_of(memory, a)), view.entity(entity_of(memory, b))
-        case = memory.reviews.open(left.entity_id, right.entity_id, reason=reason)
-        question = f"are {left.name!r} and {right.name!r} one?"
-        answer(context, case, f"review {case.review_id} waits: {question}")
+    names = entity_names(page.memory, [page.arguments["a"], page.arguments["b"]]).values()
+    question = f"are {' and '.join(map(repr, names))} one?"
+    return f"review {page.value.review_id} waits: {question}"
 
 
-@review_app.command()
-def accept(
-    context: typer.Context,
-    review_id: ReviewId,
-    remember: Annotated[str, typer.Option(help="scope, all or no")] = "scope",
-    entity: Annotated[
-        str | None, typer.Option(help="Another entity than the best one: its name, or its id.")
-    ] = None,
-    reason: Reason = "",
-) -> None:
+@call_command(review_app, "reviews.accept")
+def accept(page: CallAnswer) -> Display:
     """Say that the name means the candidate."""
-    with open_memory(context) as memory:
-        scope = cast("Remembered", remember)  # the call names the words that it takes
-        if entity is not None:
-            entity = memory.as_of().entity(entity_of(memory, entity)).entity_id
-        decision = memory.reviews.accept(
-            review_of(memory, review_id), remember=scope, entity=entity, reason=reason
-        )
-        answer(context, decision, f"one entity: {_name(memory, decision.canonical_id)}")
+    return f"one entity: {_name(page.memory, page.value.canonical_id)}"
 
 
-@review_app.command()
-def reject(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
+@call_command(review_app, "reviews.reject")
+def reject(page: CallAnswer) -> Display:
     """Say that the name means none of them. A case of two people is split."""
-    with open_memory(context) as memory:
-        decision = memory.reviews.reject(review_of(memory, review_id), reason=reason)
-        answer(context, decision, f"an entity of its own: {_name(memory, decision.canonical_id)}")
+    return f"an entity of its own: {_name(page.memory, page.value.canonical_id)}"
 
 
-@review_app.command()
-def unsure(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
+@call_command(review_app, "reviews.unsure")
+def unsure(_: CallAnswer) -> Display:
     """Record that you examined the case and could not decide."""
-    with open_memory(context) as memory:
-        answer(
-            context,
-            memory.reviews.unsure(review_of(memory, review_id), reason=reason),
-            "noted as unsure",
-        )
+    return "noted as unsure"
 
 
-@review_app.command()
-def undo(context: typer.Context, review_id: ReviewId, reason: Reason = "") -> None:
+@call_command(review_app, "reviews.undo")
+def undo(_: CallAnswer) -> Display:
     """Undo the last decision of a case, at any time."""
-    with open_memory(context) as memory:
-        decision = memory.reviews.undo(review_of(memory, review_id), reason=reason)
-        answer(context, decision, "undone; the case waits again")
+    return "undone; the case waits again"
 
 
-_DOUBTFUL: Columns = {
-    "names": "names",
-    "now": lambda bind: f"{bind.now:.3f}",
-    "why": "vetoes",
-    "merge": "merge_id",
-}
-
-
-@resolution_app.command()
-def doubtful(context: typer.Context) -> None:
+@call_command(resolution_app, "resolution.audit")
+def audit(_: CallAnswer) -> Display:
     """List automatic binds that today's model would not make."""
-    with open_memory(context) as memory:
-        answer(context, memory.resolution.doubtful(), _DOUBTFUL)
+    return columns("names now=now:.3f why=vetoes merge=merge_id")
 
 
-@resolution_app.command(epilog=examples("tenure resolution why 'Sam Lee' 'Samuel Lee'"))
-def why(context: typer.Context, a: NameOrId, b: NameOrId) -> None:
+@call_command(resolution_app, "entities.compare", "tenure resolution score 'Sam Lee' 'Samuel Lee'")
+def score(page: CallAnswer) -> Display:
     """Show the evidence for and against a merge of two entities."""
-    with open_memory(context) as memory:
-        comparison = memory.entities.compare(entity_of(memory, a), entity_of(memory, b))
-        answer(context, comparison, lambda screen: _show_comparison(screen, comparison))
+    return lambda screen: _show_comparison(screen, page.value)
 
 
 def _show_comparison(screen: Screen, comparison: EntityComparison) -> None:
@@ -246,38 +196,27 @@ def _show_evidence(screen: Screen, candidate: EntityCandidate) -> None:
         screen.line(f"  held back: {sentence_of(veto)}")
 
 
-@resolution_app.command(epilog=examples("tenure resolution how 'Sam Lee'"))
-def how(context: typer.Context, entity: NameOrId) -> None:
+@call_command(resolution_app, "entities.get", "tenure resolution explain 'Sam Lee'")
+def explain(page: CallAnswer) -> Display:
     """Show every judgement that made an entity."""
-    with open_memory(context) as memory:
-        page = memory.entities.get(entity_of(memory, entity))
-        columns: Columns = {
-            "when": "since",
-            "verdict": "verdict",
-            "one": lambda row: f"{row.left_name} ({row.left[:8]})",
-            "other": lambda row: f"{row.right_name} ({row.right[:8]})",
-            "by": lambda row: f"{row.judged_by}, {row.actor}",
-            "score": lambda row: "" if row.score is None else f"{row.score:.3f}",
-            "until": lambda row: when(row.until, missing="now"),
-            "merge": "merge_id",
-        }
-        lonely = f"{page.entity.name}: no judgement exists, so it is one entity as it was named"
-        answer(context, page.judgements, columns if page.judgements else lonely)
+    entity, judgements = page.value.entity, page.value.judgements
+    if not judgements:
+        lonely = f"{entity.name}: no judgement exists, so it is one entity as it was named"
+        return judgements, lonely
+    return judgements, columns(
+        "when=since verdict one other by score until=until|now merge=merge_id",
+        one=lambda row: f"{row.left_name} ({row.left[:8]})",
+        other=lambda row: f"{row.right_name} ({row.right[:8]})",
+        by=lambda row: f"{row.judged_by}, {row.actor}",
+        score=lambda row: "" if row.score is None else f"{row.score:.3f}",
+    )
 
 
-@app.command(epilog=examples("tenure resolve 'S. Rivera' --type person"))
-def resolve(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(help="A name.")],
-    type: Annotated[str | None, typer.Option(help="The type of the entity.")] = None,
-) -> None:
+@call_command(app, "entities.resolve", "tenure resolve 'S. Rivera' --type person")
+def resolve(page: CallAnswer) -> Display:
     """Show which entity a name means, and why. Write nothing."""
-    with open_memory(context) as memory:
-        resolution = memory.entities.resolve(name, type)
-        names = entity_names(memory, [resolution.entity])
-        answer(
-            context, resolution, lambda screen: _show_resolution(screen, name, resolution, names)
-        )
+    names = entity_names(page.memory, [page.value.entity])
+    return lambda screen: _show_resolution(screen, page.arguments["mention"], page.value, names)
 
 
 def _show_resolution(
@@ -292,38 +231,46 @@ def _show_resolution(
             screen.line(f"  {candidate.log_odds:+.2f}  total")
 
 
-@review_app.command(epilog=examples("tenure review groups --by source"))
-def groups(
-    context: typer.Context,
-    dimension: Annotated[
-        str, typer.Option("--by", help="mention, source, scope, type or reason")
-    ] = "mention",
-) -> None:
+@call_command(review_app, "reviews.groups", "tenure review groups --by source")
+def groups(page: CallAnswer) -> Display:
     """Count open cases in groups, the largest first."""
-    with open_memory(context) as memory:
-        columns = {"cases": "cases", dimension: "value", "oldest": "oldest", "names": "mentions"}
-        answer(context, memory.reviews.groups(dimension), columns)
+    return {
+        "cases": "cases",
+        page.arguments["by"]: "value",
+        "oldest": "oldest",
+        "names": "mentions",
+    }
 
 
-@review_app.command(
-    epilog=examples(
-        "tenure review bulk reject --source import://crm",
-        "tenure review bulk accept --mention 'S. Rivera' --yes",
-    )
+@command(
+    review_app,
+    "tenure review decide-all reject --source import://crm",
+    "tenure review decide-all accept --mention 'S. Rivera' --yes",
+    name="decide-all",
 )
-def bulk(
+def decide_all(
     context: typer.Context,
-    decision: Annotated[str, typer.Argument(help="accept, reject or unsure")],
-    mention: Annotated[str | None, typer.Option(help="Only cases of this name.")] = None,
-    scope: Annotated[str | None, typer.Option(help="Only cases of this scope.")] = None,
-    type: Annotated[str | None, typer.Option(help="Only names of this type.")] = None,
-    source: Annotated[str | None, typer.Option(help="Only cases of this origin.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Decide; without it, only show.")] = False,
-    reason: Reason = "",
+    decision: str,
+    *,
+    mention: str | None = None,
+    scope: str | None = None,
+    type: str | None = None,
+    source: str | None = None,
+    yes: bool = False,
+    reason: str = "",
 ) -> None:
     """Decide all cases of a filter in the same way, at most 100.
 
     Without --yes it only shows them.
+
+    Options:
+        decision: accept, reject or unsure
+        mention: Only cases of this name.
+        scope: Only cases of this scope.
+        type: Only names of this type.
+        source: Only cases of this origin.
+        yes: Decide; without it, only show.
+        reason: Why, for the record.
     """
     with open_memory(context) as memory:
         cases = memory.reviews.matching(mention=mention, scope=scope, type=type, source=source)
@@ -340,23 +287,26 @@ def bulk(
     answer(context, cases, show)
 
 
-@app.command(
-    epilog=examples("tenure entities 'Sam Rivera'", "tenure entities --export team.graphml")
-)
+@command(app, "tenure entities 'Sam Rivera'", "tenure entities --export team.graphml")
 def entities(
     context: typer.Context,
-    entity: Annotated[str | None, typer.Argument(help="A name or an id; all without it.")] = None,
-    type: Annotated[str | None, typer.Option(help="Only of this type.")] = None,
-    after: Annotated[str, typer.Option(help="Only above this id: the last of a page.")] = "",
-    limit: Annotated[int | None, typer.Option(help="Maximum number; default all.")] = None,
-    export: Annotated[
-        Path | None,
-        typer.Option(help="Write the graph here (extra `graph`): GraphML, or JSON for .json."),
-    ] = None,
+    entity: str | None = None,
+    *,
+    type: str | None = None,
+    after: str = "",
+    limit: int | None = None,
+    export: Path | None = None,
 ) -> None:
     """List entities, show one with its history, or draw the graph.
 
     Only those whose names you may see.
+
+    Options:
+        entity: A name or an id; all without it.
+        type: Only of this type.
+        after: Only above this id: the last of a page.
+        limit: Maximum number; default all.
+        export: Write the graph here: GraphML, or JSON for .json.
     """
     with open_memory(context) as memory:
         if export is not None:
@@ -378,36 +328,25 @@ def _name_order(entity: EntityView) -> tuple[str, str]:
     return entity.name.casefold(), entity.entity_id
 
 
-@app.command(epilog=examples("tenure merge 'Sam Lee' 'Samuel Lee' --reason 'the same badge'"))
-def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "") -> None:
+@call_command(
+    app, "entities.merge", "tenure merge 'Sam Lee' 'Samuel Lee' --reason 'the same badge'"
+)
+def merge(page: CallAnswer) -> Display:
     """Merge two entities; `unmerge` undoes it."""
-    with open_memory(context) as memory:
-        view = memory.as_of()
-        # By id from here on: a merge may change what a name means.
-        left, right = view.entity(entity_of(memory, a)), view.entity(entity_of(memory, b))
-
-        union = memory.entities.merge(left.entity_id, right.entity_id, reason=reason)
-        name = _name(memory, union.canonical_id)
+    union = page.value
+    name = _name(page.memory, union.canonical_id)
     text = f"one entity: {name}; take it back with:\n  tenure unmerge {union.merge_id}"
     if not union.merge_id:
         text = f"they are one entity already: {name}"
-    answer(context, union, text + _SOME_WITHHELD * union.withheld)
+    return text + (_SOME_WITHHELD if union.withheld else "")
 
 
-@app.command()
-def unmerge(
-    context: typer.Context,
-    merge_id: Annotated[
-        str, typer.Argument(help="The id that `tenure merge` printed, or its beginning.")
-    ],
-    reason: Reason = "",
-) -> None:
+@call_command(app, "entities.unmerge")
+def unmerge(page: CallAnswer) -> Display:
     """Undo a merge. Later writes stay with their side."""
-    with open_memory(context) as memory:
-        split = memory.entities.unmerge(merge_of(memory, merge_id), reason=reason)
-        names = [_name(memory, part[0]) for part in split.parts]
+    names = [_name(page.memory, part[0]) for part in page.value.parts]
     text = "\n  ".join([f"{len(names)} entities again:", *names])
-    answer(context, split, text + _SOME_WITHHELD * split.withheld)
+    return text + (_SOME_WITHHELD if page.value.withheld else "")
 
 
 def _name(memory: Memory, entity_id: str) -> str:
@@ -425,37 +364,23 @@ def _show_entity(screen: Screen, page: EntityPage, names: Mapping[str, str]) -> 
         screen.line(f"  {slot}: {value_words(state, names)}{status}")
 
 
-def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> None:
-    stated_status = cast("ReviewStatus", status)
-    cases = memory.reviews.list(stated_status, kind=cast("ReviewKind", kind))
+def _case_table(memory: Memory, cases: Sequence[Review], status: Any, kind: Any) -> View:
     placeholder = "no case waits"
     if kind == "blocking" and not cases:
         # A pair that a steward opened for another blocks no write, and waits all the same.
-        suggestions = memory.reviews.list(stated_status, kind="all")
+        suggestions = memory.reviews.list(status, kind="all")
         if suggestions:
             count = counted(len(suggestions), "case")
             placeholder = f"nothing blocks; {count} more: tenure review list --kind all"
 
-    answer(context, cases, lambda screen: screen.table(cases, _CASES, placeholder=placeholder))
+    return lambda screen: screen.table(cases, _CASES, placeholder=placeholder)
 
 
-def _best_name(case: Review) -> str:
-    return case.candidates[0].name if case.candidates else ""
-
-
-def _best_score(case: Review) -> str:
-    return f"{case.candidates[0].score:.3f}" if case.candidates else ""
-
-
-_CASES: Columns = {
-    "name": "mention",
-    "type": "type",
-    "reason": "reason",
-    "best candidate": _best_name,
-    "score": _best_score,
-    "state": "state",
-    "review": "review_id",
-}
+_CASES = columns(
+    "name=mention type reason best_candidate score state review=review_id",
+    best_candidate=lambda case: case.candidates[0].name if case.candidates else "",
+    score=lambda case: f"{case.candidates[0].score:.3f}" if case.candidates else "",
+)
 
 
 def show_page(screen: Screen, page: ReviewPage) -> None:

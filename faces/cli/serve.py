@@ -19,6 +19,7 @@ import typer
 from ...schema.errors import InvalidInput
 from ...service.opening import caller, require_store
 from ...service.visual.text import by_field
+from .commands import command
 from .frame import (
     FLAGS,
     HTTP,
@@ -53,9 +54,6 @@ Three things to try:
 
 keys = typer.Typer(help="API keys of programs.", no_args_is_help=True)
 
-KeyId = Annotated[
-    str, typer.Argument(metavar="ID", help="The id of a key, or its beginning: four digits on.")
-]
 _DAY_S = 86_400
 
 mcp = typer.Typer(
@@ -130,7 +128,7 @@ def options(
         load_face(HTTP, "server").run(demo_settings, demo_server, note=note, demo_steps=_DEMO_STEPS)
 
 
-@serve.command(epilog=examples("tenure serve code", "tenure --user bob serve code"))
+@command(serve, "tenure serve code", "tenure --user bob serve code")
 def code(context: typer.Context) -> None:
     """Print a new sign-in code for the user of --user.
 
@@ -163,21 +161,21 @@ def _ring(context: typer.Context) -> Generator[Any]:
         yield ring
 
 
-@keys.command(
-    epilog=examples(
-        "tenure --user ann --role member keys create --allow memory:read",
-        "tenure --role service keys create --allow token:issue --days 90",
-    )
+@command(
+    keys,
+    "tenure --user ann --role member keys create --allow memory:read",
+    "tenure --role service keys create --allow token:issue --days 90",
 )
 def create(
-    context: typer.Context,
-    allow: Annotated[
-        list[str], typer.Option(metavar="PERMIT", help="Such as memory:read; repeat it.")
-    ],
-    name: Annotated[str, typer.Option(help="A name for the list.")] = "",
-    days: Annotated[float | None, typer.Option(min=0, help="Its lifetime in days.")] = None,
+    context: typer.Context, *, allow: list[str], name: str = "", days: float | None = None
 ) -> None:
-    """Make a key for the caller of the options; it is shown once."""
+    """Make a key for the caller of the options; it is shown once.
+
+    Options:
+        allow (PERMIT): Such as memory:read; repeat it.
+        name: A name for the list.
+        days: Its lifetime in days.
+    """
     settings = frame_of(context).settings().settings
     # An owner's level is that of the platform, which no program should have by default.
     if settings.caller.authority_level is None:
@@ -205,7 +203,7 @@ def _moment(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(int(seconds), UTC)
 
 
-@keys.command("list", epilog=examples("tenure keys list"))
+@command(keys, "tenure keys list", name="list")
 def list_keys(context: typer.Context) -> None:
     """List the keys of the tenant, without their secrets."""
     tenant = frame_of(context).settings().settings.tenant
@@ -224,23 +222,26 @@ def _entry(key: Any) -> dict[str, Any]:
     return entry
 
 
-@keys.command(epilog=examples("tenure keys rotate 4f0c2a9b1d7e --overlap-hours 48"))
-def rotate(
-    context: typer.Context,
-    key_id: KeyId,
-    overlap_hours: Annotated[
-        float, typer.Option(min=0, help="How long the old one still works.")
-    ] = 24,
-) -> None:
-    """Give a key a new secret; shown once."""
+@command(keys, "tenure keys rotate 4f0c2a9b1d7e --overlap-hours 48")
+def rotate(context: typer.Context, key_id: str, *, overlap_hours: float = 24) -> None:
+    """Give a key a new secret; shown once.
+
+    Options:
+        key_id (ID): The id of a key, or its beginning: four digits on.
+        overlap_hours: How long the old one still works.
+    """
     with _ring(context) as ring:
         text = ring.rotate(_key_of(context, ring, key_id), overlap_seconds=overlap_hours * 3600)
     answer(context, {"key": text}, text)
 
 
-@keys.command(epilog=examples("tenure keys revoke 4f0c2a9b1d7e"))
-def revoke(context: typer.Context, key_id: KeyId) -> None:
-    """Revoke a key and all its tokens at once."""
+@command(keys, "tenure keys revoke 4f0c2a9b1d7e")
+def revoke(context: typer.Context, key_id: str) -> None:
+    """Revoke a key and all its tokens at once.
+
+    Options:
+        key_id (ID): The id of a key, or its beginning: four digits on.
+    """
     with _ring(context) as ring:
         full_id = _key_of(context, ring, key_id)
         ring.revoke(full_id)
@@ -272,14 +273,17 @@ def mcp_options(context: typer.Context) -> None:
         face.serve(memory)
 
 
-@mcp.command(epilog=examples("tenure --store team.db mcp install claude-code --yes"))
+@command(mcp, "tenure --store team.db mcp install claude-code --yes")
 def install(
-    context: typer.Context,
-    client: Annotated[str, typer.Argument(help="claude-code, codex or vscode.")],
-    folder: Annotated[Path, typer.Option(help="The project.")] = Path(),
-    yes: Annotated[bool, typer.Option("--yes", help="Write it, instead of showing it.")] = False,
+    context: typer.Context, client: str, *, folder: Path = Path(), yes: bool = False
 ) -> None:
-    """Connect a client of this project: server entry and hooks."""
+    """Connect a client of this project: server entry and hooks.
+
+    Options:
+        client: claude-code, codex or vscode.
+        folder: The project.
+        yes: Write it, instead of showing it.
+    """
     changes = load_face("tenure.faces.mcp.hook", "mcp").install_changes(
         client, folder, _stated_options(context)
     )
@@ -322,7 +326,7 @@ def _stated_options(context: typer.Context) -> list[str]:
     return words
 
 
-@mcp.command(epilog=examples('echo \'{"prompt": "Where does Sam work?"}\' | tenure mcp hook'))
+@command(mcp, 'echo \'{"prompt": "Where does Sam work?"}\' | tenure mcp hook')
 def hook(context: typer.Context) -> None:
     """Answer a client's hook: compile for its prompt, then store it."""
     hooks = load_face("tenure.faces.mcp.hook", "mcp")

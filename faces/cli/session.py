@@ -5,44 +5,44 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import asdict
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ...schema.values import iso, moment
-from ...service.visual.text import counted, opening, when
-from .frame import Columns, Screen, answer, examples, open_memory
+from ...schema.values import moment
+from ...service.visual.text import counted, opening
+from .commands import CallAnswer, Display, call_command, command
+from .frame import Columns, Screen, answer, columns, open_memory
 
 if TYPE_CHECKING:
     from ...service.client.memory import Memory
-    from ...service.sessions.decision import HealthReading, Pressure, UnitChange, WindowDecision
+    from ...service.sessions.decision import HealthReading, Pressure, WindowDecision
     from ...service.sessions.session import Session
 
 app = typer.Typer()
 session = typer.Typer(help="Sessions: the context windows of agents.", no_args_is_help=True)
 app.add_typer(session, name="session")
 
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="One of your own sessions.")]
-_Policy = Annotated[
-    Path | None, typer.Option("--window-policy", metavar="FILE", help="Tunables, TOML or YAML.")
-]
-_Focus = Annotated[str, typer.Option(help="The topic to keep.")]
-_Keep = Annotated[
-    list[str] | None, typer.Option(metavar="ADDRESS", help="Leave this unit alone; repeat it.")
-]
 
 _NO_SESSION = "there is nothing to free: the window is below its target, or all of it must stay"
-_CHANGES: Columns = {
-    "unit": lambda change: f"window://{change.unit}",
-    "form": lambda change: change.form.value,
-    "frees": "savings",
-    "why": "reason",
-    "facts left": lambda change: f"{change.fidelity / 10:.0f} %",
-}
 
+_MARK = re.compile(r"\A\[From turn [^\]]*\]\s*")
+_OPENING = 40
+"""Characters of a unit's words: the table stands within eighty columns."""
+
+_CHANGES = columns(
+    "unit form frees=savings why=reason facts_left",
+    unit=lambda change: f"window://{change.unit}",
+    facts_left=lambda change: f"{change.fidelity / 10:.0f} %",
+)
+_UNITS = columns(
+    "unit turn form tokens begins",
+    unit=lambda unit: f"window://{unit.number}",
+    # Of a summary without its heading.
+    begins=lambda unit: opening(_MARK.sub("", unit.text) or unit.text, _OPENING),
+)
 _HEALTH: Columns = {"health": itemgetter(0), "value": itemgetter(1), "what it is": itemgetter(2)}
 
 
@@ -63,7 +63,7 @@ def _event_count(memory: Memory, name: str) -> int:
     """
     from ...schema.errors import NotFound
 
-    for summary in memory.sessions():
+    for summary in memory.sessions.list():
         if summary.session == name:
             return summary.seq
     raise NotFound(
@@ -71,106 +71,89 @@ def _event_count(memory: Memory, name: str) -> int:
     )
 
 
-@session.command("list", epilog=examples("tenure --user ann session list"))
-def list_sessions(context: typer.Context) -> None:
+@call_command(
+    session, "sessions.list", "tenure --user ann session list", name="list", empty="no sessions"
+)
+def list_sessions(page: CallAnswer) -> Display:
     """List your own sessions, by name."""
-    with open_memory(context) as memory:
-        summaries = memory.sessions()
     listing: list[dict[str, Any]] = []
-    for summary in summaries:
-        at = iso(summary.recorded_us)
-        listing.append({"session": summary.session, "seq": summary.seq, "recorded_at": at})
-    columns: Columns = {
-        "session": "session",
-        "events": "seq",
-        "last event": lambda summary: when(moment(summary.recorded_us)),
+    for summary in page.value:
+        recorded = moment(summary.recorded_us)
+        listing.append({"session": summary.session, "seq": summary.seq, "recorded_at": recorded})
+    return listing, {
+        "session": itemgetter("session"),
+        "events": itemgetter("seq"),
+        "last event": itemgetter("recorded_at"),
     }
-    answer(
-        context,
-        listing,
-        lambda screen: screen.table(summaries, columns, placeholder="no sessions"),
-    )
 
 
-@session.command(epilog=examples("tenure session show trip-1"))
-def show(context: typer.Context, name: _Name) -> None:
-    """Show the content of the window, unit by unit."""
+@command(session, "tenure session show trip-1")
+def show(context: typer.Context, name: str) -> None:
+    """Show the content of the window, unit by unit.
+
+    Options:
+        name (NAME): One of your own sessions.
+    """
     with _opened(context, name) as opened:
         units = opened.state.units
-    listing = [asdict(unit) for unit in units]
-    answer(
-        context,
-        listing,
-        lambda screen: screen.table(units, _UNITS, placeholder="the window is empty"),
-    )
+    answer(context, units, _UNITS, placeholder="the window is empty")
 
 
-_MARK = re.compile(r"\A\[From turn [^\]]*\]\s*")
-_OPENING = 40
-"""Characters of a unit's words: the table stands within eighty columns."""
-_UNITS: Columns = {
-    "unit": lambda unit: f"window://{unit.number}",
-    "turn": "turn",
-    "form": lambda unit: unit.form.value,
-    "tokens": "tokens",
-    # Of a summary without its heading.
-    "begins": lambda unit: opening(_MARK.sub("", unit.text) or unit.text, _OPENING),
-}
-
-
-@session.command(epilog=examples("tenure session preview trip-1 --focus fees"))
+@command(session, "tenure session preview trip-1 --focus fees")
 def preview(
     context: typer.Context,
-    name: _Name,
-    focus: _Focus = "",
-    keep: _Keep = None,
-    policy: _Policy = None,
+    name: str,
+    *,
+    focus: str = "",
+    keep: list[str] | None = None,
+    policy: Path | None = None,
 ) -> None:
-    """Say what `compact` would do now; change nothing."""
+    """Say what `compact` would do now; change nothing.
+
+    Options:
+        name (NAME): One of your own sessions.
+        focus: The topic to keep.
+        keep (ADDRESS): Leave this unit alone; repeat it.
+        policy (--window-policy FILE): Tunables, TOML or YAML.
+    """
     with _opened(context, name, policy) as opened:
         plan = opened.preview(focus=focus, keep=keep or ())
         reading = opened.report().pressure
     changes = plan.changes if plan else ()
 
     def show_plan(screen: Screen) -> None:
-        _show(screen, changes)
+        screen.table(changes, _CHANGES, placeholder=_NO_SESSION)
         screen.line(_fill(reading))
 
-    answer(context, [asdict(change) for change in changes], show_plan)
+    answer(context, changes, show_plan)
 
 
-@session.command(epilog=examples("tenure session compact trip-1 --keep window://12"))
+@command(session, "tenure session compact trip-1 --keep window://12")
 def compact(
     context: typer.Context,
-    name: _Name,
-    focus: _Focus = "",
-    keep: _Keep = None,
-    policy: _Policy = None,
+    name: str,
+    *,
+    focus: str = "",
+    keep: list[str] | None = None,
+    policy: Path | None = None,
 ) -> None:
-    """Shorten the window to its target now."""
+    """Shorten the window to its target now.
+
+    Options:
+        name (NAME): One of your own sessions.
+        focus: The topic to keep.
+        keep (ADDRESS): Leave this unit alone; repeat it.
+        policy (--window-policy FILE): Tunables, TOML or YAML.
+    """
     with _opened(context, name, policy) as opened:
         decision = opened.compact(focus=focus, keep=keep or ())
-    answer(context, asdict(decision), lambda screen: _show_decision(screen, name, decision))
+    answer(context, decision, lambda screen: _show_decision(screen, name, decision))
 
 
-@session.command(epilog=examples("tenure session undo trip-1 57"))
-def undo(
-    context: typer.Context,
-    name: _Name,
-    edit: Annotated[int, typer.Argument(metavar="EDIT", help="The number of the edit.")],
-) -> None:
+@call_command(session, "sessions.undo", "tenure session undo trip-1 57")
+def undo(page: CallAnswer) -> Display:
     """Restore what an edit removed, if the window has room."""
-    with _opened(context, name) as opened:
-        decision = opened.undo(edit)
-    answer(
-        context,
-        asdict(decision),
-        lambda screen: _show_decision(screen, name, decision, undone=True),
-    )
-
-
-def _show(screen: Screen, changes: tuple[UnitChange, ...]) -> None:
-    screen.table(changes, _CHANGES, placeholder=_NO_SESSION)
+    return lambda screen: _show_decision(screen, page.arguments["name"], page.value, undone=True)
 
 
 def _show_decision(
@@ -178,7 +161,7 @@ def _show_decision(
 ) -> None:
     # An undo has no edit of its own; a compact without one found nothing.
     if decision.actions or not undone:
-        _show(screen, decision.actions)
+        screen.table(decision.actions, _CHANGES, placeholder=_NO_SESSION)
     if decision.edit is not None:
         screen.line(f"undo it with: tenure session undo {name} {decision.edit}")
     screen.line(_fill(decision.reading))
@@ -188,52 +171,55 @@ def _fill(reading: Pressure) -> str:
     return f"{reading.tokens:,} of {reading.limit:,} tokens"
 
 
-@session.command(
-    epilog=examples(
-        "tenure session rehydrate trip-1 window://57", "tenure session rehydrate trip-1 turn:12"
-    )
+@call_command(
+    session,
+    "sessions.rehydrate",
+    "tenure session rehydrate trip-1 window://57",
+    "tenure session rehydrate trip-1 turn:12",
 )
-def rehydrate(
-    context: typer.Context,
-    name: _Name,
-    request: Annotated[
-        str, typer.Argument(metavar="REQUEST", help="An address, turn:N, a cursor, or a question.")
-    ],
-) -> None:
+def rehydrate(page: CallAnswer) -> Display:
     """Read originals, a page at a time."""
-    with _opened(context, name) as opened:
-        page = opened.rehydrate(request)
-    tail = f"\nread on with: {page.cursor}" if page.cursor else ""
-    answer(context, asdict(page), page.text + tail)
+    cursor = page.value.cursor
+    tail = f"\nread on with: {cursor}" if cursor else ""
+    return f"{page.value.text}{tail}"
 
 
-@session.command(epilog=examples("tenure session checkpoint trip-1"))
-def checkpoint(context: typer.Context, name: _Name) -> None:
-    """Save the state of the task in the session, and print it."""
+@command(session, "tenure session checkpoint trip-1")
+def checkpoint(context: typer.Context, name: str) -> None:
+    """Save the state of the task in the session, and print it.
+
+    Options:
+        name (NAME): One of your own sessions.
+    """
     with _opened(context, name) as opened:
         task = opened.checkpoint()
     answer(context, task.to_json(), task.to_markdown())
 
 
-@session.command(epilog=examples("tenure session resume trip-1"))
-def resume(context: typer.Context, name: _Name) -> None:
-    """Print the five steps by which a new window resumes the task."""
+@command(session, "tenure session resume trip-1")
+def resume(context: typer.Context, name: str) -> None:
+    """Print the five steps by which a new window resumes the task.
+
+    Options:
+        name (NAME): One of your own sessions.
+    """
     with _opened(context, name) as opened:
         task = opened.bootstrap()
     steps = "\n".join(f"{entry.step.value}: {entry.text}" for entry in task.entries)
-    answer(context, asdict(task), f"{task.text}\n{steps}\n")
+    answer(context, task, f"{task.text}\n{steps}\n")
 
 
-@session.command(epilog=examples("tenure --user ann session erase trip-1 --reason 'case 17'"))
-def erase(
-    context: typer.Context,
-    name: _Name,
-    reason: Annotated[str, typer.Option(help="Why; it stays in the tombstone.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> None:
+@command(session, "tenure --user ann session erase trip-1 --reason 'case 17'")
+def erase(context: typer.Context, name: str, *, reason: str = "", yes: bool = False) -> None:
     """Empty every text of a session, and close it. It cannot be undone.
 
     It also empties its checkpoints and envelopes. Name another user's session with --user.
+
+
+    Options:
+        name (NAME): One of your own sessions.
+        reason: Why; it stays in the tombstone.
+        yes: Do not ask.
     """
     from ...schema.errors import InvalidInput
 
@@ -256,9 +242,13 @@ def erase(
     answer(context, {"session": name, "object_ids": object_ids}, show_erasure)
 
 
-@session.command(epilog=examples("tenure session report trip-1"))
-def report(context: typer.Context, name: _Name) -> None:
-    """Show pressure, tokens by component, and health."""
+@command(session, "tenure session report trip-1")
+def report(context: typer.Context, name: str) -> None:
+    """Show pressure, tokens by component, and health.
+
+    Options:
+        name (NAME): One of your own sessions.
+    """
     from ...service.sessions.decision import alert_text
 
     with _opened(context, name) as opened:
@@ -271,12 +261,7 @@ def report(context: typer.Context, name: _Name) -> None:
             f"turn {status.turn}, step {status.step}, {counted(status.edits, 'edit')}, "
             f"{counted(status.evictions, 'unit')} shortened, window {status.windows}"
         )
-        components: Columns = {
-            "component": lambda use: use.component.value,
-            "tokens": "tokens",
-            "a turn": "burn",
-        }
-        screen.table(status.components, components)
+        screen.table(status.components, columns("component tokens a_turn=burn"))
         screen.line()
         screen.table(_health_rows(status.health), _HEALTH)
         for alert in status.alerts:
@@ -286,7 +271,7 @@ def report(context: typer.Context, name: _Name) -> None:
         for line in status.advice:
             screen.line(f"advice: {line}")
 
-    answer(context, asdict(status), show_report)
+    answer(context, status, show_report)
 
 
 def _health_rows(health: HealthReading) -> list[tuple[str, str, str]]:
@@ -309,18 +294,14 @@ def _tenths(thousandths: int) -> str:
     return f"{thousandths / 1000:.1f}"
 
 
-@session.command(epilog=examples("tenure session config", "tenure session config window.toml"))
-def config(
-    context: typer.Context,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A policy in TOML or YAML.")
-    ] = None,
-    profile: Annotated[
-        str | None,
-        typer.Option(help="Where to start: chat, exploration, mixed, repetitive, critical."),
-    ] = None,
-) -> None:
-    """Print every tunable of a window, with the reason of its default."""
+@command(session, "tenure session config", "tenure session config window.toml")
+def config(context: typer.Context, file: Path | None = None, *, profile: str | None = None) -> None:
+    """Print every tunable of a window, with the reason of its default.
+
+    Options:
+        file ([FILE]): A policy in TOML or YAML.
+        profile: Where to start: chat, exploration, mixed, repetitive, critical.
+    """
     from ...schema.errors import InvalidInput
     from ...schema.vocabulary import parse
     from ...schema.window_policy import AGENT_POLICIES, DEFAULT_WINDOW, AgentProfile, tunables
@@ -332,5 +313,4 @@ def config(
     if profile is not None:
         policy = AGENT_POLICIES[parse(AgentProfile, profile)]
     rows = tunables(policy)
-    columns: Columns = {"tunable": "name", "value": "value", "reason of the default": "reason"}
-    answer(context, [asdict(row) for row in rows], lambda screen: screen.table(rows, columns))
+    answer(context, list(rows), columns("tunable=name value reason_of_the_default=reason"))

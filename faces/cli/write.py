@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -22,7 +22,8 @@ from ...schema.limits import json_of
 from ...schema.vocabulary import Outcome, ValueType
 from ...service.backend.caller import backend_of
 from ...service.visual.text import counted, sentence, when
-from .frame import EXIT_REFUSED, Columns, Screen, answer, examples, note, note_command, open_memory
+from .commands import command
+from .frame import EXIT_REFUSED, Columns, Screen, answer, note, note_command, open_memory
 from .main import ProgressMeter, StepEnd, ending_between_steps, lines_of, meter, read_standard_input
 
 if TYPE_CHECKING:
@@ -35,19 +36,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-_ValidFrom = Annotated[
-    str | None,
-    typer.Option("--from", help="The start of its validity, such as 2026-06-01T00:00:00Z. [now]"),
-]
-_ValidUntil = Annotated[str | None, typer.Option("--until", help="The end of its validity. [open]")]
-_Assignments = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="FIELD=VALUE",
-        help="Any other field of a write, such as layer=session; VALUE is JSON or text.",
-    ),
-]
 
 _TOLD_REJECTS: Final = 10
 """Refused lines that are told on the terminal; the file has all."""
@@ -76,41 +64,50 @@ _RELATIONS: Columns = {
 """How a write met what was known, behind the words of that."""
 
 
-@app.command(
-    epilog=examples(
-        "tenure write 'Sam Rivera' office Chicago --from 2026-06-01T00:00:00Z",
-        "tenure write 'Sam Rivera' office --op delete --from 2026-09-01T00:00:00Z",
-        "tenure write 'Sam Rivera' response_length short --why 'reads on a phone' \\",
-        "    --set 'applicable_task_types=[\"code_generation\"]'",
-        "tenure write --content 'The office closes at six.' --origin doc://handbook/7",
-        "tenure write 'Sam Rivera' office Chicago --dry-run",
-    )
+@command(
+    app,
+    "tenure write 'Sam Rivera' office Chicago --from 2026-06-01T00:00:00Z",
+    "tenure write 'Sam Rivera' office --op delete --from 2026-09-01T00:00:00Z",
+    "tenure write 'Sam Rivera' response_length short --why 'reads on a phone' \\",
+    "    --set 'applicable_task_types=[\"code_generation\"]'",
+    "tenure write --content 'The office closes at six.' --origin doc://handbook/7",
+    "tenure write 'Sam Rivera' office Chicago --dry-run",
 )
 def write(
     context: typer.Context,
-    subject: Annotated[str | None, typer.Argument(help="A name or an entity id.")] = None,
-    slot: Annotated[str | None, typer.Argument(help="Its property, such as office.")] = None,
-    value: Annotated[
-        str | None, typer.Argument(help="Text, or JSON where the slot holds no text.")
-    ] = None,
-    op: Annotated[str, typer.Option(help="assert, correct, retract, delete or deny.")] = "assert",
-    valid_from: _ValidFrom = None,
-    valid_until: _ValidUntil = None,
-    content: Annotated[str | None, typer.Option(help="The original words.")] = None,
-    origin: Annotated[
-        str | None, typer.Option(help="Where it comes from, a URI. [default: user://chat]")
-    ] = None,
-    importance: Annotated[str | None, typer.Option("--why", help="Why it matters.")] = None,
-    kind: Annotated[
-        str | None, typer.Option("--type", help="The type of the subject, such as person.")
-    ] = None,
-    key: Annotated[
-        str | None, typer.Option(help="An idempotency key: a retry returns the first receipt.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option(help="Say what would happen; write nothing.")] = False,
-    assignments: _Assignments = None,
+    subject: str | None = None,
+    slot: str | None = None,
+    value: str | None = None,
+    *,
+    op: str = "assert",
+    valid_from: str | None = None,
+    valid_until: str | None = None,
+    content: str | None = None,
+    origin: str | None = None,
+    importance: str | None = None,
+    kind: str | None = None,
+    key: str | None = None,
+    dry_run: bool = False,
+    assignments: list[str] | None = None,
 ) -> None:
-    """Write one claim, or one text, and print its receipt."""
+    """Write one claim, or one text, and print its receipt.
+
+    Options:
+        subject: A name or an entity id.
+        slot: Its property, such as office.
+        value: Text, or JSON where the slot holds no text.
+        op: assert, correct, retract, delete or deny.
+        valid_from (--from): The start of its validity, such as 2026-06-01T00:00:00Z. [now]
+        valid_until (--until): The end of its validity. [open]
+        content: The original words.
+        origin: Where it comes from, a URI. [default: user://chat]
+        importance (--why): Why it matters.
+        kind (--type): The type of the subject, such as person.
+        key: An idempotency key: a retry returns the first receipt.
+        dry_run: Say what would happen; write nothing.
+        assignments (--set FIELD=VALUE): Any other field of a write, such as layer=session; VALUE
+            is JSON or text.
+    """
     fields = {
         "subject": subject if kind is None or subject is None else {"name": subject, "type": kind},
         "slot": slot,
@@ -168,21 +165,29 @@ def _value(text: str, slot: Slot | None) -> Any:
     return _json_or_text(text, "value") if slot and slot.value_type in json_types else text
 
 
-@app.command(
-    epilog=examples(
-        "tenure observe 'I moved to the Chicago office.' --speaker 'Sam Rivera'",
-        "tenure observe - --speaker 'Sam Rivera' < note.txt",
-    )
+@command(
+    app,
+    "tenure observe 'I moved to the Chicago office.' --speaker 'Sam Rivera'",
+    "tenure observe - --speaker 'Sam Rivera' < note.txt",
 )
 def observe(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="The text; - reads standard input.")],
-    speaker: Annotated[str | None, typer.Option(help="Who said it.")] = None,
-    origin: Annotated[str, typer.Option(help="Where it was said, a URI.")] = "chat://local",
-    moment: Annotated[str | None, typer.Option("--at", help="When it was said. [now]")] = None,
-    importance: Annotated[str | None, typer.Option("--why", help="Why it matters.")] = None,
+    text: str,
+    *,
+    speaker: str | None = None,
+    origin: str = "chat://local",
+    moment: str | None = None,
+    importance: str | None = None,
 ) -> None:
-    """Store a text verbatim, and write the claims found in it."""
+    """Store a text verbatim, and write the claims found in it.
+
+    Options:
+        text: The text; - reads standard input.
+        speaker: Who said it.
+        origin: Where it was said, a URI.
+        moment (--at): When it was said. [now]
+        importance (--why): Why it matters.
+    """
     from ...service.client.answer import claim_words
 
     words = read_standard_input() if text == "-" else text
@@ -206,49 +211,43 @@ def observe(
     answer(context, receipts, show)
 
 
-@app.command(
-    epilog=examples(
-        "tenure ingest events.jsonl --check",
-        "tenure ingest events.jsonl",
-        "tenure ingest people.csv --map people.toml",
-        "tenure ingest talk.jsonl",
-        "tenure ingest history.jsonl.gz --replay",
-        "tenure ingest events.jsonl --keep-going",
-        "tenure ingest events.rejects.jsonl --retry",
-        "zcat events.jsonl.gz | tenure ingest -",
-    )
+@command(
+    app,
+    "tenure ingest events.jsonl --check",
+    "tenure ingest events.jsonl",
+    "tenure ingest people.csv --map people.toml",
+    "tenure ingest talk.jsonl",
+    "tenure ingest history.jsonl.gz --replay",
+    "tenure ingest events.jsonl --keep-going",
+    "tenure ingest events.rejects.jsonl --retry",
+    "zcat events.jsonl.gz | tenure ingest -",
 )
 def ingest(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(help="JSON Lines or .csv, also .gz; - is standard input.")],
-    replay: Annotated[
-        bool,
-        typer.Option(help="Load a history: every line says when it was recorded."),
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="List lines that would be refused; write nothing.")
-    ] = False,
-    mapping: Annotated[
-        str | None,
-        typer.Option("--map", metavar="FILE", help="Which column of a CSV fills which field."),
-    ] = None,
-    keep_going: Annotated[
-        bool, typer.Option(help="Put refused lines into NAME.rejects.jsonl and continue.")
-    ] = False,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="FILE holds refused lines: try these again.")
-    ] = False,
-    ignore_external_ids: Annotated[
-        bool, typer.Option(help="Ignore identifiers; match by names only.")
-    ] = False,
-    restate: Annotated[
-        bool, typer.Option("--restate", help="Replace what each record said with the same start.")
-    ] = False,
+    file: str,
+    *,
+    replay: bool = False,
+    check: bool = False,
+    mapping: str | None = None,
+    keep_going: bool = False,
+    retry: bool = False,
+    ignore_external_ids: bool = False,
+    restate: bool = False,
 ) -> None:
     """Load a file of events or talk, or report what is wrong with it.
 
     Without --keep-going the whole file is checked before anything is written. A replay, or
     talk, that was interrupted is simply run again. Exits with 1 when lines were refused.
+
+    Options:
+        file: JSON Lines or .csv, also .gz; - is standard input.
+        replay: Load a history: every line says when it was recorded.
+        check: List lines that would be refused; write nothing.
+        mapping (--map FILE): Which column of a CSV fills which field.
+        keep_going: Put refused lines into NAME.rejects.jsonl and continue.
+        retry: FILE holds refused lines: try these again.
+        ignore_external_ids: Ignore identifiers; match by names only.
+        restate: Replace what each record said with the same start.
     """
     # A check needs no store: a file for one that is yet to be made can be looked at.
     opening = open_memory(context, create=not check, scratch=check)
@@ -383,28 +382,22 @@ def _talk_sentence(talk: TalkTotals) -> str:
     return ", ".join(parts)
 
 
-@app.command(
-    epilog=examples(
-        "tenure define slot badge_colour description='the colour of the badge' \\",
-        "    cardinality=one value_type=string 'subject_types=[\"person\"]'",
-        "tenure define task_type code_review description='reviewing a change'",
-    )
+@command(
+    app,
+    "tenure define slot badge_colour description='the colour of the badge' \\",
+    "    cardinality=one value_type=string 'subject_types=[\"person\"]'",
+    "tenure define task_type code_review description='reviewing a change'",
 )
-def define(
-    context: typer.Context,
-    kind: Annotated[
-        str,
-        typer.Argument(metavar="WHAT", help="slot, task_type, role, entity_type or source_kind."),
-    ],
-    name: Annotated[str, typer.Argument(help="Lower-case letters, digits and _.")],
-    fields: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FIELD=VALUE", help="Its properties; JSON or text."),
-    ] = None,
-) -> None:
+def define(context: typer.Context, kind: str, name: str, fields: list[str] | None = None) -> None:
     """Define a slot, or another word of the tenant's vocabulary.
 
     A definition cannot be removed.
+
+
+    Options:
+        kind (WHAT): slot, task_type, role, entity_type or source_kind.
+        name: Lower-case letters, digits and _.
+        fields (FIELD=VALUE): Its properties; JSON or text.
     """
     with open_memory(context, create=True) as memory:
         memory.vocabulary.apply({"define": kind, "name": name, **_fields(fields or ())})
@@ -475,24 +468,19 @@ def _decision(resolution: Resolution) -> str:
     return f"{words}: {resolution.reason}, score {resolution.score:.2f}"
 
 
-@app.command(
+@command(
+    app,
+    "tenure re-embed",
+    "tenure --store team.db re-embed --encoder sentence-transformers:minilm",
     name="re-embed",
-    epilog=examples(
-        "tenure re-embed",
-        "tenure --store team.db re-embed --encoder sentence-transformers:minilm",
-    ),
 )
-def re_embed(
-    context: typer.Context,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            help="onnx, or sentence-transformers: and a folder; nothing is downloaded. "
-            "[default: the setting `encoder`, else onnx]"
-        ),
-    ] = None,
-) -> None:
-    """Make missing vectors. You can stop it and run it again."""
+def re_embed(context: typer.Context, *, encoder: str | None = None) -> None:
+    """Make missing vectors. You can stop it and run it again.
+
+    Options:
+        encoder: onnx, or sentence-transformers: and a folder; nothing is downloaded. [default:
+            the setting `encoder`, else onnx]
+    """
     from ...service.encoders.choice import encoder_of
     from ...service.stewardship.operations import re_embed as run
 

@@ -85,12 +85,12 @@ def run(settings: Settings, server: ServeSettings, *, note: Note, demo_steps: st
     """Serve until the process ends; `demo_steps` is what a demonstration prints about itself.
 
     Raises:
-        InvalidInput: `open_port`.
+        InvalidInput: `insecure_listen`.
         Unavailable: `port_taken`, `extra_missing`.
     """
     is_demo = bool(demo_steps)
     if is_demo and server.host not in LOOPBACK:
-        raise InvalidInput("--demo listens on loopback alone", code="open_port")
+        raise InvalidInput("--demo listens on loopback alone", code="insecure_listen")
 
     # Protection comes before the port, and the port before the store: what is refused has opened
     # nothing that others could reach, and migrated nothing.

@@ -94,7 +94,7 @@ def require_protection(
     the loopback of its machine alone.
 
     Raises:
-        InvalidInput: `open_port`.
+        InvalidInput: `insecure_listen`.
     """
     # Whoever reaches loopback has an account on this machine; beyond it anybody may be there.
     if host in LOOPBACK or published_on_loopback:
@@ -106,5 +106,5 @@ def require_protection(
         f"{host} is reached from other machines: create a key first (tenure keys create) or name "
         "an OIDC issuer under [server.oidc], put a proxy that speaks https before it and state "
         "--https; or listen on 127.0.0.1",
-        code="open_port",
+        code="insecure_listen",
     )

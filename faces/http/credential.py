@@ -25,11 +25,11 @@ class Credential:
         """Refuse a call that the credential does not allow.
 
         Raises:
-            Forbidden: `permit_required`.
+            Forbidden: `permission_required`.
         """
         if permit not in self.permits and Permit.ADMIN not in self.permits:
             raise Forbidden(
                 f"this credential does not allow {permit}; use one that does",
-                code="permit_required",
+                code="permission_required",
                 permit=permit.value,
             )

@@ -76,7 +76,7 @@ def memory_of(request: HTTPConnection, *permits: Permit) -> Memory:
     """The memory as the reader of a page sees it; without `permits` to read in.
 
     Raises:
-        Forbidden: `sign_in_needed`, `permit_required`.
+        Forbidden: `sign_in_needed`, `permission_required`.
         Unavailable: `too_many_requests`.
     """
     reader = reader_of(request)
@@ -116,7 +116,7 @@ def check_form(request: HTTPConnection, form_token: str) -> None:
     """Refuse a form that no page of ours made for this session.
 
     Raises:
-        Forbidden: `foreign_form`; `sign_in_needed` for a session that ended or never was.
+        Forbidden: `cross_site_form`; `sign_in_needed` for a session that ended or never was.
     """
     check_origin(request)
     if reader_of(request) is None:
@@ -125,7 +125,7 @@ def check_form(request: HTTPConnection, form_token: str) -> None:
     if not hmac.compare_digest(form_token.encode(), expected_token.encode()):
         raise Forbidden(
             "this form belongs to another session; load the page again and repeat it",
-            code="foreign_form",
+            code="cross_site_form",
         )
 
 
@@ -133,7 +133,7 @@ def check_origin(request: HTTPConnection) -> None:
     """Refuse what a page of another site sends.
 
     Raises:
-        Forbidden: `foreign_form`.
+        Forbidden: `cross_site_form`.
     """
     scheme = "https" if state_of(request).settings.https else "http"
     own_origin = f"{scheme}://{request.headers.get('host', '')}"
@@ -148,7 +148,7 @@ def check_origin(request: HTTPConnection) -> None:
     if not is_ours:
         raise Forbidden(
             "a page of another site sent this; open the page here and repeat it",
-            code="foreign_form",
+            code="cross_site_form",
         )
 
 

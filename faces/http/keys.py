@@ -182,12 +182,12 @@ class KeyRing:
         `authority_level`, none of them beyond the key's own.
 
         Raises:
-            Forbidden: `permit_required`; `beyond_key`.
+            Forbidden: `permission_required`; `above_key_permission`.
             InvalidInput: `bad_principal`.
         """
         credential.require(Permit.ISSUE)
         if not credential.key_id:
-            raise Forbidden("only a key issues tokens", code="permit_required")
+            raise Forbidden("only a key issues tokens", code="permission_required")
 
         principal = _narrower_principal(credential.principal, fields)
         ends_s = self.control.now() + TOKEN_SECONDS
@@ -256,7 +256,7 @@ def _narrower_principal(principal: Principal, fields: dict[str, Any]) -> Princip
     """A principal with what a token states, where the key holds all of it.
 
     Raises:
-        Forbidden: `beyond_key`.
+        Forbidden: `above_key_permission`.
         InvalidInput: `bad_principal`.
     """
     known = {"user", "session", "roles", "projects", "clearance", "authority_level"}
@@ -274,7 +274,7 @@ def _narrower_principal(principal: Principal, fields: dict[str, Any]) -> Princip
         and bearer.authority_level >= principal.authority_level
     )
     if not is_within:
-        raise Forbidden("a token holds no more than its key", code="beyond_key")
+        raise Forbidden("a token holds no more than its key", code="above_key_permission")
 
     return bearer
 

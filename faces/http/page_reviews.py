@@ -168,7 +168,7 @@ def decide(
     """Decide a case at the version that was shown, and lead to the next one.
 
     Raises:
-        Forbidden: `own_submission`, `second_steward`.
+        Forbidden: `own_submission`, `second_approval_required`.
     """
     memory = memory_of(request, Permit.READ, Permit.DECIDE)
     reviews = memory.reviews

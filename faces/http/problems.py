@@ -28,6 +28,7 @@ from ...schema.errors import (
     Unavailable,
 )
 from ...service.backend.caller import error_text
+from ...service.calls.parts import RENAMED
 from ...service.calls.run import field_problem
 from ...service.calls.table import CALLS, path_of
 from .connections import TOO_MANY
@@ -166,6 +167,8 @@ def refuse_unserved(request: Request, error: Exception) -> Response:
 
 def _call_advice(request: Request) -> str:
     """Which calls have an address like the one that nothing answers."""
+    if request.url.path in RENAMED:
+        return f"no call has this address; use {RENAMED[request.url.path]}"
     addresses = map(path_of, CALLS)
     neighbours = difflib.get_close_matches(request.url.path, addresses, n=3, cutoff=0.8)
 

@@ -63,7 +63,7 @@ class Transfers:
         """The memory of the caller, who must be allowed everything.
 
         Raises:
-            Forbidden: `sign_in_needed`, `permit_required`, `privilege_required`.
+            Forbidden: `sign_in_needed`, `permission_required`, `privilege_required`.
         """
         credential = self.bearers.of_request(request)
         credential.require(Permit.ADMIN)

@@ -24,13 +24,13 @@ from ...schema.errors import InvalidInput, TenureError, Unavailable
 from ...schema.principal import Principal
 from ...schema.write import Moment
 from ...service.backend.caller import ClientPart
+from ...service.calls.parts import PARTS, RENAMED, part_class
 from ...service.calls.run import answer_adapter, request_json
 from ...service.calls.table import (
     BY_NAME,
     CALLS,
     DECISIONS,
     EMBEDDED_ONLY,
-    PARTS,
     RAW_BODIES,
     Call,
     EnvelopeRecord,
@@ -201,11 +201,9 @@ def _method(call: Call) -> Any:
     return ask
 
 
-def _embedded_only(name: str, reason: str) -> Any:
+def _refusing(message: str, code: str) -> Any:
     def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise InvalidInput(
-            f"{name} works only where the store is open: {reason}", code="embedded_only"
-        )
+        raise InvalidInput(message, code=code)
 
     return refuse
 
@@ -215,7 +213,13 @@ def _methods(part: str) -> dict[str, Any]:
     for name, reason in EMBEDDED_ONLY.items():
         owner, _, method = name.rpartition(".")
         if owner == part:
-            methods[method] = _embedded_only(name, reason)
+            message = f"{name} works only where the store is open: {reason}"
+            methods[method] = _refusing(message, "embedded_only")
+    for name, new_name in RENAMED.items():
+        owner, dot, method = name.rpartition(".")
+        if dot and owner == part:
+            message = f"no call `{name}`; use `{new_name}`"
+            methods["__call__" if owner == method else method] = _refusing(message, "renamed")
     for call in CALLS:
         if call.part == part:
             methods[call.method] = _method(call)
@@ -236,8 +240,9 @@ class RemotePart(ClientPart):
 
 
 def _part_class(part: str) -> type[RemotePart]:
-    name = "Remote" + PARTS[part].__name__
-    return type(name, (RemotePart,), {"__doc__": PARTS[part].__doc__, **_methods(part)})
+    part_type = part_class(part)
+    members = {"__doc__": part_type.__doc__, **_methods(part)}
+    return type(f"Remote{part_type.__name__}", (RemotePart,), members)
 
 
 _CLASSES: Final = {part: _part_class(part) for part in PARTS}
@@ -291,7 +296,8 @@ class RemoteMemory(_MemoryMethods):  # type: ignore[misc]
         """The same server for another user or session, by a short token of this key.
 
         Raises:
-            Forbidden: `permit_required` for a key that issues no tokens; `beyond_key`.
+            Forbidden: `permission_required` for a key that issues no tokens;
+                `above_key_permission`.
         """
         fields: dict[str, Any] = {
             "user": principal.user,
@@ -352,7 +358,7 @@ _CLASSES["documents"] = RemoteDocuments
 
 
 def _reader_of(part: str) -> property:
-    return property(lambda self: _CLASSES[part](self._link), doc=PARTS[part].__doc__)
+    return property(lambda self: _CLASSES[part](self._link), doc=part_class(part).__doc__)
 
 
 for _part in set(PARTS) - {"", "view"}:

@@ -11,11 +11,12 @@ from typing import Final
 
 FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "a": "The one of two entities: a name or an id.",
+        "a": "The first of two entities: a name or an id.",
         "accept": "Let it in, instead of keeping it out.",
         "acceptance": "What a good answer must meet.",
-        "action_id": "The id of an open action.",
+        "action_id": "The id of an action.",
         "actions": "What waits for a decision because of it.",
+        "actions.status": "open, closed or all.",
         "actor": "Who did it.",
         "address": "The address of an original, such as artifact://….",
         "after": "Begin behind this id; the last one of the page before.",
@@ -23,9 +24,11 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "aliases": "Other names.",
         "allow_roles": "Roles that may read it, in addition to its owner.",
         "applicable_task_types": "Task types in which it matters; empty is all.",
+        "asked.tx": "What was known at this time, such as 2026-06-01T00:00:00Z; now by default.",
+        "asked.valid": "What is true at this time, such as 2026-06-01T00:00:00Z; now by default.",
         "at": "When it was said; now by default.",
         "authority_level": "0 is the system, 1 a developer, 2 the user, 3 an agent, 4 a stranger.",
-        "b": "The other of two entities: a name or an id.",
+        "b": "The second of two entities: a name or an id.",
         "behavioral_implication": "What an agent should do because of it.",
         "budget_tokens": "The most tokens that the context may take.",
         "by": "What the cases are grouped by.",
@@ -45,7 +48,13 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "description": "What it says, for people.",
         "detail": "What else is known of it.",
         "digest": "The SHA-256 of the bytes.",
+        "documents.a": "The first date.",
+        "documents.b": "The second date.",
+        "documents.name": "The source and path of a document, such as handbook/leave.md.",
+        "documents.source": "The name of a source of documents.",
         "dry_run": "Say what would happen; change nothing.",
+        "edit": "The number of an edit of the window.",
+        "effective": "From when a document is in force; its own date by default, else now.",
         "enforcement": "Whether a rule is checked by a program.",
         "entities": "Entities, by name or id.",
         "entity": "An entity: a name or an id.",
@@ -57,14 +66,18 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "expected": "The object that the write is meant to replace; another one is a conflict.",
         "external_ids": "Identifiers of the entity, by scheme, such as hr or email.",
         "facts": "What holds of it, by slot.",
+        "focus": "What the window stays close to.",
         "goal": "What the work is for.",
         "history": "The turns before this one, oldest first.",
         "hops": "How many relations to follow.",
         "idempotency_key": "A second write with the same key answers the first receipt.",
         "items": "The entries of the page.",
-        "kind": "Its kind.",
+        "keep": "The address of a unit that stays as it is.",
+        "kind": "Of which kind it is.",
         "layer": "The state layer it lives in, such as user, project or session.",
-        "limit": "Maximum number.",
+        "limit": "At most so many.",
+        "log.since": "After this moment of knowledge.",
+        "log.until": "Up to and with this moment of knowledge.",
         "media_type": "The media type, such as text/plain.",
         "members": "Ids of the objects that it is about.",
         "mention": "A name as it is written in a text.",
@@ -73,7 +86,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "name": "The name.",
         "object_id": "The id of a stored object.",
         "object_ids": "Ids of stored objects.",
-        "object_type": "The type of the object, such as fact, preference or evidence.",
+        "object_type": "The type of the object, such as identity_fact or preference.",
         "op": "What the claim does: assert, correct, deny, end or confirm.",
         "origin": "Where it comes from.",
         "outcome": "How it was settled.",
@@ -86,16 +99,23 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "project_id": "The project that it belongs to.",
         "query": "The question that the context shall answer.",
         "reason": "Why, for the record.",
+        "remember": "Keep the name as an alias: in its scope, in all of them, or no.",
+        "request": "An address, turn:N, a cursor, or a question.",
         "reserve_tokens": "Tokens kept free for the answer.",
         "retirement_rule": "When it leaves the store.",
         "review_id": "The id of a review.",
+        "reviews.by": "mention, source, scope, type or reason.",
+        "reviews.kind": "blocking, possible_same_as, audit or all.",
+        "reviews.status": "open, unsure, accepted, rejected or all.",
         "roles": "Roles of the caller.",
         "scope": "Where it holds: everywhere, or for one user, project or session.",
         "score": "How well it fits; higher is better.",
-        "security_classification": "Who may see it: public, internal, confidential or restricted.",
+        "search.text": "Words to look for.",
+        "security_classification": "public, restricted, confidential or highly_restricted.",
         "sensitivity": "How personal it is.",
         "session": "The id of a session.",
         "session_id": "The session that it belongs to.",
+        "sessions.name": "The name of a session.",
         "since": "Not before this moment.",
         "skills": "Skills that the agent has.",
         "slot": "A property of the entity, such as office or manager.",
@@ -106,8 +126,8 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "source_origin": "The address of the source, such as mail://….",
         "speaker": "Who says the text.",
         "state": "The state it is in.",
-        "status": "Whether it is clean, disputed, overridden or quarantined.",
-        "subject": "The entity: a name, an id, or a record with a type.",
+        "status": "Whether it holds, is disputed, overridden or quarantined.",
+        "subject": "Of whom or what it is said: a name, an id, or a record with a type.",
         "task": "The task type, such as assistant or analytical_reporting.",
         "tenant": "The tenant.",
         "tenant_id": "The tenant that it belongs to.",
@@ -139,4 +159,13 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "writes": "Writes, in their order.",
     }
 )
-"""By the name of the field."""
+"""By the name of the field; for requests of a method, a part or any call, after that and a dot."""
+
+
+def request_words(call: str, name: str) -> str:
+    """What a field of a request means; empty where nothing is said of it."""
+    part, _, method = call.rpartition(".")
+    for key in (f"{method}.{name}", f"{part}.{name}", f"asked.{name}", name):
+        if key in FIELDS:
+            return FIELDS[key]
+    return ""

@@ -14,7 +14,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import (
     BaseModel,
@@ -40,6 +40,7 @@ from ..compilation.recompile import RequestTerms
 from ..reading.envelopes import StoredEnvelope
 from ..reading.view import EntityLike, View
 from ..writing.vocabulary import SlotFields
+from .columns import request_words
 from .table import Call, EnvelopeRecord, PointInTime
 
 _BASE64 = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
@@ -105,6 +106,7 @@ _NAMES: dict[str, Any] = {
     "ActionStatus": str,
     "GraphForm": str,
     "Remembered": str,
+    "RequestTarget": str,
     "ReviewKind": str,
     "ReviewStatus": str,
 }
@@ -113,8 +115,8 @@ _NAMES: dict[str, Any] = {
 _CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
 _VIEW_FIELDS: dict[str, Any] = {
-    "valid": (_StatedMoment, Field(None, description="True when; now by default.")),
-    "tx": (_StatedMoment, Field(None, description="As known when; now by default.")),
+    name: (_StatedMoment, Field(None, description=request_words("view", name)))
+    for name in PointInTime._fields
 }
 
 
@@ -138,11 +140,16 @@ def _arguments(call: Call) -> dict[str, Any]:
             field_kinds = typing.get_type_hints(terms)
             # Left out is not the same as null: the method's own default holds then.
             for field, kind in field_kinds.items():
-                arguments[field] = (_StatedMoment if kind == Moment else kind, Field(None))
+                words = request_words(call.name, field) or None
+                is_word = typing.get_origin(kind) is Literal
+                stated_kind = _StatedMoment if kind == Moment else str if is_word else kind
+                arguments[field] = (stated_kind, Field(None, description=words))
         else:
             # The defaults of the method are those of the wire, so that a client need not know them.
             is_required = parameter.default is parameter.empty
-            arguments[name] = (hints[name], ... if is_required else parameter.default)
+            words = request_words(call.name, name) or None
+            default = ... if is_required else parameter.default
+            arguments[name] = (hints[name], Field(default, description=words))
 
     return arguments
 

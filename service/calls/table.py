@@ -53,10 +53,7 @@ from ...schema.records import short_repr
 from ...schema.slots import Slot
 from ...schema.write import Receipt
 from ...store.port.records import SessionSummary
-from ..artifacts.artifacts import Artifacts
-from ..client.memory import Memory
 from ..compilation.recompile import WhatIf
-from ..documents.documents import Documents
 from ..documents.records import (
     Document,
     DocumentComparison,
@@ -64,24 +61,21 @@ from ..documents.records import (
     DocumentVersion,
     DocumentView,
 )
-from ..reading.envelopes import Envelopes, StoredEnvelope
+from ..reading.envelopes import StoredEnvelope
 from ..reading.mentions import ResolvedMention
 from ..reading.objects import StoredTool
-from ..reading.view import View
 from ..sessions.decision import WindowDecision
 from ..sessions.originals import Rehydration
-from ..sessions.sessions import Sessions, SessionView
-from ..stewardship.actions import Actions
-from ..stewardship.entities import AliasView, Entities, EntityPage
-from ..stewardship.matching import Crossing, Label, Matching
+from ..sessions.sessions import SessionView
+from ..stewardship.entities import AliasView, EntityPage
+from ..stewardship.matching import Crossing, Label
 from ..stewardship.prompts import PromptPreview
 from ..stewardship.rescoring import RescoredCase
 from ..stewardship.review_page import EntityComparison, QueueState, ReviewPage
-from ..stewardship.reviews import CaseGroup, Reviews
-from ..stewardship.transfer import Transfer
+from ..stewardship.reviews import CaseGroup
 from ..visual.plane import TimePlane
 from ..writing.ingest_report import IngestReport
-from ..writing.vocabulary import Words
+from .parts import call_function
 
 _OF_PLAN: Final = frozenset({"segments", "capability", "model", "cache_key"})
 
@@ -177,25 +171,6 @@ class PointInTime(NamedTuple):
     tx: datetime | None
 
 
-PARTS: Final[Mapping[str, type]] = MappingProxyType(
-    {
-        "": Memory,
-        "actions": Actions,
-        "artifacts": Artifacts,
-        "documents": Documents,
-        "entities": Entities,
-        "resolution": Matching,
-        "envelopes": Envelopes,
-        "reviews": Reviews,
-        "sessions": Sessions,
-        "transfer": Transfer,
-        "view": View,
-        "vocabulary": Words,
-    }
-)
-"""The classes of the client, by the name that comes before the dot of a call."""
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """A row of the table."""
@@ -221,7 +196,7 @@ class Call:
     @property
     def function(self) -> Any:
         """The method as its class defines it."""
-        return getattr(PARTS[self.part], self.method)
+        return call_function(self.name)
 
 
 def _writing(name: str, answer: Any, permit: Permit = Permit.WRITE) -> Call:
@@ -247,7 +222,6 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("explain", Explanation),
     Call("mentions", tuple[ResolvedMention, ...]),
     Call("rehydrate", Original),
-    Call("sessions.sessions", tuple[SessionSummary, ...]),
     Call("sessions.list", tuple[SessionSummary, ...]),
     Call("sessions.show", SessionView),
     Call("sessions.compile", dict[str, Any], Permit.COMPILE),
@@ -281,7 +255,7 @@ CALLS: Final[tuple[Call, ...]] = (
     _writing("entities.unmerge", UnmergeReceipt, Permit.DECIDE),
     Call("resolution.xref", Crossing, Permit.DECIDE),
     Call("resolution.labels", tuple[Label, ...], Permit.DECIDE),
-    Call("resolution.doubtful", tuple[RescoredCase, ...], Permit.DECIDE),
+    Call("resolution.audit", tuple[RescoredCase, ...], Permit.DECIDE),
     Call("reviews.list", tuple[Review, ...]),
     Call("reviews.get", ReviewPage),
     Call("reviews.preview", PromptPreview, Permit.DECIDE),
@@ -349,6 +323,8 @@ BY_NAME: Final[Mapping[str, Call]] = MappingProxyType({call.name: call for call 
 RAW_BODIES: Final[Mapping[str, str]] = MappingProxyType({"documents.put": "data"})
 """Calls whose body may be the bytes of one field; the others then stand in the query."""
 
+_PATHS: Final = {"view.plane": "view/timeline/grid", "write_many": "write:batch"}
+
 DECISIONS: Final = frozenset({"reviews.accept", "reviews.reject", "reviews.unsure", "reviews.undo"})
 """Calls that must state the version of what they decide about."""
 
@@ -359,6 +335,4 @@ def path_of(call: Call) -> str:
     >>> path_of(BY_NAME["view.slot"]), path_of(BY_NAME["write_many"])
     ('/v1/view/slot', '/v1/write:batch')
     """
-    if call.name == "write_many":
-        return "/v1/write:batch"
-    return "/v1/" + call.name.replace(".", "/")
+    return "/v1/" + _PATHS.get(call.name, call.name.replace(".", "/"))

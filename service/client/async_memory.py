@@ -19,11 +19,12 @@ types; a test makes it again from the client and compares.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from functools import partial
 from os import PathLike
 from typing import Any, Self
 
+from ...schema.principal import Principal
 from ..backend.caller import ClientPart
 from .connect import connect
 from .memory import Memory
@@ -52,8 +53,8 @@ class AsyncPart:
 class AsyncMemory:
     """A memory whose methods are awaited; opened when it is first used."""
 
-    def __init__(self, opening: Callable[[], Memory]) -> None:
-        self._opening = opening
+    def __init__(self, opening: Callable[[], Awaitable[Memory]], *, shared: bool = False) -> None:
+        self._opening, self._shared = opening, shared
         self._memory: Memory | None = None
         self._lock = asyncio.Lock()
 
@@ -62,15 +63,31 @@ class AsyncMemory:
         async with self._lock:
             # Two tasks that come first at once would open the store twice.
             if self._memory is None:
-                self._memory = await asyncio.to_thread(self._opening)
+                self._memory = await self._opening()
         return self._memory
 
     async def __aenter__(self) -> Self:
         await self.opened()
         return self
 
+    def __await__(self) -> Generator[Any, None, Self]:
+        return self.__aenter__().__await__()
+
     async def __aexit__(self, *exc: object) -> None:
-        await self.close()
+        # Others go on using the store that a bound memory shares.
+        if not self._shared:
+            await self.close()
+
+    def bind(self, principal: Principal) -> AsyncMemory:
+        """The same store for another caller: await it, or enter it with `async with`.
+
+        The end of that block leaves the store open.
+        """
+
+        async def opening() -> Memory:
+            return await asyncio.to_thread((await self.opened()).bind, principal)
+
+        return AsyncMemory(opening, shared=True)
 
     async def close(self) -> None:
         """Finish what is queued and close the store."""
@@ -112,15 +129,9 @@ async def _run(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 
 def _twin(value: Any) -> Any:
-    if not isinstance(value, ClientPart):
-        return value
-    # A memory on a server is no `Memory`, but like each of them it binds callers.
-    if hasattr(value, "bind"):
-        memory: Any = value
-        return AsyncMemory(lambda: memory)
-    return AsyncPart(value)
+    return AsyncPart(value) if isinstance(value, ClientPart) else value
 
 
 def aconnect(url: str | PathLike[str] = "memory.db", **options: Any) -> AsyncMemory:
     """Return the async twin of `connect(url, **options)`; the store opens on first use."""
-    return AsyncMemory(partial(connect, url, **options))
+    return AsyncMemory(partial(asyncio.to_thread, connect, url, **options))

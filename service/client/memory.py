@@ -342,7 +342,7 @@ class Memory(Upkeep):
 
         Raises:
             TenureError: the one line that cannot be taken, with its number in front.
-            InvalidInput: `refused_lines`, with all of them; `bad_mapping`, `bad_settings`.
+            InvalidInput: `rejected_lines`, with all of them; `bad_mapping`, `bad_settings`.
         """
         from ..writing.ingest import Importer
         from ..writing.observe import choices_of
@@ -434,7 +434,7 @@ class Memory(Upkeep):
 
     @property
     def sessions(self) -> Sessions:
-        """Return this caller's windows: `sessions()` lists them, `.show(name)` looks into one."""
+        """Return this caller's windows: `.list()` names them, `.show(name)` looks into one."""
         from ..sessions.sessions import Sessions
 
         return Sessions(self._backend, self.principal)
@@ -538,7 +538,7 @@ class Memory(Upkeep):
 
     @property
     def resolution(self) -> Matching:
-        """Return the matching of names: `.xref` duplicates, `.doubtful` binds, `.labels` taught."""
+        """Return the matching of names: `.xref` duplicates, `.audit` of binds, `.labels` taught."""
         from ..stewardship.matching import Matching
 
         return Matching(self._backend, self.principal, self.as_of())

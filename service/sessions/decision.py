@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from ...compiler.envelope.envelope import Envelope
 from ...compiler.render.cache_plan import BlockSegment
@@ -28,6 +28,15 @@ from ...window.report import Pressure as Pressure
 from ...window.report import alert_text as alert_text
 from ...window.state import WindowState
 from ...window.units import RECALL_TOOL
+
+RequestTarget = Literal["anthropic", "openai", "responses", "gemini"]
+"""The providers that a request is rendered for."""
+
+_ANSWER_LIMITS: Final = {
+    "anthropic": "max_tokens",
+    "openai": "max_completion_tokens",
+    "responses": "max_output_tokens",
+}
 
 _STABLE: Final = (Stability.STATIC, Stability.SCOPE, Stability.SESSION)
 
@@ -131,12 +140,15 @@ class SessionContext:
         """Upper bound of the request; never above the window without the reserve."""
         return self.state.tokens
 
-    def render(self, target: str, *, provider_edit: str = "") -> dict[str, Any]:
+    def render(
+        self, target: RequestTarget, *, max_tokens: int | None = None, provider_edit: str = ""
+    ) -> dict[str, Any]:
         """The request for `anthropic`, `openai` (chat), `responses` or `gemini`, calls natively.
 
         The stored rules and facts of the longer zones stand in the system text, what belongs to
         this turn alone behind the history. Tools are passed on as they were stated.
 
+        `max_tokens` limits the answer, under the provider's name for it; Anthropic requires it.
         `provider_edit` lets the provider edit beside us, from the limit of this window on:
         `clear_tool_uses` or `compact` for Anthropic (as a request of `beta.messages`), `compact`
         for Responses. It works where our count fell short; what it took is reported by `on_step`.
@@ -165,6 +177,8 @@ class SessionContext:
 
         if provider_edit:
             request |= edit_fields(target, provider_edit, self.state.limit)
+        if max_tokens is not None:
+            request |= _answer_limit(target, max_tokens)
 
         return request
 
@@ -172,6 +186,19 @@ class SessionContext:
         """The notes of the session as data lines: they survive whatever leaves the window."""
         lines = [f"- {note.category.value}: {json.dumps(note.text)}" for note in self.state.notes]
         return "\n".join(["Notes of this session:", *lines]) if lines else ""
+
+
+def _answer_limit(target: str, max_tokens: int) -> dict[str, Any]:
+    """The field that limits an answer, as each provider calls it.
+
+    Raises:
+        InvalidInput: `out_of_range`.
+    """
+    if max_tokens < 1:
+        raise InvalidInput("max_tokens is at least 1", code="out_of_range", field="max_tokens")
+    if target == "gemini":
+        return {"generation_config": {"max_output_tokens": max_tokens}}
+    return {_ANSWER_LIMITS[target]: max_tokens}
 
 
 def _tools(stated: str, target: str) -> list[Any]:

@@ -64,7 +64,7 @@ from .core import (
     retry_key,
     usage_body,
 )
-from .decision import SessionContext, Usage, WindowDecision, stated_usage, usage_of
+from .decision import RequestTarget, SessionContext, Usage, WindowDecision, stated_usage, usage_of
 from .originals import (
     Rehydration,
     media_originals,
@@ -590,7 +590,7 @@ class Session(Caller):
         """
         return media_originals(self._core, item)
 
-    def tools(self, target: str = "anthropic") -> list[dict[str, Any]]:
+    def tools(self, target: RequestTarget = "anthropic") -> list[dict[str, Any]]:
         """The schema of the tool by which a model asks for originals, for a provider.
 
         A session with tools sends it with them; add it yourself where there are none. Answer a

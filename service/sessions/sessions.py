@@ -17,7 +17,7 @@ from ...window.report import Pressure
 from ...window.units import StandingForm, pointer
 from ..backend.caller import Caller, argument_checks
 from .core import GENERATION, newest_log, own_sessions
-from .decision import WindowDecision
+from .decision import RequestTarget, WindowDecision
 from .originals import Rehydration
 from .session import Session
 from .terms import SessionRules, opened_core
@@ -54,10 +54,6 @@ class SessionView:
 class Sessions(Caller):
     """The sessions of one caller."""
 
-    def __call__(self) -> tuple[SessionSummary, ...]:
-        """The same as `list`, for `memory.sessions()`."""
-        return self.list()
-
     def list(self) -> tuple[SessionSummary, ...]:
         """This caller's sessions, each with its last event, by name."""
         return own_sessions(self._backend, self.principal)
@@ -78,7 +74,7 @@ class Sessions(Caller):
         return SessionView(name, state.seq, state.turn, state.closed, reading, tuple(units))
 
     def compile(
-        self, name: str, query: str | None = None, *, target: str = "anthropic"
+        self, name: str, query: str | None = None, *, target: RequestTarget = "anthropic"
     ) -> dict[str, Any]:
         """The next request, for `anthropic`, `openai`, `responses` or `gemini`.
 

@@ -276,15 +276,15 @@ class Entities(Caller):
         """Make two entities one; the order of the ids never matters, and it can be undone.
 
         Raises:
-            Forbidden: `privilege_required`, `second_steward`.
-            Conflict: `standing_non_match`, `related_entities`, `cluster_too_large`.
+            Forbidden: `privilege_required`, `second_approval_required`.
+            Conflict: `existing_non_match`, `related_entities`, `cluster_too_large`.
             NotFound: `unknown_entity`, also when one of them may not be seen.
         """
         self.principal.require(STEWARD)
         if self._backend.policy.resolution.second_steward and "owner" not in self.principal.roles:
             raise Forbidden(
                 "two stewards decide here: reviews.open(a, b) makes a case that both accept",
-                code="second_steward",
+                code="second_approval_required",
             )
 
         # Of what he cannot see a steward is told nothing, not even that it is there.

@@ -158,7 +158,7 @@ class Matching(Caller):
             comparisons=proposals.comparisons,
         )
 
-    def doubtful(self) -> tuple[RescoredCase, ...]:
+    def audit(self) -> tuple[RescoredCase, ...]:
         """Score every standing automatic bind with the current model, by names alone.
 
         Return those that would not bind today, the least likely first; nothing changes.

@@ -320,8 +320,8 @@ class Reviews(Caller):
         policy asks for a second steward, the first word is a proposal and the case stays open.
 
         Raises:
-            Forbidden: `privilege_required`, `own_submission`, `second_steward`.
-            Conflict: `stale_version`, `already_decided`, `standing_non_match`, `related_entities`.
+            Forbidden: `privilege_required`, `own_submission`, `second_approval_required`.
+            Conflict: `stale_version`, `already_decided`, `existing_non_match`, `related_entities`.
             NotFound: `unknown_review`.
         """
         memory_scope = parse(Remember, remember)

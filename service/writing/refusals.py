@@ -87,7 +87,7 @@ class Refusals:
     def error(self) -> TenureError | None:
         """The error of a file with these refusals; None when there are none.
 
-        One refused line is its own error. Several are one error, `refused_lines`, of their common
+        One refused line is its own error. Several are one error, `rejected_lines`, of their common
         kind; its data has the first of them, and how many there are.
         """
         if self.total <= 1:
@@ -101,7 +101,7 @@ class Refusals:
         kind = next(iter(self._kinds)) if len(self._kinds) == 1 else InvalidInput
         return kind(
             "\n".join([f"{self.total:,} lines cannot be taken; nothing was written", *sentences]),
-            code="refused_lines",
+            code="rejected_lines",
             total=self.total,
             refused=[line.plain for line in self.lines],
         )

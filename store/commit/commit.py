@@ -329,7 +329,7 @@ def _refusal(admission: AdmittedClaim, members: int) -> Conflict:
         f"{members} claims about {slot!r} that begin at one time are equally strong already, and "
         f"{TIED_CLAIMS} are the most; settle their action (tenure actions), state when each "
         f"begins to hold, write `correct`, or define {slot!r} with cardinality many",
-        code="tie_too_large",
+        code="conflict_too_large",
         slot=slot,
         members=members,
     )

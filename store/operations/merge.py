@@ -378,7 +378,7 @@ def _refuse(
     refusal = Conflict(
         f"a standing judgement of {judgement.actor} ({judgement.judged_by.value}) says that "
         f"{left} and {right} differ; lift it through its merge_conflict action",
-        code="standing_non_match",
+        code="existing_non_match",
         judgement_id=judgement.judgement_id,
         # The two that were named, and not the members that were judged: those may be hidden.
         entities=pair(left, right),

@@ -61,7 +61,7 @@ def accept(
     of two stewards takes the first word as a proposal.
 
     Raises:
-        Forbidden: `second_steward` for a second word of the same person.
+        Forbidden: `second_approval_required` for a second word of the same person.
         NotFound: `unknown_review`, `unknown_entity`.
         Conflict: `stale_version`, `already_decided`, `cluster_too_large`; a standing NON_MATCH
             is returned, because its action is recorded.
@@ -190,7 +190,7 @@ def _propose(
     if case.decided_entity == target:
         raise Forbidden(
             f"{actor} has proposed this already; another steward must agree",
-            code="second_steward",
+            code="second_approval_required",
         )
 
     review = replace(

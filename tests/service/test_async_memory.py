@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tenure import AsyncMemory, InvalidInput, Memory, Principal, aconnect
+from tenure.service.backend.caller import backend_of
 from tenure.service.client.async_memory import AsyncPart
 from tenure.tests.async_stub import STUB, stub
 
@@ -68,6 +69,29 @@ def test_a_bound_memory_is_awaited_as_well(tmp_path: Path) -> None:
             return await (await bound.as_of()).value("Sam", "office")
 
     assert asyncio.run(job()) == "NYC"
+
+
+def test_a_block_of_a_bound_memory_leaves_the_store_open(tmp_path: Path) -> None:
+    async def job() -> tuple[object, object]:
+        async with aconnect(str(tmp_path / "g.db")) as memory:
+            async with memory.bind(Principal(user="ann", roles=["member"])) as bound:
+                await bound.write("Sam", "office", "NYC")
+                bound_user = (await bound.opened()).principal.user
+            return bound_user, await (await memory.as_of()).value("Sam", "office")
+
+    assert asyncio.run(job()) == ("ann", "NYC")
+
+
+def test_a_bound_memory_opens_what_was_not_open_yet_and_only_once(tmp_path: Path) -> None:
+    async def job() -> bool:
+        memory = aconnect(str(tmp_path / "h.db"))
+        async with memory, memory.bind(Principal(user="ann")) as ann:
+            async with memory.bind(Principal(user="bob")) as bob:
+                pass
+            stores = [backend_of(await twin.opened()) for twin in (ann, bob)]
+            return stores[0] is stores[1]
+
+    assert asyncio.run(job())
 
 
 def test_a_session_is_awaited_as_well(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ READS: dict[str, Callable[[Memory], Any]] = {
     "a history": lambda m: m.history("Sam", "office"),
     "a log": lambda m: list(m.log()),
     "reviews": lambda m: list(m.reviews.list()),
-    "sessions": lambda m: list(m.sessions()),
+    "sessions": lambda m: list(m.sessions.list()),
     "envelopes": lambda m: list(m.envelopes.list()),
     "slots": lambda m: m.vocabulary.slots(),
 }
@@ -94,7 +94,7 @@ def test_a_session_that_begins_a_store_is_kept(tmp_path: Path) -> None:
     with connect(path) as memory:
         memory.session("s1", window=8_192)
     with connect(path) as again:
-        assert [summary.session for summary in again.sessions()] == ["s1"]
+        assert [summary.session for summary in again.sessions.list()] == ["s1"]
 
 
 def test_an_envelope_of_an_empty_store_is_replayed(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_a_time_without_a_zone_asks_for_one_in_the_mapping(memory: Memory, tmp_p
     table = PEOPLE.replace(".2026;", ".2026 12:00;")
     with pytest.raises(InvalidInput, match="state zone = ") as caught:
         memory.ingest(saved(tmp_path, table), mapping=zoneless)
-    assert caught.value.code == "refused_lines"
+    assert caught.value.code == "rejected_lines"
 
 
 def test_other_encodings_are_named_in_the_mapping(memory: Memory, tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_all_wrong_lines_are_told_at_once(memory: Memory, tmp_path: Path) -> Non
     with pytest.raises(InvalidInput) as caught:
         memory.ingest(saved(tmp_path, WRONG, "events.jsonl"))
     error = caught.value
-    assert (error.code, error.data["total"]) == ("refused_lines", 3)
+    assert (error.code, error.data["total"]) == ("rejected_lines", 3)
     told = [(each["line"], each["field"], each["code"]) for each in told_lines(error)]
     assert told == [
         (1, "slot", "unknown_vocabulary"),
@@ -288,7 +288,7 @@ def test_refusals_of_one_kind_keep_their_kind(memory: Memory, tmp_path: Path) ->
     path = saved(tmp_path, lines_of(define, define | {"name": "desk"}), "events.jsonl")
     with pytest.raises(Forbidden) as caught:
         memory.bind(Principal(user="sam")).ingest(path)
-    assert caught.value.code == "refused_lines"
+    assert caught.value.code == "rejected_lines"
 
 
 def test_a_check_writes_nothing_and_says_what_is_sound(memory: Memory, tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ def test_a_table_is_loaded_with_a_mapping_and_its_rejects_again(tmp_path: Path) 
         tmp_path, '[[event]]\nsubject = "{Name}"\nslot = "ofice"\nvalue = "{Office}"\n', "m.toml"
     )
     code, _, told = run(tmp_path, str(table), "--map", str(mapping))
-    assert (code, "refused_lines" in told, told.count("did you mean 'office'")) == (1, True, 2)
+    assert (code, "rejected_lines" in told, told.count("did you mean 'office'")) == (1, True, 2)
 
     code, out, told = run(tmp_path, str(table), "--map", str(mapping), "--keep-going")
     rejects = tmp_path / "people.rejects.jsonl"

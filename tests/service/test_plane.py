@@ -307,7 +307,7 @@ def test_edges_keep_the_room_they_need_and_the_order_of_time() -> None:
 
 
 def test_the_command_draws_it(file: Path, tmp_path: Path) -> None:
-    words = ["--store", str(file), "plane", *ORCHID, "--valid", MARCH.isoformat()]
+    words = ["--store", str(file), "timeline", *ORCHID, "--grid", "--valid", MARCH.isoformat()]
     result = CliRunner().invoke(app, [*words, "--svg", str(tmp_path / "plane.svg")])
     assert "| premium" in result.stdout
     assert (tmp_path / "plane.svg").read_text().startswith("<svg")

@@ -54,7 +54,7 @@ def test_a_child_has_a_clean_window_of_its_budget_and_tells_its_parent_little(
     with pytest.raises(InvalidInput, match="larger window"):
         trip.delegate("large", "word " * 3_000, budget_tokens=4_096)
     # A child of another user is another session, and nobody else's is taken.
-    assert {row.session for row in memory.sessions()} == {"trip", "hotel"}
+    assert {row.session for row in memory.sessions.list()} == {"trip", "hotel"}
 
 
 def test_finished_work_is_folded_and_its_conclusion_stays(trip: Session) -> None:

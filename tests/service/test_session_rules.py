@@ -12,6 +12,7 @@ import pytest
 from tenure import Memory, WindowPolicy, connect
 from tenure.schema.errors import Conflict, ContextBudgetExhausted, InvalidInput, NotFound
 from tenure.service.sessions.core import SessionLog
+from tenure.service.sessions.decision import RequestTarget
 from tenure.service.sessions.session import Session
 from tenure.window.events import EventKind, WindowEvent
 from tenure.window.units import RECALL_TOOL
@@ -36,7 +37,7 @@ def call(session: Session, call_id: str, name: str = "run", **arguments: Any) ->
     session.on_step({"role": "assistant", "content": [block]})
 
 
-def request_text(session: Session, target: str = "openai") -> str:
+def request_text(session: Session, target: RequestTarget = "openai") -> str:
     return json.dumps(session.compile().render(target), ensure_ascii=False)
 
 
@@ -382,7 +383,7 @@ def test_the_name_of_an_erased_or_closed_session_can_be_used_again(memory: Memor
     again = memory.session("n", model="gpt-5")
     again.on_turn_start("Who is the buyer?")
     assert "Ottilie" not in request_text(again)
-    assert [row.session for row in memory.sessions()] == ["n"]
+    assert [row.session for row in memory.sessions.list()] == ["n"]
     again.on_turn_end("I do not know.")
     again.close()
     assert memory.session("n").state.closed
@@ -496,3 +497,24 @@ def test_an_old_session_is_refused_with_what_to_do(memory: Memory) -> None:
     with pytest.raises(InvalidInput) as refusal:
         memory.session("old")
     assert refusal.value.code == "old_session"
+
+
+@pytest.mark.parametrize(
+    ("target", "field"),
+    [
+        ("anthropic", {"max_tokens": 500}),
+        ("openai", {"max_completion_tokens": 500}),
+        ("responses", {"max_output_tokens": 500}),
+        ("gemini", {"generation_config": {"max_output_tokens": 500}}),
+    ],
+)
+def test_the_limit_of_an_answer_has_the_name_of_the_provider(
+    target: RequestTarget, field: dict[str, object]
+) -> None:
+    with connect(":memory:") as memory:
+        session = memory.session("s1", window=16_000)
+        session.on_turn_start("hello")
+        context = session.compile()
+        assert context.render(target, max_tokens=500) == context.render(target) | field
+        with pytest.raises(InvalidInput, match="at least 1"):
+            context.render(target, max_tokens=0)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 
@@ -25,7 +25,7 @@ from tenure.store.neo4j.cypher import template
 from tenure.store.neo4j.cypher.template import statement
 
 TEMPLATES = frozenset({"statement", "_statement", "_move"})
-MAKERS = {"every": template.every, "removal": template.removal}
+MAKERS: Mapping[str, Callable[..., str]] = {"every": template.every, "removal": template.removal}
 """What makes a text of literals alone."""
 BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
 CLAUSES = frozenset(

@@ -236,7 +236,7 @@ def test_a_standing_judgement_refuses_and_opens_one_action(store: Any) -> None:
     for name in ("m2", "m3"):
         refusal = merged(store, a, b, name)
         assert isinstance(refusal, Conflict)
-        assert refusal.code == "standing_non_match"
+        assert refusal.code == "existing_non_match"
         assert refusal.data["merge_id"] == uid("m1")
     (action,) = opened(store, ActionKind.MERGE_CONFLICT)
     assert action.members == tuple(sorted((a, b)))

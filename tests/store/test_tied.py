@@ -38,7 +38,7 @@ def test_a_claim_that_would_crowd_a_tie_is_refused_and_leaves_nothing(crowded: S
     (refusal,) = write_all(crowded, one_more())
 
     assert isinstance(refusal, Conflict)
-    assert (refusal.code, refusal.data["members"]) == ("tie_too_large", 4)
+    assert (refusal.code, refusal.data["members"]) == ("conflict_too_large", 4)
     assert (crowded.state.rows, crowded.state.events[-1].tx) == (rows, seq)
 
 

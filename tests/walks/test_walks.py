@@ -106,9 +106,9 @@ def test_a_steward_decides_who_is_who_and_takes_it_back(walker: Walker) -> None:
     case = json.loads(walker.run(f"{store} review list --json"))[0]["review_id"]
     assert "Sam Lee" in walker.run(f"{store} review show {case}")
     walker.run(f"{store} review accept {case} --reason 'the same address'")
-    assert "Sam Lee" in walker.run(f"{store} resolution how 'Sam Lee'")
+    assert "Sam Lee" in walker.run(f"{store} resolution explain 'Sam Lee'")
     walker.run(f"{store} review undo {case}")
-    assert "total: p" in walker.run(f"{store} resolution why 'Sam Lee' 'Samuel Lee'")
+    assert "total: p" in walker.run(f"{store} resolution score 'Sam Lee' 'Samuel Lee'")
 
     for name in ("Acme Bakery", "Northern Flour"):
         walker.run(f"{store} write '{name}' jurisdiction Oslo --type organization")

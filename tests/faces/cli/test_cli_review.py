@@ -158,12 +158,12 @@ def test_equal_candidates_are_chosen_by_number_and_never_by_default(tmp_path: Pa
 def test_groups_bulk_doubts_and_the_graph_have_commands(memory: Memory, tmp_path: Path) -> None:
     store = tmp_path / "team.db"
     assert [group["cases"] for group in told(store, "review", "groups", "--by", "source")] == [1]
-    shown = told(store, "review", "bulk", "reject", "--mention", "S. Rivera")
+    shown = told(store, "review", "decide-all", "reject", "--mention", "S. Rivera")
     assert [case["mention"] for case in shown] == ["S. Rivera"]
     assert len(told(store, "review", "list")) == 1
-    told(store, "review", "bulk", "reject", "--mention", "S. Rivera", "--yes")
+    told(store, "review", "decide-all", "reject", "--mention", "S. Rivera", "--yes")
     assert told(store, "review", "list") == []
-    assert told(store, "resolution", "doubtful") == []
+    assert told(store, "resolution", "audit") == []
     for name, start in (("graph.graphml", "<graphml"), ("graph.json", "{")):
         told(store, "entities", "--export", str(tmp_path / name))
         assert start in (tmp_path / name).read_text(encoding="utf-8")[:200]
@@ -197,7 +197,7 @@ def test_an_export_of_the_graph_names_the_extra_that_it_needs(
         (("entities", "--type", "persn"), "unknown_vocabulary"),
         (("review", "list", "--status", "foo"), "known: all"),
         (("entities", "Nobody Here"), "tenure entities"),
-        (("review", "bulk", "accept"), "missing_filter"),
+        (("review", "decide-all", "accept"), "missing_filter"),
     ],
 )
 def test_a_slip_says_what_to_do(

@@ -219,7 +219,7 @@ def test_every_route_asks_for_a_key_and_its_permit(server: RunningServer, call: 
 
     second = next(p for p in ("memory:read", "context:compile") if p != call.permit)
     with client(server, server.key(second, user="ann")) as http:
-        assert code(post(http, path_of(call), {})) == "permit_required"
+        assert code(post(http, path_of(call), {})) == "permission_required"
 
 
 def test_a_tenant_comes_from_the_key_alone(owner: httpx2.Client) -> None:
@@ -235,11 +235,11 @@ def test_a_tenant_comes_from_the_key_alone(owner: httpx2.Client) -> None:
 def test_tokens_are_issued_to_keys_that_may(server: RunningServer, owner: httpx2.Client) -> None:
     with client(server, server.key(roles={"member"})) as service:
         token = service.post("/v1/tokens", json={"user": "ann"}).json()["token"]
-        assert code(service.post("/v1/tokens", json={"roles": ["owner"]})) == "beyond_key"
+        assert code(service.post("/v1/tokens", json={"roles": ["owner"]})) == "above_key_permission"
     with client(server, token) as ann:
         assert post(ann, "/v1/write", {**FACT, "subject": "Token Person"}).status_code == 200
         assert ann.get("/v1/log").json()[0]["actor"] == "ann"
-        assert code(ann.post("/v1/tokens", json={})) == "permit_required"
+        assert code(ann.post("/v1/tokens", json={})) == "permission_required"
 
 
 def test_a_key_tells_whom_it_stands_for(server: RunningServer) -> None:
@@ -266,7 +266,7 @@ def test_lines_of_events_are_imported_whole_or_not_at_all(server: RunningServer)
         assert http.post("/v1/ingest", content=refused_text.encode()).status_code == 422
         assert server.memory.as_of().value("Row a", "office") is None
     with client(server, server.key("memory:write", user="ann")) as ann:
-        assert code(ann.post("/v1/ingest", content=text.encode())) == "permit_required"
+        assert code(ann.post("/v1/ingest", content=text.encode())) == "permission_required"
 
 
 CANARY = "zq-canary-93"
@@ -363,7 +363,7 @@ def test_agents_need_a_key_with_the_permits(server: RunningServer) -> None:
         assert (refusal.status_code, code(refusal)) == (401, "sign_in_needed")
         assert refusal.headers["www-authenticate"] == "Bearer"
     with client(server, server.key("memory:read", user="ann")) as reader:
-        assert code(reader.post("/mcp", json=request)) == "permit_required"
+        assert code(reader.post("/mcp", json=request)) == "permission_required"
     with client(server, server.owner_key()) as http:
         foreign = http.post("/mcp", json=request, headers={"host": "evil.example"})
         assert (foreign.status_code, code(foreign)) == (421, "unknown_host")

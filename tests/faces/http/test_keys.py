@@ -149,7 +149,7 @@ def test_a_token_beyond_its_key_is_refused(ring: KeyRing, fields: dict[str, Any]
     credential = ring.credential(ring.create(SERVICE, [READ, ISSUE]))
     with pytest.raises(Forbidden) as refusal:
         ring.issue(credential, fields)
-    assert refusal.value.code == "beyond_key"
+    assert refusal.value.code == "above_key_permission"
 
 
 def test_a_key_of_one_user_speaks_for_nobody_else(ring: KeyRing) -> None:
@@ -176,7 +176,7 @@ def test_permits_are_asked_for(ring: KeyRing) -> None:
     credential.require(Permit.READ)
     with pytest.raises(Forbidden) as refusal:
         credential.require(Permit.WRITE)
-    assert refusal.value.code == "permit_required"
+    assert refusal.value.code == "permission_required"
     ring.credential(ring.create(ANN, [Permit.ADMIN])).require(Permit.ERASE)
 
 

@@ -129,10 +129,10 @@ def test_a_page_needs_the_permit_of_each_call_that_it_makes(
     for permit in needed:
         others = sorted(set(ALL_PERMITS) - {permit, Permit.ADMIN.value})
         answer = ask(site, signed_in(site, *others), page)
-        assert (answer.status_code, answer.json()["code"]) == (403, "permit_required"), permit
+        assert (answer.status_code, answer.json()["code"]) == (403, "permission_required"), permit
 
     answer = ask(site, signed_in(site, *needed), page)
-    assert "permit_required" not in answer.text
+    assert "permission_required" not in answer.text
     assert answer.status_code != 401
 
 

@@ -580,7 +580,7 @@ def test_no_form_works_without_its_token(site: Site, path: str) -> None:
     address = path.format(id="0190e3a2-7c1f-7000-8000-000000000001")
     data = {"version": 1, "entity_id": "0190e3a2-7c1f-7000-8000-000000000001", "reason": "x"}
     answer = site.browser.post(address, data=data, headers=OWN)
-    assert (answer.status_code, answer.json()["code"]) == (403, "foreign_form")
+    assert (answer.status_code, answer.json()["code"]) == (403, "cross_site_form")
 
 
 def test_documents_have_a_list_and_a_page_with_versions_and_passages(own_site: Site) -> None:

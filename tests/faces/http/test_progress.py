@@ -152,7 +152,7 @@ def test_whole_tenants_need_every_permit(server: RunningServer) -> None:
     routes += [("POST", "/v1/import/abort"), ("POST", "/v1/ingest")]
     for method, path in routes:
         with client(server, server.key("memory:read", user="ann")) as reader:
-            assert reader.request(method, path).json()["code"] == "permit_required"
+            assert reader.request(method, path).json()["code"] == "permission_required"
         with client(server, server.key(user="ann")) as member:
             assert member.request(method, path).json()["code"] == "privilege_required"
     with client(server, server.owner_key()) as http:

@@ -234,14 +234,14 @@ def test_signing_out_ends_the_session(own_site: Site) -> None:
 def test_a_form_of_another_site_is_refused(site: Site, headers: dict[str, str]) -> None:
     data = {"form_token": site.form_token()}
     answer = site.browser.post("/sign-out", data=data, headers=headers)
-    assert (answer.status_code, answer.json()["code"]) == (403, "foreign_form")
+    assert (answer.status_code, answer.json()["code"]) == (403, "cross_site_form")
     assert site.browser.get("/").status_code == 200
 
 
 @pytest.mark.parametrize("token", ["", "00", "é"])
 def test_a_form_without_the_session_s_token_is_refused(site: Site, token: str) -> None:
     answer = site.browser.post("/sign-out", data={"form_token": token}, headers=OWN)
-    assert answer.json()["code"] == "foreign_form"
+    assert answer.json()["code"] == "cross_site_form"
 
 
 def test_a_form_of_the_same_site_without_an_origin_is_taken(own_site: Site) -> None:
@@ -326,6 +326,8 @@ def test_an_unknown_call_names_its_neighbours(site: Site) -> None:
     assert site.browser.get("/v1/zzz").json()["detail"] == (
         "no call has this address; GET /v1/openapi.json has all of them"
     )
+    renamed = site.browser.post("/v1/view/plane").json()["detail"]
+    assert renamed == "no call has this address; use /v1/view/timeline/grid"
 
 
 def test_what_a_route_cannot_take_is_told_without_repeating_it(site: Site) -> None:

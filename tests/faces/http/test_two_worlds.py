@@ -219,7 +219,7 @@ def reads_of(world: ServedWorld, ids: tuple[str, ...], strange: tuple[str, ...])
         yield query("reviews/matching", user="steward", mention=name)
         for slot in SLOTS:
             yield read("view/slot", entity=name, slot=slot)
-            yield read("view/plane", entity=name, slot=slot)
+            yield read("view/timeline/grid", entity=name, slot=slot)
             yield query("history", entity=name, slot=slot, page_size=1)
     for scheme, values in IDENTIFIERS.items():
         for value in values:
@@ -254,7 +254,7 @@ def reads_of(world: ServedWorld, ids: tuple[str, ...], strange: tuple[str, ...])
         yield ask("reviews/progress")
         yield ask("envelopes/list")
     for path in ("reviews/list", "reviews/groups", "actions/actions", "resolution/xref",
-                 "resolution/labels", "resolution/doubtful", "caller", "version", "openapi.json",
+                 "resolution/labels", "resolution/audit", "caller", "version", "openapi.json",
                  "as_of", "policy", "doctor", "export", "vocabulary/slots", "vocabulary/tools",
                  "nothing"):  # fmt: skip
         yield query(path, user="steward")

@@ -314,7 +314,7 @@ def test_a_service_binds_its_users(server: RunningServer) -> None:
         assert lee.as_of().value("Sam Rivera", "pet") is None
         with pytest.raises(tenure.Forbidden) as refusal:
             service.bind(tenure.Principal(user="ann", roles={"owner"}))
-        assert refusal.value.code == "beyond_key"
+        assert refusal.value.code == "above_key_permission"
         with pytest.raises(tenure.Forbidden):
             ann.bind(tenure.Principal(user="lee"))
 

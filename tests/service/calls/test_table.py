@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tenure import InvalidInput, Memory, connect
+from tenure.service.calls.parts import PARTS, part_class
 from tenure.service.calls.run import answer_adapter, answer_json, request_model, run
-from tenure.service.calls.table import BY_NAME, CALLS, EMBEDDED_ONLY, PARTS, EnvelopeRecord
+from tenure.service.calls.table import BY_NAME, CALLS, EMBEDDED_ONLY, EnvelopeRecord
 
 EMBEDDED_CALLS = 19
 """How many calls stay in the process of the store; each more needs its reason."""
@@ -17,8 +18,9 @@ EMBEDDED_CALLS = 19
 
 def public_names() -> set[str]:
     names: set[str] = set()
-    for part, kind in PARTS.items():
-        names_of_part = {name for name in vars(kind) if not name.startswith("_")} - set(PARTS)
+    for part in PARTS:
+        members = vars(part_class(part))
+        names_of_part = {name for name in members if not name.startswith("_")} - set(PARTS)
         names |= {f"{part}.{name}" if part else name for name in names_of_part}
     return names
 
@@ -80,7 +82,7 @@ REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("reviews.groups", {}),
     ("reviews.matching", {"type": "person"}),
     ("reviews.progress", {}),
-    ("resolution.doubtful", {}),
+    ("resolution.audit", {}),
     ("actions.actions", {}),
     ("envelopes.list", {}),
     ("artifacts.list", {}),

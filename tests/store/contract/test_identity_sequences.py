@@ -103,7 +103,7 @@ class Ledger:
         try:
             merged = self.memory.entities.merge(a, b, reason="one")
         except Conflict as refusal:
-            assert refusal.code == "standing_non_match"
+            assert refusal.code == "existing_non_match"
             assert parting
             return
         assert not parting

@@ -831,7 +831,7 @@ def test_a_merge_that_a_judgement_forbids_is_listed_and_settled(memory: Memory) 
     memory.entities.unmerge(merged.merge_id)
     with pytest.raises(Conflict) as caught:
         memory.entities.merge(first, other)
-    assert caught.value.code == "standing_non_match"
+    assert caught.value.code == "existing_non_match"
 
     (action,) = memory.actions.list()
     assert (action.kind, set(action.members)) == ("merge_conflict", {first, other})

@@ -116,7 +116,7 @@ def test_a_second_steward_must_agree_where_the_policy_says_so(open_memory: Open)
     (case,) = memory.reviews.list()
     with pytest.raises(Forbidden) as caught:
         ann.reviews.accept(case.review_id)
-    assert caught.value.code == "second_steward"
+    assert caught.value.code == "second_approval_required"
     with pytest.raises(Forbidden):
         ann.entities.merge(sam, case.entity_id)
     done = ben.reviews.accept(case.review_id, version=case.version)

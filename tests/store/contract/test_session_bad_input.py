@@ -193,7 +193,7 @@ def test_a_broken_policy_file_opens_no_session(memory: Memory, tmp_path: Path) -
         with pytest.raises(TenureError) as refusal:
             memory.session("s9", window=9_000, policy=file)
         assert refusal.value.code == code
-    assert memory.sessions() == ()
+    assert memory.sessions.list() == ()
 
 
 def test_a_profile_of_110_per_cent_opens_no_session(memory: Memory, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_profile_of_110_per_cent_opens_no_session(memory: Memory, tmp_path: Pa
     with pytest.raises(TenureError, match="not 110") as refusal:
         memory.session("s9", window=9_000, policy=file)
     assert refusal.value.code == "bad_policy"
-    assert memory.sessions() == ()
+    assert memory.sessions.list() == ()
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_policy_made_by_hand_is_read_as_strictly_as_a_file(
 ) -> None:
     with pytest.raises(TenureError, match=words):
         memory.session("s9", window=9_000, policy=WindowPolicy(**tunables))
-    assert memory.sessions() == ()
+    assert memory.sessions.list() == ()
 
 
 def test_a_secret_in_a_result_reaches_no_byte_of_the_log(session: Session) -> None:

@@ -153,7 +153,7 @@ def test_a_refusal_names_the_two_that_were_asked_about(world: World) -> None:
     world.owner.entities.merge(world.samuel, world.sammy)
     with pytest.raises(Conflict) as refusal:
         world.steward.entities.merge(world.sam, world.samuel)
-    assert refusal.value.code == "standing_non_match"
+    assert refusal.value.code == "existing_non_match"
     assert world.sammy not in str(refusal.value) + json.dumps(refusal.value.data, default=str)
 
     (action,) = [a for a in world.owner.actions.list() if a.kind == "merge_conflict"]

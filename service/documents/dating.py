@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 
 LOOKED_AT: Final = 3_000
 """Characters at the beginning of a text in which a date is looked for."""
+OWN_DATES: Final = frozenset(("front_matter", "text", "message"))
+"""Where a date is from that a file has again whenever it is read."""
 FRONT_MATTER: Final = ("effective", "effective_date", "valid_from")
 _MONTHS: Final = {
     name: number

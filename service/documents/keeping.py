@@ -39,7 +39,7 @@ from .chats import read_chats
 from .child import ParsingChild
 from .claims import ClaimFinder, claims_of_passages
 from .cutting import CUTTER, CutPassage, cut, plain_title
-from .dating import effective_date
+from .dating import OWN_DATES, effective_date
 from .outline import Difference, DocumentOutline, OutlineEntry, difference, passage_keys
 from .records import DocumentReport
 from .state import (
@@ -180,20 +180,16 @@ class DocumentKeeper(Caller):
 
         stored_document = keeper._stored(name)
         is_reclassified = terms.governs and keeper._with_readers(stored_document, terms)
-        last = stored_document.last
-        if (
-            last is not None
-            and stored_document.is_now(digest)
-            and stated_us in (None, last.start_us)
-        ):
+        same = stored_document.same(digest, stated_us, self._backend.now_us())
+        if same is not None:
             return DocumentReport(
-                document=last.entity_id,
+                document=same.entity_id,
                 name=name,
-                title=last.outline.title,
+                title=same.outline.title,
                 outcome="reclassified" if is_reclassified else "same",
-                effective=moment(last.start_us),
-                dated=last.outline.dated,
-                kept=len(last.outline.entries),
+                effective=moment(same.start_us),
+                dated=same.outline.dated,
+                kept=len(same.outline.entries),
             )
 
         options = {
@@ -202,7 +198,7 @@ class DocumentKeeper(Caller):
             "password": terms.password,
         }
         file = keeper._cut(name, digest, read(content, name, **options), stated_us)
-        if last is None:
+        if stored_document.last is None:
             file = keeper._with_former(file, terms.former)
         if file.former and terms.governs:
             # In another folder other rules hold, also for what stays of the document.
@@ -451,8 +447,15 @@ class DocumentKeeper(Caller):
     def _plan(self, file: _File, terms: Terms, start_us: int) -> _Plan:
         """What a version changes of the stored document where it begins."""
         stored_document = self._stored(file.former or file.name, whole=True)
-        span_us = start_us, stored_document.end_from(start_us)
         covering = stored_document.at(start_us)
+        # A file that was gone and is there again by its own date was never out of force.
+        is_back = (
+            covering is not None
+            and covering is stored_document.last
+            and covering.end_us <= self._backend.now_us()
+            and file.outline.dated in OWN_DATES
+        )
+        span_us = start_us, INF_US if is_back else stored_document.end_from(start_us)
         before = () if covering is None else covering.outline.entries
         with self._reading() as reader:
             if stored_document.last is None:
@@ -466,6 +469,9 @@ class DocumentKeeper(Caller):
             rows = self._rows_at(reader, leaving, start_us)
             same_words = _same_words(rows, before, keys, file.pieces)
             diff = difference(before, keys, stored_document.known, same_words)
+            if is_back:
+                again = set(range(len(keys))).difference(diff.moved)
+                diff = diff._replace(opened=tuple(sorted(again)))
             known_ids = frozenset((*stored_document.known.values(), *rows))
             old_ids = [diff.ids[number] for number in diff.written if diff.ids[number] in known_ids]
             erased = {

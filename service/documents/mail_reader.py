@@ -15,7 +15,8 @@ from .html_reader import read_html
 from .text_reader import read_text
 
 _FIELDS: Final = ("From", "To", "Cc", "Date")
-_START: Final = re.compile(rb"(?m)^From [^\r\n]*\r?\n")
+_START: Final = re.compile(rb"(?:\A|\n\r?\n)From [^\r\n]*\r?\n(?=[!-9;-~]+:)")
+"""Between two messages of a mailbox; a body may have a line that begins like it."""
 
 
 def read_mail(data: bytes, name: str) -> FileReading:

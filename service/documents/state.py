@@ -22,6 +22,7 @@ from ...schema.values import canonical_json, iso
 from ...schema.vocabulary import StateLayer
 from ...store.port.store import Ask, Point, Reader
 from .blocks import refusal
+from .dating import OWN_DATES
 from .outline import DocumentOutline
 
 SLOT: Final = "document_version"
@@ -71,10 +72,17 @@ class StoredDocument:
         """What another writer changes."""
         return sorted((version.object_id, version.start_us) for version in self.versions)
 
-    def is_now(self, digest: str) -> bool:
-        """Whether the bytes of a digest are the version that holds without an end."""
-        last = self.last
-        return last is not None and (last.end_us, last.outline.digest) == (INF_US, digest)
+    def same(self, digest: str, stated_us: int | None, now_us: int) -> StoredVersion | None:
+        """The version that some bytes would be once more, at a stated date or their own."""
+        if self.last is None or self.last.end_us <= now_us:
+            # A document that has ended comes back.
+            return None
+        for version in reversed(self.versions):
+            is_own = version is self.last or version.outline.dated in OWN_DATES
+            is_dated = is_own if stated_us is None else version.start_us == stated_us
+            if is_dated and version.outline.digest == digest:
+                return version
+        return None
 
     def at(self, valid_us: int) -> StoredVersion | None:
         """The version that holds at an instant."""

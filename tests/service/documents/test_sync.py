@@ -342,3 +342,10 @@ def test_watching_waits_until_a_change_is_over(folder, monkeypatch):
     monkeypatch.setattr(time, "sleep", sleep)
     commands._wait_for_change(folder, 2.0)
     assert looks == [2.0] * 4
+
+
+def test_an_outline_is_no_hit_of_a_search(memory, folder):
+    sync(memory, folder)
+    assert not memory.as_of().search("document version", entity="handbook/leave.md").hits
+    (hit,) = memory.as_of().search("parental version", entity="handbook/leave.md").hits
+    assert hit.object.content == "Parental leave is 14 weeks."

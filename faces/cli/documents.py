@@ -42,6 +42,9 @@ _Source = Annotated[str | None, typer.Option(help="The name of the source. [the 
 _Effective = Annotated[
     str | None, typer.Option(help="From when it holds. [its own date, else now]")
 ]
+_Claims = Annotated[
+    str, typer.Option(metavar="FINDER", help="Who finds claims in it: off, rules or model.")
+]
 _LINES_SHOWN: Final = 20
 """How many files the terminal names; --json names all."""
 _DOCUMENTS: Columns = {
@@ -93,6 +96,7 @@ def sync(
         bool, typer.Option("--check", help="Say what would happen; write nothing.")
     ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the files as artifacts, too.")] = False,
+    claims: _Claims = "off",
     allow_removals: Annotated[
         bool, typer.Option("--allow-removals", help="End documents even if most files are gone.")
     ] = False,
@@ -111,6 +115,7 @@ def sync(
         "rules": rules,
         "check": check,
         "keep_original": keep,
+        "claims": claims,
         "allow_removals": allow_removals,
     }
     while True:
@@ -181,7 +186,8 @@ def _sentence(report: DocumentReport) -> str:
             ("moved", report.moved),
             ("in quarantine", report.flagged),
             ("masked", report.masked),
-            ("claims", report.claims),
+            ("claimed", report.claims),
+            ("refused as claims", report.claims_refused),
         )
         if count
     ]
@@ -201,6 +207,7 @@ def put(
     allow_role: Annotated[
         list[str] | None, typer.Option(metavar="ROLE", help="Only for this role; repeat it.")
     ] = None,
+    claims: _Claims = "off",
     again: Annotated[bool, typer.Option("--again", help="Also if it was erased.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Say what would happen; write nothing.")
@@ -215,6 +222,7 @@ def put(
             effective=effective,
             encoding=encoding,
             allow_roles=tuple(allow_role or ()),
+            claims=claims,
             again=again,
             check=check,
         )

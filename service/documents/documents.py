@@ -83,7 +83,8 @@ class Documents(Caller):
         The source is stated, or the `[source]` of the rules, or the folder's name. Unchanged files
         are not read. A refused file stands in the report and stops nothing. Documents whose files
         are gone end now, unless they are more than 10 and more than 30 % of the source. With
-        `check` nothing is written, with `keep_original` the files are kept as artifacts.
+        `check` nothing is written, with `keep_original` the files are kept as artifacts. `claims`
+        is that of `put`, where no rule states it.
 
         Raises:
             NotFound: `no_such_folder`.

@@ -524,6 +524,7 @@ class DocumentKeeper(Caller):
             )
 
         claims: list[Draft] = []
+        refused = 0
         if terms.claims != "off":
             # What is in quarantine claims nothing until it is accepted.
             silent = {
@@ -533,7 +534,7 @@ class DocumentKeeper(Caller):
             }
             passages = {name: text for name, text in plan.texts.items() if name not in silent}
             finder = ClaimFinder(self._backend, self.principal)
-            claims = finder.drafts(passages, plan.head, terms.claims, drafts)
+            claims, refused = finder.drafts(passages, plan.head, terms.claims, drafts)
 
         value = replace(plan.outline, flagged=flagged).to_value()
         drafts = [*writer.drafts([replace(plan.head, value=value)], [plan.head_id]), *drafts]
@@ -555,6 +556,7 @@ class DocumentKeeper(Caller):
             flagged=flagged,
             masked=file.masked,
             claims=len(claims),
+            claims_refused=refused,
             dropped=dict(file.reading.dropped),
             warnings=(*file.warnings, *(("planned",) if start_us > now_us else ())),
             problems=file.reading.problems,

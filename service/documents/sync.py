@@ -114,6 +114,8 @@ class FolderSync:
     allow_removals: bool = False
     check: bool = False
     keep_original: bool = False
+    claims: str = "off"
+    """Who finds claims in files of which no rule says so."""
     progress: SyncWatch | None = None
 
     def run(self, folder: str | Path) -> SyncReport:
@@ -173,8 +175,9 @@ class FolderSync:
 
     def _files(self, root: Path, unreadable: list[str]) -> list[tuple[FoundFile, FileRule]]:
         files: list[tuple[FoundFile, FileRule]] = []
+        terms = Terms(source=self.source, claims=self.claims)
         for found_file in walk(root, unreadable, follow=self.rules.follow):
-            rule = self.rules.find_rule(found_file.path, Terms(source=self.source))
+            rule = self.rules.find_rule(found_file.path, terms)
             if rule is not None:
                 files.append((found_file, rule))
         return files

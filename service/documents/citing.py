@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...compiler.envelope.envelope import Envelope
+from ...compiler.trace.manifest import Manifest
 from ...schema.claim import Version
 from ...schema.document import Citation
 from ...schema.principal import Sight
@@ -97,16 +97,14 @@ def _rows(
 class Citer(Caller):
     """Cites what one caller may read."""
 
-    def citations(self, envelope: Envelope) -> Mapping[str, Citation]:
+    def citations(self, manifest: Manifest, anchors: Mapping[str, str]) -> Mapping[str, Citation]:
         """The citations of an envelope as of its own point, by the numbers in its text."""
-        objects = {c.anchor: c.object_id for c in envelope.trace.compiled_objects}
-        manifest = envelope.manifest
         with self._reading() as reader:
             point = Point(manifest.valid_us, manifest.tx_us)
-            citations = find_citations(reader, objects.values(), self.principal.sight(), point)
+            citations = find_citations(reader, anchors.values(), self.principal.sight(), point)
 
         return {
             number: citations[object_id]
-            for number, object_id in objects.items()
+            for number, object_id in anchors.items()
             if object_id in citations
         }

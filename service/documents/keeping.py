@@ -17,6 +17,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 from ...compiler.safety.credentials import masked_credentials
 from ...compiler.safety.detect import TextChannel, bears_no_sign
 from ...compiler.text.relevance import one_line
+from ...resolution.identifiers import lookup_of
+from ...resolution.keys import entity_id
 from ...schema.claim import Permissions, Version
 from ...schema.entity import EntityRef
 from ...schema.errors import Conflict, Forbidden, TenureError
@@ -457,12 +459,16 @@ class DocumentKeeper(Caller):
         )
         span_us = start_us, INF_US if is_back else stored_document.end_from(start_us)
         before = () if covering is None else covering.outline.entries
+        named: EntityRef | str
         with self._reading() as reader:
             if stored_document.last is None:
                 check_clash(reader, file.name, self.principal.sight())
                 root, head_id = self._new_root(reader, file.name, terms)
+                ref = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
+                named, about = ref, self._new_entity(reader, ref, head_id)
             else:
                 root, head_id = stored_document.last.outline.root, self._backend.ids()
+                named = about = stored_document.last.entity_id
             keys = self._keys(file, root)
             new_keys = frozenset(keys)
             leaving = [entry.passage_id for entry in before if entry.key not in new_keys]
@@ -481,8 +487,6 @@ class DocumentKeeper(Caller):
             ends = [rows[passage_id].row.claim.object_id for passage_id in closed]
             ends += self._claims_of(reader, closed, span_us)
 
-        subject = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
-        about = subject if stored_document.last is None else stored_document.last.entity_id
         common = _common_fields(file.name, terms, span_us)
         # The id of each write is that of its object where this opens one, else that of a change.
         writes = {self._backend.ids(): _ending(object_id, common) for object_id in ends}
@@ -502,7 +506,7 @@ class DocumentKeeper(Caller):
         ]
         outline = replace(file.outline, root=root, entries=tuple(entries))
         verb = "assert" if covering is None else "correct"
-        head = Write(op=verb, subject=about, slot=SLOT, **common)
+        head = Write(op=verb, subject=named, slot=SLOT, **common)
         opened = [number for number in diff.opened if diff.ids[number] not in erased]
         texts = {diff.ids[number]: file.pieces[number].text for number in opened}
         return _Plan(stored_document, diff, outline, head, head_id, writes, texts)
@@ -597,6 +601,12 @@ class DocumentKeeper(Caller):
                     code="erased",
                 )
         raise AssertionError("a number is free")
+
+    def _new_entity(self, reader: Reader, ref: EntityRef, head_id: str) -> EntityRef | str:
+        """The entity of a new document: the id that its outline makes, which binds at once."""
+        tx_us, scopes = reader.clock().last_us, self.principal.sight().scopes
+        known = reader.known(lookup_of([ref]), scopes=scopes, tx_us=tx_us)
+        return ref if known.identifiers else entity_id(head_id, "subject", ref.name)
 
     def _keys(self, file: _File, root: str) -> tuple[str, ...]:
         titles = ["", *(plain_title(heading.title) for heading in file.outline.headings)]

@@ -50,7 +50,9 @@ def read_markdown(text: str, name: str) -> FileReading:
     lines = text.split("\n")
     blocks: list[FileBlock] = []
     last = 0
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    # Of what is inside a block only the source is used.
+    parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
+    tokens = parser.parse(text)
     for place, token in enumerate(tokens):
         is_item = token.type == "list_item_open" and token.level == 1
         is_top = token.level == 0 and not token.type.endswith("list_open")

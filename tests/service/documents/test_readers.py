@@ -265,3 +265,8 @@ def test_a_docx_of_damaged_xml_is_refused():
     assert refused(docx([("", "<w:p>")]), "a.docx") == "bad_document"
     with pytest.raises(InvalidInput):
         read_file(docx([("", "<w:p>")]), "a.docx")
+
+
+@pytest.mark.parametrize("mail", [b"Subject: \0 a\n\nwords\n", b"Subject: a\n\nwo\0rds\n"])
+def test_a_mail_with_nul_characters_is_refused(mail):
+    assert refused(mail, "a.eml") == "invalid_encoding"

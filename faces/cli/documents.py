@@ -5,8 +5,6 @@ Answers show two dates for each version: from when it holds, and when it was rec
 
 from __future__ import annotations
 
-import contextlib
-import os
 import time
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,7 +20,6 @@ from .main import ending_between_steps, meter, read_bytes
 
 if TYPE_CHECKING:
     from ...service.documents.records import (
-        Document,
         DocumentComparison,
         DocumentPassage,
         DocumentReport,
@@ -150,15 +147,9 @@ def _wait_for_change(folder: Path, seconds: float) -> None:
 
 
 def _signature(folder: Path) -> frozenset[tuple[str, int, int]]:
-    files: set[tuple[str, int, int]] = set()
-    for place, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(place, name)
-            # A file may go between the listing and this look.
-            with contextlib.suppress(OSError):
-                status = os.lstat(path)
-                files.add((path, status.st_size, status.st_mtime_ns))
-    return frozenset(files)
+    from ...service.documents.sync import walk
+
+    return frozenset((file.path, file.size, file.modified_ns) for file in walk(folder, []))
 
 
 def _show_sync(screen: Screen, report: SyncReport) -> None:
@@ -250,14 +241,14 @@ def show(context: typer.Context, name: _Name, valid: _Valid = None, tx: _Tx = No
     """Print a document as it was in force at a time, passage by passage."""
     with open_memory(context) as memory:
         record = memory.documents.get(name, valid=valid, tx=tx)
-    answer(context, record, lambda screen: _show_document(screen, record))
-
-
-def _show_document(screen: Screen, record: Document) -> None:
     view = record.view
-    screen.line(f"{view.title} ({view.name})")
-    screen.line(f"in force from {_date(view.effective)}, recorded {_date(view.recorded)}")
-    _show_passages(screen, record.passages, "")
+
+    def tell(screen: Screen) -> None:
+        screen.line(f"{view.title} ({view.name})")
+        screen.line(f"in force from {_date(view.effective)}, recorded {_date(view.recorded)}")
+        _show_passages(screen, record.passages, "")
+
+    answer(context, record, tell)
 
 
 def _show_passages(screen: Screen, passages: Sequence[DocumentPassage], sign: str) -> None:

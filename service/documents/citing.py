@@ -43,20 +43,19 @@ def find_citations(
     reader: Reader, object_ids: Iterable[str], sight: Sight, point: Point
 ) -> Mapping[str, Citation]:
     """The citations of those of some objects that are passages of documents, by object id."""
-    ids = tuple(object_ids)
-    rows = _rows(reader, ids, sight, point)
+    rows = _rows(reader, tuple(object_ids), sight, point)
     # A claim that one passage makes is cited by its sentence there.
-    sentences = {
-        object_id: row
+    derived = {
+        object_id: row.details.derived_from[0]
         for object_id, row in rows.items()
         if row.details.slot is not None and len(row.details.derived_from) == 1
     }
-    sources = _rows(reader, [r.details.derived_from[0] for r in sentences.values()], sight, point)
-    passages = {object_id: row for object_id, row in rows.items() if is_passage(row)}
-    for object_id, row in sentences.items():
-        source = sources.get(row.details.derived_from[0])
-        if source is not None and is_passage(source):
-            passages[object_id] = source
+    sources = _rows(reader, tuple(derived.values()), sight, point)
+    passages: dict[str, Version] = {}
+    for object_id, row in rows.items():
+        passage = sources.get(derived.get(object_id, ""), row)
+        if is_passage(passage):
+            passages[object_id] = passage
 
     subjects = sorted({str(version.details.subject_id) for version in passages.values()})
     documents = {v.entity_id: v for v in find_versions(reader, subjects, sight, point)}
@@ -64,15 +63,16 @@ def find_citations(
     for object_id, version in passages.items():
         document = documents.get(str(version.details.subject_id))
         passage_id = version.row.claim.slot_key.removeprefix("text:")
-        if document is not None and passage_id in document.outline.numbers:
-            entry = document.outline.entries[document.outline.numbers[passage_id]]
-            citation = citation_of(object_id, document, entry)
-            sentence, text = rows[object_id].content, version.content
-            place = text.text.find(sentence.text) if sentence and text else -1
-            if object_id in sentences and sentence is not None and place >= 0:
-                start, length = entry.start + place, len(sentence.text)
-                citation = replace(citation, start=start, length=length)
-            citations[object_id] = citation
+        if document is None or passage_id not in document.outline.numbers:
+            continue
+        entry = document.outline.entries[document.outline.numbers[passage_id]]
+        citation = citation_of(object_id, document, entry)
+        sentence, text = rows[object_id].content, version.content
+        place = text.text.find(sentence.text) if sentence and text else -1
+        if object_id in derived and sentence and place >= 0:
+            start, length = entry.start + place, len(sentence.text)
+            citation = replace(citation, start=start, length=length)
+        citations[object_id] = citation
 
     return citations
 

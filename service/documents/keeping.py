@@ -22,7 +22,7 @@ from ...resolution.keys import entity_id
 from ...schema.claim import Permissions, Version
 from ...schema.entity import EntityRef
 from ...schema.errors import Conflict, Forbidden, TenureError
-from ...schema.interval import INF_US, MIN_US
+from ...schema.interval import INF_US, MIN_US, Interval
 from ...schema.policy import WritePolicy
 from ...schema.principal import ERASE, EVERYONE_TAG, OPERATE, Scope
 from ...schema.slots import kind_of
@@ -42,7 +42,14 @@ from .child import ParsingChild
 from .claims import ClaimFinder, claims_of_passages
 from .cutting import CUTTER, CutPassage, cut, plain_title
 from .dating import OWN_DATES, effective_date
-from .outline import Difference, DocumentOutline, OutlineEntry, difference, passage_keys
+from .outline import (
+    Difference,
+    DocumentOutline,
+    OutlineEntry,
+    difference,
+    keyed_id,
+    passage_keys,
+)
 from .records import DocumentReport
 from .state import (
     SCHEME,
@@ -51,7 +58,6 @@ from .state import (
     check_clash,
     full_name,
     hidden_rows,
-    keyed_id,
     load_document,
     passage_rows,
     unknown_document,
@@ -383,11 +389,8 @@ class DocumentKeeper(Caller):
         """The claims that some passages alone make in a stretch of valid time."""
         point = Point(span_us[0], reader.clock().last_us)
         rows = claims_of_passages(reader, passage_ids, self.principal.sight(), point)
-        found: dict[str, None] = {}
-        for row in rows:
-            if row.row.interval.start_us < span_us[1] and row.row.interval.end_us > span_us[0]:
-                found[row.row.claim.object_id] = None
-        return list(found)
+        meeting = (v.row for v in rows if v.row.interval.overlaps(Interval(*span_us)))
+        return list(dict.fromkeys(row.claim.object_id for row in meeting))
 
     def _rows_at(
         self, reader: Reader, passage_ids: Sequence[str], valid_us: int
@@ -492,7 +495,11 @@ class DocumentKeeper(Caller):
         writes = {self._backend.ids(): _ending(object_id, common) for object_id in ends}
         for number in diff.written:
             passage_id = diff.ids[number]
-            fields: dict[str, Any] = {**common, **_passage_fields(file, number)}
+            piece = file.pieces[number]
+            # The titles above a passage find it as its words do.
+            path = (file.outline.title, *file.outline.paths[piece.heading])
+            reason = " > ".join(dict.fromkeys(filter(None, path))) or file.name
+            fields = {**common, "content": piece.text, "why_it_matters": reason}
             if passage_id in known_ids and passage_id not in erased:
                 # What comes back, or moves, is one history with what it was before.
                 change = Write(op="correct", object_id=passage_id, **fields)
@@ -641,14 +648,6 @@ def _until_written(name: str, attempt: Callable[[], DocumentReport | None]) -> D
         if report is not None:
             return report
     raise Conflict(f"{name} keeps changing under this call; try again", code="stale_version")
-
-
-def _passage_fields(file: _File, number: int) -> dict[str, str]:
-    """The words of a passage; the titles above it find it as its words do."""
-    piece = file.pieces[number]
-    path = (file.outline.title, *file.outline.paths[piece.heading])
-    reason = " > ".join(dict.fromkeys(filter(None, path))) or file.name
-    return {"content": piece.text, "why_it_matters": reason}
 
 
 def _common_fields(name: str, terms: Terms, span_us: tuple[int, int]) -> dict[str, Any]:

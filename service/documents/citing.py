@@ -54,7 +54,7 @@ def find_citations(
     passages: dict[str, Version] = {}
     for object_id, row in rows.items():
         passage = sources.get(derived.get(object_id, ""), row)
-        if is_passage(passage):
+        if passage.details.slot is None and passage.details.layer is StateLayer.CORPUS:
             passages[object_id] = passage
 
     subjects = sorted({str(version.details.subject_id) for version in passages.values()})
@@ -75,12 +75,6 @@ def find_citations(
         citations[object_id] = citation
 
     return citations
-
-
-def is_passage(row: Version) -> bool:
-    """Whether a row shows a passage of a document."""
-    is_text = row.details.slot is None and row.details.layer is StateLayer.CORPUS
-    return is_text and row.details.subject_id is not None and row.visible
 
 
 def _rows(

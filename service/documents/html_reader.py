@@ -85,12 +85,12 @@ def read_html(text: str, name: str) -> FileReading:
     mains = parser.css("main") or parser.css("article")
     root = mains[0] if len(mains) == 1 else body
     drops: Counter[str] = Counter()
-    blocks = [block for block in _blocks(root, drops) if block.text]
+    blocks = tuple(_blocks(root, drops))
     if root is not body:
         whole, inner = (count_words(node.text(separator=" ")) for node in (body, root))
         drops["outside_main"] = whole - inner
     title = parser.css_first("title")
-    return FileReading(tuple(blocks), single_spaced(title and title.text()), dates, dict(drops))
+    return FileReading(blocks, single_spaced(title and title.text()), dates, dict(drops))
 
 
 def read_docx(data: bytes, name: str) -> FileReading:

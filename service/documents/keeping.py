@@ -183,7 +183,8 @@ class DocumentKeeper(Caller):
         chats = read_chats(content, name, dates=terms.dates, zone=terms.zone)
         if chats is not None:
             return ChatKeeper(self._backend, keeper.principal).observe(chats, name, terms)
-        digest = self.digest(content)
+        # Equal for equal bytes of one tenant, and for no others.
+        digest = hmac.digest(self._backend.secret(self._tenant), content, "sha256").hex()[:32]
         stated_us = None if effective is None else instant(effective, field="effective")
 
         stored_document = keeper._stored(name)
@@ -278,10 +279,6 @@ class DocumentKeeper(Caller):
             effective=moment(start_us),
             closed=closed,
         )
-
-    def digest(self, content: bytes) -> str:
-        """The keyed digest of a file: equal for equal bytes of one tenant, and for no others."""
-        return hmac.digest(self._backend.secret(self._tenant), content, "sha256").hex()[:32]
 
     def reclassify(self, name: str, change: Callable[[Permissions], Permissions]) -> int:
         """Change who may see every object of a document; how many objects changed.

@@ -74,7 +74,7 @@ def read_markdown(text: str, name: str) -> FileReading:
 
     blocks += _paragraphs(_shown(lines[last:], drops))
     title = fields.get("title", "").strip("'\"")
-    return FileReading(tuple(filter(_is_text, blocks)), title, fields, dict(drops))
+    return FileReading(tuple(blocks), title, fields, dict(drops))
 
 
 def read_code(text: str, name: str) -> FileReading:
@@ -109,11 +109,7 @@ def read_code(text: str, name: str) -> FileReading:
 
     blocks.append(_code(lines[last:]))
     media_type = next(iter(lexer.mimetypes), "text/plain")
-    return FileReading(tuple(filter(_is_text, blocks)), title, media_type=media_type)
-
-
-def _is_text(block: FileBlock) -> bool:
-    return bool(block.text.strip())
+    return FileReading(tuple(blocks), title, media_type=media_type)
 
 
 def _code(lines: Sequence[str]) -> FileBlock:

@@ -172,7 +172,8 @@ def save_checkpoint(
     try:
         return _write(core, checkpoint, milestone, known)
     except Conflict as conflict:
-        newest = _newest(core)
+        rows = [row for row in checkpoint_history(core) if row.tx_end is None and row.head]
+        newest = rows[-1] if rows else None
         if conflict.code != "stale_version" or newest is None:
             raise
         # Its own claim stands, and the event that should tell of it was lost in a crash between.
@@ -211,11 +212,6 @@ def checkpoint_history(core: SessionCore) -> tuple[HistoryRow, ...]:
         return Auditor(backend, principal, now).history(_task(core), CHECKPOINT_SLOT)
     except NotFound:
         return ()
-
-
-def _newest(core: SessionCore) -> HistoryRow | None:
-    rows = [row for row in checkpoint_history(core) if row.tx_end is None and row.head]
-    return rows[-1] if rows else None
 
 
 def _write(core: SessionCore, checkpoint: TaskCheckpoint, milestone: str, predecessor: str) -> str:

@@ -108,8 +108,7 @@ def _erasure_patterns(
 
 
 def _patterns(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    patterns = [whole_words(name) for name in sorted(names)]
-    return tuple([pattern for pattern in patterns if pattern is not None])
+    return tuple(filter(None, map(whole_words, sorted(names))))
 
 
 @dataclass(slots=True)

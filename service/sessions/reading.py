@@ -183,10 +183,6 @@ def session_report(core: SessionCore, judge: FidelityJudge | None = None) -> Ses
     state = core.state
     reading = core.pressure()
     parts = core.subsystems
-    judgement: JudgedFidelity | None = None
-    if judge is not None:
-        judgement = judged_fidelity(full_history(core.log.read()), state, judge)
-
     uses = parts.budget.uses(state, core.policy)
     turns_left = exhaustion_turns(reading)
     sessions = len(own_sessions(core.log.backend, core.log.principal))
@@ -205,7 +201,7 @@ def session_report(core: SessionCore, judge: FidelityJudge | None = None) -> Ses
         full_turns=newest_full_turns(state, core.policy),
         urgency=urgency_of(turns_left),
         advice=tuning_advice(uses, state, sessions),
-        judgement=judgement,
+        judgement=judged_fidelity(full_history(core.log.read()), state, judge) if judge else None,
     )
 
 

@@ -1100,6 +1100,8 @@ export type DocumentProblemAnswer = {
 export type DocumentReportAnswer = {
   /** Claims that were found in new passages. */
   claims?: number;
+  /** Claims of an extractor that no write takes, as for a value that its slot cannot hold. */
+  claims_refused?: number;
   closed?: number;
   /** Where that date is from: `stated`, `front_matter`, `text`, `message` or `recorded`. */
   dated?: string;

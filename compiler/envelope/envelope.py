@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final, TypeVar
+from functools import partial
+from typing import Any, Final
 
 from ...schema.document import Citation
 from ...schema.errors import InvalidInput, Unavailable, unknown, unknown_field
@@ -31,10 +32,8 @@ from .checks import CheckReport, HardConstraint, check_output
 
 NOTHING_BESIDE: Final[Mapping[str, Any]] = FrozenDict({})
 
-Outcome = TypeVar("Outcome")
-
-Citing = Callable[["Envelope"], Mapping[str, Citation]]
-"""How to learn where the passages of an envelope are in their documents, by number."""
+Citing = Callable[[Manifest, Mapping[str, str]], Mapping[str, Citation]]
+"""How to learn where passages are in their documents, from the object ids by their numbers."""
 
 ObjectWords = Callable[["Envelope"], Mapping[str, str]]
 """How to learn the opening words of an envelope's objects, by id."""
@@ -59,6 +58,7 @@ class Envelope(EnvelopeReport):
     _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
     _words: ObjectWords | None = field(default=None, repr=False, compare=False)
     _cite: Citing | None = field(default=None, repr=False, compare=False)
+    _anchors: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle it with its trace, its quality and its further pages worked out.
@@ -102,7 +102,7 @@ class Envelope(EnvelopeReport):
 
         They are read when first asked, with the caller's permissions of today.
         """
-        return {} if self._cite is None else self._cite(self)
+        return {} if self._cite is None else self._cite(self.manifest, self._anchors)
 
     def with_citations(self, cite: Citing | None) -> Envelope:
         """The same envelope, with a function that reads its citations."""
@@ -216,15 +216,11 @@ def _envelope_of_pages(pages: Sequence[_PageState]) -> Envelope:
     (values, trace, quality, citations), *page_states = pages
     return Envelope(
         **values,
-        _tell=_constant(trace),
-        _measure=_constant(quality),
-        _turn=_constant(_envelope_of_pages(page_states)) if page_states else None,
-        _cite=lambda _: citations,
+        _tell=lambda: trace,
+        _measure=lambda: quality,
+        _turn=partial(_envelope_of_pages, page_states) if page_states else None,
+        _cite=lambda *_: citations,
     )
-
-
-def _constant(value: Outcome) -> Callable[[], Outcome]:
-    return lambda: value
 
 
 def _render_text(plan: RenderPlan, *, media: Originals | None = None) -> str:

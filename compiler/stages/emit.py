@@ -114,6 +114,7 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
         plan=plan,
         _tell=cache(tell),
         _measure=cache(partial(quality, passes, context)),
+        _anchors=assembled.anchors,
     )
 
 

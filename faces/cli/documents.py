@@ -5,8 +5,6 @@ Answers show two dates for each version: from when it holds, and when it was rec
 
 from __future__ import annotations
 
-import contextlib
-import os
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -68,6 +66,7 @@ def sync(
     rules: Path | None = None,
     check: bool = False,
     keep: bool = False,
+    claims: str = "off",
     allow_removals: bool = False,
     watch: Annotated[
         float | None,
@@ -85,6 +84,7 @@ def sync(
         rules (FILE): The rules for files, in TOML.
         check: Say what would happen; write nothing.
         keep: Keep the files as artifacts, too.
+        claims (FINDER): What finds claims in the passages: off, rules or model.
         allow_removals: End documents even if most files are gone.
     """
     fields: dict[str, Any] = {
@@ -92,6 +92,7 @@ def sync(
         "rules": rules,
         "check": check,
         "keep_original": keep,
+        "claims": claims,
         "allow_removals": allow_removals,
     }
     while True:
@@ -126,15 +127,9 @@ def _wait_for_change(folder: Path, seconds: float) -> None:
 
 
 def _signature(folder: Path) -> frozenset[tuple[str, int, int]]:
-    files: set[tuple[str, int, int]] = set()
-    for place, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(place, name)
-            # A file may go between the listing and this look.
-            with contextlib.suppress(OSError):
-                status = os.lstat(path)
-                files.add((path, status.st_size, status.st_mtime_ns))
-    return frozenset(files)
+    from ...service.documents.sync import walk
+
+    return frozenset((file.path, file.size, file.modified_ns) for file in walk(folder, []))
 
 
 def _show_sync(screen: Screen, report: SyncReport) -> None:
@@ -162,7 +157,8 @@ def _sentence(report: DocumentReport) -> str:
             ("moved", report.moved),
             ("in quarantine", report.flagged),
             ("masked", report.masked),
-            ("claims", report.claims),
+            ("claimed", report.claims),
+            ("refused as claims", report.claims_refused),
         )
         if count
     ]
@@ -181,6 +177,7 @@ def put(
     effective: str | None = None,
     encoding: str | None = None,
     allow_role: list[str] | None = None,
+    claims: str = "off",
     again: bool = False,
     check: bool = False,
 ) -> None:
@@ -193,6 +190,7 @@ def put(
         effective: From when it applies. [its own date, else now]
         encoding: Such as cp1252, for a text.
         allow_role (ROLE): Only for this role; repeat it.
+        claims (FINDER): What finds claims in the passages: off, rules or model.
         again: Also if it was erased.
         check: Say what would happen; write nothing.
     """
@@ -204,6 +202,7 @@ def put(
             effective=effective,
             encoding=encoding,
             allow_roles=tuple(allow_role or ()),
+            claims=claims,
             again=again,
             check=check,
         )

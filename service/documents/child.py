@@ -13,9 +13,8 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
 from dataclasses import asdict
-from typing import IO, Any, Final, cast
+from typing import Any, Final, cast
 
 from ...schema.errors import InvalidInput, TenureError, Unavailable
 from .blocks import MAX_BYTES, FileBlock, FileBlockKind, FileReading, refusal
@@ -52,7 +51,13 @@ class ParsingChild:
         """
         if len(data) > MAX_BYTES or format_of(data, name, options.get("media_type")).is_plain:
             return read_file(data, name, **options)
-        process = self._process or self._started()
+        process = self._process = self._process or subprocess.Popen(
+            [sys.executable, "-c", _START, json.dumps(sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={},
+        )
         assert process.stdin is not None
         assert process.stdout is not None
         head = json.dumps({"name": name, "size": len(data), "options": options}).encode()
@@ -72,19 +77,11 @@ class ParsingChild:
             self._end()
             if is_late:
                 raise refusal("too_slow", f"{name} took more than {CLOCK_S:.0f} s to read")
-            raise refusal("bad_document", f"{name} broke its reader off: it took too much")
+            raise refusal(
+                "bad_document", f"{name} ended its reader: it is damaged, or it took too much"
+            )
 
         return _reading(json.loads(line))
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, json.dumps(sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={},
-        )
-        return self._process
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -101,23 +98,20 @@ def serve() -> None:
     sys.stdout = sys.stderr
     while head := source.readline():
         _raise_limits()
-        _answer(json.loads(head), source, target)
+        request = json.loads(head)
+        data = source.read(request["size"])
+        answer: object
+        try:
+            answer = read_file(data, request["name"], **request["options"])
+        except TenureError as error:
+            is_missing = isinstance(error, Unavailable)
+            answer = {"code": error.code, "message": str(error), "is_missing": is_missing}
+        except (MemoryError, RecursionError):
+            message = f"{request['name']} is too large or too deep for its reader"
+            answer = {"code": "bad_document", "message": message, "is_missing": False}
 
-
-def _answer(request: Mapping[str, Any], source: IO[bytes], target: IO[bytes]) -> None:
-    data = source.read(request["size"])
-    answer: object
-    try:
-        answer = read_file(data, request["name"], **request["options"])
-    except TenureError as error:
-        is_missing = isinstance(error, Unavailable)
-        answer = {"code": error.code, "message": str(error), "is_missing": is_missing}
-    except (MemoryError, RecursionError):
-        message = f"{request['name']} is too large or too deep for its reader"
-        answer = {"code": "bad_document", "message": message, "is_missing": False}
-
-    target.write(json.dumps(answer, default=asdict).encode() + b"\n")
-    target.flush()
+        target.write(json.dumps(answer, default=asdict).encode() + b"\n")
+        target.flush()
 
 
 def _raise_limits() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...compiler.envelope.envelope import Envelope
+from ...compiler.trace.manifest import Manifest
 from ...schema.claim import Version
 from ...schema.document import Citation
 from ...schema.principal import Sight
@@ -43,20 +43,19 @@ def find_citations(
     reader: Reader, object_ids: Iterable[str], sight: Sight, point: Point
 ) -> Mapping[str, Citation]:
     """The citations of those of some objects that are passages of documents, by object id."""
-    ids = tuple(object_ids)
-    rows = _rows(reader, ids, sight, point)
+    rows = _rows(reader, tuple(object_ids), sight, point)
     # A claim that one passage makes is cited by its sentence there.
-    sentences = {
-        object_id: row
+    derived = {
+        object_id: row.details.derived_from[0]
         for object_id, row in rows.items()
         if row.details.slot is not None and len(row.details.derived_from) == 1
     }
-    sources = _rows(reader, [r.details.derived_from[0] for r in sentences.values()], sight, point)
-    passages = {object_id: row for object_id, row in rows.items() if is_passage(row)}
-    for object_id, row in sentences.items():
-        source = sources.get(row.details.derived_from[0])
-        if source is not None and is_passage(source):
-            passages[object_id] = source
+    sources = _rows(reader, tuple(derived.values()), sight, point)
+    passages: dict[str, Version] = {}
+    for object_id, row in rows.items():
+        passage = sources.get(derived.get(object_id, ""), row)
+        if passage.details.slot is None and passage.details.layer is StateLayer.CORPUS:
+            passages[object_id] = passage
 
     subjects = sorted({str(version.details.subject_id) for version in passages.values()})
     documents = {v.entity_id: v for v in find_versions(reader, subjects, sight, point)}
@@ -64,23 +63,18 @@ def find_citations(
     for object_id, version in passages.items():
         document = documents.get(str(version.details.subject_id))
         passage_id = version.row.claim.slot_key.removeprefix("text:")
-        if document is not None and passage_id in document.outline.numbers:
-            entry = document.outline.entries[document.outline.numbers[passage_id]]
-            citation = citation_of(object_id, document, entry)
-            sentence, text = rows[object_id].content, version.content
-            place = text.text.find(sentence.text) if sentence and text else -1
-            if object_id in sentences and sentence is not None and place >= 0:
-                start, length = entry.start + place, len(sentence.text)
-                citation = replace(citation, start=start, length=length)
-            citations[object_id] = citation
+        if document is None or passage_id not in document.outline.numbers:
+            continue
+        entry = document.outline.entries[document.outline.numbers[passage_id]]
+        citation = citation_of(object_id, document, entry)
+        sentence, text = rows[object_id].content, version.content
+        place = text.text.find(sentence.text) if sentence and text else -1
+        if object_id in derived and sentence and place >= 0:
+            start, length = entry.start + place, len(sentence.text)
+            citation = replace(citation, start=start, length=length)
+        citations[object_id] = citation
 
     return citations
-
-
-def is_passage(row: Version) -> bool:
-    """Whether a row shows a passage of a document."""
-    is_text = row.details.slot is None and row.details.layer is StateLayer.CORPUS
-    return is_text and row.details.subject_id is not None and row.visible
 
 
 def _rows(
@@ -97,16 +91,14 @@ def _rows(
 class Citer(Caller):
     """Cites what one caller may read."""
 
-    def citations(self, envelope: Envelope) -> Mapping[str, Citation]:
+    def citations(self, manifest: Manifest, anchors: Mapping[str, str]) -> Mapping[str, Citation]:
         """The citations of an envelope as of its own point, by the numbers in its text."""
-        objects = {c.anchor: c.object_id for c in envelope.trace.compiled_objects}
-        manifest = envelope.manifest
         with self._reading() as reader:
             point = Point(manifest.valid_us, manifest.tx_us)
-            citations = find_citations(reader, objects.values(), self.principal.sight(), point)
+            citations = find_citations(reader, anchors.values(), self.principal.sight(), point)
 
         return {
             number: citations[object_id]
-            for number, object_id in objects.items()
+            for number, object_id in anchors.items()
             if object_id in citations
         }

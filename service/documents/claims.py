@@ -38,8 +38,8 @@ class ClaimFinder(Caller):
         head: Write,
         finder: str,
         earlier: Sequence[Draft],
-    ) -> list[Draft]:
-        """The drafts of the claims of passages, given by object id.
+    ) -> tuple[list[Draft], int]:
+        """The drafts of the claims of passages, given by object id, and how many were refused.
 
         `head` is the write of their outline, of whose origin, readers and time they are, and whose
         date is "today"; `earlier` are the drafts of its version.
@@ -71,6 +71,7 @@ class ClaimFinder(Caller):
         answers = kept_extractions(extractor, questions, self._backend.answers)
         writer = Writer(self._backend, self.principal)
         drafts: list[Draft] = []
+        refused = 0
         for (object_id, text), answer in zip(passages.items(), answers, strict=True):
             for claim in answer.claims:
                 if not _is_of_text(claim, text, words.slots):
@@ -94,9 +95,9 @@ class ClaimFinder(Caller):
                 try:
                     drafts += writer.drafts([write], earlier=earlier)
                 except TenureError:
-                    continue
+                    refused += 1
 
-        return [by_author(draft, UNKNOWN_AUTHOR) for draft in drafts]
+        return [by_author(draft, UNKNOWN_AUTHOR) for draft in drafts], refused
 
 
 def claims_of_passages(

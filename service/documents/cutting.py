@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import inf
 from typing import Final, NamedTuple
 
 from ...resolution.normalize import sentence_spans
@@ -66,28 +67,58 @@ class CutText(NamedTuple):
 
 
 def cut(reading: FileReading) -> CutText:
-    """Cut a reading into passages; headings stand between them and belong to none."""
+    """Cut a reading into passages; headings stand between them and belong to none.
+
+    A heading with nothing below it is text of the heading above it, so that no word is lost.
+    """
     text = reading.text
+    bare = _bare_headings(reading.blocks)
+    # The level and number of each heading above; a bare one has the number of that above it.
+    above: list[tuple[int, int]] = [(0, 0)]
     headings: list[Heading] = []
     pieces: list[CutPassage] = []
     section: list[_Unit] = []
     position = 0
-    for block in reading.blocks:
+    for place, block in enumerate(reading.blocks):
+        number = above[-1][1]
         if block.kind is FileBlockKind.HEADING:
-            pieces += _pieces(text, section, len(headings))
-            section = []
+            while above[-1][0] >= block.level:
+                above.pop()
+            heading = above[-1][1] if place in bare else len(headings) + 1
+            above.append((block.level, heading))
+            if heading != number:
+                pieces += _pieces(text, section, number)
+                section = []
+        if place in bare:
+            block = block._replace(kind=FileBlockKind.PROSE)
+        if block.kind is FileBlockKind.HEADING:
             headings.append(Heading(block.level, block.text, block.page, position))
         else:
             section += _units(block, position)
         position += len(block.text) + 1
 
-    pieces += _pieces(text, section, len(headings))
+    pieces += _pieces(text, section, above[-1][1])
     for number, (piece, following) in enumerate(pairwise(pieces)):
         between = text[piece.start + piece.length : following.start]
         # Where a heading stands between them, each of the three ends in a line feed.
         pieces[number] = piece._replace(gap="\n" if between.strip() else between)
 
     return CutText(text, tuple(headings), tuple(pieces))
+
+
+def _bare_headings(blocks: Sequence[FileBlock]) -> frozenset[int]:
+    """The places of headings with no text below them or below a heading of theirs."""
+    bare: set[int] = set()
+    level: float = 0
+    for place in range(len(blocks) - 1, -1, -1):
+        block = blocks[place]
+        if block.kind is not FileBlockKind.HEADING:
+            level = inf
+        elif block.level < level:
+            level = block.level
+        else:
+            bare.add(place)
+    return frozenset(bare)
 
 
 def heading_paths(headings: Sequence[Heading]) -> tuple[tuple[str, ...], ...]:

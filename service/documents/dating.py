@@ -13,17 +13,18 @@ from typing import Final, NamedTuple
 
 LOOKED_AT: Final = 3_000
 """Characters at the beginning of a text in which a date is looked for."""
+OWN_DATES: Final = frozenset(("front_matter", "text", "message"))
+"""Where a date is from that a file has again whenever it is read."""
 FRONT_MATTER: Final = ("effective", "effective_date", "valid_from")
 _MONTHS: Final = {
     name: number
     for number, names in enumerate(
-        "january jan januar jänner|february feb februar|march mar märz|april apr|may mai|"
-        "june jun juni|july jul juli|august aug|september sep sept|october oct oktober okt|"
-        "november nov|december dec dezember dez".split("|"),
+        "jan jän|feb|mar mär|apr|may mai|jun|jul|aug|sep|oct okt|nov|dec dez".split("|"),
         start=1,
     )
     for name in names.split()
 }
+"""By the first three letters, in English and German."""
 _LEAD: Final = (
     r"(?:effective(?:[ _-]+date)?(?:\s+as\s+of|\s+from|\s+on)?|in\s+force\s+(?:from|since)"
     r"|valid\s+from|gültig\s+(?:ab|seit)|in\s+kraft\s+(?:ab|seit))"
@@ -85,7 +86,7 @@ def _day(match: re.Match[str]) -> date | None:
             day, month = (first, second) if is_day_first else (second, first)
             return date(int(match["year3"]), month, day)
         name = match["month"] or match["month2"]
-        month = _MONTHS.get(name.casefold(), 0)
+        month = _MONTHS.get(name[:3].casefold(), 0)
         return date(int(match["year"] or match["year2"]), month, int(match["day"] or match["day2"]))
     except ValueError:
         return None

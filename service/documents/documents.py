@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from ...schema.claim import Permissions, Version
+from ...schema.claim import Version
 from ...schema.document import Citation
 from ...schema.values import moment, stamp_time
 from ...schema.write import Moment
@@ -83,7 +83,8 @@ class Documents(Caller):
         The source is stated, or the `[source]` of the rules, or the folder's name. Unchanged files
         are not read. A refused file stands in the report and stops nothing. Documents whose files
         are gone end now, unless they are more than 10 and more than 30 % of the source. With
-        `check` nothing is written, with `keep_original` the files are kept as artifacts.
+        `check` nothing is written, with `keep_original` the files are kept as artifacts. `claims`
+        is that of `put`, where no rule states it.
 
         Raises:
             NotFound: `no_such_folder`.
@@ -175,11 +176,8 @@ class Documents(Caller):
         """
         stated = security_classification, allow_roles, deny_roles
         words = self._words_now()
-
-        def changed(permissions: Permissions) -> Permissions:
-            return permissions_as_stated(permissions, words, *stated)
-
-        return DocumentKeeper(self._backend, self.principal).reclassify(name, changed)
+        keeper = DocumentKeeper(self._backend, self.principal)
+        return keeper.reclassify(name, lambda old: permissions_as_stated(old, words, *stated))
 
     def _point(self, reader: Reader, valid: Moment, tx: Moment) -> Point:
         return point_of(pinned(self._backend, self.principal, reader, valid, tx))

@@ -108,10 +108,10 @@ def read_file(
     blocks = tuple(block for block in reading.blocks if block.text.strip())
     if not blocks:
         raise refusal("no_text", f"{name} has no text; a scan must be recognised first")
-    titles = [block.text for block in blocks if block.kind is FileBlockKind.HEADING]
+    titles = (block.text for block in blocks if block.kind is FileBlockKind.HEADING)
     return reading._replace(
         blocks=blocks,
-        title=reading.title or next(iter(titles), PurePosixPath(name).stem),
+        title=reading.title or next(titles, PurePosixPath(name).stem),
         media_type=reading.media_type or form.media_type,
         reader=f"{form.name}/1",
     )

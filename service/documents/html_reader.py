@@ -12,7 +12,9 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
+from xml.parsers.expat import ExpatError
 
+from ...schema.errors import TenureError
 from .blocks import (
     FileBlock,
     FileBlockKind,
@@ -27,7 +29,6 @@ from .blocks import (
 MAX_DEPTH: Final = 2_000
 """Open elements at one place: parsing takes more than quadratic time in them."""
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
-_HEADING: Final = re.compile(r"h[1-6]")
 _VOID: Final = frozenset(
     "area base br col embed hr img input link meta param source track wbr".split()
 )
@@ -37,8 +38,12 @@ _GONE: Final = frozenset("script style noscript template nav footer head iframe 
 _BLOCKS: Final = frozenset(
     "address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure "
     "form header hgroup hr html li main ol p section summary table tbody tfoot thead tr ul "
-    "caption".split()
+    "caption td th option".split()
 )
+_WHOLE: Final = frozenset("h1 h2 h3 h4 h5 h6 pre table".split())
+"""Elements that are one block as they stand."""
+_ROWS: Final = frozenset(("caption", "tr"))
+_CELLS: Final = frozenset(("td", "th"))
 _UNSEEN_STYLE: Final = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])"
 )
@@ -76,12 +81,16 @@ def read_html(text: str, name: str) -> FileReading:
         if key in _DATES and attributes.get("content"):
             dates[_DATES[key]] = attributes["content"]
 
+    body = parser.body or parser.root
     mains = parser.css("main") or parser.css("article")
-    root = mains[0] if len(mains) == 1 else parser.body or parser.root
+    root = mains[0] if len(mains) == 1 else body
     drops: Counter[str] = Counter()
-    blocks = [block for block in _blocks(root, drops) if block.text]
+    blocks = tuple(_blocks(root, drops))
+    if root is not body:
+        whole, inner = (count_words(node.text(separator=" ")) for node in (body, root))
+        drops["outside_main"] = whole - inner
     title = parser.css_first("title")
-    return FileReading(tuple(blocks), single_spaced(title and title.text()), dates, dict(drops))
+    return FileReading(blocks, single_spaced(title and title.text()), dates, dict(drops))
 
 
 def read_docx(data: bytes, name: str) -> FileReading:
@@ -92,7 +101,7 @@ def read_docx(data: bytes, name: str) -> FileReading:
         Unavailable: `documents_extra_missing`.
     """
     mammoth: Any = extra_module("mammoth")
-    no_picture: Any = mammoth.images.img_element(_no_source)
+    no_picture: Any = mammoth.images.img_element(lambda _: {"src": ""})
     properties = b""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -106,9 +115,9 @@ def read_docx(data: bytes, name: str) -> FileReading:
                 if member == "docProps/core.xml":
                     properties = content
         page = mammoth.convert_to_html(io.BytesIO(data), convert_image=no_picture).value
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, SyntaxError) as error:
-        if getattr(error, "code", None):
-            raise
+    except TenureError:
+        raise
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, ExpatError) as error:
         raise refusal("bad_document", f"{name} cannot be read as DOCX: {error}") from error
 
     dates = {
@@ -118,56 +127,69 @@ def read_docx(data: bytes, name: str) -> FileReading:
     return read_html(f"<body>{page}</body>", name)._replace(dates=dates)
 
 
-def _no_source(_: object) -> dict[str, str]:
-    return {"src": ""}
-
-
 def _blocks(root: Any, drops: Counter[str]) -> Iterator[FileBlock]:
-    """The blocks of an element, without recursion: a page may be deeper than Python's stack."""
     words: list[str] = []
-    # None ends a block.
+    for piece in _pieces(root, drops, _WHOLE):
+        if isinstance(piece, str):
+            words.append(piece)
+            continue
+        yield FileBlock(single_spaced("".join(words)))
+        words.clear()
+        if piece is not None:
+            yield _whole_block(piece, drops)
+
+
+def _pieces(root: Any, drops: Counter[str], whole: frozenset[str]) -> Iterator[Any]:
+    """What a browser shows of an element: words, None where a block ends, and whole elements.
+
+    Without recursion, because a page may be deeper than Python's stack.
+    """
     stack: list[Any] = [None, root]
     while stack:
         node: Any = stack.pop()
-        tag: str = "p" if node is None else node.tag
-        if node is not None and tag == "-text":
-            words.append(node.text(deep=False) or "")
+        tag: str = "-end" if node is None else node.tag
+        if node is None:
+            yield None
+        elif tag == "-text":
+            yield node.text(deep=False) or ""
+        elif tag.startswith(("-", "!", "_")):
             continue
-        if tag.startswith(("-", "!", "_")):
-            continue
-        if node is not None and _is_hidden(node):
-            drops["hidden_text"] += count_words(node.text(deep=True) or "")
-            continue
-
-        whole = _whole_block(tag, node)
-        if whole is not None or tag in _BLOCKS:
-            yield FileBlock(single_spaced("".join(words)))
-            words.clear()
-        if whole is not None:
-            yield whole
-        elif node is not None and tag in ("br", "img"):
-            words.append(f" {node.attributes.get('alt') or ''} ")
-        elif node is not None:
-            stack += [None] if tag in _BLOCKS else []
-            stack += reversed(list(node.iter(include_text=True)))
+        elif _is_hidden(node):
+            drops["hidden_text"] += count_words(node.text(deep=True, separator=" "))
+        elif tag in ("br", "img"):
+            yield f"\n{node.attributes.get('alt') or ''} "
+        elif tag in whole and not (tag == "table" and node.css("table table")):
+            yield None
+            yield node
+        else:
+            edge = [None] if tag in _BLOCKS else []
+            yield from edge
+            stack += [*edge, *reversed(list(node.iter(include_text=True)))]
 
 
-def _whole_block(tag: str, node: Any) -> FileBlock | None:
-    """The block of an element that is one as it stands."""
-    if _HEADING.fullmatch(tag):
-        return FileBlock(single_spaced(node.text(deep=True)), FileBlockKind.HEADING, int(tag[1]))
-    if tag == "pre":
-        lines = (node.text(deep=True) or "").strip("\n").split("\n")
+def _words(node: Any, drops: Counter[str]) -> str:
+    """The shown words of one element, a line feed where a block inside of it ends."""
+    return "".join("\n" if piece is None else piece for piece in _pieces(node, drops, frozenset()))
+
+
+def _whole_block(node: Any, drops: Counter[str]) -> FileBlock:
+    if node.tag == "pre":
+        lines = _words(node, drops).strip("\n").split("\n")
         return FileBlock("\n".join(line.rstrip() for line in lines), FileBlockKind.CODE)
-    if tag != "table" or node.css("table table"):
-        return None
+    if node.tag != "table":
+        title = single_spaced(_words(node, drops))
+        return FileBlock(title, FileBlockKind.HEADING, int(node.tag[1]))
 
     rows: list[str] = []
-    for row in node.css("tr"):
-        cells = [cell for cell in row.iter() if cell.tag in ("td", "th")]
-        texts = [single_spaced(cell.text(deep=True)) for cell in cells]
+    for row in _elements(node, drops, _ROWS):
+        cells = _elements(row, drops, _CELLS) if row.tag == "tr" else [row]
+        texts = [single_spaced(_words(cell, drops)) for cell in cells]
         rows += [" | ".join(texts)] if any(texts) else []
     return FileBlock("\n".join(rows), FileBlockKind.TABLE)
+
+
+def _elements(node: Any, drops: Counter[str], tags: frozenset[str]) -> list[Any]:
+    return [piece for piece in _pieces(node, drops, tags) if not isinstance(piece, str | None)]
 
 
 def _is_hidden(node: Any) -> bool:

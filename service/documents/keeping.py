@@ -17,10 +17,12 @@ from typing import Any, ClassVar, Final, NamedTuple
 from ...compiler.safety.credentials import masked_credentials
 from ...compiler.safety.detect import TextChannel, bears_no_sign
 from ...compiler.text.relevance import one_line
+from ...resolution.identifiers import lookup_of
+from ...resolution.keys import entity_id
 from ...schema.claim import Permissions, Version
 from ...schema.entity import EntityRef
 from ...schema.errors import Conflict, Forbidden, TenureError
-from ...schema.interval import INF_US, MIN_US
+from ...schema.interval import INF_US, MIN_US, Interval
 from ...schema.policy import WritePolicy
 from ...schema.principal import ERASE, EVERYONE_TAG, OPERATE, Scope
 from ...schema.slots import kind_of
@@ -39,8 +41,15 @@ from .chats import read_chats
 from .child import ParsingChild
 from .claims import ClaimFinder, claims_of_passages
 from .cutting import CUTTER, CutPassage, cut, plain_title
-from .dating import effective_date
-from .outline import Difference, DocumentOutline, OutlineEntry, difference, passage_keys
+from .dating import OWN_DATES, effective_date
+from .outline import (
+    Difference,
+    DocumentOutline,
+    OutlineEntry,
+    difference,
+    keyed_id,
+    passage_keys,
+)
 from .records import DocumentReport
 from .state import (
     SCHEME,
@@ -49,7 +58,6 @@ from .state import (
     check_clash,
     full_name,
     hidden_rows,
-    keyed_id,
     load_document,
     passage_rows,
     unknown_document,
@@ -175,25 +183,22 @@ class DocumentKeeper(Caller):
         chats = read_chats(content, name, dates=terms.dates, zone=terms.zone)
         if chats is not None:
             return ChatKeeper(self._backend, keeper.principal).observe(chats, name, terms)
-        digest = self.digest(content)
+        # Equal for equal bytes of one tenant, and for no others.
+        digest = hmac.digest(self._backend.secret(self._tenant), content, "sha256").hex()[:32]
         stated_us = None if effective is None else instant(effective, field="effective")
 
         stored_document = keeper._stored(name)
         is_reclassified = terms.governs and keeper._with_readers(stored_document, terms)
-        last = stored_document.last
-        if (
-            last is not None
-            and stored_document.is_now(digest)
-            and stated_us in (None, last.start_us)
-        ):
+        same = stored_document.same(digest, stated_us, self._backend.now_us())
+        if same is not None:
             return DocumentReport(
-                document=last.entity_id,
+                document=same.entity_id,
                 name=name,
-                title=last.outline.title,
+                title=same.outline.title,
                 outcome="reclassified" if is_reclassified else "same",
-                effective=moment(last.start_us),
-                dated=last.outline.dated,
-                kept=len(last.outline.entries),
+                effective=moment(same.start_us),
+                dated=same.outline.dated,
+                kept=len(same.outline.entries),
             )
 
         options = {
@@ -202,7 +207,7 @@ class DocumentKeeper(Caller):
             "password": terms.password,
         }
         file = keeper._cut(name, digest, read(content, name, **options), stated_us)
-        if last is None:
+        if stored_document.last is None:
             file = keeper._with_former(file, terms.former)
         if file.former and terms.governs:
             # In another folder other rules hold, also for what stays of the document.
@@ -274,10 +279,6 @@ class DocumentKeeper(Caller):
             effective=moment(start_us),
             closed=closed,
         )
-
-    def digest(self, content: bytes) -> str:
-        """The keyed digest of a file: equal for equal bytes of one tenant, and for no others."""
-        return hmac.digest(self._backend.secret(self._tenant), content, "sha256").hex()[:32]
 
     def reclassify(self, name: str, change: Callable[[Permissions], Permissions]) -> int:
         """Change who may see every object of a document; how many objects changed.
@@ -385,11 +386,8 @@ class DocumentKeeper(Caller):
         """The claims that some passages alone make in a stretch of valid time."""
         point = Point(span_us[0], reader.clock().last_us)
         rows = claims_of_passages(reader, passage_ids, self.principal.sight(), point)
-        found: dict[str, None] = {}
-        for row in rows:
-            if row.row.interval.start_us < span_us[1] and row.row.interval.end_us > span_us[0]:
-                found[row.row.claim.object_id] = None
-        return list(found)
+        meeting = (v.row for v in rows if v.row.interval.overlaps(Interval(*span_us)))
+        return list(dict.fromkeys(row.claim.object_id for row in meeting))
 
     def _rows_at(
         self, reader: Reader, passage_ids: Sequence[str], valid_us: int
@@ -451,21 +449,35 @@ class DocumentKeeper(Caller):
     def _plan(self, file: _File, terms: Terms, start_us: int) -> _Plan:
         """What a version changes of the stored document where it begins."""
         stored_document = self._stored(file.former or file.name, whole=True)
-        span_us = start_us, stored_document.end_from(start_us)
         covering = stored_document.at(start_us)
+        # A file that was gone and is there again by its own date was never out of force.
+        is_back = (
+            covering is not None
+            and covering is stored_document.last
+            and covering.end_us <= self._backend.now_us()
+            and file.outline.dated in OWN_DATES
+        )
+        span_us = start_us, INF_US if is_back else stored_document.end_from(start_us)
         before = () if covering is None else covering.outline.entries
+        named: EntityRef | str
         with self._reading() as reader:
             if stored_document.last is None:
                 check_clash(reader, file.name, self.principal.sight())
                 root, head_id = self._new_root(reader, file.name, terms)
+                ref = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
+                named, about = ref, self._new_entity(reader, ref, head_id)
             else:
                 root, head_id = stored_document.last.outline.root, self._backend.ids()
+                named = about = stored_document.last.entity_id
             keys = self._keys(file, root)
             new_keys = frozenset(keys)
             leaving = [entry.passage_id for entry in before if entry.key not in new_keys]
             rows = self._rows_at(reader, leaving, start_us)
             same_words = _same_words(rows, before, keys, file.pieces)
             diff = difference(before, keys, stored_document.known, same_words)
+            if is_back:
+                again = set(range(len(keys))).difference(diff.moved)
+                diff = diff._replace(opened=tuple(sorted(again)))
             known_ids = frozenset((*stored_document.known.values(), *rows))
             old_ids = [diff.ids[number] for number in diff.written if diff.ids[number] in known_ids]
             erased = {
@@ -475,14 +487,16 @@ class DocumentKeeper(Caller):
             ends = [rows[passage_id].row.claim.object_id for passage_id in closed]
             ends += self._claims_of(reader, closed, span_us)
 
-        subject = EntityRef(name=file.name, type="document", external_ids={SCHEME: root})
-        about = subject if stored_document.last is None else stored_document.last.entity_id
         common = _common_fields(file.name, terms, span_us)
         # The id of each write is that of its object where this opens one, else that of a change.
         writes = {self._backend.ids(): _ending(object_id, common) for object_id in ends}
         for number in diff.written:
             passage_id = diff.ids[number]
-            fields: dict[str, Any] = {**common, **_passage_fields(file, number)}
+            piece = file.pieces[number]
+            # The titles above a passage find it as its words do.
+            path = (file.outline.title, *file.outline.paths[piece.heading])
+            reason = " > ".join(dict.fromkeys(filter(None, path))) or file.name
+            fields = {**common, "content": piece.text, "why_it_matters": reason}
             if passage_id in known_ids and passage_id not in erased:
                 # What comes back, or moves, is one history with what it was before.
                 change = Write(op="correct", object_id=passage_id, **fields)
@@ -496,7 +510,7 @@ class DocumentKeeper(Caller):
         ]
         outline = replace(file.outline, root=root, entries=tuple(entries))
         verb = "assert" if covering is None else "correct"
-        head = Write(op=verb, subject=about, slot=SLOT, **common)
+        head = Write(op=verb, subject=named, slot=SLOT, **common)
         opened = [number for number in diff.opened if diff.ids[number] not in erased]
         texts = {diff.ids[number]: file.pieces[number].text for number in opened}
         return _Plan(stored_document, diff, outline, head, head_id, writes, texts)
@@ -518,6 +532,7 @@ class DocumentKeeper(Caller):
             )
 
         claims: list[Draft] = []
+        refused = 0
         if terms.claims != "off":
             # What is in quarantine claims nothing until it is accepted.
             silent = {
@@ -527,7 +542,7 @@ class DocumentKeeper(Caller):
             }
             passages = {name: text for name, text in plan.texts.items() if name not in silent}
             finder = ClaimFinder(self._backend, self.principal)
-            claims = finder.drafts(passages, plan.head, terms.claims, drafts)
+            claims, refused = finder.drafts(passages, plan.head, terms.claims, drafts)
 
         value = replace(plan.outline, flagged=flagged).to_value()
         drafts = [*writer.drafts([replace(plan.head, value=value)], [plan.head_id]), *drafts]
@@ -549,6 +564,7 @@ class DocumentKeeper(Caller):
             flagged=flagged,
             masked=file.masked,
             claims=len(claims),
+            claims_refused=refused,
             dropped=dict(file.reading.dropped),
             warnings=(*file.warnings, *(("planned",) if start_us > now_us else ())),
             problems=file.reading.problems,
@@ -590,6 +606,12 @@ class DocumentKeeper(Caller):
                 )
         raise AssertionError("a number is free")
 
+    def _new_entity(self, reader: Reader, ref: EntityRef, head_id: str) -> EntityRef | str:
+        """The entity of a new document: the id that its outline makes, which binds at once."""
+        tx_us, scopes = reader.clock().last_us, self.principal.sight().scopes
+        known = reader.known(lookup_of([ref]), scopes=scopes, tx_us=tx_us)
+        return ref if known.identifiers else entity_id(head_id, "subject", ref.name)
+
     def _keys(self, file: _File, root: str) -> tuple[str, ...]:
         titles = ["", *(plain_title(heading.title) for heading in file.outline.headings)]
         pairs = [(titles[piece.heading], piece.text) for piece in file.pieces]
@@ -623,14 +645,6 @@ def _until_written(name: str, attempt: Callable[[], DocumentReport | None]) -> D
         if report is not None:
             return report
     raise Conflict(f"{name} keeps changing under this call; try again", code="stale_version")
-
-
-def _passage_fields(file: _File, number: int) -> dict[str, str]:
-    """The words of a passage; the titles above it find it as its words do."""
-    piece = file.pieces[number]
-    path = (file.outline.title, *file.outline.paths[piece.heading])
-    reason = " > ".join(dict.fromkeys(filter(None, path))) or file.name
-    return {"content": piece.text, "why_it_matters": reason}
 
 
 def _common_fields(name: str, terms: Terms, span_us: tuple[int, int]) -> dict[str, Any]:

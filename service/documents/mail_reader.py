@@ -15,7 +15,8 @@ from .html_reader import read_html
 from .text_reader import read_text
 
 _FIELDS: Final = ("From", "To", "Cc", "Date")
-_START: Final = re.compile(rb"(?m)^From [^\r\n]*\r?\n")
+_START: Final = re.compile(rb"(?:\A|\n\r?\n)From [^\r\n]*\r?\n(?=[!-9;-~]+:)")
+"""Between two messages of a mailbox; a body may have a line that begins like it."""
 
 
 def read_mail(data: bytes, name: str) -> FileReading:
@@ -43,13 +44,15 @@ def read_mail(data: bytes, name: str) -> FileReading:
             code = "invalid_encoding" if isinstance(error, LookupError) else "bad_document"
             raise refusal(code, f"{name} cannot be read as mail: {error}") from error
 
+        if any("\0" in words for words in (subject, *fields, text)):
+            raise refusal("invalid_encoding", f"{name} holds NUL characters")
         if not fields and not subject:
             raise refusal("bad_document", f"{name} is no mail: it has no header")
         if date is not None:
             dates.append((date if date.tzinfo else date.replace(tzinfo=UTC)).isoformat())
         is_html = body is not None and body.get_content_type() == "text/html"
         read = read_html if is_html and text.strip() else read_text
-        reading = read(text.replace("\r\n", "\n").replace("\0", ""), name)
+        reading = read(text.replace("\r\n", "\n"), name)
         drops.update(reading.dropped)
         for attachment in message.iter_attachments():
             drops["attachment"] += max(1, count_words(attachment.get_filename() or ""))

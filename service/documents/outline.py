@@ -115,6 +115,12 @@ _PLAIN: Final = (
 )
 
 
+def keyed_id(secret: bytes, *fields: object) -> str:
+    """An id that only this tenant can make of some fields."""
+    message = canonical_json(list(fields)).encode("utf-8", "surrogatepass")
+    return str(uuid.UUID(bytes=hmac.digest(secret, message, "sha256")[:16], version=5))
+
+
 def passage_keys(
     document: str, secret: bytes, passages: Iterable[tuple[str, str]]
 ) -> tuple[str, ...]:
@@ -127,10 +133,8 @@ def passage_keys(
     seen: Counter[tuple[str, str]] = Counter()
     keys: list[str] = []
     for title, text in passages:
-        message = canonical_json(["passage", document, title, text, seen[title, text]])
+        keys.append(keyed_id(secret, "passage", document, title, text, seen[title, text]))
         seen[title, text] += 1
-        digest = hmac.digest(secret, message.encode("utf-8", "surrogatepass"), "sha256")
-        keys.append(str(uuid.UUID(bytes=digest[:16], version=5)))
 
     return tuple(keys)
 

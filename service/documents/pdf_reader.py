@@ -213,17 +213,13 @@ def _blocks(
     paragraph: list[_Line] = []
     for place, line in enumerate(lines):
         level = _level(line, lines[place + 1 : place + 2], marks, body)
+        if paragraph and (level or _is_apart(paragraph[-1], line)):
+            yield from _paragraph(paragraph, words)
+            paragraph = []
         if level:
-            yield from _paragraph(paragraph, words)
-            paragraph = []
             yield FileBlock(_whole(line.text, words), FileBlockKind.HEADING, level, line.page)
-            continue
-
-        if paragraph and _is_apart(paragraph[-1], line):
-            yield from _paragraph(paragraph, words)
-            paragraph = []
-
-        paragraph.append(line)
+        else:
+            paragraph.append(line)
 
     yield from _paragraph(paragraph, words)
 

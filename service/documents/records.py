@@ -53,6 +53,8 @@ class DocumentReport:
     """Secrets that were replaced by a mark."""
     claims: int = 0
     """Claims that were found in new passages."""
+    claims_refused: int = 0
+    """Claims of an extractor that no write takes, as for a value that its slot cannot hold."""
     dropped: dict[str, int] | None = None
     """Words that the reader left out, by reason."""
     warnings: tuple[str, ...] = ()

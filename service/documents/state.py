@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 import unicodedata
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, NamedTuple, TypedDict, Unpack
+from typing import Final, NamedTuple
 
 from ...resolution.keys import alias_key, is_id
 from ...resolution.known import Lookup
@@ -18,15 +16,18 @@ from ...schema.entity import Alias
 from ...schema.errors import NotFound
 from ...schema.interval import INF_US
 from ...schema.principal import Sight
-from ...schema.values import canonical_json, iso
+from ...schema.values import iso
 from ...schema.vocabulary import StateLayer
 from ...store.port.store import Ask, Point, Reader
 from .blocks import refusal
+from .dating import OWN_DATES
 from .outline import DocumentOutline
 
 SLOT: Final = "document_version"
 SCHEME: Final = "doc"
 MAX_NAME: Final = 1_024
+NOW: Final = Ask()
+EVER: Final = Ask(heads=False, at_valid=False, at_tx=False)
 
 
 class StoredVersion(NamedTuple):
@@ -41,14 +42,6 @@ class StoredVersion(NamedTuple):
     """When the version was recorded."""
     outline: DocumentOutline
     permissions: Permissions
-
-
-class Axes(TypedDict, total=False):
-    """Fields of an `Ask` that say which rows of a document are read."""
-
-    heads: bool
-    at_valid: bool
-    at_tx: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +64,17 @@ class StoredDocument:
         """What another writer changes."""
         return sorted((version.object_id, version.start_us) for version in self.versions)
 
-    def is_now(self, digest: str) -> bool:
-        """Whether the bytes of a digest are the version that holds without an end."""
-        last = self.last
-        return last is not None and (last.end_us, last.outline.digest) == (INF_US, digest)
+    def same(self, digest: str, stated_us: int | None, now_us: int) -> StoredVersion | None:
+        """The version that some bytes would be once more, at a stated date or their own."""
+        if self.last is None or self.last.end_us <= now_us:
+            # A document that has ended comes back.
+            return None
+        for version in reversed(self.versions):
+            is_own = version is self.last or version.outline.dated in OWN_DATES
+            is_dated = is_own if stated_us is None else version.start_us == stated_us
+            if is_dated and version.outline.digest == digest:
+                return version
+        return None
 
     def at(self, valid_us: int) -> StoredVersion | None:
         """The version that holds at an instant."""
@@ -113,12 +113,6 @@ def full_name(name: str, source: str) -> str:
         )
 
     return path
-
-
-def keyed_id(secret: bytes, *fields: object) -> str:
-    """An id that only this tenant can make of some fields."""
-    message = canonical_json(list(fields)).encode("utf-8", "surrogatepass")
-    return str(uuid.UUID(bytes=hmac.digest(secret, message, "sha256")[:16], version=5))
 
 
 def find_owners(reader: Reader, name: str, sight: Sight) -> list[str]:
@@ -162,7 +156,7 @@ def load_document(
     point = Point(INF_US - 1, reader.clock().last_us)
     owners = find_owners(reader, name, sight)
     by_owner: dict[str, list[StoredVersion]] = {}
-    for version in find_versions(reader, owners, sight, point, at_valid=False):
+    for version in find_versions(reader, owners, sight, point, Ask(at_valid=False)):
         by_owner.setdefault(version.entity_id, []).append(version)
 
     named = [v for v in by_owner.values() if is_id(name) or v[-1].name == name]
@@ -171,9 +165,7 @@ def load_document(
     known: dict[str, str] = {}
     if whole and versions:
         owner = [versions[-1].entity_id]
-        for version in find_versions(
-            reader, owner, sight, point, heads=False, at_valid=False, at_tx=False
-        ):
+        for version in find_versions(reader, owner, sight, point, EVER):
             for entry in version.outline.entries:
                 known.setdefault(entry.key, entry.passage_id)
 
@@ -181,19 +173,19 @@ def load_document(
 
 
 def outline_rows(
-    reader: Reader, entity_ids: Sequence[str], sight: Sight, point: Point, **axes: Unpack[Axes]
+    reader: Reader, entity_ids: Sequence[str], sight: Sight, point: Point, which: Ask = NOW
 ) -> list[Version]:
-    """The rows of outlines, whoever may see them; `axes` are fields of an `Ask`."""
-    ask = Ask(subjects=tuple(entity_ids), slots=(SLOT,), **axes)
+    """The rows of outlines, whoever may see them."""
+    ask = replace(which, subjects=tuple(entity_ids), slots=(SLOT,))
     return list(reader.versions(ask, sight=sight, point=point).versions) if entity_ids else []
 
 
 def find_versions(
-    reader: Reader, entity_ids: Sequence[str], sight: Sight, point: Point, **axes: Unpack[Axes]
+    reader: Reader, entity_ids: Sequence[str], sight: Sight, point: Point, which: Ask = NOW
 ) -> list[StoredVersion]:
     """The versions that a caller may see, by their start; what closes one is none."""
     versions: list[StoredVersion] = []
-    for row in outline_rows(reader, entity_ids, sight, point, **axes):
+    for row in outline_rows(reader, entity_ids, sight, point, which):
         claim, interval = row.row.claim, row.row.interval
         if not row.visible or row.content is None or not claim.value_key:
             continue
@@ -217,7 +209,7 @@ def hidden_rows(reader: Reader, name: str, sight: Sight) -> list[Version]:
     """The outlines of a name whoever may see them: their permissions, never their words."""
     point = Point(INF_US - 1, reader.clock().last_us)
     owners = find_owners(reader, name, sight)
-    return outline_rows(reader, owners, sight, point, heads=False, at_valid=False, at_tx=False)
+    return outline_rows(reader, owners, sight, point, EVER)
 
 
 @lru_cache(maxsize=256)

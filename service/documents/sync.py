@@ -18,7 +18,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, Unpack
 
 from ...schema.errors import Conflict, NotFound, TenureError
@@ -114,6 +114,8 @@ class FolderSync:
     allow_removals: bool = False
     check: bool = False
     keep_original: bool = False
+    claims: str = "off"
+    """Who finds claims in files of which no rule says so."""
     progress: SyncWatch | None = None
 
     def run(self, folder: str | Path) -> SyncReport:
@@ -138,7 +140,12 @@ class FolderSync:
             was_interrupted, known = _load_cache(cache_path)
             run = _Run(cache_path, self.target.digests(self.source), known)
             unreadable: list[str] = []
-            files = self._files(root, unreadable)
+            terms = Terms(source=self.source, claims=self.claims)
+            files: list[tuple[FoundFile, FileRule]] = []
+            for found_file in walk(root, unreadable, follow=self.rules.follow):
+                rule = self.rules.find_rule(found_file.path, terms)
+                if rule is not None:
+                    files.append((found_file, rule))
             # A file that is refused is there all the same: its document is not gone.
             present = {f"{self.source}/{found_file.path}" for found_file, _ in files}
             if self.remove and not unreadable:
@@ -170,14 +177,6 @@ class FolderSync:
             seconds=time.monotonic() - began,
             resumed=was_interrupted,
         )
-
-    def _files(self, root: Path, unreadable: list[str]) -> list[tuple[FoundFile, FileRule]]:
-        files: list[tuple[FoundFile, FileRule]] = []
-        for found_file in walk(root, unreadable, follow=self.rules.follow):
-            rule = self.rules.find_rule(found_file.path, Terms(source=self.source))
-            if rule is not None:
-                files.append((found_file, rule))
-        return files
 
     def _file(self, found_file: FoundFile, rule: FileRule, run: _Run, clash: str) -> DocumentReport:
         """The report of one file; `clash` is the path of another one of the same name."""
@@ -309,11 +308,11 @@ def user_cache() -> Path:
 
 def _likest(name: str, others: Iterable[str]) -> tuple[str, ...]:
     """The names that a file may have had: those of its folder or with its last part go first."""
-    path = PurePosixPath(name)
+    folder, _, last = name.rpartition("/")
 
     def rank(other: str) -> tuple[bool, bool, str]:
-        place = PurePosixPath(other)
-        return place.name != path.name, place.parent != path.parent, other
+        other_folder, _, other_last = other.rpartition("/")
+        return other_last != last, other_folder != folder, other
 
     return tuple(sorted(others, key=rank)[:_MOST_FORMER])
 

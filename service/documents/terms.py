@@ -74,6 +74,7 @@ class RunFields(TypedDict, total=False):
     allow_removals: bool
     check: bool
     keep_original: bool
+    claims: str
     progress: SyncWatch | None
 
 

@@ -50,7 +50,9 @@ def read_markdown(text: str, name: str) -> FileReading:
     lines = text.split("\n")
     blocks: list[FileBlock] = []
     last = 0
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    # Of what is inside a block only the source is used.
+    parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
+    tokens = parser.parse(text)
     for place, token in enumerate(tokens):
         is_item = token.type == "list_item_open" and token.level == 1
         is_top = token.level == 0 and not token.type.endswith("list_open")
@@ -72,7 +74,7 @@ def read_markdown(text: str, name: str) -> FileReading:
 
     blocks += _paragraphs(_shown(lines[last:], drops))
     title = fields.get("title", "").strip("'\"")
-    return FileReading(tuple(filter(_is_text, blocks)), title, fields, dict(drops))
+    return FileReading(tuple(blocks), title, fields, dict(drops))
 
 
 def read_code(text: str, name: str) -> FileReading:
@@ -107,11 +109,7 @@ def read_code(text: str, name: str) -> FileReading:
 
     blocks.append(_code(lines[last:]))
     media_type = next(iter(lexer.mimetypes), "text/plain")
-    return FileReading(tuple(filter(_is_text, blocks)), title, media_type=media_type)
-
-
-def _is_text(block: FileBlock) -> bool:
-    return bool(block.text.strip())
+    return FileReading(tuple(blocks), title, media_type=media_type)
 
 
 def _code(lines: Sequence[str]) -> FileBlock:

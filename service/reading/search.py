@@ -37,7 +37,7 @@ from ...compiler.text.relevance import FULL, terms_of
 from ...compiler.tokens.counting import counter_for
 from ...schema.claim import Version
 from ...schema.principal import Principal, Sight
-from ...schema.slots import TASK_TYPES, Vocabulary
+from ...schema.slots import STRUCTURE_SLOTS, TASK_TYPES, Vocabulary
 from ...schema.vocabulary import ObjectType
 from ...store.port.store import Ask, Point, Reader
 from ...store.port.vectors import Vectors, VectorScore
@@ -79,9 +79,9 @@ class SearchQuery:
     def takes(self, version: Version) -> bool:
         """Tell whether a version is among those searched for."""
         details = version.details
-        return (self.kind is None or details.object_type is self.kind) and (
-            self.subjects is None or details.subject_id in self.subjects
-        )
+        is_about = self.subjects is None or details.subject_id in self.subjects
+        is_of_kind = self.kind is None or details.object_type is self.kind
+        return is_about and is_of_kind and details.slot not in STRUCTURE_SLOTS
 
 
 @dataclass(frozen=True, slots=True)

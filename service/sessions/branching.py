@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
 from ...schema.answers import HistoryRow
@@ -61,10 +62,8 @@ def forked_core(core: SessionCore, name: str, at: int | None) -> SessionCore:
     log = _fresh_log(core, name)
     last = core.state.seq if at is None else at
     # The end of a session is not inherited: a fork is how a closed one goes on.
-    events: list[WindowEvent] = []
-    for event in core.log.read(until=last):
-        if event.kind is not EventKind.CLOSED:
-            events.append(event)
+    log_so_far = core.log.read(until=last)
+    events = [event for event in log_so_far if event.kind is not EventKind.CLOSED]
     # An erasure of the first session reaches what was copied from it.
     origin = {"forked_from": core.log.session, "forked_at": last}
     events[0] = replace(events[0], body={**events[0].body, **origin})
@@ -126,11 +125,8 @@ def told_conclusion(core: SessionCore) -> str:
         if note.category is NoteCategory.DECISION:
             lines.append(f"decided: {note.text}")
 
-    answers: list[str] = []
-    for unit in units_between(core, 1, core.state.seq):
-        for item in unit.items:
-            if item.kind is PartKind.ASSISTANT:
-                answers.append(item.text)
+    items = chain.from_iterable(unit.items for unit in units_between(core, 1, core.state.seq))
+    answers = [item.text for item in items if item.kind is PartKind.ASSISTANT]
 
     text = "\n".join([*lines, *answers[-1:]])
 
@@ -176,23 +172,20 @@ def save_checkpoint(
     try:
         return _write(core, checkpoint, milestone, known)
     except Conflict as conflict:
-        newest = _newest(core)
+        rows = [row for row in checkpoint_history(core) if row.tx_end is None and row.head]
+        newest = rows[-1] if rows else None
         if conflict.code != "stale_version" or newest is None:
             raise
         # Its own claim stands, and the event that should tell of it was lost in a crash between.
         if predecessor or newest.value.get("session") != core.log.session:
-            raise _stale_predecessor(newest) from conflict
+            raise Conflict(
+                f"the task has a newer checkpoint, {newest.object_id}: read it with checkpoints(), "
+                "and save with its id as predecessor=",
+                code="stale_version",
+                object_id=newest.object_id,
+            ) from conflict
 
         return _write(core, checkpoint, milestone, newest.object_id)
-
-
-def _stale_predecessor(newest: HistoryRow) -> Conflict:
-    return Conflict(
-        f"the task has a newer checkpoint, {newest.object_id}: read it with checkpoints(), "
-        "and save with its id as predecessor=",
-        code="stale_version",
-        object_id=newest.object_id,
-    )
 
 
 def milestone_draft(
@@ -219,11 +212,6 @@ def checkpoint_history(core: SessionCore) -> tuple[HistoryRow, ...]:
         return Auditor(backend, principal, now).history(_task(core), CHECKPOINT_SLOT)
     except NotFound:
         return ()
-
-
-def _newest(core: SessionCore) -> HistoryRow | None:
-    rows = [row for row in checkpoint_history(core) if row.tx_end is None and row.head]
-    return rows[-1] if rows else None
 
 
 def _write(core: SessionCore, checkpoint: TaskCheckpoint, milestone: str, predecessor: str) -> str:

@@ -13,14 +13,15 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from ...compiler.safety.credentials import masked_credentials
 from ...schema.errors import Conflict, ContextBudgetExhausted, InvalidInput, TenureError
 from ...schema.principal import Principal, Scope
 from ...schema.values import canonical_json
-from ...schema.window_policy import WindowPolicy, policy_from
+from ...schema.window_policy import WindowPolicy
 from ...store.commit.sessions import append_events
 from ...store.port.records import SessionRecord, SessionSummary, SessionText
 from ...window.checkpoint import TaskCheckpoint
@@ -200,8 +201,11 @@ _READ_AHEAD: Final = attrgetter("terms", "identifiers", "names", "facts", "acts"
 """What an edit reads of every unit: computed as each comes, not for all in the hook that edits."""
 _MOST_EVENTS: Final = 400
 """Events that an opening folds at most, about: 0.1 ms each."""
+_TRIES: Final = 5
+"""Appends of one result or summary until it gives up."""
 _MASKED_KINDS: Final = frozenset({PartKind.USER, PartKind.ASSISTANT, PartKind.CALL})
 
+Outcome = TypeVar("Outcome")
 Listener = Callable[[WindowNotice], object]
 Planner = Callable[[WindowState], EditPlan | None]
 """Makes the edit that goes with events, of the state that they leave."""
@@ -259,11 +263,6 @@ class SessionCore:
             state = step(state, event)
         return state
 
-    def use_stated_policy(self) -> None:
-        """Take the policy that the log states last."""
-        if self.state.policy:
-            self.policy = policy_from(json.loads(self.state.policy))
-
     @property
     def identity(self) -> str:
         """The digest of the policy with the parts that run it."""
@@ -307,6 +306,20 @@ class SessionCore:
             if self.state.closed:
                 raise Conflict("the session is closed; fork it to go on", code="session_closed")
             yield self
+
+    def retried(self, attempt: Callable[[], Outcome]) -> Outcome:
+        """Try again where another writer came first: each loser has read what the winner wrote.
+
+        Raises:
+            Conflict: `stale_version`, when the last try lost, too.
+        """
+        for _ in range(_TRIES - 1):
+            try:
+                return attempt()
+            except Conflict as conflict:
+                if conflict.code != "stale_version":
+                    raise
+        return attempt()
 
     def require_own_turn(self) -> None:
         """Refuse to go on with a turn that another handle has opened.
@@ -361,10 +374,9 @@ class SessionCore:
         if edit and state.tokens > state.limit:
             desperate = NO_WISH._replace(desperate=True)
             plan = self.plan(EditReason.OVERFLOW, state.limit, desperate, state=state)
-            if plan is None:
-                raise over_budget(state)
-            state = self._with_edit(state, events, plan)
-            plans.append(plan)
+            if plan:
+                state = self._with_edit(state, events, plan)
+                plans.append(plan)
             if state.tokens > state.limit:
                 raise over_budget(state)
         return self._append(state, events, plans)
@@ -509,17 +521,13 @@ def policy_body(policy: WindowPolicy, subsystems: Subsystems = BUILT_IN) -> dict
 
 def text_characters(events: Sequence[WindowEvent]) -> int:
     """The length of all texts of events."""
-    characters = 0
-    for event in events:
-        characters += sum(map(len, event.texts))
-
-    return characters
+    return sum(map(len, chain.from_iterable(event.texts for event in events)))
 
 
 def over_budget(state: WindowState) -> ContextBudgetExhausted:
     """The error of a window in which nothing more can go: it names what must stay, and why."""
-    stays = [(state.fixed_tokens - _note_tokens(state), "system, tools and task")]
-    stays.append((_note_tokens(state), "notes (drop_note)"))
+    notes = sum(note.tokens for note in state.notes)
+    stays = [(state.fixed_tokens - notes, "system, tools and task"), (notes, "notes (drop_note)")]
     stays.append((state.ledger.tokens, "the ledger"))
     for unit in state.units:
         reason = "pinned" if unit.number in state.pinned else "newest"
@@ -534,10 +542,6 @@ def over_budget(state: WindowState) -> ContextBudgetExhausted:
         shortfall=shortfall,
         units=[unit.number for unit in sorted(state.units, key=lambda u: -u.tokens)[:5]],
     )
-
-
-def _note_tokens(state: WindowState) -> int:
-    return sum(note.tokens for note in state.notes)
 
 
 def with_draft(state: WindowState, draft: EventDraft) -> tuple[WindowState, WindowEvent]:

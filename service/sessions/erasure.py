@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...resolution.normalize import plain_letters, whole_words, word_count
 from ...schema.claim import Assertion
@@ -108,8 +108,7 @@ def _erasure_patterns(
 
 
 def _patterns(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    patterns = [whole_words(name) for name in sorted(names)]
-    return tuple([pattern for pattern in patterns if pattern is not None])
+    return tuple(filter(None, map(whole_words, sorted(names))))
 
 
 @dataclass(slots=True)
@@ -170,17 +169,10 @@ class TalkSearch:
                 self._doubtful.add(record.session)
 
 
-class SessionTexts(NamedTuple):
-    """Every text of a session, and of those that began from it."""
-
-    sessions: tuple[str, ...]
-    places: tuple[SessionPlace, ...]
-    claims: tuple[str, ...]
-    """Those of its checkpoints."""
-
-
-def texts_of_session(reader: Reader, session: str) -> SessionTexts:
-    """Where the texts of a session stand, and the claims that say what its checkpoints say.
+def session_texts(
+    reader: Reader, session: str
+) -> tuple[tuple[str, ...], list[SessionPlace], list[str]]:
+    """A session with those that began from it, the places of their texts, and checkpoint claims.
 
     Raises:
         NotFound: `unknown_session`.
@@ -196,7 +188,7 @@ def texts_of_session(reader: Reader, session: str) -> SessionTexts:
             for part in range(len(record.texts)):
                 places.append(SessionPlace(name, record.seq, part))
             claims.update(dict.fromkeys(_checkpoint_claims(record)))
-    return SessionTexts(sessions, tuple(places), tuple(claims))
+    return sessions, places, list(claims)
 
 
 def _descendants(reader: Reader, session: str) -> tuple[str, ...]:

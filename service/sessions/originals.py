@@ -242,8 +242,7 @@ class SessionSearch:
         units = [self.units[place] for place in sorted(positions, reverse=True)]
         documents = [(term_text(unit.text),) for unit in units]
         scores = lexical(terms, documents, k1=1.2, b=0.75)
-        ranking = sorted(zip(scores, units, strict=True), key=lambda p: -p[1].number)
-        ranking.sort(key=lambda pair: -pair[0])
+        ranking = sorted(zip(scores, units, strict=True), key=lambda p: (-p[0], -p[1].number))
         return [unit for score, unit in ranking[:_MATCHES] if score > 0]
 
     def _read_on(self, core: SessionCore) -> None:

@@ -93,8 +93,8 @@ def refusal_of(text: str) -> Refusal:
     >>> refusal_of("529 overloaded_error").kind
     <RefusalKind.OTHER: 'other'>
     """
-    for kind, pattern in _PATTERNS:
-        match = pattern.search(text)
+    for kind, pattern in _REFUSALS:
+        match = re.search(pattern, text, re.IGNORECASE | re.DOTALL)
         if match is not None:
             numbers = match.groupdict()
             asked = _number(numbers.get("asked")) + _number(numbers.get("more"))
@@ -167,17 +167,10 @@ def _without_open_calls(core: SessionCore, text: str) -> WindowDecision:
     """Give up the calls that a refusal names, or all that wait where it names none."""
     waiting = [call_id for unit in core.state.open_units for call_id in unit.open_calls]
     named = [call_id for call_id in waiting if call_id in text]
-    drafts: list[EventDraft] = []
-    for call_id in named or waiting:
-        drafts.append(EventDraft(EventKind.CALL_ABANDONED, {"call_id": call_id}))
-    if not drafts:
+    bodies = [{"call_id": call_id} for call_id in named or waiting]
+    if not bodies:
         raise InvalidInput(
             "no call waits for a result here, so the request was not made from this window",
             code="not_an_overflow",
         )
-    return core.act(drafts)
-
-
-_PATTERNS: Final = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE | re.DOTALL)) for kind, pattern in _REFUSALS
-)
+    return core.act([EventDraft(EventKind.CALL_ABANDONED, body) for body in bodies])

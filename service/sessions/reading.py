@@ -133,26 +133,18 @@ def memory_context(
     envelope = compiler.compile(task, request, pin)
 
     tokens = envelope.tokens_upper + margin
-    _count_memory(core, envelope.envelope_id, tokens)
+    known = core.state.memory_tokens
+    # A row for each request would cost more than what is said in one, and a wait for the disk: the
+    # log learns of another bound where that of before no longer holds.
+    if not tokens <= known <= tokens + core.state.limit // _SLACK_SHARE:
+        body = {"envelope": envelope.envelope_id, "tokens": tokens}
+        core.act([EventDraft(EventKind.MEMORY_READ, body)], edit=False)
     return SessionContext(replace(core.state, memory_tokens=tokens), envelope)
 
 
 def _room(state: WindowState) -> int:
     """Tokens by our own count that are left for what the store brings."""
     return state.correction.own(state.limit) - (state.own_tokens - state.memory_tokens)
-
-
-def _count_memory(core: SessionCore, envelope_id: str, tokens: int) -> None:
-    """Tell the log what the store brings, unless the bound that it has still holds.
-
-    A row for each request would cost more than what is said in one, and a wait for the disk.
-    """
-    slack = core.state.limit // _SLACK_SHARE
-    if tokens <= core.state.memory_tokens <= tokens + slack:
-        return
-
-    body = {"envelope": envelope_id, "tokens": tokens}
-    core.act([EventDraft(EventKind.MEMORY_READ, body)], edit=False)
 
 
 def replayed_context(core: SessionCore, reference: Replayable) -> SessionContext:
@@ -191,10 +183,6 @@ def session_report(core: SessionCore, judge: FidelityJudge | None = None) -> Ses
     state = core.state
     reading = core.pressure()
     parts = core.subsystems
-    judgement: JudgedFidelity | None = None
-    if judge is not None:
-        judgement = judged_fidelity(full_history(core.log.read()), state, judge)
-
     uses = parts.budget.uses(state, core.policy)
     turns_left = exhaustion_turns(reading)
     sessions = len(own_sessions(core.log.backend, core.log.principal))
@@ -213,7 +201,7 @@ def session_report(core: SessionCore, judge: FidelityJudge | None = None) -> Ses
         full_turns=newest_full_turns(state, core.policy),
         urgency=urgency_of(turns_left),
         advice=tuning_advice(uses, state, sessions),
-        judgement=judgement,
+        judgement=judged_fidelity(full_history(core.log.read()), state, judge) if judge else None,
     )
 
 
@@ -249,7 +237,9 @@ def _judgements(core: SessionCore, known: dict[str, str]) -> list[_Judgement]:
         # Few claims of a window ever end, so only those are looked at closely.
         ended_claims = [claim for claim in claims if claim not in holding and not known[claim]]
         for rows in _rows_by_claim(reader, mask, ended_claims, point):
-            if not _is_to_come(rows, point):
+            heads = [version.row for version in rows if version.row.live and version.row.look.head]
+            # One that decides a time that has not begun did not end.
+            if not any(row.interval.start_us > point.valid_us for row in heads):
                 judgements.append(_ending(reader, mask, rows, point))
     return judgements
 
@@ -269,12 +259,6 @@ def _rows_by_claim(
             by_claim.setdefault(version.row.claim.object_id, []).append(version)
 
     return by_claim.values()
-
-
-def _is_to_come(rows: Iterable[Version], point: Point) -> bool:
-    """Whether a claim decides a time that has not begun."""
-    heads = [version.row for version in rows if version.row.live and version.row.look.head]
-    return any(row.interval.start_us > point.valid_us for row in heads)
 
 
 def _ending(reader: Reader, mask: Mask, rows: list[Version], point: Point) -> _Judgement:

@@ -29,6 +29,7 @@ from ...window.intake import (
 )
 from ...window.state import WindowState, part_tokens
 from ...window.units import MessagePart, PartKind, ToolKind, item_from, part_body, pointer
+from ..visual.text import counted
 from .core import EventDraft, SessionCore, message_draft, with_draft
 from .decision import WindowDecision
 
@@ -96,8 +97,7 @@ def _with_notices(decision: WindowDecision, result: TakenResult) -> WindowDecisi
     call_id = result.part.call_id
     lines: list[str] = []
     if result.secrets:
-        noun = "secret" if result.secrets == 1 else "secrets"
-        lines.append(f"{result.secrets} {noun} in the result of {call_id} masked")
+        lines.append(f"{counted(result.secrets, 'secret')} in the result of {call_id} masked")
     if result.is_quarantined:
         lines.append(f"the result of {call_id} reads like an order and was quarantined")
     elif result.is_short:
@@ -135,11 +135,8 @@ def _answered_before(core: SessionCore, call_id: str, result: TakenResult) -> Wi
 def _recorded_answer(events: Sequence[WindowEvent], call_id: str) -> WindowEvent | None:
     """The newest answer to a call in the log, also where it has left the window."""
     # An edit leaves no byte of a result in the window; the log has all of them.
-    for event in reversed(events):
-        if event.kind is EventKind.RESULT_CAME and event.body["parts"][0]["call_id"] == call_id:
-            return event
-
-    return None
+    answers = (event for event in reversed(events) if event.kind is EventKind.RESULT_CAME)
+    return next((a for a in answers if a.body["parts"][0]["call_id"] == call_id), None)
 
 
 def _recorded_call(events: Sequence[WindowEvent], call_id: str) -> MessagePart | None:
@@ -288,10 +285,8 @@ def _text_of(content: Any) -> str:
                 code="invalid_encoding",
             ) from error
 
-    if isinstance(content, str):
-        text = content
-    else:
-        text = json.dumps(content, ensure_ascii=False, default=str)
+    is_text = isinstance(content, str)
+    text: str = content if is_text else json.dumps(content, ensure_ascii=False, default=str)
     _check_size(_size_of(text))
     return text
 

@@ -84,8 +84,6 @@ _HIGH_WATER: Final = 850
 """Permille of the limit from which the end of a turn saves a checkpoint."""
 _BEFORE_AN_EDIT: Final = "nearly full"
 """The milestone under which such a checkpoint is saved."""
-_TRIES: Final = 5
-"""Appends of a parallel result until it gives up: each loser has read what the winner wrote."""
 
 
 @argument_checks
@@ -174,14 +172,7 @@ class Session(Caller):
             InvalidInput: `too_large`, `unknown_vocabulary` for a kind.
         """
         with self._core.opened() as core:
-            for attempt in range(_TRIES):
-                try:
-                    return record_result(core, call_id, content, kind, is_error)
-                except Conflict as conflict:
-                    if conflict.code != "stale_version" or attempt == _TRIES - 1:
-                        raise
-
-            raise AssertionError("the last try returns or raises")
+            return core.retried(lambda: record_result(core, call_id, content, kind, is_error))
 
     def late_result(
         self,

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from ...schema.errors import Conflict
 from ...window.editing import reachable_units
 from ...window.events import EventKind
 from ...window.report import Zone
@@ -28,8 +27,6 @@ from .core import EventDraft, SessionCore
 
 _FAILURES: Final = (Exception,)
 """A model is the caller's code: whatever it raises is an answer that did not come."""
-_TRIES: Final = 5
-"""Appends of one summary: the agent's own loop goes on meanwhile, and wins."""
 
 
 class Summariser(Protocol):
@@ -99,23 +96,20 @@ def _record(
     core: SessionCore, summariser: Summariser, span: Sequence[WindowUnit], answer: Any
 ) -> str:
     """Append what came of an answer, and return why it was refused; empty for a taken one."""
-    for attempt in range(_TRIES):
+
+    def attempt() -> str:
         with core.caught_up():
             standing = [core.state.unit(unit.number) for unit in span]
-            if any(unit is None or unit.form is not StandingForm.FULL for unit in standing):
+            units = [unit for unit in standing if unit and unit.form is StandingForm.FULL]
+            if len(units) < len(span):
                 return "left_meanwhile"
 
-            units = [unit for unit in standing if unit is not None]
             draft = _draft(core, summariser, units, answer)
-            try:
-                core.act([draft], edit=False)
-            except Conflict as conflict:
-                if conflict.code != "stale_version" or attempt == _TRIES - 1:
-                    raise
-            else:
-                return str(draft.body["fault"])
+            core.act([draft], edit=False)
+            return str(draft.body["fault"])
 
-    raise AssertionError("the last try returns or raises")
+    # The agent's own loop goes on meanwhile, and wins.
+    return core.retried(attempt)
 
 
 def _draft(

@@ -9,6 +9,7 @@ TOML, or YAML with the extra `tenure[yaml]`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -275,8 +276,8 @@ def opened_core(
     if core.state.seq == 0:
         _begin(core, terms)
     else:
-        if rules.policy is None:
-            core.use_stated_policy()
+        if rules.policy is None and core.state.policy:
+            core.policy = policy_from(json.loads(core.state.policy))
         drafts = changed_terms(core.state, terms)
         if drafts and not core.state.closed:
             core.act(drafts)

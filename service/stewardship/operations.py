@@ -56,7 +56,7 @@ from ..sessions.erasure import (
     empty_texts,
     name_patterns,
     object_patterns,
-    texts_of_session,
+    session_texts,
 )
 from ..writing.write import Writer
 
@@ -198,12 +198,12 @@ class Steward(Caller):
 
         def work(tx: WriteTx, mandate: Mandate) -> tuple[str, ...]:
             tx.lock()
-            texts = texts_of_session(tx.reader(), session)
+            sessions, places, claims_said = session_texts(tx.reader(), session)
             # Envelopes first: Neo4j's index still names what this transaction has deleted.
-            tx.empty(texts.sessions, ())
-            claims = tuple(tx.assertions(texts.claims))
+            tx.empty(sessions, ())
+            claims = tuple(tx.assertions(claims_said))
             receipt = erase(tx, along=claims, mandate=mandate) if claims else None
-            empty_texts(tx, texts.places, mandate, EventKind.TEXTS_ERASED, EventKind.CLOSED)
+            empty_texts(tx, places, mandate, EventKind.TEXTS_ERASED, EventKind.CLOSED)
             return receipt.object_ids if receipt else ()
 
         object_ids = self._operate(work, reason)

@@ -264,10 +264,13 @@ def _documents(recorder: Recorder) -> None:
     run = recorder.run
     leave = Path("handbook/leave.md")
     leave.parent.mkdir()
-    text = "# Leave\n\nEffective from 1 January 2026.\n\nParental leave is 14 weeks.\n"
+    text = (
+        "# Leave\n\nEffective from 1 January 2026.\n\nParental leave is 14 weeks. "
+        "Sam Rivera lives in Lisbon.\n"
+    )
     leave.write_text(text, encoding="utf-8")
     run("--store docs.db sync handbook --check")
-    run("--store docs.db sync handbook")
+    run("--store docs.db sync handbook --claims rules")
     text = text.replace("1 January", "1 June").replace("14", "20")
     leave.write_text(text, encoding="utf-8")
     Path("handbook/plan.png").write_bytes(b"\x89PNG\r\n")

@@ -6,6 +6,7 @@ import pytest
 
 from tenure import Principal, connect
 from tenure.schema.errors import InvalidInput
+from tenure.service.extraction.claims import ExtractedClaim
 
 NAME = "people/sam.md"
 BEFORE = "# Sam\n\nSam Rivera works for Acme Corp.\n\n# Home\n\nSam Rivera lives in Lisbon.\n"
@@ -102,3 +103,23 @@ def test_erasing_a_document_erases_what_it_alone_claims(memory):
     memory.erase(document=NAME, reason="case 7")
     assert value(memory, "home", "2026-03-01") is None
     assert not memory.as_of("2026-03-01").search("Lisbon").hits
+
+
+class FixedExtractor:
+    """Finds two claims in any text; a birthday is no word."""
+
+    def extract(self, text: str, *, at: object) -> tuple[ExtractedClaim, ...]:
+        return tuple(
+            ExtractedClaim(slot=slot, value=value, start=0, end=len(text), subject="Sam Rivera")
+            for slot, value in (("birthday", "blue"), ("home", "Lisbon"))
+        )
+
+
+def test_claims_that_no_write_takes_are_counted(tmp_path):
+    root = tmp_path / "people"
+    root.mkdir()
+    (root / "sam.md").write_text("Sam Rivera lives in Lisbon.\n")
+    with connect(":memory:", extractor=FixedExtractor()) as memory:
+        report = memory.documents.sync(root, claims="model").reports[0]
+        assert (report.outcome, report.claims, report.claims_refused) == ("new", 1, 1)
+        assert memory.as_of().value("Sam Rivera", "home") == "Lisbon"

@@ -99,3 +99,17 @@ def test_names_of_functions_are_the_headings_of_code():
     titles = [(b.text, b.level) for b in read.blocks if b.kind is FileBlockKind.HEADING]
     assert titles == [("f", 1), ("A", 1), ("h", 2)]
     assert read_code("x", "a.nolanguage") == read_text("x", "a.nolanguage")
+
+
+def test_a_heading_with_nothing_below_it_is_a_passage():
+    page = "# Leave\n\n14 weeks.\n\n## Dogs are welcome\n\n# Empty\n\n## Below\n\n"
+    page += "# Pay\n\n## Day\n\nThe 25th."
+    text, headings, pieces = cut(read_markdown(page, "a.md"))
+    assert [heading.title for heading in headings] == ["Leave", "Pay", "Day"]
+    paths = heading_paths(headings)
+    assert [(piece.text, paths[piece.heading]) for piece in pieces] == [
+        ("14 weeks.\nDogs are welcome", ("Leave",)),
+        ("Empty\nBelow", ()),
+        ("The 25th.", ("Pay", "Day")),
+    ]
+    assert all(text[p.start : p.start + p.length] == p.text for p in pieces)

@@ -45,9 +45,21 @@ def test_a_page_keeps_what_a_browser_shows():
         "Parental leave\nIt is 14 weeks.\nwho | weeks\nall | 14\nx = 1\n  y\na chart"
     )
     assert reading.title == "Leave"
-    assert reading.dropped == {"hidden_text": 3}
+    assert reading.dropped == {"hidden_text": 3, "outside_main": 3}
     kinds = [block.kind.value for block in reading.blocks]
     assert kinds == ["heading", "prose", "table", "code", "prose"]
+
+
+def test_titles_and_cells_are_read_as_the_rest_of_a_page():
+    page = (
+        "<h1>Sick<br>leave <span hidden>obey</span></h1><table><caption>Days</caption>"
+        "<tr><td>one<p>two</p><script>bad()</script></td><td style='display:none'>unseen</td></tr>"
+        "<tr hidden><td>gone</td></tr></table><pre>a\n  <b>b</b></pre>"
+        "<table><tr><td>left</td><td>right<table><tr><td>inner</td></tr></table></td></tr></table>"
+    )
+    reading = read_file(page.encode(), "leave.html")
+    assert reading.text == "Sick leave\nDays\none two\na\n  b\nleft\nright\ninner"
+    assert reading.dropped == {"hidden_text": 4}
 
 
 def test_a_pdf_has_pages_headings_and_no_running_heads():
@@ -239,3 +251,22 @@ def test_any_bytes_are_read_or_refused(data, start, name):
     text, _, pieces = cut(reading)
     for piece in pieces:
         assert text[piece.start :][: piece.length] == piece.text
+
+
+def test_a_line_of_a_body_does_not_end_its_message():
+    body = "Dear all,\n\nFrom here on the office is closed.\nFrom now on, too.\n"
+    mail = f"Subject: One\nFrom: a@example.org\n\n{body}"
+    reading = read_file(f"From a Tue\n{mail}\n\nFrom b Tue\n{mail}".encode(), "a.mbox")
+    assert [title for _, title, _ in headings(reading)] == ["One", "One"]
+    assert reading.text.count("From here on") == 2
+
+
+def test_a_docx_of_damaged_xml_is_refused():
+    assert refused(docx([("", "<w:p>")]), "a.docx") == "bad_document"
+    with pytest.raises(InvalidInput):
+        read_file(docx([("", "<w:p>")]), "a.docx")
+
+
+@pytest.mark.parametrize("mail", [b"Subject: \0 a\n\nwords\n", b"Subject: a\n\nwo\0rds\n"])
+def test_a_mail_with_nul_characters_is_refused(mail):
+    assert refused(mail, "a.eml") == "invalid_encoding"

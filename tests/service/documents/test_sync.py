@@ -300,7 +300,7 @@ def test_a_renamed_file_goes_on_as_its_document(memory, folder):
     assert moved.effective == before["handbook/leave.md"].effective
     assert after["handbook/hr/salaries.md"].id == before["handbook/hr/pay.md"].id
     (first, second) = memory.documents.versions("handbook/hr/salaries.md")
-    assert (first.passages, second.kept, second.opened, second.closed) == (9, 8, 1, 1)
+    assert (first.passages, second.kept, second.opened, second.closed) == (10, 9, 1, 1)
     assert memory.documents.versions("handbook/hr/pay.md") == (first, second)
     assert sync(memory, folder).counts == {"same": 3}
 
@@ -342,3 +342,10 @@ def test_watching_waits_until_a_change_is_over(folder, monkeypatch):
     monkeypatch.setattr(time, "sleep", sleep)
     commands._wait_for_change(folder, 2.0)
     assert looks == [2.0] * 4
+
+
+def test_an_outline_is_no_hit_of_a_search(memory, folder):
+    sync(memory, folder)
+    assert not memory.as_of().search("document version", entity="handbook/leave.md").hits
+    (hit,) = memory.as_of().search("parental version", entity="handbook/leave.md").hits
+    assert hit.object.content == "Parental leave is 14 weeks."

@@ -262,3 +262,30 @@ def test_the_doctor_tells_a_passage_that_outlives_its_version(memory):
     fields = {"object_type": "retrieved_passage", "layer": "corpus", "valid_from": "2026-01-01"}
     memory.write(subject=report.document, content="of nobody", source_origin="doc://x", **fields)
     assert "1 passages outlive it and 1 are missing" in memory.doctor()[0]
+
+
+def test_a_dated_file_that_was_gone_comes_back_in_force(memory):
+    words = "# Leave\n\nParental leave is 14 weeks.\n\n# Pay\n\nSalary."
+    text = f"---\neffective: 2025-05-01\n---\n{words}"
+    put = memory.documents.put
+    put(text, name="leave.md")
+    memory.documents.remove("leave.md")
+    assert put(text, name="leave.md").opened == 2
+    stamps = len(memory.log())
+    assert put(text, name="leave.md").outcome == "same"
+    assert len(memory.log()) == stamps
+    put(text.replace("14", "20"), name="leave.md")
+    assert "20 weeks" in memory.documents.get("leave.md").text
+    assert len(memory.documents.versions("leave.md")) == 1
+    hits = memory.as_of().search("parental leave weeks salary", limit=9).hits
+    assert {hit.object.content for hit in hits} == {"Parental leave is 20 weeks.", "Salary."}
+    assert memory.doctor() == ()
+
+
+def test_bytes_of_an_older_dated_version_are_the_same_once_more(memory):
+    older = "---\neffective: 2025-05-01\n---\n\nParental leave is 14 weeks."
+    memory.documents.put("Parental leave is 20 weeks.", name="a.md", effective="2025-06-01")
+    memory.documents.put(older, name="a.md")
+    stamps = len(memory.log())
+    assert memory.documents.put(older, name="a.md").outcome == "same"
+    assert len(memory.log()) == stamps

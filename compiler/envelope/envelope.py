@@ -26,6 +26,7 @@ from ..render.cache_plan import RenderPlan, hit_status
 from ..render.media import Originals, native_parts
 from ..render.providers import render_adk, render_anthropic, render_openai
 from ..trace.accounting import StageAccount, accounting
+from ..trace.manifest import Manifest
 from ..trace.metrics import Quality
 from ..trace.trace import Trace
 from .checks import CheckReport, HardConstraint, check_output

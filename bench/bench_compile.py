@@ -179,9 +179,8 @@ Asked = tuple[str, "list[float] | None"]
 def measured(memory: Memory, asked: Asked, clock: Clock) -> dict[str, float]:
     """Return the seconds of gather and of each stage for one query."""
     query, vector = asked
-    tenant, view, times = memory.principal.tenant, memory.as_of(), dict[str, float]()
-    embedding = memory._backend.embedding
-    began = clock()
+    tenant, view, embedding = memory.principal.tenant, memory.as_of(), memory._backend.embedding
+    times, began = dict[str, float](), clock()
     with memory._backend.store.reading(tenant) as reader:
         context = driver.context_of(
             parse_request("code_generation", query=query, query_vector=vector),

@@ -28,12 +28,8 @@ ALL_BLOCKS = [
     for block in blocks(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix())
 ]
 HARD_WORDS = re.compile(
-<<<<<<< HEAD
     r"\b(?:stands?(?!-)|stood|told|whoever|beside|anew|nobody|somebody|set apart|of which|"
     r"thereby)\b"
-=======
-    r"\b(?:stands?(?!-)|stood|told|whoever|beside|anew|nobody|somebody|set apart|of which)\b"
->>>>>>> english
 )
 """Words that a reader of the field reads twice; each has a plain one."""
 OPTIONAL = frozenset({"fastapi", "mcp", "onnxruntime", "sentence_transformers", "uvicorn"})

@@ -59,7 +59,7 @@ class Envelope(EnvelopeReport):
     _turn: Callable[[], Envelope] | None = field(default=None, repr=False, compare=False)
     _words: ObjectWords | None = field(default=None, repr=False, compare=False)
     _cite: Citing | None = field(default=None, repr=False, compare=False)
-    _anchors: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _anchors: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle it with its trace, its quality and its further pages worked out.
@@ -220,7 +220,7 @@ def _envelope_of_pages(pages: Sequence[_PageState]) -> Envelope:
         _tell=lambda: trace,
         _measure=lambda: quality,
         _turn=partial(_envelope_of_pages, page_states) if page_states else None,
-        _cite=lambda *_: citations,
+        _cite=lambda _manifest, _anchors: citations,
     )
 
 

@@ -142,7 +142,7 @@ class EnvelopeRecord:
             sidecar=_with_moment(self.sidecar),
             _tell=lambda: self.trace,
             _measure=lambda: self.quality,
-            _cite=lambda *_: self.citations,
+            _cite=lambda _manifest, _anchors: self.citations,
         )
 
 

@@ -10,7 +10,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Final
 from xml.parsers.expat import ExpatError
 
@@ -42,8 +42,6 @@ _BLOCKS: Final = frozenset(
 )
 _WHOLE: Final = frozenset("h1 h2 h3 h4 h5 h6 pre table".split())
 """Elements that are one block as they stand."""
-_ROWS: Final = frozenset(("caption", "tr"))
-_CELLS: Final = frozenset(("td", "th"))
 _UNSEEN_STYLE: Final = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])"
 )
@@ -101,7 +99,7 @@ def read_docx(data: bytes, name: str) -> FileReading:
         Unavailable: `documents_extra_missing`.
     """
     mammoth: Any = extra_module("mammoth")
-    no_picture: Any = mammoth.images.img_element(lambda _: {"src": ""})
+    no_picture: Any = mammoth.images.img_element(_no_source)
     properties = b""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -127,6 +125,10 @@ def read_docx(data: bytes, name: str) -> FileReading:
     return read_html(f"<body>{page}</body>", name)._replace(dates=dates)
 
 
+def _no_source(_: object) -> dict[str, str]:
+    return {"src": ""}
+
+
 def _blocks(root: Any, drops: Counter[str]) -> Iterator[FileBlock]:
     words: list[str] = []
     for piece in _pieces(root, drops, _WHOLE):
@@ -139,7 +141,7 @@ def _blocks(root: Any, drops: Counter[str]) -> Iterator[FileBlock]:
             yield _whole_block(piece, drops)
 
 
-def _pieces(root: Any, drops: Counter[str], whole: frozenset[str]) -> Iterator[Any]:
+def _pieces(root: Any, drops: Counter[str], whole: Container[str]) -> Iterator[Any]:
     """What a browser shows of an element: words, None where a block ends, and whole elements.
 
     Without recursion, because a page may be deeper than Python's stack.
@@ -169,7 +171,7 @@ def _pieces(root: Any, drops: Counter[str], whole: frozenset[str]) -> Iterator[A
 
 def _words(node: Any, drops: Counter[str]) -> str:
     """The shown words of one element, a line feed where a block inside of it ends."""
-    return "".join("\n" if piece is None else piece for piece in _pieces(node, drops, frozenset()))
+    return "".join("\n" if piece is None else piece for piece in _pieces(node, drops, ()))
 
 
 def _whole_block(node: Any, drops: Counter[str]) -> FileBlock:
@@ -181,14 +183,14 @@ def _whole_block(node: Any, drops: Counter[str]) -> FileBlock:
         return FileBlock(title, FileBlockKind.HEADING, int(node.tag[1]))
 
     rows: list[str] = []
-    for row in _elements(node, drops, _ROWS):
-        cells = _elements(row, drops, _CELLS) if row.tag == "tr" else [row]
+    for row in _elements(node, drops, ("caption", "tr")):
+        cells = _elements(row, drops, ("td", "th")) if row.tag == "tr" else [row]
         texts = [single_spaced(_words(cell, drops)) for cell in cells]
         rows += [" | ".join(texts)] if any(texts) else []
     return FileBlock("\n".join(rows), FileBlockKind.TABLE)
 
 
-def _elements(node: Any, drops: Counter[str], tags: frozenset[str]) -> list[Any]:
+def _elements(node: Any, drops: Counter[str], tags: Container[str]) -> list[Any]:
     return [piece for piece in _pieces(node, drops, tags) if not isinstance(piece, str | None)]
 
 

@@ -496,7 +496,7 @@ class DocumentKeeper(Caller):
             # The titles above a passage find it as its words do.
             path = (file.outline.title, *file.outline.paths[piece.heading])
             reason = " > ".join(dict.fromkeys(filter(None, path))) or file.name
-            fields = {**common, "content": piece.text, "why_it_matters": reason}
+            fields: dict[str, Any] = {**common, "content": piece.text, "why_it_matters": reason}
             if passage_id in known_ids and passage_id not in erased:
                 # What comes back, or moves, is one history with what it was before.
                 change = Write(op="correct", object_id=passage_id, **fields)

@@ -71,7 +71,7 @@ class SessionLog:
         with self.backend.store.reading(self.principal.tenant) as reader:
             records = reader.session_events(self.session, after=after, until=until)
 
-        return tuple(event_of(record) for record in records)
+        return tuple(map(event_of, records))
 
     def chain_digest(self, seq: int) -> str:
         """The digest of the chain up to an event, in hexadecimal digits; empty for none."""
@@ -113,7 +113,7 @@ class SessionLog:
             last_us=0,
             recorded_us=now_us,
             body=canonical_json(dict(event.body)),
-            texts=tuple(SessionText(text) for text in event.texts),
+            texts=tuple(map(SessionText, event.texts)),
         )
 
 
@@ -307,7 +307,7 @@ class SessionCore:
                 raise Conflict("the session is closed; fork it to go on", code="session_closed")
             yield self
 
-    def retried(self, attempt: Callable[[], Outcome]) -> Outcome:
+    def retry(self, attempt: Callable[[], Outcome]) -> Outcome:
         """Try again where another writer came first: each loser has read what the winner wrote.
 
         Raises:
@@ -487,7 +487,7 @@ class SessionCore:
             status=reading.status,
             reading=reading,
             actions=changes,
-            notices=tuple(line.text for line in lines),
+            notices=tuple(map(attrgetter("text"), lines)),
             alerts=self.alerts(),
             edit=edit,
             axis=axis_of(self.state, changes),
@@ -521,12 +521,12 @@ def policy_body(policy: WindowPolicy, subsystems: Subsystems = BUILT_IN) -> dict
 
 def text_characters(events: Sequence[WindowEvent]) -> int:
     """The length of all texts of events."""
-    return sum(map(len, chain.from_iterable(event.texts for event in events)))
+    return sum(map(len, chain.from_iterable(map(attrgetter("texts"), events))))
 
 
 def over_budget(state: WindowState) -> ContextBudgetExhausted:
     """The error of a window in which nothing more can go: it names what must stay, and why."""
-    notes = sum(note.tokens for note in state.notes)
+    notes = sum(map(attrgetter("tokens"), state.notes))
     stays = [(state.fixed_tokens - notes, "system, tools and task"), (notes, "notes (drop_note)")]
     stays.append((state.ledger.tokens, "the ledger"))
     for unit in state.units:
@@ -540,7 +540,7 @@ def over_budget(state: WindowState) -> ContextBudgetExhausted:
         f"largest that must stay: {names}",
         code="required_over_budget",
         shortfall=shortfall,
-        units=[unit.number for unit in sorted(state.units, key=lambda u: -u.tokens)[:5]],
+        units=list(map(attrgetter("number"), sorted(state.units, key=lambda u: -u.tokens)[:5])),
     )
 
 
@@ -557,7 +557,7 @@ def message_draft(
     lines = [part_body(part, part_tokens(state, part)) for part in parts]
     # Each message states its turn, so that it can be read without those before it.
     stated = {"turn": state.turn, **body, "parts": lines}
-    return EventDraft(kind, stated, tuple(part.text for part in parts))
+    return EventDraft(kind, stated, tuple(map(attrgetter("text"), parts)))
 
 
 def checkpoint_draft(checkpoint: TaskCheckpoint, milestone: str, claim: str) -> EventDraft:

@@ -107,15 +107,15 @@ def usage_of(message: Any) -> SessionUsage | None:
         return None
 
     counts = cast("Mapping[str, Any]", report)
-    taken = _count(counts, "input_tokens", "prompt_tokens", "prompt_token_count")
-    served = _count(counts, "cache_read_input_tokens")
-    taken += served + _count(counts, "cache_creation_input_tokens")
+    tokens = _count(counts, "input_tokens", "prompt_tokens", "prompt_token_count")
+    cache = _count(counts, "cache_read_input_tokens")
+    tokens += cache + _count(counts, "cache_creation_input_tokens")
     details: Any = counts.get("prompt_tokens_details") or counts.get("input_tokens_details")
     if isinstance(details, Mapping):
-        served = served or _count(cast("Mapping[str, Any]", details), "cached_tokens")
+        cache = cache or _count(cast("Mapping[str, Any]", details), "cached_tokens")
     output = _count(counts, "output_tokens", "completion_tokens", "candidates_token_count")
-    served = served or _count(counts, "cached_content_token_count")
-    return SessionUsage(input=taken, output=output, cache_reads=served) if taken else None
+    cache = cache or _count(counts, "cached_content_token_count")
+    return SessionUsage(input=tokens, output=output, cache_reads=cache) if tokens else None
 
 
 def _count(counts: Mapping[str, Any], *names: str) -> int:

@@ -171,7 +171,7 @@ def rehydration(core: SessionCore, request: str) -> Rehydration:
             code="unknown_unit",
         )
 
-    text = "\n\n".join(_unit_text(unit) for unit in units)
+    text = "\n\n".join(map(_unit_text, units))
     if offset is None:
         is_question = pointed_numbers(request) is None and not _TURN.fullmatch(request)
         offset = _passage(text, request, len(_unit_text(units[0]))) if is_question else 0

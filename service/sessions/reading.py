@@ -279,8 +279,8 @@ def _ending(reader: Reader, mask: Mask, rows: list[Version], point: Point) -> _J
         reason = EndReason.PHASE_CHANGE if successor is None else EndReason.SUPERSEDED
 
     line = {"claim": claim.object_id, "why": reason.value, "slot": rows[0].details.slot or ""}
-    instead = "" if successor is None else _words(plain_value(successor))
-    return line, _words(plain_value(rows[0])), instead
+    replacement = "" if successor is None else _words(plain_value(successor))
+    return line, _words(plain_value(rows[0])), replacement
 
 
 def _words(value: Any) -> str:

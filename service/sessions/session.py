@@ -172,7 +172,7 @@ class Session(Caller):
             InvalidInput: `too_large`, `unknown_vocabulary` for a kind.
         """
         with self._core.opened() as core:
-            return core.retried(lambda: record_result(core, call_id, content, kind, is_error))
+            return core.retry(lambda: record_result(core, call_id, content, kind, is_error))
 
     def late_result(
         self,
@@ -672,7 +672,7 @@ def _leaving_notes(state: WindowState, share: int) -> list[int]:
         ContextBudgetExhausted: `required_over_budget`.
     """
     notes = state.notes[:-1]
-    excess = sum(note.tokens for note in state.notes) - share
+    excess = sum(map(attrgetter("tokens"), state.notes)) - share
     drops: list[int] = []
     for category, status in _DROPPED_FIRST:
         for note in notes:

@@ -66,10 +66,10 @@ class Sessions(Caller):
         """
         session = self._session(name)
         state = session.state
-        units = [
-            UnitView(pointer(unit.number), unit.turn, unit.form, unit.tokens, unit.text)
-            for unit in state.units
-        ]
+        units: list[UnitView] = []
+        for unit in state.units:
+            address = pointer(unit.number)
+            units.append(UnitView(address, unit.turn, unit.form, unit.tokens, unit.text))
         reading = session.report().pressure
         return SessionView(name, state.seq, state.turn, state.closed, reading, tuple(units))
 

@@ -109,7 +109,7 @@ def _record(
             return str(draft.body["fault"])
 
     # The agent's own loop goes on meanwhile, and wins.
-    return core.retried(attempt)
+    return core.retry(attempt)
 
 
 def _draft(

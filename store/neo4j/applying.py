@@ -23,8 +23,7 @@ from ...schema.record_json import to_plain
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import EdgeKind
 from ..port.importing import ImportJournal
-from ..port.receipts import GENESIS, chain_digest
-from ..port.records import require, require_next
+from ..port.receipts import GENESIS, chain_digest, require, require_next
 from ..port.store import Batch, Clock, VectorRow
 from . import codec, sessions
 from .calls import Writes

@@ -182,7 +182,7 @@ def _move_graph(session: neo4j.Session, link: ServerLink, number: int) -> None:
             session.run(link.dialect + schema.HOLD_TENANTS).consume()
         for text in schema.MOVES:
             session.run(link.dialect + text, inf=INF_US).consume()
-        for command in schema.DROPPED:
+        for command in schema.OLD_INDICES:
             session.run(link.dialect + command).consume()
         session.run(link.dialect + schema.FREE_TENANTS).consume()
         turn.run(link.dialect + schema.SET_VERSION, number=number).consume()
@@ -233,15 +233,17 @@ def violations(calls: Reads) -> Iterator[str]:
         spans = (record.values() for record in calls.stream(text, inf=INF_US))
         yield from overlap_faults(spans, sentence)
     (clock,) = calls.rows(core.CLOCK)
-    logged = (record["record"] for record in calls.stream(register.ALL_EVENTS))
-    events = ((codec.event(record), bytes(record["digest"])) for record in logged)
+    event_records = (record["record"] for record in calls.stream(register.ALL_EVENTS))
+    events = ((codec.event(record), bytes(record["digest"])) for record in event_records)
     digest = bytes(clock["digest"] or GENESIS)
     yield from log_faults(events, (clock["seq"], clock["last_us"]), digest)
     key = bytes(calls.rows(core.KEYS)[0]["secret"])
     yield from chain_faults(key, sessions.all_events(calls))
-    judged = (record["record"] for record in calls.stream(schema.OPEN_JUDGEMENTS, inf=INF_US))
+    judgement_records = (
+        record["record"] for record in calls.stream(schema.OPEN_JUDGEMENTS, inf=INF_US)
+    )
     canonical = (record["record"] for record in calls.stream(register.ALL_CANONICAL))
     pairs = ((record["raw_id"], record["canonical_id"]) for record in canonical)
-    yield from identity_faults(map(codec.judgement, judged), pairs)
+    yield from identity_faults(map(codec.judgement, judgement_records), pairs)
     yield from value_problems(record.values() for record in calls.stream(schema.STORED_VALUES))
     yield from name_problems(record.values() for record in calls.stream(schema.STORED_NAMES))

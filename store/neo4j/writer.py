@@ -189,8 +189,8 @@ class Neo4jWriteTx(SharedReads):
                 questions.setdefault(core.OPEN_ROWS, []).append(question)
 
         rows_of: list[list[Row]] = [[] for _ in reads]
-        for text, asked in questions.items():
-            for portion in applying.portions_of(asked):
+        for text, slot_reads in questions.items():
+            for portion in applying.portions_of(slot_reads):
                 for record in self.calls.rows(text, reads=portion):
                     row = codec.row(record["row"], codec.claim(record["claim"]))
                     rows_of[int(record["place"])].append(row)

@@ -23,11 +23,12 @@ from ...resolution import clusters
 from ...resolution.keys import alias_key
 from ...resolution.names import short_id
 from ...schema.entity import EntityCandidate, Judgement
+from ...schema.errors import Fault
 from ...schema.record_json import Plain, from_plain
 from ...schema.values import canonical_json, key_names, members_of, micros
 from ...schema.vocabulary import Op
 from ...schema.write import Receipt, RelationMet
-from .records import TxEvent
+from .records import Batch, Clock, TxEvent
 
 _FEATURE = ("name", "score", "weight", "detail")
 _FEATURE_ROW = attrgetter(*_FEATURE)
@@ -281,3 +282,33 @@ def identity_faults(
     stored_clusters = set(map(frozenset, clusters_by_top.values()))
     for members in sorted(map(sorted, judged_clusters ^ stored_clusters)):
         yield f"canonical ids disagree with the judgements about {', '.join(members)}"
+
+
+def require(condition: bool, sentence: str) -> None:
+    """Refuse a batch that contradicts what is stored.
+
+    Raises:
+        Fault: `invariant_broken`.
+    """
+    if not condition:
+        raise Fault(f"a batch does not fit the store: {sentence}", code="invariant_broken")
+
+
+def require_next(now: Clock, batch: Batch) -> None:
+    """Refuse a batch that was planned on other counters than those under the lock.
+
+    Raises:
+        Fault: `invariant_broken`.
+    """
+    seq, last_us, next_vid, _ = now
+    clock = batch.clock
+    for event in batch.events:
+        seq += 1
+        require(event.seq == seq, "its events do not take the next sequence numbers")
+        require(event.tx > last_us, "its stamps do not rise")
+        last_us = event.tx
+    require(clock.seq == seq, "its events do not take the next sequence numbers")
+    require(clock.last_us == last_us, "its stamps do not rise")
+    highest = max([row.vid for row in batch.rows], default=0)
+    is_below = highest < clock.next_vid and clock.next_vid >= next_vid
+    require(is_below, "a version number is not below the next one")

@@ -703,33 +703,3 @@ def _members(raw: str, known: Known) -> frozenset[str]:
     """The raw ids of an entity: a claim may be under any id that was merged into it."""
     root = known.canonical.get(raw, raw)
     return frozenset({raw, *(member for member, top in known.canonical.items() if top == root)})
-
-
-def require(condition: bool, sentence: str) -> None:
-    """Refuse a batch that contradicts what is stored.
-
-    Raises:
-        Fault: `invariant_broken`.
-    """
-    if not condition:
-        raise Fault(f"a batch does not fit the store: {sentence}", code="invariant_broken")
-
-
-def require_next(now: Clock, batch: Batch) -> None:
-    """Refuse a batch that was planned on other counters than those under the lock.
-
-    Raises:
-        Fault: `invariant_broken`.
-    """
-    seq, last_us, next_vid, _ = now
-    clock = batch.clock
-    for event in batch.events:
-        seq += 1
-        require(event.seq == seq, "its events do not take the next sequence numbers")
-        require(event.tx > last_us, "its stamps do not rise")
-        last_us = event.tx
-    require(clock.seq == seq, "its events do not take the next sequence numbers")
-    require(clock.last_us == last_us, "its stamps do not rise")
-    highest = max([row.vid for row in batch.rows], default=0)
-    is_below = highest < clock.next_vid and clock.next_vid >= next_vid
-    require(is_below, "a version number is not below the next one")

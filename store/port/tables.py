@@ -109,7 +109,7 @@ def _columns(table: RecordTable[Any], lists: Lists) -> list[_Column]:
             columns.append(_Column("valid_from", f"{item.name}.start_us"))
             columns.append(_Column("valid_until", f"{item.name}.end_us"))
         elif hint is bool:
-            columns.append(_Column(item.name, item.name, bool, bool))
+            columns.append(_Column(item.name, item.name, None, bool))
         elif issubclass(hint, StrEnum):
             members = {member.value: member for member in hint}
             value_of = attrgetter("value")
@@ -129,6 +129,8 @@ def line_encoder(table: RecordTable[Record], lists: Lists) -> Callable[[Record],
     columns = _columns(table, lists)
     values_of = attrgetter(*(column.path for column in columns))
     conversions = [(place, c.encode) for place, c in enumerate(columns) if c.encode]
+    if not conversions:
+        return values_of
 
     def encode(record: Record) -> tuple[Any, ...]:
         line = list(values_of(record))

@@ -23,7 +23,7 @@ from ...schema.claim import Assertion, Permissions, Row
 from ...schema.errors import Fault
 from ...schema.signing import sign_scope
 from ...schema.vocabulary import Op
-from ..port.receipts import GENESIS, chain_digest, without_candidates
+from ..port.receipts import GENESIS, chain_digest, require, require_next, without_candidates
 from ..port.records import (
     LOG_START,
     SNAPSHOTS_KEPT,
@@ -33,8 +33,6 @@ from ..port.records import (
     SessionSnapshot,
     SessionSummary,
     SessionText,
-    require,
-    require_next,
     seal_next,
     snapshot_seal,
 )
@@ -222,7 +220,8 @@ def _events(db: sqlite3.Connection, events: Sequence[TxEvent], last: bytes | Non
 
     for event in events:
         digest = chain_digest(digest, event)
-        lines.append((*codec.event_line(event), digest))
+        ids = codec.list_json(event.object_ids)
+        lines.append((event.seq, event.tx, event.actor, event.op, ids, digest))
 
     _run_many(db, sql.PUT_EVENT, lines)
 

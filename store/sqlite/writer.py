@@ -38,8 +38,10 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
     """A write transaction; `SqliteStore.writing` opens and ends it."""
 
     def __init__(self, partition: Partition, db: sqlite3.Connection) -> None:
-        super().__init__(db, 0)
         self._partition = partition
+        self._db = db
+        self._last_us = 0
+        """The last stamp, those of this transaction included."""
         self._erased = False
         self._counters: apply.Counters | None = None
         """As they are inside this transaction; read again after each change of ours."""

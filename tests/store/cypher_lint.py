@@ -25,7 +25,10 @@ from tenure.store.neo4j.cypher import template
 from tenure.store.neo4j.cypher.template import statement
 
 TEMPLATES = frozenset({"statement", "_statement", "_move"})
-MAKERS: Mapping[str, Callable[..., str]] = {"every": template.every, "removal": template.removal}
+MAKERS: Mapping[str, Callable[..., str]] = {
+    "all_nodes": template.all_nodes,
+    "removal": template.removal,
+}
 """What makes a text of literals alone."""
 BUILDERS = frozenset({"format", "format_map", "join", "replace", "substitute", "safe_substitute"})
 CLAUSES = frozenset(

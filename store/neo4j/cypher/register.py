@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, LiteralString
 
 from .questions import FRAGMENTS as _FRAGMENTS
-from .template import every, statement
+from .template import all_nodes, statement
 
 _statement: Final = partial(statement, fragments=_FRAGMENTS)
 
@@ -387,20 +387,22 @@ RETURN properties(t) AS event ORDER BY t.tx DESC LIMIT $limit
 
 # --- the export: every record of a kind, in order of writing
 
-ALL_EVENTS: Final[LiteralString] = every("TxEvent", "t.seq > 0", order="t.seq")
+ALL_EVENTS: Final[LiteralString] = all_nodes("TxEvent", "t.seq > 0", order="t.seq")
 # By stamp, not by id: an export has the order of writing.
-ALL_ENTITIES: Final[LiteralString] = every(
+ALL_ENTITIES: Final[LiteralString] = all_nodes(
     "Entity", "t.entity_id >= '' AND t.name IS NOT NULL", order="t.tx_start, t.entity_id"
 )
-ALL_ALIASES: Final[LiteralString] = every("Alias", "t.alias_key >= ''", order="t.n")
-ALL_IDENTIFIERS: Final[LiteralString] = every("Identifier", "t.identifier_key >= ''", order="t.n")
+ALL_ALIASES: Final[LiteralString] = all_nodes("Alias", "t.alias_key >= ''", order="t.n")
+ALL_IDENTIFIERS: Final[LiteralString] = all_nodes(
+    "Identifier", "t.identifier_key >= ''", order="t.n"
+)
 ALL_NORMS: Final[LiteralString] = """
 MATCH (t:Norm) WHERE t.tenant_id = $tenant AND t.norm >= ''
 RETURN {norm: t.norm, keys: COLLECT { MATCH (t)-[:HAS_KEY]->(b:BlockKey)
   RETURN [b.key, b.kind] ORDER BY b.key }} AS record ORDER BY t.n
 """
-ALL_SLOTS: Final[LiteralString] = every("Slot", "t.slot_key >= ''", order="t.n")
-ALL_CLAIMS: Final[LiteralString] = every("Claim", "t.object_id >= ''", order="t.n")
+ALL_SLOTS: Final[LiteralString] = all_nodes("Slot", "t.slot_key >= ''", order="t.n")
+ALL_CLAIMS: Final[LiteralString] = all_nodes("Claim", "t.object_id >= ''", order="t.n")
 # A row is decoded with its claim, which the record repeats.
 ALL_ROWS: Final[LiteralString] = _statement("""
 MATCH (v:Fact) WHERE v.tenant_id = $tenant AND v.vid > 0
@@ -415,10 +417,10 @@ MATCH (t)-[e:SUPERSEDES|OVERRIDES|CONFLICTS_WITH|CONFIRMS|DERIVED_FROM]->(o:Clai
 RETURN e {.*, kind: type(e), src: t.object_id, dst: o.object_id} AS record
 ORDER BY e.n
 """
-ALL_JUDGEMENTS: Final[LiteralString] = every(
+ALL_JUDGEMENTS: Final[LiteralString] = all_nodes(
     "Judgement", "t.judgement_id >= ''", order="t.tx_start, t.judgement_id"
 )
-ALL_REVIEWS: Final[LiteralString] = every(
+ALL_REVIEWS: Final[LiteralString] = all_nodes(
     "Review", "t.review_id >= '' AND t.version >= 0", order="t.opened_tx, t.review_id, t.version"
 )
 ALL_CANONICAL: Final[LiteralString] = """
@@ -427,7 +429,7 @@ WHERE t.tenant_id = $tenant AND t.entity_id >= ''
 MATCH (t)-[e:SAME_AS]->(c:Entity) WHERE e.replaced_at IS NULL
 RETURN {raw_id: t.entity_id, canonical_id: c.entity_id} AS record ORDER BY t.entity_id
 """
-ALL_ACTIONS: Final[LiteralString] = every(
+ALL_ACTIONS: Final[LiteralString] = all_nodes(
     "Action", "t.action_id >= ''", order="t.tx_start, t.action_id"
 )
 ALL_MENTIONS: Final[LiteralString] = """
@@ -437,16 +439,16 @@ MATCH (c)-[m:MENTIONS]->(e:Entity)
 RETURN m {.start, end: m.until, object_id: c.object_id, entity_id: e.entity_id} AS record
 ORDER BY c.n, m.start
 """
-ALL_FLAGS: Final[LiteralString] = every("Flag", "t.n > 0", order="t.n")
-ALL_PERMISSIONS: Final[LiteralString] = every("PermissionChange", "t.n > 0", order="t.n")
-ALL_TOMBSTONES: Final[LiteralString] = every(
+ALL_FLAGS: Final[LiteralString] = all_nodes("Flag", "t.n > 0", order="t.n")
+ALL_PERMISSIONS: Final[LiteralString] = all_nodes("PermissionChange", "t.n > 0", order="t.n")
+ALL_TOMBSTONES: Final[LiteralString] = all_nodes(
     "Tombstone", "t.erasure_id >= ''", order="t.tx, t.erasure_id"
 )
-ALL_RECEIPTS: Final[LiteralString] = every("Receipt", "t.object_id >= ''", order="t.n")
-ALL_DEFINITIONS: Final[LiteralString] = every("Definition", "t.number > 0", order="t.number")
-ALL_PACKS: Final[LiteralString] = every("Pack", "t.digest >= ''", order="t.digest")
-ALL_MANIFESTS: Final[LiteralString] = every("Manifest", "t.envelope_id >= ''", order="t.n")
-ALL_VECTORS: Final[LiteralString] = every(
+ALL_RECEIPTS: Final[LiteralString] = all_nodes("Receipt", "t.object_id >= ''", order="t.n")
+ALL_DEFINITIONS: Final[LiteralString] = all_nodes("Definition", "t.number > 0", order="t.number")
+ALL_PACKS: Final[LiteralString] = all_nodes("Pack", "t.digest >= ''", order="t.digest")
+ALL_MANIFESTS: Final[LiteralString] = all_nodes("Manifest", "t.envelope_id >= ''", order="t.n")
+ALL_VECTORS: Final[LiteralString] = all_nodes(
     "Vector", "t.object_id >= '' AND t.encoder_id >= '' AND t.part >= ''", order="t.vec_seq"
 )
 ALL_USAGE: Final[LiteralString] = """

@@ -197,7 +197,7 @@ MOVES: Final = (
 )
 """What brings an older graph to this shape, each safe to repeat."""
 
-DROPPED: Final[tuple[LiteralString, ...]] = (
+OLD_INDICES: Final[tuple[LiteralString, ...]] = (
     "DROP CONSTRAINT u_version IF EXISTS",
     "DROP INDEX ix_version_open IF EXISTS",
     "DROP INDEX ix_version_began IF EXISTS",

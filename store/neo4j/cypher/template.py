@@ -92,7 +92,7 @@ def _properties(keys: Sequence[LiteralString]) -> LiteralString:
     return "n.tenant_id" + "".join(", n." + key for key in keys)
 
 
-def every(label: LiteralString, keys: LiteralString, *, order: LiteralString) -> LiteralString:
+def all_nodes(label: LiteralString, keys: LiteralString, *, order: LiteralString) -> LiteralString:
     """What reads all nodes of a tenant; the condition names all of a key, so an index finds it."""
     nodes = "MATCH (t:" + label + ") WHERE t.tenant_id = $tenant AND " + keys
     return nodes + " RETURN properties(t) AS record ORDER BY " + order

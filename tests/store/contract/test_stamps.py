@@ -32,7 +32,8 @@ from tenure.schema.principal import OWNER
 url, auth, tenant = json.loads(sys.argv[1])
 options = {"auth": tuple(auth)} if auth else {}
 with connect(url, principal=replace(OWNER, tenant=tenant), **options) as memory:
-    memory.as_of().value("Sam Rivera", "office")
+    # A server plans the statements of a first write for seconds.
+    memory.write("Robin Vale", "office", "Lima")
     print("ready", flush=True)
     for place in sys.stdin:
         time.sleep(0.3)

@@ -142,7 +142,8 @@ def joined_language(parts: Sequence[Language]) -> Language:
     columns: dict[str, Any] = {}
     for column in fields(Language):
         columns[column.name] = tuple(chain.from_iterable(getattr(p, column.name) for p in parts))
-    return Language(**columns | {"synonyms": MappingProxyType(synonyms)})
+    columns["synonyms"] = MappingProxyType(synonyms)
+    return Language(**columns)
 
 
 @lru_cache(maxsize=64)

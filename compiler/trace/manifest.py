@@ -335,8 +335,8 @@ def principal_json(principal: Principal) -> str:
     """Return a principal as canonical JSON."""
     values: dict[str, Any] = {}
     for name in _PRINCIPAL_FIELDS:
-        value = getattr(principal, name)
-        values[name] = sorted(value) if isinstance(value, frozenset) else value
+        value: Any = getattr(principal, name)
+        values[name] = sorted(cast(Any, value)) if isinstance(value, frozenset) else value
     return canonical_json(values)
 
 
@@ -350,7 +350,7 @@ def principal_of(manifest: Manifest) -> Principal:
         document, values = json.loads(manifest.principal), dict[str, Any]()
         for name in _PRINCIPAL_FIELDS:
             value = document[name]
-            values[name] = frozenset(value) if isinstance(value, list) else value
+            values[name] = frozenset(cast(Any, value)) if isinstance(value, list) else value
         values["clearance"] = Classification(values["clearance"])
         values["authority_level"] = Authority(values["authority_level"])
         return Principal(**values)

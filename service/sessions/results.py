@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, cast
 from ...compiler.request.messages import ContentKind, MessageBlock, read_block
 from ...compiler.safety.detect import ScanVerdict, TextChannel, scan, verdict
 from ...schema.errors import Conflict, InvalidInput, NotFound
+from ...schema.values import fields_of, items_of
 from ...schema.vocabulary import parse
 from ...window.checkpoint import with_media_line
 from ...window.events import ERASURE_MARK, EventKind, WindowEvent, result_texts
@@ -433,8 +434,8 @@ def _steps_of(entry: Entry) -> Iterator[Utterance | ToolAnswer]:
 
         # Results are inside a user's message here; what is left of it was really said.
         speech: list[Any] = []
-        for block in blocks:
-            content = read_block(block) if isinstance(block, Mapping) else None
+        for block in items_of(cast("object", blocks)):
+            content = read_block(fields_of(block)) if fields_of(block) else None
             if content is not None and content.kind is ContentKind.RESULT:
                 yield _tool_answer(content)
             else:
@@ -445,5 +446,4 @@ def _steps_of(entry: Entry) -> Iterator[Utterance | ToolAnswer]:
 
 
 def _tool_answer(block: MessageBlock) -> ToolAnswer:
-    is_error = bool(block.fields.get("is_error"))
-    return ToolAnswer(block.call_id, block.name, block.value, is_error)
+    return ToolAnswer(block.call_id, block.name, block.value, bool(block.fields.get("is_error")))

@@ -21,7 +21,7 @@ import gzip
 import json
 import random
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from tenure import Memory, connect
 from tenure.bench.lives_data import (
@@ -41,6 +41,8 @@ from tenure.service.sessions.session import Session
 SEED = 15
 PEOPLE = 12
 SLOT = "office"
+Verb = Literal["assert", "correct"]
+VERBS: Final[tuple[Verb, ...]] = ("assert", "assert", "correct")
 HEAD = "no longer so:"
 
 
@@ -68,7 +70,7 @@ class Statement(NamedTuple):
 
     person: int
     value: str
-    op: str
+    op: Verb
     ends: bool
     """Whether it holds no longer before the turn is over."""
 
@@ -78,7 +80,7 @@ def statements(turns: int) -> Iterator[Statement]:
     chance = random.Random(SEED)
     for turn in range(turns):
         person = chance.randrange(PEOPLE)
-        op = chance.choice(("assert", "assert", "correct"))
+        op = chance.choice(VERBS)
         yield Statement(person, value_of(turn), op, chance.random() < 0.1)
 
 

@@ -167,8 +167,8 @@ def _write_fact(memory: Memory, record: Record, known: Mapping[str, str]) -> str
     if withdrawn:
         fields = {"op": "retract", "object_id": _object_of(withdrawn, known)}
         return memory.write(subject, slot, **fields).object_id
-    op = "correct" if record["corrects_id"] else "assert"
-    return memory.write(subject, slot, record["assertion"], op=op, **fields).object_id
+    fields["op"] = "correct" if record["corrects_id"] else "assert"
+    return memory.write(subject, slot, record["assertion"], **fields).object_id
 
 
 def _object_of(observation_id: str, known: Mapping[str, str]) -> str:

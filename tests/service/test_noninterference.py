@@ -80,7 +80,7 @@ def reads_of(
     yield "actions", lambda: memory.actions.list("all")
     yield "diff", lambda: memory.diff("2000-01-01T00:00:00Z", None)
     yield "log", lambda: memory.log(limit=500)
-    yield "sessions", memory.sessions
+    yield "sessions", memory.sessions.list
     yield "events", lambda: list(memory.session("s1", window=20_000).events())
     yield "artifacts", memory.artifacts.list
     yield "mentions", lambda: memory.mentions(f"I met {', '.join(NAMES)} and S. Rivera.")

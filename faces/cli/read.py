@@ -105,8 +105,7 @@ def facts(page: CallAnswer) -> Display:
     app,
     "tenure timeline 'Sam Rivera' office",
     "tenure timeline 'Orchid Foods' pricing_tier --grid",
-    "tenure timeline 'Orchid Foods' pricing_tier --grid --valid 2026-03-01T00:00:00Z \\",
-    "    --tx 2026-03-01T00:00:00Z",
+    "tenure timeline 'Orchid Foods' pricing_tier --grid --tx 2026-03-01T00:00:00Z",
 )
 def timeline(
     context: typer.Context,

@@ -41,6 +41,8 @@ from tenure.service.sessions.session import Session
 SEED = 15
 PEOPLE = 12
 SLOT = "office"
+Verb = Literal["assert", "correct"]
+VERBS: Final[tuple[Verb, ...]] = ("assert", "assert", "correct")
 HEAD = "no longer so:"
 
 
@@ -63,15 +65,12 @@ def shown_as_current(session: Session, values: set[str]) -> tuple[int, int]:
     return len(standing), sum(value not in lines for value in standing)
 
 
-OPERATIONS: Final[tuple[Literal["assert", "correct"], ...]] = ("assert", "assert", "correct")
-
-
 class Statement(NamedTuple):
     """What is said in one turn, and what becomes of it."""
 
     person: int
     value: str
-    op: Literal["assert", "correct"]
+    op: Verb
     ends: bool
     """Whether it holds no longer before the turn is over."""
 
@@ -81,7 +80,7 @@ def statements(turns: int) -> Iterator[Statement]:
     chance = random.Random(SEED)
     for turn in range(turns):
         person = chance.randrange(PEOPLE)
-        op = chance.choice(OPERATIONS)
+        op = chance.choice(VERBS)
         yield Statement(person, value_of(turn), op, chance.random() < 0.1)
 
 

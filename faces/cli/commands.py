@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -271,7 +271,8 @@ class MadeCall:
             if self.by_name and not value:
                 placeholder = nothing_of(memory, arguments["entity"], self.empty)
 
-        listing, view = display if isinstance(display, tuple) else (value, display)
+        pair_or_view = cast("Any", display)
+        listing, view = pair_or_view if isinstance(display, tuple) else (value, pair_or_view)
         answer(context, listing, view, placeholder=placeholder)
 
     def _call_arguments(self, memory: Memory, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -166,7 +166,8 @@ def answer(context: typer.Context, value: Any, text: View, *, placeholder: str =
     if frame.by_line:
         # Line by line, each fact says of which slot it is; in one object its key does.
         if isinstance(value, Mapping) and isinstance(text, Mapping):
-            value = [{"slot": slot, **by_field(state)} for slot, state in value.items()]
+            states = cast("Mapping[str, Any]", value)
+            value = [{"slot": slot, **by_field(state)} for slot, state in states.items()]
         for member in _members(value):
             print(json_text(member, indent=None))
         return
@@ -180,7 +181,8 @@ def answer(context: typer.Context, value: Any, text: View, *, placeholder: str =
     elif callable(text):
         text(screen)
     else:
-        rows: Any = value.items() if isinstance(value, Mapping) else value
+        mapping = cast("Mapping[str, Any]", value)
+        rows: Any = mapping.items() if isinstance(value, Mapping) else value
         screen.table(rows, text, placeholder=placeholder)
 
 

@@ -210,7 +210,7 @@ class GuardedGroup(TyperGroup):
 def _renamed(error: Any) -> str:
     """What to say of a command that has another name now; empty for any other error."""
     unknown = _UNKNOWN_COMMAND.match(error.message)
-    words = error.ctx.command_path.split()[1:] if error.ctx else []
+    words: list[str] = error.ctx.command_path.split()[1:] if error.ctx else []
     old = " ".join([*words, unknown[1]]) if unknown else ""
     return f"no command `{old}`; use `{RENAMED[old]}`" if old in RENAMED else ""
 

@@ -15,7 +15,7 @@ import typer
 from ...service.client.answer import entity_names, value_names, value_reader, value_words
 from ...service.visual.text import held_span
 from .commands import CallAnswer, Display, call_command, command
-from .frame import UNKNOWN, Screen, answer, columns, entity_of, nothing_of, open_memory
+from .frame import UNKNOWN, Columns, Screen, answer, columns, entity_of, nothing_of, open_memory
 
 if TYPE_CHECKING:
     from ...schema.slots import Slot
@@ -73,7 +73,10 @@ def get(
             names = dict.fromkeys(candidate.name for candidate in candidates)
             screen.line("  did you mean: " + ", ".join(names))
         if state.candidates:
-            candidate_columns = {"value": lambda claim: text(slot, claim.value), **_CANDIDATES}
+            candidate_columns: Columns = {
+                "value": lambda claim: text(slot, claim.value),
+                **_CANDIDATES,
+            }
             screen.table(state.candidates, candidate_columns)
 
     answer(context, state, show)
@@ -105,7 +108,7 @@ def facts(page: CallAnswer) -> Display:
     app,
     "tenure timeline 'Sam Rivera' office",
     "tenure timeline 'Orchid Foods' pricing_tier --grid",
-    "tenure timeline 'Orchid Foods' pricing_tier --grid --valid 2026-03-01 --tx 2026-03-01",
+    "tenure timeline 'Orchid Foods' pricing_tier --grid --tx 2026-03-01T00:00:00Z",
 )
 def timeline(
     context: typer.Context,

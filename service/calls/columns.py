@@ -165,6 +165,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 def request_words(call: str, name: str) -> str:
     """What a field of a request means; empty where nothing is said of it."""
     part, _, method = call.rpartition(".")
+    # The nearest entry first: a status of reviews is not a status of claims.
     for key in (f"{method}.{name}", f"{part}.{name}", f"asked.{name}", name):
         if key in FIELDS:
             return FIELDS[key]

@@ -141,6 +141,7 @@ def _arguments(call: Call) -> dict[str, Any]:
             # Left out is not the same as null: the method's own default holds then.
             for field, kind in field_kinds.items():
                 words = request_words(call.name, field) or None
+                # A word of a closed list is refused by the call itself, which says which there are.
                 is_word = typing.get_origin(kind) is Literal
                 stated_kind = _StatedMoment if kind == Moment else str if is_word else kind
                 arguments[field] = (stated_kind, Field(None, description=words))

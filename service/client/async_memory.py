@@ -134,4 +134,4 @@ def _twin(value: Any) -> Any:
 
 def aconnect(url: str | PathLike[str] = "memory.db", **options: Any) -> AsyncMemory:
     """Return the async twin of `connect(url, **options)`; the store opens on first use."""
-    return AsyncMemory(partial(asyncio.to_thread, connect, url, **options))
+    return AsyncMemory(lambda: asyncio.to_thread(connect, url, **options))

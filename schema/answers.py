@@ -59,6 +59,10 @@ class SlotState:
     """The object that is shown, when exactly one is."""
     entities: tuple[str, ...] = ()
     """Of an ambiguous entity: the canonical ids it may mean."""
+    precision: str = ""
+    """`year` or `month` where `valid_from` is the first instant of one that was stated."""
+    possibly: bool = False
+    """Whether the view lies inside of that year or month, so that the value may not hold yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +135,8 @@ class HistoryRow:
     erased: bool = False
     actor: str = ""
     """Who made this version; empty when that was done with an object the caller may not see."""
+    precision: str = ""
+    """`year` or `month` where `valid_from` is the first instant of one that was stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,6 +110,8 @@ class ContextObject:
     derived_from: tuple[str, ...] = _is({"type": "array", "items": _UUID}, default=())
     status_reason: str = _is(_TEXT, default="")
     source_kind: str = _is(_TEXT)
+    precision: str = _is({"type": "string", "enum": ["", "month", "year"]}, default="")
+    """What was stated as start: a month, a year, or nothing and an instant."""
 
     def to_dict(self) -> dict[str, Any]:
         """The object as plain JSON values, fields in the order of the schema."""

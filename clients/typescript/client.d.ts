@@ -956,6 +956,8 @@ export type ContextObjectAnswer = {
   /** The type of the object, such as fact, preference or evidence. */
   object_type: ObjectTypeAnswer;
   permission_scope: Record<string, Array<string>>;
+  /** What was stated as start: a month, a year, or nothing and an instant. */
+  precision?: string;
   /** The project that it belongs to. */
   project_id?: string | null;
   /** When it leaves the store. */
@@ -1616,6 +1618,8 @@ export type HistoryRowAnswer = {
   object_id: string;
   /** What the claim does: assert, correct, deny, end or confirm. */
   op: string;
+  /** `year` or `month` where `valid_from` is the first instant of one that was stated. */
+  precision?: string;
   /** Why, for the record. */
   reason: string;
   /** Where it holds: everywhere, or for one user, project or session. */
@@ -2820,6 +2824,10 @@ export type SlotStateAnswer = {
   entities?: Array<string>;
   /** The object that is shown, when exactly one is. */
   object?: ContextObjectAnswer | null;
+  /** Whether the view lies inside of that year or month, so that the value may not hold yet. */
+  possibly?: boolean;
+  /** `year` or `month` where `valid_from` is the first instant of one that was stated. */
+  precision?: string;
   /** Why unknown: `no_value`, `unknown_entity`, `ambiguous_entity`, `withheld`. */
   reason?: string;
   /** Whether it holds, is disputed, overridden or set apart. */

@@ -145,7 +145,9 @@ def timeline(
         missing = "" if segments else nothing_of(memory, entity, NO_VERSION)
 
     columns: Columns = {
-        "from": lambda segment: when(segment.valid_from, missing="always"),
+        "from": lambda segment: when(
+            segment.valid_from, missing="always", precision=segment.state.precision
+        ),
         "until": lambda segment: when(segment.valid_until),
         "value": lambda segment: value_words(segment.state, names) or "-",
         "status": "state.status",

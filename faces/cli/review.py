@@ -24,7 +24,7 @@ from ...schema.errors import TenureError
 from ...schema.vocabulary import ReviewState
 from ...service.client.answer import compared_slots, entity_names, value_names, value_words
 from ...service.stewardship.review_page import is_tie
-from ...service.visual.text import counted, span, when
+from ...service.visual.text import counted, held_span, when
 from .frame import Columns, Screen, answer, entity_of, examples, merge_of, open_memory, review_of
 
 if TYPE_CHECKING:
@@ -544,7 +544,7 @@ def _beliefs(beliefs: tuple[ReviewBelief, ...]) -> str:
     parts: list[str] = []
     for belief in beliefs:
         mark = " (disputed)" if belief.disputed else ""
-        parts.append(f"{belief.value} {span(belief.valid_from, belief.valid_until)}{mark}")
+        parts.append(f"{belief.value} {held_span(belief)}{mark}")
     return "; ".join(parts) or "nothing"
 
 

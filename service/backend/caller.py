@@ -53,7 +53,7 @@ FAR_US = INF_US - 1
 """The last instant there is: a read that is about no valid time in particular."""
 
 _TOO_FINE: Final = re.compile(r"[.,]\d{6}\d*[1-9]")
-_CALENDAR: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+_CALENDAR: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\[([\w/+-]+)\])?", re.ASCII)
 _THROUGH_END: Final = frozenset({"valid_until", "until"})
 """Fields in which a date, month or year counts through its end."""
 _LAST_INSTANT: Final = frozenset({"tx", "tx1", "tx2"})
@@ -218,9 +218,10 @@ def unknown_object(object_id: str) -> NotFound:
 def instant(value: Moment, *, field: str) -> int:
     """Return an instant as microseconds UTC; `-infinity` and `infinity` are the open ends.
 
-    A date, a month and a year count in UTC: by their first instant as a start, through their end
-    as an end, and by their last instant as a transaction time. `recorded_at` takes dates, but
-    neither months nor years.
+    A date, a month and a year count in UTC, or in the zone after it, such as
+    `1994-10[Europe/Berlin]`: by their first instant as a start, through their end as an end, and by
+    their last instant as a transaction time. `recorded_at` takes dates, but neither months nor
+    years.
 
     Raises:
         InvalidInput: `naive_datetime`, `sub_microsecond`, `bad_time`.
@@ -253,6 +254,12 @@ def optional(value: Moment, *, field: str) -> int | None:
     return None if value is None else instant(value, field=field)
 
 
+def certain_from(start: Moment) -> int | None:
+    """The end of the month or year that is stated as a start; None for any other start."""
+    match = _CALENDAR.fullmatch(start) if isinstance(start, str) else None
+    return _calendar_instant(match, "valid_until") if match and not match[3] else None
+
+
 def _iso_time(text: str, field: str) -> datetime:
     if _TOO_FINE.search(text):
         raise _too_fine(text, field)
@@ -270,35 +277,26 @@ def _iso_time(text: str, field: str) -> datetime:
 
 
 def _calendar_instant(match: re.Match[str], field: str) -> int:
-    year, month, day_of_month = match.groups()
+    year, month, day_of_month, zone_name = match.groups()
     try:
         start = datetime(int(year), int(month or 1), int(day_of_month or 1))  # noqa: DTZ001
-    except ValueError as error:
+        zone = ZoneInfo(zone_name) if zone_name else UTC
+    except (ValueError, LookupError, OSError) as error:
         raise InvalidInput(
             f"{field} {match[0]!r} is no date of the calendar ({error})",
             code="bad_time",
             field=field,
         ) from error
-    return date_instant(start, "day" if day_of_month else "month" if month else "year", field)
 
-
-def date_instant(start: datetime, unit: str, field: str, zone: tzinfo = UTC) -> int:
-    """The instant that a day, month or year of a zone represents in a field.
-
-    Its first instant for a start, through its end for an end, its last for a transaction time.
-
-    Raises:
-        InvalidInput: `bad_time` for a day that the zone leaves out.
-    """
     if field not in _THROUGH_END | _LAST_INSTANT:
         return micros(local_time(start, zone, field, is_date=True))
 
     # 32 days after the first of a month and 366 after that of a year are in the next one.
     try:
-        after = start + timedelta(days={"day": 1, "month": 32, "year": 366}[unit])
+        after = start + timedelta(days=1 if day_of_month else 32 if month else 366)
     except OverflowError:
         return INF_US
-    after = after if unit == "day" else after.replace(day=1)
+    after = after if day_of_month else after.replace(day=1)
     return micros(local_time(after, zone, field, is_date=True)) - (field in _LAST_INSTANT)
 
 

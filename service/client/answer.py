@@ -350,7 +350,8 @@ def _cell(
 
     words = value_words(state, names) or _status_words(state)
     source = state.candidates[0].source_origin if state.candidates else ""
-    since = when(state.valid_from, missing="always") if state.candidates else ""
+    start = when(state.valid_from, missing="always", precision=state.precision)
+    since = start if state.candidates else ""
     return ComparedCell(_sign(state, mention), words, source, since)
 
 

@@ -137,6 +137,7 @@ class ObjectShaper:
             derived_from=details.derived_from,
             status_reason=row.look.reason,
             source_kind=details.source_kind,
+            precision=version.precision,
         )
 
 

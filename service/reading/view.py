@@ -152,7 +152,9 @@ class View(Caller):
             states: dict[str, SlotState] = {}
             for name, rows in sorted(by_slot.items()):
                 definition = self._definition(name)
-                states[name] = slot_state(rows, many=definition.many, shape=shape)
+                states[name] = slot_state(
+                    rows, many=definition.many, shape=shape, at_us=self._point.valid_us
+                )
             return states
 
     def timeline(self, entity: EntityLike, slot: str) -> tuple[Segment, ...]:
@@ -359,7 +361,7 @@ class View(Caller):
         versions = self._rows(subject.reader, ask, sight)
         shape = self._shaper(subject.reader, versions, subject.register)
 
-        return slot_state(versions, many=slot.many, shape=shape)
+        return slot_state(versions, many=slot.many, shape=shape, at_us=self._point.valid_us)
 
     def _clean_values(
         self, subject: ResolvedName, slot: Slot, sight: Sight, *, at_us: int | None = None

@@ -57,7 +57,7 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
 
 def _json_value(value: object) -> object:
     """A value that `json` does not know, as one that it does."""
-    # Here alone, because every command shows texts, and `--version` need not load the schema.
+    # Here, because every command shows texts, and `--version` need not load the schema.
     from ...schema.interval import Interval
     from ...schema.values import iso
 
@@ -83,8 +83,8 @@ def by_field(record: Any) -> dict[str, Any]:
     return {item.name: getattr(record, item.name) for item in fields(record)}
 
 
-def when(moment: datetime | None, *, missing: str = "open") -> str:
-    """A moment for people, in UTC.
+def when(moment: datetime | None, *, missing: str = "open", precision: str = "") -> str:
+    """A moment for people, in UTC; of a `year` or `month` that was stated its name.
 
     >>> from datetime import UTC
     >>> when(datetime(2026, 6, 1, tzinfo=UTC)), when(datetime(2026, 6, 1, 12, 5, tzinfo=UTC))
@@ -92,6 +92,10 @@ def when(moment: datetime | None, *, missing: str = "open") -> str:
     """
     if moment is None:
         return missing
+    if precision:
+        from ...schema.values import stated_span
+
+        return stated_span(moment, precision)
     text = moment.isoformat(sep=" ").replace("+00:00", "Z")
     return text.removesuffix(" 00:00:00Z")
 
@@ -107,22 +111,14 @@ def when_text(text: str) -> str:
     return when(datetime.fromisoformat(text))
 
 
-def span(start: datetime | None, end: datetime | None) -> str:
-    """An interval for people.
-
-    >>> span(None, None)
-    'always'
-    """
-    if start is None and end is None:
-        return "always"
-    if start is None:
-        return f"until {when(end)}"
-    return f"from {when(start)}" + (f" until {when(end)}" if end else "")
-
-
 def held_span(row: Any) -> str:
-    """The valid time of a row that has `valid_from` and `valid_until`, for people."""
-    return span(row.valid_from, row.valid_until)
+    """The valid time of a record that has `valid_from` and `valid_until`, for people."""
+    start, end = row.valid_from, row.valid_until
+    if start is None:
+        return f"until {when(end)}" if end else "always"
+    first = when(start, precision=getattr(row, "precision", ""))
+    possibly = ", possibly" if getattr(row, "possibly", False) else ""
+    return f"from {first}" + (f" until {when(end)}" if end else "") + possibly
 
 
 def value_text(value: Any) -> str:

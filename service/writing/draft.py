@@ -70,6 +70,7 @@ from ...schema.vocabulary import (
 )
 from ...schema.write import RESTATE, Draft, Write
 from ..backend.caller import (
+    certain_from,
     enforcement,
     entity_ref,
     mention,
@@ -744,6 +745,7 @@ class _DraftBuilder:
             actor=self.context.principal.user or "service",
             resolved_via="object_id" if target else "",
             authorship=authorship_of(self.context.principal, self.context.policy, scope),
+            certain_us=None if slot and slot.constant else certain_from(write.valid_from),
         )
 
     def _object_type(self, level: Authority, slot: Slot | None) -> ObjectType:

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 from ...schema.answers import HistoryRow, Segment, SlotCandidate, SlotState
 from ...schema.claim import Claim, Look, Version
 from ...schema.context_object import ContextObject
+from ...schema.interval import INF_US, MIN_US
 from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import Op, SlotStatus
 from .reconcile import DENIED_HEAD, IN_FORCE, TIED_HEAD
@@ -50,20 +51,22 @@ class _Stretch(NamedTuple):
     heads: tuple[Version, ...]
 
 
-def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape | None) -> SlotState:
+def slot_state(
+    versions: Iterable[Version], *, many: bool, shape: Shape | None, at_us: int = INF_US
+) -> SlotState:
     """Return the state of a slot from its heads at one point, of all visible scopes.
 
-    Without `shape` the state carries no object.
+    Without `shape` the state carries no object, without `at_us` it is never just possible.
     """
     heads = list(filter(_is_head, versions))
     if not many:
-        return _state(_winning(heads), shape)
+        return _state(_winning(heads), shape, at_us)
 
     # Among many, each value is decided by itself, and no value stands in the way of another.
     by_value = sorted(heads, key=lambda v: (v.row.claim.value_key, v.row.vid))
     states: list[SlotState] = []
     for _, group in groupby(by_value, key=lambda v: v.row.claim.value_key):
-        states.append(_state(_winning(list(group)), shape))
+        states.append(_state(_winning(list(group)), shape, at_us))
 
     return _many_state(states)
 
@@ -96,7 +99,7 @@ def _standing(rows: Sequence[Version]) -> _Standing:
     return _Standing(tuple(rows), (-lead.level, specificity, lead.since_us))
 
 
-def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
+def _state(rows: Sequence[Version], shape: Shape | None, at_us: int) -> SlotState:
     """Return the state that one deciding set gives, of one value on a `many` slot."""
     if not rows:
         return UNKNOWN
@@ -104,13 +107,16 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
     if not all(map(attrgetter("visible"), rows)):
         return replace(UNKNOWN, reason="withheld")
 
-    bounds = _bounds(rows)
+    # The stretch on which all of them stand.
+    latest = max(rows, key=attrgetter("row.interval.start_us"))
     state = SlotState(
         status=SlotStatus.UNKNOWN,
         reason="no_value",
         candidates=tuple(map(candidate, sorted(rows, key=_first))),
-        valid_from=bounds[0],
-        valid_until=bounds[1],
+        valid_from=moment(latest.row.interval.start_us),
+        valid_until=moment(min(map(attrgetter("row.interval.end_us"), rows))),
+        precision=latest.precision,
+        possibly=any(at_us < (version.details.certain_us or 0) for version in rows),
     )
     if any(map(attrgetter("erased"), rows)):
         return replace(state, status=SlotStatus.ERASED, reason="erased")
@@ -156,7 +162,7 @@ def _many_state(states: Sequence[SlotState]) -> SlotState:
         return replace(worst, candidates=candidates) if worst else UNKNOWN
 
     # A bound that is not there is an open end, so the narrowest stretch is that of the others.
-    starts = filter(None, map(attrgetter("valid_from"), clean))
+    latest = max(clean, key=lambda s: MIN_US if s.valid_from is None else micros(s.valid_from))
     ends = filter(None, map(attrgetter("valid_until"), clean))
     values = tuple(map(attrgetter("value"), clean))
     is_single = len(clean) == 1
@@ -166,9 +172,11 @@ def _many_state(states: Sequence[SlotState]) -> SlotState:
         value=values[0] if is_single else values,
         values=values,
         candidates=candidates,
-        valid_from=max(starts, default=None),
+        valid_from=latest.valid_from,
         valid_until=min(ends, default=None),
         object=clean[0].object if is_single else None,
+        precision=latest.precision,
+        possibly=any(map(attrgetter("possibly"), clean)),
     )
 
 
@@ -182,13 +190,6 @@ def _worst(states: Sequence[SlotState]) -> SlotState | None:
 
 def _first(version: Version) -> tuple[int, str]:
     return version.row.claim.tx, version.row.claim.object_id
-
-
-def _bounds(rows: Sequence[Version]) -> tuple[Any, Any]:
-    """The stretch on which all of them stand."""
-    start = max(map(attrgetter("row.interval.start_us"), rows))
-    end = min(map(attrgetter("row.interval.end_us"), rows))
-    return moment(start), moment(end)
 
 
 def plain_value(version: Version) -> Any:
@@ -233,6 +234,7 @@ def history_row(version: Version, actor: str) -> HistoryRow:
         scope=version.details.scope.scope_id,
         erased=version.erased,
         actor=actor,
+        precision=version.precision,
     )
 
 
@@ -272,14 +274,14 @@ def widened_state(state: SlotState, versions: Iterable[Version]) -> SlotState:
         neighbour_state = slot_state(stretches[place].heads, many=False, shape=None)
         return neighbour_state if _says_same(neighbour_state, state) else None
 
-    start, end = state.valid_from, state.valid_until
-    while start is not None and (before := same_at(micros(start) - 1)):
-        start = before.valid_from
+    first, end = state, state.valid_until
+    while first.valid_from is not None and (before := same_at(micros(first.valid_from) - 1)):
+        first = before
 
     while end is not None and (after := same_at(micros(end))):
         end = after.valid_until
 
-    return replace(state, valid_from=start, valid_until=end)
+    return replace(state, valid_from=first.valid_from, valid_until=end, precision=first.precision)
 
 
 def _says_same(left: SlotState, right: SlotState) -> bool:
@@ -311,7 +313,8 @@ def _stretches(versions: Iterable[Version]) -> list[_Stretch]:
 
 def _segment(start: int, end: int, state: SlotState) -> Segment:
     first, last = moment(start), moment(end)
-    state = replace(state, valid_from=first, valid_until=last)
+    precision = state.precision if state.valid_from == first else ""
+    state = replace(state, valid_from=first, valid_until=last, precision=precision)
     return Segment(valid_from=first, valid_until=last, state=state)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from .claim import Permissions
 from .context_object import ContextObject
-from .entity import Review
+from .entity import Review, SlotValue
 from .records import short_repr
 from .vocabulary import ActionKind, SlotStatus
 
@@ -28,7 +28,7 @@ class SlotCandidate:
 
     object_id: str
     op: str
-    value: Any
+    value: SlotValue
     status: str
     reason: str
     authority_level: int
@@ -45,9 +45,9 @@ class SlotState:
     __repr__ = short_repr
 
     status: SlotStatus
-    value: Any = None
+    value: SlotValue = None
     """The clean value; None otherwise."""
-    values: tuple[Any, ...] = ()
+    values: tuple[SlotValue, ...] = ()
     """All shown values, in order of first tx, then object id."""
     reason: str = ""
     """Why unknown: `no_value`, `unknown_entity`, `ambiguous_entity`, `withheld`."""
@@ -86,7 +86,7 @@ class Change:
     """`opened` or `closed`."""
     entity: str | None
     slot: str | None
-    value: Any
+    value: SlotValue
     valid_from: datetime | None
     valid_until: datetime | None
     status: str
@@ -121,7 +121,7 @@ class HistoryRow:
     vid: int
     object_id: str
     op: str
-    value: Any
+    value: SlotValue
     valid_from: datetime | None
     valid_until: datetime | None
     tx_start: datetime
@@ -349,6 +349,8 @@ class MergeReceipt:
     """The two were one already, or this is a retry."""
     withheld: bool = False
     """Whether some of its members, slots, ties or bridges may not be seen by the caller."""
+    warnings: tuple[str, ...] = ()
+    """Relations between the two, in sentences: merged, somebody is their own manager."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

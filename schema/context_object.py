@@ -14,6 +14,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final
 
+from .entity import EntityRef, SlotValue
 from .records import short_repr
 from .slots import TASK_TYPES
 from .vocabulary import (
@@ -103,7 +104,7 @@ class ContextObject:
         {"type": "array", "items": _enum(Sensitivity)}, default=()
     )
     slot: str | None = _is(_optional(_TEXT), default=None)
-    value: Any = _is({}, default=None)
+    value: SlotValue = _is({}, default=None)
     external_ids: dict[str, str] = _is(
         {"type": "object", "additionalProperties": _TEXT}, default_factory=dict
     )
@@ -128,6 +129,8 @@ def _plain(value: Any) -> Any:
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, EntityRef):
+        return value.to_dict()
     if isinstance(value, tuple):
         return list(map(_plain, value))  # pyright: ignore[reportUnknownArgumentType]
 

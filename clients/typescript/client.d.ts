@@ -1404,6 +1404,7 @@ export type EntityRef = {
   aliases?: Array<string>;
   /** Identifiers of the entity, by scheme, such as hr or email. */
   external_ids?: Record<string, string>;
+  id?: string;
   /** The name. */
   name: string;
   /** The type of the entity, such as person or organization. */
@@ -1988,6 +1989,8 @@ export type MergeReceiptAnswer = {
   replayed?: boolean;
   /** The moment of knowledge: when the store learned it. */
   tx: string;
+  /** Relations between the two, in sentences: merged, somebody is their own manager. */
+  warnings?: Array<string>;
   /** Whether some of its members, slots, ties or bridges may not be seen by the caller. */
   withheld?: boolean;
 };

@@ -126,18 +126,17 @@ def history(context: typer.Context, entity: Entity, slot: SlotName) -> None:
     """Show every version of a slot, oldest knowledge first."""
     with open_memory(context) as memory:
         rows = memory.history(entity_of(memory, entity), slot)
-        columns = _version_columns(memory, slot, rows)
+        columns = _version_columns(rows)
         missing = "" if rows else nothing_of(memory, entity, NO_VERSION)
     answer(context, rows, lambda screen: screen.table(rows, columns, placeholder=missing))
 
 
-def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow]) -> Columns:
+def _version_columns(rows: Iterable[HistoryRow]) -> Columns:
     """The columns of version rows of one slot, with their values as people read them."""
-    # All of them at once: a name a row would be a round trip a row.
-    text = value_reader(memory, [(slot, row.value) for row in rows])
+    text = value_reader(row.value for row in rows)
 
     def value(row: HistoryRow) -> str:
-        return "erased" if row.erased else text(slot, row.value)
+        return "erased" if row.erased else text(row.value)
 
     return {"value": value, **_VERSIONS}
 
@@ -158,13 +157,13 @@ def diff(
     with open_memory(context) as memory:
         changes = memory.diff(tx1, tx2, entity and entity_of(memory, entity))
         names = entity_names(memory, (change.entity for change in changes))
-        text = value_reader(memory, [(change.slot, change.value) for change in changes])
+        text = value_reader(change.value for change in changes)
 
     columns: Columns = {
         "change": lambda change: "+" if change.kind == "opened" else "-",
         "entity": lambda change: names.get(change.entity, change.entity),
         "slot": lambda change: change.slot or "(text)",
-        "value": lambda change: text(change.slot, change.value),
+        "value": lambda change: text(change.value),
         "holds": held_span,
         "status": "status",
         "known from": "tx",
@@ -212,7 +211,7 @@ def explain(
     """Show where an object comes from, and what became of it."""
     with open_memory(context) as memory:
         explanation = memory.explain(object_of(memory, object_id))
-        versions = _version_columns(memory, explanation.object.slot, explanation.rows)
+        versions = _version_columns(explanation.rows)
         links = [link for _, links in _links(explanation) for link in links]
         words = object_words(memory, [link.object_id for link in links])
         link_columns: Columns = {"says": lambda link: words[link.object_id], **_LINKS}

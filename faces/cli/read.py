@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ...service.client.answer import entity_names, value_names, value_reader, value_words
+from ...service.client.answer import entity_names, state_reader, value_reader
 from ...service.visual.text import by_field, held_span, when
 from .frame import Columns, Screen, answer, entity_of, examples, frame_of, open_memory
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 Valid = Annotated[
-    str | None, typer.Option(help="True when: an instant such as 2026-06-01T00:00:00Z. [now]")
+    str | None,
+    typer.Option(help="True when: a date, or an instant such as 2026-06-01T00:00:00Z. [now]"),
 ]
 Tx = Annotated[str | None, typer.Option(help="As known when. [now]")]
 Entity = Annotated[str, typer.Argument(help="A name, an entity id, or its beginning.")]
@@ -66,15 +67,14 @@ def get(
         view = memory.as_of(valid, tx)
         subject = entity_of(memory, entity)
         state = view.slot(subject, slot)
-        pairs = [(slot, claim.value) for claim in state.candidates]
-        text = value_reader(memory, [*pairs, *((slot, value) for value in state.values)])
+        text = value_reader([*(claim.value for claim in state.candidates), *state.values])
         namesakes = entity_names(memory, state.entities)
         title = entity_names(memory, [subject])[subject] if _is_id(subject) else entity
         is_unknown = state.reason == "unknown_entity"
         candidates = memory.entities.resolve(entity).candidates if is_unknown else ()
 
     def show(screen: Screen) -> None:
-        words = ", ".join(text(slot, value) for value in state.values)
+        words = ", ".join(map(text, state.values))
         screen.line(f"{title} · {slot}: {words or state.status.value}")
         if state.reason in _UNKNOWN:
             screen.line(f"  {_UNKNOWN[state.reason]}")
@@ -88,7 +88,7 @@ def get(
             names = dict.fromkeys(candidate.name for candidate in candidates)
             screen.line("  did you mean: " + ", ".join(names))
         if state.candidates:
-            columns: Columns = {"value": lambda claim: text(slot, claim.value), **_CANDIDATES}
+            columns: Columns = {"value": lambda claim: text(claim.value), **_CANDIDATES}
             screen.table(state.candidates, columns)
 
     answer(context, state, show)
@@ -116,12 +116,12 @@ def facts(context: typer.Context, entity: Entity, valid: Valid = None, tx: Tx = 
     """Show everything that holds of an entity."""
     with open_memory(context) as memory:
         states = memory.as_of(valid, tx).facts(entity_of(memory, entity))
-        names = value_names(memory, states)
+        text = state_reader(states.values())
         missing = "" if states else nothing_of(memory, entity, "nothing is known for this time")
 
     columns: Columns = {
         "slot": lambda pair: pair[0],
-        "value": lambda pair: value_words(pair[1], names) or "-",
+        "value": lambda pair: text(pair[1]) or "-",
         "status": lambda pair: pair[1].status,
         "holds": lambda pair: held_span(pair[1]),
     }
@@ -141,7 +141,7 @@ def timeline(
     """Show a slot over all of valid time, as known now or by --tx."""
     with open_memory(context) as memory:
         segments = memory.as_of(valid, tx).timeline(entity_of(memory, entity), slot)
-        names = value_names(memory, *({slot: segment.state} for segment in segments))
+        text = state_reader(segment.state for segment in segments)
         missing = "" if segments else nothing_of(memory, entity, NO_VERSION)
 
     columns: Columns = {
@@ -149,7 +149,7 @@ def timeline(
             segment.valid_from, missing="always", precision=segment.state.precision
         ),
         "until": lambda segment: when(segment.valid_until),
-        "value": lambda segment: value_words(segment.state, names) or "-",
+        "value": lambda segment: text(segment.state) or "-",
         "status": "state.status",
         "reason": "state.reason",
     }

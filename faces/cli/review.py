@@ -22,7 +22,7 @@ import typer
 from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.errors import TenureError
 from ...schema.vocabulary import ReviewState
-from ...service.client.answer import compared_slots, entity_names, value_names, value_words
+from ...service.client.answer import compared_slots, entity_names, state_reader
 from ...service.stewardship.review_page import is_tie
 from ...service.visual.text import counted, held_span, when
 from .frame import Columns, Screen, answer, entity_of, examples, merge_of, open_memory, review_of
@@ -364,8 +364,7 @@ def entities(
             answer(context, {"file": str(export)}, f"wrote {export}")
         elif entity is not None:
             page = memory.entities.get(entity_of(memory, entity))
-            names = value_names(memory, page.facts)
-            answer(context, page, lambda screen: _show_entity(screen, page, names))
+            answer(context, page, lambda screen: _show_entity(screen, page))
         else:
             listing = memory.entities.list(type, after=after, limit=limit)
             # Pages go by id, a whole list by name, as people look for one.
@@ -390,6 +389,7 @@ def merge(context: typer.Context, a: NameOrId, b: NameOrId, reason: Reason = "")
     text = f"one entity: {name}; take it back with:\n  tenure unmerge {union.merge_id}"
     if not union.merge_id:
         text = f"they are one entity already: {name}"
+    text += "".join(f"\n  {warning}" for warning in union.warnings)
     answer(context, union, text + _SOME_WITHHELD * union.withheld)
 
 
@@ -413,15 +413,16 @@ def _name(memory: Memory, entity_id: str) -> str:
     return f"{entity_names(memory, [entity_id])[entity_id]} ({entity_id})"
 
 
-def _show_entity(screen: Screen, page: EntityPage, names: Mapping[str, str]) -> None:
+def _show_entity(screen: Screen, page: EntityPage) -> None:
     subject = page.entity
     screen.line(f"{subject.name} ({subject.type}, {subject.state}) {subject.entity_id}")
 
     for moment, event in page.history:
         screen.line(f"  {when(moment)}  {event}")
+    text = state_reader(page.facts.values())
     for slot, state in page.facts.items():
         status = "" if state.status.value == "clean" else f" ({state.status.value})"
-        screen.line(f"  {slot}: {value_words(state, names)}{status}")
+        screen.line(f"  {slot}: {text(state)}{status}")
 
 
 def _list(context: typer.Context, memory: Memory, status: str, kind: str) -> None:

@@ -40,6 +40,7 @@ from ...schema.principal import EVERYONE_TAG, Scope
 from ...schema.values import Value, canonical_json, micros
 from ...schema.vocabulary import Classification, Enforcement, parse
 from ...schema.write import Moment
+from ..visual.zone import READING_ZONE
 from .backend import Backend
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ _THROUGH_END: Final = frozenset({"valid_until", "until"})
 """Fields in which a date, month or year counts through its end."""
 _LAST_INSTANT: Final = frozenset({"tx", "tx1", "tx2"})
 """Fields in which it means what was recorded by its end."""
+_ASKED: Final = _LAST_INSTANT | {"valid", "since", "until"}
+"""Fields of questions: their dates count in the zone in which the caller reads."""
 _PART_OF_DATE: Final = re.compile(r"(?:year|month|day|hour|minute|second) ")
 _OPEN_START: Final = "-infinity"
 _OPEN_END: Final = "infinity"
@@ -280,7 +283,7 @@ def _calendar_instant(match: re.Match[str], field: str) -> int:
     year, month, day_of_month, zone_name = match.groups()
     try:
         start = datetime(int(year), int(month or 1), int(day_of_month or 1))  # noqa: DTZ001
-        zone = ZoneInfo(zone_name) if zone_name else UTC
+        stated_zone = ZoneInfo(zone_name) if zone_name else UTC
     except (ValueError, LookupError, OSError) as error:
         raise InvalidInput(
             f"{field} {match[0]!r} is no date of the calendar ({error})",
@@ -288,16 +291,18 @@ def _calendar_instant(match: re.Match[str], field: str) -> int:
             field=field,
         ) from error
 
+    is_asked = not zone_name and field in _ASKED
+    zone = READING_ZONE.get() if is_asked else stated_zone
     if field not in _THROUGH_END | _LAST_INSTANT:
         return micros(local_time(start, zone, field, is_date=True))
 
     # 32 days after the first of a month and 366 after that of a year are in the next one.
     try:
-        after = start + timedelta(days=1 if day_of_month else 32 if month else 366)
+        next_start = start + timedelta(days=1 if day_of_month else 32 if month else 366)
     except OverflowError:
         return INF_US
-    after = after if day_of_month else after.replace(day=1)
-    return micros(local_time(after, zone, field, is_date=True)) - (field in _LAST_INSTANT)
+    next_start = next_start if day_of_month else next_start.replace(day=1)
+    return micros(local_time(next_start, zone, field, is_date=True)) - (field in _LAST_INSTANT)
 
 
 def local_time(
@@ -320,19 +325,22 @@ def local_time(
         return first
 
     # Read back: a time that clocks skip comes out as another one, on the far side of the gap.
-    earlier, later = sorted(moment.astimezone(UTC).astimezone(zone) for moment in (first, second))
-    if earlier.replace(tzinfo=None) == local:
+    earlier_moment, later_moment = sorted(
+        moment.astimezone(UTC).astimezone(zone) for moment in (first, second)
+    )
+    if earlier_moment.replace(tzinfo=None) == local:
         if is_date or ambiguous == "first":
-            return earlier
+            return earlier_moment
         if ambiguous == "second":
-            return later
+            return later_moment
         problem = 'is there twice; state ambiguous = "first" or "second", or write'
     else:
-        if is_date and later.date() == local.date():
-            return later
+        if is_date and later_moment.date() == local.date():
+            return later_moment
         problem = "is skipped by the clocks; write"
     raise InvalidInput(
-        f"{field} {local.isoformat()} {problem} {earlier.isoformat()} or {later.isoformat()}",
+        f"{field} {local.isoformat()} {problem} {earlier_moment.isoformat()} or "
+        f"{later_moment.isoformat()}",
         code="bad_time",
         field=field,
     )
@@ -469,9 +477,9 @@ def entity_ref(members: Mapping[str, Any]) -> EntityRef:
 def mention(value: object) -> EntityRef | str:
     """Return what names an entity: a name, an id or a reference."""
     if isinstance(value, Mapping):
-        return entity_ref(cast("Mapping[str, Any]", value))
+        value = entity_ref(cast("Mapping[str, Any]", value))
     if isinstance(value, EntityRef):
-        return value
+        return value.id or value
     if isinstance(value, str) and value.strip():
         check_name(value)
         return value

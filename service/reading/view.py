@@ -48,7 +48,7 @@ from ...store.timeline.state import (
     widened_state,
 )
 from ..backend.backend import Backend
-from ..backend.caller import Caller, argument_checks, entity_ref, instant, scope_of, spoken_name
+from ..backend.caller import Caller, argument_checks, instant, mention, scope_of, spoken_name
 from .entities import names_by_id, walk
 from .objects import Mask, ObjectShaper, closeness, visible_object_ids, visible_rows
 
@@ -380,7 +380,8 @@ class View(Caller):
             return () if plain.value_json is None else (json.loads(plain.value_json),)
 
         versions = self._rows(subject.reader, ask, sight, point)
-        state = slot_state(versions, many=slot.many, shape=None)
+        shape = self._shaper(subject.reader, versions) if slot.relates else None
+        state = slot_state(versions, many=slot.many, shape=shape)
         return state.values if state.status is SlotStatus.CLEAN else ()
 
     def _widened_state(
@@ -458,7 +459,7 @@ def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> S
 
 def mention_of(entity: EntityLike) -> MentionOrId:
     """Return how a caller names an entity as a mention."""
-    return entity_ref(entity) if isinstance(entity, Mapping) else entity
+    return mention(entity) if isinstance(entity, Mapping | EntityRef) else entity
 
 
 def find(

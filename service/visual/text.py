@@ -11,9 +11,11 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import datetime, time
 from enum import Enum
 from typing import Any, Final, cast
+
+from .zone import READING_ZONE
 
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
@@ -58,11 +60,14 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
 def _json_value(value: object) -> object:
     """A value that `json` does not know, as one that it does."""
     # Here, because every command shows texts, and `--version` need not load the schema.
+    from ...schema.entity import EntityRef
     from ...schema.interval import Interval
     from ...schema.values import iso
 
     if isinstance(value, Interval):
         return {"valid_from": iso(value.start_us), "valid_until": iso(value.end_us)}
+    if isinstance(value, EntityRef):
+        return value.to_dict()
     if is_dataclass(value):
         return by_field(value)
     if isinstance(value, Enum):
@@ -84,7 +89,7 @@ def by_field(record: Any) -> dict[str, Any]:
 
 
 def when(moment: datetime | None, *, missing: str = "open", precision: str = "") -> str:
-    """A moment for people, in UTC; of a `year` or `month` that was stated its name.
+    """A moment for people, in `READING_ZONE`; of a `year` or `month` that was stated its name.
 
     >>> from datetime import UTC
     >>> when(datetime(2026, 6, 1, tzinfo=UTC)), when(datetime(2026, 6, 1, 12, 5, tzinfo=UTC))
@@ -96,8 +101,9 @@ def when(moment: datetime | None, *, missing: str = "open", precision: str = "")
         from ...schema.values import stated_span
 
         return stated_span(moment, precision)
-    text = moment.isoformat(sep=" ").replace("+00:00", "Z")
-    return text.removesuffix(" 00:00:00Z")
+    local = moment.astimezone(READING_ZONE.get())
+    text = local.isoformat(sep=" ").replace("+00:00", "Z")
+    return text if local.time() != time() else text[: len("2026-06-01")]
 
 
 def when_text(text: str) -> str:
@@ -125,7 +131,9 @@ def value_text(value: Any) -> str:
     """A value for people: text as it is, everything else as JSON."""
     if value is None:
         return "-"
-    return value if isinstance(value, str) else json_text(value, indent=None)
+    # An entity is read by its name.
+    name = getattr(value, "name", value)
+    return name if isinstance(name, str) else json_text(value, indent=None)
 
 
 def counted(count: int, noun: str) -> str:

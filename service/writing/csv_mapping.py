@@ -32,11 +32,12 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeGuard, cast
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from ...schema.errors import InvalidInput, NotFound, Unavailable, did_you_mean
 from ...schema.limits import json_of, toml_of, utf8_of
 from ..backend.caller import local_time
+from ..visual.zone import zone_named
 
 Row = Mapping[str, str]
 """The cells of a row by the name of their column."""
@@ -311,7 +312,7 @@ def _mapping_of(source: Any) -> CsvMapping:
     if not templates:
         raise _bad("state at least one [[event]]: the fields of a fact of each row")
 
-    _check_zone(texts.get("zone"))
+    zone_named(texts.get("zone"), code="bad_mapping")
     _check_kinds([common, *templates])
 
     return CsvMapping(common=common, event=templates, dates=dates, values=tables, **texts)
@@ -327,16 +328,6 @@ def _is_texts(source: object) -> bool:
     if not isinstance(source, Mapping):
         return False
     return all(isinstance(text, str) for text in cast("Mapping[str, object]", source).values())
-
-
-def _check_zone(zone: str | None) -> None:
-    if zone is None:
-        return
-
-    try:
-        ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise _bad(f"there is no time zone {zone!r}; write one such as Europe/Berlin") from error
 
 
 def _check_kinds(templates: Sequence[Mapping[str, Any]]) -> None:

@@ -72,7 +72,6 @@ from ...schema.write import RESTATE, Draft, Write
 from ..backend.caller import (
     certain_from,
     enforcement,
-    entity_ref,
     mention,
     optional,
     scope_of,
@@ -634,9 +633,8 @@ class _DraftBuilder:
         start = optional(self.write.valid_from, field="valid_from")
         end = optional(self.write.valid_until, field="valid_until")
         end = INF_US if end is None else end
-        # Made for its refusal alone: an end before its beginning.
         if start is not None:
-            Interval(start, end)
+            Interval(start, end)  # it refuses an end before its beginning
         return start, end
 
     def _fillers(self, *mentions: EntityRef | str | None) -> tuple[str, ...]:
@@ -647,8 +645,8 @@ class _DraftBuilder:
 
     def _subject(self, op: Op, slot: Slot | None) -> EntityRef | str | None:
         subject = self.write.subject
-        if isinstance(subject, Mapping):
-            subject = entity_ref(subject)
+        if isinstance(subject, Mapping | EntityRef):
+            subject = mention(subject)
         if isinstance(subject, EntityRef):
             self.context.vocabulary.entity_type(subject.type)
             return subject

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, pairwise
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from ...schema.answers import HistoryRow, Segment, SlotCandidate, SlotState
 from ...schema.claim import Claim, Look, Version
@@ -25,8 +25,18 @@ from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import Op, SlotStatus
 from .reconcile import DENIED_HEAD, IN_FORCE, TIED_HEAD
 
-Shape = Callable[[Version], ContextObject]
-"""Turns a version into the object a caller sees."""
+
+class Shape(Protocol):
+    """Turns a version into what a caller sees."""
+
+    def __call__(self, version: Version) -> ContextObject:
+        """The object."""
+        ...
+
+    def value(self, version: Version) -> Any:
+        """What it says: plain Python, an entity by its name; None when it may not be seen."""
+        ...
+
 
 _DENIALS = frozenset({DENIED_HEAD, IN_FORCE})
 _LOOK: Final = attrgetter("row.look")
@@ -107,12 +117,13 @@ def _state(rows: Sequence[Version], shape: Shape | None, at_us: int) -> SlotStat
     if not all(map(attrgetter("visible"), rows)):
         return replace(UNKNOWN, reason="withheld")
 
+    value_of = shape.value if shape else plain_value
     # The stretch on which all of them stand.
     latest = max(rows, key=attrgetter("row.interval.start_us"))
     state = SlotState(
         status=SlotStatus.UNKNOWN,
         reason="no_value",
-        candidates=tuple(map(candidate, sorted(rows, key=_first))),
+        candidates=tuple(candidate(row, value_of(row)) for row in sorted(rows, key=_first)),
         valid_from=moment(latest.row.interval.start_us),
         valid_until=moment(min(map(attrgetter("row.interval.end_us"), rows))),
         precision=latest.precision,
@@ -131,7 +142,7 @@ def _state(rows: Sequence[Version], shape: Shape | None, at_us: int) -> SlotStat
     if version.row.claim.says_nothing:
         return state
 
-    value = plain_value(version)
+    value = value_of(version)
 
     return replace(
         state,
@@ -197,13 +208,13 @@ def plain_value(version: Version) -> Any:
     return None if version.content is None else json.loads(version.content.value_json)
 
 
-def candidate(version: Version) -> SlotCandidate:
-    """Return a version as a candidate of its slot."""
+def candidate(version: Version, value: Any) -> SlotCandidate:
+    """Return a version as a candidate of its slot, with its value as it is shown."""
     row = version.row
     return SlotCandidate(
         object_id=row.claim.object_id,
         op=row.claim.op.value,
-        value=plain_value(version),
+        value=value,
         status=row.look.status.value,
         reason=row.look.reason,
         authority_level=int(version.details.authority_level),
@@ -214,14 +225,14 @@ def candidate(version: Version) -> SlotCandidate:
     )
 
 
-def history_row(version: Version, actor: str) -> HistoryRow:
-    """A version as a row of the history on both axes, with who made it."""
+def history_row(version: Version, value: Any, actor: str) -> HistoryRow:
+    """A version as a row of the history on both axes, with its value and who made it."""
     row = version.row
     return HistoryRow(
         vid=row.vid,
         object_id=row.claim.object_id,
         op=row.claim.op.value,
-        value=plain_value(version),
+        value=value,
         valid_from=moment(row.interval.start_us),
         valid_until=moment(row.interval.end_us),
         tx_start=stamp_time(row.tx_start),

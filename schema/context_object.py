@@ -56,7 +56,7 @@ class ContextObject:
     __repr__ = short_repr
 
     object_id: str = _is(_UUID, required=True)
-    content: str = _is(_TEXT, required=True)
+    content: str | None = _is(_optional(_TEXT), required=True)
     normalized_claim: str = _is(_TEXT, required=True)
     object_type: ObjectType = _is(_enum(ObjectType), required=True)
     canonical_entity_ids: tuple[str, ...] = _is({"type": "array", "items": _UUID}, required=True)

@@ -940,7 +940,7 @@ export type ContextObjectAnswer = {
   canonical_entity_ids: Array<string>;
   confidence_score: number;
   /** The sentence as it was said. */
-  content: string;
+  content: string | null;
   contradiction_status: StatusAnswer;
   /** How fast it loses weight. */
   decay_rule?: Record<string, number> | null;
@@ -2870,7 +2870,7 @@ export type StandingFormAnswer = "full" | "short" | "summary" | "ledger";
 export type StateLayerAnswer = "session" | "task" | "project" | "user" | "tenant" | "corpus" | "tool" | "policy" | "belief";
 
 /** The contradiction status of a version row (C-027). */
-export type StatusAnswer = "clean" | "disputed" | "overridden" | "quarantined";
+export type StatusAnswer = "clean" | "disputed" | "overridden" | "quarantined" | "erased";
 
 /** An envelope as the list shows it; of an erased one the id alone. */
 export type StoredEnvelopeAnswer = {

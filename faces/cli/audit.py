@@ -238,7 +238,7 @@ def _show_explanation(
     screen: Screen, explanation: Explanation, *, versions: Columns, links: Columns
 ) -> None:
     subject = explanation.object
-    screen.line(subject.content)
+    screen.line(subject.content or subject.contradiction_status.value)
     screen.line(
         f"  {subject.object_type.value} from {subject.source_origin} ({subject.source_kind}), "
         f"level {int(subject.authority_level)}, trust {subject.source_authority:.2f}, "

@@ -363,7 +363,7 @@ class Toolbox:
 
         # A content of any length comes in pieces, so that its first page is no longer than others.
         source = explanation.object
-        items = [ToolItem(json_line(part), {"text": part}) for part in _parts(source.content)]
+        items = [ToolItem(json_line(part), {"text": part}) for part in _parts(source.content or "")]
         items.append(
             ToolItem(
                 f"from {source.source_origin}, level {int(source.authority_level)}, "
@@ -497,7 +497,8 @@ def _passage_item(passage: DocumentPassage) -> ToolItem:
 
 
 def _object_item(item: ContextObject, place: Citation | None = None) -> ToolItem:
-    text = item.content if len(item.content) <= _TEXT_LIMIT else item.content[:_TEXT_LIMIT] + "…"
+    content = item.content or ""
+    text = content if len(content) <= _TEXT_LIMIT else content[:_TEXT_LIMIT] + "…"
     data = {
         "object_id": item.object_id,
         "text": text,

@@ -31,7 +31,7 @@ from ...schema.principal import EVERYONE_TAG, TENANT_SCOPE, Principal, Sight
 from ...schema.records import short_repr
 from ...schema.signing import is_signed, manifest_digest, manifest_fields
 from ...schema.values import moment, stamp_time
-from ...schema.vocabulary import EdgeKind, ObjectType
+from ...schema.vocabulary import EdgeKind, ObjectType, Status
 from ...store.port.records import NOBODY, OwnIds, own_ids_in
 from ...store.port.store import Ask, Point, Reader, Usage
 from ...store.timeline.state import plain_value
@@ -106,7 +106,7 @@ class ObjectShaper:
 
         return ContextObject(
             object_id=object_id,
-            content=content.text,
+            content=None if version.erased else content.text,
             normalized_claim=content.normalized_claim,
             object_type=details.object_type,
             canonical_entity_ids=tuple(roots),
@@ -129,7 +129,7 @@ class ObjectShaper:
             why_it_matters=content.why_it_matters,
             applicable_task_types=details.applicable_task_types,
             behavioral_implication=content.behavioral_implication,
-            contradiction_status=row.look.status,
+            contradiction_status=Status.ERASED if version.erased else row.look.status,
             supersession_link=self._winners.get(object_id),
             decay_rule=None if details.decay_rule is None else asdict(details.decay_rule),
             update_path=details.update_path,

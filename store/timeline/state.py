@@ -237,7 +237,7 @@ def history_row(version: Version, value: Any, actor: str) -> HistoryRow:
         valid_until=moment(row.interval.end_us),
         tx_start=stamp_time(row.tx_start),
         tx_end=moment(row.tx_end),
-        status=row.look.status.value,
+        status=SlotStatus.ERASED.value if version.erased else row.look.status.value,
         reason=row.look.reason,
         head=row.look.head,
         authority_level=int(version.details.authority_level),

@@ -82,10 +82,9 @@ def answer(envelope: Envelope, ask: Ask, *, judge: Judge | None = None) -> Answe
     for second_try in (False, True):
         output = ask(note)
         report = envelope.check(output)
-        failures = [
-            *_broken_constraints(envelope, report),
-            *_unmet_items(unchecked_items, output, judge),
-        ]
+        failures = _broken_constraints(envelope, report)
+        if judge is not None:
+            failures += [item for item in unchecked_items if not judge(item, output)]
         if not failures:
             return Answer(output, report, second_try, () if judge else unchecked_items)
         note = "\n".join((_NOTE, *(f"- {item}" for item in failures)))
@@ -107,10 +106,6 @@ def _unchecked_items(envelope: Envelope) -> tuple[str, ...]:
 def _broken_constraints(envelope: Envelope, report: CheckReport) -> list[str]:
     words = {constraint.object_id: constraint.text for constraint in envelope.constraints}
     return [f"{words[failure.object_id]}: {failure.detail}" for failure in report.failures]
-
-
-def _unmet_items(items: tuple[str, ...], output: object, judge: Judge | None) -> list[str]:
-    return [item for item in items if judge is not None and not judge(item, output)]
 
 
 def ablate(
@@ -338,11 +333,11 @@ def _cell(
     if state is None:
         return ComparedCell("", "", "", "")
 
-    words = text(state) or _status_words(state)
+    status = "withheld" if state.reason == "withheld" else state.status.value
     source = state.candidates[0].source_origin if state.candidates else ""
     start = when(state.valid_from, missing="always", precision=state.precision)
     since = start if state.candidates else ""
-    return ComparedCell(_sign(state, mention), words, source, since)
+    return ComparedCell(_sign(state, mention), text(state) or status, source, since)
 
 
 def _sign(state: SlotState, mention: SlotState | None) -> str:
@@ -367,7 +362,3 @@ def _sayings(state: SlotState) -> tuple[SlotStatus, list[str]]:
     # Of two names of one entity the id is the same.
     plain_values = (value.id if isinstance(value, EntityRef) else value for value in values)
     return state.status, sorted(map(canonical_json, plain_values))
-
-
-def _status_words(state: SlotState) -> str:
-    return "withheld" if state.reason == "withheld" else state.status.value

@@ -15,6 +15,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from ...compiler.safety.detect import TextChannel, scan
@@ -354,7 +355,7 @@ class Auditor(Caller):
     ) -> tuple[HistoryRow, ...]:
         """Versions as rows of a history, each with who made it."""
         ordered = sorted(versions, key=_tx_order)
-        actors = self._log.actors(reader, map(_tx_start, ordered))
+        actors = self._log.actors(reader, map(attrgetter("row.tx_start"), ordered))
 
         values = values_as_said(reader, ordered, self.principal.sight())
         history: list[HistoryRow] = []
@@ -378,9 +379,10 @@ class Auditor(Caller):
                     return ()
             page = reader.changes(after_us, until_us, sight=access, subjects=subjects)
             versions = self._mask.over(reader, page.versions)
-            roots = _roots(reader, versions, until_us)
+            subject_ids = sorted({row.details.subject_id or "" for row in versions} - {""})
+            register = Register(reader.entities(subject_ids, tx_us=until_us))
             values = values_as_said(reader, versions, access)
-            unsorted_changes = _changes(versions, after_us, until_us, roots, values)
+            unsorted_changes = _changes(versions, after_us, until_us, register, values)
             changes = sorted(unsorted_changes, key=_change_order)
             stamps = [micros(change.tx) for change in changes]
             actors = self._log.actors(reader, stamps)
@@ -408,7 +410,9 @@ class Auditor(Caller):
             if not versions:
                 object_id = self._standing(reader, object_id, last_us)
                 versions = self._rows_of(reader, [object_id])
-            withdrawn = None if versions else self._withdrawn(reader, object_id)
+            # A claim that its own write took back has no row, and nobody believed it.
+            candidates = {} if versions else self._log.find_withdrawn(reader, {object_id})
+            withdrawn = candidates.get(object_id)
             visible_versions = [withdrawn] if withdrawn else visible_rows(versions)
             if not visible_versions:
                 raise unknown_object(object_id)
@@ -458,13 +462,6 @@ class Auditor(Caller):
                 standing_ids.append(_far_end(edge, object_id))
         visible = visible_object_ids(self._rows_of(reader, standing_ids))
         return min(visible, default=object_id)
-
-    def _withdrawn(self, reader: Reader, object_id: str) -> Version | None:
-        """A claim that the write which made it also took back, as a version that nobody believed.
-
-        `object_id` is either of the two, and has no row; None where it may not be seen.
-        """
-        return self._log.find_withdrawn(reader, {object_id}).get(object_id)
 
     def _unbelieved_object(self, reader: Reader, version: Version) -> ContextObject:
         point = Point(version.row.interval.start_us, reader.clock().last_us)
@@ -534,10 +531,6 @@ def _members(reader: Reader, entity: EntityLike, access: Sight, tx_us: int) -> t
     return tuple(sorted(register.members_of(roots)))
 
 
-def _tx_start(version: Version) -> int:
-    return version.row.tx_start
-
-
 def _tx_order(version: Version) -> tuple[int, Interval, int]:
     row = version.row
     return row.tx_start, row.interval, row.vid
@@ -603,33 +596,27 @@ def _verdicts(body: str) -> list[dict[str, Any]]:
     return verdicts
 
 
-def _roots(reader: Reader, rows: Iterable[Version], tx_us: int) -> dict[str, str]:
-    subjects = sorted({row.details.subject_id or "" for row in rows} - {""})
-    register = Register(reader.entities(subjects, tx_us=tx_us))
-    return {subject: register.root(subject) for subject in subjects}
-
-
 def _changes(
     rows: Iterable[Version],
     after: int,
     until: int,
-    roots: dict[str, str],
+    register: Register,
     values: Mapping[str, EntityRef],
 ) -> Iterable[Change]:
     # A row that came and went within the span is told twice: both were changes.
     for version in rows:
         value = shown_value(version, values)
         if after < version.row.tx_start <= until:
-            yield _change("opened", version, version.row.tx_start, value, roots)
+            yield _change("opened", version, version.row.tx_start, value, register)
         if after < version.row.tx_end <= until:
-            yield _change("closed", version, version.row.tx_end, value, roots)
+            yield _change("closed", version, version.row.tx_end, value, register)
 
 
-def _change(kind: str, version: Version, tx: int, value: Any, roots: dict[str, str]) -> Change:
+def _change(kind: str, version: Version, tx: int, value: Any, register: Register) -> Change:
     subject = version.details.subject_id
     return Change(
         kind=kind,
-        entity=roots.get(subject) if subject else None,
+        entity=register.root(subject) if subject else None,
         slot=version.details.slot,
         value=value,
         valid_from=moment(version.row.interval.start_us),

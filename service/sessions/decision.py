@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from ...compiler.envelope.envelope import Envelope
-from ...compiler.render.cache_plan import BlockSegment
 from ...schema.compile_terms import SectionName, Stability
 from ...schema.errors import InvalidInput
 from ...schema.records import short_repr
@@ -150,7 +149,9 @@ class SessionContext:
         plan = self.envelope.plan
         # The user's request stands at its place in the history, once.
         turn = [
-            segment for segment in plan.zone_segments(Stability.TURN) if not _is_request(segment)
+            segment
+            for segment in plan.zone_segments(Stability.TURN)
+            if segment.block.section != SectionName.USER_REQUEST
         ]
         tail = "".join([*(segment.text for segment in turn), overtaken_text(self.state)])
         messages = native_messages(self.state, target, tail)
@@ -184,7 +185,3 @@ def overtaken_text(state: WindowState) -> str:
     """What the turn says of values in the history that no longer hold; empty for none."""
     lines = overtaken_lines(state.links, state.units, state.ledger)
     return "\n".join(["", LINES_HEAD, *lines, ""]) if lines else ""
-
-
-def _is_request(segment: BlockSegment) -> bool:
-    return segment.block.section == SectionName.USER_REQUEST

@@ -83,7 +83,8 @@ def graph_text(
     for entity_id, entity in nodes.items():
         node = ElementTree.SubElement(graph, "node", id=entity_id)
         for name in ("name", "type", "state"):
-            text = _xml_text(str(getattr(entity, name)))
+            # No XML may hold these characters, not even as a reference.
+            text = _NO_XML.sub(lambda m: f"\\x{ord(m.group()):02x}", str(getattr(entity, name)))
             ElementTree.SubElement(node, "data", key=name).text = text
     for start, slot, end in shown:
         edge = ElementTree.SubElement(graph, "edge", source=start, target=end, id=slot)
@@ -93,11 +94,6 @@ def graph_text(
 
 
 _NO_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def _xml_text(text: str) -> str:
-    """A text without the characters that no XML may hold, not even as a reference."""
-    return _NO_XML.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from .claim import Permissions
 from .context_object import ContextObject
-from .entity import Review
+from .entity import Review, SlotValue
 from .records import short_repr
 from .vocabulary import ActionKind, SlotStatus
 
@@ -28,7 +28,7 @@ class SlotCandidate:
 
     object_id: str
     op: str
-    value: Any
+    value: SlotValue
     status: str
     reason: str
     authority_level: int
@@ -45,9 +45,9 @@ class SlotState:
     __repr__ = short_repr
 
     status: SlotStatus
-    value: Any = None
+    value: SlotValue = None
     """The clean value; None otherwise."""
-    values: tuple[Any, ...] = ()
+    values: tuple[SlotValue, ...] = ()
     """All shown values, in order of first tx, then object id."""
     reason: str = ""
     """Why unknown: `no_value`, `unknown_entity`, `ambiguous_entity`, `withheld`."""
@@ -59,6 +59,10 @@ class SlotState:
     """The object that is shown, when exactly one is."""
     entities: tuple[str, ...] = ()
     """Of an ambiguous entity: the canonical ids it may mean."""
+    precision: str = ""
+    """`year` or `month` where `valid_from` is the first instant of one that was stated."""
+    possibly: bool = False
+    """Whether the view lies inside of that year or month, so that the value may not hold yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +86,7 @@ class Change:
     """`opened` or `closed`."""
     entity: str | None
     slot: str | None
-    value: Any
+    value: SlotValue
     valid_from: datetime | None
     valid_until: datetime | None
     status: str
@@ -117,7 +121,7 @@ class HistoryRow:
     vid: int
     object_id: str
     op: str
-    value: Any
+    value: SlotValue
     valid_from: datetime | None
     valid_until: datetime | None
     tx_start: datetime
@@ -131,6 +135,8 @@ class HistoryRow:
     erased: bool = False
     actor: str = ""
     """Who made this version; empty when that was done with an object the caller may not see."""
+    precision: str = ""
+    """`year` or `month` where `valid_from` is the first instant of one that was stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,6 +349,8 @@ class MergeReceipt:
     """The two were one already, or this is a retry."""
     withheld: bool = False
     """Whether some of its members, slots, ties or bridges may not be seen by the caller."""
+    warnings: tuple[str, ...] = ()
+    """Relations between the two, in sentences: merged, somebody is their own manager."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

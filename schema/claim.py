@@ -17,7 +17,7 @@ from .interval import ALL_TIME, INF_US, Interval
 from .layers import DecayRule
 from .principal import EVERYONE_TAG, Principal, Scope, Sight
 from .records import short_repr
-from .values import NO_VALUE_KEY
+from .values import NO_VALUE_KEY, moment, stated_span
 from .vocabulary import (
     Authority,
     Classification,
@@ -31,6 +31,9 @@ from .vocabulary import (
 )
 
 _PERSONAL: Final = frozenset({Sensitivity.PERSONAL, Sensitivity.SPECIAL_PERSONAL})
+
+_LONGEST_MONTH_US: Final = 32 * 86_400_000_000
+"""A month in which the clocks were set back has more than its days."""
 
 FULL_TRUST: Final = 1000
 """Trust or confidence without a doubt, in thousandths."""
@@ -216,6 +219,9 @@ class Details:
     resolved_via: str
     """How the subject was bound: the resolution's reason, or empty."""
     authorship: Authorship = UNKNOWN_AUTHOR
+    certain_us: int | None = None
+    """The end of the month or year that was stated as the start. From this instant on the claim
+    holds for certain, before it possibly. None for a start that is an instant."""
 
     @property
     def directs(self) -> bool:
@@ -298,6 +304,20 @@ class Version:
     """The store's signature of (object id, scope), `schema.signing`; the gate checks it."""
     turn: int = 0
     """Its number among the turns of its scope, from 1 in the order of writing; 0 for no turn."""
+
+    @property
+    def precision(self) -> str:
+        """`year` or `month` where the piece begins in one that was stated; empty otherwise."""
+        certain_us, start_us = self.details.certain_us, self.row.interval.start_us
+        if certain_us is None or start_us != self.row.claim.interval.start_us:
+            return ""
+        return "year" if certain_us - start_us > _LONGEST_MONTH_US else "month"
+
+    @property
+    def stated_start(self) -> str:
+        """The year or month in which the piece begins, such as `1994-10`; else empty."""
+        start, precision = moment(self.row.interval.start_us), self.precision
+        return stated_span(start, precision) if start and precision else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final
 
+from .entity import EntityRef, SlotValue
 from .records import short_repr
 from .slots import TASK_TYPES
 from .vocabulary import (
@@ -55,7 +56,7 @@ class ContextObject:
     __repr__ = short_repr
 
     object_id: str = _is(_UUID, required=True)
-    content: str = _is(_TEXT, required=True)
+    content: str | None = _is(_optional(_TEXT), required=True)
     normalized_claim: str = _is(_TEXT, required=True)
     object_type: ObjectType = _is(_enum(ObjectType), required=True)
     canonical_entity_ids: tuple[str, ...] = _is({"type": "array", "items": _UUID}, required=True)
@@ -103,13 +104,15 @@ class ContextObject:
         {"type": "array", "items": _enum(Sensitivity)}, default=()
     )
     slot: str | None = _is(_optional(_TEXT), default=None)
-    value: Any = _is({}, default=None)
+    value: SlotValue = _is({}, default=None)
     external_ids: dict[str, str] = _is(
         {"type": "object", "additionalProperties": _TEXT}, default_factory=dict
     )
     derived_from: tuple[str, ...] = _is({"type": "array", "items": _UUID}, default=())
     status_reason: str = _is(_TEXT, default="")
     source_kind: str = _is(_TEXT)
+    precision: str = _is({"type": "string", "enum": ["", "month", "year"]}, default="")
+    """What was stated as start: a month, a year, or nothing and an instant."""
 
     def to_dict(self) -> dict[str, Any]:
         """The object as plain JSON values, fields in the order of the schema."""
@@ -126,6 +129,8 @@ def _plain(value: Any) -> Any:
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, EntityRef):
+        return value.to_dict()
     if isinstance(value, tuple):
         return list(map(_plain, value))  # pyright: ignore[reportUnknownArgumentType]
 

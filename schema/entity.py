@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Any, Final
 
 from .errors import InvalidInput
 from .interval import INF_US, MIN_US
@@ -68,6 +68,18 @@ class EntityRef:
     aliases: tuple[str, ...] = ()
     external_ids: Mapping[str, str] = field(default_factory=dict[str, str])
     """Identifier by scheme; one value per scheme and entity."""
+    id: str = ""
+    """Of an entity that an answer names: its canonical id. A call that states it reads it alone."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.name, self.type))
+
+    def to_dict(self) -> dict[str, str]:
+        """An entity that is a value, as JSON has it."""
+        return {"id": self.id, "name": self.name, "type": self.type}
 
     def __post_init__(self) -> None:
         # Frozen, yet callers hand in lists and mappings of anything: copied once, here.
@@ -81,6 +93,35 @@ class EntityRef:
         for scheme, value in self.external_ids.items():
             check_scheme(scheme)
             _check_surface(value, "an identifier", most=MAX_IDENTIFIER)
+
+
+class _ValueJson:
+    """How pydantic writes and reads a value that may be an entity: `{id, name, type}`."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> Any:
+        from pydantic_core import core_schema as schema
+
+        return schema.no_info_plain_validator_function(
+            self._read,
+            json_schema_input_schema=schema.any_schema(),
+            serialization=schema.plain_serializer_function_ser_schema(
+                self._plain, return_schema=schema.any_schema()
+            ),
+        )
+
+    def _plain(self, value: Any) -> Any:
+        if isinstance(value, EntityRef):
+            return value.to_dict()
+        return list(map(self._plain, value)) if isinstance(value, tuple) else value
+
+    def _read(self, value: Any) -> Any:
+        if isinstance(value, dict) and value.keys() == {"id", "name", "type"}:
+            return EntityRef(**value)
+        return list(map(self._read, value)) if isinstance(value, list) else value
+
+
+SlotValue = Annotated[Any, _ValueJson()]
+"""What a slot holds: plain Python, or an `EntityRef`."""
 
 
 def _check_lists(aliases: object, external_ids: object) -> None:

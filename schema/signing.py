@@ -26,7 +26,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -38,7 +37,6 @@ from .values import NO_FIELDS, canonical_json, fields_of
 OBJECT_SPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:tenure:object")
 """The namespace of every object id that follows from something stated."""
 _LENGTH = 32
-_DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 _SIGNATURE: Final = "signature"
 
@@ -76,16 +74,6 @@ def key_digest(secret: bytes, caller: Sequence[str | None], key: str) -> str:
 def key_id(tenant: str, digest: str) -> str:
     """The object id of an idempotency key, from its digest."""
     return str(uuid.uuid5(OBJECT_SPACE, canonical_json(["key", tenant, digest])))
-
-
-def stored_digest(secret: bytes, actor: str | None, key: str) -> str:
-    """The digest of a key as a store holds it: as older versions stated it, or a digest already.
-
-    A stated key that looks like a digest stays: it says no more than one.
-    """
-    if _DIGEST.fullmatch(key):
-        return key
-    return key_digest(secret, (None if actor == "service" else actor, None), key)
 
 
 def manifest_fields(text: str) -> Mapping[str, Any]:

@@ -131,6 +131,17 @@ def moment(instant_us: int) -> datetime | None:
     return _EPOCH + timedelta(microseconds=instant_us)
 
 
+def stated_span(start: datetime, precision: str) -> str:
+    """The year or month of which an instant is the first one.
+
+    >>> stated_span(datetime(1994, 9, 30, 23, tzinfo=UTC), "month")
+    '1994-10'
+    """
+    # It begins up to a day earlier or later where it was stated in another zone than UTC.
+    text = (start + timedelta(days=15)).isoformat()
+    return text[: len("1994" if precision == "year" else "1994-10")]
+
+
 def stamp_time(instant_us: int) -> datetime:
     """A stamp as an aware UTC datetime.
 

@@ -52,6 +52,8 @@ class Status(StrEnum):
     DISPUTED = "disputed"
     OVERRIDDEN = "overridden"
     QUARANTINED = "quarantined"
+    ERASED = "erased"
+    """Of what an erasure emptied; no row is stored with it."""
 
 
 class Authority(IntEnum):

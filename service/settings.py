@@ -244,6 +244,9 @@ class Settings(_Group):
     """Servers for some tenants, by a name of one's own: `[cells.west]` in the file. All other
     tenants live at `store`. A `--store` on the command line is that server itself: no cell is
     asked."""
+    zone: str = "UTC"
+    """The time zone in which commands show times and read the dates that they ask, such as
+    Europe/Berlin. JSON stays in UTC."""
     vector_index: bool = False
     """Let the server's own vector index propose what is near; see the page on scaling."""
     durability: Literal["full", "normal"] = "full"

@@ -938,7 +938,7 @@ export type ContextObjectAnswer = {
   canonical_entity_ids: Array<string>;
   confidence_score: number;
   /** The sentence as it was said. */
-  content: string;
+  content: string | null;
   contradiction_status: StatusAnswer;
   /** How fast it loses weight. */
   decay_rule?: Record<string, number> | null;
@@ -954,6 +954,8 @@ export type ContextObjectAnswer = {
   /** The type of the object, such as identity_fact or preference. */
   object_type: ObjectTypeAnswer;
   permission_scope: Record<string, Array<string>>;
+  /** What was stated as start: a month, a year, or nothing and an instant. */
+  precision?: string;
   /** The project that it belongs to. */
   project_id?: string | null;
   /** When it leaves the store. */
@@ -1406,6 +1408,7 @@ export type EntityRef = {
   aliases?: Array<string>;
   /** Identifiers of the entity, by scheme, such as hr or email. */
   external_ids?: Record<string, string>;
+  id?: string;
   /** The name. */
   name: string;
   /** The type of the entity, such as person or organization. */
@@ -1620,6 +1623,8 @@ export type HistoryRowAnswer = {
   object_id: string;
   /** What the claim does: assert, correct, deny, end or confirm. */
   op: string;
+  /** `year` or `month` where `valid_from` is the first instant of one that was stated. */
+  precision?: string;
   /** Why, for the record. */
   reason: string;
   /** Where it holds: everywhere, or for one user, project or session. */
@@ -1988,6 +1993,8 @@ export type MergeReceiptAnswer = {
   replayed?: boolean;
   /** The moment of knowledge: when the store learned it. */
   tx: string;
+  /** Relations between the two, in sentences: merged, somebody is their own manager. */
+  warnings?: Array<string>;
   /** Whether some of its members, slots, ties or bridges may not be seen by the caller. */
   withheld?: boolean;
 };
@@ -2827,6 +2834,10 @@ export type SlotStateAnswer = {
   entities?: Array<string>;
   /** The object that is shown, when exactly one is. */
   object?: ContextObjectAnswer | null;
+  /** Whether the view lies inside of that year or month, so that the value may not hold yet. */
+  possibly?: boolean;
+  /** `year` or `month` where `valid_from` is the first instant of one that was stated. */
+  precision?: string;
   /** Why unknown: `no_value`, `unknown_entity`, `ambiguous_entity`, `withheld`. */
   reason?: string;
   /** Whether it holds, is disputed, overridden or quarantined. */
@@ -2866,7 +2877,7 @@ export type StandingFormAnswer = "full" | "short" | "summary" | "ledger";
 export type StateLayerAnswer = "session" | "task" | "project" | "user" | "tenant" | "corpus" | "tool" | "policy" | "belief";
 
 /** The contradiction status of a version row (C-027). */
-export type StatusAnswer = "clean" | "disputed" | "overridden" | "quarantined";
+export type StatusAnswer = "clean" | "disputed" | "overridden" | "quarantined" | "erased";
 
 /** An envelope as the list shows it; of an erased one the id alone. */
 export type StoredEnvelopeAnswer = {

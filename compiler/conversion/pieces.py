@@ -392,11 +392,12 @@ def _fact(piece: Piece, candidate: Candidate, view: _View, changes: list[TextCha
     # value stand alone, under a name that tells them apart.
     value = _MASK if masked else _no_row(shown_value(version, view.names))
     label = view.names.get(subject, "")
-    cell = f"{slot.replace('_', ' ')} = {value}"
+    since = f" (since {version.stated_start})" if version.stated_start else ""
+    cell = f"{slot.replace('_', ' ')} = {value}{since}"
     if subject in view.review_marks:
         cell += f" ({view.review_marks[subject]})"
     unclear = masked or not piece.text or subject in view.namesakes or subject in view.review_marks
-    text = f"{label} {cell}" if unclear else _no_row(piece.text)
+    text = f"{label} {cell}" if unclear else _no_row(piece.text) + since
     plain = "\n" not in cell and len(cell) <= _CELL_CHARS and cell.isprintable()
     if piece.alone or not label or not plain:
         return piece._replace(text=text)

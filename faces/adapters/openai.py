@@ -244,7 +244,7 @@ class ContextCapability:
 
         def recall(query: str) -> list[str]:
             """Search the memory for what is true now."""
-            return [hit.object.content for hit in memory.as_of().search(query, _HITS).hits]
+            return [hit.object.content or "" for hit in memory.as_of().search(query, _HITS).hits]
 
         def remember(text: str) -> str:
             """Keep a statement, verbatim."""

@@ -87,16 +87,15 @@ _DIAGNOSIS = columns(
 @call_command(app, "history", "tenure history 'Sam Rivera' office", empty=NO_VERSION, by_name=True)
 def history(page: CallAnswer) -> Display:
     """Show every version of a slot, in order of recording."""
-    return _version_columns(page.memory, page.arguments["slot"], page.value)
+    return _version_columns(page.value)
 
 
-def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow]) -> Columns:
+def _version_columns(rows: Iterable[HistoryRow]) -> Columns:
     """The columns of version rows of one slot, with their values as people read them."""
-    # All of them at once: a name a row would be a round trip a row.
-    text = value_reader(memory, [(slot, row.value) for row in rows])
+    text = value_reader(row.value for row in rows)
 
     def value(row: HistoryRow) -> str:
-        return "erased" if row.erased else text(slot, row.value)
+        return "erased" if row.erased else text(row.value)
 
     return {"value": value, **_VERSIONS}
 
@@ -110,13 +109,13 @@ def _version_columns(memory: Memory, slot: str | None, rows: Iterable[HistoryRow
 def diff(page: CallAnswer) -> Display:
     """Show what changed between two transaction times."""
     names = entity_names(page.memory, (change.entity for change in page.value))
-    text = value_reader(page.memory, [(change.slot, change.value) for change in page.value])
+    text = value_reader(change.value for change in page.value)
     return columns(
         "change entity slot value holds=~ status known_from=tx by=actor object=object_id",
         change=lambda change: "+" if change.kind == "opened" else "-",
         entity=lambda change: names.get(change.entity, change.entity),
         slot=lambda change: change.slot or "(text)",
-        value=lambda change: text(change.slot, change.value),
+        value=lambda change: text(change.value),
     )
 
 
@@ -141,7 +140,7 @@ def log(page: CallAnswer) -> Display:
 def explain(page: CallAnswer) -> Display:
     """Show where an object comes from, and what replaced it."""
     explanation, memory = page.value, page.memory
-    versions = _version_columns(memory, explanation.object.slot, explanation.rows)
+    versions = _version_columns(explanation.rows)
     links = [link for _, links in _links(explanation) for link in links]
     words = object_words(memory, [link.object_id for link in links])
     link_columns: Columns = {"says": lambda link: words[link.object_id], **_LINKS}
@@ -166,7 +165,7 @@ def _show_explanation(
     screen: Screen, explanation: Explanation, *, versions: Columns, links: Columns
 ) -> None:
     subject = explanation.object
-    screen.line(subject.content)
+    screen.line(subject.content or subject.contradiction_status.value)
     screen.line(
         f"  {subject.object_type.value} from {subject.source_origin} ({subject.source_kind}), "
         f"level {int(subject.authority_level)}, trust {subject.source_authority:.2f}, "

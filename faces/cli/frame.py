@@ -30,6 +30,7 @@ from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable, u
 from ...schema.vocabulary import ReviewState
 from ...service.opening import connect_by, require_store
 from ...service.visual.text import by_field, held_span, json_text, value_text, visible, when
+from ...service.visual.zone import READING_ZONE, zone_named
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,6 +77,7 @@ LOCAL_FILE: Final = "tenure.toml"
 """Settings that lie in the current folder: nobody named them, so what they choose is told."""
 
 FLAGS: Final[Mapping[str, str]] = {
+    "zone": "zone",
     "store": "store",
     "tenant": "tenant",
     "user": "caller.user",
@@ -184,6 +186,9 @@ def answer(context: typer.Context, value: Any, text: View, *, placeholder: str =
         mapping = cast("Mapping[str, Any]", value)
         rows: Any = mapping.items() if isinstance(value, Mapping) else value
         screen.table(rows, text, placeholder=placeholder)
+    zone = str(READING_ZONE.get())
+    if zone != "UTC":
+        screen.line(f"times in {zone}")
 
 
 def _members(value: Any) -> Iterable[Any]:
@@ -213,6 +218,7 @@ def open_memory(
     # A settings file that came with a folder may send what is written to a stranger's store.
     in_force = frame_of(context).settings()
     settings = in_force.settings
+    READING_ZONE.set(zone_named(settings.zone, code="bad_settings"))
     if in_force.origins.get("store") == LOCAL_FILE:
         note(f"the store is {settings.store}, as {LOCAL_FILE} of this folder says")
     try:

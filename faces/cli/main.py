@@ -307,6 +307,10 @@ def options(
     config: Annotated[
         Path | None, typer.Option(help="A settings file instead of tenure.toml.")
     ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(help="Show times and read dates in it, as in Europe/Berlin. [default: UTC]"),
+    ] = None,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
@@ -327,6 +331,7 @@ def options(
         "session": session,
         "clearance": clearance,
         "level": level,
+        "zone": zone,
     }
     if context.invoked_subcommand is None:
         print(context.get_help())

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from ...service.client.answer import entity_names, value_names, value_reader, value_words
-from ...service.visual.text import held_span
+from ...service.client.answer import entity_names, state_reader, value_reader
+from ...service.visual.text import held_span, when
 from .commands import CallAnswer, Display, call_command, command
 from .frame import UNKNOWN, Columns, Screen, answer, columns, entity_of, nothing_of, open_memory
 
 if TYPE_CHECKING:
+    from ...schema.answers import Segment
     from ...schema.slots import Slot
     from ...service.visual.plane import TimePlane
 
@@ -51,15 +52,14 @@ def get(
         view = memory.as_of(valid, tx)
         subject = entity_of(memory, entity)
         state = view.slot(subject, slot)
-        pairs = [(slot, claim.value) for claim in state.candidates]
-        text = value_reader(memory, [*pairs, *((slot, value) for value in state.values)])
+        text = value_reader([*(claim.value for claim in state.candidates), *state.values])
         namesakes = entity_names(memory, state.entities)
         title = entity_names(memory, [subject])[subject] if _is_id(subject) else entity
         is_unknown = state.reason == "unknown_entity"
         candidates = memory.entities.resolve(entity).candidates if is_unknown else ()
 
     def show(screen: Screen) -> None:
-        words = ", ".join(text(slot, value) for value in state.values)
+        words = ", ".join(map(text, state.values))
         screen.line(f"{title} · {slot}: {words or state.status.value}")
         if state.reason in UNKNOWN:
             screen.line(f"  {UNKNOWN[state.reason]}")
@@ -74,7 +74,7 @@ def get(
             screen.line("  did you mean: " + ", ".join(names))
         if state.candidates:
             candidate_columns: Columns = {
-                "value": lambda claim: text(slot, claim.value),
+                "value": lambda claim: text(claim.value),
                 **_CANDIDATES,
             }
             screen.table(state.candidates, candidate_columns)
@@ -95,10 +95,10 @@ def _is_id(text: str) -> bool:
 )
 def facts(page: CallAnswer) -> Display:
     """Show all current facts about an entity."""
-    names = value_names(page.memory, page.value)
+    text = state_reader(page.value.values())
     return {
         "slot": lambda pair: pair[0],
-        "value": lambda pair: value_words(pair[1], names) or "-",
+        "value": lambda pair: text(pair[1]) or "-",
         "status": lambda pair: pair[1].status,
         "holds": lambda pair: held_span(pair[1]),
     }
@@ -132,15 +132,19 @@ def timeline(
             _draw_grid(context, view.plane(subject, slot), svg)
             return
         segments = view.timeline(subject, slot)
-        names = value_names(memory, *({slot: segment.state} for segment in segments))
+        text = state_reader(segment.state for segment in segments)
         placeholder = "" if segments else nothing_of(memory, entity, NO_VERSION)
 
     table = columns(
-        "from=valid_from|always until=valid_until|open value status=state.status "
-        "reason=state.reason",
-        value=lambda segment: value_words(segment.state, names) or "-",
+        "from until=valid_until|open value status=state.status reason=state.reason",
+        value=lambda segment: text(segment.state) or "-",
+        **{"from": _start},
     )
     answer(context, segments, table, placeholder=placeholder)
+
+
+def _start(segment: Segment) -> str:
+    return when(segment.valid_from, missing="always", precision=segment.state.precision)
 
 
 def _draw_grid(context: typer.Context, picture: TimePlane, svg: Path | None) -> None:

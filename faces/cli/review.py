@@ -22,9 +22,9 @@ import typer
 from ...schema.entity import AUDIT, SUGGESTION
 from ...schema.errors import TenureError
 from ...schema.vocabulary import ReviewState
-from ...service.client.answer import compared_slots, entity_names, value_names, value_words
+from ...service.client.answer import compared_slots, entity_names, state_reader
 from ...service.stewardship.review_page import is_tie
-from ...service.visual.text import counted, span, when
+from ...service.visual.text import counted, held_span, when
 from .commands import CallAnswer, Display, call_command, command
 from .frame import Screen, View, answer, columns, entity_of, examples, open_memory
 
@@ -315,8 +315,7 @@ def entities(
             answer(context, {"file": str(export)}, f"wrote {export}")
         elif entity is not None:
             page = memory.entities.get(entity_of(memory, entity))
-            names = value_names(memory, page.facts)
-            answer(context, page, lambda screen: _show_entity(screen, page, names))
+            answer(context, page, lambda screen: _show_entity(screen, page))
         else:
             listing = memory.entities.list(type, after=after, limit=limit)
             # Pages go by id, a whole list by name, as people look for one.
@@ -338,6 +337,7 @@ def merge(page: CallAnswer) -> Display:
     text = f"one entity: {name}; take it back with:\n  tenure unmerge {union.merge_id}"
     if not union.merge_id:
         text = f"they are one entity already: {name}"
+    text += "".join(f"\n  {warning}" for warning in union.warnings)
     return text + (_SOME_WITHHELD if union.withheld else "")
 
 
@@ -353,15 +353,16 @@ def _name(memory: Memory, entity_id: str) -> str:
     return f"{entity_names(memory, [entity_id])[entity_id]} ({entity_id})"
 
 
-def _show_entity(screen: Screen, page: EntityPage, names: Mapping[str, str]) -> None:
+def _show_entity(screen: Screen, page: EntityPage) -> None:
     subject = page.entity
     screen.line(f"{subject.name} ({subject.type}, {subject.state}) {subject.entity_id}")
 
     for moment, event in page.history:
         screen.line(f"  {when(moment)}  {event}")
+    text = state_reader(page.facts.values())
     for slot, state in page.facts.items():
         status = "" if state.status.value == "clean" else f" ({state.status.value})"
-        screen.line(f"  {slot}: {value_words(state, names)}{status}")
+        screen.line(f"  {slot}: {text(state)}{status}")
 
 
 def _case_table(memory: Memory, cases: Sequence[Review], status: Any, kind: Any) -> View:
@@ -470,7 +471,7 @@ def _beliefs(beliefs: tuple[ReviewBelief, ...]) -> str:
     parts: list[str] = []
     for belief in beliefs:
         mark = " (disputed)" if belief.disputed else ""
-        parts.append(f"{belief.value} {span(belief.valid_from, belief.valid_until)}{mark}")
+        parts.append(f"{belief.value} {held_span(belief)}{mark}")
     return "; ".join(parts) or "nothing"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from ...schema.errors import InvalidInput
 from ...schema.principal import ERASE
 from ...service.backend.caller import backend_of
 from ...service.calls.table import Permit
-from ...service.client.answer import entity_names, value_names, value_reader, value_words
+from ...service.client.answer import entity_names, state_reader, value_reader
 from ...service.client.memory import Memory
 from ...service.reading.audit import Auditor
 from ...service.reading.view import words_of
@@ -50,7 +51,7 @@ def entity(request: Request, entity_id: UUID, notice: str = "") -> Response:
         "entity.jinja",
         record=record,
         entity=record.entity,
-        facts=_facts(memory, record.facts),
+        facts=_facts(record.facts),
         merges=merges,
         names=entity_names(memory, sorted(ids)),
         log=memory.log(entity=str(entity_id), limit=20),
@@ -131,12 +132,10 @@ def instant_text(text: str) -> str | None:
     return text
 
 
-def _facts(
-    memory: Memory, facts: Mapping[str, SlotState]
-) -> tuple[tuple[str, SlotState, str], ...]:
+def _facts(facts: Mapping[str, SlotState]) -> tuple[tuple[str, SlotState, str], ...]:
     """The facts by slot with their values in words, entities by name."""
-    names = value_names(memory, facts)
-    return tuple([(slot, state, value_words(state, names)) for slot, state in facts.items()])
+    text = state_reader(facts.values())
+    return tuple([(slot, state, text(state)) for slot, state in facts.items()])
 
 
 def _before(edges: tuple[datetime, ...], moment: datetime) -> str:
@@ -172,7 +171,7 @@ def person(request: Request, entity_id: UUID) -> HTMLResponse:
         request,
         "person.jinja",
         account=account,
-        words_of_value=_value_reader(memory, account),
+        words_of_value=_value_reader(account),
         may_erase=memory.principal.holds(ERASE),
         receipt=None,
     )
@@ -224,19 +223,17 @@ def _refused(
         "person.jinja",
         status=422,
         account=account,
-        words_of_value=_value_reader(memory, account),
+        words_of_value=_value_reader(account),
         may_erase=True,
         receipt=None,
         problem=problem,
     )
 
 
-def _value_reader(memory: Memory, account: dict[str, Any]) -> Callable[[str | None, Any], str]:
-    """How the values of an account read to people: a manager by name, not by id."""
-    pairs: list[tuple[str, Any]] = []
-    for slot, rows in account["history"].items():
-        pairs += [(slot, row.value) for row in rows]
-    return value_reader(memory, pairs)
+def _value_reader(account: dict[str, Any]) -> Callable[[Any], str]:
+    """How the values of an account read to people."""
+    rows = chain.from_iterable(account["history"].values())
+    return value_reader(row.value for row in rows)
 
 
 def account_of(memory: Memory, entity_id: str) -> dict[str, Any]:

@@ -466,7 +466,7 @@ def with_suspicions(entry: QueueEntry) -> QueueEntry:
 
     claim = entry.claims[0]
     signs = signs_of(claim)
-    parts = marked_parts(claim.content, [sign.detail for sign in signs])
+    parts = marked_parts(claim.content or "", [sign.detail for sign in signs])
     # The words are marked in the text: neither they nor the reading that shows them is repeated.
     words = [re.sub(r"; \w+: '.*'$", "", str(sign)) for sign in signs]
     return replace(entry, parts=tuple(parts), suspicions=tuple(words))

@@ -30,7 +30,7 @@ from ...service.client.memory import Memory
 from ...service.compilation.shown import page as explained
 from ...service.compilation.shown import reason_words
 from ...service.reading.view import ListReads
-from ...service.visual.text import counted, span, value_text, visible, when
+from ...service.visual.text import counted, held_span, value_text, visible, when
 from .headed_route import HeadedRoute
 from .identity import HEAVY_PAGE, may_decide, memory_of, reader_of, session_token
 from .state import state_of
@@ -98,7 +98,7 @@ def _templates() -> Environment:
     }
     names: dict[str, Any] = environment.globals
     names.update(explained.template_names())
-    names.update({"address": address, "counted": counted, "span": span})
+    names.update({"address": address, "counted": counted, "span": held_span})
     return environment
 
 

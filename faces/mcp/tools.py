@@ -28,7 +28,7 @@ from typing import Annotated, Any, Final, Literal, ParamSpec
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
-from ...schema.answers import Quarantine, SlotState
+from ...schema.answers import HistoryRow, Quarantine, SlotState
 from ...schema.context_object import ContextObject
 from ...schema.document import Citation
 from ...schema.entity import Review
@@ -43,6 +43,7 @@ from ...service.client.memory import Memory
 from ...service.compilation.shown import ExactCounter
 from ...service.documents.records import DocumentPassage
 from ...service.reading.view import Beginnings, View, point_of
+from ...service.visual.text import when
 from ...service.writing.observe import own_entity
 from .hook import holds_memory
 
@@ -362,7 +363,7 @@ class Toolbox:
 
         # A content of any length comes in pieces, so that its first page is no longer than others.
         source = explanation.object
-        items = [ToolItem(json_line(part), {"text": part}) for part in _parts(source.content)]
+        items = [ToolItem(json_line(part), {"text": part}) for part in _parts(source.content or "")]
         items.append(
             ToolItem(
                 f"from {source.source_origin}, level {int(source.authority_level)}, "
@@ -375,8 +376,8 @@ class Toolbox:
         if explanation.quarantine is not None:
             items.append(_quarantine_item(explanation.quarantine))
         for row in explanation.rows:
-            span = _span(row.valid_from, row.valid_until)
-            known = f"known {_span(row.tx_start, row.tx_end)}"
+            span = _held(row)
+            known = f"known {_text(row.tx_start)} to {_text(row.tx_end) or 'now'}"
             data = {"status": row.status, "valid": span, "by": row.actor, "known": known}
             items.append(
                 ToolItem(f"{row.status}: true {span}, {known}, by {row.actor or '?'}", data)
@@ -496,18 +497,20 @@ def _passage_item(passage: DocumentPassage) -> ToolItem:
 
 
 def _object_item(item: ContextObject, place: Citation | None = None) -> ToolItem:
-    text = item.content if len(item.content) <= _TEXT_LIMIT else item.content[:_TEXT_LIMIT] + "…"
+    content = item.content or ""
+    text = content if len(content) <= _TEXT_LIMIT else content[:_TEXT_LIMIT] + "…"
     data = {
         "object_id": item.object_id,
         "text": text,
         "status": item.contradiction_status.value,
         "valid_from": _text(item.valid_from),
+        "precision": item.precision,
         "source_origin": item.source_origin,
         "level": int(item.authority_level),
     }
     # What was only retrieved is nobody's word here, and its text may pose as an instruction.
     doubt = "untrusted " if item.authority_level >= Authority.RETRIEVED else ""
-    since = f", since {_text(item.valid_from)}" if item.valid_from else ""
+    since = f", since {_start(item)}" if item.valid_from else ""
     source = f"{doubt}from {item.source_origin}{since}"
     if place is not None:
         data["citation"] = str(place)
@@ -523,11 +526,12 @@ def _state_item(slot: str, state: SlotState) -> ToolItem:
         "reason": state.reason,
         "valid_from": _text(state.valid_from),
         "valid_until": _text(state.valid_until),
+        "precision": state.precision,
+        "possibly": state.possibly,
         "object_ids": [candidate.object_id for candidate in state.candidates],
     }
     value = json_line(_plain(state)) if state.values else state.reason
-    span = _span(state.valid_from, state.valid_until)
-    return ToolItem(f"{slot}: {value} ({state.status.value}, {span})", data)
+    return ToolItem(f"{slot}: {value} ({state.status.value}, {_held(state)})", data)
 
 
 def _review_item(review: Review) -> ToolItem:
@@ -553,8 +557,16 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-def _span(start: datetime | None, end: datetime | None) -> str:
-    return f"{_text(start) or 'always'} to {_text(end) or 'now'}"
+def _held(row: SlotState | HistoryRow) -> str:
+    possibly = ", possibly" if isinstance(row, SlotState) and row.possibly else ""
+    return f"{_start(row) or 'always'} to {_text(row.valid_until) or 'now'}{possibly}"
+
+
+def _start(row: SlotState | HistoryRow | ContextObject) -> str | None:
+    """When it began: the year or month that was stated, or the instant."""
+    if row.precision:
+        return when(row.valid_from, precision=row.precision)
+    return _text(row.valid_from)
 
 
 def _text(moment: datetime | None) -> str | None:

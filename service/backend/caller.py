@@ -41,6 +41,7 @@ from ...schema.principal import EVERYONE_TAG, Scope
 from ...schema.values import Value, canonical_json, iso, micros
 from ...schema.vocabulary import Classification, Enforcement, parse
 from ...schema.write import Moment
+from ..visual.zone import READING_ZONE
 from .backend import Backend
 
 if TYPE_CHECKING:
@@ -57,11 +58,13 @@ STAMP_WAIT_S: Final = 2.0
 _STAMP_PAUSE_S: Final = 0.02
 
 _TOO_FINE: Final = re.compile(r"[.,]\d{6}\d*[1-9]")
-_CALENDAR: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+_CALENDAR: Final = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\[([\w/+-]+)\])?", re.ASCII)
 _THROUGH_END: Final = frozenset({"valid_until", "until"})
 """Fields in which a date, month or year counts through its end."""
 _LAST_INSTANT: Final = frozenset({"tx", "tx1", "tx2"})
 """Fields in which it means what was recorded by its end."""
+_ASKED: Final = _LAST_INSTANT | {"valid", "since", "until"}
+"""Fields of questions: their dates count in the zone in which the caller reads."""
 _PART_OF_DATE: Final = re.compile(r"(?:year|month|day|hour|minute|second) ")
 _OPEN_START: Final = "-infinity"
 _OPEN_END: Final = "infinity"
@@ -249,9 +252,10 @@ def unknown_object(object_id: str) -> NotFound:
 def instant(value: Moment, *, field: str) -> int:
     """Return an instant as microseconds UTC; `-infinity` and `infinity` are the open ends.
 
-    A date, a month and a year count in UTC: by their first instant as a start, through their end
-    as an end, and by their last instant as a transaction time. `recorded_at` takes dates, but
-    neither months nor years.
+    A date, a month and a year count in UTC, or in the zone after it, such as
+    `1994-10[Europe/Berlin]`: by their first instant as a start, through their end as an end, and by
+    their last instant as a transaction time. `recorded_at` takes dates, but neither months nor
+    years.
 
     Raises:
         InvalidInput: `naive_datetime`, `sub_microsecond`, `bad_time`.
@@ -284,6 +288,12 @@ def optional(value: Moment, *, field: str) -> int | None:
     return None if value is None else instant(value, field=field)
 
 
+def certain_from(start: Moment) -> int | None:
+    """The end of the month or year that is stated as a start; None for any other start."""
+    match = _CALENDAR.fullmatch(start) if isinstance(start, str) else None
+    return _calendar_instant(match, "valid_until") if match and not match[3] else None
+
+
 def _iso_time(text: str, field: str) -> datetime:
     if _TOO_FINE.search(text):
         raise _too_fine(text, field)
@@ -301,36 +311,29 @@ def _iso_time(text: str, field: str) -> datetime:
 
 
 def _calendar_instant(match: re.Match[str], field: str) -> int:
-    year, month, day_of_month = match.groups()
+    year, month, day_of_month, zone_name = match.groups()
     try:
         start = datetime(int(year), int(month or 1), int(day_of_month or 1))  # noqa: DTZ001
-    except ValueError as error:
+        stated_zone = ZoneInfo(zone_name) if zone_name else UTC
+    except (ValueError, LookupError, OSError) as error:
         raise InvalidInput(
             f"{field} {match[0]!r} is no date of the calendar ({error})",
             code="bad_time",
             field=field,
         ) from error
-    return date_instant(start, "day" if day_of_month else "month" if month else "year", field)
 
-
-def date_instant(start: datetime, unit: str, field: str, zone: tzinfo = UTC) -> int:
-    """The instant that a day, month or year of a zone represents in a field.
-
-    Its first instant for a start, through its end for an end, its last for a transaction time.
-
-    Raises:
-        InvalidInput: `bad_time` for a day that the zone leaves out.
-    """
+    is_asked = not zone_name and field in _ASKED
+    zone = READING_ZONE.get() if is_asked else stated_zone
     if field not in _THROUGH_END | _LAST_INSTANT:
         return micros(local_time(start, zone, field, is_date=True))
 
     # 32 days after the first of a month and 366 after that of a year are in the next one.
     try:
-        after = start + timedelta(days={"day": 1, "month": 32, "year": 366}[unit])
+        next_start = start + timedelta(days=1 if day_of_month else 32 if month else 366)
     except OverflowError:
         return INF_US
-    after = after if unit == "day" else after.replace(day=1)
-    return micros(local_time(after, zone, field, is_date=True)) - (field in _LAST_INSTANT)
+    next_start = next_start if day_of_month else next_start.replace(day=1)
+    return micros(local_time(next_start, zone, field, is_date=True)) - (field in _LAST_INSTANT)
 
 
 def local_time(
@@ -353,19 +356,22 @@ def local_time(
         return first
 
     # Read back: a time that clocks skip comes out as another one, on the far side of the gap.
-    earlier, later = sorted(moment.astimezone(UTC).astimezone(zone) for moment in (first, second))
-    if earlier.replace(tzinfo=None) == local:
+    earlier_moment, later_moment = sorted(
+        moment.astimezone(UTC).astimezone(zone) for moment in (first, second)
+    )
+    if earlier_moment.replace(tzinfo=None) == local:
         if is_date or ambiguous == "first":
-            return earlier
+            return earlier_moment
         if ambiguous == "second":
-            return later
+            return later_moment
         problem = 'is there twice; state ambiguous = "first" or "second", or write'
     else:
-        if is_date and later.date() == local.date():
-            return later
+        if is_date and later_moment.date() == local.date():
+            return later_moment
         problem = "is skipped by the clocks; write"
     raise InvalidInput(
-        f"{field} {local.isoformat()} {problem} {earlier.isoformat()} or {later.isoformat()}",
+        f"{field} {local.isoformat()} {problem} {earlier_moment.isoformat()} or "
+        f"{later_moment.isoformat()}",
         code="bad_time",
         field=field,
     )
@@ -502,9 +508,9 @@ def entity_ref(members: Mapping[str, Any]) -> EntityRef:
 def mention(value: object) -> EntityRef | str:
     """Return what names an entity: a name, an id or a reference."""
     if isinstance(value, Mapping):
-        return entity_ref(cast("Mapping[str, Any]", value))
+        value = entity_ref(cast("Mapping[str, Any]", value))
     if isinstance(value, EntityRef):
-        return value
+        return value.id or value
     if isinstance(value, str) and value.strip():
         check_name(value)
         return value

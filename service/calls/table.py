@@ -47,7 +47,7 @@ from ...schema.answers import (
 from ...schema.artifact import Artifact, Original
 from ...schema.context_object import ContextObject
 from ...schema.document import Citation
-from ...schema.entity import Resolution, Review
+from ...schema.entity import Resolution, Review, SlotValue
 from ...schema.policy import Policy
 from ...schema.records import short_repr
 from ...schema.slots import Slot
@@ -232,7 +232,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("policy", Policy),
     Call("as_of", PointInTime),
     Call("view.slot", SlotState),
-    Call("view.value", Any),
+    Call("view.value", SlotValue),
     Call("view.facts", dict[str, SlotState]),
     Call("view.timeline", tuple[Segment, ...]),
     Call("view.plane", TimePlane),

@@ -15,10 +15,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...schema.compile_terms import GapCode
+from ...schema.entity import EntityRef
 from ...schema.errors import InvalidInput
 from ...schema.values import canonical_json
 from ...schema.vocabulary import SlotStatus
@@ -215,38 +217,25 @@ def claim_words(memory: Memory, ids: Iterable[str]) -> Mapping[str, str]:
     return {object_id: item.normalized_claim for object_id, item in objects.items()}
 
 
-def value_names(memory: Memory, *facts: Mapping[str, SlotState]) -> Mapping[str, str]:
-    """The names of the entities that facts, by slot, have as values; by id."""
-    words_in_use = words_of(memory.as_of())
-    ids: list[str] = []
-    for states in facts:
-        for slot, state in states.items():
-            if words_in_use.slot(slot).relates:
-                ids += map(str, state.values)
-    return entity_names(memory, ids)
+def value_reader(values: Iterable[Any]) -> Callable[[Any], str]:
+    """How values read to people: an entity by its name, all else as it is.
 
-
-def value_words(state: SlotState, names: Mapping[str, str]) -> str:
-    """The values of a slot in a line; entities by name."""
-    return ", ".join([names.get(str(value), value_text(value)) for value in state.values])
-
-
-def value_reader(
-    memory: Memory, pairs: Iterable[tuple[str | None, Any]]
-) -> Callable[[str | None, Any], str]:
-    """How the values of slots read to people: an entity by its name, all else as it is.
-
-    `pairs` are the slots with the values that will be asked for, so that two entities of one name
-    are told apart.
+    `values` are those that will be asked for, so that two entities of one name are told apart.
     """
-    words_in_use = words_of(memory.as_of())
+    refs = {value for value in values if isinstance(value, EntityRef)}
+    counts = Counter(map(str, refs))
 
-    def relates(slot: str | None) -> bool:
-        return slot is not None and words_in_use.slot(slot).relates
+    def read(value: Any) -> str:
+        is_shared = isinstance(value, EntityRef) and counts[value.name] > 1
+        return value_text(value) + (f" ({value.id[:_SHORT]})" if is_shared else "")
 
-    ids = [str(value) for slot, value in pairs if value is not None and relates(slot)]
-    names = entity_names(memory, ids)
-    return lambda slot, value: names.get(str(value), value_text(value))
+    return read
+
+
+def state_reader(states: Iterable[SlotState]) -> Callable[[SlotState], str]:
+    """How the values of slots read to people, in a line."""
+    read = value_reader(chain.from_iterable(map(attrgetter("values"), states)))
+    return lambda state: ", ".join(map(read, state.values))
 
 
 def entity_names(memory: Memory, ids: Iterable[str | None]) -> Mapping[str, str]:
@@ -314,13 +303,14 @@ def compared_slots(
     candidate_facts = [view.facts(candidate.entity_id) for candidate in record.candidates[:COLUMNS]]
     slots = sorted({*own_facts, *(name for facts in candidate_facts for name in facts)})
 
-    names = value_names(memory, own_facts, *candidate_facts)
+    states = chain.from_iterable(facts.values() for facts in (own_facts, *candidate_facts))
+    text = state_reader(states)
 
     rows: list[ComparedRow] = []
     for slot in slots:
         own_state = own_facts.get(slot)
-        cells = [_cell(facts.get(slot), own_state, names) for facts in candidate_facts]
-        rows.append(ComparedRow(slot, _cell(own_state, None, names), tuple(cells)))
+        cells = [_cell(facts.get(slot), own_state, text) for facts in candidate_facts]
+        rows.append(ComparedRow(slot, _cell(own_state, None, text), tuple(cells)))
     # What speaks against a merge is read first.
     return tuple(sorted(rows, key=lambda row: (_order(row), row.slot)))
 
@@ -331,16 +321,16 @@ def _order(row: ComparedRow) -> int:
 
 
 def _cell(
-    state: SlotState | None, mention: SlotState | None, names: Mapping[str, str]
+    state: SlotState | None, mention: SlotState | None, text: Callable[[SlotState], str]
 ) -> ComparedCell:
     if state is None:
         return ComparedCell("", "", "", "")
 
     status = "withheld" if state.reason == "withheld" else state.status.value
-    words = value_words(state, names) or status
     source = state.candidates[0].source_origin if state.candidates else ""
-    since = when(state.valid_from, missing="always") if state.candidates else ""
-    return ComparedCell(_sign(state, mention), words, source, since)
+    start = when(state.valid_from, missing="always", precision=state.precision)
+    since = start if state.candidates else ""
+    return ComparedCell(_sign(state, mention), text(state) or status, source, since)
 
 
 def _sign(state: SlotState, mention: SlotState | None) -> str:
@@ -362,4 +352,6 @@ def _is_told(state: SlotState) -> bool:
 def _sayings(state: SlotState) -> tuple[SlotStatus, list[str]]:
     """What a slot says: its values, or those that contest it."""
     values = state.values or map(attrgetter("value"), state.candidates)
-    return state.status, sorted(map(canonical_json, values))
+    # Of two names of one entity the id is the same.
+    plain_values = (value.id if isinstance(value, EntityRef) else value for value in values)
+    return state.status, sorted(map(canonical_json, plain_values))

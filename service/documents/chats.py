@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, cast
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ...schema.errors import TenureError
+from ..visual.zone import zone_named
 from .blocks import check_archive, refusal
 
 _LINE: Final = re.compile(
@@ -226,10 +226,7 @@ def _whatsapp(
     left_out: Counter[str],
 ) -> ChatExport:
     order = _date_order([match["date"] for match, _ in lines], name, dates)
-    try:
-        zone_info: tzinfo = ZoneInfo(zone) if zone else UTC
-    except (ZoneInfoNotFoundError, ValueError) as error:
-        raise refusal("bad_time", f"{zone!r} is no time zone") from error
+    zone_info = zone_named(zone, code="bad_time")
 
     counts: Counter[tuple[datetime, str, str]] = Counter()
     messages: list[ChatMessage] = []

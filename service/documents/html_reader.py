@@ -99,7 +99,7 @@ def read_docx(data: bytes, name: str) -> FileReading:
         Unavailable: `documents_extra_missing`.
     """
     mammoth: Any = extra_module("mammoth")
-    no_picture: Any = mammoth.images.img_element(_no_source)
+    no_picture: Any = mammoth.images.img_element(lambda _: {"src": ""})
     properties = b""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -123,10 +123,6 @@ def read_docx(data: bytes, name: str) -> FileReading:
         for key, value in _PROPERTY.findall(properties)
     }
     return read_html(f"<body>{page}</body>", name)._replace(dates=dates)
-
-
-def _no_source(_: object) -> dict[str, str]:
-    return {"src": ""}
 
 
 def _blocks(root: Any, drops: Counter[str]) -> Iterator[FileBlock]:

@@ -32,6 +32,7 @@ from ...schema.answers import (
 )
 from ...schema.claim import Edge, Version
 from ...schema.context_object import ContextObject
+from ...schema.entity import EntityRef
 from ...schema.interval import INF_US, MIN_US
 from ...schema.principal import AUDIT, Sight
 from ...schema.values import micros, moment, stamp_time
@@ -44,7 +45,16 @@ from ..backend.caller import FAR_US, Caller, instant, unknown_object
 from .actors import WRITES, ActorReader
 from .entities import entity_views
 from .envelopes import may_open
-from .objects import MASK, WINS, Mask, ObjectShaper, visible_object_ids, visible_rows
+from .objects import (
+    MASK,
+    WINS,
+    Mask,
+    ObjectShaper,
+    shown_value,
+    values_as_said,
+    visible_object_ids,
+    visible_rows,
+)
 from .view import EntityLike, View, find, point_of, words_of
 
 _SENTENCES: Final = 20
@@ -346,9 +356,11 @@ class Auditor(Caller):
         ordered = sorted(versions, key=lambda v: (v.row.tx_start, v.row.interval, v.row.vid))
         actors = self._log.actors(reader, [version.row.tx_start for version in ordered])
 
+        values = values_as_said(reader, ordered, self.principal.sight())
         history: list[HistoryRow] = []
         for version in ordered:
-            history.append(history_row(version, actors.get(version.row.tx_start, "")))
+            actor = actors.get(version.row.tx_start, "")
+            history.append(history_row(version, shown_value(version, values), actor))
         return tuple(history)
 
     def diff(self, tx1: Moment, tx2: Moment, entity: EntityLike | None) -> tuple[Change, ...]:
@@ -366,8 +378,11 @@ class Auditor(Caller):
                     return ()
             page = reader.changes(after_us, until_us, sight=access, subjects=subjects)
             versions = self._mask.over(reader, page.versions)
-            roots = _roots(reader, versions, until_us)
-            changes = sorted(_changes(versions, after_us, until_us, roots), key=_change_order)
+            subject_ids = sorted({row.details.subject_id or "" for row in versions} - {""})
+            register = Register(reader.entities(subject_ids, tx_us=until_us))
+            values = values_as_said(reader, versions, access)
+            unsorted_changes = _changes(versions, after_us, until_us, register, values)
+            changes = sorted(unsorted_changes, key=_change_order)
             stamps = [micros(change.tx) for change in changes]
             actors = self._log.actors(reader, stamps)
 
@@ -576,30 +591,29 @@ def _verdicts(body: str) -> list[dict[str, Any]]:
     return verdicts
 
 
-def _roots(reader: Reader, rows: Iterable[Version], tx_us: int) -> dict[str, str]:
-    subjects = sorted({row.details.subject_id or "" for row in rows} - {""})
-    register = Register(reader.entities(subjects, tx_us=tx_us))
-    return {subject: register.root(subject) for subject in subjects}
-
-
 def _changes(
-    rows: Iterable[Version], after: int, until: int, roots: dict[str, str]
+    rows: Iterable[Version],
+    after: int,
+    until: int,
+    register: Register,
+    values: Mapping[str, EntityRef],
 ) -> Iterable[Change]:
     # A row that came and went within the span is told twice: both were changes.
     for version in rows:
+        value = shown_value(version, values)
         if after < version.row.tx_start <= until:
-            yield _change("opened", version, version.row.tx_start, roots)
+            yield _change("opened", version, version.row.tx_start, value, register)
         if after < version.row.tx_end <= until:
-            yield _change("closed", version, version.row.tx_end, roots)
+            yield _change("closed", version, version.row.tx_end, value, register)
 
 
-def _change(kind: str, version: Version, tx: int, roots: dict[str, str]) -> Change:
+def _change(kind: str, version: Version, tx: int, value: Any, register: Register) -> Change:
     subject = version.details.subject_id
     return Change(
         kind=kind,
-        entity=roots.get(subject) if subject else None,
+        entity=register.root(subject) if subject else None,
         slot=version.details.slot,
-        value=plain_value(version),
+        value=value,
         valid_from=moment(version.row.interval.start_us),
         valid_until=moment(version.row.interval.end_us),
         status=version.row.look.status.value,

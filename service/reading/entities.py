@@ -285,5 +285,6 @@ class _Ground:
 def _edges(versions: Sequence[Version], roots: dict[str, str]) -> Iterable[tuple[str, str, str]]:
     for version in versions:
         subject, value = version.details.subject_id, version.details.value_entity_id
-        if subject and value and version.details.slot:
+        # A merge may have made somebody their own manager: that is no neighbour.
+        if subject and value and version.details.slot and roots[subject] != roots[value]:
             yield roots[subject], version.details.slot, roots[value]

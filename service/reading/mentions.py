@@ -101,7 +101,8 @@ class MentionFinder(Caller):
         for link in self.mentions(text, scope_id):
             mention = link.mention
             is_known = link.resolution.decision is not Decision.NEW
-            if is_known and _is_free(mention, stated_spans):
+            is_free = all(mention.end <= s.start or s.end <= mention.start for s in stated_spans)
+            if is_known and is_free:
                 known_spans.append(Span(mention.start, mention.end, _ref(mention), stated=False))
 
         # What was stated is never cut: the room is that of the names that were found.
@@ -149,10 +150,6 @@ def _ref(mention: Mention) -> EntityRef:
     """Return a mention as a reference; a model's guess of a type is no evidence."""
     guessed = mention.source is MentionSource.MODEL
     return EntityRef(name=mention.surface, type=UNKNOWN_TYPE if guessed else mention.type_hint)
-
-
-def _is_free(mention: Mention, spans: Sequence[Span]) -> bool:
-    return all(mention.end <= span.start or span.end <= mention.start for span in spans)
 
 
 def _stated_span(text: str, statement: tuple[int, int, EntityLike]) -> Span:

@@ -14,26 +14,27 @@ C-013, C-016, C-023, C-028.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from ...resolution.known import Known, Lookup
-from ...resolution.names import visible_names
+from ...resolution.names import NameRow, short_id, visible_names, with_visible_names
 from ...resolution.register import Register, Rules
 from ...schema.claim import EMPTY_CONTENT, Edge, Version, is_personal, masked_for
 from ...schema.context_object import ContextObject
+from ...schema.entity import Entity, EntityRef
 from ...schema.interval import INF_US
 from ...schema.policy import Policy
 from ...schema.principal import EVERYONE_TAG, TENANT_SCOPE, Principal, Sight
 from ...schema.records import short_repr
 from ...schema.signing import is_signed, manifest_digest, manifest_fields
 from ...schema.values import moment, stamp_time
-from ...schema.vocabulary import EdgeKind, ObjectType
+from ...schema.vocabulary import EdgeKind, ObjectType, Status
 from ...store.port.records import NOBODY, OwnIds, own_ids_in
 from ...store.port.store import Ask, Point, Reader, Usage
+from ...store.timeline.state import plain_value
 from ..backend.caller import Caller
 
 WINS = frozenset({EdgeKind.SUPERSEDES, EdgeKind.OVERRIDES})
@@ -73,11 +74,16 @@ class ObjectShaper:
         members = sorted(register.members_of(entity_ids))
         name_rows = reader.name_rows(members, tx_us=point.tx_us) if members else ()
         self._names = visible_names(name_rows, self._register, access)
+        self._values = named_values(self._register, members, name_rows, access)
 
         edges = reader.edges(object_ids, tx_us=point.tx_us) if object_ids else ()
         self._confirmed = _confirmations(edges)
         self._winners = _visible_winners(reader, edges, access, point)
         self._usage: Mapping[str, Usage] = reader.usage(object_ids) if object_ids else {}
+
+    def value(self, version: Version) -> Any:
+        """What a version says, an entity under a name that may be seen."""
+        return shown_value(version, self._values)
 
     def __call__(self, version: Version) -> ContextObject:
         """The version as a context object."""
@@ -100,7 +106,7 @@ class ObjectShaper:
 
         return ContextObject(
             object_id=object_id,
-            content=content.text,
+            content=None if version.erased else content.text,
             normalized_claim=content.normalized_claim,
             object_type=details.object_type,
             canonical_entity_ids=tuple(roots),
@@ -123,7 +129,7 @@ class ObjectShaper:
             why_it_matters=content.why_it_matters,
             applicable_task_types=details.applicable_task_types,
             behavioral_implication=content.behavioral_implication,
-            contradiction_status=row.look.status,
+            contradiction_status=Status.ERASED if version.erased else row.look.status,
             supersession_link=self._winners.get(object_id),
             decay_rule=None if details.decay_rule is None else asdict(details.decay_rule),
             update_path=details.update_path,
@@ -132,12 +138,53 @@ class ObjectShaper:
             state_layer=details.layer,
             sensitivity=details.sensitivity,
             slot=details.slot,
-            value=json.loads(content.value_json),
+            value=self.value(version),
             external_ids=dict(sorted(external_ids.items())),
             derived_from=details.derived_from,
             status_reason=row.look.reason,
             source_kind=details.source_kind,
+            precision=version.precision,
         )
+
+
+def named_values(
+    register: Register, raw_ids: Iterable[str], rows: Iterable[NameRow], sight: Sight
+) -> Mapping[str, EntityRef]:
+    """Entities as the values of an answer, by raw id, under the strongest name that may be seen."""
+    roots = {raw_id: register.root(raw_id) for raw_id in raw_ids}
+    entities: dict[str, Entity] = {}
+    for root in roots.values():
+        known_entity = register.entity(root)
+        if known_entity is not None:
+            entities[root] = known_entity
+    visible_entities = with_visible_names(
+        Known(entities=entities, canonical=roots), rows, sight
+    ).entities
+    refs: dict[str, EntityRef] = {}
+    for raw_id, root in roots.items():
+        if root in visible_entities:
+            entity = visible_entities[root]
+            refs[raw_id] = EntityRef(id=root, name=entity.name or short_id(root), type=entity.type)
+    return refs
+
+
+def values_as_said(
+    reader: Reader, versions: Iterable[Version], sight: Sight
+) -> Mapping[str, EntityRef]:
+    """The entities that versions have as values, each by its own name, whatever was merged."""
+    raw_ids = sorted({version.details.value_entity_id or "" for version in versions} - {""})
+    if not raw_ids:
+        return {}
+    tx_us = reader.clock().last_us
+    entities = replace(reader.entities(raw_ids, tx_us=tx_us), canonical={})
+    rows = reader.name_rows(raw_ids, tx_us=tx_us)
+    return named_values(Register(entities), raw_ids, rows, sight)
+
+
+def shown_value(version: Version, refs: Mapping[str, EntityRef]) -> Any:
+    """What a version says: plain Python, or the reference of an entity."""
+    value = plain_value(version)
+    return value if value is None else refs.get(version.details.value_entity_id or "", value)
 
 
 def entity_ends(version: Version) -> Iterator[str]:

@@ -48,7 +48,7 @@ from ...store.timeline.state import (
     widened_state,
 )
 from ..backend.backend import Backend
-from ..backend.caller import Caller, argument_checks, entity_ref, instant, scope_of, spoken_name
+from ..backend.caller import Caller, argument_checks, instant, mention, scope_of, spoken_name
 from .entities import names_by_id, walk
 from .objects import Mask, ObjectShaper, closeness, visible_object_ids, visible_rows
 
@@ -152,7 +152,9 @@ class View(Caller):
             states: dict[str, SlotState] = {}
             for name, rows in sorted(by_slot.items()):
                 definition = self._definition(name)
-                states[name] = slot_state(rows, many=definition.many, shape=shape)
+                states[name] = slot_state(
+                    rows, many=definition.many, shape=shape, at_us=self._point.valid_us
+                )
             return states
 
     def timeline(self, entity: EntityLike, slot: str) -> tuple[Segment, ...]:
@@ -359,7 +361,7 @@ class View(Caller):
         versions = self._rows(subject.reader, ask, sight)
         shape = self._shaper(subject.reader, versions, subject.register)
 
-        return slot_state(versions, many=slot.many, shape=shape)
+        return slot_state(versions, many=slot.many, shape=shape, at_us=self._point.valid_us)
 
     def _clean_values(
         self, subject: ResolvedName, slot: Slot, sight: Sight, *, at_us: int | None = None
@@ -378,7 +380,8 @@ class View(Caller):
             return () if plain.value_json is None else (json.loads(plain.value_json),)
 
         versions = self._rows(subject.reader, ask, sight, point)
-        state = slot_state(versions, many=slot.many, shape=None)
+        shape = self._shaper(subject.reader, versions) if slot.relates else None
+        state = slot_state(versions, many=slot.many, shape=shape)
         return state.values if state.status is SlotStatus.CLEAN else ()
 
     def _widened_state(
@@ -456,7 +459,7 @@ def sight_of(principal: Principal, scope: Scope | Mapping[str, str] | None) -> S
 
 def mention_of(entity: EntityLike) -> MentionOrId:
     """Return how a caller names an entity as a mention."""
-    return entity_ref(entity) if isinstance(entity, Mapping) else entity
+    return mention(entity) if isinstance(entity, Mapping | EntityRef) else entity
 
 
 def find(

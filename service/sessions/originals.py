@@ -124,7 +124,8 @@ def units_between(core: SessionCore, first: int, last: int) -> list[WindowUnit]:
             if event.kind in _MESSAGES:
                 if event.seq > last:
                     return units
-                units.append(_unit_of(event))
+                turn = int(event.body.get("turn", 0))
+                units.append(WindowUnit(event.seq, turn, 0, _items_of(event)))
             elif event.kind is EventKind.RESULT_CAME and units:
                 items = _items_of(_with_original(event))
                 units[-1] = replace(units[-1], items=(*units[-1].items, *items))
@@ -142,10 +143,6 @@ def _message_before(core: SessionCore, number: int) -> WindowEvent | None:
                 return event
         until -= 20
     return None
-
-
-def _unit_of(event: WindowEvent) -> WindowUnit:
-    return WindowUnit(event.seq, int(event.body.get("turn", 0)), 0, _items_of(event))
 
 
 def _items_of(event: WindowEvent) -> tuple[WindowItem, ...]:

@@ -64,9 +64,8 @@ class Actions(Caller):
         for record in records:
             # A merge that a judgement forbids is about two entities, not about an object.
             is_merge = record.kind is ActionKind.MERGE_CONFLICT
-            is_relation = is_merge and "relation" in json.loads(record.detail)
             is_told = not is_merge or visible_ends.issuperset(record.members)
-            if is_told and (record.object_id in visible or (is_merge and not is_relation)):
+            if is_told and (record.object_id in visible or is_merge):
                 actions.append(_action(record))
         if status == "closed":
             actions = [action for action in actions if action.closed is not None]

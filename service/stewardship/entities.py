@@ -277,7 +277,7 @@ class Entities(Caller):
 
         Raises:
             Forbidden: `privilege_required`, `second_approval_required`.
-            Conflict: `existing_non_match`, `related_entities`, `cluster_too_large`.
+            Conflict: `existing_non_match`, `cluster_too_large`.
             NotFound: `unknown_entity`, also when one of them may not be seen.
         """
         self.principal.require(STEWARD)
@@ -294,13 +294,10 @@ class Entities(Caller):
                 now.entity(entity)
 
         # A refusal is returned, not raised: raising would take back the action that records it.
-        relations = RelationCheck(self._backend, self.principal)
-
         def work(tx: WriteTx, mandate: Mandate) -> MergeReceipt | Conflict:
-            refusal = relations.refusal(tx, a, b, mandate)
-            if refusal is not None:
-                return refusal
-            return merge(tx, a, b, mandate=mandate, policy=self._backend.policy.resolution)
+            warnings = RelationCheck(self._backend, self.principal).warnings(tx, a, b)
+            receipt = merge(tx, a, b, mandate=mandate, policy=self._backend.policy.resolution)
+            return receipt if isinstance(receipt, Conflict) else replace(receipt, warnings=warnings)
 
         receipt: MergeReceipt = self._operate(work, reason)
         return VisibleReceipts(self._backend, self.principal).merge(receipt)

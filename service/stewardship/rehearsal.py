@@ -16,7 +16,6 @@ from typing import NamedTuple, TypeVar
 
 from ...resolution.clusters import WAITING, non_matches_between
 from ...schema.answers import EntityView, ReviewReceipt
-from ...schema.claim import Version
 from ...schema.entity import EntityCandidate, Review
 from ...schema.errors import TenureError
 from ...schema.interval import ALL_TIME, Interval
@@ -25,10 +24,9 @@ from ...schema.vocabulary import Status
 from ...store.operations.change import Mandate
 from ...store.operations.review import accept
 from ...store.port.store import Reader, SlotRead, SlotRecord, Store, WriteTx
-from ...store.timeline.state import plain_value
 from ..backend.caller import Caller
-from ..reading.entities import described_entity, names_by_id
-from ..reading.objects import Mask
+from ..reading.entities import described_entity
+from ..reading.objects import Mask, shown_value, values_as_said, visible_rows
 from ..reading.view import View, sight_of
 from ..visual.text import value_text
 from .relations import RelationCheck
@@ -72,6 +70,8 @@ class Rehearsal(NamedTuple):
     receipt: ReviewReceipt
     before: PiecesOfRecords
     after: PiecesOfRecords
+    warnings: tuple[str, ...]
+    """What relates the two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,7 @@ class Rehearsals(Caller):
 
         return replace(
             empty_impact,
+            standing=(*standing, *rehearsal.warnings),
             moves=len(moved_ids),
             slots=tuple([change.slot for change in changes]),
             conflicts=tuple([change.conflict for change in changes if change.conflict]),
@@ -158,8 +159,8 @@ class Rehearsals(Caller):
             operation_id=self._backend.ids(), actor=self._actor, now_us=self._backend.now_us()
         )
         relations = RelationCheck(self._backend, self.principal)
-        refusal = relations.refusal_of_case(tx, case, candidate.entity_id, mandate)
-        receipt = refusal or accept(
+        warnings = relations.warnings(tx, case.entity_id, candidate.entity_id)
+        receipt = accept(
             tx,
             case.review_id,
             mandate=mandate,
@@ -168,27 +169,17 @@ class Rehearsals(Caller):
         )
         if isinstance(receipt, TenureError):
             raise receipt
-        return Rehearsal(receipt, before, _pieces(tx, records))
+        return Rehearsal(receipt, before, _pieces(tx, records), warnings)
 
     def _texts(self, reader: Reader, object_ids: Sequence[str]) -> Mapping[str, str]:
         """The values of visible objects as one reads them: entities by name."""
         mask = Mask(self.principal, self._backend.policy)
-        versions: list[Version] = []
-        entity_ids: list[str] = []
-        for version in mask.over(reader, self._rows_of(reader, object_ids)):
-            if not version.visible:
-                continue
-            versions.append(version)
-            if version.details.value_entity_id:
-                entity_ids.append(version.details.value_entity_id)
-
-        last_us = reader.clock().last_us
-        names = names_by_id(reader, entity_ids, sight_of(self.principal, None), last_us)
+        versions = visible_rows(mask.over(reader, self._rows_of(reader, object_ids)))
+        values = values_as_said(reader, versions, sight_of(self.principal, None))
 
         texts: dict[str, str] = {}
         for version in versions:
-            value = plain_value(version)
-            texts[version.row.claim.object_id] = names.get(str(value), value_text(value))
+            texts[version.row.claim.object_id] = value_text(shown_value(version, values))
         return texts
 
     def _neighbour_names(self, entity: EntityView) -> set[str]:

@@ -321,21 +321,22 @@ class Reviews(Caller):
 
         Raises:
             Forbidden: `privilege_required`, `own_submission`, `second_approval_required`.
-            Conflict: `stale_version`, `already_decided`, `existing_non_match`, `related_entities`.
+            Conflict: `stale_version`, `already_decided`, `existing_non_match`.
             NotFound: `unknown_review`.
         """
         memory_scope = parse(Remember, remember)
         self.principal.require(STEWARD)
         if entity is None:
             entity = self._best_today(review_id)
-        relations = RelationCheck(self._backend, self.principal)
 
         def work(tx: WriteTx, mandate: Mandate) -> ReviewReceipt | Conflict:
             tx.lock()
             case = tx.review(review_id)
-            is_current = case is not None and version in (None, case.version)
-            refusal = relations.refusal_of_case(tx, case, entity, mandate) if is_current else None
-            return refusal or accept(
+            best = best_of(case) if case else None
+            target = entity or (best.entity if best else "")
+            relations = RelationCheck(self._backend, self.principal)
+            warnings = relations.warnings(tx, case.entity_id, target) if case else ()
+            receipt = accept(
                 tx,
                 review_id,
                 mandate=mandate,
@@ -345,6 +346,9 @@ class Reviews(Caller):
                 version=version,
                 alone="owner" in self.principal.roles,
             )
+            if isinstance(receipt, Conflict) or receipt.merge is None:
+                return receipt
+            return replace(receipt, merge=replace(receipt.merge, warnings=warnings))
 
         return self._decide(review_id, work, reason)
 

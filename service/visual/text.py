@@ -11,9 +11,11 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import datetime, time
 from enum import Enum
 from typing import Any, Final, cast
+
+from .zone import READING_ZONE
 
 _CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
@@ -57,12 +59,15 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
 
 def _json_value(value: object) -> object:
     """A value that `json` does not know, as one that it does."""
-    # Here alone, because every command shows texts, and `--version` need not load the schema.
+    # Here, because every command shows texts, and `--version` need not load the schema.
+    from ...schema.entity import EntityRef
     from ...schema.interval import Interval
     from ...schema.values import iso
 
     if isinstance(value, Interval):
         return {"valid_from": iso(value.start_us), "valid_until": iso(value.end_us)}
+    if isinstance(value, EntityRef):
+        return value.to_dict()
     if is_dataclass(value):
         return by_field(value)
     if isinstance(value, Enum):
@@ -83,8 +88,8 @@ def by_field(record: Any) -> dict[str, Any]:
     return {item.name: getattr(record, item.name) for item in fields(record)}
 
 
-def when(moment: datetime | None, *, missing: str = "open") -> str:
-    """A moment for people, in UTC.
+def when(moment: datetime | None, *, missing: str = "open", precision: str = "") -> str:
+    """A moment for people, in `READING_ZONE`; of a `year` or `month` that was stated its name.
 
     >>> from datetime import UTC
     >>> when(datetime(2026, 6, 1, tzinfo=UTC)), when(datetime(2026, 6, 1, 12, 5, tzinfo=UTC))
@@ -92,8 +97,13 @@ def when(moment: datetime | None, *, missing: str = "open") -> str:
     """
     if moment is None:
         return missing
-    text = moment.isoformat(sep=" ").replace("+00:00", "Z")
-    return text.removesuffix(" 00:00:00Z")
+    if precision:
+        from ...schema.values import stated_span
+
+        return stated_span(moment, precision)
+    local = moment.astimezone(READING_ZONE.get())
+    text = local.isoformat(sep=" ").replace("+00:00", "Z")
+    return text if local.time() != time() else text[: len("2026-06-01")]
 
 
 def when_text(text: str) -> str:
@@ -107,29 +117,23 @@ def when_text(text: str) -> str:
     return when(datetime.fromisoformat(text))
 
 
-def span(start: datetime | None, end: datetime | None) -> str:
-    """An interval for people.
-
-    >>> span(None, None)
-    'always'
-    """
-    if start is None and end is None:
-        return "always"
-    if start is None:
-        return f"until {when(end)}"
-    return f"from {when(start)}" + (f" until {when(end)}" if end else "")
-
-
 def held_span(row: Any) -> str:
-    """The valid time of a row that has `valid_from` and `valid_until`, for people."""
-    return span(row.valid_from, row.valid_until)
+    """The valid time of a record that has `valid_from` and `valid_until`, for people."""
+    start, end = row.valid_from, row.valid_until
+    if start is None:
+        return f"until {when(end)}" if end else "always"
+    first = when(start, precision=getattr(row, "precision", ""))
+    possibly = ", possibly" if getattr(row, "possibly", False) else ""
+    return f"from {first}" + (f" until {when(end)}" if end else "") + possibly
 
 
 def value_text(value: Any) -> str:
     """A value for people: text as it is, everything else as JSON."""
     if value is None:
         return "-"
-    return value if isinstance(value, str) else json_text(value, indent=None)
+    # An entity is read by its name.
+    name = getattr(value, "name", value)
+    return name if isinstance(name, str) else json_text(value, indent=None)
 
 
 def counted(count: int, noun: str) -> str:

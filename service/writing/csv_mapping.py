@@ -28,16 +28,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeGuard, cast
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from ...schema.errors import InvalidInput, NotFound, Unavailable, did_you_mean
 from ...schema.limits import json_of, toml_of, utf8_of
-from ...schema.values import iso
-from ..backend.caller import date_instant, local_time
+from ..backend.caller import local_time
+from ..visual.zone import zone_named
 
 Row = Mapping[str, str]
 """The cells of a row by the name of their column."""
@@ -133,7 +133,7 @@ class CsvMapping:
         return {name: part for name, part in event.items() if part is not None}
 
     def _time(self, text: str, field: str) -> str:
-        """A time as ISO 8601, of a date the instant that it represents in the field."""
+        """A time as ISO 8601; a date, month or year stays one, in the zone of the mapping."""
         # Open ends are words of the import format, whatever the form of the table's times.
         if text in _ENDS:
             return text
@@ -143,10 +143,10 @@ class CsvMapping:
                 moment = datetime.strptime(text, form)  # noqa: DTZ007 - the zone is added below
             except ValueError:
                 continue
-            unit = _unit_of(form)
-            if unit is not None and not (field == "recorded_at" and unit != "day"):
-                zone = ZoneInfo(self.zone) if self.zone else UTC
-                return iso(date_instant(moment, unit, field, zone)) or "infinity"
+            length = _date_length(form)
+            if length and not (field == "recorded_at" and length < len("2026-06-01")):
+                date = moment.date().isoformat()[:length]
+                return f"{date}[{self.zone}]" if self.zone else date
             if self.dates:
                 return self._in_zone(moment, text, field)
 
@@ -190,18 +190,18 @@ class CsvMapping:
             ) from error
 
 
-def _unit_of(form: str) -> str | None:
-    """What a form of a date leaves open: nothing of a day, or the day of a month, or of a year.
+def _date_length(form: str) -> int:
+    """How much of `2026-06-01` a form states: a day, a month or a year; 0 for a time of day.
 
-    >>> _unit_of("%d.%m.%Y"), _unit_of("%B %Y"), _unit_of("%Y"), _unit_of("%Y-%m-%d %H:%M")
-    ('day', 'month', 'year', None)
+    >>> list(map(_date_length, ("%d.%m.%Y", "%B %Y", "%Y", "%Y-%m-%d %H:%M")))
+    [10, 7, 4, 0]
     """
     signs = set(re.findall(r"%-?(.)", form))
     if signs & set("HIMSfcXspzZ"):
-        return None
+        return 0
     if signs & set("djxaAuwUWV"):
-        return "day"
-    return "month" if signs & set("mbB") else "year"
+        return 10
+    return 7 if signs & set("mbB") else 4
 
 
 def fill_template(template: Any, row: Row) -> Any:
@@ -312,7 +312,7 @@ def _mapping_of(source: Any) -> CsvMapping:
     if not templates:
         raise _bad("state at least one [[event]]: the fields of a fact of each row")
 
-    _check_zone(texts.get("zone"))
+    zone_named(texts.get("zone"), code="bad_mapping")
     _check_kinds([common, *templates])
 
     return CsvMapping(common=common, event=templates, dates=dates, values=tables, **texts)
@@ -328,16 +328,6 @@ def _is_texts(source: object) -> bool:
     if not isinstance(source, Mapping):
         return False
     return all(isinstance(text, str) for text in cast("Mapping[str, object]", source).values())
-
-
-def _check_zone(zone: str | None) -> None:
-    if zone is None:
-        return
-
-    try:
-        ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise _bad(f"there is no time zone {zone!r}; write one such as Europe/Berlin") from error
 
 
 def _check_kinds(templates: Sequence[Mapping[str, Any]]) -> None:

@@ -70,8 +70,8 @@ from ...schema.vocabulary import (
 )
 from ...schema.write import RESTATE, Draft, Write
 from ..backend.caller import (
+    certain_from,
     enforcement,
-    entity_ref,
     mention,
     optional,
     scope_of,
@@ -633,9 +633,8 @@ class _DraftBuilder:
         start = optional(self.write.valid_from, field="valid_from")
         end = optional(self.write.valid_until, field="valid_until")
         end = INF_US if end is None else end
-        # Made for its refusal alone: an end before its beginning.
         if start is not None:
-            Interval(start, end)
+            Interval(start, end)  # it refuses an end before its beginning
         return start, end
 
     def _fillers(self, *mentions: EntityRef | str | None) -> tuple[str, ...]:
@@ -646,8 +645,8 @@ class _DraftBuilder:
 
     def _subject(self, op: Op, slot: Slot | None) -> EntityRef | str | None:
         subject = self.write.subject
-        if isinstance(subject, Mapping):
-            subject = entity_ref(subject)
+        if isinstance(subject, Mapping | EntityRef):
+            subject = mention(subject)
         if isinstance(subject, EntityRef):
             self.context.vocabulary.entity_type(subject.type)
             return subject
@@ -744,6 +743,7 @@ class _DraftBuilder:
             actor=self.context.principal.user or "service",
             resolved_via="object_id" if target else "",
             authorship=authorship_of(self.context.principal, self.context.policy, scope),
+            certain_us=None if slot and slot.constant else certain_from(write.valid_from),
         )
 
     def _object_type(self, level: Authority, slot: Slot | None) -> ObjectType:

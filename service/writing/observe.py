@@ -37,7 +37,6 @@ from ..extraction.claims import (
     ExtractionContext,
     PaidExtractor,
 )
-from ..reading.entities import names_by_id
 from ..reading.mentions import MentionFinder, StatedMentions
 from ..reading.view import EntityLike, pinned
 from .lines import STDIN, Reading
@@ -371,15 +370,12 @@ class Observer(Caller):
         with self._reading() as reader:
             view = pinned(self._backend, self.principal, reader, observation.at, None)
             state = view.slot(subject, claim.slot)
-            known = [str(value) for value in state.values]
-            names = names_by_id(reader, known, view.principal.sight(), reader.clock().last_us)
 
         began = {str(candidate.value): candidate.valid_from for candidate in state.candidates}
         meant_claims: list[ExtractedClaim] = []
-        for value in known:
-            name = names.get(value, value)
+        for name in map(str, state.values):
             if is_meant(str(claim.value), name):
-                day = changed_on(claim.valid_from, began.get(value))
+                day = changed_on(claim.valid_from, began.get(name))
                 meant_claims.append(replace(claim, value=name, valid_from=day))
         if meant_claims or claim.if_known:
             return meant_claims

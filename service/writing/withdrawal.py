@@ -8,7 +8,7 @@ so that nobody takes back what another said of him. Nothing is written for what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from functools import cache
@@ -25,7 +25,6 @@ from ...schema.vocabulary import Op
 from ...schema.write import Moment
 from ...store.port.records import ScopeTurns
 from ...store.port.store import Ask, Point, Reader
-from ...store.timeline.state import plain_value
 from ..backend.caller import Caller
 from ..extraction.claims import (
     ANY_SLOT,
@@ -35,8 +34,7 @@ from ..extraction.claims import (
     ExtractedClaim,
     language_tables,
 )
-from ..reading.entities import names_by_id
-from ..reading.objects import visible_rows
+from ..reading.objects import shown_value, values_as_said, visible_rows
 from ..reading.view import EntityLike, find, pinned, point_of
 
 _ANSWERS: Final = 8
@@ -181,16 +179,8 @@ class _Search(NamedTuple):
         for version in self._rows(ask):
             if version.details.slot and version.row.claim.op is not Op.DENY:
                 versions.append(version)
-        names = names_by_id(
-            self.reader, _entity_ids(versions), self.sight, self.reader.clock().last_us
-        )
-
-        known: list[_Known] = []
-        for version in versions:
-            entity_id = version.details.value_entity_id
-            value = names.get(entity_id or "", str(plain_value(version)))
-            known.append(_Known(version, value))
-        return known
+        values = values_as_said(self.reader, versions, self.sight)
+        return [_Known(version, str(shown_value(version, values))) for version in versions]
 
     def _rows(self, ask: Ask) -> list[Version]:
         """The rows in the one scope: what is wider was not said there."""
@@ -200,12 +190,6 @@ class _Search(NamedTuple):
             if version.details.scope.scope_id in self.sight.scopes:
                 rows.append(version)
         return rows
-
-
-def _entity_ids(versions: Iterable[Version]) -> Iterator[str]:
-    for version in versions:
-        if version.details.value_entity_id is not None:
-            yield version.details.value_entity_id
 
 
 def tells_of(claims: Iterable[ExtractedClaim], claim: ExtractedClaim) -> bool:

@@ -149,7 +149,8 @@ class Writer(Caller):
         key = canonical_value(value, definition.value_type).key
         for candidate in state.candidates:
             since = candidate.valid_from if definition.many else state.valid_from
-            is_same = canonical_value(candidate.value, definition.value_type).key == key
+            plain = candidate.value.id if definition.relates else candidate.value
+            is_same = canonical_value(plain, definition.value_type).key == key
             if is_same and candidate.status == Status.CLEAN and since != moment(start_us):
                 return replace(
                     write, op=Op.RETRACT, valid_from=since or "-infinity", expected=None,

@@ -112,7 +112,13 @@ _CONTENT: Final = tuple(column for column in _EVERY_COLUMN if column.table == "d
 _NODE_NAMES: Final = names_of(_NODE)
 _CONTENT_NAMES: Final = names_of(_CONTENT)
 _COPIES: Final = tuple((column.name, column.same_as) for column in _EVERY_COLUMN if column.same_as)
-_OFTEN_EMPTY: Final = ("applicable_task_types", "sensitivity", "derived_from", "planned")
+_OFTEN_EMPTY: Final = (
+    "applicable_task_types",
+    "sensitivity",
+    "derived_from",
+    "planned",
+    "certain_us",
+)
 """What decodes to the same where it is absent; no statement looks at these."""
 _PERMISSION_NAMES: Final = names_of(PERMISSION_COLUMNS)
 _HIDDEN_NAMES: Final = LINE_NAMES[: -len(SECRET_COLUMNS)]

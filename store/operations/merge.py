@@ -83,7 +83,7 @@ def merge(
         InvalidInput: `incompatible_types`.
     """
     clock = tx.lock()
-    receipt = kept_receipt(tx, MergeReceipt, mandate.operation_id, withheld=False)
+    receipt = kept_receipt(tx, MergeReceipt, mandate.operation_id, withheld=False, warnings=[])
     if receipt:
         return receipt
     return merge_at(tx, clock, a, b, mandate=mandate, policy=policy, judged_by=judged_by)
@@ -384,36 +384,25 @@ def _refuse(
         entities=pair(left, right),
         merge_id=judgement.merge_id,
     )
-    detail = {"judgement": judgement.judgement_id, "merge": judgement.merge_id}
-    ask_about_merge(tx, change, (left, right), [judgement.judgement_id], detail)
-    return refusal
-
-
-def ask_about_merge(
-    tx: WriteTx,
-    change: OperationChange,
-    ids: tuple[str, str],
-    obstacle_ids: Sequence[str],
-    detail: Mapping[str, str | None],
-) -> None:
-    """Record, once, what is in the way of a merge, for a person to decide."""
     # Whoever tries again is told the same, and asks nobody a second time.
-    for action in tx.open_actions(object_ids=obstacle_ids):
+    for action in tx.open_actions(object_ids=[judgement.judgement_id]):
         if action.kind is ActionKind.MERGE_CONFLICT:
-            return
+            return refusal
 
-    change.objects += ids
+    detail = {"judgement": judgement.judgement_id, "merge": judgement.merge_id}
+    change.objects += (left, right)
     change.actions.append(
         ActionRecord(
             action_id=derived_id(change.mandate.operation_id, "merge_conflict"),
             kind=ActionKind.MERGE_CONFLICT,
-            object_id=obstacle_ids[0],
-            members=pair(*ids),
+            object_id=judgement.judgement_id,
+            members=pair(left, right),
             detail=canonical_json(detail),
             tx_start=change.stamp,
         )
     )
     tx.apply(change.batch())
+    return refusal
 
 
 def _already_merged(tx: WriteTx, known: Known, a: str, b: str, clock: Clock) -> MergeReceipt:
@@ -424,7 +413,7 @@ def _already_merged(tx: WriteTx, known: Known, a: str, b: str, clock: Clock) -> 
     last = max(chain, key=lambda row: (row.tx_start, row.judgement_id), default=None)
     merge_id = (last.merge_id if last else None) or ""
 
-    receipt = kept_receipt(tx, MergeReceipt, merge_id, withheld=False) if merge_id else None
+    receipt = kept_receipt(tx, MergeReceipt, merge_id, withheld=False, warnings=[])
     if receipt:
         return replace(receipt, canonical_id=top)
     return MergeReceipt(
@@ -511,13 +500,3 @@ def relations_between(
         if counts(claim):
             relations.append(claim)
     return tuple(relations)
-
-
-def ask_about_relation(
-    tx: WriteTx, ids: tuple[str, str], relations: Sequence[Assertion], *, mandate: Mandate
-) -> None:
-    """Record, once, that a relation is in the way of a merge, for a person to decide."""
-    object_ids = [relation.claim.object_id for relation in relations]
-    change = begin(tx.lock(), mandate, "merge_refused")
-    detail = {"relation": object_ids[0], "slot": relations[0].details.slot}
-    ask_about_merge(tx, change, ids, object_ids, detail)

@@ -137,6 +137,7 @@ CLAIM_COLUMNS: Final = (
     Column("writer_user", "details.authorship", ColumnForm(attrgetter("user"))),
     Column("writer_session", "details.authorship", ColumnForm(attrgetter("session"))),
     Column("directs", "details.authorship", ColumnForm(attrgetter("directs"))),
+    Column("certain_us", "details.certain_us"),
 )
 """What a reader of the scope may know of every claim."""
 

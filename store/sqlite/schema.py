@@ -275,6 +275,18 @@ EMPTY_PATHS: Final = (
 _CLOSES: Final = f"OLD.tx_end = {_OPEN} AND NEW.tx_end BETWEEN OLD.tx_start + 1 AND {_OPEN} - 1"
 _STAYS: Final = "NEW.tx_end = OLD.tx_end"
 
+_ORIGIN_EMPTIED: Final = (
+    "NEW.update_path = '' AND NEW.origins = '[]' AND NEW.source_origin = "
+    + _SCHEME_OF_ORIGIN.format(row="OLD.")
+)
+_CLAIM_STAYS: Final = (
+    "claim_id object_id slot_id op valid_from valid_until since_us level source_authority"
+    " confidence tx ordinal target quarantine scope_id slot subject_id value_entity_id"
+    " authority_level source_kind object_type layer applicable_task_types sensitivity"
+    " half_life_days minimum_threshold retirement_rule derived_from planned actor resolved_via"
+    " writer_user writer_session directs turn"
+)
+
 _GUARDS: Final = (
     "".join(
         (
@@ -328,17 +340,7 @@ _GUARDS: Final = (
                 " AND NEW.body GLOB '{*}' AND length(NEW.body) < length(OLD.body)",
                 "receipt_id object_id tx idempotency_key",
             ),
-            unless(
-                "claim",
-                "NEW.update_path = '' AND NEW.origins = '[]' AND NEW.source_origin = "
-                + _SCHEME_OF_ORIGIN.format(row="OLD."),
-                "claim_id object_id slot_id op valid_from valid_until since_us level"
-                " source_authority confidence tx ordinal target quarantine scope_id slot subject_id"
-                " value_entity_id authority_level source_kind object_type layer"
-                " applicable_task_types sensitivity half_life_days minimum_threshold"
-                " retirement_rule derived_from planned actor resolved_via writer_user"
-                " writer_session directs turn",
-            ),
+            unless("claim", _ORIGIN_EMPTIED, _CLAIM_STAYS),
             unless("session_text", "NEW.text IS NULL", "session seq part digest"),
             unless("manifest", "NEW.body = ''", "number envelope_id pack"),
         )
@@ -376,10 +378,19 @@ BEGIN SELECT RAISE(ABORT, 'a counter never goes back'); END;
 """
 )
 
+_CERTAIN_START: Final = f"""
+ALTER TABLE claim ADD COLUMN certain_us INTEGER;
+DROP TRIGGER claim_keep;
+DROP TRIGGER claim_change;
+{unless("claim", _ORIGIN_EMPTIED, f"{_CLAIM_STAYS} certain_us")}"""
+
 FIRST_VERSION: Final = 16
 """The version of the schema below; a file of an older one comes over by export and import."""
 
-MIGRATIONS: Final = ((_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _SESSION, _GUARDS),)
+MIGRATIONS: Final = (
+    (_RECORD, _ENTITY, _CLAIM, _VERSION, _WORK, _SESSION, _GUARDS),
+    (_CERTAIN_START,),
+)
 """The statements of `FIRST_VERSION`, and those that lead from each version to the next."""
 
 SCHEMA_VERSION: Final = FIRST_VERSION + len(MIGRATIONS) - 1

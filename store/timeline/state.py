@@ -11,21 +11,32 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, pairwise
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from ...schema.answers import HistoryRow, Segment, SlotCandidate, SlotState
 from ...schema.claim import Claim, Look, Version
 from ...schema.context_object import ContextObject
+from ...schema.interval import INF_US, MIN_US
 from ...schema.values import micros, moment, stamp_time
 from ...schema.vocabulary import Op, SlotStatus
 from .reconcile import DENIED_HEAD, IN_FORCE, TIED_HEAD
 
-Shape = Callable[[Version], ContextObject]
-"""Turns a version into the object a caller sees."""
+
+class Shape(Protocol):
+    """Turns a version into what a caller sees."""
+
+    def __call__(self, version: Version) -> ContextObject:
+        """The object."""
+        ...
+
+    def value(self, version: Version) -> Any:
+        """What it says: plain Python, an entity by its name; None when it may not be seen."""
+        ...
+
 
 _DENIALS = frozenset({DENIED_HEAD, IN_FORCE})
 _LOOK: Final = attrgetter("row.look")
@@ -50,20 +61,22 @@ class _Stretch(NamedTuple):
     heads: tuple[Version, ...]
 
 
-def slot_state(versions: Iterable[Version], *, many: bool, shape: Shape | None) -> SlotState:
+def slot_state(
+    versions: Iterable[Version], *, many: bool, shape: Shape | None, at_us: int = INF_US
+) -> SlotState:
     """Return the state of a slot from its heads at one point, of all visible scopes.
 
-    Without `shape` the state carries no object.
+    Without `shape` the state carries no object, without `at_us` it is never just possible.
     """
     heads = list(filter(_is_head, versions))
     if not many:
-        return _state(_winning(heads), shape)
+        return _state(_winning(heads), shape, at_us)
 
     # Among many, each value is decided by itself, and no value stands in the way of another.
     by_value = sorted(heads, key=lambda v: (v.row.claim.value_key, v.row.vid))
     states: list[SlotState] = []
     for _, group in groupby(by_value, key=lambda v: v.row.claim.value_key):
-        states.append(_state(_winning(list(group)), shape))
+        states.append(_state(_winning(list(group)), shape, at_us))
 
     return _many_state(states)
 
@@ -96,7 +109,7 @@ def _standing(rows: Sequence[Version]) -> _Standing:
     return _Standing(tuple(rows), (-lead.level, specificity, lead.since_us))
 
 
-def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
+def _state(rows: Sequence[Version], shape: Shape | None, at_us: int) -> SlotState:
     """Return the state that one deciding set gives, of one value on a `many` slot."""
     if not rows:
         return UNKNOWN
@@ -104,13 +117,17 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
     if not all(map(attrgetter("visible"), rows)):
         return replace(UNKNOWN, reason="withheld")
 
-    bounds = _bounds(rows)
+    value_of = shape.value if shape else plain_value
+    # The stretch on which all of them stand.
+    latest = max(rows, key=attrgetter("row.interval.start_us"))
     state = SlotState(
         status=SlotStatus.UNKNOWN,
         reason="no_value",
-        candidates=tuple(map(candidate, sorted(rows, key=_first))),
-        valid_from=bounds[0],
-        valid_until=bounds[1],
+        candidates=tuple(candidate(row, value_of(row)) for row in sorted(rows, key=_first)),
+        valid_from=moment(latest.row.interval.start_us),
+        valid_until=moment(min(map(attrgetter("row.interval.end_us"), rows))),
+        precision=latest.precision,
+        possibly=any(at_us < (version.details.certain_us or 0) for version in rows),
     )
     if any(map(attrgetter("erased"), rows)):
         return replace(state, status=SlotStatus.ERASED, reason="erased")
@@ -125,7 +142,7 @@ def _state(rows: Sequence[Version], shape: Shape | None) -> SlotState:
     if version.row.claim.says_nothing:
         return state
 
-    value = plain_value(version)
+    value = value_of(version)
 
     return replace(
         state,
@@ -156,7 +173,7 @@ def _many_state(states: Sequence[SlotState]) -> SlotState:
         return replace(worst, candidates=candidates) if worst else UNKNOWN
 
     # A bound that is not there is an open end, so the narrowest stretch is that of the others.
-    starts = filter(None, map(attrgetter("valid_from"), clean))
+    latest = max(clean, key=lambda s: MIN_US if s.valid_from is None else micros(s.valid_from))
     ends = filter(None, map(attrgetter("valid_until"), clean))
     values = tuple(map(attrgetter("value"), clean))
     is_single = len(clean) == 1
@@ -166,9 +183,11 @@ def _many_state(states: Sequence[SlotState]) -> SlotState:
         value=values[0] if is_single else values,
         values=values,
         candidates=candidates,
-        valid_from=max(starts, default=None),
+        valid_from=latest.valid_from,
         valid_until=min(ends, default=None),
         object=clean[0].object if is_single else None,
+        precision=latest.precision,
+        possibly=any(map(attrgetter("possibly"), clean)),
     )
 
 
@@ -184,25 +203,18 @@ def _first(version: Version) -> tuple[int, str]:
     return version.row.claim.tx, version.row.claim.object_id
 
 
-def _bounds(rows: Sequence[Version]) -> tuple[Any, Any]:
-    """The stretch on which all of them stand."""
-    start = max(map(attrgetter("row.interval.start_us"), rows))
-    end = min(map(attrgetter("row.interval.end_us"), rows))
-    return moment(start), moment(end)
-
-
 def plain_value(version: Version) -> Any:
     """Return the value of a version as plain Python; None when it may not be seen."""
     return None if version.content is None else json.loads(version.content.value_json)
 
 
-def candidate(version: Version) -> SlotCandidate:
-    """Return a version as a candidate of its slot."""
+def candidate(version: Version, value: Any) -> SlotCandidate:
+    """Return a version as a candidate of its slot, with its value as it is shown."""
     row = version.row
     return SlotCandidate(
         object_id=row.claim.object_id,
         op=row.claim.op.value,
-        value=plain_value(version),
+        value=value,
         status=row.look.status.value,
         reason=row.look.reason,
         authority_level=int(version.details.authority_level),
@@ -213,19 +225,19 @@ def candidate(version: Version) -> SlotCandidate:
     )
 
 
-def history_row(version: Version, actor: str) -> HistoryRow:
-    """A version as a row of the history on both axes, with who made it."""
+def history_row(version: Version, value: Any, actor: str) -> HistoryRow:
+    """A version as a row of the history on both axes, with its value and who made it."""
     row = version.row
     return HistoryRow(
         vid=row.vid,
         object_id=row.claim.object_id,
         op=row.claim.op.value,
-        value=plain_value(version),
+        value=value,
         valid_from=moment(row.interval.start_us),
         valid_until=moment(row.interval.end_us),
         tx_start=stamp_time(row.tx_start),
         tx_end=moment(row.tx_end),
-        status=row.look.status.value,
+        status=SlotStatus.ERASED.value if version.erased else row.look.status.value,
         reason=row.look.reason,
         head=row.look.head,
         authority_level=int(version.details.authority_level),
@@ -233,6 +245,7 @@ def history_row(version: Version, actor: str) -> HistoryRow:
         scope=version.details.scope.scope_id,
         erased=version.erased,
         actor=actor,
+        precision=version.precision,
     )
 
 
@@ -272,14 +285,14 @@ def widened_state(state: SlotState, versions: Iterable[Version]) -> SlotState:
         neighbour_state = slot_state(stretches[place].heads, many=False, shape=None)
         return neighbour_state if _says_same(neighbour_state, state) else None
 
-    start, end = state.valid_from, state.valid_until
-    while start is not None and (before := same_at(micros(start) - 1)):
-        start = before.valid_from
+    first, end = state, state.valid_until
+    while first.valid_from is not None and (before := same_at(micros(first.valid_from) - 1)):
+        first = before
 
     while end is not None and (after := same_at(micros(end))):
         end = after.valid_until
 
-    return replace(state, valid_from=start, valid_until=end)
+    return replace(state, valid_from=first.valid_from, valid_until=end, precision=first.precision)
 
 
 def _says_same(left: SlotState, right: SlotState) -> bool:
@@ -311,7 +324,8 @@ def _stretches(versions: Iterable[Version]) -> list[_Stretch]:
 
 def _segment(start: int, end: int, state: SlotState) -> Segment:
     first, last = moment(start), moment(end)
-    state = replace(state, valid_from=first, valid_until=last)
+    precision = state.precision if state.valid_from == first else ""
+    state = replace(state, valid_from=first, valid_until=last, precision=precision)
     return Segment(valid_from=first, valid_until=last, state=state)
 
 

@@ -336,8 +336,8 @@ def _header(plain: dict[str, Any], number: int) -> ExportHeader:
 
 
 def _record(kind: str, plain: Any, number: int, header: ExportHeader) -> Any:
-    if header.tenure_export == 1 and kind == RecordKind.CLAIM.value:
-        plain = _with_authorship(plain)
+    if kind == RecordKind.CLAIM.value:
+        plain = _with_today_details(plain, has_author=header.tenure_export > 1)
 
     try:
         record = from_plain(_TYPES[RecordKind(kind)], plain)
@@ -372,10 +372,13 @@ def _as_said(assertion: Assertion) -> Assertion:
     )
 
 
-def _with_authorship(plain: Any) -> Any:
+def _with_today_details(plain: Any, *, has_author: bool) -> Any:
     """A claim of an older export, with what its actor and level prove of its writer."""
+    details = {"certain_us": None, **fields_of(fields_of(plain).get("details"))}
+    if has_author:
+        return {**fields_of(plain), "details": details}
+
     # What was written into a person's own scope by that person is his; of the rest nobody knows.
-    details = fields_of(fields_of(plain).get("details"))
     user = fields_of(details.get("scope")).get("user")
     level = details.get("authority_level")
     authorship = {

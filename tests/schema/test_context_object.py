@@ -38,7 +38,7 @@ behavioral_implication supersession_link decay_rule update_path retirement_rule
 
 ADDED = """
 authority_level state_layer sensitivity slot value external_ids derived_from status_reason
-source_kind
+source_kind precision
 """.split()
 
 UUID = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"

@@ -6,23 +6,11 @@ import pytest
 
 from tenure.schema.signing import (
     is_signed,
-    key_digest,
     manifest_digest,
     manifest_fields,
     plain_manifest,
     signed_manifest,
-    stored_digest,
 )
-
-
-def test_a_stored_key_becomes_the_digest_of_its_actor_once() -> None:
-    digest = stored_digest(b"secret", "ann", "key 7")
-    assert digest == key_digest(b"secret", ("ann", None), "key 7")
-    assert stored_digest(b"secret", "ann", digest) == digest
-    assert stored_digest(b"secret", "bob", "key 7") != digest
-    for nobody in ("service", None):
-        assert stored_digest(b"secret", nobody, "k") == key_digest(b"secret", (None, None), "k")
-
 
 # ---- What a signed manifest vouches for, and what it refuses to read
 

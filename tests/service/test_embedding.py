@@ -45,7 +45,7 @@ def passage(memory: Memory, text: str, **stated: Any) -> str:
 
 
 def contents(memory: Memory, question: str, **stated: Any) -> list[str]:
-    return [hit.object.content for hit in memory.as_of().search(question, **stated).hits]
+    return [hit.object.content or "" for hit in memory.as_of().search(question, **stated).hits]
 
 
 def test_a_claim_gets_a_vector_of_its_content_and_one_of_its_condition(memory: Memory) -> None:

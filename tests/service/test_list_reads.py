@@ -59,7 +59,7 @@ def test_the_queue_with_both_sides_of_each_tie_is_three_reads(
         entries = tuple(_entries(memory, memory.actions()))
     assert len(reads) == 3  # the queue, the names, the claims
     assert {entry.entity for entry in entries} == set(NAMES)
-    assert {tuple(sorted(claim.content for claim in entry.claims)) for entry in entries} == {
+    assert {tuple(sorted(claim.content or "" for claim in entry.claims)) for entry in entries} == {
         (f"{name} office: Oslo", f"{name} office: Rome") for name in NAMES
     }
 

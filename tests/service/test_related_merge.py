@@ -1,4 +1,4 @@
-"""Merging two who stand in a relation: refused by name, done all the same by a second word."""
+"""Merging two who stand in a relation: done, with a warning that names the relation."""
 
 from __future__ import annotations
 
@@ -22,73 +22,37 @@ def person(memory: tenure.Memory, name: str) -> str:
     return memory.write({"name": name, "type": "person"}, "title", f"Dr {name}").entity or ""
 
 
-def refusal_of(memory: tenure.Memory, a: str, b: str) -> tenure.Conflict:
-    with pytest.raises(tenure.Conflict) as refusal:
-        memory.entities.merge(a, b)
-    assert refusal.value.code == "related_entities"
-    return refusal.value
-
-
+@pytest.mark.parametrize("is_reversed", [False, True])
 @pytest.mark.parametrize("slot", ["manager", "partner", "parent", "sibling", "friend"])
-def test_a_merge_over_a_relation_is_refused_by_name_in_either_order(
-    memory: tenure.Memory, slot: str
+def test_a_merge_over_a_relation_warns_by_name_in_either_order(
+    memory: tenure.Memory, slot: str, is_reversed: bool
 ) -> None:
     sam, dana = person(memory, "Sam Rivera"), person(memory, "Dana Kim")
     memory.write("Sam Rivera", slot, "Dana Kim")
-    for ends in ((sam, dana), (dana, sam)):
-        assert f"Dana Kim is the {slot} of Sam Rivera" in str(refusal_of(memory, *ends))
-    assert memory.as_of().entity("Sam Rivera").entity_id == sam
+    merge = memory.entities.merge(*((dana, sam) if is_reversed else (sam, dana)))
+    (warning,) = merge.warnings
+    assert f"Dana Kim is the {slot} of Sam Rivera" in warning
+    # No loop: whoever is their own manager is no neighbour of themselves.
+    assert memory.as_of().neighbourhood(sam).edges == ()
 
-    # Asked twice, it waits once, and names the two.
-    (action,) = memory.actions.list()
-    assert (action.kind, action.slot, sorted(action.members)) == (
-        "merge_conflict",
-        slot,
-        sorted((sam, dana)),
-    )
-
-
-def test_whoever_accepts_its_action_merges_and_takes_it_back(memory: tenure.Memory) -> None:
-    sam, dana = person(memory, "Sam Rivera"), person(memory, "Dana Kim")
-    memory.write("Sam Rivera", "manager", "Dana Kim")
-    refusal_of(memory, sam, dana)
-    (action,) = memory.actions.list()
-    receipt = memory.actions.resolve(action.action_id, accept=True)
-    assert isinstance(receipt, tenure.ActionReceipt)
-    assert receipt.merge is not None
-    assert set(memory.as_of().entity("Sam Rivera").members) == {sam, dana}
-
-    memory.entities.unmerge(receipt.merge.merge_id)
-    assert memory.as_of().value("Sam Rivera", "manager") == dana
+    memory.entities.unmerge(merge.merge_id)
+    assert memory.actions.list() == ()
+    assert memory.as_of().value("Sam Rivera", slot).id == dana
     assert memory.doctor() == ()
 
 
-def test_a_refused_action_keeps_the_two_apart(memory: tenure.Memory) -> None:
-    sam, dana = person(memory, "Sam Rivera"), person(memory, "Dana Kim")
-    memory.write("Sam Rivera", "manager", "Dana Kim")
-    refusal_of(memory, sam, dana)
-    memory.actions.resolve(memory.actions.list()[0].action_id, accept=False)
-    refusal_of(memory, sam, dana)
-    assert len(memory.actions.list()) == 1
-
-
-def test_a_case_says_it_in_its_preview_and_is_not_accepted(memory: tenure.Memory) -> None:
+def test_a_case_says_it_in_its_preview_and_in_its_receipt(memory: tenure.Memory) -> None:
     sam, dana = person(memory, "Sam Rivera"), person(memory, "Dana Kim")
     memory.write("Sam Rivera", "manager", "Dana Kim")
     case = memory.reviews.open(sam, dana)
     impact = memory.reviews.get(case.review_id).impact
     assert impact is not None
     assert "Dana Kim is the manager of Sam Rivera" in impact.standing[0]
-    # A preview asks nobody.
-    assert memory.actions.list() == ()
+    assert impact.members == 2
 
-    with pytest.raises(tenure.Conflict, match="manager of Sam Rivera"):
-        memory.reviews.accept(case.review_id)
-    assert memory.reviews.get(case.review_id).review.state == "open"
-    memory.reviews.reject(case.review_id)
-    with pytest.raises(tenure.Conflict) as decided:
-        memory.reviews.accept(case.review_id)
-    assert decided.value.code == "already_decided"
+    merge = memory.reviews.accept(case.review_id).merge
+    assert merge is not None
+    assert "Dana Kim is the manager of Sam Rivera" in merge.warnings[0]
 
 
 @pytest.mark.parametrize("end", ["retract", "past", "other"])
@@ -101,14 +65,14 @@ def test_what_relates_them_no_more_is_in_nobodys_way(memory: tenure.Memory, end:
         memory.write("Sam Rivera", "manager", "Dana Kim", op="retract")
     if end == "other":
         memory.write("Sam Rivera", "manager", "Lee Park", op="correct")
-    assert memory.entities.merge(sam, dana).merge_id
+    assert memory.entities.merge(sam, dana).warnings == ()
 
 
 def test_a_relation_of_a_member_counts_for_its_cluster(memory: tenure.Memory) -> None:
     sam, dana, sammy = (person(memory, name) for name in ("Sam Rivera", "Dana Kim", "Sammy R"))
     memory.write("Sammy R", "manager", "Dana Kim")
     memory.entities.merge(sam, sammy)
-    refusal_of(memory, dana, sam)
+    assert memory.entities.merge(dana, sam).warnings
 
 
 def test_a_relation_that_the_steward_may_not_see_is_not_told(memory: tenure.Memory) -> None:
@@ -116,18 +80,16 @@ def test_a_relation_that_the_steward_may_not_see_is_not_told(memory: tenure.Memo
     bob = memory.bind(tenure.Principal(user="bob"))
     bob.write("Sam Rivera", "partner", "Dana Kim", scope={"user": "bob"})
     steward = memory.bind(tenure.Principal(user="stu", roles=frozenset({"steward"})))
-    assert steward.entities.merge(sam, dana).merge_id
+    assert steward.entities.merge(sam, dana).warnings == ()
 
-    # What only some may see asks nobody else.
+    # Who may see it is warned.
     lee, kim = person(memory, "Lee Park"), person(memory, "Kim Berg")
     boss = memory.bind(tenure.Principal(user="bob", roles=frozenset({"steward"})))
     boss.write("Lee Park", "partner", "Kim Berg", scope={"user": "bob"})
-    refusal_of(boss, lee, kim)
-    assert len(boss.actions.list()) == 1
-    assert steward.actions.list() == ()
+    assert boss.entities.merge(lee, kim).warnings
 
 
-def test_two_stewards_agree_before_a_relation_is_asked_about() -> None:
+def test_the_second_of_two_stewards_is_warned() -> None:
     policy = Policy(resolution=ResolutionPolicy(second_steward=True))
     with tenure.connect(":memory:", principal=OWNER, policy=policy) as memory:
         sam, dana = person(memory, "Sam Rivera"), person(memory, "Dana Kim")
@@ -138,8 +100,9 @@ def test_two_stewards_agree_before_a_relation_is_asked_about() -> None:
         ]
         case = stewards[0].reviews.open(sam, dana)
         assert stewards[0].reviews.accept(case.review_id).merge is None
-        with pytest.raises(tenure.Conflict, match="manager of Sam Rivera"):
-            stewards[1].reviews.accept(case.review_id)
+        merge = stewards[1].reviews.accept(case.review_id).merge
+        assert merge is not None
+        assert "manager of Sam Rivera" in merge.warnings[0]
 
 
 def test_a_person_and_a_firm_are_no_relation_that_a_word_could_merge(

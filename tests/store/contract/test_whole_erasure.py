@@ -130,3 +130,13 @@ def test_objects_that_taught_names_are_erased_one_by_one_in_one_transaction(
     memory._backend.store.transact(memory.principal.tenant, erase_each)
     assert not memory.entities.list()
     assert memory.doctor() == ()
+
+
+def test_what_was_erased_reads_as_erased_without_content(open_memory: Open) -> None:
+    memory = open_memory()
+    receipt = memory.write("Brunhild Ackerstaff", "office", "Turin")
+    memory.erase(entity="Brunhild Ackerstaff", reason="case 3")
+    explanation = memory.explain(receipt.object_id)
+    erased = explanation.object
+    assert (erased.contradiction_status, erased.content, erased.value) == ("erased", None, None)
+    assert [(row.status, row.value) for row in explanation.rows] == [("erased", None)]

@@ -78,4 +78,4 @@ def test_a_large_import_is_embedded_in_a_second_pass_that_can_be_stopped(
         neo4j_server.uri, auth=neo4j_server.auth, principal=owner, encoder=ToyEncoder()
     ) as found:
         (best, *_) = found.as_of().search("passage number17").hits
-        assert "number17 " in best.object.content
+        assert "number17 " in (best.object.content or "")

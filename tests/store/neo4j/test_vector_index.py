@@ -202,7 +202,7 @@ def test_the_client_searches_and_compiles_through_it(
         told(memory)
         memory.flush()
         hits = memory.as_of().search("lunch hours").hits
-        assert "noon" in hits[0].object.content
+        assert "noon" in (hits[0].object.content or "")
         envelope = memory.compile(task="data_extraction", query="lunch hours", budget_tokens=2_000)
         assert "noon" in envelope.text
         assert memory.replay(envelope.manifest).digest == envelope.digest

@@ -1,0 +1,126 @@
+"""A start that is stated as a month or a year keeps its precision, and answers inside it say so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from tenure import Memory
+from tenure.service.visual.text import held_span, json_text
+
+Open = Callable[..., Memory]
+
+
+@pytest.mark.parametrize(
+    ("stated", "precision", "words", "first", "certain"),
+    [
+        ("1994", "year", "1994", "1994-01-01T00:00:00Z", "1995-01-01T00:00:00Z"),
+        ("2024-02", "month", "2024-02", "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"),
+        ("2003-10[Europe/Berlin]", "month", "2003-10", "2003-09-30T22:00:00Z",
+         "2003-10-31T23:00:00Z"),
+        ("1994[Pacific/Auckland]", "year", "1994", "1993-12-31T11:00:00Z", "1994-12-31T11:00:00Z"),
+    ],
+)  # fmt: skip
+def test_an_answer_inside_of_a_stated_span_is_only_possible(
+    open_memory: Open, stated: str, precision: str, words: str, first: str, certain: str
+) -> None:
+    memory = open_memory()
+    memory.write("Vera Stolz", "office", "Turin", valid_from=stated)
+    inside = memory.as_of(first).slot("Vera Stolz", "office")
+    assert (inside.value, inside.precision, inside.possibly) == ("Turin", precision, True)
+    assert inside.valid_from == datetime.fromisoformat(first)
+    assert held_span(inside) == f"from {words}, possibly"
+
+    after = memory.as_of(certain).slot("Vera Stolz", "office")
+    assert (after.value, after.precision, after.possibly) == ("Turin", precision, False)
+    assert json.loads(json_text(after))["precision"] == precision
+    assert memory.as_of(certain).facts("Vera Stolz")["office"].possibly is False
+    assert memory.as_of(first).facts("Vera Stolz")["office"].possibly is True
+
+
+@pytest.mark.parametrize("stated", [None, "1994-10-03", "1994-10-03T00:00:00Z", "-infinity"])
+def test_a_start_that_is_a_day_or_an_instant_is_certain(
+    open_memory: Open, stated: str | None
+) -> None:
+    memory = open_memory()
+    receipt = memory.write("Vera Stolz", "office", "Turin", valid_from=stated)
+    state = memory.as_of().slot("Vera Stolz", "office")
+    assert (state.precision, state.possibly) == ("", False)
+    assert memory.explain(receipt.object_id).object.precision == ""
+
+
+def test_a_piece_that_begins_later_than_the_stated_span_has_an_exact_start(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    memory.write("Vera Stolz", "office", "Turin", valid_from="1994")
+    memory.write("Vera Stolz", "office", "Ghent", valid_from="1994-06-01", valid_until="1994-07-31",
+                 op="correct")  # fmt: skip
+    timeline = memory.as_of().timeline("Vera Stolz", "office")
+    assert [(s.state.value, s.state.precision) for s in timeline] == [
+        ("Turin", "year"), ("Ghent", ""), ("Turin", ""),
+    ]  # fmt: skip
+    assert memory.as_of("1994-09-01").slot("Vera Stolz", "office").possibly
+
+
+def test_a_constant_slot_always_held_whatever_year_is_stated(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write("Vera Stolz", "birthday", "1979-03-09", valid_from="1994")
+    state = memory.as_of("1994-05-01").slot("Vera Stolz", "birthday")
+    assert (state.valid_from, state.precision, state.possibly) == (None, "", False)
+
+
+def test_one_of_many_values_that_is_only_possible_makes_the_answer_possible(
+    open_memory: Open,
+) -> None:
+    memory = open_memory()
+    memory.write("Vera Stolz", "skill", "welding", valid_from="1990-01-01")
+    memory.write("Vera Stolz", "skill", "brazing", valid_from="1994-05")
+    state = memory.as_of("1994-05-20").slot("Vera Stolz", "skill")
+    assert (state.values, state.precision, state.possibly) == (
+        ("welding", "brazing"), "month", True,
+    )  # fmt: skip
+
+
+def test_history_and_compiled_lines_print_what_was_stated(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write("Vera Stolz", "office", "Turin", valid_from="2007")
+    memory.write("Vera Stolz", "phone", "+39 011 5550199", valid_from="2007-01-01")
+    (row,) = memory.history("Vera Stolz", "office")
+    assert (row.precision, held_span(row)) == ("year", "from 2007")
+    text = memory.compile("assistant", "Vera Stolz", budget_tokens=900).text
+    assert "office: Turin (since 2007)" in text
+    assert text.count("(since") == 1
+
+
+def test_a_table_keeps_months_and_years_in_its_zone(tmp_path: Path, open_memory: Open) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "n,v,f\nVera Stolz,Turin,1994\nIvo Kraan,Ghent,10/1994\nAda Lo,Rome,3.10.1994\n"
+    )
+    mapping = {
+        "zone": "Europe/Berlin",
+        "dates": ["%d.%m.%Y", "%m/%Y", "%Y"],
+        "common": {"subject": {"name": "{n}", "type": "person"}, "valid_from": "{f}"},
+        "event": [{"slot": "office", "value": "{v}"}],
+    }
+    memory = open_memory()
+    memory.ingest(path, mapping=mapping)
+    states = [memory.as_of().slot(n, "office") for n in ("Vera Stolz", "Ivo Kraan", "Ada Lo")]
+    assert list(map(held_span, states)) == [
+        "from 1994", "from 1994-10", "from 1994-10-02 23:00:00Z",
+    ]  # fmt: skip
+
+
+def test_an_export_keeps_the_stated_span(tmp_path: Path, open_memory: Open) -> None:
+    memory = open_memory()
+    memory.write("Vera Stolz", "office", "Turin", valid_from="1994")
+    memory.export(tmp_path / "e.jsonl")
+    copy = open_memory()
+    copy.import_file(tmp_path / "e.jsonl")
+    state = copy.as_of("1994-06").slot("Vera Stolz", "office")
+    assert held_span(state) == "from 1994, possibly"

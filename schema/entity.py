@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
 from .errors import InvalidInput
 from .interval import INF_US, MIN_US
@@ -112,12 +112,16 @@ class _ValueJson:
     def _plain(self, value: Any) -> Any:
         if isinstance(value, EntityRef):
             return value.to_dict()
-        return list(map(self._plain, value)) if isinstance(value, tuple) else value
+        if isinstance(value, tuple):
+            return list(map(self._plain, cast("tuple[object, ...]", value)))
+        return value
 
     def _read(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return list(map(self._read, cast("list[object]", value)))
         if isinstance(value, dict) and value.keys() == {"id", "name", "type"}:
-            return EntityRef(**value)
-        return list(map(self._read, value)) if isinstance(value, list) else value
+            return EntityRef(**cast("dict[str, Any]", value))
+        return cast("object", value)
 
 
 SlotValue = Annotated[Any, _ValueJson()]

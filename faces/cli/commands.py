@@ -67,7 +67,7 @@ _NAMES: Final[Mapping[str, Callable[[Memory, str], str]]] = {
     "review_id": review_of,
     "winner": object_of,
 }
-"""Fields that take the beginning of an id, and what finds the full_command one."""
+"""Fields that take the beginning of an id, and what finds the whole one."""
 
 _POINT: Final = ("valid", "tx")
 

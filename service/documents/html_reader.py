@@ -91,6 +91,10 @@ def read_html(text: str, name: str) -> FileReading:
     return FileReading(blocks, single_spaced(title and title.text()), dates, dict(drops))
 
 
+def _no_source(_picture: object) -> dict[str, str]:
+    return {"src": ""}
+
+
 def read_docx(data: bytes, name: str) -> FileReading:
     """The blocks of a DOCX file.
 
@@ -99,7 +103,7 @@ def read_docx(data: bytes, name: str) -> FileReading:
         Unavailable: `documents_extra_missing`.
     """
     mammoth: Any = extra_module("mammoth")
-    no_picture: Any = mammoth.images.img_element(lambda _: {"src": ""})
+    no_picture: Any = mammoth.images.img_element(_no_source)
     properties = b""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -73,7 +73,7 @@ class Write:
 class WriteFields(TypedDict, total=False):
     """What `Memory.write` takes by keyword: the fields of a `Write` but subject, slot and value."""
 
-    op: Literal["assert", "correct", "retract", "delete", "deny"]
+    op: Literal["assert", "correct", "retract", "delete", "deny", "restate"]
     valid_from: Moment
     valid_until: Moment
     object_id: str | None

@@ -630,6 +630,7 @@ ARGUMENTS: Final[Mapping[str, Kind]] = {
     "ActionStatus": _TEXT,
     "GraphForm": _TEXT,
     "Remembered": _TEXT,
+    "RequestTarget": _TEXT,
     "ReviewKind": _TEXT,
     "ReviewStatus": _TEXT,
     "Sequence[Any]": _LIST,

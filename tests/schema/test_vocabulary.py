@@ -16,7 +16,7 @@ from tenure.schema.errors import InvalidInput
         (v.ObjectType, "preference identity_fact project_decision retrieved_passage policy_rule "
          "tool_schema inferred_belief actionable_constraint"),
         (v.Classification, "public restricted confidential highly_restricted"),
-        (v.Status, "clean disputed overridden quarantined"),
+        (v.Status, "clean disputed overridden quarantined erased"),
         (v.StateLayer, "session task project user tenant corpus tool policy belief"),
         (v.RetirementRule, "archive hard_delete demote_to_archival trigger_user_confirmation"),
         (v.Sensitivity, "personal special_personal financial credential legal_privileged "

@@ -100,15 +100,15 @@ def test_the_commands_say_why_and_how(tmp_path: Path, monkeypatch: pytest.Monkey
         assert outcome.exit_code == 0, outcome.output
         return outcome.stdout
 
-    why = run("resolution", "why", "Jonathan Smythe", "Jon Smythe")
+    why = run("resolution", "score", "Jonathan Smythe", "Jon Smythe")
     assert why.count("start: what the model takes two names for") == 1
     assert "short_form" in why
     assert "total: p 0.940" in why
     assert "a person would be asked" in why
-    assert "no judgement exists" in run("resolution", "how", "Jon Smythe")
+    assert "no judgement exists" in run("resolution", "explain", "Jon Smythe")
     run("merge", "Jonathan Smythe", "Jon Smythe")
-    assert "they are one entity" in run("resolution", "why", "Jonathan Smythe", "Jon Smythe")
-    assert "MATCH" in run("resolution", "how", "Jon Smythe")
+    assert "they are one entity" in run("resolution", "score", "Jonathan Smythe", "Jon Smythe")
+    assert "MATCH" in run("resolution", "explain", "Jon Smythe")
 
 
 def test_what_resolve_shows_adds_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,8 +43,8 @@ class RelationCheck(Caller):
             value = names.get(details.value_entity_id or "", "")
             slot = (details.slot or "").replace("_", " ")
             sentences.append(
-                f"{value} is the {slot} of {subject} ({relation.claim.object_id}), and nobody is "
-                "that of themselves; retract it, or take the merge back"
+                f"{value} is the {slot} of {subject} ({relation.claim.object_id}). No entity "
+                "has this relation to itself: retract it, or undo the merge."
             )
         return tuple(sentences)
 

@@ -357,7 +357,7 @@ def test_checkpoints_are_versions_of_the_task_and_forks_compete_for_it(memory: M
     fork = session.fork("s2", at=3)
     assert code_of(fork.checkpoint) == "stale_version"
     fork.on_turn_start("go")
-    assert "in the log alone" in fork.on_turn_end("x", milestone="m").notices[-1]
+    assert "only in the log" in fork.on_turn_end("x", milestone="m").notices[-1]
     fork.checkpoint(predecessor=standing[-1].object_id)
     assert fork.checkpoints() == session.checkpoints()
     assert code_of(session.checkpoint) == "stale_version"

@@ -37,6 +37,6 @@ def test_a_value_is_no_entity_of_a_type_that_its_slot_does_not_allow(open_memory
     place = memory.write({"name": "Mill", "type": "location"}, "allergy", "dust").entity
     ledger = {"name": "Ledger", "type": "system"}
     memory.write(ledger, "owner", "Mill")
-    assert memory.as_of().value(ledger, "owner") != place
+    assert memory.as_of().value(ledger, "owner").id != place
     memory.write(ledger, "related_to", place)
-    assert place in memory.as_of().slot(ledger, "related_to").values
+    assert [ref.id for ref in memory.as_of().slot(ledger, "related_to").values] == [place]

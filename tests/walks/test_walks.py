@@ -81,7 +81,7 @@ def test_an_auditor_finds_what_was_believed_and_who_said_it(walker: Walker) -> N
     )
     assert "house:TX-6" in then
     assert "known from" in walker.run(f"{store} history 'Joe Barton' seat")
-    assert "Joe Barton" in walker.run(f"{store} plane 'Joe Barton' seat")
+    assert "Joe Barton" in walker.run(f"{store} timeline 'Joe Barton' seat --grid")
     assert "Joe Barton" in walker.run(f"{store} log --entity 'Joe Barton'")
     span = "-infinity 2013-01-01T00:00:00Z"
     walker.run(f"{store} diff --entity 'Joe Barton' -- {span}")

@@ -8,7 +8,7 @@ import pytest
 
 from tenure.tests.source_tree import ROOT
 from tenure.tests.support import sampling
-from tenure.tests.support.sampling import examples, is_due, size
+from tenure.tests.support.sampling import examples, is_due, part, size
 
 NAMES = [f"test_{number}" for number in range(400)]
 
@@ -24,11 +24,22 @@ def test_each_name_is_due_once_in_four_days() -> None:
     assert min(map(len, parts)) > 70
 
 
+def test_each_member_of_a_series_is_taken_once_in_four_days(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken: list[str] = []
+    for day in range(4):
+        monkeypatch.setattr(sampling, "DAY", day)
+        taken += part(NAMES)
+    assert sorted(taken) == sorted(NAMES)
+
+
 def test_a_night_takes_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (size(5, 50), examples(500), examples(20)) == (5, 60, 20)
     monkeypatch.setattr(sampling, "NIGHTLY", True)
     assert (size(5, 50), examples(500), examples(20)) == (50, 500, 20)
     assert all(is_due(name, 740_000) for name in NAMES)
+    assert part(NAMES) == NAMES
 
 
 def test_what_runs_at_night_names_the_files_whose_change_makes_it_run() -> None:

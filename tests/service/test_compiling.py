@@ -17,7 +17,7 @@ from tenure.schema.compile_terms import OverflowPolicy
 from tenure.schema.errors import ContextBudgetExhausted
 from tenure.schema.policy import DEFAULT
 from tenure.tests import random_requests
-from tenure.tests.support.sampling import size
+from tenure.tests.support.sampling import part, size
 
 REQUESTS = size(1_500, 10_000)
 
@@ -93,7 +93,7 @@ def test_a_page_says_what_stayed_out_while_its_memory_is_open() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, REQUESTS, REQUESTS // 4))
+@pytest.mark.parametrize("first", part(range(0, REQUESTS, REQUESTS // 4)))
 def test_the_budget_is_never_exceeded_on_many_requests(
     memories: dict[OverflowPolicy, Memory], first: int
 ) -> None:

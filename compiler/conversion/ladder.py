@@ -86,7 +86,7 @@ def may_direct(version: Version, context: CompileContext) -> bool:
     principal, scope = context.principal, details.scope
     by_user = author.user is not None and author.user == principal.user
     in_session = scope.session is not None and scope.session == principal.session
-    # Nobody's word, such as what a detector flagged, has no session either, and directs nobody.
+    # Text without an author, such as a flagged one, has no session and never instructs a model.
     by_session = author.user is None and author.session == principal.session
     return by_user or (in_session and by_session)
 
@@ -126,7 +126,7 @@ def is_unsuspected(text: str, channel: TextChannel, limits: tuple[DetectorLimit,
 
 
 def is_offered(version: Version, context: CompileContext) -> bool:
-    """Tell whether a stored tool may be called: its store signed the manifest as it stands.
+    """Whether a model may call a stored tool: the store signed its present manifest.
 
     The store signs for whoever may offer tools, when the tool is written (`schema.signing`).
     """
@@ -138,7 +138,7 @@ def is_offered(version: Version, context: CompileContext) -> bool:
 def section_of(
     version: Version, ladder: Ladder, *, via: int, by_task: bool, passage: bool, offered: bool
 ) -> SectionName:
-    """Return the section of a stored object; `offered` tells whether a tool may be called."""
+    """Return the section of a stored object. `offered`: whether a model may call the tool."""
     details = version.details
     if details.object_type is ObjectType.POLICY_RULE and details.authority_level in (0, 1, 4):
         return _of_rule(version)
@@ -163,7 +163,7 @@ def _of_rule(version: Version) -> SectionName:
 
 
 def kind_of_block(section: SectionName, level: int) -> BlockKind:
-    """Return what a block is to the model: level 4 is data wherever it stands."""
+    """Return the role of a block for the model. Level 4 is data in every section."""
     return BlockKind.DATA if level >= 4 else SECTIONS[section].kind
 
 

@@ -509,7 +509,7 @@ def own_text(section: SectionName, level: int, origin: str, text: str) -> Piece:
 
 
 def _media_changes(item: RequestItem, context: CompileContext) -> list[TextChange]:
-    """Say what stands in for a media item, or how it was made smaller."""
+    """Return the line that replaces a media item, or says how it was made smaller."""
     media = context.media_entry(item.position)
     if media.reference or media.withheld:
         return [TextChange(item.object_id, Conversion.EXTERNALIZED, media.item.method)]

@@ -70,7 +70,7 @@ class ModelOutput:
     calls: tuple[tuple[str, str], ...]
     """(tool name, JSON of the arguments)."""
     is_readable: bool = True
-    """Whether it was a text, JSON or a message: else nobody knows what it calls."""
+    """Whether it was a text, JSON or a message. The calls of any other output are unknown."""
 
 
 def model_output(raw: object) -> ModelOutput:

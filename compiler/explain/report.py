@@ -54,7 +54,7 @@ def reason_words(reason: str) -> str:
 
 
 _ANCHOR: Final = re.compile(r"(?:(?<=\s)|(?<=\])|^)\[(\d+)\](?=[\s\[]|$)", re.MULTILINE)
-"""A number that stands for an object: at the start of a line, at its end, or beside another."""
+"""The number of an object: at the start or the end of a line, or next to another number."""
 _TIERS = tuple(tier.value for tier in PriorityTier)
 
 

@@ -139,7 +139,7 @@ class Block:
         if self.authority not in range(_UNTRUSTED_LEVEL + 1):
             raise unknown("authority level", str(self.authority), "01234")
 
-        # The last of several guards: whatever a stage does wrong, retrieved text instructs nobody.
+        # The last of several guards: even after an error in a stage, retrieved text is data.
         if self.authority == _UNTRUSTED_LEVEL and self.kind is not BlockKind.DATA:
             raise Fault(
                 f"level-4 text of section {self.section!r} was given kind {self.kind.value!r}; "

@@ -32,7 +32,7 @@ _HITS: Final = 112
 around many brings more of an answer than looking far around few (`bench/bench_talk.py`)."""
 
 _ANSWERING: Final = ("agent://", "tool://")
-"""Whose turns are answers in the talk of somebody else."""
+"""The speakers whose turns count as answers to another speaker."""
 
 _ANSWER: Final = ""
 """Stands for the origin of an answer, of which no talk has a name."""

@@ -41,7 +41,7 @@ SHAPES: Final[Mapping[str, tuple[str, ...]]] = FrozenDict(
         "label": ("Now", "Next", "Current step"),
     }
 )
-"""The four elements and their shapes; the first is what stands without variation."""
+"""The four elements and their shapes. Without variation the first shape is used."""
 
 Watch = Callable[[str], AbstractContextManager[object]]
 """What lasts as long as the step of a name: "gather", or one of the ten stages."""
@@ -119,8 +119,8 @@ class Circumstances:
     encoder_id: str | None = None
     reranker_id: str | None = None
     people: tuple[str, ...] = ()
-    """Canonical ids of those with wishes, where the request names nobody: the wishes of an only
-    one apply, and nothing else of it is sought; of several none is meant."""
+    """Canonical ids of the people with wishes, if the request names no entity. The wishes of a
+    single person apply, without any other fact about them. Of several people none is meant."""
     skip: frozenset[str] = frozenset()
     """Objects that earlier pages have shown."""
     page: int = 1

@@ -244,7 +244,7 @@ class Snapshot:
     """Mentions found in the query that name at least one entity."""
     own_subjects: Mapping[str, str] = field(default_factory=dict[str, str])
     """Canonical entity id by what it is to the caller: `user`, `project`, `tenant`; or `person`,
-    somebody else whose wishes apply."""
+    another person whose wishes apply."""
     people: tuple[str, ...] = ()
     """Canonical ids of those whose wishes might apply, sorted: the request does not say whose."""
     own_ids: OwnIds = NOBODY

@@ -7,7 +7,7 @@ field of this name, which HTTP reads too.
 
 `call_command` adds a call: arguments, options, types and defaults are those of the method. The
 decorated function says only how people see the answer. The class of the method is loaded when the
-options are asked for, so that the list of all commands stays quick.
+options are needed, so that the list of all commands stays quick.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def call_command(
 
     def add(show: Callable[[CallAnswer], Display]) -> None:
         def stub() -> None:
-            """Stand for the command until it is asked for."""
+            """Take the place of the command until it is needed."""
 
         stub.__dict__["made"] = MadeCall(call, show, **terms)
         add_to = group.command(
@@ -203,7 +203,7 @@ def call_command(
 
 
 class MadeCommand(TyperCommand):
-    """A command whose options are read off its call when somebody asks for them."""
+    """A command that reads its options from its call when they are first needed."""
 
     @cached_property
     def full_command(self) -> Any:

@@ -74,7 +74,7 @@ FINDINGS: Final = 4
 _PLUGINS: Final = "PYDANTIC_DISABLE_PLUGINS"
 
 LOCAL_FILE: Final = "tenure.toml"
-"""Settings that lie in the current folder: nobody named them, so what they choose is told."""
+"""Settings files of the current folder. The user did not name them, so their effect is shown."""
 
 FLAGS: Final[Mapping[str, str]] = {
     "zone": "zone",
@@ -584,7 +584,7 @@ def entity_of(memory: Memory, text: str) -> str:
 
 
 def nothing_of(memory: Memory, entity: str, words: str) -> str:
-    """What a read of an entity says that found nothing: its words, or that nobody is known.
+    """What a read of an entity says that found nothing: its words, or that the name is unknown.
 
     A bare "none" would be believed of a misspelt name.
     """

@@ -201,7 +201,7 @@ class GuardedGroup(TyperGroup):
             raise
 
     def _place_of(self, option: str) -> str:
-        """Where an option belongs that a command does not have; empty for one of nobody."""
+        """Where an option belongs that a command does not have; empty if no command has it."""
         if not any(option in parameter.opts for parameter in self.params):
             return ""
         return f"; write it before the command: tenure {option} …"
@@ -359,7 +359,7 @@ def main() -> None:
 
 
 def _open_missing_streams() -> None:
-    """Let a command run whose caller closed a stream: what is said there nobody reads."""
+    """Let a command run although its caller closed a stream; output to that stream is dropped."""
     # In this order, so that each takes its own number, and no store that of an output.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ...resolution.keys import is_id
+from ...resolution.known import Lookup
 from ...resolution.names import KnownNames
 from ...schema.claim import Assertion, Authorship, Claim, Content, Version
 from ...schema.errors import InvalidInput, TenureError
@@ -399,7 +400,9 @@ class Writer(Caller):
 
     def _names_of(self, reader: Reader, entity_ids: Iterable[str]) -> KnownNames:
         tx_us = reader.clock().last_us
-        known = reader.entities(sorted(entity_ids), tx_us=tx_us)
+        # Names need no aliases, identifiers or judgements, which `entities` would read as well.
+        lookup = Lookup(entity_ids=tuple(sorted(entity_ids)), names_only=True)
+        known = reader.known(lookup, scopes=(), tx_us=tx_us)
         rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
         return KnownNames(known, tuple(rows), self.principal.sight())
 

@@ -94,7 +94,8 @@ class Observer(Caller):
         """The receipts of one text or of a conversation; `frame` says all but what was said.
 
         A text in which a person speaks for himself is the word of the caller's user, if no other
-        speaker is named. The first receipt says so where a text is nobody's.
+        speaker is named: a speaker with the user's own id is the user. The first receipt says so
+        where a text is nobody's.
 
         Raises:
             InvalidInput: what `observe` and `observe_messages` refuse.
@@ -103,7 +104,8 @@ class Observer(Caller):
             return self.observe_messages(text, frame)
 
         observation = replace(frame, text=text)
-        if frame.speaker is not None or not _is_own_channel(frame.source_origin):
+        is_other = frame.speaker not in (None, self.principal.user)
+        if is_other or not _is_own_channel(frame.source_origin):
             return self.observe(observation)
         if self.principal.user is not None:
             return self.observe(replace(observation, speaker=own_entity(self.principal)))
@@ -197,8 +199,8 @@ class Observer(Caller):
             if turn.role is Role.SYSTEM:
                 continue
             if turn.role is Role.USER:
-                speaker = frame.speaker or own_entity(self.principal)
-                observation = replace(observation, speaker=speaker)
+                if frame.speaker in (None, self.principal.user):
+                    observation = replace(observation, speaker=own_entity(self.principal))
             else:
                 scheme = "tool" if turn.role is Role.TOOL else "agent"
                 origin = f"{scheme}://{quote(turn.name or turn.role.value, safe='')}"

@@ -150,8 +150,14 @@ def test_a_session_of_nobody_makes_no_claims() -> None:
         assert len(nobody.observe(TALK[1:2])) == 1
 
 
-def test_a_plain_text_is_the_word_of_a_user_who_names_no_other_speaker(ann: Memory) -> None:
-    receipts = ann.observe("I'm allergic to bees.")
+@pytest.mark.parametrize(
+    "said", ["I'm allergic to bees.", [{"role": "user", "content": "I'm allergic to bees."}]]
+)
+@pytest.mark.parametrize("speaker", [None, "ann"])
+def test_words_are_the_users_unless_another_speaker_is_named(
+    ann: Memory, said: Any, speaker: str | None
+) -> None:
+    receipts = ann.observe(said, speaker=speaker)
     assert ann.as_of().slot("ann", "allergy").values == ("bees",)
     assert receipts[0].detail == ""
     assert ann.as_of().entity("ann").external_ids["user"] == "ann"

@@ -219,7 +219,7 @@ class _Admission:
             return ("tool_unsigned" if named else "activation"), False
         if self.strict and not candidate.is_passage and not self._bears(candidate):
             return "activation", False
-        return "", stands and self.is_wish(candidate)
+        return "", stands and self.is_wish(candidate) and self._is_meant(candidate)
 
     def is_wish(self, candidate: Candidate) -> bool:
         """Whether it says how somebody wants something, whatever is asked."""
@@ -231,16 +231,23 @@ class _Admission:
         slot = self.context.vocabulary.slots.get(version.details.slot)
         return slot is not None and slot.kind in _WISHES
 
+    def _is_own(self, candidate: Candidate) -> bool:
+        return candidate.ours or candidate.subject in self.topic.people
+
+    def _is_meant(self, candidate: Candidate) -> bool:
+        """Whether a wish counts for this request: that of another person does not."""
+        if candidate.subject is None or self._is_own(candidate):
+            return True
+        return version_of(candidate).details.object_type is not ObjectType.PREFERENCE
+
     def directs(self, candidate: Candidate) -> bool:
         """Whether it says to the caller how an answer has to be."""
-        is_meant = candidate.by_task or candidate.ours or candidate.subject in self.topic.people
-        if (
-            not is_meant
-            or not self.is_wish(candidate)
-            or candidate.level > Authority.INFERRED_MEMORY
-        ):
-            return False
-        return not is_masked(candidate, self.snapshot, self.context)
+        return (
+            (candidate.by_task or self._is_own(candidate))
+            and self.is_wish(candidate)
+            and candidate.level <= Authority.INFERRED_MEMORY
+            and not is_masked(candidate, self.snapshot, self.context)
+        )
 
     def _words(self, candidate: Candidate) -> frozenset[str]:
         version = version_of(candidate)

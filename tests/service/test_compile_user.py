@@ -139,6 +139,17 @@ def test_the_facts_of_the_only_person_with_wishes_are_left_to_questions_about_th
         assert "Chicago" in related.text
 
 
+def test_what_another_person_likes_is_shown_where_it_is_asked() -> None:
+    with connect(":memory:", principal=Principal(user="mia")) as mia:
+        mia.observe([{"role": "user", "content": "Our daughter Lena loves dinosaurs."}])
+        mia.observe([{"role": "user", "content": "My boss Karl hates meetings. I love hiking."}])
+
+        plain = mia.compile("code_generation", "Write a parser for dates.").text
+        assert "hiking" in plain
+        assert "dinosaurs" not in plain and "meetings" not in plain
+        assert "dinosaurs" in mia.compile("assistant", "What does Lena like?").text
+
+
 def test_what_somebody_said_of_himself_later_stands_beside_what_he_said_first(
     tmp_path: Path,
 ) -> None:

@@ -555,8 +555,7 @@ def test_every_level_of_the_table_can_hold():
     ],
 )
 def test_what_opens_the_name_of_a_department_is_read_in_full(left, right, bound):
-    forms = normalize(left, "organization"), [normalize(right, "organization")]
-    pair = score_pair(*forms, "organization", NO_CONTEXT, default_model())
+    pair = score(left, right, "organization", NO_CONTEXT)
     assert (pair.score >= 0.95 and not pair.vetoes) is bound
 
 
@@ -581,9 +580,4 @@ def test_a_word_that_two_may_differ_by_asks_a_person(
     mention: str, candidate: str, entity_type: str, *, turned: bool
 ) -> None:
     left, right = (candidate, mention) if turned else (mention, candidate)
-    context = PairContext(person_context=PersonContext.TENANT, same_scope=True)
-    pair = score_pair(
-        normalize(left, entity_type), [normalize(right, entity_type)], entity_type, context,
-        default_model(),
-    )  # fmt: skip
-    assert decide([ScoredEntity("e", pair)], ResolutionPolicy()).decision == "review"
+    assert outcome(left, right, entity_type, PROJECT) == "review"

@@ -560,26 +560,37 @@ def test_a_talk_of_any_two_sources_reads_back(pieces: tuple[BlockPiece, ...], fi
     assert read_lines(body) == pieces
 
 
-def test_a_talk_that_names_each_source_anew_still_reads_and_verifies() -> None:
-    pieces = talk(("2023-05-08", USER), ("2023-05-08", REPLY), ("2023-05-08", USER))
+@pytest.mark.parametrize(
+    ("turns", "earlier"),
+    [
+        (
+            [("2023-05-08", USER), ("2023-05-08", REPLY), ("2023-05-08", USER)],
+            "@ 2023-05-08 chat://a\n[1] x\n@ agent://assistant\n[2] x\n@ chat://a\n[3] x",
+        ),
+        (
+            [("2023-05-08", USER), ("2023-05-10", "chat://b"), ("2023-05-10", "chat://c")],
+            "@ 2023-05-08 chat://a\n[1] x\n@ 10 chat://b\n[2] x\n@ chat://c\n[3] x",
+        ),
+        (
+            [(day, USER) for day in ("2023-05-08", "2023-05-10", "2023-06-02", "2024-01-01", "")],
+            "@ 2023-05-08 chat://a\n[1] x\n@ 05-10\n[2] x\n@ 06-02\n[3] x\n"
+            "@ 2024-01-01\n[4] x\n@ -\n[5] x",
+        ),
+    ],
+    ids=["each source anew", "behind a short day", "a line for every day"],
+)
+def test_a_talk_that_was_written_otherwise_still_reads_and_verifies(
+    turns: list[tuple[str, str]], earlier: str
+) -> None:
+    pieces = talk(*turns)
     block = Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)
     text = render_blocks([block], SEAL)
-    earlier = "@ 2023-05-08 chat://a\n[1] x\n@ agent://assistant\n[2] x\n@ chat://a\n[3] x"
-    earlier = text.replace(body_of(pieces), earlier)
-    assert earlier != text
-    assert parse_envelope(earlier) == (block,)
-    assert verify_envelope(earlier, SEAL) == ()
-
-
-def test_a_talk_behind_a_line_with_a_short_day_still_reads_and_verifies() -> None:
-    pieces = talk(("2023-05-08", USER), ("2023-05-10", "chat://b"), ("2023-05-10", "chat://c"))
-    block = Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)
-    text = render_blocks([block], SEAL)
-    earlier = "@ 2023-05-08 chat://a\n[1] x\n@ 10 chat://b\n[2] x\n@ chat://c\n[3] x"
-    earlier = text.replace(body_of(pieces), earlier)
-    assert earlier != text
-    assert parse_envelope(earlier) == (block,)
-    assert verify_envelope(earlier, SEAL) == ()
+    assert earlier != body_of(pieces)
+    older = text.replace(body_of(pieces), earlier)
+    assert parse_envelope(older) == (block,)
+    assert verify_envelope(older, SEAL) == ()
+    forged = older.replace("@ 2023-05-08", "@ 2023-05-09")
+    assert [broken.reason for broken in verify_envelope(forged, SEAL)] == ["boundary"]
 
 
 def test_a_mark_that_moves_breaks_the_boundary() -> None:
@@ -589,39 +600,21 @@ def test_a_mark_that_moves_breaks_the_boundary() -> None:
     assert [broken.reason for broken in verify_envelope(forged, SEAL)] == ["boundary"]
 
 
-@pytest.mark.parametrize("label", ["2 *", "2 *10", "2 **", "2 * 10"])
-def test_a_mark_without_a_second_source_is_refused(label: str) -> None:
+WRITTEN_OTHERWISE = [
+    *(f"{context}\n[1] a" for context in (
+        "@ 05-10", "@ 2023-05-08 a b", "@ -", "@", "@ 2023-05-08 ~"
+    )),
+    *(f"@ 2023-05-08\n[1] a\n[{label}] b\n@ 05-10\n[3] c" for label in (
+        "2 10", "2 2023-05-10", "2 May", "2 08", "2 -  ", "2 05-09 x"
+    )),
+    *(f"@ 2023-05-08 chat://a\n[1] a\n[{mark}] b" for mark in ("2 *", "2 *10", "2 **", "2 * 10")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", WRITTEN_OTHERWISE)
+def test_a_context_a_day_or_a_mark_that_is_written_otherwise_is_refused(body: str) -> None:
     with pytest.raises(InvalidInput):
-        read_lines(f"@ 2023-05-08 chat://a\n[1] a\n[{label}] b")
-
-
-def test_a_text_with_a_line_for_every_day_still_reads_and_verifies() -> None:
-    days = ("2023-05-08", "2023-05-10", "2023-06-02", "2024-01-01", "")
-    pieces = tuple(
-        BlockPiece(str(number), "x", when=day, origin="chat://a")
-        for number, day in enumerate(days, start=1)
-    )
-    block = Block.shared_fields("evidence", BlockKind.DATA, 4, pieces)
-    text = render_blocks([block], SEAL)
-    earlier = "@ 2023-05-08 chat://a\n[1] x\n@ 05-10\n[2] x\n@ 06-02\n[3] x\n@ 2024-01-01\n"
-    earlier = text.replace(body_of(pieces), earlier + "[4] x\n@ -\n[5] x")
-    assert earlier != text
-    assert parse_envelope(earlier) == (block,)
-    assert verify_envelope(earlier, SEAL) == ()
-    forged = earlier.replace("@ 05-10", "@ 05-11")
-    assert [broken.reason for broken in verify_envelope(forged, SEAL)] == ["boundary"]
-
-
-@pytest.mark.parametrize("context", ["@ 05-10", "@ 2023-05-08 a b", "@ -", "@", "@ 2023-05-08 ~"])
-def test_a_context_that_is_written_otherwise_is_refused(context: str) -> None:
-    with pytest.raises(InvalidInput):
-        read_lines(f"{context}\n[1] a")
-
-
-@pytest.mark.parametrize("label", ["2 10", "2 2023-05-10", "2 May", "2 08", "2 -  ", "2 05-09 x"])
-def test_a_day_that_is_written_otherwise_is_refused(label: str) -> None:
-    with pytest.raises(InvalidInput):
-        read_lines(f"@ 2023-05-08\n[1] a\n[{label}] b\n@ 05-10\n[3] c")
+        read_lines(body)
 
 
 @needs_shared

@@ -47,12 +47,7 @@ def test_the_walk_goes_two_hops_and_no_further() -> None:
     world = bench.world
     for one, other in (("A", "B"), ("B", "C"), ("C", "D")):
         world.add(f"{one}{other}", subject=one, slot="related_to", value=other, value_entity=other)
-    context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
-    found = {
-        bench.world.names[p.version.row.claim.object_id]: p.hop
-        for p in bench.snapshot(context).proposals
-    }
-    assert found == {"AB": 0, "BC": 2}
+    assert bench.proposed(query="zzz", entities=["A"]) == {"AB": 0, "BC": 2}
 
 
 def test_the_walk_visits_no_more_entities_than_the_policy_allows() -> None:
@@ -74,11 +69,8 @@ def test_of_what_somebody_said_the_newest_is_read_whatever_the_years() -> None:
     bench.world.add("office", subject="A", slot="office", value="Rome")
     for i in range(6):
         bench.world.add(f"said {i}", subject="A", text=f"um {i}", object_type="retrieved_passage")
-    context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
-    names = {
-        bench.world.names[p.version.row.claim.object_id] for p in bench.snapshot(context).proposals
-    }
-    assert names == {"office", "said 3", "said 4", "said 5"}
+    found = bench.proposed(query="zzz", entities=["A"])
+    assert set(found) == {"office", "said 3", "said 4", "said 5"}
 
 
 def test_other_rows_of_a_slot_are_capped_newest_first() -> None:
@@ -88,11 +80,8 @@ def test_other_rows_of_a_slot_are_capped_newest_first() -> None:
             f"old {i}", subject="A", slot="office", value=str(i), valid=(0, 1 + i), head=False
         )
     bench.world.add("now", subject="A", slot="office", value="now")
-    context = bench.context(parse_request("code_generation", query="zzz", entities=["A"]))
-    names = {
-        bench.world.names[p.version.row.claim.object_id] for p in bench.snapshot(context).proposals
-    }
-    assert names == {"now", *(f"old {i}" for i in range(4, 12))}
+    found = bench.proposed(query="zzz", entities=["A"])
+    assert set(found) == {"now", *(f"old {i}" for i in range(4, 12))}
 
 
 def test_standing_objects_are_capped_by_strength() -> None:
@@ -316,6 +305,11 @@ def test_an_object_that_matches_with_no_score_is_irrelevant() -> None:
 # --- ladder and conversion
 
 
+def bench_with_template(slot: str, text: str) -> Bench:
+    stated = replace(Vocabulary().slots[slot], instruction=(("*", text),))
+    return Bench(vocabulary=Vocabulary().define("slot", stated))
+
+
 def test_a_stated_implication_is_the_instruction() -> None:
     bench = Bench()
     bench.world.add(
@@ -373,8 +367,7 @@ def test_a_constraint_that_an_agent_inferred_never_binds() -> None:
 
 
 def test_a_template_of_a_weak_value_stays_data() -> None:
-    slot = replace(Vocabulary().slots["skill"], instruction=(("*", "Teach {title} with {value}."),))
-    bench = Bench(vocabulary=Vocabulary().define("slot", slot))
+    bench = bench_with_template("skill", "Teach {title} with {value}.")
     mine = {"user": "ann"}
     bench.world.add("skill", subject="Ann", slot="skill", value="alpha", scope=mine)
     bench.world.add(
@@ -393,8 +386,7 @@ def test_a_template_of_a_weak_value_stays_data() -> None:
 
 
 def test_a_value_that_is_an_entity_is_shown_by_name() -> None:
-    slot = replace(Vocabulary().slots["employer"], instruction=(("*", "Write for {value}{{}}."),))
-    bench = Bench(vocabulary=Vocabulary().define("slot", slot))
+    bench = bench_with_template("employer", "Write for {value}{{}}.")
     bench.world.person("Acme", "organization")
     bench.world.add(
         "job",
@@ -409,8 +401,7 @@ def test_a_value_that_is_an_entity_is_shown_by_name() -> None:
 
 
 def test_several_values_of_a_slot_fill_one_placeholder() -> None:
-    slot = replace(Vocabulary().slots["skill"], instruction=(("*", "They know {skill}."),))
-    bench = Bench(vocabulary=Vocabulary().define("slot", slot))
+    bench = bench_with_template("skill", "They know {skill}.")
     for value in ("alpha go", "alpha rust"):
         bench.world.add(value, subject="Ann", slot="skill", value=value, scope={"user": "ann"})
     envelope = bench.compile(query="alpha")
@@ -420,8 +411,7 @@ def test_several_values_of_a_slot_fill_one_placeholder() -> None:
 
 
 def test_a_template_with_unmatched_braces_is_taken_as_it_stands() -> None:
-    slot = replace(Vocabulary().slots["skill"], instruction=(("*", "Keep { as it is."),))
-    bench = Bench(vocabulary=Vocabulary().define("slot", slot))
+    bench = bench_with_template("skill", "Keep { as it is.")
     bench.world.add("skill", subject="Ann", slot="skill", value="alpha", scope={"user": "ann"})
     assert "Keep { as it is." in bench.compile(query="alpha").text
 

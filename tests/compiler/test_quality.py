@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tenure.compiler.compile import compile_snapshot, context_of
+from tenure.compiler.compile import compile_snapshot
 from tenure.compiler.envelope.compare import ablate, diff_envelopes
 from tenure.compiler.explain.diagnosis import LOW_PRECISION, Cause, Part
-from tenure.compiler.ir.context import Circumstances
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.text.relevance import COSINE_FULL
 from tenure.compiler.trace.metrics import stands
 from tenure.schema.compile_terms import ValidationStatus
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import QUALITY_METRICS
-from tenure.store.port.store import Point
-from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, NearIndex, uid
+from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, NearIndex, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
 from tenure.tests.support.refusals import refused
 
@@ -209,17 +209,7 @@ def test_ablation_leaves_out_objects_and_sections() -> None:
     request = parse_request("code_generation", **REQUEST)
 
     def words(without: frozenset[str]) -> float:
-        context = context_of(
-            request,
-            Circumstances(
-                principal=bench.principal,
-                vocabulary=bench.vocabulary,
-                policy=bench.policy,
-                point=Point(bench.now, bench.tx),
-                keys=(KEY,),
-                ablation=without,
-            ),
-        )
+        context = replace(bench.context(request), ablation=without)
         envelope = compile_snapshot(bench.snapshot(context), context)
         return float(sum(len(block.text) for block in envelope.blocks))
 

@@ -21,7 +21,10 @@ from tenure.schema.vocabulary import (
     Decision,
     JudgedBy,
 )
+from tenure.tests.source_tree import data_table
 from tenure.tests.support.entities import alias, entity, judgement
+
+NAMES = data_table("names.toml")["scorer"]
 
 RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
 
@@ -87,15 +90,7 @@ def test_a_weak_name_is_not_blamed_on_the_chain() -> None:
 
 @pytest.mark.parametrize(
     ("name", "person"),
-    [
-        ("Order Service", False),
-        ("Bob Service", True),
-        ("Dr Service", True),
-        ("Priya Natarajan", True),
-        ("Priya", False),
-        ("Bob Service 2", False),
-        ("Bob Service GmbH", False),
-    ],
+    NAMES["a_nickname_or_title_outweighs_a_word_for_a_thing"],
 )
 def test_a_nickname_or_title_outweighs_a_word_for_a_thing(name: str, person: bool) -> None:
     assert may_be_person(name) is person
@@ -216,16 +211,7 @@ FEW = MANY - 1
 
 @pytest.mark.parametrize(
     ("mention", "name", "type"),
-    [
-        ("Sam Maria Rivera", "Sam Rivera", "person"),
-        ("Sam Maria Rivera", "Sam Rivera", "unknown"),
-        ("Sam J. Rivera", "Sam Rivera", "person"),
-        ("Sam J. Rivera", "Sam Jane Rivera", "person"),
-        ("Samuel Rivera", "Sam Rivera", "person"),
-        ("Sam Riveira", "Sam Rivera", "person"),
-        ("Maria Sam Rivera", "Sam Maria Rivera", "person"),
-        ("Sam Maria Müller", "Sam Müller", "person"),
-    ],
+    NAMES["a_near_name_asks_a_person_only_where_the_family_name_is_rare"],
 )
 def test_a_near_name_asks_a_person_only_where_the_family_name_is_rare(mention, name, type):
     rare = of_each(mention, name, bearers=FEW, type=type)

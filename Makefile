@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := timeout 900 $(PY) -m pip install --quiet --disable-pip-version-check --timeout $${PIP_DEFAULT_TIMEOUT:-60}
 install = $(PIP) $(1) || { echo "the download failed; trying once more" >&2; sleep 3; $(PIP) $(1); }
 
-.PHONY: help demo test test-all test-neo4j nightly check bench docs neo4j lock clean
+.PHONY: help demo test test-all test-neo4j nightly lint check bench docs neo4j lock clean
 
 help:
 	@echo "make demo       see it work: the light core and a guided tour"
@@ -35,7 +35,8 @@ help:
 	@echo "make test-all   the fast and the slow tests, with the coverage of the pure folders"
 	@echo "make test-neo4j the tests against a Neo4j server"
 	@echo "make nightly    everything at full length: both servers, browsers, environments"
-	@echo "make check      format, lint, types, documentation, import time"
+	@echo "make lint       format, lint, types"
+	@echo "make check      the same with documentation, layout and import time"
 	@echo "make bench      measure every claim that carries a number"
 	@echo "make docs       build the documentation site into site/"
 	@echo "make neo4j      start a Neo4j server for the tests (needs Java and Maven)"
@@ -54,21 +55,26 @@ test-all: $(DEV)
 	@$(BIN)/pytest -q -m "not integration and not nightly" $(IN_PARALLEL) $(PYTEST_ARGS) tests \
 	  $(addprefix --ignore=,$(PURE_TESTS))
 
-# Only the files that ask for a server are collected.
+# Only the files that ask for a server are collected. Each worker has a server of its own.
 test-neo4j: $(DEV)
-	@$(BIN)/pytest -q -m "integration and not nightly" --durations 10 $(PYTEST_ARGS) $(SERVER_TESTS)
+	@$(BIN)/pytest -q -m "integration and not nightly" -n $(WORKERS) --dist loadfile --durations 10 \
+	  $(PYTEST_ARGS) $(SERVER_TESTS)
 
 nightly:
 	@TESTS_NIGHTLY=1 .ci/run
 
 # mypy refuses a root package in a folder whose name is no identifier: it gets a link named tenure.
-check: $(DEV)
+# Each of the two checkers of types uses one core, so they run side by side.
+lint: $(DEV)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@link=$$(mktemp -d); trap 'rm -rf "$$link"' EXIT; ln -s "$$PWD" "$$link/tenure"; \
-	MYPYPATH="$$link" $(BIN)/mypy -p tenure
-	@if command -v node >/dev/null; then $(BIN)/pyright --pythonpath $(PY); \
-	else echo "pyright is left out: it runs on Node"; fi
+	MYPYPATH="$$link" $(BIN)/mypy -p tenure & mypy=$$!; \
+	if command -v node >/dev/null; then $(BIN)/pyright --pythonpath $(PY); \
+	else echo "pyright is left out: it runs on Node"; fi; \
+	wait "$$mypy"
+
+check: lint
 	@$(BIN)/pytest -q tests/test_docs.py tests/test_imports.py tests/test_shape.py tests/test_surface.py tests/test_weight.py
 
 bench: $(DEV)

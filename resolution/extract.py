@@ -278,10 +278,6 @@ def _capitals_type(surface: str) -> str | None:
     return None if surface in words.not_names else "unknown"
 
 
-def _id_type(surface: str) -> str:
-    return "task" if surface[-1].isdigit() else "unknown"
-
-
 _SHAPES: tuple[_Shape, ...] = (
     _Shape(
         re.compile(
@@ -295,7 +291,11 @@ _SHAPES: tuple[_Shape, ...] = (
         lambda surface: "team" if "/" in surface else "person",
         0.9,
     ),
-    _Shape(re.compile(r"(?<![\w-])[A-Z][A-Z0-9]+(?:-[A-Z0-9]+)+(?![\w-])"), _id_type, 0.9),
+    _Shape(
+        re.compile(r"(?<![\w-])[A-Z][A-Z0-9]+(?:-[A-Z0-9]+)+(?![\w-])"),
+        lambda surface: "task" if surface[-1].isdigit() else "unknown",
+        0.9,
+    ),
     _Shape(
         re.compile(r"(?<![\w./@-])[a-z][a-z0-9]*(?:[-_][a-z0-9]+)+(?![\w@/-])"), _slug_type, 0.7
     ),

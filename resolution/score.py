@@ -164,7 +164,9 @@ def decide(candidates: Iterable[ScoredEntity], policy: ResolutionPolicy) -> Rank
     if len(ranking) > 1 and ranking[1].pair.score >= policy.review_above:
         best = ScoredEntity(best.entity_id, with_veto(best.pair, VetoCode.MARGIN))
 
-    decision = _band(best.pair, policy)
+    decision = Decision.REVIEW if best.pair.score > policy.review_above else Decision.NEW
+    if best.pair.score >= policy.bind_at and not best.pair.vetoes:
+        decision = Decision.BIND
     is_new = decision is Decision.NEW
     is_suggested = is_new and best.pair.score >= policy.suggest_from
 
@@ -174,12 +176,6 @@ def decide(candidates: Iterable[ScoredEntity], policy: ResolutionPolicy) -> Rank
         suggestion=best if is_suggested else None,
         ranked=(best, *ranking[1:]),
     )
-
-
-def _band(pair: PairScore, policy: ResolutionPolicy) -> Decision:
-    if pair.score >= policy.bind_at and not pair.vetoes:
-        return Decision.BIND
-    return Decision.REVIEW if pair.score > policy.review_above else Decision.NEW
 
 
 def probability(log_odds: float) -> float:

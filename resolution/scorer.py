@@ -722,7 +722,7 @@ def without_common_names(
         pair = score.pair
         lacks_context = VetoCode.PERSON_WITHOUT_CONTEXT.value in pair.vetoes
         names = [row for row in measures_of[score.entity_id] if row.right.original == pair.name]
-        is_alike = any(map(_is_written_alike, names))
+        is_alike = any(row.same_tokens or row.same_joined for row in names)
         if pair.score > review_above and lacks_context and not is_alike:
             near_ids.add(score.entity_id)
 
@@ -743,10 +743,6 @@ def without_common_names(
             pair = replace(pair, score=review_above, vetoes=vetoes)
         capped_scores.append(ScoredEntity(score.entity_id, pair))
     return capped_scores
-
-
-def _is_written_alike(measures: Measures) -> bool:
-    return measures.same_tokens or measures.same_joined
 
 
 @name_cache(1_000)

@@ -342,11 +342,8 @@ def parse(kind: type[Word], word: object) -> Word:
         # Through the text, so that a member and its word are the same answer.
         return kind(str(word))
     except ValueError:
-        raise unknown(_prose_name(kind), str(word), (member.value for member in kind)) from None
-
-
-def _prose_name(kind: type[StrEnum]) -> str:
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in kind.__name__).strip()
+        prose = "".join(f" {c.lower()}" if c.isupper() else c for c in kind.__name__).strip()
+        raise unknown(prose, str(word), (member.value for member in kind)) from None
 
 
 def parse_level(level: object) -> Authority:

@@ -47,7 +47,6 @@ EMPTY_WORDS = frozenset().union(
 )
 _FREE = WORDS["ends_and_times"] | WORDS["registers"]
 _PARTICIPLE = re.compile(r"[a-z]{2,}ed\Z")
-_GENERIC = WORDS["generic_nouns"]
 
 
 @cache
@@ -142,18 +141,13 @@ def _is_truth(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, bool)
 
 
-_NUMBERS = (
-    *("files", "lines", "code", "text", "comments", "blanks", "body", "bindings", "generic"),
-    *("comprehensions", "nested"),
-)
+_NUMBERS = ("code", "text", "comments", "blanks", "body", "bindings", "comprehensions", "nested")
 
 
 @dataclass(slots=True)
 class Count:
     """What one file, one folder or a whole tree comes to."""
 
-    files: int = 0
-    lines: int = 0
     code: int = 0
     """Lines without blank ones, comments and docstrings."""
     text: int = 0
@@ -166,10 +160,8 @@ class Count:
     bindings: int = 0
     empty: list[str] = field(default_factory=list)
     """Bindings whose name names nothing, as `file:line name`."""
-    generic: int = 0
     comprehensions: int = 0
     nested: int = 0
-    longest_dots: int = 0
     dots: list[str] = field(default_factory=list)
     """The attribute chains of six names and more."""
     citations: list[str] = field(default_factory=list)
@@ -181,7 +173,6 @@ class Count:
         self.empty += other.empty
         self.dots += other.dots
         self.citations += other.citations
-        self.longest_dots = max(self.longest_dots, other.longest_dots)
 
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -195,7 +186,7 @@ def count_file(path: Path, root: Path) -> Count:
     docs = _docstring_lines(nodes)
     comments = _comment_lines(source)
     lines = source.splitlines()
-    count = Count(files=1, lines=len(lines))
+    count = Count()
     blank = {number for number, line in enumerate(lines, 1) if not line.strip()}
     count.text = len(lines) - len(blank)
     count.code = len(lines) - len(docs | comments | blank)
@@ -208,9 +199,6 @@ def count_file(path: Path, root: Path) -> Count:
     count.citations = [f"{where} {cited}" for cited in citations(prose, root)]
     for binding in bindings(nodes):
         count.bindings += 1
-        word = binding.name.strip("_").lower()
-        if word in _GENERIC:
-            count.generic += 1
         if not binding.truth and names_nothing(binding.name, glossary_words(root)):
             count.empty.append(f"{where}:{binding.line} {binding.name}")
     for node in nodes:
@@ -218,11 +206,8 @@ def count_file(path: Path, root: Path) -> Count:
             count.comprehensions += 1
             inner = (sub for sub in ast.walk(node) if sub is not node)
             count.nested += any(isinstance(sub, _COMPREHENSIONS) for sub in inner)
-        elif isinstance(node, ast.Attribute):
-            length = _chain(node)
-            count.longest_dots = max(count.longest_dots, length)
-            if length > 5:
-                count.dots.append(f"{where}:{node.lineno} {ast.unparse(node)}")
+        elif isinstance(node, ast.Attribute) and _chain(node) > 5:
+            count.dots.append(f"{where}:{node.lineno} {ast.unparse(node)}")
     return count
 
 
@@ -300,64 +285,6 @@ def repeated_class_names(root: Path) -> dict[str, int]:
     return {name: number for name, number in sorted(names.items()) if number > 1}
 
 
-@dataclass(frozen=True, slots=True)
-class Arrows:
-    """Which module imports which, by path below the root without the ending."""
-
-    imports: dict[str, frozenset[str]]
-
-    def between(self, room: str) -> int:
-        """How many imports a folder's own modules have of each other."""
-        return sum(
-            target.startswith(f"{room}/")
-            for module, targets in self.imports.items()
-            if module.startswith(f"{room}/")
-            for target in targets
-        )
-
-    def cycles(self) -> set[str]:
-        """The folders that can be reached from themselves through other folders."""
-        graph: dict[str, set[str]] = {}
-        for module, targets in self.imports.items():
-            home = module.rpartition("/")[0]
-            graph.setdefault(home, set()).update(target.rpartition("/")[0] for target in targets)
-        return {folder for folder in graph if folder in _reachable(graph, folder)}
-
-
-def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
-    known: set[str] = set()
-    ahead = [folder for folder in graph[start] if folder != start]
-    while ahead:
-        folder = ahead.pop()
-        if folder not in known:
-            known.add(folder)
-            ahead += graph.get(folder, ())
-    return known
-
-
-def arrows(root: Path) -> Arrows:
-    """Read every relative import of a tree, also those inside functions and for types alone."""
-    paths = sources(root)
-    modules = {str(path.relative_to(root).with_suffix("")) for path in paths}
-    graph: dict[str, frozenset[str]] = {}
-    for path in paths:
-        module = str(path.relative_to(root).with_suffix(""))
-        targets: set[str] = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                targets |= _targets(node, module, modules)
-        graph[module] = frozenset(targets - {module})
-    return Arrows(graph)
-
-
-def _targets(node: ast.ImportFrom, module: str, modules: set[str]) -> set[str]:
-    parts = module.split("/")[: -node.level]
-    base = "/".join([*parts, *(node.module.split(".") if node.module else [])])
-    if base in modules:
-        return {base}
-    return {f"{base}/{alias.name}" for alias in node.names if f"{base}/{alias.name}" in modules}
-
-
 # --- the bars
 
 
@@ -400,7 +327,6 @@ class Bar:
 _AT_LEAST = ("comments", "blanks")
 _MEASURABLE = 40
 """Lines of code from which the shares of a room say something."""
-_LAXEST = Bar(empty=100, comments=0, blanks=0, comprehensions=1000, nested=1000)
 
 
 def bar_of(count: Count) -> Bar:
@@ -433,23 +359,19 @@ def bars(root: Path) -> dict[str, Bar]:
     return {room: Bar(**limits) for room, limits in table.items()}
 
 
-def ratchet(root: Path, *, anew: bool = False) -> dict[str, Bar]:
-    """Tighten the bars to what is measured now and write them; `anew` also lets some slip."""
-    old = {} if anew else bars(root)
-    new: dict[str, Bar] = {}
+def ratchet(root: Path) -> None:
+    """Tighten the bars to what is measured now and write them."""
+    old = bars(root)
+    lines: list[str] = []
     for room, count in sorted(rooms_of(root).items()):
-        bar = old.get(room, _LAXEST if anew else Bar()).tightened(count)
+        bar = old.get(room, Bar()).tightened(count)
         if bar != Bar():
-            new[room] = bar
-
-    table = {room: asdict(bar) for room, bar in new.items()}
-    text = ",\n".join(f"  {json.dumps(room)}: {json.dumps(bar)}" for room, bar in table.items())
-    (root / BARS).write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
-    return new
+            lines.append(f"  {json.dumps(room)}: {json.dumps(asdict(bar))}")
+    (root / BARS).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def parser_of_arguments() -> argparse.ArgumentParser:
-    """What `python -P tests/house.py` takes."""
+def main() -> None:
+    """Print what folders still have to mend, or tighten the bars."""
     parser = argparse.ArgumentParser(description="Count what folders still have to mend.")
     parser.add_argument(
         "folders",
@@ -457,64 +379,24 @@ def parser_of_arguments() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="a folder or a file, from the root of the repository; each fault of it is listed",
     )
-    parser.add_argument(
-        "--ratchet",
-        nargs="?",
-        const="tighter",
-        choices=("tighter", "anew"),
-        help=f"write the bars of {BARS}: tightened to what is measured, or anew as it is",
-    )
-    return parser
-
-
-def main(arguments: list[str]) -> int:
-    """Print what folders still have to mend, or write the bars."""
-    parser = parser_of_arguments()
-    options = parser.parse_args(arguments)
+    parser.add_argument("--ratchet", action="store_true", help=f"tighten the bars of {BARS}")
+    options = parser.parse_args()
     root = Path(__file__).resolve().parent.parent
-    for folder in options.folders:
-        if not (root / folder).exists():
-            parser.error(f"there is no {folder} in the repository; name a folder such as store")
-
     if options.ratchet:
-        ratchet(root, anew=options.ratchet == "anew")
-        return 0
+        ratchet(root)
+        return
 
-    total = Count()
     for folder in options.folders or FOLDERS:
-        count = Count()
-        base = root / folder
+        base, count = root / folder, Count()
+        if not base.exists():
+            parser.error(f"there is no {folder} in the repository; name a folder such as store")
         for path in [base] if base.is_file() else sorted(base.rglob("*.py")):
             count.add(count_file(path, root))
-        print(f"{folder:24} {summary(count)}")
-        total.add(count)
-    if options.folders:
-        print(*total.empty, sep="\n")
-        print(*total.dots, sep="\n")
-        print(*total.citations, sep="\n")
-    print(f"{'together':24} {summary(total)}")
-    return 0
-
-
-def summary(count: Count) -> str:
-    """One line of figures."""
-    return (
-        f"code {count.code}  empty names {share(len(count.empty), count.bindings)}"
-        f"  generic {share(count.generic, count.bindings)}"
-        f"  comments/100 {100 * count.comments / max(1, count.code):.1f}"
-        f"  blanks/100 {100 * count.blanks / max(1, count.body):.1f}"
-        f"  comprehensions/1000 {1000 * count.comprehensions / max(1, count.text):.1f}"
-        f" ({1000 * count.nested / max(1, count.text):.1f} nested)  dots {count.longest_dots}"
-        f"  citations {len(count.citations)}"
-    )
-
-
-def share(part: int, whole: int) -> str:
-    """A part of a whole in percent."""
-    return f"{100 * part / max(1, whole):.2f} %"
+        figures = ", ".join(f"{name} {figure}" for name, figure in asdict(bar_of(count)).items())
+        print(f"{folder:24} code {count.code}, {figures}")
+        if options.folders:
+            print(*count.empty, *count.dots, *count.citations, sep="\n")
 
 
 if __name__ == "__main__":
-    import sys
-
-    raise SystemExit(main(sys.argv[1:]))
+    main()

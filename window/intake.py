@@ -80,7 +80,7 @@ def message_parts(message: Message, role: str) -> tuple[MessagePart, ...]:
         # A model may answer nothing; the step is recorded, and no provider is sent an empty text.
         parts.append(MessagePart(kind=PartKind.ASSISTANT, text=""))
     # Providers take no blank text, and a request without the user's message is another one.
-    if all(map(_is_blank, parts)):
+    if all(part.kind is PartKind.USER and not part.text.strip() for part in parts):
         return (MessagePart(kind=PartKind.USER, text=_EMPTY),)
 
     _check_calls(parts)
@@ -147,10 +147,6 @@ def _without_bytes(tree: Any) -> Any:
         fields = cast("Mapping[str, Any]", tree)
         return {name: _without_bytes(value) for name, value in fields.items()}
     return tree
-
-
-def _is_blank(part: MessagePart) -> bool:
-    return part.kind is PartKind.USER and not part.text.strip()
 
 
 def _check_calls(parts: Sequence[MessagePart]) -> None:

@@ -197,7 +197,7 @@ def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, 
         for name in names:
             last_turn = max(last_turn, last_use.get(name, unit.turn))
             reuse = max(reuse, uses[name])
-        kind = _leading_kind(unit)
+        kind = PartKind.RESULT if unit.results else unit.items[0].kind
 
         # Terms that later units hold too can be read there; this unit alone loses little.
         repeats = len(unit_terms & later_terms)
@@ -228,12 +228,6 @@ def _half_lives(policy: WindowPolicy) -> dict[PartKind, float]:
     """Half-lives in turns of the kinds of part that have a rate of their own."""
     rates = {PartKind.RESULT: policy.result_rate, PartKind.USER: policy.speech_rate}
     return {kind: half_life_of(rate) for kind, rate in rates.items() if rate > 0}
-
-
-def _leading_kind(unit: WindowUnit) -> PartKind:
-    if unit.results:
-        return PartKind.RESULT
-    return unit.items[0].kind
 
 
 def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:

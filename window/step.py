@@ -156,19 +156,16 @@ def _on_turn_end(state: WindowState, event: WindowEvent) -> WindowState:
     # The load at the end of a turn, not its steps, is what the velocity goes by: a turn may take
     # one step or twenty, and what counts is how many turns are left.
     growth = state.tokens - (state.loads[-1] if state.loads else 0)
+    health = event.body.get("health")
+    readings = (*state.readings, tuple(health)) if health else state.readings
     return replace(
         _with_report(state, event),
         in_turn=False,
         loads=(*state.loads, state.tokens)[-READINGS:],
         eviction_marks=(*state.eviction_marks, state.evictions)[-EVICTION_TURNS - 1 :],
         mean_growth=next_mean(state.mean_growth, growth),
-        readings=(*state.readings, *_stated_health(event))[-READINGS:],
+        readings=readings[-READINGS:],
     )
-
-
-def _stated_health(event: WindowEvent) -> list[tuple[int, ...]]:
-    health = event.body.get("health")
-    return [tuple(health)] if health else []
 
 
 def _on_abandoned(state: WindowState, event: WindowEvent) -> WindowState:

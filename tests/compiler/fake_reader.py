@@ -490,6 +490,11 @@ class Bench:
         context = self.context(parse_request(task, **given))
         return compile_snapshot(self.snapshot(context), context)
 
+    def proposed(self, **given: Any) -> dict[str, int]:
+        """Return hops by readable name of what a request finds in the store."""
+        snapshot = self.snapshot(self.context(parse_request("code_generation", **given)))
+        return {self.world.names[p.version.row.claim.object_id]: p.hop for p in snapshot.proposals}
+
     def names(self, ids: Iterable[str]) -> list[str]:
         """Return readable names of objects."""
         return [self.world.name_of(i) for i in ids]

@@ -46,10 +46,13 @@ def filled_store(world: dict[str, Any]) -> tenure.Memory:
         memory.write(mention(subject), slot, mention(value), valid_from=SINCE, **fields)
 
     crowd = world["crowd"]
+    writes: list[tenure.Write] = []
     for number in range(crowd["count"]):
         member = {"name": f"{crowd['name']} {number:03}", "type": crowd["type"]}
         for slot, value in crowd["facts"]:
-            memory.write(member, slot, mention(value), valid_from=SINCE)
+            stated = tenure.Write(subject=member, slot=slot, value=mention(value), valid_from=SINCE)
+            writes.append(stated)
+    memory.write_many(writes)
     return memory
 
 

@@ -18,7 +18,8 @@ from scipy import optimize
 
 from tenure.compiler.budget.allocate import Allocation, Section, allocate, marginal
 from tenure.schema.errors import ContextBudgetExhausted, InvalidInput
-from tenure.tests.support.sampling import examples
+from tenure.tests.support.refusals import refused
+from tenure.tests.support.sampling import examples, size
 
 SHARED = Path(os.environ.get("TENURE_SHARED", Path(__file__).parents[2].parent / "shared"))
 EXAMPLES = SHARED / "data" / "allocation-examples.json"
@@ -43,15 +44,17 @@ def objective(sections: list[Section], answer: Allocation, mu: float) -> float:
 def unit_greedy(sections: list[Section], budget: int, mu: float) -> dict[str, int]:
     """Algorithm of Fox, step by step, with the exact keys."""
     tokens = {one.id: one.t_min for one in sections}
+    gains = [(marginal(one, mu), one) for one in sections]
     for _ in range(budget - sum(tokens.values())):
         offers = [
-            (-marginal(one, mu).gain(tokens[one.id] - one.t_min), one.id)
-            for one in sections
-            if tokens[one.id] - one.t_min < marginal(one, mu).room
+            (-marginal.gain(tokens[one.id] - one.t_min), one.id)
+            for marginal, one in gains
+            if tokens[one.id] - one.t_min < marginal.room
         ]
-        if not offers or min(offers)[0] >= 0:
+        loss, name = min(offers, default=(0.0, ""))
+        if loss >= 0:
             break
-        tokens[min(offers)[1]] += 1
+        tokens[name] += 1
     return tokens
 
 
@@ -66,8 +69,8 @@ def brute_force(sections: list[Section], budget: int, mu: float, quantum: int = 
         if sum(size or 0 for size in vector) > budget:
             continue
         off = 0
-        for one, size in zip(sections, vector, strict=True):
-            on_grid = size is None or size == one.t_max or (size - one.t_min) % quantum == 0
+        for one, held in zip(sections, vector, strict=True):
+            on_grid = held is None or held == one.t_max or (held - one.t_min) % quantum == 0
             off += not on_grid
         if off > 1:
             continue
@@ -84,9 +87,8 @@ def test_the_worked_examples_are_exact() -> None:
         expected = example["expected"]
         arguments = (example["sections"], example["budget"], example["mu"], example["quantum"])
         if expected["status"] == "infeasible":
-            with pytest.raises(ContextBudgetExhausted) as caught:
+            with refused(ContextBudgetExhausted, "required_over_budget") as caught:
                 allocate(*arguments)
-            assert caught.value.code == "required_over_budget"
             assert caught.value.data["shortfall"] == expected["shortfall"]
             continue
         answer = allocate(*arguments)
@@ -114,7 +116,7 @@ def random_section(rng: random.Random, name: str, *, most: int, optional: bool) 
 
 def test_small_problems_equal_brute_force() -> None:
     rng = random.Random(20)
-    for case in range(1_500):
+    for case in range(size(500, 1_500)):
         count = rng.randrange(1, 5)
         sections = [
             random_section(rng, f"s{i}", most=rng.choice((3, 6)), optional=True)
@@ -132,7 +134,7 @@ def test_small_problems_equal_brute_force() -> None:
 
 def test_a_fixed_set_equals_unit_greedy_token_for_token() -> None:
     rng = random.Random(21)
-    for case in range(700):
+    for case in range(size(250, 700)):
         sections = [
             random_section(rng, f"s{i}", most=rng.choice((5, 60, 300)), optional=False)
             for i in range(rng.randrange(1, 9))
@@ -295,7 +297,7 @@ class TestOptionalSections:
 
     def test_ten_optional_sections_equal_the_best_of_all_subsets(self) -> None:
         rng = random.Random(23)
-        for _ in range(2):
+        for _ in range(size(1, 2)):
             sections = [
                 section(
                     f"s{i:02}",
@@ -326,7 +328,7 @@ class TestGrid:
     def test_random_grids_come_near_brute_force(self) -> None:
         rng = random.Random(24)
         reached = optimum = 0.0
-        for case in range(1_000):
+        for case in range(size(400, 1_000)):
             sections = [
                 random_section(rng, f"s{i}", most=10, optional=False)
                 for i in range(rng.randrange(1, 4))
@@ -358,9 +360,8 @@ PLAIN = {"id": "a", "w": 1, "alpha": 1, "beta": 1, "t_min": 0, "t_max": 9}
 @pytest.mark.parametrize("weight", [1.5, 1.0000001])
 def test_a_weight_above_one_is_refused(weight: float) -> None:
     assert section("a", w=1.0).w == 1.0
-    with pytest.raises(InvalidInput, match="weight of 0 to 1") as caught:
+    with refused(InvalidInput, "bad_section", match="weight of 0 to 1"):
         section("a", w=weight)
-    assert caught.value.code == "bad_section"
 
 
 class TestInput:
@@ -386,9 +387,8 @@ class TestInput:
         ],
     )
     def test_a_malformed_section_is_refused(self, change: dict[str, Any]) -> None:
-        with pytest.raises(InvalidInput, match="'a'") as caught:
+        with refused(InvalidInput, "bad_section", match="'a'"):
             section("a", **change)
-        assert caught.value.code == "bad_section"
 
     def test_an_id_twice_is_refused(self) -> None:
         with pytest.raises(InvalidInput, match="twice"):
@@ -411,6 +411,5 @@ class TestInput:
         [(-1, 0, 1), (1.5, 0, 1), (True, 0, 1), (9, -1, 1), (9, math.nan, 1), (9, 0, 0)],
     )
     def test_malformed_limits_are_refused(self, budget: Any, mu: float, quantum: int) -> None:
-        with pytest.raises(InvalidInput) as caught:
+        with refused(InvalidInput, "bad_budget"):
             allocate([section("a")], budget, mu, quantum)
-        assert caught.value.code == "bad_budget"

@@ -24,10 +24,10 @@ def test_what_stands_behind_several_times_the_budget_makes_no_piece_and_no_entry
 @pytest.mark.parametrize("words", [1, 40])
 def test_a_larger_budget_shows_all_that_a_smaller_one_shows(words: int) -> None:
     bench = Bench()
-    for number in range(400):
+    for number in range(200):
         text = f"the budget of item {number} " + "word " * (number % 7) * words
         bench.world.add(f"turn {number}", text=text, **TALK)
-    bench.rules(text_candidates=400)
+    bench.rules(text_candidates=200)
     before: set[str] = set()
     for budget in (500, 1_000, 2_000, 4_000, 8_000):
         envelope = bench.compile(query="budget", budget_tokens=budget)

@@ -160,6 +160,7 @@ def test_a_template_takes_a_value_of_others_from_a_record_system_alone(
 
 
 TOOL = '{"name":"search","description":"Finds pages."}'
+OFFERED = {"object_type": "tool_schema", "author": LEAD, "tasks": ["code_generation"]}
 
 
 @pytest.mark.parametrize(
@@ -184,10 +185,7 @@ def test_a_stored_tool_is_offered_by_whom_may_for_its_tasks_alone(
 def test_the_newest_version_of_a_tool_is_offered_alone() -> None:
     bench = Bench()
     for number, name in enumerate(("old", "new")):
-        bench.world.add(
-            name, text=TOOL, object_type="tool_schema", author=LEAD, tasks=["code_generation"],
-            tx=5 + number,
-        )  # fmt: skip
+        bench.world.add(name, text=TOOL, tx=5 + number, **OFFERED)
     envelope = bench.compile(query="x")
     assert bench.compiled(envelope) == {"new": "tools"}
     assert bench.omitted(envelope)["old"][0] == "superseded"
@@ -197,10 +195,7 @@ def test_eighty_stored_tools_fail_no_compile_and_take_a_tenth_of_the_budget() ->
     bench = Bench()
     for number in range(80):
         text = f'{{"name":"tool_{number}","description":"{"does a thing " * 8}"}}'
-        bench.world.add(
-            f"tool {number}", text=text, object_type="tool_schema", author=LEAD,
-            tasks=["code_generation"],
-        )  # fmt: skip
+        bench.world.add(f"tool {number}", text=text, **OFFERED)
     envelope = bench.compile(query="x", budget_tokens=2_000)
     tokens = {use.name: use.tokens for use in envelope.sections}
     assert 0 < tokens["tools"] <= 200
@@ -209,10 +204,7 @@ def test_eighty_stored_tools_fail_no_compile_and_take_a_tenth_of_the_budget() ->
 def test_an_unsigned_tool_stays_out_with_its_reason_and_displaces_no_signed_one() -> None:
     bench = Bench()
     for number, (name, signed) in enumerate((("ours", True), ("theirs", False))):
-        bench.world.add(
-            name, text=TOOL, object_type="tool_schema", author=LEAD, tasks=["code_generation"],
-            tx=5 + number, signed=signed,
-        )  # fmt: skip
+        bench.world.add(name, text=TOOL, tx=5 + number, signed=signed, **OFFERED)
     envelope = bench.compile(query="x")
     assert bench.compiled(envelope) == {"ours": "tools"}
     assert bench.omitted(envelope)["theirs"] == ("irrelevant_to_active_task", "tool_unsigned")
@@ -232,9 +224,7 @@ def test_a_pinned_tool_that_nobody_signed_is_a_line_of_data() -> None:
 
 def test_a_signed_tool_stands_without_its_signature() -> None:
     bench = Bench()
-    bench.world.add(
-        "tool", text=TOOL, object_type="tool_schema", author=LEAD, tasks=["code_generation"]
-    )
+    bench.world.add("tool", text=TOOL, **OFFERED)
     assert "signature" not in bench.compile(query="x").text
 
 
@@ -242,9 +232,8 @@ def test_the_number_of_stored_tools_has_a_limit_and_the_oldest_stay() -> None:
     bench = Bench().rules(stored_tools=2)
     for number in range(4):
         bench.world.add(
-            f"tool {number}", text=f'{{"name":"tool_{number}"}}', object_type="tool_schema",
-            author=LEAD, tasks=["code_generation"], tx=9 - number,
-        )  # fmt: skip
+            f"tool {number}", text=f'{{"name":"tool_{number}"}}', tx=9 - number, **OFFERED
+        )
     envelope = bench.compile(query="x")
     assert bench.compiled(envelope) == {"tool 2": "tools", "tool 3": "tools"}
     assert bench.omitted(envelope)["tool 0"][0] == "section_cap"

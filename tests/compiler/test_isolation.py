@@ -11,6 +11,7 @@ from tenure.compiler.safety.isolation import (
 )
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import DEFAULT, ISOLATIONS, CompilePolicy
+from tenure.tests.support.refusals import refused
 
 ISOLATION_SHARES = DEFAULT.compile.isolation_strengths
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -67,6 +68,5 @@ def test_stronger_isolation_never_leaves_more_surface() -> None:
     [(), (("none", 0.0),), (*ISOLATION_SHARES[:4], ("base64", 1.5)), (*ISOLATION_SHARES, ("x", 0))],
 )
 def test_a_policy_states_each_strength_as_a_share(strengths: tuple[tuple[str, float], ...]) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_policy"):
         CompilePolicy(isolation_strengths=strengths)
-    assert caught.value.code == "bad_policy"

@@ -13,6 +13,7 @@ from tenure.schema.compile_terms import OverflowPolicy, SectionName
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import CompilePolicy
 from tenure.tests.compiler.fake_reader import Bench
+from tenure.tests.support.refusals import refused
 
 LONG = "alpha rocket report. " + "Weather was fine over the whole of the northern plain. " * 30
 TEXTS = ["The alpha rocket burnt kerosene.", LONG, "An alpha text about nothing much."]
@@ -115,6 +116,5 @@ def test_pictures_are_paid_for_too() -> None:
     ],
 )
 def test_a_cost_is_finite_and_not_negative(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_policy"):
         CompilePolicy(**wrong)
-    assert caught.value.code == "bad_policy"

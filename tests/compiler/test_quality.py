@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tenure.compiler.compile import compile_snapshot, context_of
+from tenure.compiler.compile import compile_snapshot
 from tenure.compiler.envelope.compare import ablate, diff_envelopes
 from tenure.compiler.explain.diagnosis import LOW_PRECISION, Cause, Part
-from tenure.compiler.ir.context import Circumstances
 from tenure.compiler.request.parse import parse_request
 from tenure.compiler.text.relevance import COSINE_FULL
 from tenure.compiler.trace.metrics import stands
 from tenure.schema.compile_terms import ValidationStatus
 from tenure.schema.errors import InvalidInput
 from tenure.schema.policy import QUALITY_METRICS
-from tenure.store.port.store import Point
-from tenure.tests.compiler.fake_reader import DAY, KEY, NOW, Bench, NearIndex, uid
+from tenure.tests.compiler.fake_reader import DAY, NOW, Bench, NearIndex, uid
 from tenure.tests.compiler.test_compile import REQUEST, full_bench
+from tenure.tests.support.refusals import refused
 
 
 def test_every_metric_has_a_target_and_lies_between_zero_and_one() -> None:
@@ -159,9 +160,8 @@ def test_aged_objects_raise_the_staleness_index_and_fail_when_safety_matters() -
 def test_a_safety_critical_policy_refuses_what_misses_a_mandatory_target() -> None:
     bench = Bench().rules(safety_critical=True)
     bench.world.add("old", text="alpha fact", decay=(10, 0.01), tx=NOW - 30 * DAY)
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "quality_rejected") as caught:
         bench.compile(query="alpha fact")
-    assert caught.value.code == "quality_rejected"
     assert caught.value.data["metrics"] == {"staleness_index": 0.875}
     assert "staleness_index" in Bench(world=bench.world).compile(query="alpha fact").quality.alerts
     assert bench.compile(query="beta").quality.failed is False
@@ -209,17 +209,7 @@ def test_ablation_leaves_out_objects_and_sections() -> None:
     request = parse_request("code_generation", **REQUEST)
 
     def words(without: frozenset[str]) -> float:
-        context = context_of(
-            request,
-            Circumstances(
-                principal=bench.principal,
-                vocabulary=bench.vocabulary,
-                policy=bench.policy,
-                point=Point(bench.now, bench.tx),
-                keys=(KEY,),
-                ablation=without,
-            ),
-        )
+        context = replace(bench.context(request), ablation=without)
         envelope = compile_snapshot(bench.snapshot(context), context)
         return float(sum(len(block.text) for block in envelope.blocks))
 

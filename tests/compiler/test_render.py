@@ -19,6 +19,7 @@ from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal
 from tenure.tests.compiler.fake_reader import Bench
 from tenure.tests.compiler.request_marks import breakpoint_parts, marked_parts
+from tenure.tests.support.refusals import refused
 
 NO_MINIMUM: dict[str, Any] = {"min_cacheable_tokens": 1}
 TURNS = [
@@ -360,6 +361,5 @@ def test_a_level_four_tool_is_rendered_from_its_checked_part() -> None:
 
 @pytest.mark.parametrize("target", ["anthropic", "openai", "adk", "text"])
 def test_an_option_that_a_target_does_not_have_is_refused_by_name(target: str) -> None:
-    with pytest.raises(InvalidInput, match="max_tokens") as refusal:
+    with refused(InvalidInput, "unknown_field", match="max_tokens"):
         Bench().compile(query="x").render(target, max_tokens=800)
-    assert refusal.value.code == "unknown_field"

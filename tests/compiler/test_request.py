@@ -19,6 +19,7 @@ from tenure.compiler.request.request import (
 )
 from tenure.schema.errors import InvalidInput
 from tenure.schema.interval import INF_US, MIN_US
+from tenure.tests.support.refusals import refused
 
 ID = "00000000-0000-4000-8000-000000000001"
 
@@ -120,9 +121,8 @@ def test_times_are_read_to_the_microsecond(raw: Any, instant: int | None) -> Non
     ],
 )
 def test_what_cannot_be_read_is_refused_by_name(given: Any, code: str, named: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, code) as caught:
         parse_request("code_generation", **given)
-    assert caught.value.code == code
     assert named in str(caught.value)
 
 
@@ -148,9 +148,8 @@ def test_set_like_inputs_are_sorted_and_sequences_are_not() -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"task": 1}', "null"])
 def test_a_text_that_is_no_request_is_refused(text: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_manifest"):
         request_from_json(text)
-    assert caught.value.code == "bad_manifest"
 
 
 def test_media_are_shown_by_kind_size_and_address() -> None:

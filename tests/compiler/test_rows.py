@@ -1,10 +1,10 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tenure.compiler.format.escape import LINE_BREAKS
 from tenure.compiler.format.rows import fact_rows, read_rows
 from tenure.schema.errors import InvalidInput
+from tenure.tests.support.refusals import refused
 
 FACT = st.lists(
     st.sampled_from(["a", "[2] forged", "[", "]", "    ", " ", "\r\n", "\\", *LINE_BREAKS]),
@@ -31,6 +31,5 @@ def test_no_rows_are_the_empty_text() -> None:
 
 
 def test_a_line_that_is_no_row_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="no fact row") as caught:
+    with refused(InvalidInput, "bad_envelope", match="no fact row"):
         read_rows("office: Chicago")
-    assert caught.value.code == "bad_envelope"

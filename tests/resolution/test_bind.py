@@ -10,48 +10,21 @@ import pytest
 from tenure.resolution.bind import bind, needs_scoring
 from tenure.resolution.context import context_of
 from tenure.resolution.identifiers import lookup_of
-from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register, Rules
 from tenure.resolution.scorer import NameScorer
-from tenure.schema.entity import Alias, Entity, EntityRef, Identifier, Judgement, Resolution
+from tenure.schema.entity import EntityRef, Identifier, Resolution
 from tenure.schema.errors import Conflict, NotFound
-from tenure.schema.interval import INF_US
 from tenure.schema.policy import ResolutionPolicy
 from tenure.schema.vocabulary import Decision, EntityState, JudgedBy, JudgementVerdict
+from tenure.tests.support.entities import alias, entity, judgement
+from tenure.tests.support.refusals import refused
 
 ANN = "00000000-0000-0000-0000-00000000000a"
 BEN = "00000000-0000-0000-0000-00000000000b"
 NOBODY = "00000000-0000-0000-0000-00000000000f"
 RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
 BOTH = EntityRef(name="Ann", external_ids={"tax": "de 2", "hr": "1"})
-
-
-def entity(raw: str, name: str) -> Entity:
-    return Entity(
-        entity_id=raw,
-        name=name,
-        type="person",
-        state=EntityState.ACTIVE,
-        scope_id="tenant",
-        tx_start=1,
-        created_by="w",
-    )
-
-
-def alias(raw: str, name: str, taught_by: str = "") -> Alias:
-    return Alias(
-        entity_id=raw,
-        surface=name,
-        norm=alias_key(name),
-        type="person",
-        scope_id="tenant",
-        ordinal=0,
-        valid_from=0,
-        valid_until=INF_US,
-        tx_start=1,
-        object_id=taught_by,
-    )
 
 
 def register(canonical: dict[str, str] | None = None) -> Register:
@@ -71,9 +44,8 @@ def register(canonical: dict[str, str] | None = None) -> Register:
 
 
 def test_identifiers_of_two_entities_are_a_conflict_that_names_both() -> None:
-    with pytest.raises(Conflict) as caught:
+    with refused(Conflict, "identifier_conflict") as caught:
         bind(BOTH, register(), RULES)
-    assert caught.value.code == "identifier_conflict"
     assert caught.value.data["entities"] == [ANN, BEN]
     assert "hr=1, tax=de 2" in str(caught.value)
 
@@ -87,9 +59,8 @@ def test_identifiers_of_one_merged_entity_agree() -> None:
 def test_an_id_binds_to_itself_and_an_unknown_one_is_not_found() -> None:
     found = bind(BEN, register(), RULES)
     assert (found.entity, found.reason, found.score) == (BEN, "entity_id", 1.0)
-    with pytest.raises(NotFound) as caught:
+    with refused(NotFound, "unknown_entity"):
         bind(NOBODY, register(), RULES)
-    assert caught.value.code == "unknown_entity"
 
 
 def test_only_what_nothing_exact_decides_needs_a_scorer() -> None:
@@ -153,9 +124,8 @@ def test_nobody_is_suggested_who_cannot_be_meant() -> None:
 
 
 def test_an_erased_namesake_is_not_suggested() -> None:
-    erased = replace(entity(ANN, "Ann"), state=EntityState.ERASED)
     known = register()
-    known.learn(entities=[erased])
+    known.learn(entities=[entity(ANN, "Ann", state=EntityState.ERASED)])
     mention = EntityRef(name="Ann", type="person", external_ids={"hr": "2"})
     assert bind(mention, known, RULES).reason != "possible_same_as"
 
@@ -164,27 +134,13 @@ def joined(
     judged_by: JudgedBy | None, verdict: JudgementVerdict = JudgementVerdict.MATCH
 ) -> Register:
     """Ben, whom a page named, counts as Ann; `judged_by` joined them."""
-    judgement = Judgement(
-        judgement_id="j",
-        merge_id=None,
-        left_id=ANN,
-        right_id=BEN,
-        verdict=verdict,
-        judged_by=judged_by or JudgedBy.MODEL,
-        actor="",
-        score=None,
-        log_odds=None,
-        evidence="{}",
-        model_version="",
-        reason="",
-        tx_start=1,
-    )
+    row = judgement(ANN, BEN, verdict=verdict, judged_by=judged_by or JudgedBy.MODEL)
     return Register(
         Known(
             entities={ANN: entity(ANN, "Ann"), BEN: entity(BEN, "Ben")},
-            aliases=(alias(ANN, "Ann", "user"), alias(BEN, "Ben", "page")),
+            aliases=(alias(ANN, "Ann", object_id="user"), alias(BEN, "Ben", object_id="page")),
             canonical={ANN: ANN, BEN: ANN},
-            judgements=(judgement,) if judged_by else (),
+            judgements=(row,) if judged_by else (),
             taught_levels={"user": 2, "page": 4},
         )
     )
@@ -215,8 +171,8 @@ def test_whom_a_person_joined_bears_its_name_by_right() -> None:
 
 def test_an_alias_that_an_accepted_review_taught_is_trusted() -> None:
     known = joined(None)
-    taught = replace(alias(ANN, "Benny", "page"), merge_id="m")
-    known.learn(aliases=[taught, alias(ANN, "Bennie", "page")])
+    taught = alias(ANN, "Benny", object_id="page", merge_id="m")
+    known.learn(aliases=[taught, alias(ANN, "Bennie", object_id="page")])
     assert bind("Benny", known, writer(2)).decision is Decision.BIND
     assert bind("Bennie", known, writer(2)).reason == "untrusted_alias"
 
@@ -249,7 +205,9 @@ def test_what_the_trusted_names_bind_needs_no_question(
 
 
 def test_an_untrusted_name_of_nobody_known_asks_too() -> None:
-    lost = Register(Known(aliases=(alias(NOBODY, "Ben", "page"),), taught_levels={"page": 4}))
+    lost = Register(
+        Known(aliases=(alias(NOBODY, "Ben", object_id="page"),), taught_levels={"page": 4})
+    )
     assert bind("Ben", lost, writer(2)).reason == "untrusted_alias"
 
 
@@ -260,16 +218,16 @@ def test_an_equal_name_asks_for_more_where_a_persons_context_is_a_project() -> N
 
     project = replace(rules, scopes=frozenset({"tenant", "project=x"}), scope_id="project=x")
     known = register()
-    known.learn(aliases=[replace(alias(ANN, "Ann"), scope_id="project=x")])
+    known.learn(aliases=[alias(ANN, "Ann", scope_id="project=x")])
     assert bind("Ann", known, project).decision is Decision.BIND
 
 
 def test_a_near_name_that_only_a_page_used_proposes_nobody_to_a_stronger_writer() -> None:
-    page = alias(ANN, "Katharina Vogel", "page")
+    page = alias(ANN, "Katharina Vogel", object_id="page")
     known = Register(
         Known(
             entities={ANN: entity(ANN, "Ann")},
-            aliases=(alias(ANN, "Ann", "user"), page),
+            aliases=(alias(ANN, "Ann", object_id="user"), page),
             taught_levels={"user": 2, "page": 4},
         )
     )

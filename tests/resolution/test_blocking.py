@@ -23,6 +23,9 @@ from tenure.resolution.blocking import (
 )
 from tenure.resolution.normalize import normalize
 from tenure.resolution.renderings import sounds_of
+from tenure.tests.source_tree import data_table
+
+NAMES = data_table("names.toml")["blocking"]
 
 
 def keys(name, entity_type="organization"):
@@ -48,17 +51,7 @@ def test_a_name_has_keys_of_every_kind():
 
 @pytest.mark.parametrize(
     ("left", "right", "entity_type"),
-    [
-        ("Order Service", "OrderService", "system"),
-        ("IBM", "International Business Machines", "organization"),
-        ("Kubernetes", "Kubernets", "system"),
-        ("Kubernetes", "Kubernetees", "system"),
-        ("Mike Rogers", "Rogers (AL), Mike", "person"),
-        ("Siemens", "Siemens AG", "organization"),
-        ("WALIJAN", "AWLIJAN", "person"),
-        ("Москва", "Moskva", "location"),
-        ("Data Platform Team", "Platform Team Data", "team"),
-    ],
+    NAMES["names_of_one_entity_share_a_key"],
 )
 def test_names_of_one_entity_share_a_key(left, right, entity_type):
     assert keys(left, entity_type) & keys(right, entity_type)
@@ -156,15 +149,7 @@ def test_names_looked_at_together_are_judged_as_each_alone(
 
 @pytest.mark.parametrize(
     ("mention", "name", "near"),
-    [
-        ("Order Service", "order-service", True),
-        ("Acme Foods", "AF", True),
-        ("AF", "Acme Foods", True),
-        ("Acme Foods", "Acme Food Group", True),
-        ("Acme Foods", "Zenith Foods", False),
-        ("Acme Foods", "Northwind", False),
-        ("Acme Foods", "Aurora Fields", False),
-    ],
+    NAMES["equal_letters_short_forms_and_shared_words_are_near"],
 )
 def test_equal_letters_short_forms_and_shared_words_are_near(
     mention: str, name: str, near: bool

@@ -23,6 +23,7 @@ from tenure.resolution.clusters import (
 from tenure.schema.entity import Entity, Judgement
 from tenure.schema.interval import INF_US
 from tenure.schema.vocabulary import EntityState, JudgedBy, JudgementVerdict, ReviewState
+from tenure.tests.support.entities import entity, judgement
 
 NON_MATCH = JudgementVerdict.NON_MATCH
 
@@ -35,34 +36,14 @@ def judged(
     span: tuple[int, int] = (0, INF_US),
 ) -> Judgement:
     left, right = pair(a, b)
-    return Judgement(
+    return judgement(
+        left,
+        right,
         judgement_id=f"{left}{right}{verdict}",
-        merge_id=None,
-        left_id=left,
-        right_id=right,
         verdict=verdict,
         judged_by=by,
-        actor="x",
-        score=None,
-        log_odds=None,
-        evidence="{}",
-        model_version="",
-        reason="",
-        tx_start=span[0],
+        tx=span[0],
         tx_end=span[1],
-    )
-
-
-def entity(raw: str, tx: int, *, recorded: bool = False) -> Entity:
-    return Entity(
-        entity_id=raw,
-        name=raw,
-        type="person",
-        state=EntityState.ACTIVE,
-        scope_id="tenant",
-        tx_start=tx,
-        created_by="w",
-        recorded=recorded,
     )
 
 
@@ -84,10 +65,10 @@ def test_a_closed_row_joins_only_while_it_stood() -> None:
 @pytest.mark.parametrize(
     ("members", "top"),
     [
-        ([entity("b", 1), entity("a", 2)], "b"),
-        ([entity("b", 1), entity("a", 1)], "a"),
-        ([entity("a", 1), entity("z", 9, recorded=True)], "z"),
-        ([entity("y", 3, recorded=True), entity("z", 2, recorded=True)], "z"),
+        ([entity("b", tx=1), entity("a", tx=2)], "b"),
+        ([entity("b", tx=1), entity("a", tx=1)], "a"),
+        ([entity("a", tx=1), entity("z", tx=9, recorded=True)], "z"),
+        ([entity("y", tx=3, recorded=True), entity("z", tx=2, recorded=True)], "z"),
     ],
 )
 def test_the_canonical_id_is_of_record_then_oldest_then_smallest(
@@ -166,14 +147,14 @@ JOINED = PendingCase(ReviewState.ACCEPTED, True)
 def test_a_cluster_waits_for_its_own_case_or_while_nobody_in_it_is_settled(
     top: PendingCase | None, other: PendingCase | None, state: str
 ) -> None:
-    entities = {raw: entity(raw, tx) for tx, raw in enumerate("ab")}
+    entities = {raw: entity(raw, tx=tx) for tx, raw in enumerate("ab")}
     given_ = {raw: case for raw, case in (("a", top), ("b", other)) if case}
     found = entities_as_of(entities, {"a": "a", "b": "a"}, given_)
     assert {raw: one.state.value for raw, one in found.items()} == {"a": state, "b": "merged"}
 
 
 def test_what_was_erased_stays_erased_and_what_stands_alone_is_active() -> None:
-    gone = replace(entity("a", 1), state=EntityState.ERASED)
-    away = replace(entity("b", 1), state=EntityState.MERGED)
+    gone = entity("a", state=EntityState.ERASED)
+    away = entity("b", state=EntityState.MERGED)
     found = entities_as_of({"a": gone, "b": away}, {}, {"a": OPEN})
     assert {raw: one.state.value for raw, one in found.items()} == {"a": "erased", "b": "active"}

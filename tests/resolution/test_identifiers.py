@@ -6,20 +6,16 @@ from tenure.resolution.identifiers import Lesson, fresh_identifiers
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register, Rules
 from tenure.schema.claim import Permissions
-from tenure.schema.entity import Entity, EntityRef, Identifier
+from tenure.schema.entity import EntityRef, Identifier
 from tenure.schema.principal import TENANT_SCOPE, Scope
-from tenure.schema.vocabulary import EntityState
+from tenure.tests.support.entities import entity
 
 OWN = Scope(user="ann")
 RULES = Rules(frozenset({TENANT_SCOPE.scope_id, OWN.scope_id}), OWN.scope_id)
 
 
 def register(*identifiers: Identifier) -> Register:
-    sam = Entity(
-        entity_id="sam", name="Sam", type="person", state=EntityState.ACTIVE,
-        scope_id="tenant", tx_start=1, created_by="w",
-    )  # fmt: skip
-    return Register(Known(entities={"sam": sam}, identifiers=identifiers))
+    return Register(Known(entities={"sam": entity("sam", "Sam")}, identifiers=identifiers))
 
 
 def stated(scheme: str, value: str, scope: Scope = TENANT_SCOPE) -> Identifier:

@@ -10,6 +10,9 @@ from tenure.resolution.lexicon import institution_keys
 from tenure.resolution.normalize import form_of
 from tenure.resolution.renderings import is_rendering
 from tenure.schema.vocabulary import Decision
+from tenure.tests.source_tree import data_table
+
+NAMES = data_table("names.toml")["institutions"]
 
 SAME = (
     ("Bundesministerium der Finanzen", "Federal Ministry of Finance"),
@@ -49,15 +52,7 @@ def test_other_institutions_and_other_orders_are_no_renderings(left: str, right:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "Acme Foods",
-        "Deutsche Bank",
-        "Bund",
-        "Ministerium",
-        "Amtsblattverlag Nord",
-        "Musterministerium Nord",
-        "Institute of Alder Beech Cedar Damson Elm Fir Gum Hazel",
-    ],
+    NAMES["what_names_no_institution_has_no_key"],
 )
 def test_what_names_no_institution_has_no_key(name: str) -> None:
     assert institution_keys(form_of(name, "organization").core) == ()

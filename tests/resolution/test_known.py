@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from tenure.resolution.known import Known, Lookup, identifier_order, merge_known, worth_it
-from tenure.schema.entity import Entity, Identifier
-from tenure.schema.vocabulary import EntityState
+from tenure.schema.entity import Identifier
+from tenure.tests.support.entities import entity
 
 
 def known(raw: str) -> Known:
-    held = Entity(
-        entity_id=raw,
-        name=raw,
-        type="person",
-        state=EntityState.ACTIVE,
-        scope_id="tenant",
-        tx_start=1,
-        created_by="o",
-    )
     identifier = Identifier(entity_id=raw, scheme="hr", value=raw, tx_start=1)
-    return Known(entities={raw: held}, identifiers=(identifier,), weights={(raw, raw): 7})
+    return Known(entities={raw: entity(raw)}, identifiers=(identifier,), weights={(raw, raw): 7})
 
 
 def test_joined_answers_hold_everything_once_and_no_weights() -> None:

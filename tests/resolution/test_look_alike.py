@@ -6,20 +6,12 @@ import pytest
 
 from tenure.resolution.blocking import block_keys, look_alike
 from tenure.resolution.normalize import normalize
+from tenure.tests.source_tree import data_table
 
-LOOK_ALIKES = [
-    ("scope", "\u0455\u0441\u043e\u0440\u0435", "system"),
-    ("Payoneer", "\u0420\u0430\u0443oneer", "organization"),
-    ("Payoneer Inc", "\u0420\u0430\u0443oneer Inc.", "organization"),
-    ("paypal", "paypa1", "system"),
-    ("Illumina", "lllumina", "organization"),
-    ("rnodern", "modern", "system"),
-    ("go0gle", "google", "organization"),
-    ("Sam Turner", "Sam Tumer", "person"),
-]
+NAMES = data_table("names.toml")["look_alike"]
 
 
-@pytest.mark.parametrize(("left", "right", "entity_type"), LOOK_ALIKES)
+@pytest.mark.parametrize(("left", "right", "entity_type"), NAMES["look_alikes"])
 def test_names_that_are_drawn_alike_share_a_key(left, right, entity_type):
     forms = normalize(left, entity_type), normalize(right, entity_type)
     assert look_alike(*forms)

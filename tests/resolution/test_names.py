@@ -16,20 +16,13 @@ from tenure.resolution.names import (
 )
 from tenure.resolution.register import UNTRUSTED_LEVEL, Register, taught_level
 from tenure.schema.claim import Permissions
-from tenure.schema.entity import Entity
 from tenure.schema.principal import Sight
 from tenure.schema.vocabulary import Classification, EntityState
+from tenure.tests.support.entities import entity
 
 ID = "0123456789-entity"
 OTHER = "9876543210-entity"
 SIGHT = Sight(scopes=("tenant", "user=ann"), tags=("*",), clearance=0)
-
-
-def entity(raw: str, state: EntityState = EntityState.ACTIVE) -> Entity:
-    return Entity(
-        entity_id=raw, name="as created", type="person", state=state,
-        scope_id="user=bob", tx_start=1, created_by="w",
-    )  # fmt: skip
 
 
 def row(surface: str, **fields: object) -> NameRow:
@@ -41,7 +34,7 @@ def row(surface: str, **fields: object) -> NameRow:
 
 
 def shown(*rows: NameRow) -> tuple[str, int | None]:
-    known = with_visible_names(Known(entities={ID: entity(ID)}), rows, SIGHT)
+    known = with_visible_names(Known(entities={ID: entity(ID, "as created")}), rows, SIGHT)
     return known.entities[ID].name, known.name_levels.get(ID)
 
 
@@ -77,7 +70,11 @@ def test_without_a_visible_name_the_head_of_the_id_is_shown(hidden: NameRow) -> 
 
 def test_a_cluster_has_one_name_and_an_erased_entity_stays_as_it_is() -> None:
     known = Known(
-        entities={ID: entity(ID), OTHER: entity(OTHER), "gone": entity("gone", EntityState.ERASED)},
+        entities={
+            ID: entity(ID),
+            OTHER: entity(OTHER),
+            "gone": entity("gone", "as created", state=EntityState.ERASED),
+        },
         canonical={ID: ID, OTHER: ID},
     )
     names = with_visible_names(known, [row("Sam", entity_id=OTHER)], SIGHT)

@@ -10,6 +10,9 @@ from tenure.resolution import normalize
 from tenure.resolution.keys import alias_key
 from tenure.resolution.lexicon import Profile, is_nickname, nicknames, profile_of
 from tenure.resolution.normalize import normalize as form
+from tenure.tests.source_tree import data_table
+
+NAMES = data_table("names.toml")["normalize"]
 
 
 @given(
@@ -41,16 +44,7 @@ def test_any_text_has_a_form_and_equal_text_an_equal_one(surface, entity_type):
 
 @pytest.mark.parametrize(
     ("entity_type", "left", "right"),
-    [
-        ("person", "Rivera, Sam", "Sam Rivera"),
-        ("person", "Dr. Sam Rivera, PhD", "sam rivera"),
-        ("person", "SAÏD O\u2019BRIEN", "Said O'Brien"),
-        ("person", "S\u200bam Rivera", "Sam Rivera"),
-        ("organization", "AT&T", "AT and T"),
-        ("organization", "S.A.P.", "SAP"),
-        ("system", "Sam's Service", "Sam Service"),
-        ("location", "Room One", "Room 1"),
-    ],
+    NAMES["spellings_of_one_name_share_their_core"],
 )
 def test_spellings_of_one_name_share_their_core(entity_type, left, right):
     assert form(left, entity_type).core == form(right, entity_type).core
@@ -99,21 +93,7 @@ def test_only_organisations_have_legal_forms():
 
 @pytest.mark.parametrize(
     ("name", "norm"),
-    [
-        ("Mike Rogers (AL)", "mike rogers (al)"),
-        ("Mike Rogers [MI]", "mike rogers (mi)"),
-        ("Ruben Lavilla, Jr.", "ruben lavilla (jr)"),
-        ("Lavilla, Ruben, Jnr", "ruben lavilla (jr)"),
-        ("John Smith III", "john smith (iii)"),
-        ("Jr", "jr"),
-        ("Dr", "dr"),
-        ("Alice, head of the firm", "alice head of the firm"),
-        ("Alice, the one who leads the whole firm", "alice the one who leads the whole firm"),
-        ("a, b, c", "a b c"),
-        ("MD, PhD", "md"),
-        ("PhD", "phd"),
-        ("高石\uff08東京\uff09", "gaoshi (dongjing)"),
-    ],
+    NAMES["a_qualifier_is_part_of_the_heavy_key"],
 )
 def test_a_qualifier_is_part_of_the_heavy_key(name, norm):
     assert form(name, "person").norm == norm

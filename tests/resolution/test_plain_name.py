@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tenure.resolution.normalize import acronyms_of, plain_name, stem_of
+from tenure.tests.source_tree import data_table
+
+NAMES = data_table("names.toml")["plain_name"]
 
 
 @pytest.mark.parametrize(
@@ -30,17 +33,7 @@ def test_plain_words_give_core_and_legal_form(
 
 @pytest.mark.parametrize(
     ("surface", "entity_type"),
-    [
-        ("", "organization"),
-        ("GmbH Acme", "organization"),
-        ("Acme Co Ltd", "organization"),
-        ("Bank of York", "organization"),
-        ("Plan B", "organization"),
-        ("Acme 2", "organization"),
-        ("Acme Two", "organization"),
-        ("Dr Sam Rivera", "person"),
-        ("Saïd Rivera", "person"),
-    ],
+    NAMES["what_a_list_reads_in_its_own_way_is_taken_apart"],
 )
 def test_what_a_list_reads_in_its_own_way_is_taken_apart(surface: str, entity_type: str) -> None:
     assert plain_name(surface, entity_type) is None

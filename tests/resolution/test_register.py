@@ -2,42 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register
-from tenure.schema.entity import Entity, Judgement
-from tenure.schema.vocabulary import EntityState, JudgedBy, JudgementVerdict
-
-
-def entity(raw: str, tx: int, state: EntityState = EntityState.ACTIVE) -> Entity:
-    return Entity(
-        entity_id=raw,
-        name=raw,
-        type="system",
-        state=state,
-        scope_id="tenant",
-        tx_start=tx,
-        created_by="w",
-    )
-
-
-def match(left: str, right: str) -> Judgement:
-    return Judgement(
-        judgement_id=f"{left}{right}",
-        merge_id="m",
-        left_id=left,
-        right_id=right,
-        verdict=JudgementVerdict.MATCH,
-        judged_by=JudgedBy.RULE,
-        actor="w",
-        score=None,
-        log_odds=None,
-        evidence="{}",
-        model_version="",
-        reason="",
-        tx_start=3,
-    )
+from tenure.schema.entity import Entity
+from tenure.schema.vocabulary import EntityState
+from tenure.tests.support.entities import entity, judgement
 
 
 def register(*entities: Entity) -> Register:
@@ -51,7 +20,7 @@ def state(known: Register, raw: str) -> EntityState:
 
 
 def test_settling_an_entity_of_its_own_changes_nothing() -> None:
-    waiting = entity("a", 1, EntityState.PENDING)
+    waiting = entity("a", state=EntityState.PENDING)
     known = register(waiting)
     known.settle("a")
     assert known.entity("a") is waiting
@@ -59,25 +28,25 @@ def test_settling_an_entity_of_its_own_changes_nothing() -> None:
 
 
 def test_a_joined_cluster_is_known_by_its_oldest_member() -> None:
-    known = register(entity("a", 2), entity("b", 1))
-    known.join(match("a", "b"))
+    known = register(entity("a", tx=2), entity("b", tx=1))
+    known.join(judgement("a", "b"))
     assert known.moved == {"a": "b", "b": "b"}
     assert (state(known, "a"), state(known, "b")) == (EntityState.MERGED, EntityState.ACTIVE)
 
 
 def test_settling_a_cluster_again_lets_a_recorded_member_lead() -> None:
-    known = register(entity("a", 2), entity("b", 1))
-    known.join(match("a", "b"))
-    known.learn(entities=[replace(entity("a", 2, EntityState.MERGED), recorded=True)])
+    known = register(entity("a", tx=2), entity("b", tx=1))
+    known.join(judgement("a", "b"))
+    known.learn(entities=[entity("a", tx=2, state=EntityState.MERGED, recorded=True)])
     known.settle("b")
     assert (known.root("a"), known.root("b")) == ("a", "a")
     assert (state(known, "a"), state(known, "b")) == (EntityState.ACTIVE, EntityState.MERGED)
 
 
 def test_a_merge_of_a_child_counts_for_the_parent_only_once_absorbed() -> None:
-    parent = register(entity("a", 1), entity("b", 2))
+    parent = register(entity("a", tx=1), entity("b", tx=2))
     child = parent.child()
-    child.join(match("a", "b"))
+    child.join(judgement("a", "b"))
     assert (child.root("b"), parent.root("b")) == ("a", "b")
     assert state(parent, "b") is EntityState.ACTIVE
     parent.absorb(child)

@@ -7,32 +7,21 @@ from dataclasses import replace
 import pytest
 
 from tenure.resolution.bind import short_words
-from tenure.resolution.keys import alias_key
 from tenure.resolution.known import Known
 from tenure.resolution.register import Register, Rules
 from tenure.resolution.scorer import learned_short_form, may_resemble, resemblance
-from tenure.schema.entity import Alias, Entity, EntityRef
-from tenure.schema.interval import INF_US
+from tenure.schema.entity import EntityRef
 from tenure.schema.vocabulary import EntityState
+from tenure.tests.support.entities import alias, entity
 
 RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
 
 
 def register(*aliases: tuple[str, str], state: EntityState = EntityState.ACTIVE) -> Register:
     """A register of systems, each under its name and one alias."""
-    entities: dict[str, Entity] = {}
-    rows: list[Alias] = []
-    for name, surface in aliases:
-        entities[name] = Entity(
-            entity_id=name, name=name, type="system", state=state, scope_id="tenant",
-            tx_start=1, created_by="w",
-        )  # fmt: skip
-        row = Alias(
-            entity_id=name, surface=surface, norm=alias_key(surface), type="system",
-            scope_id="tenant", ordinal=0, valid_from=0, valid_until=INF_US, tx_start=1,
-        )  # fmt: skip
-        rows.append(row)
-    return Register(Known(entities=entities, aliases=tuple(rows)))
+    entities = {name: entity(name, name, "system", state=state) for name, _ in aliases}
+    rows = tuple(alias(name, surface, "system") for name, surface in aliases)
+    return Register(Known(entities=entities, aliases=rows))
 
 
 PG_CLUSTER = EntityRef(name="PG cluster", type="system")

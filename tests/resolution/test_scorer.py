@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -12,63 +15,47 @@ from tenure.resolution.known import Known
 from tenure.resolution.register import Register, Rules
 from tenure.resolution.scorer import NameScorer
 from tenure.resolution.vetoes import VetoCode
-from tenure.schema.entity import Alias, Entity, EntityCandidate, EntityRef, Judgement, Resolution
-from tenure.schema.interval import INF_US
+from tenure.schema.entity import EntityCandidate, EntityRef, Resolution
 from tenure.schema.vocabulary import (
     CandidateSource,
     Decision,
-    EntityState,
     JudgedBy,
-    JudgementVerdict,
 )
+from tenure.tests.source_tree import data_table
+from tenure.tests.support.entities import alias, entity, judgement
 
-ACTIVE = EntityState.ACTIVE
+NAMES = data_table("names.toml")["scorer"]
+
 RULES = Rules(scopes=frozenset({"tenant"}), scope_id="tenant")
 
 
-def entity(raw: str, name: str, kind: str, state: EntityState) -> Entity:
-    return Entity(
-        entity_id=raw,
-        name=name,
-        type=kind,
-        state=state,
-        scope_id="tenant",
-        tx_start=1,
-        created_by="w",
-    )
+def register(
+    names: Iterable[str],
+    kind: str,
+    mention: EntityRef,
+    *,
+    is_cluster: bool = False,
+    bearers: int = 0,
+    scopes: Mapping[str, str] = MappingProxyType({}),
+) -> Register:
+    """A register of entities of one name each, all proposed; `e00` leads a cluster."""
+    members = {f"e{index:02}": name for index, name in enumerate(names)}
+    entities = {
+        raw: entity(raw, name, kind, scope_id=scopes.get(raw, "tenant"))
+        for raw, name in members.items()
+    }
+    aliases = tuple(alias(raw, name, kind) for raw, name in members.items())
+    canonical = dict.fromkeys(members, "e00") if is_cluster and len(members) > 1 else {}
+    known = Register(Known(entities=entities, aliases=aliases, canonical=canonical))
+    proposals = {(raw, alias_key(name)): 10_000 for raw, name in members.items()}
+    query = alias_key(mention.name), mention.type, RULES.scopes
+    known.propose(query, proposals, bearers)
+    return known
 
 
-def alias(raw: str, name: str, kind: str) -> Alias:
-    return Alias(
-        entity_id=raw,
-        surface=name,
-        norm=alias_key(name),
-        type=kind,
-        scope_id="tenant",
-        ordinal=0,
-        valid_from=0,
-        valid_until=INF_US,
-        tx_start=1,
-    )
-
-
-def judged(mention: EntityRef, names: tuple[str, ...], kind: str) -> Resolution:
+def judged(mention: EntityRef, names: Iterable[str], kind: str, **stated: Any) -> Resolution:
     """Judge a mention against one cluster whose members carry these names, the root first."""
-    members = {f"e{index}": name for index, name in enumerate(names)}
-    known = Register(
-        Known(
-            entities={
-                raw: entity(
-                    raw, name, kind, EntityState.ACTIVE if raw == "e0" else EntityState.MERGED
-                )
-                for raw, name in members.items()
-            },
-            aliases=tuple(alias(raw, name, kind) for raw, name in members.items()),
-            canonical=dict.fromkeys(members, "e0") if len(members) > 1 else {},
-        )
-    )
-    proposals = {(raw, alias_key(name)): 1000 for raw, name in members.items()}
-    known.propose((alias_key(mention.name), mention.type, RULES.scopes), proposals)
+    known = register(names, kind, mention, is_cluster=True, **stated)
     return NameScorer().judge(mention, known, RULES)
 
 
@@ -89,7 +76,7 @@ def test_a_cluster_of_three_is_joined_only_where_two_members_fit(
     (candidate,) = found.candidates
     assert (VetoCode.CHAIN.value in candidate.vetoes) is chained
     assert found.decision is (Decision.REVIEW if chained else Decision.BIND)
-    assert found.entity == (None if chained else "e0")
+    assert found.entity == (None if chained else "e00")
     assert (candidate.score < RULES.bands.bind_at) is chained
 
 
@@ -103,15 +90,7 @@ def test_a_weak_name_is_not_blamed_on_the_chain() -> None:
 
 @pytest.mark.parametrize(
     ("name", "person"),
-    [
-        ("Order Service", False),
-        ("Bob Service", True),
-        ("Dr Service", True),
-        ("Priya Natarajan", True),
-        ("Priya", False),
-        ("Bob Service 2", False),
-        ("Bob Service GmbH", False),
-    ],
+    NAMES["a_nickname_or_title_outweighs_a_word_for_a_thing"],
 )
 def test_a_nickname_or_title_outweighs_a_word_for_a_thing(name: str, person: bool) -> None:
     assert may_be_person(name) is person
@@ -124,22 +103,6 @@ def test_an_untyped_name_with_a_nickname_is_judged_by_the_stricter_rules() -> No
     assert VetoCode.PERSON_WITHOUT_CONTEXT.value in person.candidates[0].vetoes
 
 
-def crowd(mention: EntityRef, names: tuple[str, ...]) -> Resolution:
-    """Judge a mention against many entities, one for each name."""
-    known = Register(
-        Known(
-            entities={
-                f"e{i:02}": entity(f"e{i:02}", n, "system", EntityState.ACTIVE)
-                for i, n in enumerate(names)
-            },
-            aliases=tuple(alias(f"e{i:02}", n, "system") for i, n in enumerate(names)),
-        )
-    )
-    proposals = {(f"e{i:02}", alias_key(n)): 1000 for i, n in enumerate(names)}
-    known.propose((alias_key(mention.name), mention.type, RULES.scopes), proposals)
-    return NameScorer().judge(mention, known, RULES)
-
-
 def test_leaving_out_the_hopeless_changes_no_candidate_above_a_suggestion(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -147,10 +110,11 @@ def test_leaving_out_the_hopeless_changes_no_candidate_above_a_suggestion(
     names = tuple(f"{a} {b}" for a in words for b in words if a != b)[:48]
     for said in ("Order Service", "Ordre Service", "Payment Gateway Labs", "Order-Service 2"):
         mention = EntityRef(name=said, type="system")
-        pruned = crowd(mention, names)
+        known = register(names, "system", mention)
+        pruned = NameScorer().judge(mention, known, RULES)
         with monkeypatch.context() as patch:
             patch.setattr(NameScorer, "_promising", lambda self, mention, found, *rest: found)
-            whole = crowd(mention, names)
+            whole = NameScorer().judge(mention, known, RULES)
         bar = RULES.bands.suggest_from
         assert pruned.decision is whole.decision
         assert pruned.score == whole.score or whole.score < bar
@@ -165,7 +129,7 @@ def taught(names: list[str]) -> Register:
     for number, name in enumerate(names):
         raw = f"e{number:05}"
         known.learn(
-            entities=[entity(raw, name, "system", EntityState.ACTIVE)],
+            entities=[entity(raw, name, "system")],
             aliases=[alias(raw, name, "system")],
         )
         known.block(alias_key(name), scorer.stored_keys(name, "system"))
@@ -184,20 +148,8 @@ def test_a_common_word_of_a_large_batch_hides_no_name_that_shares_more() -> None
     assert found.candidates[0].score == alone.candidates[0].score
 
 
-BOUND = Judgement(
-    judgement_id="j",
-    merge_id=None,
-    left_id="e0",
-    right_id="e1",
-    verdict=JudgementVerdict.MATCH,
-    judged_by=JudgedBy.RULE,
-    actor="rule",
-    score=0.97,
-    log_odds=3.0,
-    evidence='{"features": [], "vetoes": []}',
-    model_version="m",
-    reason="",
-    tx_start=2,
+BOUND = judgement(
+    "e0", "e1", judged_by=JudgedBy.RULE, evidence='{"features": [], "vetoes": []}', tx=2
 )
 
 
@@ -214,7 +166,7 @@ BOUND = Judgement(
 def test_a_bind_is_doubted_where_a_later_name_rivals_it(
     mention: str, entities: dict[str, str], doubted: list[str]
 ) -> None:
-    members = {raw: entity(raw, n, "system", EntityState.ACTIVE) for raw, n in entities.items()}
+    members = {raw: entity(raw, n, "system") for raw, n in entities.items()}
     if "e1" in members:
         scope = "user:bob" if "Bob" in entities["e1"] else "tenant"
         members["e1"] = replace(members["e1"], scope_id=scope, tx_start=2)
@@ -237,45 +189,20 @@ def test_a_bind_is_doubted_where_a_later_name_rivals_it(
 
 
 def test_a_member_in_a_scope_that_the_writer_does_not_see_vouches_for_nobody() -> None:
-    names = {"e0": "OrderService", "e1": "Order-Service", "e2": "Basket"}
-    members = {raw: entity(raw, n, "system", EntityState.ACTIVE) for raw, n in names.items()}
     mention = EntityRef(name="Order Service", type="system")
-
-    def vetoes(members: dict[str, Entity]) -> tuple[str, ...]:
-        known = Register(
-            Known(
-                entities=members,
-                aliases=tuple(alias(raw, n, "system") for raw, n in names.items()),
-                canonical=dict.fromkeys(names, "e0"),
-            )
-        )
-        proposals = {(raw, alias_key(name)): 1000 for raw, name in names.items()}
-        known.propose((alias_key(mention.name), mention.type, RULES.scopes), proposals)
-        (candidate,) = NameScorer().judge(mention, known, RULES).candidates
-        return candidate.vetoes
-
-    assert VetoCode.CHAIN.value not in vetoes(members)
-    hidden = {**members, "e1": replace(members["e1"], scope_id="user:bob")}
-    assert VetoCode.CHAIN.value in vetoes(hidden)
+    names = ("OrderService", "Order-Service", "Basket")
+    (seen,) = judged(mention, names, "system").candidates
+    (hidden,) = judged(mention, names, "system", scopes={"e01": "user:bob"}).candidates
+    assert VetoCode.CHAIN.value not in seen.vetoes
+    assert VetoCode.CHAIN.value in hidden.vetoes
 
 
 def of_each(
     mention: str, *names: str, rules: Rules = RULES, bearers: int = 0, type: str = "person"
 ) -> Resolution:
     """Judge a name against several people of one name each, who are `bearers` in the register."""
-    people = {f"e{index}": name for index, name in enumerate(names)}
-    known = Register(
-        Known(
-            entities={
-                raw: entity(raw, name, "person", EntityState.ACTIVE) for raw, name in people.items()
-            },
-            aliases=tuple(alias(raw, name, "person") for raw, name in people.items()),
-        )
-    )
     ref = EntityRef(name=mention, type=type)
-    proposals = {(raw, alias_key(name)): 10_000 for raw, name in people.items()}
-    known.propose((alias_key(mention), type, RULES.scopes), proposals, bearers)
-    return NameScorer().judge(ref, known, rules)
+    return NameScorer().judge(ref, register(names, "person", ref, bearers=bearers), rules)
 
 
 MANY = RULES.bands.common_family_name
@@ -284,16 +211,7 @@ FEW = MANY - 1
 
 @pytest.mark.parametrize(
     ("mention", "name", "type"),
-    [
-        ("Sam Maria Rivera", "Sam Rivera", "person"),
-        ("Sam Maria Rivera", "Sam Rivera", "unknown"),
-        ("Sam J. Rivera", "Sam Rivera", "person"),
-        ("Sam J. Rivera", "Sam Jane Rivera", "person"),
-        ("Samuel Rivera", "Sam Rivera", "person"),
-        ("Sam Riveira", "Sam Rivera", "person"),
-        ("Maria Sam Rivera", "Sam Maria Rivera", "person"),
-        ("Sam Maria Müller", "Sam Müller", "person"),
-    ],
+    NAMES["a_near_name_asks_a_person_only_where_the_family_name_is_rare"],
 )
 def test_a_near_name_asks_a_person_only_where_the_family_name_is_rare(mention, name, type):
     rare = of_each(mention, name, bearers=FEW, type=type)
@@ -327,11 +245,8 @@ def test_a_thing_has_no_family_name():
 
 
 def test_people_of_this_transaction_bear_a_family_name_too():
-    known = Register(Known(entities={"e0": entity("e0", "Sam Rivera", "person", ACTIVE)},
-                           aliases=(alias("e0", "Sam Rivera", "person"),)))  # fmt: skip
     ref = EntityRef(name="Samuel Rivera", type="person")
-    query = (alias_key(ref.name), "person", RULES.scopes)
-    known.propose(query, {("e0", "sam rivera"): 10_000}, FEW - 1)
+    known = register(["Sam Rivera"], "person", ref, bearers=FEW - 1)
     scorer = NameScorer()
 
     child = known.child()
@@ -343,16 +258,14 @@ def test_people_of_this_transaction_bear_a_family_name_too():
         ("e4", "Anita Rivera", "tenant", "person"),
     ):
         child.learn(
-            entities=[entity(raw, name, kind, ACTIVE)],
-            aliases=[replace(alias(raw, name, kind), scope_id=scope)],
+            entities=[entity(raw, name, kind)],
+            aliases=[alias(raw, name, kind, scope_id=scope)],
         )
         child.block(alias_key(name), scorer.stored_keys(name, kind))
     assert scorer.judge(ref, child, RULES).decision is Decision.REVIEW, "one more, twice named"
 
     for raw, name in (("e5", "Kim Rivera"), ("e6", "Tom Rivera")):
-        child.learn(
-            entities=[entity(raw, name, "person", ACTIVE)], aliases=[alias(raw, name, "person")]
-        )
+        child.learn(entities=[entity(raw, name)], aliases=[alias(raw, name)])
         child.block(alias_key(name), scorer.stored_keys(name, "person"))
     assert scorer.judge(ref, child, RULES).decision is Decision.NEW
 

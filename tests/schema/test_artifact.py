@@ -22,6 +22,7 @@ from tenure.schema.claim import Permissions
 from tenure.schema.errors import InvalidInput
 from tenure.schema.principal import Principal, Scope
 from tenure.schema.vocabulary import Classification
+from tenure.tests.support.refusals import refused
 
 
 def grant(**changed: Any) -> Artifact:
@@ -50,9 +51,8 @@ def test_an_address_is_read_back_as_the_digest_of_its_bytes(data: bytes) -> None
 @given(st.text(max_size=90))
 def test_no_other_text_is_an_address(text: str) -> None:
     assert not is_address(text)
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_artifact"):
         digest_of(text)
-    assert caught.value.code == "bad_artifact"
 
 
 def test_a_grant_is_read_back_as_it_was_written() -> None:

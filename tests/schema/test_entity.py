@@ -8,6 +8,7 @@ import pytest
 
 from tenure.schema.entity import MAX_IDENTIFIER, MAX_NAME, EntityRef
 from tenure.schema.errors import InvalidInput
+from tenure.tests.support.refusals import refused
 
 
 def test_a_reference_normalises_what_it_is_given() -> None:
@@ -50,14 +51,12 @@ def test_the_longest_name_fits() -> None:
     ],
 )
 def test_a_name_nobody_could_mean_is_refused(given: dict[str, object]) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_name") as caught:
         EntityRef(**given)  # type: ignore[arg-type]
-    assert caught.value.code == "bad_name"
     assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize("fields", [{"aliases": "Sam"}, {"aliases": 5}, {"external_ids": ["7"]}])
 def test_lists_of_an_entity_of_another_type_are_refused(fields: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "bad_entity"):
         EntityRef(name="Sam Rivera", **fields)
-    assert caught.value.code == "bad_entity"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tenure.schema.errors import InvalidInput
 from tenure.schema.interval import ALL_TIME, INF_US, MIN_US, Interval, Relation, relation
+from tenure.tests.support.refusals import refused
 
 
 def spans(low: int = -6, high: int = 6) -> st.SearchStrategy[Interval]:
@@ -74,9 +75,8 @@ def test_the_start_is_inside_and_the_end_is_not() -> None:
     ],
 )
 def test_an_impossible_interval_has_no_constructor(start: int, end: int, code: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, code):
         Interval(start, end)
-    assert caught.value.code == code
 
 
 def test_the_open_interval_reaches_from_end_to_end() -> None:

@@ -25,6 +25,7 @@ from tenure.schema.values import (
     stamp_time,
 )
 from tenure.schema.vocabulary import ValueType
+from tenure.tests.support.refusals import refused
 
 V = ValueType
 BERLIN = timezone(timedelta(hours=2))
@@ -114,25 +115,22 @@ REFUSED = [
 
 @pytest.mark.parametrize(("value_type", "value"), REFUSED, ids=range(len(REFUSED)))
 def test_a_value_of_another_type_is_refused(value_type: ValueType, value: object) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "value_type_mismatch") as caught:
         canonical_value(value, value_type)
-    assert caught.value.code == "value_type_mismatch"
     assert caught.value.data == {"value_type": value_type.value}
     assert "<class" not in str(caught.value)
 
 
 @pytest.mark.parametrize("value", ["2026-06-06T12:00:00", "2026-06-06", datetime(2026, 6, 6)])  # noqa: DTZ001
 def test_an_instant_needs_a_zone(value: object) -> None:
-    with pytest.raises(InvalidInput, match="no time zone") as caught:
+    with refused(InvalidInput, "naive_datetime", match="no time zone"):
         canonical_value(value, V.INSTANT)
-    assert caught.value.code == "naive_datetime"
 
 
 @pytest.mark.parametrize("digits", [".0000001", ",1234567", ".1234560001"])
 def test_an_instant_is_never_rounded(digits: str) -> None:
-    with pytest.raises(InvalidInput, match="finer than a microsecond") as caught:
+    with refused(InvalidInput, "sub_microsecond", match="finer than a microsecond"):
         canonical_value(f"2026-06-06T12:00:00{digits}Z", V.INSTANT)
-    assert caught.value.code == "sub_microsecond"
 
 
 def test_nesting_ends_at_32_levels() -> None:
@@ -251,9 +249,8 @@ def test_no_value_has_the_empty_key() -> None:
 
 @pytest.mark.parametrize("open_end", [MIN_US, INF_US])
 def test_a_stamp_at_an_open_end_is_a_broken_invariant(open_end: int) -> None:
-    with pytest.raises(Fault) as refusal:
+    with refused(Fault, "invariant_broken"):
         stamp_time(open_end)
-    assert refusal.value.code == "invariant_broken"
     assert stamp_time(0) == datetime(1970, 1, 1, tzinfo=UTC)
 
 

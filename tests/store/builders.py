@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tenure.schema.claim import Assertion, Claim, Content, Details, Look, Permissions, Row, slot_key
-from tenure.schema.entity import Alias, Entity
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.layers import DecayRule
 from tenure.schema.principal import Scope, Sight
@@ -14,7 +13,6 @@ from tenure.schema.terms import terms
 from tenure.schema.values import canonical_json
 from tenure.schema.vocabulary import (
     Authority,
-    EntityState,
     ObjectType,
     Op,
     RetirementRule,
@@ -32,6 +30,8 @@ from tenure.store.port.store import (
     TxEvent,
 )
 from tenure.store.timeline import reconcile
+from tenure.tests.support.entities import alias as alias
+from tenure.tests.support.entities import entity as entity
 
 StoreFactory = Callable[[], Store]
 """Makes stores which share no tenant."""
@@ -157,38 +157,6 @@ class Say:
             permissions=self.permissions,
             quarantine=self.quarantine,
         )
-
-
-def entity(
-    entity_id: str = "e1", *, name: str = "Sam Rivera", tx: int = 1, **more: object
-) -> Entity:
-    plain = Entity(
-        entity_id=entity_id,
-        name=name,
-        type="person",
-        state=EntityState.ACTIVE,
-        scope_id="tenant",
-        tx_start=tx,
-        created_by="o1",
-    )
-    return replace(plain, **more)  # type: ignore[arg-type]
-
-
-def alias(
-    entity_id: str = "e1", surface: str = "Sam Rivera", *, tx: int = 1, **more: object
-) -> Alias:
-    plain = Alias(
-        entity_id=entity_id,
-        surface=surface,
-        norm=surface.lower(),
-        type="person",
-        scope_id="tenant",
-        ordinal=0,
-        valid_from=0,
-        valid_until=INF_US,
-        tx_start=tx,
-    )
-    return replace(plain, **more)  # type: ignore[arg-type]
 
 
 def event(

@@ -537,6 +537,10 @@ class Store(Importing, Protocol):
         """Return (number, canonical JSON) of vocabulary definitions above a number, in one call."""
         ...
 
+    def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
+        """Return the open names of raw entities, in one call."""
+        ...
+
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the last stamp and the definitions above a number: what a view is pinned to."""
         ...

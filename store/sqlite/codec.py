@@ -280,7 +280,8 @@ def name_row(line: Line) -> NameRow:
         object_id=line[4],
         level=taught_level(line[5], line[6]),
         is_live=bool(line[7]),
-        permissions=Permissions() if line[8] is None else permissions(line[8:]),
+        permissions=Permissions() if line[8] is None else permissions(line[8:11]),
+        is_first=bool(line[11]),
     )
 
 

@@ -24,11 +24,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import NotFound, Unavailable
+from ...schema.interval import INF_US
 from . import sql
 from .caches import Caches
 from .partition import Partition, Tuning, create, migrate, other_tenant, require_place, start_over
 
 if TYPE_CHECKING:  # opening loads nothing of reading, and reading nothing of writing
+    from ...resolution.names import NameRow
     from ..port.importing import ImportJournal, ImportStep
     from ..port.records import Names
     from ..port.store import Migration, Result, VectorRow
@@ -248,6 +250,15 @@ class SqliteStore:
             return ()
         with self._partition(tenant).asking() as db:
             return tuple(db.execute(sql.DEFINITIONS, (after,)).fetchall())
+
+    def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
+        """Return the open names of raw entities, in one call."""
+        if self._is_promise(tenant):
+            return ()
+        from .identity import read_names
+
+        with self._partition(tenant).asking() as db:
+            return read_names(db, entity_ids, INF_US - 1)
 
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the last stamp and the definitions above a number: what a view is pinned to."""

@@ -22,15 +22,7 @@ from .checkpoint import media_line, with_media_line
 from .events import EditReason
 from .forms import same_as
 from .keep import leaving_order, stale_units
-from .ledger import (
-    EditPlan,
-    UnitChange,
-    counted,
-    fitting_cut,
-    joined_spans,
-    with_cut,
-    with_units,
-)
+from .ledger import EditPlan, UnitChange, counted, fitting_cut, joined_spans, with_cut, with_units
 from .links import overtaken_units, spent_units
 from .report import Pressure
 from .state import WindowState

@@ -36,12 +36,7 @@ from ...schema.claim import (
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
 from ...schema.values import canonical_json
-from ...schema.vocabulary import (
-    Authority,
-    ObjectType,
-    Op,
-    Status,
-)
+from ...schema.vocabulary import Authority, ObjectType, Op, Status
 from ..port import tables
 from ..port.claim_columns import (
     CLAIM_COLUMNS,

@@ -25,14 +25,7 @@ from ...schema.interval import INF_US, MIN_US
 from ..port.importing import import_in_progress
 from ..port.receipts import without_candidates
 from ..port.records import SessionHead, SessionPlace
-from ..port.store import (
-    ActionRecord,
-    Batch,
-    Clock,
-    SlotRead,
-    SlotRecord,
-    StoredReceipt,
-)
+from ..port.store import ActionRecord, Batch, Clock, SlotRead, SlotRecord, StoredReceipt
 from . import applying, codec, identity, sessions
 from .applying import LARGEST, ClockCounters
 from .calls import Writes

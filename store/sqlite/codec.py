@@ -29,9 +29,7 @@ from ...schema.claim import (
     is_turn,
 )
 from ...schema.interval import Interval
-from ...schema.vocabulary import (
-    Status,
-)
+from ...schema.vocabulary import Status
 from ..port import tables
 from ..port.claim_columns import (
     CLAIM_COLUMNS,

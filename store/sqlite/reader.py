@@ -18,12 +18,7 @@ from ...schema.claim import Assertion, Edge, MentionLink
 from ...schema.entity import Review
 from ...schema.interval import MIN_US
 from ...schema.vocabulary import ActionKind
-from ..port.records import (
-    NextReads,
-    SessionRecord,
-    SessionSnapshot,
-    SessionSummary,
-)
+from ..port.records import NextReads, SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
     BlockKeys,

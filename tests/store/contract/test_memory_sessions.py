@@ -11,12 +11,7 @@ import pytest
 
 from tenure import Memory
 from tenure.bench.window_checkers import FAULTS
-from tenure.schema.errors import (
-    ContextBudgetExhausted,
-    Forbidden,
-    NotFound,
-    TenureError,
-)
+from tenure.schema.errors import ContextBudgetExhausted, Forbidden, NotFound, TenureError
 from tenure.schema.principal import OWNER, Principal
 from tenure.schema.window_policy import WindowPolicy, Zones
 from tenure.service.sessions.branching import save_checkpoint

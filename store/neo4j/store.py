@@ -316,11 +316,6 @@ class Neo4jStore:
 
     # --- what has no stamp
 
-    def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
-        """Return (number, canonical JSON) of vocabulary definitions above a number."""
-        with self.reading(tenant) as reader:
-            return reader.definitions(after)
-
     def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
         """Return the open names of raw entities, in one call."""
         with self.reading(tenant) as reader:

@@ -102,7 +102,7 @@ def test_an_idempotency_key_belongs_to_its_caller(open_memory: Open) -> None:
 
     with memory._backend.store.writing(memory.principal.tenant) as tx:
         tx.lock()
-        stored = tx.receipts([], [first.object_id, second.object_id])
+        stored = tx.receipts([first.object_id, second.object_id])
     assert all(len(receipt.idempotency_key or "") == 64 for receipt in stored)
     assert "key-7" not in str(stored)
 

@@ -209,4 +209,4 @@ def test_the_vocabulary_is_read_while_somebody_writes(store: SqliteStore) -> Non
 
     with store.writing(TENANT) as tx:
         tx.lock()
-        assert store.definitions(TENANT) == ((1, "{}"),)
+        assert store.newest(TENANT, 0)[1] == ((1, "{}"),)

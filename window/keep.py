@@ -181,7 +181,8 @@ def leaving_order(
 
 
 def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, Signals]:
-    half_lives = _half_lives(policy)
+    rates = {PartKind.RESULT: policy.result_rate, PartKind.USER: policy.speech_rate}
+    half_lives = {kind: half_life_of(rate) for kind, rate in rates.items() if rate > 0}
     newest = next((unit.text for unit in reversed(state.units) if unit.is_user), "")
     focus_terms = content_terms(" ".join([state.task, state.goal, focus, newest]))
 
@@ -197,7 +198,7 @@ def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, 
         for name in names:
             last_turn = max(last_turn, last_use.get(name, unit.turn))
             reuse = max(reuse, uses[name])
-        kind = _leading_kind(unit)
+        kind = PartKind.RESULT if unit.results else unit.items[0].kind
 
         # Terms that later units hold too can be read there; this unit alone loses little.
         repeats = len(unit_terms & later_terms)
@@ -224,18 +225,6 @@ def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, 
     return signals
 
 
-def _half_lives(policy: WindowPolicy) -> dict[PartKind, float]:
-    """Half-lives in turns of the kinds of part that have a rate of their own."""
-    rates = {PartKind.RESULT: policy.result_rate, PartKind.USER: policy.speech_rate}
-    return {kind: half_life_of(rate) for kind, rate in rates.items() if rate > 0}
-
-
-def _leading_kind(unit: WindowUnit) -> PartKind:
-    if unit.results:
-        return PartKind.RESULT
-    return unit.items[0].kind
-
-
 def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:
     """The units whose results the log itself has overtaken, with the reason.
 
@@ -248,7 +237,9 @@ def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:
         if unit.form is not StandingForm.FULL or not unit.calls or unit.open_calls:
             continue
 
-        keys = [(call.content.name, _canonical(call.text)) for call in unit.calls]
+        keys: list[tuple[str, str]] = []
+        for call in unit.calls:
+            keys.append((call.content.name, json.dumps(json.loads(call.text), sort_keys=True)))
         # Only where every call of the unit was made again: a unit is kept or leaves whole.
         if all(key in newest for key in keys):
             failed = any(item.content.is_error for item in unit.results)
@@ -256,10 +247,6 @@ def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:
         for key in keys:
             newest.setdefault(key, unit.number)
     return reasons
-
-
-def _canonical(arguments: str) -> str:
-    return json.dumps(json.loads(arguments), sort_keys=True)
 
 
 def _share(part: int, total: int) -> int:

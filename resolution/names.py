@@ -52,6 +52,15 @@ class NameRow:
     """Whether that write still stands somewhere, today; True without one."""
     permissions: Permissions
     """Of that write, today."""
+    is_first: bool
+    """Whether the entity was made with this name."""
+
+    def rank(self, is_own: bool) -> tuple[int, int, int, int, str, str]:
+        """The place among the names of an entity, the best first; its own goes before equals."""
+        # Of equals, what nobody took back comes first, then the name it was made with.
+        demerits = (not self.is_live) * 2 + (not is_own)
+        specificity = Scope.parse(self.scope_id).specificity
+        return self.level, -specificity, demerits, self.tx_start, self.entity_id, self.surface
 
     def is_visible(self, sight: Sight) -> bool:
         """Whether a caller may be shown the name."""
@@ -74,10 +83,7 @@ def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> K
         if not row.is_visible(sight) or root not in known.entities:
             continue
 
-        # Of equals, what nobody took back comes first, then the name it was made with.
-        specificity = Scope.parse(row.scope_id).specificity
-        demerits = (not row.is_live) * 2 + (row.surface != known.entities[root].name)
-        rank = (row.level, -specificity, demerits, row.tx_start, row.entity_id, row.surface)
+        rank = row.rank(row.surface == known.entities[root].name)
         if root not in best or rank < ranks[root]:
             best[root], ranks[root] = row, rank
 
@@ -99,7 +105,7 @@ def with_visible_names(known: Known, rows: Iterable[NameRow], sight: Sight) -> K
 class KnownNames:
     """Entities under the names that a writer may see, for sentences that others read."""
 
-    known: Known = field(default_factory=Known)
+    entity_ids: frozenset[str] = frozenset()
     rows: tuple[NameRow, ...] = ()
     sight: Sight | None = None
     _names_by_reader: dict[tuple[Scope, Permissions], Mapping[str, str]] = field(
@@ -114,15 +120,12 @@ class KnownNames:
         if (scope, permissions) in self._names_by_reader:
             return self._names_by_reader[scope, permissions]
 
-        rows: list[NameRow] = []
-        for row in self.rows:
-            is_wide = scope.is_within(Scope.parse(row.scope_id))
-            if is_wide and permissions.is_within(row.permissions):
-                rows.append(row)
         # Each member by its own name: a sentence must stay right when a merge is undone.
-        apart = replace(self.known, canonical={})
-        entities = with_visible_names(apart, rows, self.sight).entities
-        names = {raw: entity.name for raw, entity in entities.items()}
+        names = {raw: short_id(raw) for raw in self.entity_ids}
+        for row in sorted(self.rows, key=lambda row: row.rank(row.is_first), reverse=True):
+            is_wide = scope.is_within(Scope.parse(row.scope_id))
+            if is_wide and permissions.is_within(row.permissions) and row.is_visible(self.sight):
+                names[row.entity_id] = shown_name(row.surface)
         return self._names_by_reader.setdefault((scope, permissions), names)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import types
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -40,8 +40,8 @@ def to_plain(value: object) -> Plain:
     Raises:
         ValueError: A value of a shape that no record has.
     """
-    kind = type(value)
-    return value if kind in _SCALARS else _converter(cast("Hashable", kind))(value)
+    kind: Any = type(value)
+    return value if kind in _SCALARS else _converter(kind)(value)
 
 
 @lru_cache(maxsize=256)
@@ -67,14 +67,18 @@ def _plain_record(record: object) -> Plain:
     members: dict[str, Plain] = members_of(record)
     # Most fields are plain values, which need no further call.
     for name, member in members.items():
-        kind = cast("type[object]", type(member))
+        kind: Any = type(member)
         if kind not in _SCALARS:
-            members[name] = _converter(cast("Hashable", kind))(member)
+            members[name] = _converter(kind)(member)
     return members
 
 
 def _plain_list(items: tuple[object, ...]) -> Plain:
-    return [to_plain(item) for item in items]
+    plain: list[Plain] = []
+    for item in items:
+        kind: Any = type(item)
+        plain.append(item if kind in _SCALARS else _converter(kind)(item))
+    return plain
 
 
 def _plain_set(members: frozenset[object]) -> Plain:
@@ -106,9 +110,10 @@ def _decoder(kind: Any) -> Callable[[Plain], Any]:
     if origin in (Union, types.UnionType):
         return _optional_decoder(kind)
     if origin is tuple:
-        return partial(_tuple, get_args(kind))
+        return _tuple_decoder(get_args(kind))
     if origin is frozenset:
-        return partial(_set, (*get_args(kind), ...))
+        members = _tuple_decoder((*get_args(kind), ...))
+        return lambda plain: frozenset(members(plain))
 
     if is_dataclass(kind):
         return partial(_record, kind)
@@ -121,15 +126,11 @@ def _decoder(kind: Any) -> Callable[[Plain], Any]:
 
 
 @lru_cache(maxsize=128)
-def _field_decoders(kind: Any) -> Mapping[str, Callable[[Plain], Any]]:
+def _field_decoders(kind: Any) -> Mapping[str, tuple[Any, Callable[[Plain], Any]]]:
+    """The type and the decoder of each field."""
     # Not before a record is met: a type may have members of its own type.
-    hints = _hints(kind)
-    return {name: _decoder(hints[name]) for name in field_names(kind)}
-
-
-@lru_cache(maxsize=128)
-def _hints(kind: type) -> Mapping[str, Any]:
-    return get_type_hints(kind)
+    hints = get_type_hints(kind)
+    return {name: (hints[name], _decoder(hints[name])) for name in field_names(kind)}
 
 
 def _record(kind: Any, plain: Plain) -> Any:
@@ -140,31 +141,39 @@ def _record(kind: Any, plain: Plain) -> Any:
 
     values: dict[str, Any] = {}
     for name, member in members.items():
-        values[name] = decoders[name](member)
+        hint, decoder = decoders[name]
+        # Most fields are plain values of their own type, which need no further call.
+        values[name] = member if type(member) is hint else decoder(member)
     return kind(**values)
 
 
+@lru_cache(maxsize=128)
+def _item_decoder(kind: Any) -> Callable[[Plain], tuple[Any, ...]]:
+    return _tuple_decoder(tuple(get_type_hints(kind).values()))
+
+
 def _named_tuple(kind: Any, plain: Plain) -> Any:
-    return kind(*_tuple(tuple(_hints(kind).values()), plain))
+    return kind(*_item_decoder(kind)(plain))
 
 
-def _set(kinds: tuple[Any, ...], plain: Plain) -> frozenset[Any]:
-    return frozenset(_tuple(kinds, plain))
+def _tuple_decoder(kinds: tuple[Any, ...]) -> Callable[[Plain], tuple[Any, ...]]:
+    is_endless = kinds[1:] == (Ellipsis,)
+    decoders = [_decoder(kind) for kind in (kinds[:1] if is_endless else kinds)]
 
+    def decode(plain: Plain) -> tuple[Any, ...]:
+        if not isinstance(plain, list):
+            raise ValueError(f"{plain!r} is no list")
+        items = cast(list[object], plain)
+        if is_endless:
+            return tuple(map(decoders[0], items))
+        if len(decoders) != len(items):
+            raise ValueError(f"{plain!r} has not {len(decoders)} items")
+        values: list[Any] = []
+        for kind, decoder, item in zip(kinds, decoders, items, strict=True):
+            values.append(item if type(item) is kind else decoder(item))
+        return tuple(values)
 
-def _tuple(kinds: tuple[Any, ...], plain: Plain) -> tuple[Any, ...]:
-    if not isinstance(plain, list):
-        raise ValueError(f"{plain!r} is no list")
-
-    items = cast(list[object], plain)
-
-    if len(kinds) == 2 and kinds[1] is Ellipsis:
-        return tuple(map(_decoder(kinds[0]), items))
-
-    if len(kinds) != len(items):
-        raise ValueError(f"{plain!r} has not {len(kinds)} items")
-
-    return tuple(from_plain(kind, item) for kind, item in zip(kinds, items, strict=True))
+    return decode
 
 
 def _optional_decoder(kind: Any) -> Callable[[Plain], Any]:

@@ -22,16 +22,8 @@ from .checkpoint import media_line, with_media_line
 from .events import EditReason
 from .forms import same_as
 from .keep import leaving_order, stale_units
-from .ledger import (
-    EditPlan,
-    UnitChange,
-    counted,
-    fitting_cut,
-    joined_spans,
-    with_cut,
-    with_units,
-)
-from .links import overtaken_units, spent_units
+from .ledger import EditPlan, UnitChange, counted, fitting_cut, joined_spans, with_cut, with_units
+from .links import spent_units
 from .report import Pressure
 from .state import WindowState
 from .step import edited_units, short_unit, standing_words
@@ -131,7 +123,7 @@ class _Edit:
         self.state, self.policy, self.wish, self.subsystems = state, policy, wish, subsystems
         self.target = target
         self.load = state.own_tokens
-        self.reasons = stale_units(state.units) | _spent_units(state)
+        self.reasons = stale_units(state.units) | spent_units(state.links)
         self.scores = unit_scores(subsystems.eviction, state, policy, wish.focus, self.reasons)
         self.order = leaving_order(state, self.scores, self.reasons, wish.focus)
         self.reach = set(map(_NUMBER, reachable_units(state, policy))) - wish.keep
@@ -278,12 +270,6 @@ class _Edit:
             reason=reason,
             fidelity=1000 * kept_facts // len(before.facts) if before.facts else 1000,
         )
-
-
-def _spent_units(state: WindowState) -> dict[int, str]:
-    """The units of which nothing holds any more that they stated, with the reason."""
-    reasons = overtaken_units(state.links)
-    return {number: reasons[number] for number in sorted(spent_units(state.links))}
 
 
 def _repetitions(state: WindowState, policy: WindowPolicy) -> dict[int, WindowItem]:

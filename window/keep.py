@@ -181,7 +181,8 @@ def leaving_order(
 
 
 def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, Signals]:
-    half_lives = _half_lives(policy)
+    rates = {PartKind.RESULT: policy.result_rate, PartKind.USER: policy.speech_rate}
+    half_lives = {kind: half_life_of(rate) for kind, rate in rates.items() if rate > 0}
     newest = next((unit.text for unit in reversed(state.units) if unit.is_user), "")
     focus_terms = content_terms(" ".join([state.task, state.goal, focus, newest]))
 
@@ -224,12 +225,6 @@ def _signals(state: WindowState, policy: WindowPolicy, focus: str) -> dict[int, 
     return signals
 
 
-def _half_lives(policy: WindowPolicy) -> dict[PartKind, float]:
-    """Half-lives in turns of the kinds of part that have a rate of their own."""
-    rates = {PartKind.RESULT: policy.result_rate, PartKind.USER: policy.speech_rate}
-    return {kind: half_life_of(rate) for kind, rate in rates.items() if rate > 0}
-
-
 def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:
     """The units whose results the log itself has overtaken, with the reason.
 
@@ -242,7 +237,9 @@ def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:
         if unit.form is not StandingForm.FULL or not unit.calls or unit.open_calls:
             continue
 
-        keys = [(call.content.name, _canonical(call.text)) for call in unit.calls]
+        keys: list[tuple[str, str]] = []
+        for call in unit.calls:
+            keys.append((call.content.name, json.dumps(json.loads(call.text), sort_keys=True)))
         # Only where every call of the unit was made again: a unit is kept or leaves whole.
         if all(key in newest for key in keys):
             failed = any(item.content.is_error for item in unit.results)
@@ -250,10 +247,6 @@ def stale_units(units: Sequence[WindowUnit]) -> dict[int, str]:
         for key in keys:
             newest.setdefault(key, unit.number)
     return reasons
-
-
-def _canonical(arguments: str) -> str:
-    return json.dumps(json.loads(arguments), sort_keys=True)
 
 
 def _share(part: int, total: int) -> int:

@@ -21,14 +21,7 @@ from ..schema.errors import Conflict, unknown
 from .checkpoint import with_media_line
 from .intake import DOCUMENT, ToolAttachment, sendable_attachment
 from .state import WindowState
-from .units import (
-    RECALL_INPUT,
-    RECALL_TEXT,
-    RECALL_TOOL,
-    PartKind,
-    WindowItem,
-    WindowUnit,
-)
+from .units import RECALL_INPUT, RECALL_TEXT, RECALL_TOOL, PartKind, WindowItem, WindowUnit
 
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _ELSEWHERE: Final = "[a picture or file that another provider was given]"

@@ -110,18 +110,10 @@ def standing_links(
     return tuple(remaining)
 
 
-def overtaken_units(links: Sequence[ClaimLink]) -> dict[int, str]:
-    """The units that state what no longer holds, with the reason."""
-    return {link.unit: link.reason for link in links if link.reason}
-
-
-def spent_units(links: Sequence[ClaimLink]) -> frozenset[int]:
-    """The units of which nothing holds any more that they stated."""
-    numbers: set[int] = set()
-    holders: set[int] = set()
-    for link in links:
-        (numbers if link.reason else holders).add(link.unit)
-    return frozenset(numbers - holders)
+def spent_units(links: Sequence[ClaimLink]) -> dict[int, str]:
+    """The units of which nothing holds any more that they stated, with the reason."""
+    holders = {link.unit for link in links if not link.reason}
+    return {link.unit: link.reason for link in links if link.unit not in holders}
 
 
 def overtaken_lines(

@@ -428,11 +428,6 @@ class CompressionResult:
     """Calls of a model whose answers were used; all other forms need none."""
 
     @property
-    def saved_share(self) -> int:
-        """Permille of the original that was freed."""
-        return 1000 * (self.original - self.compressed) // max(1, self.original)
-
-    @property
     def factor(self) -> int:
         """How many times shorter it stands, times a thousand."""
         return 1000 * self.original // max(1, self.compressed)

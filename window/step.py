@@ -27,12 +27,7 @@ from .ledger import (
 )
 from .links import standing_links, with_judged_claims, with_new_links, without_erased
 from .report import EVICTION_TURNS, READINGS, next_mean
-from .state import (
-    KEYS_KEPT,
-    BoundCorrection,
-    WindowState,
-    part_tokens,
-)
+from .state import KEYS_KEPT, BoundCorrection, WindowState, part_tokens
 from .summaries import standing_summaries, with_new_summary
 from .units import (
     RECALL_INPUT,

@@ -260,8 +260,7 @@ class Backend:
 
     def vocabulary(self, tenant: str) -> Vocabulary:
         """Return the tenant's newest vocabulary."""
-        self.open(tenant)
-        return self._extended(tenant, partial(self.store.definitions, tenant))
+        return self.newest(tenant)[1]
 
     def words(self, tenant: str, reader: Reader) -> Vocabulary:
         """Return the tenant's vocabulary as a snapshot holds it."""

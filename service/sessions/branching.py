@@ -30,14 +30,7 @@ from ...window.units import PartKind
 from ..reading.audit import Auditor
 from ..reading.view import pinned
 from ..writing.write import Writer
-from .core import (
-    EventDraft,
-    SessionCore,
-    SessionLog,
-    checkpoint_draft,
-    further_log,
-    newest_log,
-)
+from .core import EventDraft, SessionCore, SessionLog, checkpoint_draft, further_log, newest_log
 from .originals import units_between
 from .terms import opened_state, opening_event, window_limit
 

@@ -15,13 +15,7 @@ from ...window.intake import plain_message
 from ...window.layout import add_cache_marks, edit_fields, native_messages, provider_of, recall_tool
 from ...window.ledger import UnitChange as UnitChange
 from ...window.links import LINES_HEAD, overtaken_lines
-from ...window.report import (
-    CompressionResult,
-    WindowAlert,
-    WindowAxis,
-    WindowStatus,
-    Zone,
-)
+from ...window.report import CompressionResult, WindowAlert, WindowAxis, WindowStatus, Zone
 from ...window.report import HealthReading as HealthReading
 from ...window.report import Pressure as Pressure
 from ...window.report import alert_text as alert_text

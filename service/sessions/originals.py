@@ -21,13 +21,7 @@ from ...window.checkpoint import media_blocks, media_line
 from ...window.events import EventKind, WindowEvent, result_texts
 from ...window.state import EMPTY_STATE, WindowState
 from ...window.step import step
-from ...window.units import (
-    PartKind,
-    WindowItem,
-    WindowUnit,
-    item_from,
-    unit_record,
-)
+from ...window.units import PartKind, WindowItem, WindowUnit, item_from, unit_record
 from .core import EventDraft, SessionCore
 
 _ADDRESS: Final = re.compile(r"(?:window://)?(\d+)(?:-(\d+))?")

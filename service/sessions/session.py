@@ -27,14 +27,7 @@ from ...window.checkpoint import (
     task_bootstrap,
 )
 from ...window.editing import EditWish, target_tokens
-from ...window.events import (
-    EditReason,
-    EventKind,
-    Note,
-    NoteCategory,
-    SubtaskStatus,
-    WindowEvent,
-)
+from ...window.events import EditReason, EventKind, Note, NoteCategory, SubtaskStatus, WindowEvent
 from ...window.intake import Message, message_parts, plain_message
 from ...window.layout import recall_tool
 from ...window.ledger import EditPlan

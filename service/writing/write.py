@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ...resolution.keys import is_id
-from ...resolution.known import Lookup
 from ...resolution.names import KnownNames
 from ...schema.claim import Assertion, Authorship, Claim, Content, Version
 from ...schema.errors import InvalidInput, TenureError
@@ -24,7 +23,7 @@ from ...schema.slots import RULE_KINDS, STRUCTURE_SLOTS
 from ...schema.values import canonical_json, canonical_value, moment
 from ...schema.vocabulary import Authority, ObjectType, Op, Outcome, SlotStatus, Status
 from ...schema.write import Draft, Receipt, Submission, Write
-from ...store.port.store import Reader, WriteTx
+from ...store.port.store import WriteTx
 from ..backend.backend import DELETE, UPSERT, event_id
 from ..backend.caller import Caller, instant, unknown_object
 from ..reading.view import find, pinned, sight_of
@@ -383,8 +382,8 @@ class Writer(Caller):
     def _known_objects(self, writes: Sequence[Write]) -> _KnownObjects:
         """Return what the writes refer to, as the caller may see it."""
         object_ids, entity_ids = referenced_ids(writes), named_ids(writes)
-        if not object_ids and not entity_ids:
-            return _KnownObjects({}, KnownNames())
+        if not object_ids:
+            return _KnownObjects({}, self._names_of(entity_ids))
         with self._reading() as reader:
             # What may not be seen, or was erased, is as good as absent: both refuse alike.
             versions: dict[str, Version] = {}
@@ -395,16 +394,13 @@ class Writer(Caller):
                     ends = details.subject_id, details.value_entity_id
                     entity_ids.update(filter(None, ends))
 
-            names = self._names_of(reader, entity_ids) if entity_ids else KnownNames()
-        return _KnownObjects(versions, names)
+        return _KnownObjects(versions, self._names_of(entity_ids))
 
-    def _names_of(self, reader: Reader, entity_ids: Iterable[str]) -> KnownNames:
-        tx_us = reader.clock().last_us
-        # Names need no aliases, identifiers or judgements, which `entities` would read as well.
-        lookup = Lookup(entity_ids=tuple(sorted(entity_ids)), names_only=True)
-        known = reader.known(lookup, scopes=(), tx_us=tx_us)
-        rows = reader.name_rows(sorted(known.entities), tx_us=tx_us)
-        return KnownNames(known, tuple(rows), self.principal.sight())
+    def _names_of(self, entity_ids: Iterable[str]) -> KnownNames:
+        # Most writes refer to no object: then one statement reads the names, without a snapshot.
+        ids = frozenset(entity_ids)
+        rows = self._backend.store.name_rows(self._tenant, sorted(ids)) if ids else ()
+        return KnownNames(ids, rows, self.principal.sight())
 
 
 @dataclass(frozen=True, slots=True)

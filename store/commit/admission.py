@@ -27,11 +27,7 @@ from ...resolution.bind import (
     bind,
 )
 from ...resolution.clusters import pair
-from ...resolution.identifiers import (
-    Lesson,
-    fresh_identifiers,
-    stated_identifiers,
-)
+from ...resolution.identifiers import Lesson, fresh_identifiers, stated_identifiers
 from ...resolution.keys import (
     MentionOrId,
     alias_key,

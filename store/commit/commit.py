@@ -467,7 +467,7 @@ def _answer_retries(tx: WriteTx, group: Sequence[Submission], work: CommitWork) 
     if not ids:
         return
 
-    receipts_found = tx.receipts(sorted(keys), sorted(ids))
+    receipts_found = tx.receipts(sorted(ids), sorted(keys))
     stored_receipts: dict[str, StoredReceipt] = {}
     for receipt in receipts_found:
         stored_receipts[receipt.object_id] = receipt

@@ -36,12 +36,7 @@ from ...schema.claim import (
 from ...schema.entity import Alias, Entity, Identifier, Judgement, Review
 from ...schema.interval import INF_US, Interval
 from ...schema.values import canonical_json
-from ...schema.vocabulary import (
-    Authority,
-    ObjectType,
-    Op,
-    Status,
-)
+from ...schema.vocabulary import Authority, ObjectType, Op, Status
 from ..port import tables
 from ..port.claim_columns import (
     CLAIM_COLUMNS,
@@ -440,8 +435,10 @@ def closed_key(key: str, entity_id: str, tx_start: int, tx_end: int) -> str:
     return f"{key}@{tx_end}/{tx_start}/{entity_id}"
 
 
-def name_row(properties: Mapping[str, Any], teacher: Mapping[str, Any] | None) -> NameRow:
-    """A name, with the level and the permissions of the claim that taught it."""
+def name_row(
+    properties: Mapping[str, Any], teacher: Mapping[str, Any] | None, entity: Entity
+) -> NameRow:
+    """A name of an entity, with the level and the permissions of the claim that taught it."""
     return NameRow(
         entity_id=properties["entity_id"],
         surface=properties["surface"],
@@ -451,6 +448,7 @@ def name_row(properties: Mapping[str, Any], teacher: Mapping[str, Any] | None) -
         level=taught_level_of(teacher),
         is_live=teacher is None or bool(teacher["is_live"]),
         permissions=Permissions() if teacher is None else permissions(teacher),
+        is_first=properties["surface"] == entity.name,
     )
 
 

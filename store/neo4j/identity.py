@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import filterfalse
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from ...resolution import clusters
@@ -166,15 +166,14 @@ class Neo4jRegister:
     def name_rows(self, entity_ids: Sequence[str], tx_us: int) -> tuple[NameRow, ...]:
         """The names of raw entities that were open at a tx, whoever may see them."""
         self._fetch(set(entity_ids), tx_us)
-        names: list[TaughtName] = []
+        rows: list[tuple[int, NameRow]] = []
         for entity_id in sorted(set(entity_ids)):
             facts = self._facts_at(entity_id, tx_us)
-            for name in facts.names if facts else ():
-                if is_open(name[0], tx_us):
-                    names.append(name)
+            for alias, teacher in facts.names if facts else ():
+                if facts and is_open(alias, tx_us):
+                    rows.append((int(alias["n"]), codec.name_row(alias, teacher, facts.entity)))
 
-        names.sort(key=lambda name: int(name[0]["n"]))
-        return tuple(codec.name_row(alias, teacher) for alias, teacher in names)
+        return tuple([row for _, row in sorted(rows, key=itemgetter(0))])
 
     def _aliases_of(self, entity_ids: set[str], tx_us: int) -> tuple[Alias, ...]:
         rows = self._calls.column(register.OWN_ALIASES, entity_ids=sorted(entity_ids), tx=tx_us)

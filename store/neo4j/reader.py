@@ -198,6 +198,13 @@ class SharedReads:
         values = self.calls.column(core.ASSERTIONS, object_ids=_distinct(object_ids))
         return {a.claim.object_id: a for a in map(codec.assertion, values)}
 
+    def receipts(
+        self, object_ids: Sequence[str], keys: Sequence[str] = ()
+    ) -> tuple[StoredReceipt, ...]:
+        """The receipts of objects and of idempotency keys."""
+        bound = {"object_ids": _distinct(object_ids), "keys": list(keys)}
+        return tuple(map(codec.receipt, self.calls.column(register.RECEIPTS, **bound)))
+
     def decaying(self, *, point: Point) -> tuple[Version, ...]:
         """The clean heads that have a decay rule, with all content, by vid."""
         return tuple(versions.decaying(self.calls, point=self._at_snapshot(point)))
@@ -416,11 +423,6 @@ class Neo4jReader(SharedReads):
         """The names inside the texts of objects, by object id, then start."""
         values = self._calls.column(register.MENTIONS, object_ids=_distinct(object_ids))
         return tuple(map(codec.mention, values))
-
-    def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
-        """The receipts of objects."""
-        values = self._calls.column(register.RECEIPTS, keys=[], object_ids=_distinct(object_ids))
-        return tuple(map(codec.receipt, values))
 
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None

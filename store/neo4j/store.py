@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from ...resolution.names import NameRow
 from ...schema.errors import Conflict, TenureError, Unavailable
 from ...schema.interval import MIN_US
 from ..port.importing import ImportJournal, ImportStep, import_in_progress
@@ -315,10 +316,10 @@ class Neo4jStore:
 
     # --- what has no stamp
 
-    def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
-        """Return (number, canonical JSON) of vocabulary definitions above a number."""
+    def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
+        """Return the open names of raw entities, in one call."""
         with self.reading(tenant) as reader:
-            return reader.definitions(after)
+            return reader.name_rows(entity_ids, tx_us=reader.last_us())
 
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the last stamp and the definitions above a number: what a view is pinned to."""

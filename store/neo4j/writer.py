@@ -25,14 +25,7 @@ from ...schema.interval import INF_US, MIN_US
 from ..port.importing import import_in_progress
 from ..port.receipts import without_candidates
 from ..port.records import SessionHead, SessionPlace
-from ..port.store import (
-    ActionRecord,
-    Batch,
-    Clock,
-    SlotRead,
-    SlotRecord,
-    StoredReceipt,
-)
+from ..port.store import ActionRecord, Batch, Clock, SlotRead, SlotRecord
 from . import applying, codec, identity, sessions
 from .applying import LARGEST, ClockCounters
 from .calls import Writes
@@ -161,13 +154,6 @@ class Neo4jWriteTx(SharedReads):
         return int(count)
 
     # --- what a plan needs
-
-    def receipts(
-        self, keys: Sequence[str], object_ids: Sequence[str] = ()
-    ) -> tuple[StoredReceipt, ...]:
-        """The receipts of idempotency keys and of objects."""
-        values = self.calls.column(register.RECEIPTS, keys=list(keys), object_ids=list(object_ids))
-        return tuple(map(codec.receipt, values))
 
     def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
         """Return, for each read, the open rows that overlap its span, by vid."""

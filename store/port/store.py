@@ -155,6 +155,12 @@ class ClaimReads(Protocol):
         """Return whole claims by object id, with today's permissions; erased ones left out."""
         ...
 
+    def receipts(
+        self, object_ids: Sequence[str], keys: Sequence[str] = ()
+    ) -> tuple[StoredReceipt, ...]:
+        """Return the receipts of objects and of idempotency keys."""
+        ...
+
 
 Result = TypeVar("Result")
 
@@ -211,12 +217,6 @@ class WriteTx(IdentityReads, ClaimReads, Protocol):
 
     def lock(self) -> Clock:
         """Take the tenant's write lock and return its counters; first call of all."""
-        ...
-
-    def receipts(
-        self, keys: Sequence[str], object_ids: Sequence[str] = ()
-    ) -> tuple[StoredReceipt, ...]:
-        """Return the receipts of idempotency keys and of objects."""
         ...
 
     def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
@@ -362,10 +362,6 @@ class Reader(IdentityReads, ClaimReads, CandidateReads, Protocol):
 
     def mentions(self, object_ids: Sequence[str]) -> tuple[MentionLink, ...]:
         """Return the names inside the texts of objects, by object id, then start."""
-        ...
-
-    def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
-        """Return the receipts of objects."""
         ...
 
     def actions(
@@ -533,8 +529,8 @@ class Store(Importing, Protocol):
         """
         ...
 
-    def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
-        """Return (number, canonical JSON) of vocabulary definitions above a number, in one call."""
+    def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
+        """Return the open names of raw entities, in one call."""
         ...
 
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:

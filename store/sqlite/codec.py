@@ -29,9 +29,7 @@ from ...schema.claim import (
     is_turn,
 )
 from ...schema.interval import Interval
-from ...schema.vocabulary import (
-    Status,
-)
+from ...schema.vocabulary import Status
 from ..port import tables
 from ..port.claim_columns import (
     CLAIM_COLUMNS,
@@ -175,12 +173,12 @@ def permissions(line: Line) -> Permissions:
 
 
 def body(line: Line) -> Body:
-    """A whole claim."""
-    erased = bool(line[_ERASED])
+    """A claim from its line; one without its secret columns is veiled."""
+    erased, is_veiled = bool(line[_ERASED]), len(line) == len(VEILED_LAYOUT)
     return Body(
-        _claim(line),
-        _details(line),
-        None if erased else _content(line),
+        _veiled_claim(line) if is_veiled else _claim(line),
+        _veiled_details(line) if is_veiled else _details(line),
+        None if erased or is_veiled else _content(line),
         erased,
         line[_QUARANTINE],
         line[_SIGNATURE] or "",
@@ -207,19 +205,6 @@ def row(line: Line) -> Row:
 def first_column(lines: Iterable[Line]) -> list[Any]:
     """The first value of each line: what a statement of one column answers."""
     return list(map(_FIRST, lines))
-
-
-def veiled_body(line: Line) -> Body:
-    """A claim that the caller may not see, from a line without its secret columns."""
-    return Body(
-        _veiled_claim(line),
-        _veiled_details(line),
-        None,
-        bool(line[_ERASED]),
-        line[_QUARANTINE],
-        line[_SIGNATURE] or "",
-        line[_TURN] or 0,
-    )
 
 
 def assertion(line: Line) -> Assertion:
@@ -280,7 +265,8 @@ def name_row(line: Line) -> NameRow:
         object_id=line[4],
         level=taught_level(line[5], line[6]),
         is_live=bool(line[7]),
-        permissions=Permissions() if line[8] is None else permissions(line[8:]),
+        permissions=Permissions() if line[8] is None else permissions(line[8:11]),
+        is_first=bool(line[11]),
     )
 
 

@@ -18,12 +18,7 @@ from ...schema.claim import Assertion, Edge, MentionLink
 from ...schema.entity import Review
 from ...schema.interval import MIN_US
 from ...schema.vocabulary import ActionKind
-from ..port.records import (
-    NextReads,
-    SessionRecord,
-    SessionSnapshot,
-    SessionSummary,
-)
+from ..port.records import NextReads, SessionRecord, SessionSnapshot, SessionSummary
 from ..port.store import (
     ActionRecord,
     BlockKeys,
@@ -121,6 +116,13 @@ class ClaimLookups:
         bound = (codec.list_json(dict.fromkeys(object_ids)),)
         return {line[1]: codec.assertion(line) for line in self._db.execute(sql.ASSERTIONS, bound)}
 
+    def receipts(
+        self, object_ids: Sequence[str], keys: Sequence[str] = ()
+    ) -> tuple[StoredReceipt, ...]:
+        """Return the receipts of objects and of idempotency keys."""
+        bound = {"objects": codec.list_json(object_ids), "keys": codec.list_json(keys)}
+        return tuple(map(codec.receipt, self._db.execute(register_sql.RECEIPTS, bound)))
+
     def review(self, review_id: str) -> Review | None:
         """Return a review case in its newest version."""
         line = self._db.execute(register_sql.REVIEW, (review_id,)).fetchone()
@@ -196,11 +198,6 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
         ids = codec.list_json(dict.fromkeys(object_ids))
         return tuple(map(codec.mention, self._db.execute(sql.MENTIONS, (ids,))))
 
-    def receipts(self, object_ids: Sequence[str]) -> tuple[StoredReceipt, ...]:
-        """Return the receipts of objects."""
-        bound = {"objects": codec.list_json(object_ids), "keys": "[]"}
-        return tuple(map(codec.receipt, self._db.execute(register_sql.RECEIPTS, bound)))
-
     def actions(
         self, *, open_only: bool, tx_us: int, kind: ActionKind | None = None
     ) -> tuple[ActionRecord, ...]:
@@ -267,20 +264,14 @@ class SqliteReader(Timelines, SqliteRegister, ClaimLookups):
         self, session: str, *, after: int = 0, until: int = 2**62
     ) -> tuple[SessionRecord, ...]:
         """The events of a session with numbers above `after`, up to `until`, in order."""
-        from . import apply
-
         return apply.session_events(self._db, session, after, until)
 
     def session_snapshot(self, session: str) -> SessionSnapshot | None:
         """The newest snapshot of a session whose seal holds."""
-        from . import apply
-
         return apply.session_snapshot(self._db, session)
 
     def sessions(self) -> tuple[SessionSummary, ...]:
         """Every session of the tenant with its last event, by session."""
-        from . import apply
-
         return apply.session_summaries(self._db)
 
     def records(self, kind: RecordKind) -> Iterator[object]:

@@ -66,9 +66,11 @@ CROSS JOIN alias a INDEXED BY alias_by_entity ON a.entity_id = j.value
 WHERE a.tx_start <= :tx AND a.tx_end > :tx"""
 NAME_ROWS: Final = """
 SELECT a.entity_id, a.surface, a.scope_id, a.tx_start, a.object_id, c.authority_level,
-  c.quarantine, c.claim_id IS NULL OR l.claim_id IS NOT NULL, p.class_rank, p.allow, p.deny
+  c.quarantine, c.claim_id IS NULL OR l.claim_id IS NOT NULL, p.class_rank, p.allow, p.deny,
+  a.surface = e.name
 FROM json_each(:ids) j
 CROSS JOIN alias a INDEXED BY alias_by_entity ON a.entity_id = j.value
+CROSS JOIN entity e ON e.entity_id = a.entity_id
 LEFT JOIN claim c ON c.object_id = a.object_id
 LEFT JOIN live l ON l.claim_id = c.claim_id
 LEFT JOIN object_permit o ON o.claim_id = c.claim_id

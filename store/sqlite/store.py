@@ -24,11 +24,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ...schema.errors import NotFound, Unavailable
+from ...schema.interval import INF_US, MIN_US
 from . import sql
 from .caches import Caches
 from .partition import Partition, Tuning, create, migrate, other_tenant, require_place, start_over
 
 if TYPE_CHECKING:  # opening loads nothing of reading, and reading nothing of writing
+    from ...resolution.names import NameRow
     from ..port.importing import ImportJournal, ImportStep
     from ..port.records import Names
     from ..port.store import Migration, Result, VectorRow
@@ -242,21 +244,24 @@ class SqliteStore:
             # The old ones know numbers of what is gone.
             partition.caches = Caches(self._tuning.bounds)
 
-    def definitions(self, tenant: str, after: int = 0) -> tuple[tuple[int, str], ...]:
-        """Return (number, canonical JSON) of vocabulary definitions above a number."""
+    def name_rows(self, tenant: str, entity_ids: Sequence[str]) -> tuple[NameRow, ...]:
+        """Return the open names of raw entities, in one call."""
         if self._is_promise(tenant):
             return ()
+        from .identity import read_names
+
         with self._partition(tenant).asking() as db:
-            return tuple(db.execute(sql.DEFINITIONS, (after,)).fetchall())
+            return read_names(db, entity_ids, INF_US - 1)
 
     def newest(self, tenant: str, after: int) -> tuple[int, tuple[tuple[int, str], ...]]:
         """Return the last stamp and the definitions above a number: what a view is pinned to."""
         if self._is_promise(tenant):
-            return self._blank_of(tenant).newest(tenant, after)
+            return MIN_US, ()
         with self._partition(tenant).asking() as db:
             last_us, count = db.execute(sql.NEWEST).fetchone()
-        # Definitions are only ever added: what is read a moment later holds what stood then.
-        return last_us, self.definitions(tenant, after) if count > after else ()
+            # Definitions are only ever added: what is read a moment later holds what stood then.
+            lines = db.execute(sql.DEFINITIONS, (after,)).fetchall() if count > after else ()
+        return last_us, tuple(lines)
 
     def define(self, tenant: str, *, after: int, definition: str) -> bool:
         """Append a vocabulary definition when the list still has `after` entries."""

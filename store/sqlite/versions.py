@@ -357,16 +357,11 @@ class Timelines:
         return self._db.execute(sql.OF_VIDS, parameters).fetchall()
 
     def _bound(self, sight: Sight | None, point: Point) -> dict[str, object]:
-        return {
-            "permits": self._every_permit() if sight is None else self._visible_permits(sight),
-            "valid": point.valid_us,
-            "tx": point.tx_us,
-        }
+        every_permit = range(1, self._permits + 1)
+        permits = self._visible_permits(sight) if sight else codec.list_json(every_permit)
+        return {"permits": permits, "valid": point.valid_us, "tx": point.tx_us}
 
     # --- who may see them
-
-    def _every_permit(self) -> str:
-        return codec.list_json(range(1, self._permits + 1))
 
     def _visible_permits(self, sight: Sight) -> str:
         """Return the numbers of the permission sets a sight may see, as JSON.
@@ -465,7 +460,7 @@ class Timelines:
 
     def _redacted_bodies(self, claims: Iterable[int]) -> dict[int, Body]:
         lines = self._db.execute(sql.VEILED_BODIES, (codec.list_json(claims),))
-        return {line[0]: codec.veiled_body(line) for line in lines}
+        return {line[0]: codec.body(line) for line in lines}
 
     def _version(self, line: Line, body: Body, tx_us: int) -> Version:
         (vid, _, start, until, tx_start, tx_end, status, reason, head, continues, permit_id,

@@ -24,7 +24,6 @@ from ..port.store import (
     RelatedEnds,
     SlotRead,
     SlotRecord,
-    StoredReceipt,
 )
 from . import apply, codec, register_sql, sql
 from .caches import Caches, LookupCache
@@ -132,13 +131,6 @@ class SqliteWriteTx(SqliteRegister, ClaimLookups):
         return int(self._connection().execute(register_sql.WAITING, bound).fetchone()[0])
 
     # --- what a plan needs
-
-    def receipts(
-        self, keys: Sequence[str], object_ids: Sequence[str] = ()
-    ) -> tuple[StoredReceipt, ...]:
-        """Return the receipts of idempotency keys and of objects."""
-        bound = {"objects": codec.list_json(object_ids), "keys": codec.list_json(keys)}
-        return tuple(map(codec.receipt, self._connection().execute(register_sql.RECEIPTS, bound)))
 
     def open_rows(self, reads: Sequence[SlotRead]) -> tuple[tuple[Row, ...], ...]:
         """Return, for each read, the open rows that overlap its span, by vid."""

@@ -160,6 +160,7 @@ class World:
                 level=2,
                 is_live=True,
                 permissions=Permissions(),
+                is_first=True,
             )
             for e in self.entities.values()
             if e.entity_id in entity_ids

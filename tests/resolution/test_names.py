@@ -28,7 +28,7 @@ SIGHT = Sight(scopes=("tenant", "user=ann"), tags=("*",), clearance=0)
 def row(surface: str, **fields: object) -> NameRow:
     base = NameRow(
         entity_id=ID, surface=surface, scope_id="tenant", tx_start=1, object_id="w", level=2,
-        is_live=True, permissions=Permissions(),
+        is_live=True, permissions=Permissions(), is_first=False,
     )  # fmt: skip
     return replace(base, **fields)  # type: ignore[arg-type]
 

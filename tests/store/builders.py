@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from tenure import Memory, Principal
 from tenure.schema.claim import Assertion, Claim, Content, Details, Look, Permissions, Row, slot_key
 from tenure.schema.interval import INF_US, Interval
 from tenure.schema.layers import DecayRule
@@ -35,9 +37,20 @@ from tenure.tests.support.entities import entity as entity
 
 StoreFactory = Callable[[], Store]
 """Makes stores which share no tenant."""
+Open = Callable[..., Memory]
+"""Opens a memory over a fresh store."""
 
 TENANT = "acme"
 ALL = Sight(scopes=("tenant",), tags=("*",), clearance=3)
+
+
+def caller(memory: Memory, **principal: Any) -> Memory:
+    """The same store for a caller of the same tenant, unless another is named."""
+    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **principal}))
+
+
+def person(name: str, **ids: str) -> dict[str, Any]:
+    return {"name": name, "type": "person", "external_ids": ids}
 
 
 def details(

@@ -300,7 +300,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Reader.session_snapshot": reading(lambda r: r.session_snapshot("session=t,user=ann")),
     "Reader.sessions": reading(lambda r: r.sessions()),
     "Reader.edges": reading(lambda r: r.edges(IDS, tx_us=1_000)),
-    "Reader.receipts": reading(lambda r: r.receipts(IDS)),
+    "ClaimReads.receipts": reading(lambda r: r.receipts(IDS)),
     "Reader.actions": reading(lambda r: r.actions(open_only=False, tx_us=1_000)),
     "Reader.events_at": reading(lambda r: r.events_at([1, 2, 3, 1_000])),
     "Reader.events_in": reading(lambda r: r.events_in(0, 10**9, actor=None, limit=100)),
@@ -328,7 +328,7 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     ),
     # WriteTx
     "WriteTx.lock": writing(lambda t: t.lock()),
-    "WriteTx.receipts": writing(lambda t: t.receipts(["t-key"], IDS)),
+    "ClaimReads.receipts, under the lock": writing(lambda t: t.receipts(IDS, ["t-key"])),
     "WriteTx.open_rows": writing(lambda t: t.open_rows([SlotRead((SLOT,), WHOLE, True)])),
     "WriteTx.rows_of": writing(lambda t: t.rows_of(IDS)),
     "WriteTx.slot_claims": writing(lambda t: t.slot_claims([SLOT])),
@@ -416,9 +416,9 @@ CASES: Mapping[str, Callable[[Store], object]] = {
     "Store.ensure": lambda store: store.ensure(MINE, key=KEY),
     "Store.migrate": lambda store: store.migrate(MINE, dry_run=True),
     "Store.reading": reading(lambda r: r.keys()),
-    "Store.writing": writing(lambda t: t.receipts(["t-key"], IDS)),
+    "Store.writing": writing(lambda t: t.receipts(IDS, ["t-key"])),
     "Store.transact": transacted,
-    "Store.definitions": lambda store: store.definitions(MINE),
+    "Store.name_rows": lambda store: store.name_rows(MINE, ENTITIES),
     "Store.newest": lambda store: store.newest(MINE, 0),
     "Store.define": lambda store: store.define(
         MINE, after=0, definition='{"define":"slot","name":"mine"}'

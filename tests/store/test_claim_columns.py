@@ -115,7 +115,7 @@ def test_a_clean_row_gives_no_reason_and_reads_as_an_older_one_that_gave_none() 
 
 def test_a_hidden_claim_has_neither_value_nor_content() -> None:
     stated = full()
-    veiled = embedded.veiled_body(line_of(stated)[: -len((*SECRET_COLUMNS, *PERMISSION_COLUMNS))])
+    veiled = embedded.body(line_of(stated)[: -len((*SECRET_COLUMNS, *PERMISSION_COLUMNS))])
     assert veiled.content is None
     assert veiled.claim == replace(stated.claim, value_key="")
     assert veiled.details == replace(stated.details, value_entity_id=None)

@@ -8,13 +8,7 @@ from typing import Any
 
 from tenure.bench.window_checkers import FAULTS
 from tenure.schema.window_policy import WindowPolicy
-from tenure.window.editing import (
-    NO_WISH,
-    EditWish,
-    due_reason,
-    planned_edit,
-    target_tokens,
-)
+from tenure.window.editing import NO_WISH, EditWish, due_reason, planned_edit, target_tokens
 from tenure.window.events import EditReason, EventKind, WindowEvent
 from tenure.window.intake import Message, message_parts
 from tenure.window.layout import native_messages

@@ -112,7 +112,7 @@ def test_what_an_edit_came_to_adds_up() -> None:
     changed = {change.unit for change in plan.changes}
     assert result.original == tokens_in(u for u in before.units if u.number in changed)
     assert result.original - result.compressed == plan.savings
-    assert 0 < result.saved_share <= 1000 and result.factor >= 1000
+    assert result.factor >= 1000
     assert result.fidelity > 500
     assert compression_result(before, ()) is None
 

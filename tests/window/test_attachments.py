@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from tenure.tests.window.conversation_replay import Conversation, faults
 from tenure.window.events import ERASURE_MARK, EventKind, WindowEvent
-from tenure.window.intake import (
-    ATTACHMENT,
-    ToolAttachment,
-    attachment,
-    tool_content,
-)
+from tenure.window.intake import ATTACHMENT, ToolAttachment, attachment, tool_content
 from tenure.window.layout import attachment_block, native_messages
 from tenure.window.state import part_tokens, snapshot_text, state_from
 from tenure.window.step import step

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tenure.tests.window.conversation_replay import Conversation
 from tenure.window.events import ERASURE_MARK, EventKind
-from tenure.window.links import overtaken_lines, overtaken_units
+from tenure.window.links import overtaken_lines, spent_units
 from tenure.window.state import snapshot_text, state_from
 from tenure.window.step import step
 
@@ -34,7 +34,7 @@ def test_what_still_holds_says_nothing() -> None:
     talk = linked_talk()
     assert [link.claim for link in talk.state.links] == ["c1", "c2"]
     assert lines(talk) == ()
-    assert overtaken_units(talk.state.links) == {}
+    assert spent_units(talk.state.links) == {}
     # Linked once, however often a caller says so.
     talk.put(EventKind.CLAIMS_LINKED, {"unit": talk.state.units[0].number, "claims": ["c2", "c3"]})
     assert [link.claim for link in talk.state.links] == ["c1", "c2", "c3"]
@@ -50,10 +50,11 @@ def test_a_value_that_was_replaced_has_a_line_until_it_holds_again() -> None:
     assert "\n" not in ended
     assert talk.state.count(ended) <= 40
     assert state_from(snapshot_text(talk.state)) == talk.state
+    assert spent_units(talk.state.links) == {talk.state.units[0].number: "phase_change"}
 
     judge(talk, "c1", "")
     assert len(lines(talk)) == 1
-    assert overtaken_units(talk.state.links) == {talk.state.units[0].number: "phase_change"}
+    assert spent_units(talk.state.links) == {}
 
 
 def test_the_next_edit_takes_what_was_overtaken_first() -> None:

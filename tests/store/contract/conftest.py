@@ -19,7 +19,7 @@ from tenure.store.port.store import Store
 from tenure.store.sqlite import SqliteStore
 from tenure.tests.neo4j_fixtures import strict_settings, wipe
 from tenure.tests.store.apart import ApartStore
-from tenure.tests.store.builders import TENANT, StoreFactory
+from tenure.tests.store.builders import TENANT, Open, StoreFactory
 from tenure.tests.support.sampling import is_due
 
 FOLDER = Path(__file__).parent
@@ -67,6 +67,11 @@ def open_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Call
             return stack.enter_context(connect(server.uri, auth=server.auth, **options))
 
         yield in_file if request.param == "sqlite" else on_server
+
+
+@pytest.fixture
+def memory(open_memory: Open) -> Memory:
+    return open_memory()
 
 
 @pytest.fixture(params=STORES)

@@ -7,16 +7,14 @@ had none of their own.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from tenure import InvalidInput, Memory, NotFound, Principal, TenureError, Write
+from tenure import InvalidInput, NotFound, TenureError, Write
 from tenure.schema.principal import OWNER
 from tenure.schema.values import whole_repr
+from tenure.tests.store.builders import Open, caller
 
-Open = Callable[..., Memory]
 SAM = "Sam Rivera"
 PAGE = {"source_origin": "web://example.org/page"}
 SYNTAX = [
@@ -30,10 +28,6 @@ SYNTAX = [
     "%_\\ [0-9]",
     "{{7*7}} ${7*7} <%= 7 %>",
 ]
-
-
-def bound(memory: Memory, **fields: Any) -> Memory:
-    return memory.bind(Principal(tenant=memory.principal.tenant, **fields))
 
 
 def test_no_edge_crosses_to_a_tenant_that_holds_an_equal_name(open_memory: Open) -> None:
@@ -130,11 +124,11 @@ def test_an_object_of_another_cannot_be_overtaken_by_its_id(open_memory: Open, o
     memory, foreign = open_memory(principal=OWNER), open_memory(principal=OWNER)
     text = {"why_it_matters": "what was said", "object_type": "retrieved_passage"}
     other = foreign.write(content="A remark of theirs.", **text)
-    private = bound(memory, user="ann").write(
+    private = caller(memory, user="ann").write(
         content="Ann's own remark.", scope={"user": "ann"}, **text
     )
     change = {"content": "another remark"} if op == "correct" else {}
-    bob = bound(memory, user="bob")
+    bob = caller(memory, user="bob")
     errors = []
     for object_id in (other.object_id, private.object_id, "00000000-0000-0000-0000-000000000000"):
         with pytest.raises(NotFound) as caught:

@@ -5,23 +5,18 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tenure import InvalidInput, Memory, Principal
+from tenure import InvalidInput, Memory
 from tenure.schema.claim import Authorship
 from tenure.store.port.store import Ask, Point
+from tenure.tests.store.builders import Open, caller
 
-Open = Callable[..., Memory]
 ANN = Authorship("ann", None, False)
 OFFICE = {"slot": "office", "valid_from": "2026-01-01T00:00:00Z"}
-
-
-def caller(memory: Memory, **principal: Any) -> Memory:
-    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **principal}))
 
 
 def authorship(memory: Memory, object_id: str) -> Authorship:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +10,7 @@ import pytest
 from tenure import InvalidInput, Memory, Write
 from tenure.schema.write import Submission
 from tenure.service.writing.write import Writer
-
-Open = Callable[..., Memory]
+from tenure.tests.store.builders import Open
 
 
 def submission(memory: Memory, subject: str, *, text: str | None = None) -> Submission:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ from typing import Any
 import pytest
 
 from tenure import Memory
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 OLGA = {"name": "Olga Brandt", "type": "person", "external_ids": {"badge": "K-17"}}
 
 

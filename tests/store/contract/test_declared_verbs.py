@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ from typing import Any
 import pytest
 
 from tenure import InvalidInput, Memory, Principal, Write
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 FIRM = {"name": "Kiln Tools", "type": "organization"}
 FEBRUARY, APRIL, JUNE = (f"2026-0{month}-01T00:00:00Z" for month in (2, 4, 6))
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from tenure import InvalidInput, Memory
-
-Open = Callable[..., Memory]
+from tenure import InvalidInput
+from tenure.tests.store.builders import Open
 
 
 def test_marks_that_no_reader_sees_make_no_second_value(open_memory: Open) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,13 +9,6 @@ import pytest
 from tenure import Memory
 from tenure.schema.errors import Conflict, InvalidInput, TenureError
 from tenure.schema.write import ABSENT, Write
-
-OpenMemory = Callable[..., Memory]
-
-
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> Memory:
-    return open_memory()
 
 
 def move(memory: Memory, value: str, expected: str | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,7 @@ from typing import Any
 import pytest
 
 from tenure import Memory, Write
-
-Open = Callable[..., Memory]
-
-
-def person(name: str, **ids: str) -> dict[str, Any]:
-    return {"name": name, "type": "person", "external_ids": ids}
+from tenure.tests.store.builders import Open, person
 
 
 def firm(name: str, **ids: str) -> dict[str, Any]:

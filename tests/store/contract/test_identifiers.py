@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tenure import Conflict, Memory, NotFound, Principal
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 SAM = "Sam Rivera"
 EMAIL = "sam@private.example"
 

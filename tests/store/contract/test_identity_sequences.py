@@ -9,7 +9,7 @@ time before, every view is as it was then.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,8 @@ import pytest
 
 from tenure import Conflict, EntityRef, Memory, Write
 from tenure.schema.interval import INF_US
+from tenure.tests.store.builders import Open
 from tenure.tests.support.sampling import DAY, QUARTERS, is_due
-
-Open = Callable[..., Memory]
 
 FRIENDS = ("Alder Trading", "Beech Trading", "Cedar Trading", "Damson Trading")
 OFFICES = ("Oslo", "Rome", "Oslo", "Bern")

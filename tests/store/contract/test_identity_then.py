@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tenure import Conflict, EntityRef, InvalidInput, Memory, NotFound
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 NAMES = ("Order Service AG", "Order Service GmbH", "Order Service Ltd")
 STEPS = st.lists(
     st.tuples(

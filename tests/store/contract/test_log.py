@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from tenure import Memory, Principal, Write
+from tenure import Memory, Write
+from tenure.tests.store.builders import Open, caller
 
-Open = Callable[..., Memory]
 SAM = "Sam Rivera"
 JAN = "2026-01-01T00:00:00Z"
 JUN = "2026-06-01T00:00:00Z"
-
-
-def caller(memory: Memory, **principal: Any) -> Memory:
-    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **principal}))
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ from tenure import EntityRef, Memory, Principal, connect
 from tenure.schema.layers import DecayPolicy
 from tenure.schema.policy import DEFAULT
 from tenure.tests.service.toy_encoder import ToyEncoder
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 JAN, JUN = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
 ASK: dict[str, Any] = {
     "task": "analytical_reporting",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,9 @@ from typing import Any
 import pytest
 
 from tenure import Memory, Write
+from tenure.tests.store.builders import Open
 
 EXAMPLES = json.loads((Path(__file__).parents[2] / "data/bitemporal-examples.json").read_text())
-
-Open = Callable[..., Memory]
 
 
 def at(text: str | None, default: str) -> str:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from tenure import Forbidden, Memory, NotFound, Principal, Write
+from tenure import Forbidden, NotFound, Principal, Write
 from tenure.schema.values import whole_repr
+from tenure.tests.store.builders import Open, caller
 
-Open = Callable[..., Memory]
 JAN, JUN = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
-
-
-def caller(memory: Memory, **given: Any) -> Memory:
-    """Return the same store for a caller of the same tenant, unless another is named."""
-    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **given}))
 
 
 def test_a_view_never_changes(open_memory: Open) -> None:

@@ -11,17 +11,13 @@ import pytest
 
 from tenure import Memory
 from tenure.bench.window_checkers import FAULTS
-from tenure.schema.errors import (
-    ContextBudgetExhausted,
-    Forbidden,
-    NotFound,
-    TenureError,
-)
+from tenure.schema.errors import ContextBudgetExhausted, Forbidden, NotFound, TenureError
 from tenure.schema.principal import OWNER, Principal
 from tenure.schema.window_policy import WindowPolicy, Zones
 from tenure.service.sessions.branching import save_checkpoint
 from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
+from tenure.tests.store.builders import Open
 from tenure.window.checkpoint import task_checkpoint
 from tenure.window.events import EventKind
 from tenure.window.report import read_pressure
@@ -29,13 +25,7 @@ from tenure.window.state import EMPTY_STATE
 from tenure.window.step import step
 from tenure.window.units import StandingForm
 
-OpenMemory = Callable[..., Memory]
 TERMS: dict[str, Any] = {"goal": "Rebook", "system": "You book flights.", "window": 16_000}
-
-
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> Memory:
-    return open_memory()
 
 
 def call(name: str, tool: str = "look", **arguments: Any) -> dict[str, Any]:
@@ -420,7 +410,7 @@ def test_a_closed_session_is_read_and_forked_and_takes_no_more(memory: Memory) -
     assert memory.doctor() == ()
 
 
-def test_two_users_have_two_sessions_of_one_name(open_memory: OpenMemory) -> None:
+def test_two_users_have_two_sessions_of_one_name(open_memory: Open) -> None:
     owner = open_memory()
     ann = owner.bind(Principal(tenant=owner.principal.tenant, user="ann"))
     bob = owner.bind(Principal(tenant=owner.principal.tenant, user="bob"))
@@ -523,7 +513,7 @@ def test_erasing_a_session_empties_the_envelopes_that_hold_its_words(memory: Mem
     assert memory.doctor() == ()
 
 
-def test_a_guest_erases_nothing(open_memory: OpenMemory) -> None:
+def test_a_guest_erases_nothing(open_memory: Open) -> None:
     owner = open_memory()
     guest = owner.bind(replace(OWNER, tenant=owner.principal.tenant, roles=frozenset(), user="g"))
     guest.session("s1", **TERMS)

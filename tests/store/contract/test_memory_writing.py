@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -14,22 +13,15 @@ from tenure import (
     EntityRef,
     Forbidden,
     InvalidInput,
-    Memory,
     Policy,
-    Principal,
     TenureError,
     Write,
 )
 from tenure.schema.policy import WritePolicy
 from tenure.service.writing.write import Writer
+from tenure.tests.store.builders import Open, caller
 
-Open = Callable[..., Memory]
 JAN, FEB, MAR, JUN = (f"2026-{month:02}-01T00:00:00Z" for month in (1, 2, 3, 6))
-
-
-def caller(memory: Memory, **given: Any) -> Memory:
-    """Return the same store for a caller of the same tenant, unless another is named."""
-    return memory.bind(Principal(**{"tenant": memory.principal.tenant, **given}))
 
 
 def test_a_first_claim_is_accepted_and_shown(open_memory: Open) -> None:
@@ -102,7 +94,7 @@ def test_an_idempotency_key_belongs_to_its_caller(open_memory: Open) -> None:
 
     with memory._backend.store.writing(memory.principal.tenant) as tx:
         tx.lock()
-        stored = tx.receipts([], [first.object_id, second.object_id])
+        stored = tx.receipts([first.object_id, second.object_id])
     assert all(len(receipt.idempotency_key or "") == 64 for receipt in stored)
     assert "key-7" not in str(stored)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,10 +12,8 @@ from tenure.schema.claim import MentionLink
 from tenure.schema.errors import Fault
 from tenure.schema.vocabulary import EntityState
 from tenure.store.port.store import Point, RecordKind, Store
-from tenure.tests.store.builders import ALL, TENANT, Say, add, commit, entity
+from tenure.tests.store.builders import ALL, TENANT, Open, Say, add, commit, entity
 from tenure.tests.store.contract.test_port_erasure import erase
-
-Open = Callable[..., Memory]
 
 TEXT = "Sam Rivera asked you whether the Order Service is down."
 

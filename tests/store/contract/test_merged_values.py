@@ -7,24 +7,19 @@ another order: what is shown must not depend on when the merge came.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pytest
 
 from tenure import Memory
+from tenure.tests.store.builders import Open, person
 from tenure.tests.support.sampling import size
 
-Open = Callable[..., Memory]
 Shown = list[tuple[str, frozenset[str]]]
 FAST, SLOW = 3, size(5, 197)
 SLOTS = ("manager", "friend")
 DAYS = tuple(f"2026-0{month}-01T00:00:00Z" for month in range(1, 7))
-
-
-def person(name: str, **ids: str) -> dict[str, Any]:
-    return {"name": name, "type": "person", "external_ids": ids}
 
 
 def two_people(memory: Memory) -> tuple[str, str]:

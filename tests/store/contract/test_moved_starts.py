@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from tenure import Memory, Write
+from tenure import Write
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 FEBRUARY, MARCH, APRIL, MAY = (f"2026-0{month}-01T00:00:00Z" for month in (2, 3, 4, 5))
 
 

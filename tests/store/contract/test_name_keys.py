@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tenure import Memory
 from tenure.resolution.keys import alias_key
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 SPELLINGS = ("ledger-gateway", "ledger gateway", "Ledger_Gateway", "LEDGER.GATEWAY")
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tenure import Memory, Principal, Write
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 START = "2026-08-03T00:00:00Z"
 
 

@@ -74,7 +74,7 @@ def test_until_the_last_group_stands_nobody_reads_or_writes(
         read,
         lambda: commit(store, [Say(object_id="z")], tx=500),
         lambda: store.check(TENANT),
-        lambda: store.definitions(TENANT),
+        lambda: store.newest(TENANT, 0),
         lambda: store.define(TENANT, after=0, definition="{}"),
         lambda: store.put_vectors(TENANT, [VectorRow("a", "m", "0", b"")]),
         lambda: store.put_manifest(TENANT, envelope_id="e", manifest="", objects=[], pack=""),

@@ -261,8 +261,8 @@ def test_receipts_are_found_by_key_and_by_object(store: Store) -> None:
     commit(store, [Say(object_id="b", slot="team")], tx=11)
     with store.writing(TENANT) as tx:
         tx.lock()
-        assert [r.object_id for r in tx.receipts(["k1", "k2"])] == ["a"]
-        found = tx.receipts([], ["b", "a", "c"])
+        assert [r.object_id for r in tx.receipts([], ["k1", "k2"])] == ["a"]
+        found = tx.receipts(["b", "a", "c"])
     assert [(r.object_id, r.idempotency_key) for r in found] == [("a", "k1"), ("b", None)]
     with store.reading(TENANT) as reader:
         assert reader.receipts(["b"]) == (found[1],)

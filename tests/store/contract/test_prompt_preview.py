@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +11,7 @@ from tenure import Forbidden, InvalidInput, Memory, Principal
 from tenure.schema.entity import EntityRef
 from tenure.schema.principal import OWNER
 from tenure.schema.values import whole_repr
-
-Open = Callable[..., Memory]
+from tenure.tests.store.builders import Open
 
 JANUARY = "2026-01-01T00:00:00Z"
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 
-from tenure import Memory
 from tenure.schema.claim import Permissions
 from tenure.schema.policy import Policy, ReadPolicy
 from tenure.schema.principal import Scope, Sight
 from tenure.schema.vocabulary import Classification, Op
 from tenure.store.port.store import Point, RelatedEnds, Store
-from tenure.tests.store.builders import ALL, TENANT, Say, add, commit, entity
+from tenure.tests.store.builders import ALL, TENANT, Open, Say, add, commit, entity
 
 NOW = Point(5, 1_000)
 
@@ -86,7 +84,7 @@ def test_a_hub_is_named_and_brings_no_relation(store: Store) -> None:
     ],
 )
 def test_a_walk_reads_around_as_many_entities_as_the_policy_allows(
-    open_memory: Callable[..., Memory], most: int, names: set[str], cut: bool
+    open_memory: Open, most: int, names: set[str], cut: bool
 ) -> None:
     memory = open_memory(policy=Policy(read=ReadPolicy(neighbourhood_entities=most)))
     people = ("Ann Lee", "Bob Ray", "Eve Fox", "Kim Sun")

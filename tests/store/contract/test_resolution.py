@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from tenure import Conflict, EntityRef, Forbidden, InvalidInput, Memory, Policy, Principal, Write
 from tenure.schema.interval import INF_US
 from tenure.schema.policy import ResolutionPolicy, TypeBands
-
-Open = Callable[..., Memory]
+from tenure.tests.store.builders import Open
 
 # (first, second, type, what the second becomes): the regression pairs of D2 and section 12.
 PAIRS = [

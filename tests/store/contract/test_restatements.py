@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tenure import InvalidInput, Memory, Write
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 FIRM = {"name": "Kiln Tools", "type": "organization"}
 FEBRUARY, JUNE = "2026-02-01T00:00:00Z", "2026-06-01T00:00:00Z"
 CRM = "record://crm/77"

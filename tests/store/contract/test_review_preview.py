@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +10,7 @@ from tenure import Memory, Principal, Unavailable
 from tenure.schema.entity import EntityRef
 from tenure.schema.values import whole_repr
 from tenure.service.stewardship.review_page import ReviewPage
-
-Open = Callable[..., Memory]
+from tenure.tests.store.builders import Open
 
 JANUARY, MARCH = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,8 +20,7 @@ from tenure import (
 )
 from tenure.schema.errors import NotFound
 from tenure.schema.policy import ResolutionPolicy
-
-Open = Callable[..., Memory]
+from tenure.tests.store.builders import Open
 
 
 def opened(open_memory: Open, **rules: Any) -> Memory:
@@ -250,7 +248,7 @@ def test_a_page_shows_first_whom_accepting_means(open_memory: Open) -> None:
 
 
 def test_of_equal_cases_the_one_whose_people_prompts_read_comes_first(
-    open_memory: Callable[..., Memory],
+    open_memory: Open,
 ) -> None:
     memory = open_memory()
     facts = {"Smythe": ("office", "Rome"), "Walden": ("response_style", "terse")}

@@ -18,13 +18,7 @@ from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
 from tenure.window.events import EventKind
 
-OpenMemory = Callable[..., Memory]
 SECRET = "AKIAIOSFODNN7REALKEY1"
-
-
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> Memory:
-    return open_memory()
 
 
 @pytest.fixture

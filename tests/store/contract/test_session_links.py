@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -11,13 +10,6 @@ import pytest
 from tenure import Memory
 from tenure.schema.errors import NotFound
 from tenure.service.sessions.session import Session
-
-OpenMemory = Callable[..., Memory]
-
-
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> Memory:
-    return open_memory()
 
 
 def said(session: Session) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,13 +10,6 @@ import pytest
 from tenure import Memory
 from tenure.schema.errors import Conflict, InvalidInput
 from tenure.service.sessions.session import Session
-
-OpenMemory = Callable[..., Memory]
-
-
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> Memory:
-    return open_memory()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,14 +15,8 @@ from tenure.schema.policy import DEFAULT
 from tenure.schema.window_policy import EvictionPolicy, WindowPolicy, policy_from
 from tenure.service.sessions.decision import SessionUsage
 from tenure.service.sessions.session import Session
+from tenure.tests.store.builders import Open
 from tenure.window.events import EventKind, WindowEvent
-
-OpenMemory = Callable[..., Memory]
-
-
-@pytest.fixture
-def memory(open_memory: OpenMemory) -> Memory:
-    return open_memory()
 
 
 def exchange(session: Session, number: int, words: int = 500) -> None:
@@ -176,7 +169,7 @@ def test_what_was_erased_since_stands_as_erased(memory: Memory) -> None:
 
 
 def test_the_policy_of_a_session_is_part_of_its_envelopes_and_of_no_other(
-    open_memory: OpenMemory,
+    open_memory: Open,
 ) -> None:
     lru = WindowPolicy(eviction=EvictionPolicy.LRU)
     policy = replace(DEFAULT, window=lru)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from tenure.faces.http.api import AFTER, STAMP
 from tenure.service.backend.caller import backend_of
 from tenure.tests.faces.http.served import client, serving
 from tenure.tests.faces.mcp.test_transports import over_http
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 QUESTION = {"entity": "Sam Rivera", "slot": "office"}
 VALUE = "/v1/view/value"
 WRITER = """

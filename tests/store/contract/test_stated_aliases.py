@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
 import pytest
 
 from tenure import Memory
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 ADA, BO = "Ada Lund", "Bo Falk"
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from tenure import Memory
 from tenure.service.visual.text import held_span, json_text
-
-Open = Callable[..., Memory]
+from tenure.tests.store.builders import Open
 
 
 @pytest.mark.parametrize(

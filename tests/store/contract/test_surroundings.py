@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
 
@@ -12,8 +12,7 @@ import pytest
 from tenure import EntityRef, Memory, NotFound, Policy, Principal, Receipt, Resolution, Write
 from tenure.schema.policy import ReadPolicy
 from tenure.store.commit.surroundings import VisibleRelations
-
-Open = Callable[..., Memory]
+from tenure.tests.store.builders import Open
 
 
 def person(name: str) -> EntityRef:

@@ -10,8 +10,8 @@ import pytest
 
 from tenure import InvalidInput, Memory, NotFound, Principal
 from tenure.schema.values import whole_repr
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 Bytes = Callable[[Memory], bytes]
 WHY = {"why_it_matters": "so that the letter arrives"}
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tenure import EntityRef, Forbidden, Memory, Principal
+from tenure import EntityRef, Forbidden, Memory
 from tenure.schema.policy import DEFAULT
 from tenure.schema.values import whole_repr
+from tenure.tests.store.builders import Open, caller
 
-Open = Callable[..., Memory]
 ADDRESS = "QUOKKAROAD 7"
 ANN = EntityRef(name="Ann Lee", type="person", external_ids={"user": "ann"})
-
-
-def bound(memory: Memory, **given: Any) -> Memory:
-    return memory.bind(Principal(tenant=memory.principal.tenant, **given))
 
 
 def answers(memory: Memory, object_id: str) -> str:
@@ -46,19 +41,19 @@ def answers(memory: Memory, object_id: str) -> str:
 def test_personal_data_is_masked_in_every_read(open_memory: Open) -> None:
     memory = open_memory()
     object_id = memory.write(ANN, "office", ADDRESS, sensitivity=["personal"]).object_id
-    for caller in (memory, bound(memory, user="bob"), bound(memory, roles={"admin"})):
-        text = answers(caller, object_id)
+    for reader in (memory, caller(memory, user="bob"), caller(memory, roles={"admin"})):
+        text = answers(reader, object_id)
         assert "QUOKKAROAD" not in text
         assert "[masked]" in text
-        assert caller.as_of().search("QUOKKAROAD").hits == ()
+        assert reader.as_of().search("QUOKKAROAD").hits == ()
         with pytest.raises(Forbidden):
-            caller.rehydrate(object_id)
+            reader.rehydrate(object_id)
 
 
 def test_whom_it_is_about_sees_it_whole(open_memory: Open) -> None:
     memory = open_memory()
     object_id = memory.write(ANN, "office", ADDRESS, sensitivity=["personal"]).object_id
-    ann = bound(memory, user="ann")
+    ann = caller(memory, user="ann")
     assert ann.as_of().value("Ann Lee", "office") == ADDRESS
     assert [hit.object.object_id for hit in ann.as_of().search("QUOKKAROAD").hits] == [object_id]
     assert ADDRESS in ann.rehydrate(object_id).data.decode()
@@ -68,7 +63,7 @@ def test_a_compile_for_whom_it_is_about_holds_it_whole(open_memory: Open) -> Non
     memory = open_memory()
     memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
     memory.write("Bo Park", "office", "QUOKKALANE 9", sensitivity=["personal"])
-    ann, bob = bound(memory, user="ann"), bound(memory, user="bob")
+    ann, bob = caller(memory, user="ann"), caller(memory, user="bob")
     question = "the office of Ann Lee and of Bo Park"
     own = ann.compile("code_generation", question, entities=["Ann Lee", "Bo Park"])
     assert ADDRESS in own.text
@@ -87,7 +82,7 @@ def test_a_merged_entity_is_still_whom_it_is_about(open_memory: Open) -> None:
     memory.write("Annabel Lee", "email", "quokka@example.org", sensitivity=["personal"])
     ids = {entity.name: entity.entity_id for entity in memory.entities.list()}
     memory.entities.merge(ids["Ann Lee"], ids["Annabel Lee"], reason="one person")
-    ann = bound(memory, user="ann")
+    ann = caller(memory, user="ann")
     envelope = ann.compile("code_generation", "office and email", entities=["Annabel Lee"])
     assert "quokka@example.org" in envelope.text
     assert ADDRESS in envelope.text
@@ -99,7 +94,7 @@ def test_who_says_that_a_known_person_is_they_sees_no_more_of_it(open_memory: Op
     object_id = memory.write(
         {"name": "Ann Lee", "type": "person"}, "office", ADDRESS, sensitivity=["personal"]
     ).object_id
-    mallory = bound(memory, user="mallory", roles={"member"})
+    mallory = caller(memory, user="mallory", roles={"member"})
     claimed = EntityRef(name="Ann Lee", type="person", external_ids={"user": "mallory"})
     receipt = mallory.write(claimed, "title", "director")
     assert receipt.entity == memory.as_of().entity("Ann Lee").entity_id
@@ -114,7 +109,7 @@ def test_who_makes_a_person_first_sees_not_whole_what_others_write_of_the_name(
     open_memory: Open,
 ) -> None:
     memory = open_memory()
-    mallory = bound(memory, user="mallory", roles={"member"})
+    mallory = caller(memory, user="mallory", roles={"member"})
     claimed = EntityRef(name="Ann Lee", type="person", external_ids={"user": "mallory"})
     personal: dict[str, Any] = {"sensitivity": ["personal"]}
     made = mallory.write(claimed, "title", "director", scope={}, **personal)
@@ -125,7 +120,7 @@ def test_who_makes_a_person_first_sees_not_whole_what_others_write_of_the_name(
     assert mallory.as_of().value("Ann Lee", "office") == "[masked]"
     # What they wrote of themselves is theirs to read, and nobody else's.
     assert mallory.as_of().value("Ann Lee", "title") == "director"
-    assert bound(memory, user="bob").as_of().value("Ann Lee", "title") == "[masked]"
+    assert caller(memory, user="bob").as_of().value("Ann Lee", "title") == "[masked]"
     envelope = mallory.compile(
         "code_generation", "office and title of Ann Lee", entities=["Ann Lee"]
     )
@@ -134,7 +129,7 @@ def test_who_makes_a_person_first_sees_not_whole_what_others_write_of_the_name(
     assert mallory.replay(envelope).text == envelope.text
 
     # Somebody who may say so says that it is they.
-    hr = bound(memory, user="hr", roles={"member"}, source_kinds={"system_of_record"})
+    hr = caller(memory, user="hr", roles={"member"}, source_kinds={"system_of_record"})
     hr.write(claimed, "team", "sales", source_origin="record://hr")
     assert mallory.as_of().value("Ann Lee", "office") == ADDRESS
 
@@ -153,10 +148,10 @@ def test_whom_others_may_say_it_is_sees_it_whole(
 ) -> None:
     memory = open_memory()
     memory.write({"name": "Ann Lee", "type": "person"}, "office", ADDRESS, sensitivity=["personal"])
-    ann = bound(memory, user="ann")
+    ann = caller(memory, user="ann")
     assert ann.as_of().value("Ann Lee", "office") == "[masked]"
 
-    bound(memory, **writer).write(ANN, "title", "director", source_origin=origin)
+    caller(memory, **writer).write(ANN, "title", "director", source_origin=origin)
     assert ann.as_of().value("Ann Lee", "office") == ADDRESS
     envelope = ann.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])
     assert ADDRESS in envelope.text
@@ -167,28 +162,28 @@ def test_the_own_scope_and_named_roles_see_it_whole(open_memory: Open) -> None:
     shown = replace(DEFAULT, compile=replace(DEFAULT.compile, show_personal_to=("hr",)))
     memory = open_memory(policy=shown)
     own = {"scope": {"user": "eve"}}
-    bound(memory, user="eve").write("Bo Park", "office", ADDRESS, sensitivity=["personal"], **own)
-    assert bound(memory, user="eve").as_of().value("Bo Park", "office") == ADDRESS
+    caller(memory, user="eve").write("Bo Park", "office", ADDRESS, sensitivity=["personal"], **own)
+    assert caller(memory, user="eve").as_of().value("Bo Park", "office") == ADDRESS
     object_id = memory.write(ANN, "office", ADDRESS, sensitivity=["personal"]).object_id
-    assert "QUOKKAROAD" in answers(bound(memory, roles={"hr"}), object_id)
+    assert "QUOKKAROAD" in answers(caller(memory, roles={"hr"}), object_id)
     assert "QUOKKAROAD" not in answers(memory, object_id)
 
 
 def test_masking_hides_no_other_data(open_memory: Open) -> None:
     memory = open_memory()
     memory.write(ANN, "office", ADDRESS, sensitivity=["commercial_secret"])
-    value = json.dumps(bound(memory, user="bob").as_of().value("Ann Lee", "office"))
+    value = json.dumps(caller(memory, user="bob").as_of().value("Ann Lee", "office"))
     assert "masked" not in value
 
 
 def test_a_replay_shows_nobody_what_is_masked_for_them(open_memory: Open) -> None:
     memory = open_memory()
     memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
-    ann = bound(memory, user="ann")
+    ann = caller(memory, user="ann")
     envelope = ann.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])
     assert ADDRESS in envelope.text
 
-    auditor = bound(memory, user="eve", roles={"auditor"})
+    auditor = caller(memory, user="eve", roles={"auditor"})
     with pytest.raises(Forbidden) as refusal:
         auditor.replay(envelope)
     assert refusal.value.code == "personal_data"
@@ -200,11 +195,11 @@ def test_a_replay_shows_nobody_what_is_masked_for_them(open_memory: Open) -> Non
 def test_a_replay_that_masks_it_may_be_looked_at(open_memory: Open) -> None:
     memory = open_memory()
     memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
-    bob = bound(memory, user="bob")
+    bob = caller(memory, user="bob")
     envelope = bob.compile("code_generation", "the office of Ann Lee", entities=["Ann Lee"])
     assert "[masked]" in envelope.text
 
-    auditor = bound(memory, user="eve", roles={"auditor"})
+    auditor = caller(memory, user="eve", roles={"auditor"})
     assert auditor.replay(envelope).text == envelope.text
 
 
@@ -212,7 +207,7 @@ def test_a_role_that_sees_it_whole_may_replay_it(open_memory: Open) -> None:
     shown = replace(DEFAULT, compile=replace(DEFAULT.compile, show_personal_to=("hr",)))
     memory = open_memory(policy=shown)
     memory.write(ANN, "office", ADDRESS, sensitivity=["personal"])
-    envelope = bound(memory, user="ann").compile("code_generation", "office", entities=["Ann Lee"])
+    envelope = caller(memory, user="ann").compile("code_generation", "office", entities=["Ann Lee"])
 
-    clerk = bound(memory, user="eve", roles={"auditor", "hr"})
+    clerk = caller(memory, user="eve", roles={"auditor", "hr"})
     assert clerk.replay(envelope).text == envelope.text

@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
-from tenure import Envelope, Forbidden, InvalidInput, Manifest, Memory, NotFound, Principal
+from tenure import Envelope, Forbidden, InvalidInput, Manifest, Memory, NotFound
+from tenure.tests.store.builders import Open, caller
 
-Open = Callable[..., Memory]
 TASK = ("code_generation", "where is the office of Sam Rivera")
-
-
-def bound(memory: Memory, **given: Any) -> Memory:
-    return memory.bind(Principal(tenant=memory.principal.tenant, **given))
 
 
 def compiled(memory: Memory) -> Envelope:
     memory.write("Sam Rivera", "office", "Rome")
-    return bound(memory, user="ann").compile(*TASK)
+    return caller(memory, user="ann").compile(*TASK)
 
 
 def test_one_user_does_not_replay_what_was_compiled_for_another(open_memory: Open) -> None:
     memory = open_memory()
     envelope = compiled(memory)
-    bob = bound(memory, user="bob")
+    bob = caller(memory, user="bob")
     forms = (envelope, envelope.manifest, envelope.manifest.to_dict(), envelope.envelope_id)
     for form in forms:
         with pytest.raises(Forbidden) as caught:
             bob.replay(form)
         assert caught.value.code == "privilege_required"
-        assert bound(memory, user="ann").replay(form).digest == envelope.digest
-        assert bound(memory, user="eve", roles={"auditor"}).replay(form).digest == envelope.digest
+        assert caller(memory, user="ann").replay(form).digest == envelope.digest
+        assert caller(memory, user="eve", roles={"auditor"}).replay(form).digest == envelope.digest
     with pytest.raises(NotFound):
         bob.envelopes.get(envelope.envelope_id)
     assert bob.envelopes.list() == ()
-    assert [e.replayable for e in bound(memory, user="ann").envelopes.list()] == [True]
+    assert [e.replayable for e in caller(memory, user="ann").envelopes.list()] == [True]
 
 
 def test_services_without_a_user_do_not_share_their_envelopes(open_memory: Open) -> None:
     memory = open_memory()
-    first, second = bound(memory, roles={"agent"}), bound(memory, roles={"engineer"})
+    first, second = caller(memory, roles={"agent"}), caller(memory, roles={"engineer"})
     envelope = first.compile(*TASK)
     assert first.replay(envelope).digest == envelope.digest
     with pytest.raises(Forbidden):
@@ -54,10 +49,10 @@ def test_services_without_a_user_do_not_share_their_envelopes(open_memory: Open)
 def test_explain_names_only_envelopes_that_the_caller_may_open(open_memory: Open) -> None:
     memory = open_memory()
     object_id = memory.write("Sam Rivera", "office", "Rome").object_id
-    envelope = bound(memory, user="ann").compile(*TASK)
+    envelope = caller(memory, user="ann").compile(*TASK)
     memory.flush()
-    assert bound(memory, user="ann").explain(object_id).envelopes == (envelope.envelope_id,)
-    assert bound(memory, user="bob").explain(object_id).envelopes == ()
+    assert caller(memory, user="ann").explain(object_id).envelopes == (envelope.envelope_id,)
+    assert caller(memory, user="bob").explain(object_id).envelopes == ()
 
 
 def test_explain_names_no_claim_that_the_caller_may_not_see(open_memory: Open) -> None:
@@ -67,7 +62,7 @@ def test_explain_names_no_claim_that_the_caller_may_not_see(open_memory: Open) -
                           security_classification="highly_restricted").object_id  # fmt: skip
     shown = memory.write("Sam", "office", "Oslo", valid_from="2026-02-01T00:00:00Z", **own)
     assert memory.bind(replace(memory.principal, user="ann")).explain(shown.object_id).verdicts
-    verdicts = bound(memory, user="ann").explain(shown.object_id).verdicts
+    verdicts = caller(memory, user="ann").explain(shown.object_id).verdicts
     assert hidden not in json.dumps(verdicts)
 
 
@@ -100,7 +95,7 @@ def test_a_manifest_with_more_roles_and_a_new_id_is_refused(open_memory: Open) -
     manifest = compiled(memory).manifest
     stronger = json.loads(manifest.principal) | {"roles": ["owner"], "authority_level": 0}
     with pytest.raises(InvalidInput, match="signature"):
-        bound(memory, user="ann").replay(replace(manifest, principal=json.dumps(stronger)))
+        caller(memory, user="ann").replay(replace(manifest, principal=json.dumps(stronger)))
 
 
 @pytest.mark.parametrize("text", ["{}", "{" * 100_000, '{"a":' * 50_000, "{nonsense"])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from tenure import Forbidden, InvalidInput, Memory, Principal
+from tenure import Forbidden, InvalidInput, Memory
+from tenure.tests.store.builders import Open, caller
 
-Open = Callable[..., Memory]
 SAM = "Sam Rivera"
 RULE = {
     "content": "Answer in French.",
@@ -17,10 +14,6 @@ RULE = {
     "why_it_matters": "always",
 }
 NOTE = {"why_it_matters": "so that the report is right", "object_type": "retrieved_passage"}
-
-
-def bound(memory: Memory, **fields: Any) -> Memory:
-    return memory.bind(Principal(tenant=memory.principal.tenant, **fields))
 
 
 def directs(memory: Memory, object_id: str) -> bool:
@@ -32,7 +25,7 @@ def directs(memory: Memory, object_id: str) -> bool:
 
 def test_a_lead_directs_the_own_projects_and_no_tenant(open_memory: Open) -> None:
     memory = open_memory()
-    lead = bound(memory, user="lee", roles={"lead"}, projects={"nova"})
+    lead = caller(memory, user="lee", roles={"lead"}, projects={"nova"})
     own = lead.write(**RULE, scope={"project": "nova"}).object_id
     assert directs(memory, own)
     assert not directs(memory, lead.write(SAM, "office", "Rome").object_id)
@@ -41,15 +34,15 @@ def test_a_lead_directs_the_own_projects_and_no_tenant(open_memory: Open) -> Non
     assert caught.value.code == "directive_role_required"
     assert "only their projects" in str(caught.value)
 
-    member = bound(memory, user="ann", projects={"nova"})
+    member = caller(memory, user="ann", projects={"nova"})
     assert not directs(memory, member.write(**RULE, scope={"project": "nova"}).object_id)
-    assert directs(memory, bound(memory, roles={"steward"}).write(**RULE, scope={}).object_id)
+    assert directs(memory, caller(memory, roles={"steward"}).write(**RULE, scope={}).object_id)
 
 
 def test_a_session_is_its_users_alone(open_memory: Open) -> None:
     memory = open_memory()
-    ann = bound(memory, user="ann", session="s1")
-    bob = bound(memory, user="bob", session="s1")
+    ann = caller(memory, user="ann", session="s1")
+    bob = caller(memory, user="bob", session="s1")
     notes = [
         who.write(content="Somebody is here.", layer="session", **NOTE).object_id
         for who in (ann, bob)
@@ -63,13 +56,13 @@ def test_a_session_is_its_users_alone(open_memory: Open) -> None:
     assert ann.as_of().search("here").hits == ()
     assert [hit.object.object_id for hit in bob.as_of().search("here").hits] == notes[1:]
     with pytest.raises(Forbidden):
-        bound(memory, user="bob", session="s2").close_scope("session", "s1")
+        caller(memory, user="bob", session="s2").close_scope("session", "s1")
     assert memory.close_scope("session", "s1").touched == 1
 
 
 def test_closing_a_session_leaves_what_its_user_does_not_see(open_memory: Open) -> None:
     memory = open_memory()
-    service = bound(memory, projects=frozenset({"nova"}), session="s1")
+    service = caller(memory, projects=frozenset({"nova"}), session="s1")
     service.write(
         content="nova here",
         object_type="retrieved_passage",
@@ -78,13 +71,13 @@ def test_closing_a_session_leaves_what_its_user_does_not_see(open_memory: Open) 
         why_it_matters="here",
     )
 
-    closing = bound(memory, user="ann", session="s1").close_scope("session", "s1")
+    closing = caller(memory, user="ann", session="s1").close_scope("session", "s1")
     assert (closing.touched, closing.examined) == (0, 0)
     assert len(service.as_of().search("here").hits) == 1
 
 
 def test_what_is_observed_for_a_session_ends_with_it(open_memory: Open) -> None:
-    ann = bound(open_memory(), user="ann", session="s1")
+    ann = caller(open_memory(), user="ann", session="s1")
     rule = {"half_life_days": 5.0, "minimum_threshold": 0.5}
     first, *claims = ann.observe("I live in Oslo.", SAM, layer="session", decay_rule=rule)
     assert claims
@@ -98,7 +91,7 @@ def test_what_is_observed_for_a_session_ends_with_it(open_memory: Open) -> None:
 
 
 def test_a_layer_without_its_id_takes_nothing_in(open_memory: Open) -> None:
-    memory = bound(open_memory(), user="ann")
+    memory = caller(open_memory(), user="ann")
     for layer in ("session", "project"):
         with pytest.raises(InvalidInput) as caught:
             memory.observe("I live in Oslo.", SAM, layer=layer)

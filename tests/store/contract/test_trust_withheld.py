@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from uuid import UUID
 
 import pytest
@@ -12,8 +11,8 @@ from tenure import Forbidden, Memory, NotFound, Principal
 from tenure.compiler.envelope.compare import diff_envelopes
 from tenure.schema.principal import OWNER
 from tenure.schema.values import whole_repr
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 RIGHT, WRONG = "where does the zanzibar convoy meet?", "where does the xylophone convoy meet?"
 
 

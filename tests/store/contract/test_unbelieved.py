@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from tenure import Memory, Write
-
-Open = Callable[..., Memory]
+from tenure import Write
+from tenure.tests.store.builders import Open
 
 
 @pytest.mark.parametrize(("slot", "value"), [("pricing_tier", "gold"), ("email", "a@b.example")])

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from tenure import Memory
-
-Open = Callable[..., Memory]
+from tenure.tests.store.builders import Open
 
 
 @pytest.mark.parametrize(

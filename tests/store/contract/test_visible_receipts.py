@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -11,8 +10,8 @@ import pytest
 
 from tenure import ActionReceipt, Conflict, EntityRef, Memory, NotFound, Principal, Write
 from tenure.schema.principal import OWNER
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 ANN = {"user": "ann"}
 NAMES = ("Sam Rivera", "Samuel Rivera", "Sammy")
 

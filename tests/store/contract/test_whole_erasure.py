@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,8 +15,8 @@ from tenure.service.stewardship import operations
 from tenure.store.operations.change import Mandate
 from tenure.store.operations.erase import erase
 from tenure.store.port.store import WriteTx
+from tenure.tests.store.builders import Open
 
-Open = Callable[..., Memory]
 TERMS = {"window": 8_000, "model": "m"}
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from tenure import Memory
-
-Open = Callable[..., Memory]
+from tenure.tests.store.builders import Open
 
 
 @pytest.mark.parametrize(

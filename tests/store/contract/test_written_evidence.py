@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tenure import Memory, Principal, Write
+from tenure.tests.store.builders import Open, person
 
-Open = Callable[..., Memory]
 EARLY, LATE = "1961-02-17", "1994-10-05"
-
-
-def person(name: str, **ids: str) -> dict[str, Any]:
-    return {"name": name, "type": "person", "external_ids": ids}
 
 
 def born(memory: Memory, name: str, day: str, **fields: Any) -> Any:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from tenure.schema.interval import INF_US
 from tenure.store.neo4j import codec
-from tenure.store.neo4j.calls import (
-    WHOLE_COLD,
-    WHOLE_WARM,
-    BodyKey,
-    ClaimCache,
-    TenantClaims,
-)
+from tenure.store.neo4j.calls import WHOLE_COLD, WHOLE_WARM, BodyKey, ClaimCache, TenantClaims
 from tenure.store.neo4j.codec import ClaimBody
 from tenure.store.neo4j.cypher.template import LINE_NAMES
 from tenure.store.search.caches import claim_bytes

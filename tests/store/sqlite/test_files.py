@@ -60,7 +60,7 @@ def test_a_tenant_that_is_promised_is_made_by_its_first_use(tmp_path: Path) -> N
     path = tmp_path / "memory.db"
     store = SqliteStore(path)
     store.ensure(TENANT, key=b"k" * 32, at_once=False)
-    assert store.definitions(TENANT) == ()
+    assert store.newest(TENANT, 0)[1] == ()
     assert not path.exists()
     with pytest.raises(Forbidden):
         store.ensure("other", at_once=False)

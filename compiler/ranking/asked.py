@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...resolution.known import Known
 from ...schema.language import NO_LANGUAGE, Language
@@ -41,6 +41,13 @@ _PHRASE: Final = re.compile(r"(?<=[^\s.?!:\"'(]) (?:[^\W\d_a-z][\w'-]*(?: (?=[^\
 """A run of such words."""
 
 
+class Trigger(NamedTuple):
+    """What in a question asks for a slot."""
+
+    surely: int
+    words: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Topic:
     """A question as far as the ranking depends on it."""
@@ -49,8 +56,8 @@ class Topic:
     """Its content terms, and the names of what it means."""
     names: Mapping[str, frozenset[str]]
     """Terms of the names of each seed, by its canonical id."""
-    slots: Mapping[str, int]
-    """The asked slots, with how surely."""
+    slots: Mapping[str, Trigger]
+    """The asked slots."""
     slot_words: frozenset[str]
     """Content terms of the asked slots: their names, synonyms and descriptions."""
     people: frozenset[str]
@@ -153,27 +160,26 @@ def slots_of(
     names: AbstractSet[str],
     vocabulary: Vocabulary,
     language: Language = NO_LANGUAGE,
-) -> dict[str, int]:
-    """The slots that a text asks, with how surely, without the words of names."""
+) -> dict[str, Trigger]:
+    """The slots that a text asks, without the words of names."""
     words = frozenset(terms(wording)) - names
     written = frozenset(_FORM.findall(wording.casefold()))
-    asked: dict[str, int] = {}
+    asked: dict[str, Trigger] = {}
     for name, slot in vocabulary.slots.items():
         own = slot_terms(name)
         if own and own <= words:
-            asked[name] = FULL
+            asked[name] = Trigger(FULL, own)
             continue
         synonyms = *slot.synonyms, *language.synonyms.get(name, ())
-        for sense in _senses(synonyms):
-            if sense <= words:
-                surely = FULL if len(sense) > 1 else BY_SYNONYM
-                asked[name] = max(asked.get(name, 0), surely)
-        if name not in asked and not written.isdisjoint(_forms(synonyms)):
-            asked[name] = BY_SYNONYM
+        senses = [sense for sense in _senses(synonyms) if sense <= words]
+        found = frozenset[str]().union(*senses) or written & _forms(synonyms)
+        if found:
+            is_phrase = any(len(sense) > 1 for sense in senses)
+            asked[name] = Trigger(FULL if is_phrase else BY_SYNONYM, found)
     return asked
 
 
-def asked_slots(context: CompileContext) -> dict[str, int]:
+def asked_slots(context: CompileContext) -> dict[str, Trigger]:
     """The slots that a request asks, names of entities not left aside."""
     request = context.request
     wording = f"{request.query}\n{request.user_request}"

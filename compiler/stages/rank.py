@@ -132,7 +132,7 @@ def rank(
         tuple(verdicts),
         seeds=tuple(sorted(topic.names)),
         asked=_asked_of(topic),
-        asked_slots=tuple(sorted(topic.slots)),
+        asked_slots={slot: topic.slots[slot].words for slot in sorted(topic.slots)},
         unknown_names=topic.names_of(unmatched),
         unmatched=tuple(sorted(unmatched)),
     )

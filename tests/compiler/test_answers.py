@@ -56,6 +56,29 @@ def test_a_slot_without_a_value_is_unknown_and_the_text_says_so(query: str) -> N
     assert "Not known: Ann phone." in bench.compile(query=query).text
 
 
+@pytest.mark.parametrize(
+    "slot, value, query, told",
+    [
+        ("employer", "Acme", "Where does Ann Lee work?", ""),
+        ("office", "Rome", "Where does Ann Lee work?", ""),
+        ("child", "Tim", "Tell me about the family of Ann Lee.", ""),
+        ("title", "chief", "What is the job of Ann Lee?", ""),
+        ("title", "chief", "What is the job of Ann Lee, and which company is it?", "employer"),
+        ("employer", "Acme", "Where does Ann Lee work, and which office is it?", "office"),
+        ("email", "a@b.example", "Where does Ann Lee work?", "employer, office"),
+    ],
+)
+def test_a_word_of_two_slots_is_answered_by_either(
+    slot: str, value: str, query: str, told: str
+) -> None:
+    with tenure.connect(":memory:") as memory:
+        memory.write({"name": "Ann Lee", "type": "person"}, slot, value)
+        envelope = memory.compile("assistant", query)
+    unknown = [record.slot for record in envelope.asked if record.state == "unknown"]
+    assert ", ".join(unknown) == told
+    assert ("Not known" in envelope.text) == bool(told)
+
+
 def test_a_name_that_nobody_bears_is_unknown_and_brings_no_stranger() -> None:
     bench = office()
     envelope = bench.compile(query="Where is the office of Mirko Dahl?")

@@ -93,9 +93,8 @@ def _unknown_names(ranked: Ranked, resolved: Resolved) -> Iterator[Asked]:
     for gap in resolved.gaps:
         if gap.code in (GapCode.UNKNOWN_ENTITY, GapCode.AMBIGUOUS_ENTITY):
             yield Asked(subject=gap.subject, why=gap.code.value, name=gap.subject)
-    # Most words that begin with a capital letter name nobody: only of whom a slot is asked counts.
     for name in ranked.unknown_names:
-        for slot in ranked.asked_slots:
+        for slot in ranked.asked_slots or ("",):
             yield Asked(subject=name, slot=slot, why=GapCode.UNKNOWN_ENTITY.value, name=name)
 
 

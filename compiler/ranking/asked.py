@@ -37,8 +37,10 @@ _NAME: Final = re.compile(r"(?<=[^\s.?!:\"'(])\s+(\w*[^\W\d_a-z]\w*)")
 _FORM: Final = re.compile(r"\w+")
 _ONE_FORM: Final = "="
 """Before a synonym of which only the written form counts."""
-_PHRASE: Final = re.compile(r"(?<=[^\s.?!:\"'(]) (?:[^\W\d_a-z][\w'-]*(?: (?=[^\W\d_a-z]))?)+")
-"""A run of such words."""
+_PHRASE: Final = re.compile(
+    r"(?<=[^\s.?!:\"'(]) (?:[^\W\d_a-z](?:[\w-]|['\u2019](?!s\b))*(?: (?=[^\W\d_a-z]))?)+"
+)
+"""A run of such words, up to a possessive."""
 
 
 class Trigger(NamedTuple):
@@ -74,11 +76,16 @@ class Topic:
     """Runs of words that are written as names."""
 
     def names_of(self, unmatched: AbstractSet[str]) -> tuple[str, ...]:
-        """The phrases of which nothing visible holds a word."""
+        """The phrases that name nobody: of each, nothing visible holds some word.
+
+        Where no slot is asked, most words that begin with a capital letter name nobody. There a
+        phrase is a name if it has several words and the question says nothing else.
+        """
         unknown: list[str] = []
         for phrase in self.phrases:
             words = terms_of(phrase) - self.slot_words
-            if words and words <= unmatched & self.unknown:
+            is_asked = self.slots or (len(words) > 1 and self.free_terms <= words)
+            if words & unmatched and words <= self.unknown and is_asked:
                 unknown.append(phrase)
         return tuple(dict.fromkeys(unknown))
 
@@ -112,8 +119,14 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
             name = entities[root].name if root in entities else ""
             known = names.get(root, frozenset())
             names[root] = known | terms_of(f"{name}\n{bound.mention}")
+    phrases = tuple(match[0].strip() for match in _PHRASE.finditer(wording))
     if not names:
-        names = dict(_unbound_seeds(spoken, snapshot.known))
+        parts = [
+            terms_of(p)
+            for p in phrases
+            if not slots_of(p, frozenset(), context.vocabulary, context.language)
+        ]
+        names = dict(_unbound_seeds(spoken, filter(None, parts), snapshot.known))
 
     all_names = frozenset[str]().union(*names.values())
     slots = slots_of(wording, all_names, context.vocabulary, context.language)
@@ -136,18 +149,26 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         unknown=_unknown_names(wording, all_names | words),
         past=context.language.is_about_past(wording),
         whole=context.language.is_about_all(wording),
-        phrases=tuple(match[0].strip() for match in _PHRASE.finditer(wording)),
+        phrases=phrases,
     )
 
 
-def _unbound_seeds(spoken: frozenset[str], known: Known) -> Iterator[tuple[str, frozenset[str]]]:
-    """The entities whose whole name is in the question, where no mention is bound."""
-    found = 0
-    for raw in sorted(known.entities):
-        name_terms = terms_of(known.entities[raw].name)
-        if name_terms and name_terms <= spoken and found < _MOST_SEEDS:
-            found += 1
-            yield known.canonical.get(raw, raw), name_terms
+def _unbound_seeds(
+    spoken: frozenset[str], phrases: Iterable[frozenset[str]], known: Known
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Whom the question names where no mention is bound.
+
+    The entities whose whole name is in the question, and those of whom alone a phrase is a part
+    of the name: "Edda" is Edda Lund unless there are two.
+    """
+    named = {raw: terms_of(known.entities[raw].name) for raw in sorted(known.entities)}
+    found = {raw for raw, words in named.items() if words and words <= spoken}
+    for phrase in phrases:
+        holders = [raw for raw, words in named.items() if phrase <= words]
+        if len({known.canonical.get(raw, raw) for raw in holders}) == 1:
+            found.update(holders)
+    for raw in sorted(found)[:_MOST_SEEDS]:
+        yield known.canonical.get(raw, raw), named[raw]
 
 
 def _unknown_names(wording: str, known: AbstractSet[str]) -> frozenset[str]:

@@ -57,7 +57,7 @@ def test_a_slot_without_a_value_is_unknown_and_the_text_says_so(query: str) -> N
 
 
 @pytest.mark.parametrize(
-    "slot, value, query, told",
+    ("slot", "value", "query", "told"),
     [
         ("employer", "Acme", "Where does Ann Lee work?", ""),
         ("office", "Rome", "Where does Ann Lee work?", ""),
@@ -88,6 +88,34 @@ def test_a_name_that_nobody_bears_is_unknown_and_brings_no_stranger() -> None:
     assert envelope.unmatched == ("dahl", "mirko")
     assert [gap.code for gap in envelope.gaps] == ["unknown_entity"]
     assert "Rome" not in envelope.text
+
+
+@pytest.mark.parametrize(
+    ("query", "asked", "is_shown"),
+    [
+        ("Where is the office of Ann Lee?", ("Ann Lee", "office", "known"), True),
+        ("Where is the office of Ann?", ("Ann Lee", "office", "known"), True),
+        ("Where is Ann's office?", ("Ann Lee", "office", "known"), True),
+        ("Where is Ann's phone?", ("Ann Lee", "phone", "unknown"), True),
+        ("Where is Ann Berg's office?", ("Ann Berg", "office", "unknown"), False),
+        ("Where is the office of Lee?", ("", "", ""), True),
+        ("Who is Mirko Dahl?", ("Mirko Dahl", "", "unknown"), False),
+        ("What did Mirko Dahl say about the harbour?", ("", "", ""), False),
+    ],
+)
+def test_a_part_of_a_name_means_whoever_alone_bears_it(
+    query: str, asked: tuple[str, str, str], is_shown: bool
+) -> None:
+    with tenure.connect(":memory:") as memory:
+        for name, city in (("Ann Lee", "Rome"), ("Bo Lee", "Oslo")):
+            memory.write({"name": name, "type": "person"}, "office", city)
+        envelope = memory.compile("assistant", query)
+    found = [(record.name, record.slot, record.state) for record in envelope.asked]
+    assert found == [asked] * bool(asked[0])
+    assert ("Rome" in envelope.text) == is_shown
+    assert [gap.subject for gap in envelope.gaps if gap.code == "unknown_entity"] == (
+        [asked[0]] if asked[0] not in ("", "Ann Lee") else []
+    )
 
 
 def test_a_disputed_slot_is_said_without_its_values() -> None:

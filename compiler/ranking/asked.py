@@ -200,6 +200,12 @@ def slots_of(
     return asked
 
 
+def named_slots(context: CompileContext) -> tuple[str, ...]:
+    """The slots whose whole name is in the question, in the order of the vocabulary."""
+    terms, names = question(context), context.vocabulary.slots
+    return tuple(name for name in names if slot_terms(name) and slot_terms(name) <= terms)
+
+
 def asked_slots(context: CompileContext) -> dict[str, Trigger]:
     """The slots that a request asks, names of entities not left aside."""
     request = context.request

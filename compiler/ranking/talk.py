@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Final, NamedTuple
 
-from ..text.relevance import COSINE_FULL, FULL, Background, bm25_weights
+from ..text.relevance import COSINE_FULL, FULL, Background, bm25
 
 K1: Final = 1.2
 B: Final = 0.3
@@ -178,25 +178,7 @@ def _joined(turns: Sequence[SpokenTurn]) -> SpokenTurn:
 
 def _by_words(turns: Sequence[SpokenTurn], background: Background | None) -> list[float]:
     """BM25 of each turn on the scale of all."""
-    holders: dict[str, int] = {}
-    for turn in turns:
-        for term in turn.counts:
-            holders[term] = holders.get(term, 0) + 1
-    total = max(len(turns), background.total if background else 0)
-    if background is not None:
-        holders = {term: max(n, background.holders.get(term, 0)) for term, n in holders.items()}
-    weights = bm25_weights(Background(total, dict(sorted(holders.items()))))
-    mean = sum(turn.size for turn in turns) / max(1, len(turns)) or 1.0
-
-    scores: list[float] = []
-    for turn in turns:
-        norm = K1 * (1 - B + B * turn.size / mean)
-        score = 0.0
-        for term in sorted(turn.counts):
-            count = turn.counts[term]
-            score += weights[term] * count * (K1 + 1) / (count + norm)
-        scores.append(score)
-    return _on_scale(scores)
+    return _on_scale(bm25([(turn.counts, turn.size) for turn in turns], K1, B, background))
 
 
 def _on_scale(scores: Sequence[float | None]) -> list[float]:

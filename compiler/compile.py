@@ -26,7 +26,6 @@ from .ir.context import (
     NO_VARIATION,
     Circumstances,
     CompileContext,
-    Variation,
     Watch,
     no_watch,
     project_of,
@@ -116,6 +115,10 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
     principal, vocabulary = circumstances.principal, circumstances.vocabulary
     project = project_of(request, principal)
     epoch = sealing_epoch(circumstances.keys, circumstances.pinned_epoch)
+    shapes = NO_VARIATION
+    if rules.structural_variation:  # the turns of the history count the turn
+        session = principal.session or ""
+        shapes = variation(circumstances.keys[epoch], session, len(request.history))
     pins = {field.name: getattr(circumstances, field.name) for field in fields(Circumstances)}
     return CompileContext(
         **pins,
@@ -130,17 +133,8 @@ def context_of(request: CompileRequest, circumstances: Circumstances) -> Compile
         task_types=vocabulary.task_types(request.task),
         shares=shares_of(request.profile, rules),
         weights=weights_of(request, rules),
-        variation=_variation(request, circumstances, epoch),
+        variation=shapes,
     )
-
-
-def _variation(request: CompileRequest, circumstances: Circumstances, epoch: int) -> Variation:
-    if not circumstances.policy.compile.structural_variation:
-        return NO_VARIATION
-
-    # The turns of the history count the turn.
-    session = circumstances.principal.session or ""
-    return variation(circumstances.keys[epoch], session, len(request.history))
 
 
 def compile_snapshot(

@@ -28,7 +28,7 @@ C-138, C-140, C-141.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from heapq import heapify, heappop, heappush
 from itertools import combinations, pairwise
@@ -356,7 +356,8 @@ def divide(
     segments: list[tuple[float, str, int, int]] = []
     for name, curve in curves.items():
         cap = min(limits[name][1], curve[-1][0])
-        for left, right, slope in _pieces(curve):
+        for (left, low), (right, high) in pairwise(curve):
+            slope = (high - low) / (right - left)
             start, end = max(left, floors[name]), min(right, cap)
             if start < end and slope > 0:
                 segments.append((-significant(slope), name, start, end - start))
@@ -370,23 +371,6 @@ def divide(
         tokens[name] += min(length, room)
         room -= min(length, room)
     return tokens, price
-
-
-def slope_at(curve: Curve, tokens: int) -> float:
-    """What one token more than so many adds on a curve; 0 past its end.
-
-    >>> slope_at([(0, 0), (10, 50), (40, 90)], 10)
-    1.3333333333333333
-    """
-    for _, right, slope in _pieces(curve):
-        if right > tokens:
-            return slope
-    return 0.0
-
-
-def _pieces(curve: Curve) -> Iterator[tuple[int, int, float]]:
-    for (left, low), (right, high) in pairwise(curve):
-        yield left, right, (high - low) / (right - left)
 
 
 def concave_envelope(trace: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

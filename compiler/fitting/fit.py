@@ -22,7 +22,7 @@ from operator import itemgetter
 from typing import Final
 
 from ...schema.compile_terms import SECTIONS, OverflowPolicy, Reason, SectionName
-from ..budget.allocate import concave_envelope, divide, significant, slope_at
+from ..budget.allocate import concave_envelope, divide
 from ..ir.context import CompileContext, SectionShare
 from ..ir.records import Piece, Short
 from ..text.relevance import FULL, terms_of
@@ -506,16 +506,6 @@ def rations(rung: Rung, sections: Mapping[SectionName, Sequence[Piece]]) -> dict
     """Return the tokens of each section."""
     ledger, context = rung.ledger, rung.context
     names = [name for name, pieces in sections.items() if pieces]
-    if len(names) == 1 and _S.HISTORY not in names and not context.rules.cost_weight:
-        # Nothing competes, so the section has all there is. Only the last rung, the budget itself,
-        # says what one token more would bring.
-        if rung.is_last:
-            points = concave_envelope(_utility(rung, names[0], sections[names[0]]))
-            weight = context.weights.get(names[0].value, 0.5) / FULL
-            rung.shadow_price = significant(weight * slope_at(points, ledger.room))
-        rung.allocation[names[0].value] = ledger.room
-        return {names[0]: ledger.room}
-
     curves: dict[str, list[tuple[int, float]]] = {}
     bounds: dict[str, tuple[int, int]] = {}
     for name in names:

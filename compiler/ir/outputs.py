@@ -7,7 +7,7 @@ that a new stage touches the driver, this page and itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -96,7 +96,8 @@ class Ranked:
     """Canonical ids of the entities that the question names."""
     asked: tuple[tuple[str, str], ...] = ()
     """(canonical subject, slot) that it asks, the slot empty for a subject as a whole."""
-    asked_slots: tuple[str, ...] = ()
+    asked_slots: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The slots that it asks, with the words that ask for each."""
     unknown_names: tuple[str, ...] = ()
     """Names in the question of which nothing visible holds a word."""
     unmatched: tuple[str, ...] = ()

@@ -2,7 +2,8 @@
 
 Asked are each named entity in each asked slot that its type may have, a named entity as a whole
 where no slot is asked, and each name that means no known entity. A slot that the way from a named
-entity fills, or another one of several, is asked of that one alone. `answers_of` runs before the
+entity fills, or another one of several, is asked of that one alone. A word may mean several slots:
+where one of them has a value, the empty others are not asked. `answers_of` runs before the
 text is fitted, so it knows of no cut; `finished` says after it what the budget left out. That
 something is withheld is said only of an entity and a slot that the request names, and where no
 value is shown.
@@ -61,8 +62,11 @@ def answers_of(
         types = definition.subject_types if definition is not None else ()
         key = subject, slot
         is_foreign = entity is not None and types and entity.type not in (*types, UNKNOWN_TYPE)
-        is_of_other = slot in of_others and key not in hidden | disputed
-        if (is_foreign or is_of_other) and key not in clean:
+        is_elsewhere = slot in of_others or any(
+            (subject, other) in clean and ranked.asked_slots[slot] <= words
+            for other, words in ranked.asked_slots.items()
+        )
+        if key not in clean and (is_foreign or (is_elsewhere and key not in hidden | disputed)):
             continue
         record = Asked(subject=subject, slot=slot, name=entity.name if entity else "")
         if key in clean and key not in disputed:
@@ -89,9 +93,8 @@ def _unknown_names(ranked: Ranked, resolved: Resolved) -> Iterator[Asked]:
     for gap in resolved.gaps:
         if gap.code in (GapCode.UNKNOWN_ENTITY, GapCode.AMBIGUOUS_ENTITY):
             yield Asked(subject=gap.subject, why=gap.code.value, name=gap.subject)
-    # Most words that begin with a capital letter name nobody: only of whom a slot is asked counts.
     for name in ranked.unknown_names:
-        for slot in ranked.asked_slots:
+        for slot in ranked.asked_slots or ("",):
             yield Asked(subject=name, slot=slot, why=GapCode.UNKNOWN_ENTITY.value, name=name)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...resolution.known import Known
 from ...schema.language import NO_LANGUAGE, Language
@@ -37,8 +37,17 @@ _NAME: Final = re.compile(r"(?<=[^\s.?!:\"'(])\s+(\w*[^\W\d_a-z]\w*)")
 _FORM: Final = re.compile(r"\w+")
 _ONE_FORM: Final = "="
 """Before a synonym of which only the written form counts."""
-_PHRASE: Final = re.compile(r"(?<=[^\s.?!:\"'(]) (?:[^\W\d_a-z][\w'-]*(?: (?=[^\W\d_a-z]))?)+")
-"""A run of such words."""
+_PHRASE: Final = re.compile(
+    r"(?<=[^\s.?!:\"'(]) (?:[^\W\d_a-z](?:[\w-]|['\u2019](?!s\b))*(?: (?=[^\W\d_a-z]))?)+"
+)
+"""A run of such words, up to a possessive."""
+
+
+class Trigger(NamedTuple):
+    """What in a question asks for a slot."""
+
+    surely: int
+    words: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +58,8 @@ class Topic:
     """Its content terms, and the names of what it means."""
     names: Mapping[str, frozenset[str]]
     """Terms of the names of each seed, by its canonical id."""
-    slots: Mapping[str, int]
-    """The asked slots, with how surely."""
+    slots: Mapping[str, Trigger]
+    """The asked slots."""
     slot_words: frozenset[str]
     """Content terms of the asked slots: their names, synonyms and descriptions."""
     people: frozenset[str]
@@ -67,11 +76,16 @@ class Topic:
     """Runs of words that are written as names."""
 
     def names_of(self, unmatched: AbstractSet[str]) -> tuple[str, ...]:
-        """The phrases of which nothing visible holds a word."""
+        """The phrases that name nobody: of each, nothing visible holds some word.
+
+        Where no slot is asked, most words that begin with a capital letter name nobody. There a
+        phrase is a name if it has several words and the question says nothing else.
+        """
         unknown: list[str] = []
         for phrase in self.phrases:
             words = terms_of(phrase) - self.slot_words
-            if words and words <= unmatched & self.unknown:
+            is_asked = self.slots or (len(words) > 1 and self.free_terms <= words)
+            if words & unmatched and words <= self.unknown and is_asked:
                 unknown.append(phrase)
         return tuple(dict.fromkeys(unknown))
 
@@ -105,8 +119,14 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
             name = entities[root].name if root in entities else ""
             known = names.get(root, frozenset())
             names[root] = known | terms_of(f"{name}\n{bound.mention}")
+    phrases = tuple(match[0].strip() for match in _PHRASE.finditer(wording))
     if not names:
-        names = dict(_unbound_seeds(spoken, snapshot.known))
+        parts = [
+            terms_of(p)
+            for p in phrases
+            if not slots_of(p, frozenset(), context.vocabulary, context.language)
+        ]
+        names = dict(_unbound_seeds(spoken, filter(None, parts), snapshot.known))
 
     all_names = frozenset[str]().union(*names.values())
     slots = slots_of(wording, all_names, context.vocabulary, context.language)
@@ -129,18 +149,26 @@ def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
         unknown=_unknown_names(wording, all_names | words),
         past=context.language.is_about_past(wording),
         whole=context.language.is_about_all(wording),
-        phrases=tuple(match[0].strip() for match in _PHRASE.finditer(wording)),
+        phrases=phrases,
     )
 
 
-def _unbound_seeds(spoken: frozenset[str], known: Known) -> Iterator[tuple[str, frozenset[str]]]:
-    """The entities whose whole name is in the question, where no mention is bound."""
-    found = 0
-    for raw in sorted(known.entities):
-        name_terms = terms_of(known.entities[raw].name)
-        if name_terms and name_terms <= spoken and found < _MOST_SEEDS:
-            found += 1
-            yield known.canonical.get(raw, raw), name_terms
+def _unbound_seeds(
+    spoken: frozenset[str], phrases: Iterable[frozenset[str]], known: Known
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Whom the question names where no mention is bound.
+
+    The entities whose whole name is in the question, and those of whom alone a phrase is a part
+    of the name: "Edda" is Edda Lund unless there are two.
+    """
+    named = {raw: terms_of(known.entities[raw].name) for raw in sorted(known.entities)}
+    found = {raw for raw, words in named.items() if words and words <= spoken}
+    for phrase in phrases:
+        holders = [raw for raw, words in named.items() if phrase <= words]
+        if len({known.canonical.get(raw, raw) for raw in holders}) == 1:
+            found.update(holders)
+    for raw in sorted(found)[:_MOST_SEEDS]:
+        yield known.canonical.get(raw, raw), named[raw]
 
 
 def _unknown_names(wording: str, known: AbstractSet[str]) -> frozenset[str]:
@@ -153,27 +181,32 @@ def slots_of(
     names: AbstractSet[str],
     vocabulary: Vocabulary,
     language: Language = NO_LANGUAGE,
-) -> dict[str, int]:
-    """The slots that a text asks, with how surely, without the words of names."""
+) -> dict[str, Trigger]:
+    """The slots that a text asks, without the words of names."""
     words = frozenset(terms(wording)) - names
     written = frozenset(_FORM.findall(wording.casefold()))
-    asked: dict[str, int] = {}
+    asked: dict[str, Trigger] = {}
     for name, slot in vocabulary.slots.items():
         own = slot_terms(name)
         if own and own <= words:
-            asked[name] = FULL
+            asked[name] = Trigger(FULL, own)
             continue
         synonyms = *slot.synonyms, *language.synonyms.get(name, ())
-        for sense in _senses(synonyms):
-            if sense <= words:
-                surely = FULL if len(sense) > 1 else BY_SYNONYM
-                asked[name] = max(asked.get(name, 0), surely)
-        if name not in asked and not written.isdisjoint(_forms(synonyms)):
-            asked[name] = BY_SYNONYM
+        senses = [sense for sense in _senses(synonyms) if sense <= words]
+        found = frozenset[str]().union(*senses) or written & _forms(synonyms)
+        if found:
+            is_phrase = any(len(sense) > 1 for sense in senses)
+            asked[name] = Trigger(FULL if is_phrase else BY_SYNONYM, found)
     return asked
 
 
-def asked_slots(context: CompileContext) -> dict[str, int]:
+def named_slots(context: CompileContext) -> tuple[str, ...]:
+    """The slots whose whole name is in the question, in the order of the vocabulary."""
+    terms, names = question(context), context.vocabulary.slots
+    return tuple(name for name in names if slot_terms(name) and slot_terms(name) <= terms)
+
+
+def asked_slots(context: CompileContext) -> dict[str, Trigger]:
     """The slots that a request asks, names of entities not left aside."""
     request = context.request
     wording = f"{request.query}\n{request.user_request}"

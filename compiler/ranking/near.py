@@ -109,7 +109,7 @@ def find_links(
     for edge in edges:
         # Of the caller only what is asked is meant: a question of "my" names no entity.
         if edge.subject in topic.own and edge.slot in topic.slots:
-            asked[edge.candidate.object_id] = topic.slots[edge.slot]
+            asked[edge.candidate.object_id] = topic.slots[edge.slot].surely
     if not asked:
         return Links(walk.links, frozenset(walk.links))
 
@@ -233,7 +233,7 @@ class _Walk:
             by_asked_way = bool(link.way) and self.edges[link.way[-1]].slot in self.topic.slots
             if not nearest and link.distance and not by_asked_way:
                 continue
-            surely = self.topic.slots[edge.slot]
+            surely = self.topic.slots[edge.slot].surely
             fan = self.fans[link.entity, edge.slot, is_about]
             damping = FULL if is_about else min(FULL, FULL * _FAN // max(1, fan))
             asked[object_id] = surely * damping // FULL

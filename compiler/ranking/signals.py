@@ -166,12 +166,12 @@ def turn_scores(
             turns.append(SpokenTurn({}, 0))
             continue
         counts, size = _turn_counts(version, topic.terms, speakers[place])
-        spoken = counts.keys() | term_counts(content_of(version).terms)[0].keys()
-        for term in context.language.unspoken_terms(topic.terms, spoken):
+        words = term_counts(content_of(version).terms)[0].keys()
+        for term in context.language.unspoken_terms(topic.terms, counts.keys() | words):
             counts[term] = 1
         is_question = content_of(version).text.rstrip().endswith("?")
         by_named = bool(named) and speakers[place] == named
-        turns.append(SpokenTurn(counts, size, cosines[place], is_question, by_named))
+        turns.append(SpokenTurn(counts, size, cosines[place], is_question, by_named, words))
 
     number = {place: position for position, place in enumerate(places)}
     numbered = [[number[place] for place in run] for run in runs]

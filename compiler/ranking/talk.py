@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from statistics import median
 from typing import Final, NamedTuple
 
-from ..text.relevance import COSINE_FULL, FULL, Background, bm25_weights
+from ..text.relevance import COSINE_FULL, FULL, Background, bm25
 
 K1: Final = 1.2
 B: Final = 0.3
@@ -37,13 +38,19 @@ class Reach(NamedTuple):
     """Weights of a turn's score for those up to so many turns away, falling to nothing."""
     close: float = 0.0
     """For a turn that is a hit, and less the farther from one: so the rest of a talk is ordered."""
+    echo: float = 0.0
+    """What a turn takes of the best one's score for a rare word that both say: "the tortoise is
+    called Biscuit" leads to "Biscuit died". Of more turns than the best one, and in meetings, such
+    words bring noise (`bench/bench_chats.py`: 5 points less at 500 tokens)."""
     focus: int = 1
     """The power to which a score is raised. Without it, a common word that is in many short
     turns adds up to more than the one turn that answers (`bench/bench_talk.py`: 2 points at 1k, 3
     at 2k)."""
 
 
-REACH: Final = Reach(window=1, near=1, near_weight=0.3, far=24, far_weight=0.03, close=0.02)
+REACH: Final = Reach(
+    window=1, near=1, near_weight=0.3, far=24, far_weight=0.03, close=0.02, echo=0.4
+)
 SHORT_REACH: Final = Reach(window=2, near=4, near_weight=0.3, far=24, far_weight=0.24, focus=3)
 LONG_REACH: Final = Reach(window=0, near=0, near_weight=0.0, far=0, far_weight=0.0)
 """Set on every second meeting of `talk/meetings` and checked on the others and on the chats: in
@@ -58,6 +65,8 @@ SHORT: Final = 9
 """Terms that the median turn holds of its own, below which turns count as short."""
 LONG: Final = 60
 """The same from which messages count as long."""
+FEW: Final = 20
+"""Turns below which most words are rare, those that say nothing too."""
 NEAR: Final = COSINE_FULL // 4
 """The cosine below which nearness alone finds no turn."""
 
@@ -74,6 +83,8 @@ class SpokenTurn(NamedTuple):
     is_question: bool = False
     by_named: bool = False
     """Whether the one speaker says it whom the question names."""
+    words: AbstractSet[str] = frozenset()
+    """All its terms."""
 
 
 def order_turns(
@@ -107,6 +118,8 @@ def order_turns(
             parts.append(_on_scale([window.cosine for window in windows]))
 
     own = [(sum(scores) / len(parts)) ** reach.focus for scores in zip(*parts, strict=True)]
+    if reach.echo and len(turns) >= FEW:
+        _add_echoes(own, turns, reach.echo)
     totals = [0.0] * len(turns)
     for run in runs:
         scores = [own[place] for place in run]
@@ -122,6 +135,19 @@ def order_turns(
 
     highest = max(totals) or 1.0
     return [max(1, round(FULL * total / highest)) for total in totals]
+
+
+def _add_echoes(scores: list[float], turns: Sequence[SpokenTurn], share: float) -> None:
+    """Raise each turn that says a word of the best one, which no other and no question has."""
+    best = scores.index(max(scores))
+    asked = frozenset[str]().union(*(turn.counts for turn in turns))
+    holders: dict[str, list[int]] = {}
+    for place, turn in enumerate(turns):
+        for word in (turn.words & turns[best].words) - asked:
+            holders.setdefault(word, []).append(place)
+    echoes = {sum(places) - best for places in holders.values() if len(places) == 2}
+    for place in echoes:
+        scores[place] += share * scores[best]
 
 
 def reach_of(sizes: Sequence[int]) -> Reach:
@@ -178,25 +204,7 @@ def _joined(turns: Sequence[SpokenTurn]) -> SpokenTurn:
 
 def _by_words(turns: Sequence[SpokenTurn], background: Background | None) -> list[float]:
     """BM25 of each turn on the scale of all."""
-    holders: dict[str, int] = {}
-    for turn in turns:
-        for term in turn.counts:
-            holders[term] = holders.get(term, 0) + 1
-    total = max(len(turns), background.total if background else 0)
-    if background is not None:
-        holders = {term: max(n, background.holders.get(term, 0)) for term, n in holders.items()}
-    weights = bm25_weights(Background(total, dict(sorted(holders.items()))))
-    mean = sum(turn.size for turn in turns) / max(1, len(turns)) or 1.0
-
-    scores: list[float] = []
-    for turn in turns:
-        norm = K1 * (1 - B + B * turn.size / mean)
-        score = 0.0
-        for term in sorted(turn.counts):
-            count = turn.counts[term]
-            score += weights[term] * count * (K1 + 1) / (count + norm)
-        scores.append(score)
-    return _on_scale(scores)
+    return _on_scale(bm25([(turn.counts, turn.size) for turn in turns], K1, B, background))
 
 
 def _on_scale(scores: Sequence[float | None]) -> list[float]:

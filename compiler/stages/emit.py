@@ -22,7 +22,7 @@ from ..envelope.envelope import Envelope
 from ..format.grammar import check_reparse
 from ..ir.context import CompileContext
 from ..ir.outputs import Passes
-from ..ir.records import PERSON, Bound, Snapshot
+from ..ir.records import PERSON, Bound
 from ..ranking.answers import finished
 from ..render.answer_schema import answer_schema
 from ..render.cache_plan import BlockSegment, RenderPlan
@@ -80,7 +80,10 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
     )
     _reject(passes, context)
 
-    constraints = _constraints(passes)
+    constraints: list[HardConstraint] = []
+    for piece in passes.pieces:
+        if piece.enforcement is not None:
+            constraints.append(HardConstraint(piece.object_id, piece.text, piece.enforcement))
     plan = RenderPlan(
         segments=_segments(passes, context),
         model=context.request.model,
@@ -100,7 +103,7 @@ def emit(passes: Passes, context: CompileContext) -> Envelope:
         digest=manifest.digest,
         blocks=assembled.blocks,
         sections=account.sections,
-        constraints=constraints,
+        constraints=tuple(constraints),
         manifest=manifest,
         gaps=account.gaps,
         asked=finished(
@@ -174,11 +177,13 @@ def _reject(passes: Passes, context: CompileContext) -> None:
 def _recorded_inputs(passes: Passes, context: CompileContext) -> dict[str, Any]:
     """Return what the manifest records of the candidates and the snapshot."""
     snapshot = passes.snapshot
+    people = [(PERSON, entity_id) for entity_id in snapshot.people]
     return {
         "candidates": tuple(_recorded_rows(passes, names_refused=may_audit(context.principal))),
         "named": tuple(map(_plain, snapshot.subjects)),
         "spoken": tuple(map(_plain, snapshot.query_subjects)),
-        "own": tuple(_recorded_own(snapshot)),
+        # The caller's own, and each of several people whose wishes might apply.
+        "own": tuple(sorted([*snapshot.own_subjects.items(), *people])),
         "expansion": snapshot.expansion,
         "withheld": (*snapshot.withheld, *_gate_withheld(passes, context)),
         "cut": snapshot.cut,
@@ -188,14 +193,6 @@ def _recorded_inputs(passes: Passes, context: CompileContext) -> dict[str, Any]:
         ),
         "capped": snapshot.capped_ids,
     }
-
-
-def _recorded_own(snapshot: Snapshot) -> list[tuple[str, str]]:
-    """What is the caller's own, and each of several people whose wishes might apply."""
-    pairs = list(snapshot.own_subjects.items())
-    for entity_id in snapshot.people:
-        pairs.append((PERSON, entity_id))
-    return sorted(pairs)
 
 
 def _gate_withheld(passes: Passes, context: CompileContext) -> tuple[tuple[str, int], ...]:
@@ -254,15 +251,6 @@ def _truncations(account: Findings) -> tuple[TruncationEvent, ...]:
     for (layer, reason), object_ids in sorted(groups.items()):
         events.append(TruncationEvent(layer, reason, tuple(sorted(object_ids))))
     return tuple(events)
-
-
-def _constraints(passes: Passes) -> tuple[HardConstraint, ...]:
-    """Return the rules that code can check on the answer, in the order of the text."""
-    constraints: list[HardConstraint] = []
-    for piece in passes.pieces:
-        if piece.enforcement is not None:
-            constraints.append(HardConstraint(piece.object_id, piece.text, piece.enforcement))
-    return tuple(constraints)
 
 
 def _segments(passes: Passes, context: CompileContext) -> tuple[BlockSegment, ...]:

@@ -132,7 +132,7 @@ def rank(
         tuple(verdicts),
         seeds=tuple(sorted(topic.names)),
         asked=_asked_of(topic),
-        asked_slots=tuple(sorted(topic.slots)),
+        asked_slots={slot: topic.slots[slot].words for slot in sorted(topic.slots)},
         unknown_names=topic.names_of(unmatched),
         unmatched=tuple(sorted(unmatched)),
     )
@@ -346,8 +346,7 @@ def _score_all(
         if is_needed and not is_masked(candidate, snapshot, context):
             ranked = ranked._replace(vital=True)
         candidates.append(ranked._replace(way=links.way_of(candidate.object_id)))
-    held = frozenset[str]().union(*entries.held) if entries.held else frozenset[str]()
-    return candidates, topic.free_terms - held - topic.slot_words
+    return candidates, told.unmatched
 
 
 def _competes(candidate: Candidate) -> bool:
@@ -387,6 +386,10 @@ class _Telling:
         self.topic, self.links, self.context, self.entries = topic, links, context, entries
         self.floor = micro(context.rules.relevance_floor)
         self.has_answer = False
+        held = frozenset[str]().union(*entries.held)
+        self.unmatched = topic.free_terms - held - topic.slot_words
+        strangers = topic.names_of(self.unmatched) if topic.slots else ()
+        self.strange = terms_of("\n".join(strangers))
         # Asked for as a whole: nothing in the store holds a further word of the question.
         self.is_whole = not any(own & topic.further_terms for own in entries.held)
 
@@ -400,6 +403,11 @@ class _Telling:
         object_id, slot = candidate.object_id, version.details.slot
         is_asked = object_id in self.links.asked
         is_counting = object_id in self.links.counting
+        # Who shares a first name with a stranger is not whom an asked slot is asked of.
+        if self.strange and self.strange.issuperset(
+            self.entries.held[place] - self.topic.slot_words
+        ):
+            return 0
         has_further = bool(self._further(place))
         if not (is_asked or is_counting or has_further):
             is_linked = object_id in self.links.by_id

@@ -13,7 +13,7 @@ Sources: source 003, stage 6; checklist C-080, C-081.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from ...schema.compile_terms import PriorityTier, Reason, Stage
 from ..ir.context import CompileContext, question
@@ -26,27 +26,12 @@ _ANCHORS: Final = 20
 """Selected objects that a subunit is compared with: the best ones."""
 
 
-class _Anchor(NamedTuple):
-    """A selected object a subunit may go with."""
-
-    object_id: str
-    relevance: int
-    subject: str | None
-    origin: str
-
-
-_NO_ANCHOR: Final = _Anchor("", 0, None, "")
-
-
 def rescue(ranked: Ranked, gated: Gated, resolved: Resolved, context: CompileContext) -> Rescued:
     """Return the best subunits of the sources that were passed over."""
     rules = context.rules
 
     # A masked text has no sentence of its own to give: a verbatim one would undo the mask.
-    sources: list[Candidate] = []
-    for candidate, _ in ranked.passed_over:
-        if candidate.object_id not in gated.masked_ids:
-            sources.append(candidate)
+    sources = [c for c, _ in ranked.passed_over if c.object_id not in gated.masked_ids]
 
     apt: list[Snippet] = []
     threshold = round(1000 * rules.rescue_affinity)
@@ -62,30 +47,28 @@ def rescue(ranked: Ranked, gated: Gated, resolved: Resolved, context: CompileCon
     best = tuple(apt[: rules.rescue_keep])
 
     rescued_ids = {snippet.candidate.object_id for snippet in best}
-    verdicts = [_final(verdict, rescued_ids) for _, verdict in ranked.passed_over]
+    verdicts: list[Verdict] = []
+    for _, verdict in ranked.passed_over:
+        if verdict.object_id in rescued_ids:  # the rest of the source stays out
+            rest = Reason.PARENT_REMAINDER
+            verdict = verdict._replace(stage=Stage.RESCUE, reason=rest, detail="")
+        verdicts.append(verdict)
     return Rescued(best, tuple(verdicts))
 
 
-def _final(verdict: Verdict, rescued_ids: set[str]) -> Verdict:
-    """Say of a source with a rescued subunit that the rest of it stays out."""
-    if verdict.object_id not in rescued_ids:
-        return verdict
-    return verdict._replace(stage=Stage.RESCUE, reason=Reason.PARENT_REMAINDER, detail="")
-
-
-def _anchors(ranked: Ranked) -> list[_Anchor]:
+def _anchors(ranked: Ranked) -> list[Candidate]:
     relevant: list[Candidate] = []
     for candidate in ranked.candidates:
         if candidate.relevance and not candidate.by_task:
             relevant.append(candidate)
     relevant.sort(key=lambda candidate: (-candidate.relevance, candidate.object_id))
-    return [_Anchor(c.object_id, c.relevance, c.subject, c.origin) for c in relevant[:_ANCHORS]]
+    return relevant[:_ANCHORS]
 
 
 def _best_snippet(
     candidate: Candidate,
     terms: frozenset[str],
-    anchors: list[_Anchor],
+    anchors: list[Candidate],
     active: frozenset[str],
     context: CompileContext,
 ) -> Snippet | None:
@@ -99,19 +82,16 @@ def _best_snippet(
         coverage = shared_terms * 1000 // len(terms)
         affinity, companion_id = _affinity(candidate, coverage, anchors, active, context)
         if best is None or (-affinity, unit) < (-best.affinity, best.text):
-            best = Snippet(_with_affinity(candidate, affinity), unit, affinity, companion_id)
+            score = affinity * FULL // 1000
+            part = candidate._replace(score=score, relevance=score, tier=PriorityTier.MINIMAL)
+            best = Snippet(part, unit, affinity, companion_id)
     return best
-
-
-def _with_affinity(candidate: Candidate, affinity: int) -> Candidate:
-    score = affinity * FULL // 1000
-    return candidate._replace(score=score, relevance=score, tier=PriorityTier.MINIMAL)
 
 
 def _affinity(
     candidate: Candidate,
     coverage: int,
-    anchors: list[_Anchor],
+    anchors: list[Candidate],
     active: frozenset[str],
     context: CompileContext,
 ) -> tuple[int, str]:
@@ -129,12 +109,14 @@ def _affinity(
     weights = [round(1000 * weight) for weight in context.rules.rescue_weights]
 
     best = (0, "")
-    for anchor in anchors or [_NO_ANCHOR]:
-        kin = anchor.origin == candidate.origin or (
-            anchor.subject is not None and anchor.subject == candidate.subject
-        )
-        features = (coverage, skill, anchor.relevance // 1000, 1000 if kin else 0, named_share)
+    for anchor in anchors or [None]:
+        relevance = kin = 0
+        if anchor is not None:
+            is_of_one = anchor.subject is not None and anchor.subject == candidate.subject
+            kin = 1000 if is_of_one or anchor.origin == candidate.origin else 0
+            relevance = anchor.relevance // 1000
+        features = (coverage, skill, relevance, kin, named_share)
         affinity = sum(w * f for w, f in zip(weights, features, strict=True)) // 1000
         if affinity > best[0]:
-            best = (affinity, anchor.object_id)
+            best = affinity, anchor.object_id if anchor is not None else ""
     return best

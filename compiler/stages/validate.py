@@ -22,10 +22,10 @@ from ...schema.claim import Row, Version
 from ...schema.compile_terms import GapCode, Reason, Stage
 from ...schema.values import iso
 from ...schema.vocabulary import Op, Status
-from ..ir.context import CompileContext, question
+from ..ir.context import CompileContext
 from ..ir.outputs import Gated, Resolved, Validated
 from ..ir.records import Candidate, Gap, Snapshot, Verdict, Via, is_talk, version_of
-from ..text.relevance import slot_terms
+from ..ranking.asked import named_slots
 
 _CLEAN, _DENY = Status.CLEAN, Op.DENY
 
@@ -398,11 +398,8 @@ def _wanted_slots(
     if not resolved.active:
         return
 
-    query = question(context)
-    for name, slot in context.vocabulary.slots.items():
-        words = slot_terms(name)
-        if not words or not words <= query:
-            continue
+    for name in named_slots(context):
+        slot = context.vocabulary.slots[name]
         for entity_id in resolved.active:
             entity = snapshot.known.entities.get(entity_id)
             if entity and entity.type in (slot.subject_types or (entity.type,)):

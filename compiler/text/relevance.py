@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ...schema.terms import content_terms, terms
@@ -30,6 +31,9 @@ COSINE_FULL: Final = 16_000_000
 
 Document = tuple[str, ...]
 """Term texts of one candidate: stemmed terms joined by spaces."""
+
+Frequencies = tuple[Mapping[str, int], int]
+"""How often a document holds each term of a question, and how many terms it has."""
 
 
 def one_line(text: str) -> str:
@@ -84,20 +88,26 @@ def lexical_by_own_terms(
     How much a word tells is what the documents say, or the `background` they were chosen from: what
     was chosen for a word would make it look common.
     """
-    frequencies: list[tuple[dict[str, int], int]] = []
-    document_counts: Counter[str] = Counter()
-    length_sum = 0
+    frequencies: list[Frequencies] = []
     for query, document in zip(queries, documents, strict=True):
-        counts, length = _frequencies(query, document)
-        frequencies.append((counts, length))
-        document_counts.update(counts.keys())
-        length_sum += length
+        frequencies.append(_frequencies(query, document))
+    scores = [round(score * FULL) for score in bm25(frequencies, k1, b, background)]
 
-    total = len(documents)
-    average = (length_sum or 1) / max(total, 1)
-    weights = bm25_weights(_statistics(background, Background(total, document_counts)))
+    # A best of 0 leaves zeros; the divisor only has to be no zero then.
+    best = max(scores, default=0) or 1
+    return [score * FULL // best for score in scores]
 
-    scores: list[int] = []
+
+def bm25(
+    frequencies: Sequence[Frequencies], k1: float, b: float, background: Background | None
+) -> list[float]:
+    """The BM25 of each document, from how often it holds each term, and its length."""
+    holders = Counter(chain.from_iterable(counts for counts, _ in frequencies))
+    total = len(frequencies)
+    average = (sum(length for _, length in frequencies) or 1) / max(total, 1)
+    weights = bm25_weights(_statistics(background, Background(total, holders)))
+
+    scores: list[float] = []
     for counts, length in frequencies:
         norm = k1 * (1 - b + b * length / average)
         score = 0.0
@@ -105,12 +115,8 @@ def lexical_by_own_terms(
         for term in sorted(counts):
             tf = counts[term]
             score += weights[term] * tf * (k1 + 1) / (tf + norm)
-
-        scores.append(round(score * FULL))
-
-    # A best of 0 leaves zeros; the divisor only has to be no zero then.
-    best = max(scores, default=0) or 1
-    return [score * FULL // best for score in scores]
+        scores.append(score)
+    return scores
 
 
 def _statistics(background: Background | None, documents: Background) -> Background:
@@ -128,7 +134,7 @@ def _statistics(background: Background | None, documents: Background) -> Backgro
     return Background(total, holders)
 
 
-def _frequencies(query: frozenset[str], document: Document) -> tuple[dict[str, int], int]:
+def _frequencies(query: frozenset[str], document: Document) -> Frequencies:
     """How often a document holds each term of a query, and how many terms it has."""
     frequencies: dict[str, int] = {}
     length = 0

@@ -45,10 +45,11 @@ from ..gathering.text_pool import runs_of
 from ..ir.context import CompileContext, question
 from ..ir.outputs import Passes
 from ..ir.records import Piece, Verdict, freshness_of, is_talk
+from ..ranking.asked import named_slots
 from ..render.cache_plan import RenderPlan, expected_cached_tokens
 from ..safety.isolation import Isolation, injection_surface
 from ..text.duplicates import shingle_list
-from ..text.relevance import COSINE_FULL, FULL, slot_terms, terms_of
+from ..text.relevance import COSINE_FULL, FULL, terms_of
 
 BEARING: Final = 400_000
 """Millionths from which a text bears on a question: two of five terms, as in a short question."""
@@ -157,19 +158,12 @@ def core_metrics(
 ) -> dict[str, float]:
     """Return the metrics that do not depend on a clock, rounded to 4 digits."""
     decay_reasons = {Reason.DECAYED_BELOW_THRESHOLD, Reason.RETIRED}
-    evictions = 0
-    for verdict in verdicts:
-        evictions += verdict.reason in decay_reasons
-
-    conflicts = 0
-    for subject in (*passes.snapshot.subjects, *passes.snapshot.query_subjects):
-        conflicts += subject.pending or len(subject.entities) > 1
-
+    named = (*passes.snapshot.subjects, *passes.snapshot.query_subjects)
     return {
         "context_precision": mean_bearing(bearings(passes, context)),
         "context_recall": _recall(passes, context),
-        "state_decay_evictions": evictions,
-        "entity_resolution_conflicts": conflicts,
+        "state_decay_evictions": sum(verdict.reason in decay_reasons for verdict in verdicts),
+        "entity_resolution_conflicts": sum(b.pending or len(b.entities) > 1 for b in named),
     }
 
 
@@ -197,23 +191,12 @@ def _recall(passes: Passes, context: CompileContext) -> float:
     for item in acceptance:
         matches += not words.isdisjoint(terms_of(item.text))
 
-    slots = _slots_asked(context) or (None,)
+    slots = named_slots(context) or (None,)
     for entity in passes.resolved.active:
         matches += len(facts.intersection((entity, slot) for slot in slots))
 
     needs = len(acceptance) + len(passes.resolved.active) * len(slots)
     return round(matches / needs, 4) if needs else 1.0
-
-
-def _slots_asked(context: CompileContext) -> tuple[str, ...]:
-    """The slots whose whole name stands in the question."""
-    terms = question(context)
-    names: list[str] = []
-    for name in sorted(context.vocabulary.slots):
-        words = slot_terms(name)
-        if words and words <= terms:
-            names.append(name)
-    return tuple(names)
 
 
 def cost_of(plan: RenderPlan, tokens: int, context: CompileContext) -> dict[str, Any]:
@@ -310,15 +293,11 @@ def quality(passes: Passes, context: CompileContext) -> Quality:
 
         # A budget that is not used up is a fault only where something was left out for want of it.
         has_spare = name == "budget_utilisation" and metrics[name] < target.floor
-        if not has_spare or _leaves_out(passes):
+        if not has_spare or any(v.reason in _WANTING for v in passes.ordered.verdicts):
             alerts.append(name)
             failed |= target.mandatory
 
     return Quality(metrics, tuple(alerts), failed, targets)
-
-
-def _leaves_out(passes: Passes) -> bool:
-    return any(verdict.reason in _WANTING for verdict in passes.ordered.verdicts)
 
 
 def stands(name: str, quality: Quality) -> str:

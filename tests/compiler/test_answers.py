@@ -56,6 +56,29 @@ def test_a_slot_without_a_value_is_unknown_and_the_text_says_so(query: str) -> N
     assert "Not known: Ann phone." in bench.compile(query=query).text
 
 
+@pytest.mark.parametrize(
+    ("slot", "value", "query", "told"),
+    [
+        ("employer", "Acme", "Where does Ann Lee work?", ""),
+        ("office", "Rome", "Where does Ann Lee work?", ""),
+        ("child", "Tim", "Tell me about the family of Ann Lee.", ""),
+        ("title", "chief", "What is the job of Ann Lee?", ""),
+        ("title", "chief", "What is the job of Ann Lee, and which company is it?", "employer"),
+        ("employer", "Acme", "Where does Ann Lee work, and which office is it?", "office"),
+        ("email", "a@b.example", "Where does Ann Lee work?", "employer, office"),
+    ],
+)
+def test_a_word_of_two_slots_is_answered_by_either(
+    slot: str, value: str, query: str, told: str
+) -> None:
+    with tenure.connect(":memory:") as memory:
+        memory.write({"name": "Ann Lee", "type": "person"}, slot, value)
+        envelope = memory.compile("assistant", query)
+    unknown = [record.slot for record in envelope.asked if record.state == "unknown"]
+    assert ", ".join(unknown) == told
+    assert ("Not known" in envelope.text) == bool(told)
+
+
 def test_a_name_that_nobody_bears_is_unknown_and_brings_no_stranger() -> None:
     bench = office()
     envelope = bench.compile(query="Where is the office of Mirko Dahl?")
@@ -65,6 +88,34 @@ def test_a_name_that_nobody_bears_is_unknown_and_brings_no_stranger() -> None:
     assert envelope.unmatched == ("dahl", "mirko")
     assert [gap.code for gap in envelope.gaps] == ["unknown_entity"]
     assert "Rome" not in envelope.text
+
+
+@pytest.mark.parametrize(
+    ("query", "asked", "is_shown"),
+    [
+        ("Where is the office of Ann Lee?", ("Ann Lee", "office", "known"), True),
+        ("Where is the office of Ann?", ("Ann Lee", "office", "known"), True),
+        ("Where is Ann's office?", ("Ann Lee", "office", "known"), True),
+        ("Where is Ann's phone?", ("Ann Lee", "phone", "unknown"), True),
+        ("Where is Ann Berg's office?", ("Ann Berg", "office", "unknown"), False),
+        ("Where is the office of Lee?", ("", "", ""), True),
+        ("Who is Mirko Dahl?", ("Mirko Dahl", "", "unknown"), False),
+        ("What did Mirko Dahl say about the harbour?", ("", "", ""), False),
+    ],
+)
+def test_a_part_of_a_name_means_whoever_alone_bears_it(
+    query: str, asked: tuple[str, str, str], is_shown: bool
+) -> None:
+    with tenure.connect(":memory:") as memory:
+        for name, city in (("Ann Lee", "Rome"), ("Bo Lee", "Oslo")):
+            memory.write({"name": name, "type": "person"}, "office", city)
+        envelope = memory.compile("assistant", query)
+    found = [(record.name, record.slot, record.state) for record in envelope.asked]
+    assert found == [asked] * bool(asked[0])
+    assert ("Rome" in envelope.text) == is_shown
+    assert [gap.subject for gap in envelope.gaps if gap.code == "unknown_entity"] == (
+        [asked[0]] if asked[0] not in ("", "Ann Lee") else []
+    )
 
 
 def test_a_disputed_slot_is_said_without_its_values() -> None:

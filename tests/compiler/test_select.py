@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import random
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenure.compiler.budget.allocate import concave_envelope, divide, significant, slope_at
+from tenure.compiler.budget.allocate import concave_envelope, divide, significant
 from tenure.compiler.media.reduction import Item, knapsack
 
 
@@ -70,6 +71,13 @@ class TestKnapsack:
         assert worth(items, knapsack(items, 144)) == 1420
 
 
+def slope_at(curve: Any, tokens: int) -> float:
+    for (left, low), (right, high) in itertools.pairwise(curve):
+        if right > tokens:
+            return significant((high - low) / (right - left))
+    return 0.0
+
+
 class TestDivision:
     @given(st.randoms(use_true_random=False), st.integers(0, 400))
     def test_each_token_goes_where_it_brings_most(self, rng: random.Random, room: int) -> None:
@@ -87,9 +95,7 @@ class TestDivision:
         prices = [0.0]
         for _ in range(room - sum(best.values()) + 1):
             open_names = [name for name in curves if best[name] < caps[name]]
-            gains = [
-                (-significant(slope_at(curves[name], best[name])), name) for name in open_names
-            ]
+            gains = [(-slope_at(curves[name], best[name]), name) for name in open_names]
             if not gains or min(gains)[0] >= 0:
                 prices.append(0.0)
                 break

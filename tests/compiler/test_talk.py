@@ -37,6 +37,23 @@ def test_turns_beside_a_found_one_are_shown_though_they_share_no_word() -> None:
     assert "turn 5" not in little
 
 
+@pytest.mark.parametrize(("name", "leads"), [("Biscuit", True), ("gardener", False)])
+def test_a_rare_word_of_the_best_turn_leads_to_what_else_is_said_of_it(
+    name: str, leads: bool
+) -> None:
+    texts = [
+        f"On day {n} the gardener watered the beans and swept the long path again."
+        for n in range(60)
+    ]
+    texts[5] = f"We adopted an old tortoise from the shelter, and he is called {name}."
+    texts[50] = f"{name} died last night, after a long and quiet life with all of us."
+    bench = bench_of(texts)
+    query = "What happened to the tortoise of the family?"
+    shown = bench.compiled(bench.compile(query=query, budget_tokens=300))
+    assert "turn 5" in shown
+    assert ("turn 50" in shown) is leads
+
+
 def test_a_talk_is_fetched_until_there_are_enough_turns_the_nearest_first() -> None:
     bench = bench_of([*(f"um {n}" for n in range(60)), "The budget is fixed"])
     bench.rules(talk_candidates=10)

@@ -41,7 +41,7 @@ class Language:
     related: tuple[str, ...] = ()
     """Groups of words, one of which asks for what another says: `wife husband partner`."""
     asks_past: tuple[str, ...] = ()
-    """Patterns of a question about what was so, without regard to case."""
+    """Patterns of a question about what was so, without regard to case; a month is a group `time`."""
     asks_whole: tuple[str, ...] = ()
     """Patterns of a question about all that is known of the caller, the same way."""
     forbids: tuple[str, ...] = ()
@@ -84,6 +84,13 @@ class Language:
     def is_about_past(self, text: str) -> bool:
         """Whether a text asks what was so and may be so no more."""
         return any(pattern.search(text[:_LONGEST]) for pattern in _patterns(self.asks_past))
+
+    def with_small_times(self, text: str) -> str:
+        """A text in which no month is written as a name: "in february" for "in February"."""
+        for pattern in _patterns(self.asks_past):
+            if "time" in pattern.groupindex:
+                text = pattern.sub(lambda match: match[0].casefold(), text)
+        return text
 
     def is_about_all(self, text: str) -> bool:
         """Whether a text asks for all that is known of who asks."""

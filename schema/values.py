@@ -33,6 +33,7 @@ NO_FIELDS: Final[Mapping[str, Any]] = FrozenDict({})
 NO_VALUE_KEY: Final = ""
 """The key of "no value": what `delete` asserts."""
 
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _FINE: Final = re.compile(r"[.,]\d{6}0*[1-9]")
 """Digits below the microsecond, which `fromisoformat` would drop without a word."""
 
@@ -311,9 +312,12 @@ def _instant(value: object) -> Value:
             code="sub_microsecond",
         )
 
-    moment_value = datetime.fromisoformat(value) if isinstance(value, str) else value
+    moment_value = value
+    if isinstance(value, str):
+        # A day is its first instant in UTC, as it is where a fact begins.
+        moment_value = datetime.fromisoformat(f"{value}T00:00Z" if _DAY.fullmatch(value) else value)
     if not isinstance(moment_value, datetime):
-        raise TypeError("give an ISO 8601 instant or an aware datetime")
+        raise TypeError("give a day, an ISO 8601 instant or an aware datetime")
 
     # Keyed by the instant, so that two offsets of one moment are one value.
     instant = micros(moment_value)

@@ -108,7 +108,8 @@ class Topic:
 def topic_of(snapshot: Snapshot, context: CompileContext) -> Topic:
     """What the request of a compile asks, over what was read for it."""
     request = context.request
-    wording = "\n".join(dict.fromkeys((request.query, request.user_request, request.goal)))
+    asking = "\n".join(dict.fromkeys((request.query, request.user_request, request.goal)))
+    wording = context.language.with_small_times(asking)
     spoken = question(context)
     entities = snapshot.known.entities
 

@@ -79,6 +79,22 @@ def test_a_word_of_two_slots_is_answered_by_either(
     assert ("Not known" in envelope.text) == bool(told)
 
 
+@pytest.mark.parametrize("when", ["in February", "since May 2026", "im Oktober"])
+def test_a_month_is_the_name_of_nobody(when: str) -> None:
+    with tenure.connect(":memory:") as memory:
+        memory.write({"name": "Ann Lee", "type": "person"}, "office", "Rome")
+        envelope = memory.compile("assistant", f"What was Ann's office {when}?")
+    assert [(r.name, r.slot, r.state) for r in envelope.asked] == [("Ann Lee", "office", "known")]
+    assert "Rome" in envelope.text
+
+
+def test_a_fact_of_whom_a_question_names_stays_beside_a_name_of_nobody() -> None:
+    with tenure.connect(":memory:") as memory:
+        memory.write({"name": "Ann Lee", "type": "person"}, "office", "Rome")
+        envelope = memory.compile("assistant", "What is Ann's office, and what is Mirko's?")
+    assert "Rome" in envelope.text
+
+
 def test_a_name_that_nobody_bears_is_unknown_and_brings_no_stranger() -> None:
     bench = office()
     envelope = bench.compile(query="Where is the office of Mirko Dahl?")

@@ -121,7 +121,12 @@ def test_a_value_of_another_type_is_refused(value_type: ValueType, value: object
     assert "<class" not in str(caught.value)
 
 
-@pytest.mark.parametrize("value", ["2026-06-06T12:00:00", "2026-06-06", datetime(2026, 6, 6)])  # noqa: DTZ001
+def test_a_day_is_an_instant_by_its_start_in_utc() -> None:
+    start = canonical_value("2026-06-06T00:00:00Z", V.INSTANT)
+    assert canonical_value("2026-06-06", V.INSTANT).key == start.key
+
+
+@pytest.mark.parametrize("value", ["2026-06-06T12:00:00", "20260606", datetime(2026, 6, 6)])  # noqa: DTZ001
 def test_an_instant_needs_a_zone(value: object) -> None:
     with refused(InvalidInput, "naive_datetime", match="no time zone"):
         canonical_value(value, V.INSTANT)

@@ -312,6 +312,9 @@ def _instant(value: object) -> Value:
         )
 
     moment_value = datetime.fromisoformat(value) if isinstance(value, str) else value
+    # A date is the start of that day, as it is where a time of validity is stated.
+    if isinstance(value, str) and len(value) == len("2026-06-06"):
+        moment_value = moment_value.replace(tzinfo=UTC)
     if not isinstance(moment_value, datetime):
         raise TypeError("give an ISO 8601 instant or an aware datetime")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,6 @@ LIST_TOKENS = 1_300
 SEVEN = ["remember", "recall", "as_of", "compile_context", "explain", "list_reviews", "forget"]
 JAN, JUNE = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
 COUNTER = ExactCounter()
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with connect(":memory:") as memory:
-        yield memory
 
 
 def talk(target: Any, work: Callable[[Client], Awaitable[Any]], mode: str = MODES[0]) -> Any:

@@ -521,4 +521,4 @@ def _is_limited(language: Grammar, lead: str, tail: str) -> bool:
     for limit in map(language.word, ("bound", "until", "added", "purpose")):
         if limit.search(lead) or limit.match(tail):
             return True
-    return False
+    return language.word("gone").match(tail) is not None

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...schema.principal import TENANT_SCOPE
-from ...schema.vocabulary import ActionKind
 from ...service.backend.caller import backend_of
-from ...service.client.answer import entity_names, object_words, opening_of, value_reader
+from ...service.client.action_cards import ANSWERS, HEADINGS, ActionCard, action_cards
+from ...service.client.answer import entity_names, object_words, value_reader
 from ...service.client.connect import READERS
 from ...service.compilation.shown import reason_words
 from ...service.opening import place_of
@@ -41,7 +41,7 @@ from .main import write_bytes
 from .read import NO_VERSION
 
 if TYPE_CHECKING:
-    from ...schema.answers import Action, Explanation, HistoryRow, Link, Quarantine
+    from ...schema.answers import Explanation, HistoryRow, Link, Quarantine
     from ...service.backend.backend import Backend
     from ...service.client.answer import Wording
     from ...service.client.memory import Memory
@@ -196,10 +196,6 @@ def _show_quarantine(screen: Screen, quarantine: Quarantine) -> None:
 app.add_typer(actions, name="actions")
 
 
-def _state(action: Action) -> str:
-    return f"{action.outcome} by {action.closed_by}" if action.closed else "open"
-
-
 @call_command(
     actions, "actions.list", "tenure actions list", "tenure actions list --status all", name="list"
 )
@@ -207,32 +203,31 @@ def list_actions(page: CallAnswer) -> Display:
     """List conflicts to settle, due confirmations and quarantined texts."""
     queue = page.value
     # Read while the store is open: the table is printed when it is closed.
-    names = entity_names(page.memory, (action.entity for action in queue))
-    words = {action.action_id: _words(page.memory, action) for action in queue}
+    cards = {card.action.action_id: card for card in action_cards(page.memory, queue)}
     table = columns(
         "id=action_id what=kind entity says slot objects on=~ state",
-        entity=lambda action: names.get(action.entity, ""),
-        says=lambda action: words[action.action_id],
+        entity=lambda action: cards[action.action_id].entity,
+        says=lambda action: cards[action.action_id].words,
         objects=lambda action: action.members or action.object_id,
-        state=_state,
+        state=lambda action: f"{action.outcome} by {action.closed_by}" if action.closed else "open",
     )
-    is_suspect = any(action.kind is ActionKind.REVIEW_QUARANTINE for action in queue)
 
     def show(screen: Screen) -> None:
         screen.table(queue, table, placeholder="nothing waits for a decision")
-        if is_suspect:
-            screen.line("tenure explain OBJECT says why a text is quarantined, and what to do")
+        kinds: dict[str, None] = {}
+        for card in cards.values():
+            if card.action.closed:
+                continue
+            kinds.setdefault(card.action.kind.value)
+            for suspicion in card.suspicions:
+                screen.line(f"{card.action.action_id[:8]}  {suspicion}")
+        for kind in kinds:
+            if kind in ANSWERS:
+                accepted, rejected, effect = ANSWERS[kind]
+                screen.line(f"{HEADINGS[kind]}: --accept: {accepted}. --reject: {rejected}.")
+                screen.line(f"  {effect}")
 
     return show
-
-
-def _words(memory: Memory, action: Action) -> list[str]:
-    """What the objects of an action say, each in a few words; of a refused merge the names."""
-    # The members of a refused merge are entities; those of a tie are objects.
-    if action.kind is ActionKind.MERGE_CONFLICT:
-        return list(entity_names(memory, action.members).values())
-    object_ids = action.members or (action.object_id,)
-    return [opening_of(memory, object_id) for object_id in object_ids]
 
 
 @command(
@@ -262,8 +257,8 @@ def resolve_action(
         action = action_of(memory, action_id)
         right = winner and object_of(memory, winner)
         # Read before it is settled: what is set apart and then erased has no words any more.
-        queue = {entry.action_id: entry for entry in memory.actions.list("all")}
-        words = _action_words(memory, queue[action]) if action in queue else action
+        queue = [entry for entry in memory.actions.list("all") if entry.action_id == action]
+        words = next(map(_action_words, action_cards(memory, queue)), action)
         receipt = memory.actions.resolve(action, winner=right, value=value, accept=accept)
         answer(context, receipt, f"{words}: {receipt.outcome}")
 
@@ -274,13 +269,11 @@ def undo_action(page: CallAnswer) -> Display:
     return f"{page.value.kind.value.replace('_', ' ')}: {page.value.outcome}"
 
 
-def _action_words(memory: Memory, action: Action) -> str:
+def _action_words(card: ActionCard) -> str:
     """What an action is about, in a few words."""
-    kind = action.kind.value.replace("_", " ")
-    if action.slot is None or action.entity is None:
-        return f"{kind} ({', '.join(_words(memory, action))})"
-    (name,) = entity_names(memory, [action.entity]).values()
-    return f"{kind} ({name}, {action.slot})"
+    kind = card.action.kind.value.replace("_", " ")
+    about = f"{card.entity}, {card.action.slot}" if card.action.slot else ", ".join(card.words)
+    return f"{kind} ({about})"
 
 
 _CHECKS: Final = {

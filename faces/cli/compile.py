@@ -32,7 +32,7 @@ from .audit import (
 )
 from .commands import CallAnswer, Display, call_command, command
 from .frame import Columns, Screen, answer, columns, note, open_memory
-from .main import envelope_named, read_bytes, read_standard_input, read_text, write_bytes
+from .main import envelope_named, read_bytes, read_text, write_bytes
 
 if TYPE_CHECKING:
     from ...service.compilation.shown import Ablation, Envelope, EnvelopeDiff, Originals
@@ -308,9 +308,8 @@ def request_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _list_in(name: str, field: str) -> Sequence[Any]:
-    is_standard = name == _STANDARD_INPUT
-    text = read_standard_input() if is_standard else read_text(Path(name))
-    place = "standard input" if is_standard else name
+    text = read_text(name)
+    place = "standard input" if name == _STANDARD_INPUT else name
     needs = f"--{field} takes a JSON list, such as {_FORMS[field]}"
 
     try:
@@ -568,7 +567,7 @@ def put(
         allow_role (ROLE): Who may read it.
         deny_role (ROLE): Who may not.
     """
-    data = sys.stdin.buffer.read() if file == "-" else read_bytes(Path(file))
+    data = read_bytes(file)
     default_name = "" if file == "-" else Path(file).name
 
     with open_memory(context, create=True) as memory:

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from ...schema.errors import NotFound, TenureError, Unavailable
+from ...schema.errors import InvalidInput, NotFound, TenureError, Unavailable
 from ...schema.limits import utf8_of
 from ...schema.version import VERSION
 from ...service.calls.parts import RENAMED
@@ -585,39 +585,45 @@ def lines_of(file: str) -> int | None:
     return count
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read the bytes of a file.
+MOST_BYTES: Final = 1 << 30
+"""Of a file that is read whole; a larger one has no end, or belongs elsewhere."""
+
+
+def read_bytes(file: Path | str) -> bytes:
+    """Read the bytes of a file, or of standard input for `-`.
 
     Raises:
+        InvalidInput: `too_large`, so that a device without an end fills no memory.
         NotFound: `unknown_file`.
         Unavailable: `file_unreadable`.
     """
     try:
-        return path.read_bytes()
+        if file == "-":
+            data = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            with Path(file).open("rb") as source:
+                data = source.read(MOST_BYTES + 1)
     except FileNotFoundError as error:
-        raise NotFound(f"there is no file {path}", code="unknown_file") from error
+        raise NotFound(f"there is no file {file}", code="unknown_file") from error
     except OSError as error:
         raise Unavailable(
-            f"{path} cannot be read: {error.strerror or error}", code="file_unreadable"
+            f"{file} cannot be read: {error.strerror or error}", code="file_unreadable"
         ) from error
+    if len(data) > MOST_BYTES:
+        raise InvalidInput(
+            f"{file} has more than {MOST_BYTES:,} bytes; store it in parts", code="too_large"
+        )
+    return data
 
 
-def read_text(path: Path) -> str:
-    """Read the text of a file.
+def read_text(file: Path | str) -> str:
+    """Read the text of a file, or of standard input for `-`.
 
     Raises:
         InvalidInput: `bad_file`, for one that is no UTF-8; and what `read_bytes` raises.
     """
-    return utf8_of(read_bytes(path), str(path), code="bad_file")
-
-
-def read_standard_input() -> str:
-    """Read the text that standard input holds.
-
-    Raises:
-        InvalidInput: `bad_file`, for one that is no UTF-8.
-    """
-    return utf8_of(sys.stdin.buffer.read(), "standard input", code="bad_file")
+    name = "standard input" if file == "-" else str(file)
+    return utf8_of(read_bytes(file), name, code="bad_file")
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -640,11 +646,9 @@ def envelope_named(memory: Memory, reference: str) -> str:
     Raises:
         InvalidInput: `bad_request`, when several envelopes begin so.
     """
-    if reference == "-":
-        return read_standard_input()
     # A file goes before an id: one that is called like an id was put there on purpose.
-    if Path(reference).is_file():
-        return read_text(Path(reference))
+    if reference == "-" or Path(reference).is_file():
+        return read_text(reference)
 
     prefix = reference.rstrip("…").lower()
     if not re.fullmatch(r"[0-9a-f]{4,63}", prefix):

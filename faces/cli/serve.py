@@ -33,7 +33,7 @@ from .frame import (
     open_memory,
     unique_id,
 )
-from .main import read_standard_input
+from .main import read_text
 
 if TYPE_CHECKING:
     from ...service.settings import Settings
@@ -331,4 +331,4 @@ def hook(context: typer.Context) -> None:
     """Answer a client's hook: compile for its prompt, then store it."""
     hooks = load_face("tenure.faces.mcp.hook", "mcp")
     with open_memory(context, create=True) as memory:
-        print(hooks.answer_turn(memory, read_standard_input()))
+        print(hooks.answer_turn(memory, read_text("-")))

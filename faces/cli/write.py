@@ -24,7 +24,7 @@ from ...service.backend.caller import backend_of
 from ...service.visual.text import counted, sentence, when
 from .commands import command
 from .frame import EXIT_REFUSED, Columns, Screen, answer, note, note_command, open_memory
-from .main import ProgressMeter, StepEnd, ending_between_steps, lines_of, meter, read_standard_input
+from .main import ProgressMeter, StepEnd, ending_between_steps, lines_of, meter, read_text
 
 if TYPE_CHECKING:
     from ...schema.entity import Resolution
@@ -190,7 +190,7 @@ def observe(
     """
     from ...service.client.answer import claim_words
 
-    words = read_standard_input() if text == "-" else text
+    words = read_text("-") if text == "-" else text
 
     with open_memory(context, create=True) as memory:
         receipts = memory.observe(

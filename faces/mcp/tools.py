@@ -31,7 +31,7 @@ from pydantic import Field
 from ...schema.answers import HistoryRow, Quarantine, SlotState
 from ...schema.context_object import ContextObject
 from ...schema.document import Citation
-from ...schema.entity import Review
+from ...schema.entity import EntityRef, Review
 from ...schema.errors import Forbidden, InvalidInput, TenureError
 from ...schema.slots import TASK_TYPES
 from ...schema.values import iso
@@ -69,6 +69,7 @@ _SLOTS = (
     "skill, diet, allergy, partner, child, likes, goal, todo, status, owner, deadline, decision, "
     "constraint and others; a wrong name is answered with the nearest ones."
 )
+_OWN_WORDS = frozenset({"me", "myself", "i", "user", "the user"})
 _TIME = "2026-08-03 or an ISO 8601 instant"
 _TASKS = f"{', '.join(TASK_TYPES)}, or a type that this memory defines."
 _TEXT_LIMIT = 600
@@ -218,7 +219,7 @@ class Toolbox:
         self,
         text: Annotated[str | None, Field(description="A sentence, instead of a fact.")] = None,
         subject: Annotated[
-            str | None, Field(description="Name or id of whom or what it is about.")
+            str | None, Field(description="Name or id of what it is about, else your user.")
         ] = None,
         slot: Annotated[str | None, Field(description=_SLOTS)] = None,
         value: Annotated[str | None, Field(description="Text, number, date or a name.")] = None,
@@ -234,12 +235,12 @@ class Toolbox:
         Preferences and rules stay data until the user says them or a person confirms them.
         """
         memory = self.memory_of()
+        about = _meant(memory, subject or "me")
         if slot is not None:
             fields = {"valid_from": valid_from, "valid_until": valid_until}
-            receipts = [memory.write(subject, slot, value, source_origin=_ORIGIN, **fields)]  # type: ignore[arg-type]
+            receipts = [memory.write(about, slot, value, source_origin=_ORIGIN, **fields)]  # type: ignore[arg-type]
         elif text:
-            speaker = subject or own_entity(memory.principal)
-            receipts = memory.observe(text, speaker, source_origin=_ORIGIN, at=valid_from)
+            receipts = memory.observe(text, about, source_origin=_ORIGIN, at=valid_from)
         else:
             raise InvalidInput(
                 "give a text, or subject, slot and value", code="missing_value", field="text"
@@ -262,12 +263,15 @@ class Toolbox:
         question = ToolQuestion(memory, "recall", arguments, cursor)
         view = memory.as_of(tx=question.place()[1])
 
-        result = view.search(query, limit, entity)
+        subject = _meant(memory, entity)
+        about = f" about {json_line(view.entity(subject).name)}" if subject else ""
+        result = view.search(query, limit, subject)
         places = memory.documents.cite(
             [hit.object.object_id for hit in result.hits], tx=_stamp(view)
         )
         items = [_object_item(hit.object, places.get(hit.object.object_id)) for hit in result.hits]
-        return page(question, items, tx=_stamp(view))
+        placeholder = f"nothing found for {json_line(query)}{about}"
+        return page(question, items, tx=_stamp(view), placeholder=placeholder)
 
     @refusal_as_result
     def as_of(
@@ -286,19 +290,20 @@ class Toolbox:
         view = memory.as_of(valid, tx or question.place()[1])
 
         # An unknown name is refused here: an empty answer would say that nothing holds of it.
-        subject = view.entity(entity)
+        reference = _meant(memory, entity) or entity
+        subject = view.entity(reference)
         name = subject.name
         if slot is None and subject.type == "document":
             record = memory.documents.get(subject.entity_id, valid=valid, tx=_stamp(view))
             items = list(map(_passage_item, record.passages))
             head = {"entity": name, "valid": _text(view.valid), "tx": _text(view.tx)}
             return page(question, items, head=head, tx=_stamp(view))
-        facts = view.facts(entity) if slot is None else {slot: view.slot(entity, slot)}
+        facts = view.facts(reference) if slot is None else {slot: view.slot(reference, slot)}
         items = [_state_item(name, state) for name, state in facts.items()]
         point = {"entity": name, "valid": _text(view.valid), "tx": _text(view.tx)}
-        topic = f"{json_line(name)}, true at {point['valid'] or 'now'}"
+        topic = f"{json_line(name)}, true at {when(view.valid, missing='now')}"
         if tx is not None:
-            topic += f", as known at {point['tx']}"
+            topic += f", as known at {when(view.tx)}"
         items = [ToolItem(f"{topic}:"), *items] if items else items
         return page(
             question, items, head=point, tx=_stamp(view), placeholder=f"nothing known of {topic}"
@@ -377,7 +382,7 @@ class Toolbox:
             items.append(_quarantine_item(explanation.quarantine))
         for row in explanation.rows:
             span = _held(row)
-            known = f"known {_text(row.tx_start)} to {_text(row.tx_end) or 'now'}"
+            known = f"known {when(row.tx_start)} to {when(row.tx_end, missing='now')}"
             data = {"status": row.status, "valid": span, "by": row.actor, "known": known}
             items.append(
                 ToolItem(f"{row.status}: true {span}, {known}, by {row.actor or '?'}", data)
@@ -424,13 +429,24 @@ class Toolbox:
         return page(ToolQuestion(memory, "forget", {}), items)
 
 
+def _meant(memory: Memory, reference: str | None) -> EntityRef | str | None:
+    """What a model names: its user where it says so, who has one entity whatever the words."""
+    if reference is None or reference.casefold() not in _OWN_WORDS:
+        return reference
+    return own_entity(memory.principal)
+
+
 def _whole_id(memory: Memory, beginning: str) -> str:
     """The one object whose id begins so, as tables show ids; else the text itself."""
     if not _BEGINNING.fullmatch(beginning):
         return beginning
     reader = Beginnings(backend_of(memory), memory.principal)
     ids = reader.objects(beginning.rstrip("…"), limit=2)
-    return ids[0] if len(ids) == 1 else beginning
+    if len(ids) > 1:
+        raise InvalidInput(
+            f"several ids begin with {beginning}; state the whole id", code="unknown_object"
+        )
+    return ids[0] if ids else beginning
 
 
 def _quarantine_item(quarantine: Quarantine) -> ToolItem:
@@ -510,7 +526,7 @@ def _object_item(item: ContextObject, place: Citation | None = None) -> ToolItem
     }
     # What was only retrieved is nobody's word here, and its text may pose as an instruction.
     doubt = "untrusted " if item.authority_level >= Authority.RETRIEVED else ""
-    since = f", since {_start(item)}" if item.valid_from else ""
+    since = f", since {when(item.valid_from, precision=item.precision)}" if item.valid_from else ""
     source = f"{doubt}from {item.source_origin}{since}"
     if place is not None:
         data["citation"] = str(place)
@@ -530,7 +546,9 @@ def _state_item(slot: str, state: SlotState) -> ToolItem:
         "possibly": state.possibly,
         "object_ids": [candidate.object_id for candidate in state.candidates],
     }
-    value = json_line(_plain(state)) if state.values else state.reason
+    if not state.values:
+        return ToolItem(f"{slot}: no value ({state.status.value}, {state.reason})", data)
+    value = json_line(_plain(state))
     return ToolItem(f"{slot}: {value} ({state.status.value}, {_held(state)})", data)
 
 
@@ -559,14 +577,8 @@ def _parts(text: str) -> list[str]:
 
 def _held(row: SlotState | HistoryRow) -> str:
     possibly = ", possibly" if isinstance(row, SlotState) and row.possibly else ""
-    return f"{_start(row) or 'always'} to {_text(row.valid_until) or 'now'}{possibly}"
-
-
-def _start(row: SlotState | HistoryRow | ContextObject) -> str | None:
-    """When it began: the year or month that was stated, or the instant."""
-    if row.precision:
-        return when(row.valid_from, precision=row.precision)
-    return _text(row.valid_from)
+    start = when(row.valid_from, missing="always", precision=row.precision)
+    return f"{start} to {when(row.valid_until, missing='now')}{possibly}"
 
 
 def _text(moment: datetime | None) -> str | None:

@@ -239,6 +239,8 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "less_than_equal": "must be at most {le}",
     "bool_type": _TRUTH,
     "bool_parsing": _TRUTH,
+    "too_short": "needs {min_length} or more entries",
+    "too_long": "takes at most {max_length} entries",
     "list_type": _LIST,
     "tuple_type": _LIST,
     "set_type": _LIST,

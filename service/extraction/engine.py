@@ -159,6 +159,9 @@ class SentenceReading:
         self.at = at
         self.person = person
         """Whom "she" and "he" mean next: the one person whom the sentence names."""
+        if typed.islower():
+            for name in LANGUAGE_FILES:
+                typed, plain = map(_language(name).capitalised, (typed, plain))
         self._typed = typed
         self._text = _QUOTATION.sub(lambda match: TITLE * len(match.group()), plain)
         self._named: dict[str, None] = {}
@@ -518,4 +521,4 @@ def _is_limited(language: Grammar, lead: str, tail: str) -> bool:
     for limit in map(language.word, ("bound", "until", "added", "purpose")):
         if limit.search(lead) or limit.match(tail):
             return True
-    return False
+    return language.word("gone").match(tail) is not None

@@ -33,7 +33,7 @@ _TITLE: Final = r"(?:(?:(?:Dr|Prof|Rev|Mrs?|Ms|Mx)\b\.? )*)"
 _PLACEHOLDER: Final = re.compile(r"\{([A-Z_]+)\}")
 _LIST: Final = re.compile(r"<<(\w+)>>")
 _BARE: Final = re.compile(
-    r"(?<![<\w{])(KINWORD|NAMES?|PLACE|JOB|ROLE|CHORE|AIM|FOOD|OCCASION|MONTH)(?![\w>}])"
+    r"(?<![<\w{])(KINWORD|NAMES?|PLACE|JOB|ROLE|POST|CHORE|AIM|FOOD|OCCASION|MONTH)(?![\w>}])"
 )
 
 
@@ -218,6 +218,7 @@ class Grammar:
         name = rf"{_TITLE}{_WORD}(?: (?:(?:{kinds['joint']}) )?{_WORD})*(?: (?:{kinds['firm']})\b)?"
         one, many = f"(?-i:{name})", f"(?-i:{name}(?:(?:,? (?:and|und|or|oder) |, ){name})*)"
         values = {
+            **{kind.upper(): text for kind, text in kinds.items()},
             "NAME": one,
             "NAMES": many,
             "FULL_NAME": rf"(?-i:{_WORD}(?: (?:(?:{kinds['particle']}) )?{_WORD})+)",
@@ -226,7 +227,6 @@ class Grammar:
             "EMAIL": r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
             "PHONE": r"\+?\d[\d ()-]{5,}\d",
             "DATE": kinds["date"].replace("MONTH", kinds["month"]),
-            "MONTH": kinds["month"],
         }
         for kind in ("ILLNESS", "DRUG", "LANGUAGE"):
             value = f"(?:{kinds[kind.lower()]})"
@@ -234,20 +234,6 @@ class Grammar:
             values[kind + ("ES" if kind.endswith("S") else "S")] = (
                 rf"{value}(?:(?:,? (?:and|or|und|oder) |, ){value})*"
             )
-        for kind in (
-            "JOB",
-            "TRADE",
-            "ROLE",
-            "DIET",
-            "CAR",
-            "ZONE",
-            "CHORE",
-            "AIM",
-            "FOOD",
-            "OCCASION",
-            "INTOLERANT",
-        ):
-            values[kind] = kinds[kind.lower()]
         values.update(dict.fromkeys(("THING", "THINGS", "FOODS", "ALLERGENS", "REST"), r"\S.*?"))
         return values
 
@@ -282,6 +268,18 @@ class Grammar:
         if not words or words[0] in self.words_of("function_names"):
             return False
         return not self.words_of("stop_names").issuperset(words)
+
+    def capitalised(self, sentence: str) -> str:
+        """A sentence that is typed small, with capitals on what it says is a name."""
+
+        def typed_name(match: re.Match[str]) -> str:
+            words = match["name"].split()
+            is_open = not (self.words_of("no_thing") | self.words_of("vague")).isdisjoint(words)
+            if is_open or not self.is_name(match["name"]):
+                return match.group()
+            return match["naming"] + match["name"].title()
+
+        return self.raw("small_name").sub(typed_name, sentence)
 
     def is_job(self, value: str) -> bool:
         """Whether it says what somebody lives by, and not how he does something."""

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, Final, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
 
 from ...schema.errors import InvalidInput, Unavailable
 from ...schema.values import fields_of
@@ -60,8 +60,12 @@ class Provider(Protocol):
         ...
 
 
-class OpenAIProvider:
-    """A model behind OpenAI's chat completions, at OpenAI or at an address of one's own."""
+class _SdkProvider:
+    """A model behind the SDK of a provider, at its maker or at an address of one's own."""
+
+    kind: ClassVar[str]
+    client: ClassVar[str]
+    """The class of the SDK that asks."""
 
     def __init__(
         self,
@@ -71,22 +75,29 @@ class OpenAIProvider:
         timeout_s: float = TIMEOUT_S,
         retries: int = RETRIES,
     ) -> None:
-        """Open a client; the key comes from `OPENAI_API_KEY`, which a local server may do without.
+        """Open a client; a server at an own address may do without a key in the environment.
 
         Raises:
             Unavailable: `extractor_unavailable` when the extra or the key is missing.
         """
-        self._library: Any = _library("openai")
+        self._library: Any = _library(self.kind)
         self._model = model
-        self.id = f"openai:{model}" + (f"@{base_url}" if base_url else "")
+        self.id = f"{self.kind}:{model}" + (f"@{base_url}" if base_url else "")
 
-        key = os.environ.get("OPENAI_API_KEY") or ("none" if base_url else None)
-        try:
-            self._client = self._library.OpenAI(
-                api_key=key, base_url=base_url, timeout=timeout_s, max_retries=retries
-            )
-        except self._library.OpenAIError as error:
-            raise _unavailable(self.id, str(error)) from error
+        variable = f"{self.kind.upper()}_API_KEY"
+        key = os.environ.get(variable) or ("none" if base_url else None)
+        if key is None:
+            raise _unavailable(self.id, f"set {variable}")
+        self._client = getattr(self._library, self.client)(
+            api_key=key, base_url=base_url, timeout=timeout_s, max_retries=retries
+        )
+
+
+class OpenAIProvider(_SdkProvider):
+    """A model behind OpenAI's chat completions; the key is in `OPENAI_API_KEY`."""
+
+    kind = "openai"
+    client = "OpenAI"
 
     def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> ClaimProposal:
         """Ask for the claims of a text; see `Provider`."""
@@ -139,32 +150,14 @@ class OpenAIProvider:
         return choice.message, reply.usage
 
 
-class AnthropicProvider:
-    """A model behind Anthropic's messages; the schema is that of a tool it has to call."""
+class AnthropicProvider(_SdkProvider):
+    """A model behind Anthropic's messages; the schema is that of a tool it has to call.
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        timeout_s: float = TIMEOUT_S,
-        retries: int = RETRIES,
-    ) -> None:
-        """Open a client; the key comes from `ANTHROPIC_API_KEY`.
+    The key is in `ANTHROPIC_API_KEY`.
+    """
 
-        Raises:
-            Unavailable: `extractor_unavailable` when the extra or the key is missing.
-        """
-        self._library: Any = _library("anthropic")
-        self._model = model
-        self.id = f"anthropic:{model}" + (f"@{base_url}" if base_url else "")
-
-        key = os.environ.get("ANTHROPIC_API_KEY") or ("none" if base_url else None)
-        if key is None:
-            raise _unavailable(self.id, "set ANTHROPIC_API_KEY")
-        self._client = self._library.Anthropic(
-            api_key=key, base_url=base_url, timeout=timeout_s, max_retries=retries
-        )
+    kind = "anthropic"
+    client = "Anthropic"
 
     def propose(self, instructions: str, text: str, schema: Mapping[str, Any]) -> ClaimProposal:
         """Ask for the claims of a text; see `Provider`."""
@@ -261,8 +254,7 @@ def _broken_answer(provider: str, reason: str) -> BrokenAnswer:
 
 
 PROVIDERS: Final[Mapping[str, type[OpenAIProvider] | type[AnthropicProvider]]] = {
-    "openai": OpenAIProvider,
-    "anthropic": AnthropicProvider,
+    provider.kind: provider for provider in (OpenAIProvider, AnthropicProvider)
 }
 
 

@@ -112,11 +112,12 @@ def test_a_table_of_a_column_that_is_not_there_is_refused(tmp_path: Path) -> Non
         ("9. März 1979", "1979-03-09"),
     ],
 )
-def test_a_birthday_is_a_day_or_what_is_known_of_it(stated: str, kept: str) -> None:
-    with tenure.connect(":memory:") as memory:
-        memory.write("Vera Stolz", "birthday", stated)
-        assert memory.as_of().value("Vera Stolz", "birthday") == kept
-        assert memory.write("Vera Stolz", "birthday", kept).outcome == "confirmed"
+def test_a_birthday_is_a_day_or_what_is_known_of_it(
+    memory: tenure.Memory, stated: str, kept: str
+) -> None:
+    memory.write("Vera Stolz", "birthday", stated)
+    assert memory.as_of().value("Vera Stolz", "birthday") == kept
+    assert memory.write("Vera Stolz", "birthday", kept).outcome == "confirmed"
 
 
 @pytest.mark.parametrize(
@@ -133,32 +134,34 @@ def test_a_list_for_a_slot_of_many_values_says_how_to_write_it() -> None:
         memory.write("Vera Stolz", "skill", ["welding", "brazing"])
 
 
-def test_a_rejected_row_is_retried_by_its_mended_text(tmp_path: Path) -> None:
+def test_a_rejected_row_is_retried_by_its_mended_text(
+    memory: tenure.Memory, tmp_path: Path
+) -> None:
     path = tmp_path / "people.csv"
     path.write_text("Name,Kind,Phone\nVera Stolz,Natural Person,1\nQuarry Works,GmbH,2\n")
-    with tenure.connect(":memory:") as memory:
-        report = memory.ingest(path, mapping=KINDS, keep_going=True)
-        (reject,) = report.rejected
-        rejects = Path(str(report.rejects_file))
-        assert "GmbH" in reject.text
+    report = memory.ingest(path, mapping=KINDS, keep_going=True)
+    (reject,) = report.rejected
+    rejects = Path(str(report.rejects_file))
+    assert "GmbH" in reject.text
 
-        rejects.write_text(rejects.read_text().replace("GmbH", "Ltd"))
-        retried = memory.ingest(rejects, mapping=KINDS, retry=True)
-        assert (retried.events, retried.rejected) == (1, ())
-        assert memory.as_of().value("Quarry Works", "phone") == "2"
-        assert memory.as_of().entity("Quarry Works").type == "organization"
+    rejects.write_text(rejects.read_text().replace("GmbH", "Ltd"))
+    retried = memory.ingest(rejects, mapping=KINDS, retry=True)
+    assert (retried.events, retried.rejected) == (1, ())
+    assert memory.as_of().value("Quarry Works", "phone") == "2"
+    assert memory.as_of().entity("Quarry Works").type == "organization"
 
 
-def test_a_rejected_event_is_retried_as_an_event_beside_a_mapping(tmp_path: Path) -> None:
+def test_a_rejected_event_is_retried_as_an_event_beside_a_mapping(
+    memory: tenure.Memory, tmp_path: Path
+) -> None:
     path = tmp_path / "people.csv"
     path.write_text("Name,Kind,Phone\nVera Stolz,Natural Person,1\n")
     mapping = {**KINDS, "event": [{"slot": "telefone", "value": "{Phone}"}]}
-    with tenure.connect(":memory:") as memory:
-        report = memory.ingest(path, mapping=mapping, keep_going=True)
-        rejects = Path(str(report.rejects_file))
-        rejects.write_text(rejects.read_text().replace("telefone", "phone"))
-        retried = memory.ingest(rejects, mapping=KINDS, retry=True)
-        assert (retried.events, retried.rejected) == (1, ())
+    report = memory.ingest(path, mapping=mapping, keep_going=True)
+    rejects = Path(str(report.rejects_file))
+    rejects.write_text(rejects.read_text().replace("telefone", "phone"))
+    retried = memory.ingest(rejects, mapping=KINDS, retry=True)
+    assert (retried.events, retried.rejected) == (1, ())
 
 
 @pytest.mark.parametrize("address", ["", " ", "file:quarry.db", "file:///tmp/quarry.db"])

@@ -55,16 +55,15 @@ HEALTH = ("allergy", "diet", "health_condition", "medication")
     ],
 )
 def test_health_is_masked_where_a_tenant_labels_it_and_by_default_known_to_ones_own_agent(
-    labels: tuple[str, ...], own: tuple[str, ...], others: tuple[str, ...]
+    memory: tenure.Memory, labels: tuple[str, ...], own: tuple[str, ...], others: tuple[str, ...]
 ) -> None:
     ann = {"name": "Ann", "type": "person", "external_ids": {"user": "ann"}}
-    with tenure.connect(":memory:") as memory:
-        assert all(not memory.vocabulary.slots()[slot].sensitivity for slot in HEALTH)
-        if labels:
-            memory.vocabulary.define_slot("allergy", sensitivity=labels)
-        agent = memory.bind(tenure.Principal(user="ann"))
-        entity = agent.write(ann, "allergy", "nuts", scope={}).entity
-        assert entity is not None
-        for user, values in (("ann", own), ("bob", others)):
-            reader = memory.bind(tenure.Principal(user=user))
-            assert reader.as_of().slot(entity, "allergy").values == values
+    assert all(not memory.vocabulary.slots()[slot].sensitivity for slot in HEALTH)
+    if labels:
+        memory.vocabulary.define_slot("allergy", sensitivity=labels)
+    agent = memory.bind(tenure.Principal(user="ann"))
+    entity = agent.write(ann, "allergy", "nuts", scope={}).entity
+    assert entity is not None
+    for user, values in (("ann", own), ("bob", others)):
+        reader = memory.bind(tenure.Principal(user=user))
+        assert reader.as_of().slot(entity, "allergy").values == values

@@ -179,13 +179,14 @@ def test_a_read_only_medium_is_told_apart_from_a_missing_one(read_only: Path) ->
     assert caught.value.code == "store_read_only"
 
 
-def test_a_bad_export_of_a_full_tenant_changes_nothing(tmp_path: Path, exported: list[str]) -> None:
+def test_a_bad_export_of_a_full_tenant_changes_nothing(
+    memory: Memory, tmp_path: Path, exported: list[str]
+) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text("\n".join(exported) + "\n")
-    with connect(":memory:") as memory:
-        memory.write("Lee Wong", "office", "Bonn")
-        last = Memory.as_of(memory).tx
-        with pytest.raises(TenureError) as caught:
-            memory.import_file(path)
-        assert not isinstance(caught.value, InvalidInput)
-        assert memory.as_of().tx == last
+    memory.write("Lee Wong", "office", "Bonn")
+    last = Memory.as_of(memory).tx
+    with pytest.raises(TenureError) as caught:
+        memory.import_file(path)
+    assert not isinstance(caught.value, InvalidInput)
+    assert memory.as_of().tx == last

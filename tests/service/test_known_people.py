@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tenure import Memory, connect
+from tenure import Memory
 
 TOLD = ("My friend Raj is visiting.", "unser Hund Bello ist krank", "my brother tom moved to leeds")
 
@@ -35,10 +35,9 @@ def caller(memory: Memory, user: str) -> Memory:
     ],
 )
 def test_what_is_said_of_who_was_told_of_is_his(
-    turn: str, name: str, slot: str, value: str
+    memory: Memory, turn: str, name: str, slot: str, value: str
 ) -> None:
-    with connect(":memory:") as memory:
-        assert slots_of(caller(memory, "ann"), name, *TOLD, turn) == {slot: (value,)}
+    assert slots_of(caller(memory, "ann"), name, *TOLD, turn) == {slot: (value,)}
 
 
 @pytest.mark.parametrize(
@@ -51,22 +50,21 @@ def test_what_is_said_of_who_was_told_of_is_his(
         ("Is Raj vegetarian?", "Raj"),
     ],
 )
-def test_of_a_name_that_nobody_told_of_no_claim_is_made(turn: str, name: str) -> None:
-    with connect(":memory:") as memory:
-        assert slots_of(caller(memory, "ann"), name, "I work at Acme.", *TOLD, turn) == {}
+def test_of_a_name_that_nobody_told_of_no_claim_is_made(
+    memory: Memory, turn: str, name: str
+) -> None:
+    assert slots_of(caller(memory, "ann"), name, "I work at Acme.", *TOLD, turn) == {}
 
 
-def test_whom_another_user_told_of_is_not_known() -> None:
-    with connect(":memory:") as memory:
-        slots_of(caller(memory, "ann"), "Raj", *TOLD)
-        assert slots_of(caller(memory, "bob"), "Raj", "Raj is vegetarian") == {}
+def test_whom_another_user_told_of_is_not_known(memory: Memory) -> None:
+    slots_of(caller(memory, "ann"), "Raj", *TOLD)
+    assert slots_of(caller(memory, "bob"), "Raj", "Raj is vegetarian") == {}
 
 
-def test_what_is_said_of_who_has_facts_is_his() -> None:
-    with connect(":memory:") as memory:
-        turns = ("my coworker Mei is allergic to nuts", "Mei is vegan")
-        slots = slots_of(caller(memory, "ann"), "Mei", *turns)
-        assert slots == {"allergy": ("nuts",), "diet": ("vegan",)}
+def test_what_is_said_of_who_has_facts_is_his(memory: Memory) -> None:
+    turns = ("my coworker Mei is allergic to nuts", "Mei is vegan")
+    slots = slots_of(caller(memory, "ann"), "Mei", *turns)
+    assert slots == {"allergy": ("nuts",), "diet": ("vegan",)}
 
 
 @pytest.mark.parametrize(
@@ -80,6 +78,5 @@ def test_what_is_said_of_who_has_facts_is_his() -> None:
         "Raj is a dog person",
     ],
 )
-def test_what_only_sounds_like_a_fact_is_none(turn: str) -> None:
-    with connect(":memory:") as memory:
-        assert slots_of(caller(memory, "ann"), "Raj", *TOLD, turn) == {}
+def test_what_only_sounds_like_a_fact_is_none(memory: Memory, turn: str) -> None:
+    assert slots_of(caller(memory, "ann"), "Raj", *TOLD, turn) == {}

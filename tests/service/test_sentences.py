@@ -125,25 +125,23 @@ def test_a_claim_points_at_the_clause_that_says_it() -> None:
     assert quotes["home"].endswith("I live in Leeds")
 
 
-def test_a_call_name_is_an_alias_and_never_the_full_name() -> None:
-    with tenure.connect(":memory:") as memory:
-        memory.write({"name": "Olga Brandt", "type": "person"}, "office", "Turin")
-        memory.observe("Call me Vee. I live in Ghent.", speaker="Olga Brandt")
+def test_a_call_name_is_an_alias_and_never_the_full_name(memory: tenure.Memory) -> None:
+    memory.write({"name": "Olga Brandt", "type": "person"}, "office", "Turin")
+    memory.observe("Call me Vee. I live in Ghent.", speaker="Olga Brandt")
 
-        (person,) = (view for view in memory.entities.list() if view.type == "person")
-        assert "Vee" in person.aliases
-        assert memory.as_of().slot("Olga Brandt", "full_name").values == ()
-        assert memory.as_of().value("Vee", "home") == "Ghent"
+    (person,) = (view for view in memory.entities.list() if view.type == "person")
+    assert "Vee" in person.aliases
+    assert memory.as_of().slot("Olga Brandt", "full_name").values == ()
+    assert memory.as_of().value("Vee", "home") == "Ghent"
 
 
-def test_a_call_name_that_another_has_is_left_out_and_told() -> None:
-    with tenure.connect(":memory:") as memory:
-        memory.write({"name": "Vee", "type": "person"}, "office", "Turin")
-        (receipt, *_) = memory.observe("Call me Vee.", speaker="Olga Brandt")
+def test_a_call_name_that_another_has_is_left_out_and_told(memory: tenure.Memory) -> None:
+    memory.write({"name": "Vee", "type": "person"}, "office", "Turin")
+    (receipt, *_) = memory.observe("Call me Vee.", speaker="Olga Brandt")
 
-        assert "is the name of another person" in receipt.detail
-        assert memory.as_of().value("Vee", "office") == "Turin"
-        assert len([view for view in memory.entities.list() if "Vee" in view.aliases]) == 1
+    assert "is the name of another person" in receipt.detail
+    assert memory.as_of().value("Vee", "office") == "Turin"
+    assert len([view for view in memory.entities.list() if "Vee" in view.aliases]) == 1
 
 
 @pytest.mark.parametrize(

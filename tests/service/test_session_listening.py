@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tenure import Memory, connect
+from tenure import Memory
 from tenure.schema.errors import InvalidInput
 from tenure.window.report import NoticeKind, WindowNotice
-
-
-@pytest.fixture
-def memory():
-    with connect(":memory:") as store:
-        yield store
 
 
 def words(size: int, turn: int = 0) -> str:

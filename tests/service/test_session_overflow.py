@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from tenure import Memory, connect
+from tenure import Memory
 from tenure.schema.errors import InvalidInput
 from tenure.service.sessions.overflow import RefusalKind, refusal_of
 from tenure.service.sessions.session import Session
@@ -56,12 +54,6 @@ PAIRING = (
     "No tool output found for function call t9.",
     "Please ensure that the number of function response parts is equal to the number of calls",
 )
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with connect(":memory:") as store:
-        yield store
 
 
 def filled(memory: Memory, turns: int = 40) -> Session:

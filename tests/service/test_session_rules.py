@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,6 @@ from tenure.window.events import EventKind, WindowEvent
 from tenure.window.units import RECALL_TOOL
 
 RUN = [{"name": "run", "description": "run it", "input_schema": {"type": "object"}}]
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with connect(":memory:") as store:
-        yield store
 
 
 def talk(session: Session, turns: int, words: int = 20) -> None:
@@ -509,12 +502,11 @@ def test_an_old_session_is_refused_with_what_to_do(memory: Memory) -> None:
     ],
 )
 def test_the_limit_of_an_answer_has_the_name_of_the_provider(
-    target: RequestTarget, field: dict[str, object]
+    memory: Memory, target: RequestTarget, field: dict[str, object]
 ) -> None:
-    with connect(":memory:") as memory:
-        session = memory.session("s1", window=16_000)
-        session.on_turn_start("hello")
-        context = session.compile()
-        assert context.render(target, max_tokens=500) == context.render(target) | field
-        with pytest.raises(InvalidInput, match="at least 1"):
-            context.render(target, max_tokens=0)
+    session = memory.session("s1", window=16_000)
+    session.on_turn_start("hello")
+    context = session.compile()
+    assert context.render(target, max_tokens=500) == context.render(target) | field
+    with pytest.raises(InvalidInput, match="at least 1"):
+        context.render(target, max_tokens=0)

@@ -46,42 +46,40 @@ def begun(memory: Memory, subsystems: Subsystems | None = None):
     )
 
 
-def test_every_part_is_asked_in_the_place_of_tenures() -> None:
+def test_every_part_is_asked_in_the_place_of_tenures(memory: Memory) -> None:
     part = Own()
     subsystems = Subsystems(pressure=part, budget=part, cross_window=part, health=part)
-    with connect(":memory:") as memory:
-        session = begun(memory, subsystems)
-        assert session.on_turn_start("a flight to Rome").reading.velocity == 77
+    session = begun(memory, subsystems)
+    assert session.on_turn_start("a flight to Rome").reading.velocity == 77
 
-        report = session.report()
-        assert len(report.components) == 1
-        assert report.health.fidelity == 77
-        assert session.checkpoint().learnings == ("from a part of my own",)
-        session.on_turn_end("booked", milestone="booked")
-        assert "part of my own" in session.events()[-1].texts[0]
+    report = session.report()
+    assert len(report.components) == 1
+    assert report.health.fidelity == 77
+    assert session.checkpoint().learnings == ("from a part of my own",)
+    session.on_turn_end("booked", milestone="booked")
+    assert "part of my own" in session.events()[-1].texts[0]
 
-        fork = session.fork("trip-2")
-        assert fork.report().health.fidelity == 77
+    fork = session.fork("trip-2")
+    assert fork.report().health.fidelity == 77
 
 
-def test_the_log_and_the_envelope_name_the_parts() -> None:
-    with connect(":memory:") as memory:
-        session = begun(memory, Subsystems(health=Own()))
-        opened = session.events()[0].body
-        assert opened["parts"] == {"health": ["mine", "1"]}
+def test_the_log_and_the_envelope_name_the_parts(memory: Memory) -> None:
+    session = begun(memory, Subsystems(health=Own()))
+    opened = session.events()[0].body
+    assert opened["parts"] == {"health": ["mine", "1"]}
 
-        session.on_turn_start("a flight to Rome")
-        own = session.compile().envelope.manifest
-        usual = begun(memory)
-        assert opened["policy"] in own.request
-        assert usual.compile().envelope.manifest.envelope_id != own.envelope_id
+    session.on_turn_start("a flight to Rome")
+    own = session.compile().envelope.manifest
+    usual = begun(memory)
+    assert opened["policy"] in own.request
+    assert usual.compile().envelope.manifest.envelope_id != own.envelope_id
 
-        # Other parts than before take effect with the next edit, and the log says so.
-        usual.on_turn_end("It is booked for Monday, reservation RX4711. " * 40)
-        usual.on_turn_start("thanks")
-        usual.compact()
-        kinds = [event.kind for event in usual.events()]
-        assert (EventKind.POLICY_CHANGED in kinds) == (EventKind.EDITED in kinds)
+    # Other parts than before take effect with the next edit, and the log says so.
+    usual.on_turn_end("It is booked for Monday, reservation RX4711. " * 40)
+    usual.on_turn_start("thanks")
+    usual.compact()
+    kinds = [event.kind for event in usual.events()]
+    assert (EventKind.POLICY_CHANGED in kinds) == (EventKind.EDITED in kinds)
 
 
 def test_what_is_no_part_is_refused() -> None:

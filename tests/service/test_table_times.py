@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenure import InvalidInput, connect
+from tenure import InvalidInput, Memory
 from tenure.service.backend.caller import instant
 from tenure.service.writing.csv_mapping import read_mapping
 
@@ -97,21 +97,20 @@ def test_a_mapping_with_another_word_is_refused(settings: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("until", ["2018-04-01T00:00:00Z", "2018-04", "2018"])
 def test_an_end_without_a_start_is_refused_by_the_check_as_by_the_load(
-    tmp_path: Path, until: str
+    memory: Memory, tmp_path: Path, until: str
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"n,v,u\nVera Stolz,Turin,{until}\n")
     mapping = {"event": [{**EVENT, "valid_until": "{u}"}]}
-    with connect(":memory:") as memory:
-        check = memory.ingest(path, mapping=mapping, check=True)
-        (refused,) = check.rejected
-        with pytest.raises(InvalidInput, match=r"state valid_from, or -infinity") as refusal:
-            memory.ingest(path, mapping=mapping)
-        assert refusal.value.code == refused.code == "start_missing"
+    check = memory.ingest(path, mapping=mapping, check=True)
+    (refused,) = check.rejected
+    with pytest.raises(InvalidInput, match=r"state valid_from, or -infinity") as refusal:
+        memory.ingest(path, mapping=mapping)
+    assert refusal.value.code == refused.code == "start_missing"
 
-        with pytest.raises(InvalidInput) as direct:
-            memory.write("Vera Stolz", "office", "Turin", valid_until=until)
-        assert direct.value.code == "start_missing"
-        # An unknown start is stated, and what cannot change has none.
-        memory.write("Vera Stolz", "office", "Turin", valid_from="-infinity", valid_until=until)
-        memory.write("Vera Stolz", "birthplace", "Turin", valid_until=until)
+    with pytest.raises(InvalidInput) as direct:
+        memory.write("Vera Stolz", "office", "Turin", valid_until=until)
+    assert direct.value.code == "start_missing"
+    # An unknown start is stated, and what cannot change has none.
+    memory.write("Vera Stolz", "office", "Turin", valid_from="-infinity", valid_until=until)
+    memory.write("Vera Stolz", "birthplace", "Turin", valid_until=until)

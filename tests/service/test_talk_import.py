@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Conflict, InvalidInput, Unavailable, connect
+from tenure import Conflict, InvalidInput, Memory, Unavailable, connect
 from tenure.service.extraction.model import ModelExtractor
 from tenure.service.extraction.providers import OpenAIProvider
 from tenure.tests.service import talk_loader
@@ -86,13 +86,12 @@ def test_a_second_run_asks_and_writes_nothing(server: ModelServer, tmp_path: Pat
         assert memory.as_of().tx == last
 
 
-def test_the_same_words_twice_in_a_file_are_two_texts(tmp_path: Path) -> None:
+def test_the_same_words_twice_in_a_file_are_two_texts(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "talk.jsonl"
     line = json.dumps({"observe": "Yes, I think so.", "speaker": "Ana"})
     file.write_text(f"{line}\n{line}\n")
-    with connect(":memory:") as memory:
-        assert memory.ingest(file).events == 2
-        assert memory.ingest(file).skipped == 2
+    assert memory.ingest(file).events == 2
+    assert memory.ingest(file).skipped == 2
 
 
 def test_several_texts_are_read_at_a_time_and_no_more(server: ModelServer, tmp_path: Path) -> None:
@@ -200,7 +199,7 @@ def test_an_erased_text_does_not_come_back(server: ModelServer, tmp_path: Path) 
         assert (report.skipped, report.events, len(server.requests)) == (2, 0, 2)
 
 
-def test_a_conversation_is_a_line(tmp_path: Path) -> None:
+def test_a_conversation_is_a_line(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "talk.jsonl"
     messages = [
         {"role": "user", "content": "I live in Lisbon."},
@@ -213,13 +212,14 @@ def test_a_conversation_is_a_line(tmp_path: Path) -> None:
         "idempotency_key": "c1",
     }
     file.write_text(json.dumps(line))
-    with connect(":memory:") as memory:
-        assert memory.ingest(file).events == 3
-        assert memory.as_of().value("Ana", "home") == "Lisbon"
-        assert memory.ingest(file).skipped == 2
+    assert memory.ingest(file).events == 3
+    assert memory.as_of().value("Ana", "home") == "Lisbon"
+    assert memory.ingest(file).skipped == 2
 
 
-def test_events_definitions_and_talk_stand_in_one_file_in_order(tmp_path: Path) -> None:
+def test_events_definitions_and_talk_stand_in_one_file_in_order(
+    memory: Memory, tmp_path: Path
+) -> None:
     file = tmp_path / "all.jsonl"
     lines = [
         {"subject": "Ana", "slot": "home", "value": "Porto", "valid_from": "2026-01-01T00:00:00Z"},
@@ -228,10 +228,9 @@ def test_events_definitions_and_talk_stand_in_one_file_in_order(tmp_path: Path) 
         {"subject": "Ana", "slot": "badge", "value": "green"},
     ]
     file.write_text("\n".join(map(json.dumps, lines)))
-    with connect(":memory:") as memory:
-        report = memory.ingest(file)
-        assert (report.events, report.definitions) == (4, 1)
-        assert memory.as_of().value("Ana", "home") == "Lisbon"
+    report = memory.ingest(file)
+    assert (report.events, report.definitions) == (4, 1)
+    assert memory.as_of().value("Ana", "home") == "Lisbon"
 
 
 @pytest.mark.parametrize(
@@ -247,19 +246,18 @@ def test_events_definitions_and_talk_stand_in_one_file_in_order(tmp_path: Path) 
     ],
 )
 def test_a_line_that_is_no_talk_is_refused_before_anything_is_written(
-    tmp_path: Path, line: dict[str, Any], code: str
+    memory: Memory, tmp_path: Path, line: dict[str, Any], code: str
 ) -> None:
     file = tmp_path / "talk.jsonl"
     file.write_text(json.dumps({"observe": "I live in Lisbon.", "speaker": "Ana"}) + "\n")
     with file.open("a") as more:
         more.write(json.dumps(line))
-    with connect(":memory:") as memory:
-        with pytest.raises(InvalidInput, match="line 2") as refusal:
-            memory.ingest(file)
-        assert refusal.value.code == code
-        assert memory.ingest(file, check=True).refused == 1
-        assert memory.ingest(file, keep_going=True).events == 2
-        assert memory.ingest(f"{tmp_path}/talk.rejects.jsonl", retry=True).refused == 1
+    with pytest.raises(InvalidInput, match="line 2") as refusal:
+        memory.ingest(file)
+    assert refusal.value.code == code
+    assert memory.ingest(file, check=True).refused == 1
+    assert memory.ingest(file, keep_going=True).events == 2
+    assert memory.ingest(f"{tmp_path}/talk.rejects.jsonl", retry=True).refused == 1
 
 
 def test_a_key_that_is_too_long_names_its_line(tmp_path: Path) -> None:

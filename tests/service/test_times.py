@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure import Receipt, connect, day
+from tenure import Memory, Receipt, connect, day
 from tenure.schema.errors import InvalidInput
 from tenure.service.backend.caller import instant
 
@@ -73,16 +73,13 @@ def test_a_date_that_does_not_exist_is_refused(field: str, text: str) -> None:
     assert text in str(caught.value)
 
 
-def test_a_fact_may_start_and_end_on_plain_dates() -> None:
-    with connect(":memory:") as memory:
-        memory.write(
-            "Sam Rivera", "office", "Chicago", valid_from="2025-01", valid_until="2025-06-30"
-        )
-        offices = [
-            memory.as_of(valid).value("Sam Rivera", "office")
-            for valid in ("2024-12-31", "2025-01-01", "2025-06-30", "2025-07-01")
-        ]
-        assert offices == [None, "Chicago", "Chicago", None]
+def test_a_fact_may_start_and_end_on_plain_dates(memory: Memory) -> None:
+    memory.write("Sam Rivera", "office", "Chicago", valid_from="2025-01", valid_until="2025-06-30")
+    offices = [
+        memory.as_of(valid).value("Sam Rivera", "office")
+        for valid in ("2024-12-31", "2025-01-01", "2025-06-30", "2025-07-01")
+    ]
+    assert offices == [None, "Chicago", "Chicago", None]
 
 
 def test_a_write_that_waited_is_stamped_when_its_turn_comes(tmp_path: Path) -> None:

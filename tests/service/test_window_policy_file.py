@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure import connect
+from tenure import Memory
 from tenure.schema.errors import InvalidInput, Unavailable
 from tenure.schema.window_policy import EvictionPolicy, WindowPolicy, Zones
 from tenure.service.sessions.terms import window_policy
@@ -29,19 +29,18 @@ def test_toml_and_yaml_say_the_same(tmp_path: Path) -> None:
     assert window_policy(tmp_path / "w.toml").digest == window_policy(tmp_path / "w.yaml").digest
 
 
-def test_a_session_takes_its_policy_from_a_file(tmp_path: Path) -> None:
+def test_a_session_takes_its_policy_from_a_file(memory: Memory, tmp_path: Path) -> None:
     path = written(tmp_path, "w.toml", "newest_units = 1\nresult_tokens = 40\n")
-    with connect(":memory:") as memory:
-        session = memory.session("s1", policy=str(path), window=9_000)
-        session.on_turn_start("go")
-        call = {"id": "c1", "function": {"name": "look", "arguments": "{}"}}
-        session.on_step({"role": "assistant", "tool_calls": [call]})
-        session.on_tool_result("c1", "\n".join(f"line {number}" for number in range(60)))
-        session.on_turn_end("done")
-        session.on_turn_start("and now?")
-        session.compact(to=1)
-        assert "window://" in session.state.ledger.text
-        assert session._core.policy.result_tokens == 40
+    session = memory.session("s1", policy=str(path), window=9_000)
+    session.on_turn_start("go")
+    call = {"id": "c1", "function": {"name": "look", "arguments": "{}"}}
+    session.on_step({"role": "assistant", "tool_calls": [call]})
+    session.on_tool_result("c1", "\n".join(f"line {number}" for number in range(60)))
+    session.on_turn_end("done")
+    session.on_turn_start("and now?")
+    session.compact(to=1)
+    assert "window://" in session.state.ledger.text
+    assert session._core.policy.result_tokens == 40
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tenure import Forbidden, Memory, Principal, connect
+from tenure import Forbidden, Memory, Principal
 
 pytest.importorskip("google.adk", reason="comes with the extra [adk]")
 
@@ -21,12 +20,6 @@ from google.genai import types
 from tenure.faces.adapters.adk import adk_memory_service
 
 WORDS = {"app_name": "office", "query": "espresso machine"}
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:  # the environment of its own reads no conftest.py
-    with connect(":memory:") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tenure import Principal, connect
+from tenure import Memory, Principal
 
 pytest.importorskip("langchain_core", reason="runs in an environment of its own")
 
@@ -20,41 +20,38 @@ from langchain_core.retrievers import BaseRetriever
 from tenure.faces.adapters.langchain import langchain_middleware, langchain_retriever
 
 
-def test_documents_say_what_is_true_and_where_it_comes_from() -> None:
-    with connect(":memory:") as memory:
-        receipt = memory.write("Sam Rivera", "office", "Chicago", valid_from="2026-01-01T00:00:00Z")
-        retriever = langchain_retriever(memory)
-        assert isinstance(retriever, BaseRetriever)
-        (document,) = retriever.invoke("Where is Sam Rivera's office?")
-        assert "Chicago" in document.page_content
-        assert document.id == document.metadata["object_id"] == receipt.object_id
-        assert document.metadata["valid_from"] == "2026-01-01T00:00:00+00:00"
-        assert document.metadata["score"] > 0
-        assert memory.explain(document.id).object.value == "Chicago"
+def test_documents_say_what_is_true_and_where_it_comes_from(memory: Memory) -> None:
+    receipt = memory.write("Sam Rivera", "office", "Chicago", valid_from="2026-01-01T00:00:00Z")
+    retriever = langchain_retriever(memory)
+    assert isinstance(retriever, BaseRetriever)
+    (document,) = retriever.invoke("Where is Sam Rivera's office?")
+    assert "Chicago" in document.page_content
+    assert document.id == document.metadata["object_id"] == receipt.object_id
+    assert document.metadata["valid_from"] == "2026-01-01T00:00:00+00:00"
+    assert document.metadata["score"] > 0
+    assert memory.explain(document.id).object.value == "Chicago"
 
-        then = langchain_retriever(memory, valid="2025-01-01T00:00:00Z")
-        assert asyncio.run(then.ainvoke("Where is Sam Rivera's office?")) == []
-
-
-def test_only_what_the_caller_may_see_is_found_and_no_more_than_asked_for() -> None:
-    with connect(":memory:") as memory:
-        for number in range(4):
-            memory.write(f"Project {number}x", "version", f"one.{number}")
-        memory.write("Sam Rivera", "office", "version room", allow_roles=["hr"])
-        ann = memory.bind(Principal(tenant="default", user="ann"))
-        documents = langchain_retriever(ann, limit=3).invoke("version")
-        assert len(documents) == 3
-        assert all("room" not in document.page_content for document in documents)
-        assert langchain_retriever(ann).invoke("office version room") == langchain_retriever(
-            ann
-        ).invoke("office version room")
+    then = langchain_retriever(memory, valid="2025-01-01T00:00:00Z")
+    assert asyncio.run(then.ainvoke("Where is Sam Rivera's office?")) == []
 
 
-def test_a_retriever_runs_inside_a_chain() -> None:
-    with connect(":memory:") as memory:
-        memory.write("Sam Rivera", "office", "Chicago")
-        chain = langchain_retriever(memory) | (lambda documents: documents[0].page_content)
-        assert chain.invoke("office of Sam Rivera").endswith("Chicago")
+def test_only_what_the_caller_may_see_is_found_and_no_more_than_asked_for(memory: Memory) -> None:
+    for number in range(4):
+        memory.write(f"Project {number}x", "version", f"one.{number}")
+    memory.write("Sam Rivera", "office", "version room", allow_roles=["hr"])
+    ann = memory.bind(Principal(tenant="default", user="ann"))
+    documents = langchain_retriever(ann, limit=3).invoke("version")
+    assert len(documents) == 3
+    assert all("room" not in document.page_content for document in documents)
+    assert langchain_retriever(ann).invoke("office version room") == langchain_retriever(
+        ann
+    ).invoke("office version room")
+
+
+def test_a_retriever_runs_inside_a_chain(memory: Memory) -> None:
+    memory.write("Sam Rivera", "office", "Chicago")
+    chain = langchain_retriever(memory) | (lambda documents: documents[0].page_content)
+    assert chain.invoke("office of Sam Rivera").endswith("Chicago")
 
 
 def looked_up(number: int) -> str:
@@ -90,34 +87,33 @@ def answers(turns: int) -> Iterator[AIMessage]:
     yield AIMessage(content="It was open.")
 
 
-def test_a_middleware_shows_an_agent_the_window_and_brings_the_way_back() -> None:
+def test_a_middleware_shows_an_agent_the_window_and_brings_the_way_back(memory: Memory) -> None:
     SENT.clear()
-    with connect(":memory:") as memory:
-        middleware = langchain_middleware(memory, name="desk", model="gpt-5", window=16_384)
-        agent = create_agent(
-            Scripted(messages=answers(30)),
-            [looked_up],
-            middleware=[middleware],
-            system_prompt="You look orders up.",
-        )
-        messages: list[Any] = []
-        for number in range(30):
-            messages.append(HumanMessage(f"What about order {number}?"))
-            messages = agent.invoke({"messages": messages})["messages"]
-        session = memory.session("desk")
-        assert session.state.edits and session.state.turn == 30
-        sizes = [sum(len(str(m.content)) for m in batch) for batch in (SENT[-1], messages)]
-        assert sizes[0] < sizes[1] * 3 // 4
-        assert "ORD-00000" in str(SENT[-1])
-        assert "You look orders up." in SENT[-1][0].content
-        assert sum(message.type == "system" for message in SENT[-1]) == 1
-        assert "recall_original" in SENT_TOOLS[-1]
+    middleware = langchain_middleware(memory, name="desk", model="gpt-5", window=16_384)
+    agent = create_agent(
+        Scripted(messages=answers(30)),
+        [looked_up],
+        middleware=[middleware],
+        system_prompt="You look orders up.",
+    )
+    messages: list[Any] = []
+    for number in range(30):
+        messages.append(HumanMessage(f"What about order {number}?"))
+        messages = agent.invoke({"messages": messages})["messages"]
+    session = memory.session("desk")
+    assert session.state.edits and session.state.turn == 30
+    sizes = [sum(len(str(m.content)) for m in batch) for batch in (SENT[-1], messages)]
+    assert sizes[0] < sizes[1] * 3 // 4
+    assert "ORD-00000" in str(SENT[-1])
+    assert "You look orders up." in SENT[-1][0].content
+    assert sum(message.type == "system" for message in SENT[-1]) == 1
+    assert "recall_original" in SENT_TOOLS[-1]
 
-        messages.append(HumanMessage("And the first?"))
-        agent.invoke({"messages": messages})
-        assert "Order ORD-00000 is open." in SENT[-1][-1].content
-        assert not session.report().alerts or session.report().turn == 31
+    messages.append(HumanMessage("And the first?"))
+    agent.invoke({"messages": messages})
+    assert "Order ORD-00000 is open." in SENT[-1][-1].content
+    assert not session.report().alerts or session.report().turn == 31
 
-        # Another process goes on where the thread is.
-        again = langchain_middleware(memory, name="desk")
-        assert again.tools[0].name == "recall_original"
+    # Another process goes on where the thread is.
+    again = langchain_middleware(memory, name="desk")
+    assert again.tools[0].name == "recall_original"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any, TypedDict
 
 import pytest
 
-from tenure import InvalidInput, Memory, Principal, connect
+from tenure import InvalidInput, Memory, Principal
 
 pytest.importorskip("langgraph", reason="runs in an environment of its own")
 
@@ -19,12 +18,6 @@ from tenure.faces.adapters.langchain import langgraph_store
 
 ANN = Principal(tenant="default", user="ann")
 BOB = Principal(tenant="default", user="bob")
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:  # the environment of its own reads no conftest.py
-    with connect(":memory:") as opened:
-        yield opened
 
 
 @pytest.fixture

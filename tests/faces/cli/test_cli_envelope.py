@@ -237,6 +237,14 @@ def test_an_artifact_store_may_stand_elsewhere(
     assert "file_unreadable" in run("artifact", "put", str(tmp_path), code=3).stderr
 
 
+@pytest.mark.parametrize("words", [("artifact", "put"), ("document", "put", "--name", "a.md")])
+def test_a_file_without_an_end_is_refused(
+    run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("tenure.faces.cli.main.MOST_BYTES", 1000)
+    assert "too_large" in run(*words, "/dev/zero", code=1).stderr
+
+
 def test_erasing_an_object_tells_of_its_artifacts(run: Run) -> None:
     address = run("artifact", "put", "-", input="A whole report.").stdout.strip()
     words = ("write", "Sam Rivera", "office", "Chicago", "--origin", address)

@@ -21,6 +21,14 @@ from tenure.tests.faces.http.site import OWN, Site, site_over
 UUID = r"[0-9a-f]{8}-[0-9a-f-]{27}"
 
 
+def merged(memory: tenure.Memory) -> tuple[str, str]:
+    """One entity of two names; the id that stays, and the one that went."""
+    first = memory.write("Ann Lee", "office", "Rome").entity
+    second = memory.write("Annabel Leeds", "office", "Oslo").entity
+    kept = memory.entities.merge(first, second).canonical_id
+    return kept, ({str(first), str(second)} - {kept}).pop()
+
+
 def read(site: Site, path: str) -> str:
     answer = site.browser.get(path, headers={"accept": "text/html"})
     assert answer.status_code == 200, (path, answer.text[:600])
@@ -73,11 +81,7 @@ def test_every_link_leads_to_a_page(site: Site) -> None:
 def test_who_may_not_decide_is_offered_no_decision_and_no_dead_end(
     own_site: Site, role: str
 ) -> None:
-    memory = own_site.memory
-    first = memory.write("Ann Lee", "office", "Rome").entity
-    second = memory.write("Annabel Leeds", "office", "Oslo").entity
-    memory.entities.merge(first, second)
-
+    merged(own_site.memory)
     steward = own_site.settings.steward
     own_site.sign_in_as(replace(steward, roles=frozenset({role})))
     pages = addresses(own_site)
@@ -145,6 +149,11 @@ def test_a_case_answers_who_why_and_what_then(site: Site) -> None:
     assert "can be taken out again" in text
     for key in "1nu":
         assert re.search(rf'data-key="[^"]*\b{key}"', text)
+    # An equal name was never weighed: +0.0 would say that it counted for nothing.
+    points = text.partition('<table class="points">')[2].partition("</table>")[0]
+    assert "equal name or id" in points
+    assert "by rule" in points
+    assert "+0.0" not in points
 
 
 def test_namesakes_are_told_apart_wherever_entities_are_listed(site: Site) -> None:
@@ -157,16 +166,6 @@ def test_the_page_of_a_person_calls_others_by_name(site: Site) -> None:
     person = find(site, "Samantha Rivera").replace("/entities/", "/people/")
     row = read(site, person).partition("manager</th>")[2].partition("</tr>")[0]
     assert "William Nakamura" in row
-
-
-def test_what_a_rule_proposed_shows_no_weight(site: Site) -> None:
-    """An equal name was never weighed: +0.0 would say that it counted for nothing."""
-    waiting = re.findall(rf'<a href="/reviews/({UUID})"', read(site, "/reviews"))[0]
-    text = read(site, f"/reviews/{waiting}")
-    picture = text.partition('<table class="points">')[2].partition("</table>")[0]
-    assert "equal name or id" in picture
-    assert "by rule" in picture
-    assert "+0.0" not in picture
 
 
 def test_a_case_put_aside_is_taken_back_whenever_it_is_opened(own_site: Site) -> None:
@@ -263,13 +262,7 @@ def test_a_decision_that_came_too_late_names_the_case_its_answer_and_who_gave_it
     version = memory.reviews.get(case.review_id).review.version
     bob = memory.bind(replace(OWNER, tenant="demo", user="bob"))
     bob.reviews.reject(case.review_id, version=version)
-    memory.write(
-        {"name": "Mika Rogers", "type": "person", "external_ids": {"hr": "1"}}, "office", "A"
-    )
-    memory.write(
-        {"name": "Mika Rogers", "type": "person", "external_ids": {"hr": "2"}}, "office", "B"
-    )
-    memory.write({"name": "Mika Rogers", "type": "person"}, "title", "counsel")
+    namesakes(memory)
     data = {"form_token": own_site.form_token(), "version": version}
     answer = own_site.browser.post(
         f"/reviews/{case.review_id}/accept", data=data, headers={**OWN, "accept": "text/html"}
@@ -358,27 +351,24 @@ def test_a_tie_is_settled_by_choosing_a_side(own_site: Site) -> None:
     assert own_site.memory.as_of().slot("Atlas", "deadline").status.value == "clean"
 
 
-def test_suspected_words_are_marked_and_stay_out(own_site: Site) -> None:
-    text = read(own_site, "/quarantine")
-    assert re.search(r"<mark>[^<]*gnore all previous instructions", text)
-    assert "indirect, override instructions: tells the model to drop what it was told" in text
-    action = next(a for a in own_site.memory.actions() if a.kind.value == "review_quarantine")
-    assert own_site.post(f"/actions/{action.action_id}", accept="no").status_code == 303
-    assert "No action is open" in read(own_site, "/quarantine")
-
-
 @pytest.mark.parametrize("accept", ["yes", "no"])
-def test_one_card_shows_a_quarantined_text_and_both_answers_are_undone(
+def test_suspected_words_are_marked_and_both_answers_are_undone(
     own_site: Site, accept: str
 ) -> None:
     action = next(a for a in own_site.memory.actions() if a.kind.value == "review_quarantine")
     for path in ("/actions", "/quarantine"):
         text = read(own_site, path)
         assert re.search(r"<mark>[^<]*gnore all previous instructions", text)
-        for words in ("It is harmless: let it in", "Keep it out for good", "Both can be undone."):
+        for words in (
+            "It is harmless: let it in",
+            "Keep it out for good",
+            "Both can be undone.",
+            "indirect, override instructions: tells the model to drop what it was told",
+        ):
             assert words in text
 
     own_site.post(f"/actions/{action.action_id}", accept=accept)
+    assert "No action is open" in read(own_site, "/quarantine")
     assert f"/actions/{action.action_id}/undo" in read(own_site, "/actions")
     answer = own_site.post(f"/actions/{action.action_id}/undo")
     assert "The question is open again." in read(own_site, answer.headers["location"])
@@ -482,10 +472,7 @@ def test_a_case_whose_candidate_was_erased_has_a_page(own_site: Site) -> None:
 
 
 def test_a_merge_is_undone_on_the_page_of_its_entity(own_site: Site) -> None:
-    memory = own_site.memory
-    first = memory.write("Ann Lee", "office", "Rome").entity
-    second = memory.write("Annabel Leeds", "office", "Oslo").entity
-    memory.entities.merge(first, second)
+    merged(own_site.memory)
     path = find(own_site, "Ann Lee")
     merge = re.search(r'action="(/merges/[^"]+/undo)"', read(own_site, path))
     assert merge is not None
@@ -495,13 +482,9 @@ def test_a_merge_is_undone_on_the_page_of_its_entity(own_site: Site) -> None:
 
 
 def test_a_merged_away_address_leads_to_who_is_left(own_site: Site) -> None:
-    memory = own_site.memory
-    first = memory.write("Ann Lee", "office", "Rome").entity
-    second = memory.write("Annabel Leeds", "office", "Oslo").entity
-    receipt = memory.entities.merge(first, second)
-    gone = ({first, second} - {receipt.canonical_id}).pop()
+    kept, gone = merged(own_site.memory)
     answer = own_site.browser.get(f"/entities/{gone}")
-    assert answer.headers["location"] == f"/entities/{receipt.canonical_id}"
+    assert answer.headers["location"] == f"/entities/{kept}"
 
 
 def test_health_says_what_is_broken(site: Site) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tenure import InvalidInput, Principal, connect
+from tenure import InvalidInput, Memory, Principal
 from tenure.faces.cli.main import app
 from tenure.faces.mcp.hook import CLIENTS, answer_turn, install_changes
 
@@ -120,13 +120,12 @@ def test_the_hook_compiles_before_it_keeps_the_turn(tmp_path: Path) -> None:
     assert text.count("Where is Sam Rivera?") == 1
 
 
-def test_a_hook_never_holds_a_turn_up() -> None:
-    with connect(":memory:") as memory:
-        assert json.loads(answer_turn(memory, '{"prompt": " "}')) == {}
-        secret = "my key is sk-ant-api03-" + "a1B2" * 24
-        outcome = json.loads(answer_turn(memory, json.dumps({"prompt": secret})))
-        assert outcome
-        weak = memory.bind(Principal(user="ann", authority_level=4))
-        assert json.loads(answer_turn(weak, '{"prompt": "Hello there."}')) == {}
-        with pytest.raises(InvalidInput, match="one JSON object"):
-            answer_turn(memory, "no turn")
+def test_a_hook_never_holds_a_turn_up(memory: Memory) -> None:
+    assert json.loads(answer_turn(memory, '{"prompt": " "}')) == {}
+    secret = "my key is sk-ant-api03-" + "a1B2" * 24
+    outcome = json.loads(answer_turn(memory, json.dumps({"prompt": secret})))
+    assert outcome
+    weak = memory.bind(Principal(user="ann", authority_level=4))
+    assert json.loads(answer_turn(weak, '{"prompt": "Hello there."}')) == {}
+    with pytest.raises(InvalidInput, match="one JSON object"):
+        answer_turn(memory, "no turn")

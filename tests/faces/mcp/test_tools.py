@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,6 @@ LIST_TOKENS = 1_300
 SEVEN = ["remember", "recall", "as_of", "compile_context", "explain", "list_reviews", "forget"]
 JAN, JUNE = "2026-01-01T00:00:00Z", "2026-06-01T00:00:00Z"
 COUNTER = ExactCounter()
-
-
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    with connect(":memory:") as memory:
-        yield memory
 
 
 def talk(target: Any, work: Callable[[Client], Awaitable[Any]], mode: str = MODES[0]) -> Any:
@@ -131,14 +126,29 @@ def test_an_answer_names_its_entity_and_its_question(memory: Memory) -> None:
     memory.write("Sam Rivera", "office", "Chicago", valid_from=JAN)
     answer = text(use(memory, "as_of", entity="Sam Rivera", valid=JUNE, tx="2027-01-01T00:00:00Z"))
     first, *facts = answer.splitlines()
-    assert first.startswith(f'"Sam Rivera", true at {JUNE}, as known at ')
-    assert facts[0].startswith('office: "Chicago"')
+    assert first.startswith('"Sam Rivera", true at 2026-06-01, as known at 2')
+    assert facts == ['office: "Chicago" (clean, 2026-01-01 to now)']
+    nothing = use(memory, "recall", query="the quay", entity="Sam Rivera")
+    assert text(nothing) == 'nothing found for "the quay" about "Sam Rivera"'
+
+
+@pytest.mark.parametrize("words", [{}, {"subject": "me"}, {"subject": "User"}])
+def test_what_a_model_says_of_me_is_said_of_its_user(memory: Memory, words: dict[str, str]) -> None:
+    lena = memory.bind(Principal(user="lena"))
+    use(lena, "remember", slot="title", value="welder", **words)
+    assert lena.as_of().value("lena", "title") == "welder"
+    assert 'title: "welder"' in text(use(lena, "as_of", entity="me"))
+    assert not [view for view in lena.entities.list() if view.name != "lena"]
 
 
 def test_the_beginning_of_an_id_is_enough_to_explain(memory: Memory) -> None:
     receipt = memory.write("Sam Rivera", "office", "Chicago")
     whole = text(use(memory, "explain", object_id=receipt.object_id))
     assert text(use(memory, "explain", object_id=receipt.object_id[:13])) == whole
+    other = memory.write("Lee Park", "office", "Rome").object_id
+    pairs = zip(receipt.object_id, other, strict=True)
+    shared = "".join(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    assert "several ids begin" in text(use(memory, "explain", object_id=shared))
 
 
 def test_where_nothing_is_known_a_tool_answers_one_line_and_the_hook_adds_nothing(
@@ -208,6 +218,8 @@ def test_what_a_page_says_is_shown_as_untrusted(memory: Memory) -> None:
         ("recall", {}, "bad_request"),
         ("as_of", {"entity": "Sam", "at": JAN}, "unknown_field"),
         ("as_of", {"entity": "Nobody Known"}, "unknown_entity"),
+        ("recall", {"query": "a", "entity": "Nobody Known"}, "unknown_entity"),
+        ("forget", {"object_ids": []}, "bad_request"),
         (
             "remember",
             {"subject": "S", "slot": "office", "value": "A", "since": JAN},

@@ -98,7 +98,7 @@ class StatedIdentifier(NamedTuple):
     @property
     def weight(self) -> float:
         """What a soft value adds to a name, where few have it."""
-        if self.kind is None or not self.form or _is_role(self.form, self.kind):
+        if self.kind is None or not self.form or is_role_mailbox(self.form):
             return 0.0
         return SOFT_WEIGHTS[self.kind]
 
@@ -181,10 +181,12 @@ def _is_run(signs: str) -> bool:
     return len(signs) > 2 and (steps <= {1, -9} or steps <= {-1, 9})
 
 
-def _is_role(form: str, kind: AttributeKind) -> bool:
-    if kind is not AttributeKind.EMAIL:
+def is_role_mailbox(address: str) -> bool:
+    """Whether a text is the e-mail address of an office, such as `info@mill.example`."""
+    name, at, _ = address.partition("@")
+    if not at:
         return False
-    mailbox = form.partition("@")[0].replace("-", ".").replace("_", ".").replace("+", ".")
+    mailbox = name.replace("-", ".").replace("_", ".").replace("+", ".")
     return not lexicon().mailboxes.isdisjoint((mailbox.partition(".")[0], mailbox.replace(".", "")))
 
 
